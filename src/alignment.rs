@@ -1,0 +1,148 @@
+//! A hit, an alignment, its path, and the total order that decides between equal scores.
+
+use crate::scoring::Scoring;
+use std::cmp::Ordering;
+
+/// Orientation of the query against the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Strand {
+    Forward,
+    Reverse,
+}
+
+/// The best end of one pair: its score, and the cell it ends in. Ends are exclusive; score 0 means
+/// that the pair has no alignment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hit {
+    pub score: i32,
+    /// Query residues before and with the last aligned one, in the aligned orientation.
+    pub query_end: u32,
+    /// Target residues before and with the last aligned one, from the target's start.
+    pub target_end: u32,
+}
+
+/// A hit together with the target and strand it lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Locus {
+    pub hit: Hit,
+    pub strand: Strand,
+    pub target: u32,
+}
+
+impl Hit {
+    /// Which of two hits of one pair comes first: higher score, smaller target end, smaller query
+    /// end. `Less` means `self`.
+    pub fn order(&self, other: &Hit) -> Ordering {
+        other
+            .score
+            .cmp(&self.score)
+            .then(self.target_end.cmp(&other.target_end))
+            .then(self.query_end.cmp(&other.query_end))
+    }
+}
+
+impl Locus {
+    /// The total order of all hits of one query: higher score, forward strand, earlier target,
+    /// smaller target end, smaller query end. `Less` means `self` comes first.
+    pub fn order(&self, other: &Locus) -> Ordering {
+        other
+            .hit
+            .score
+            .cmp(&self.hit.score)
+            .then(self.strand.cmp(&other.strand))
+            .then(self.target.cmp(&other.target))
+            .then(self.hit.order(&other.hit))
+    }
+}
+
+/// One kind of step of a path. An insertion consumes the query, a deletion the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// One residue of each, equal or not.
+    Match,
+    Insertion,
+    Deletion,
+}
+
+/// Runs of equal steps, in target order: never two of the same kind side by side, none empty.
+pub type Cigar = Vec<(u32, Op)>;
+
+/// An optimal local alignment. Intervals are 0-based and half-open; the query's are in the aligned
+/// orientation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alignment {
+    pub strand: Strand,
+    pub target: u32,
+    pub score: i32,
+    pub query_start: u32,
+    pub query_end: u32,
+    pub target_start: u32,
+    pub target_end: u32,
+    pub cigar: Cigar,
+}
+
+impl Alignment {
+    /// The score of the path, counted anew from the sequences' codes; `None` when the path does not
+    /// consume exactly its two intervals or leaves the sequences.
+    pub fn rescore(&self, query: &[u8], target: &[u8], scoring: &Scoring) -> Option<i64> {
+        let (mut i, mut j) = (self.query_start as usize, self.target_start as usize);
+        let mut score = 0i64;
+        for &(len, op) in &self.cigar {
+            let len = len as usize;
+            match op {
+                Op::Match => {
+                    let (q, t) = (query.get(i..i + len)?, target.get(j..j + len)?);
+                    score += q.iter().zip(t).map(|(&q, &t)| i64::from(scoring.score(q, t))).sum::<i64>();
+                    i += len;
+                    j += len;
+                }
+                Op::Insertion => {
+                    score -= scoring.gap_cost(len);
+                    i += len;
+                }
+                Op::Deletion => {
+                    score -= scoring.gap_cost(len);
+                    j += len;
+                }
+            }
+        }
+        (i == self.query_end as usize && j == self.target_end as usize).then_some(score)
+    }
+}
+
+/// Appends `len` steps of `op` to a path, joining it with an equal last run.
+pub fn push_run(cigar: &mut Cigar, len: u32, op: Op) {
+    match cigar.last_mut() {
+        _ if len == 0 => {}
+        Some((last, kind)) if *kind == op => *last += len,
+        _ => cigar.push((len, op)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_forward_then_earlier_then_leftmost() {
+        let locus = |score, strand, target, target_end, query_end| Locus {
+            hit: Hit { score, query_end, target_end },
+            strand,
+            target,
+        };
+        use Strand::{Forward, Reverse};
+        let ordered = [
+            locus(9, Reverse, 5, 50, 50),
+            locus(8, Forward, 1, 9, 9),
+            locus(8, Forward, 2, 7, 9),
+            locus(8, Forward, 2, 8, 3),
+            locus(8, Forward, 2, 8, 4),
+            locus(8, Reverse, 0, 1, 1),
+        ];
+        for (a, first) in ordered.iter().enumerate() {
+            for (b, second) in ordered.iter().enumerate() {
+                assert_eq!(first.order(second), a.cmp(&b), "{first:?} {second:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Letters and their codes.
+//!
+//! A sequence is stored as one code a residue. DNA codes 0..4 are A, C, G, T (U is T); the other
+//! IUPAC codes follow, so that a matrix may score them, but without a matrix they match nothing.
+
+use std::fmt;
+
+/// What the residues of a run are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Alphabet {
+    Dna,
+    Protein,
+}
+
+/// Number of code slots a substitution table has for either alphabet.
+pub const CODES: usize = 32;
+
+/// DNA letters in code order; the first four are the only ones that can match without a matrix.
+const DNA: &[u8] = b"ACGTRYSWKMBDHVN";
+/// Protein letters in code order (the order of NCBI's matrices).
+const PROTEIN: &[u8] = b"ARNDCQEGHILKMFPSTWYVBZX*";
+const NONE: u8 = u8::MAX;
+
+const fn table(letters: &[u8], aliases: &[(u8, u8)]) -> [u8; 256] {
+    let mut table = [NONE; 256];
+    let mut code = 0;
+    while code < letters.len() {
+        table[letters[code] as usize] = code as u8;
+        table[letters[code].to_ascii_lowercase() as usize] = code as u8;
+        code += 1;
+    }
+    let mut alias = 0;
+    while alias < aliases.len() {
+        let (from, to) = aliases[alias];
+        table[from as usize] = table[to as usize];
+        table[from.to_ascii_lowercase() as usize] = table[to as usize];
+        alias += 1;
+    }
+    table
+}
+
+static DNA_CODES: [u8; 256] = table(DNA, &[(b'U', b'T')]);
+/// Selenocysteine, pyrrolysine and J (I or L) have no row in the classic matrices: they score as X.
+static PROTEIN_CODES: [u8; 256] = table(PROTEIN, &[(b'U', b'X'), (b'O', b'X'), (b'J', b'X')]);
+
+impl Alphabet {
+    /// The letters in code order.
+    pub fn letters(self) -> &'static [u8] {
+        match self {
+            Alphabet::Dna => DNA,
+            Alphabet::Protein => PROTEIN,
+        }
+    }
+
+    /// The letters that every substitution matrix must have.
+    pub fn required_letters(self) -> &'static [u8] {
+        match self {
+            Alphabet::Dna => &DNA[..4],
+            Alphabet::Protein => &PROTEIN[..20],
+        }
+    }
+
+    /// The code of `letter`, lower case as upper; `None` where the alphabet lacks it.
+    pub fn code(self, letter: u8) -> Option<u8> {
+        let code = match self {
+            Alphabet::Dna => DNA_CODES[letter as usize],
+            Alphabet::Protein => PROTEIN_CODES[letter as usize],
+        };
+        (code != NONE).then_some(code)
+    }
+
+    /// Appends the codes of `letters` to `codes`; the 0-based place of the first letter outside the
+    /// alphabet is the error, and `codes` is then as it was.
+    pub fn encode(self, letters: &[u8], codes: &mut Vec<u8>) -> Result<(), usize> {
+        let table = match self {
+            Alphabet::Dna => &DNA_CODES,
+            Alphabet::Protein => &PROTEIN_CODES,
+        };
+        let start = codes.len();
+        codes.extend(letters.iter().map(|&letter| table[letter as usize]));
+        match codes[start..].iter().position(|&code| code == NONE) {
+            None => Ok(()),
+            Some(place) => {
+                codes.truncate(start);
+                Err(place)
+            }
+        }
+    }
+
+    /// Guesses the alphabet of `letters`: DNA when all are IUPAC nucleotide codes and at least nine
+    /// in ten are A, C, G, T, U or N. `None` for an empty sequence.
+    pub fn detect(letters: &[u8]) -> Option<Alphabet> {
+        if letters.is_empty() {
+            return None;
+        }
+        let plain = letters.iter().filter(|letter| b"ACGTUNacgtun".contains(letter)).count();
+        let nucleotides = letters.iter().all(|&letter| Alphabet::Dna.code(letter).is_some());
+        Some(if nucleotides && plain * 10 >= letters.len() * 9 { Alphabet::Dna } else { Alphabet::Protein })
+    }
+}
+
+impl fmt::Display for Alphabet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Alphabet::Dna => "DNA",
+            Alphabet::Protein => "protein",
+        })
+    }
+}
+
+/// The reverse complement of DNA letters (IUPAC codes included).
+pub fn reverse_complement(letters: &[u8]) -> Vec<u8> {
+    bio::alphabets::dna::revcomp(letters)
+}
+
+/// The reverse complement of DNA codes.
+pub fn reverse_complement_codes(codes: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    /// Complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N.
+    const COMPLEMENT: [u8; 15] = [3, 2, 1, 0, 5, 4, 6, 7, 9, 8, 13, 12, 11, 10, 14];
+    codes.iter().rev().map(|&code| COMPLEMENT[code as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_complement_as_letters_do() {
+        let mut codes = Vec::new();
+        Alphabet::Dna.encode(DNA, &mut codes).unwrap();
+        let mut turned = Vec::new();
+        Alphabet::Dna.encode(&reverse_complement(DNA), &mut turned).unwrap();
+        assert_eq!(reverse_complement_codes(&codes).collect::<Vec<_>>(), turned);
+    }
+
+    #[test]
+    fn lower_case_and_rna_are_dna() {
+        let mut codes = Vec::new();
+        Alphabet::Dna.encode(b"acgu", &mut codes).unwrap();
+        assert_eq!(codes, [0, 1, 2, 3]);
+        assert_eq!(Alphabet::Dna.encode(b"AC-T", &mut codes), Err(2));
+        assert_eq!(codes.len(), 4, "a refused sequence leaves nothing behind");
+    }
+
+    #[test]
+    fn detection() {
+        assert_eq!(Alphabet::detect(b"ACGTNNacgu"), Some(Alphabet::Dna));
+        assert_eq!(Alphabet::detect(b"MKVLAAGIT"), Some(Alphabet::Protein));
+        assert_eq!(Alphabet::detect(b"RYKMRYKM"), Some(Alphabet::Protein));
+        assert_eq!(Alphabet::detect(b""), None);
+    }
+}

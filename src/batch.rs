@@ -1,0 +1,138 @@
+//! The indexed compact buffer: sequences one after another, and the pairs to align among them.
+
+use crate::scoring::Scoring;
+use std::sync::Arc;
+
+/// Sequences as codes (one byte a residue, see [`crate::alphabet`]), one after another.
+#[derive(Clone, Debug, Default)]
+pub struct Sequences {
+    codes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Sequences {
+    /// Appends one sequence of codes.
+    pub fn push(&mut self, codes: impl IntoIterator<Item = u8>) {
+        self.codes.extend(codes);
+        self.ends.push(self.codes.len());
+    }
+
+    /// Number of sequences.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Where sequence `index` begins in [`Sequences::codes`].
+    pub fn start(&self, index: usize) -> usize {
+        if index == 0 { 0 } else { self.ends[index - 1] }
+    }
+
+    /// The codes of sequence `index`.
+    pub fn get(&self, index: usize) -> &[u8] {
+        &self.codes[self.start(index)..self.ends[index]]
+    }
+
+    /// The codes of all sequences.
+    pub fn codes(&self) -> &[u8] {
+        &self.codes
+    }
+
+    /// All sequences in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+impl<'a> FromIterator<&'a [u8]> for Sequences {
+    fn from_iter<I: IntoIterator<Item = &'a [u8]>>(sequences: I) -> Sequences {
+        let mut all = Sequences::default();
+        for codes in sequences {
+            all.push(codes.iter().copied());
+        }
+        all
+    }
+}
+
+/// What an engine works on: queries in the orientation in which they are aligned, targets, scoring.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    pub queries: Sequences,
+    /// Shared between batches, so that a device uploads them once.
+    pub targets: Arc<Sequences>,
+    pub scoring: Arc<Scoring>,
+}
+
+/// One score to find: the best alignment of a whole query with target residues `start..end` whose
+/// end column lies in `own..end`. Columns `start..own` only warm the recurrence up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    pub query: u32,
+    pub target: u32,
+    pub start: u32,
+    pub own: u32,
+    pub end: u32,
+}
+
+impl Pair {
+    /// Target residues the recurrence runs over.
+    pub fn cols(&self) -> u32 {
+        self.end - self.start
+    }
+}
+
+impl Batch {
+    pub fn query(&self, index: u32) -> &[u8] {
+        self.queries.get(index as usize)
+    }
+
+    pub fn target(&self, index: u32) -> &[u8] {
+        self.targets.get(index as usize)
+    }
+
+    /// Cells of the recurrence that `pair` takes.
+    pub fn cells(&self, pair: &Pair) -> u64 {
+        self.query(pair.query).len() as u64 * u64::from(pair.cols())
+    }
+}
+
+/// The indices `0..keys.len()` ordered by descending key, equal keys in their first order, by one
+/// counting sort over `classes` buckets; keys at or above `classes` share the first bucket.
+pub fn counting_sort_descending(keys: &[u32], classes: u32) -> Vec<u32> {
+    let bucket = |key: u32| (classes - 1 - key.min(classes - 1)) as usize;
+    let mut place = vec![0u32; classes as usize + 1];
+    for &key in keys {
+        place[bucket(key) + 1] += 1;
+    }
+    for class in 0..classes as usize {
+        place[class + 1] += place[class];
+    }
+    let mut order = vec![0u32; keys.len()];
+    for (index, &key) in keys.iter().enumerate() {
+        let next = &mut place[bucket(key)];
+        order[*next as usize] = index as u32;
+        *next += 1;
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sequences_keep_their_borders() {
+        let sequences: Sequences = [&[0u8, 1][..], &[], &[2]].into_iter().collect();
+        assert_eq!(sequences.len(), 3);
+        assert_eq!(sequences.iter().collect::<Vec<_>>(), [&[0u8, 1][..], &[], &[2]]);
+    }
+
+    #[test]
+    fn counting_sort_is_stable_and_descending() {
+        assert_eq!(counting_sort_descending(&[3, 9, 3, 0, 7], 8), [1, 4, 0, 2, 3]);
+        assert_eq!(counting_sort_descending(&[], 4), [] as [u32; 0]);
+    }
+}

@@ -1,0 +1,53 @@
+//! How far an alignment of a known score can stray: the band of its path and the longest stretch of
+//! target that it can cover. Proofs stand in docs/algorithm.md.
+
+use crate::scoring::Scoring;
+
+/// The most net deletions and net insertions that a path can have between any of its cells and its
+/// end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Band {
+    pub deletions: u32,
+    pub insertions: u32,
+}
+
+/// The most that the query residues `codes` can add to a score.
+pub fn potential(codes: &[u8], scoring: &Scoring) -> i64 {
+    codes.iter().map(|&code| i64::from(scoring.potential(code))).sum()
+}
+
+/// The band of every alignment of score `score` that ends behind the query residues `codes`: what
+/// they could have scored but did not is the most that its gaps can have cost.
+pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
+    let slack = potential(codes, scoring) - i64::from(score) - i64::from(scoring.gap_open);
+    let extend = i64::from(scoring.gap_extend);
+    if slack < extend {
+        return Band::default();
+    }
+    let cheapest = codes.iter().map(|&code| i64::from(scoring.potential(code))).min().unwrap_or(0);
+    let clip = |len: i64| len.min(i64::from(u32::MAX >> 2)) as u32;
+    Band { deletions: clip(slack / extend), insertions: clip(slack / (extend + cheapest)).min(codes.len() as u32) }
+}
+
+/// The most target residues that an alignment of score at least `score` can cover with the query
+/// residues `codes`.
+pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
+    band(codes, score, scoring).deletions.saturating_add(codes.len() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_band_by_hand() {
+        // 150 matches at 1 less a score of 130 leave 20: one deletion of 6 + 14, or one insertion of
+        // k with 6 + k + k <= 20.
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let codes = [0u8; 150];
+        assert_eq!(band(&codes, 130, &scoring), Band { deletions: 14, insertions: 7 });
+        assert_eq!(band(&codes, 144, &scoring), Band { deletions: 0, insertions: 0 });
+        assert_eq!(band(&codes, 143, &scoring), Band { deletions: 1, insertions: 0 });
+        assert_eq!(longest_span(&codes, 130, &scoring), 164);
+    }
+}

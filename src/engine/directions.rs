@@ -1,0 +1,204 @@
+//! Direction matrices: 4 bits a cell, 8 cells a word, and where each cell's bits lie.
+//!
+//! The bits of a cell (i, j): 2 bits say where H(i,j) came from ([`Source`]), one bit whether
+//! E(i,j+1) extends E(i,j) instead of opening at H(i,j), one bit the same of F(i+1,j) and F(i,j).
+//! At equal value a gap opens rather than extends, so that on the way back it closes as soon as it
+//! can.
+
+use crate::engine::Window;
+use std::ops::Range;
+
+/// Where H of a cell came from, in the order in which equals are decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Source {
+    /// H is 0: the path starts behind this cell.
+    Stop = 0,
+    /// From the cell diagonally above: a match or a mismatch.
+    Diagonal = 1,
+    /// From E: a deletion ends here.
+    Deletion = 2,
+    /// From F: an insertion ends here.
+    Insertion = 3,
+}
+
+/// Set where E of the next column extends a gap.
+pub const EXTEND_DELETION: u8 = 4;
+/// Set where F of the next row extends a gap.
+pub const EXTEND_INSERTION: u8 = 8;
+/// Cells of one word.
+pub const CELLS_PER_WORD: u32 = 8;
+
+/// A rectangle of a window whose directions lie together.
+///
+/// Rows are dealt to lanes, `rows_per_lane` to each; a lane handles its rows of a column in one step
+/// and, where `skew` is 1, one column later than the lane above. Of each lane the `stored` steps
+/// that the band crosses are kept: word `(step * lanes + lane) * words + row / 8`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Window row of the tile's first row; negative where rows above the window pad the tile.
+    pub row: i32,
+    /// Window column of the tile's first column.
+    pub col: u32,
+    pub cols: u32,
+    pub lanes: u32,
+    pub rows_per_lane: u32,
+    pub skew: u32,
+    /// First column, in the tile, that the band reaches in the tile's first row.
+    pub band_first: i32,
+    /// Kept steps of each lane.
+    pub stored: u32,
+    /// First word in [`Directions::words`].
+    pub offset: u64,
+}
+
+impl Tile {
+    /// A tile over `cols` columns from `col` and the rows that `lanes` lanes hold from `row`, of a
+    /// window with `band`. `offset` is left at 0.
+    pub fn new(window: &Window, row: i32, cols: Range<u32>, shape: (u32, u32, u32)) -> Tile {
+        let (lanes, rows_per_lane, skew) = shape;
+        // The path ends in the window's last cell, on the diagonal `col - row = end`.
+        let end = i64::from(window.target_end - window.start) - i64::from(window.query_end);
+        let first = i64::from(row) + end - i64::from(window.band.deletions) - i64::from(cols.start);
+        let len = cols.end - cols.start;
+        let steps = len + (lanes - 1) * skew;
+        let width = rows_per_lane.saturating_add(window.band.deletions).saturating_add(window.band.insertions);
+        Tile {
+            row,
+            col: cols.start,
+            cols: len,
+            lanes,
+            rows_per_lane,
+            skew,
+            band_first: first.clamp(-(1 << 30), 1 << 30) as i32,
+            stored: width.min(steps),
+            offset: 0,
+        }
+    }
+
+    pub fn rows(&self) -> u32 {
+        self.lanes * self.rows_per_lane
+    }
+
+    /// Words of one lane and step.
+    pub fn words_per_step(&self) -> u32 {
+        self.rows_per_lane.div_ceil(CELLS_PER_WORD)
+    }
+
+    /// Words of the whole tile.
+    pub fn words(&self) -> u64 {
+        u64::from(self.stored) * u64::from(self.lanes) * u64::from(self.words_per_step())
+    }
+
+    /// The first step that `lane` keeps.
+    pub fn first_step(&self, lane: u32) -> u32 {
+        let steps = self.cols + (self.lanes - 1) * self.skew;
+        let first = i64::from(self.band_first) + i64::from(lane) * i64::from(self.rows_per_lane + self.skew);
+        first.clamp(0, i64::from(steps - self.stored)) as u32
+    }
+
+    /// Word (from the tile's first) and shift of the cell at tile row `row` and tile column `col`;
+    /// `None` where it is not kept.
+    pub fn place(&self, row: u32, col: u32) -> Option<(u64, u32)> {
+        let (lane, k) = (row / self.rows_per_lane, row % self.rows_per_lane);
+        let step = (col + lane * self.skew).checked_sub(self.first_step(lane)).filter(|&step| step < self.stored)?;
+        let group = u64::from(step) * u64::from(self.lanes) + u64::from(lane);
+        let word = group * u64::from(self.words_per_step()) + u64::from(k / CELLS_PER_WORD);
+        Some((word, 4 * (k % CELLS_PER_WORD)))
+    }
+
+    fn holds(&self, row: u32, col: u32) -> bool {
+        (i64::from(row) - i64::from(self.row)) as u64 <= u64::from(self.rows() - 1)
+            && col.wrapping_sub(self.col) < self.cols
+    }
+}
+
+/// The directions of some windows.
+#[derive(Debug, Default)]
+pub struct Directions {
+    pub words: Vec<u32>,
+    pub tiles: Vec<Tile>,
+    /// The tiles of each window.
+    pub windows: Vec<Range<usize>>,
+}
+
+impl Directions {
+    /// Adds a window of these tiles, their offsets set one behind the other from `offset`; returns
+    /// the word behind the last.
+    pub fn push_window(&mut self, tiles: impl IntoIterator<Item = Tile>, mut offset: u64) -> u64 {
+        let first = self.tiles.len();
+        for mut tile in tiles {
+            tile.offset = offset;
+            offset += tile.words();
+            self.tiles.push(tile);
+        }
+        self.windows.push(first..self.tiles.len());
+        offset
+    }
+
+    /// A reader of one window's cells.
+    pub fn window(&self, index: usize) -> Cells<'_> {
+        let tiles = &self.tiles[self.windows[index].clone()];
+        Cells { words: &self.words, tiles, last: 0 }
+    }
+}
+
+/// Reads the cells of one window; remembers the tile of the last cell, since a path stays in a tile
+/// for long.
+pub struct Cells<'a> {
+    words: &'a [u32],
+    tiles: &'a [Tile],
+    last: usize,
+}
+
+impl Cells<'_> {
+    /// The four bits of the cell at window row `row` and window column `col`; `None` where they are
+    /// not kept.
+    pub fn get(&mut self, row: u32, col: u32) -> Option<u8> {
+        if !self.tiles.get(self.last)?.holds(row, col) {
+            self.last = self.tiles.iter().position(|tile| tile.holds(row, col))?;
+        }
+        let tile = &self.tiles[self.last];
+        let (word, shift) = tile.place((i64::from(row) - i64::from(tile.row)) as u32, col - tile.col)?;
+        let bits = self.words.get((tile.offset + word) as usize)?;
+        Some((bits >> shift) as u8 & 15)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::Band;
+    use std::collections::HashSet;
+
+    /// Every cell of the band has a place of its own inside the tile, whatever the shape.
+    #[test]
+    fn places_are_distinct_and_cover_the_band() {
+        for (lanes, rows_per_lane, skew) in [(1, 8, 0), (4, 8, 0), (8, 5, 1), (4, 16, 1)] {
+            for (deletions, insertions) in [(0, 0), (3, 1), (0, 9), (200, 200)] {
+                let rows = lanes * rows_per_lane;
+                for (query_end, cols) in [(rows, rows + 3), (rows - 2, 7), (rows, 1), (1, rows)] {
+                    let band = Band { deletions, insertions };
+                    let window =
+                        Window { query: 0, target: 0, start: 5, query_end, target_end: 5 + cols, band };
+                    let row = query_end as i32 - rows as i32;
+                    let tile = Tile::new(&window, row, 0..cols, (lanes, rows_per_lane, skew));
+                    let mut seen = HashSet::new();
+                    for i in 0..query_end {
+                        for j in 0..cols {
+                            // Net deletions of a path from here to the window's last cell.
+                            let net = i64::from(cols - 1 - j) - i64::from(query_end - 1 - i);
+                            let place = tile.place((i64::from(i) - i64::from(row)) as u32, j);
+                            if -i64::from(insertions) <= net && net <= i64::from(deletions) {
+                                assert!(place.is_some(), "{tile:?} lacks {i},{j}");
+                            }
+                            if let Some(place) = place {
+                                assert!(place.0 < tile.words() && seen.insert(place), "{tile:?} {i},{j}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Errors: where, what, and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// What can go wrong in a run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The command line asks for something that can't be done as asked. Exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// An input file is not what it should be. Exit code 1.
+    #[error("{place}: {problem}; {remedy}")]
+    Input { place: Place, problem: String, remedy: String },
+    /// Reading or writing failed.
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    /// The reader of our output closed it; the command ends quietly and with success.
+    #[error("the output was closed")]
+    Closed,
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// What can go wrong in an engine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// No such device, or none at all.
+    #[error("{0}")]
+    NoDevice(String),
+    /// The device can't run our kernels.
+    #[error("{0}")]
+    Unsupported(String),
+    /// An allocation was refused; a smaller batch may pass.
+    #[error("the device is out of memory: {0}")]
+    OutOfMemory(String),
+    /// The device is gone, or it no longer answers.
+    #[error("the device was lost: {0}")]
+    Lost(String),
+    /// The device gave an answer that can't be true.
+    #[error("the device's answer does not hold: {0}")]
+    Wrong(String),
+}
+
+/// Where in the input something stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub file: PathBuf,
+    /// 1-based number and name of the record.
+    pub record: Option<(u64, String)>,
+    /// 1-based line.
+    pub line: Option<u64>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some((number, name)) = &self.record {
+            write!(f, ", record {number}")?;
+            if !name.is_empty() {
+                write!(f, " '{name}'")?;
+            }
+        }
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        Ok(())
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// The process exit code that this error ends with.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Usage(_) => 2,
+            Error::Closed => 0,
+            _ => 1,
+        }
+    }
+
+    /// An I/O error at `path`; a broken pipe becomes [`Error::Closed`].
+    pub fn io(path: impl Into<PathBuf>, source: io::Error) -> Error {
+        match source.kind() {
+            io::ErrorKind::BrokenPipe => Error::Closed,
+            _ => Error::Io { path: path.into(), source },
+        }
+    }
+
+    /// An input error with its remedy.
+    pub fn input(place: Place, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::Input { place, problem: problem.into(), remedy: remedy.into() }
+    }
+}

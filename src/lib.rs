@@ -1,0 +1,10 @@
+//! Exact Smith-Waterman.
+pub mod alignment;
+pub mod alphabet;
+pub mod batch;
+pub mod bounds;
+pub mod error;
+pub mod options;
+pub mod reader;
+pub mod scoring;
+pub mod writer;

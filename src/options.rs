@@ -1,0 +1,181 @@
+//! What a run is asked to do, resolved from the command line.
+
+use crate::alphabet::Alphabet;
+use crate::error::{Error, Place, Result};
+use crate::scoring::{MAX_PARAMETER, Matrix, Scoring, Substitution};
+use std::path::PathBuf;
+
+/// Which queries meet which targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Every query against every target.
+    All,
+    /// The i-th query against the i-th target.
+    Pairs,
+}
+
+/// Which device computes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The best real GPU, else the CPU.
+    Auto,
+    Cpu,
+    /// The specification engine: slow, for checking the others.
+    Plain,
+    /// A GPU; the best real one, or the one that the text names by index, PCI id or part of its name.
+    Gpu(Option<String>),
+}
+
+/// Scoring as asked for; [`ScoringChoice::resolve`] fills in what was left open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScoringChoice {
+    pub preset: Option<Preset>,
+    pub match_: Option<i32>,
+    pub mismatch: Option<i32>,
+    pub gap_open: Option<i32>,
+    pub gap_extend: Option<i32>,
+    /// Name of a built-in matrix or path of a matrix file.
+    pub matrix: Option<String>,
+}
+
+/// Named sets of scoring parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// 1/4/6/1, bwa mem's; the default for DNA.
+    Short,
+    /// 2/4/4/2, minimap2's.
+    Long,
+    /// 2/3/5/2.
+    Blastn,
+    /// 1/1/0/2.
+    Linear,
+    /// BLOSUM62, 11/1; the default for protein.
+    Protein,
+}
+
+/// A run of `swalign` or `swalign pairs`.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub mode: Mode,
+    /// `-` is stdin, here or in `reference` but not in both.
+    pub query: PathBuf,
+    pub reference: PathBuf,
+    /// `None` is stdout.
+    pub output: Option<PathBuf>,
+    /// `None` detects it from the reference.
+    pub alphabet: Option<Alphabet>,
+    pub scoring: ScoringChoice,
+    /// Align DNA queries in both orientations.
+    pub both_strands: bool,
+    /// `None` is [`default_min_score`].
+    pub min_score: Option<i32>,
+    /// Least share of the best score that a further hit must reach, 0 to 1.
+    pub secondary_ratio: f64,
+    /// Most records a query gets; at least 1.
+    pub max_hits: usize,
+    pub device: DeviceChoice,
+    /// Host threads; at least 1.
+    pub threads: usize,
+    /// Queries of one batch at most; `None` sizes batches by their work.
+    pub batch: Option<usize>,
+    /// `=` and `X` instead of `M`.
+    pub eqx: bool,
+    /// The @RG line, tabs already real, beginning `@RG\tID:`.
+    pub read_group: Option<String>,
+    /// The command line for @PG.
+    pub command_line: String,
+    /// 0 quiet, 1 normal, 2 verbose.
+    pub verbosity: u8,
+    /// Run shaders with the driver's bounds checks on.
+    pub checked_shaders: bool,
+}
+
+impl Preset {
+    /// match, mismatch, gap open, gap extend; the first two are unused with a matrix.
+    fn numbers(self) -> (i32, i32, i32, i32) {
+        match self {
+            Preset::Short => (1, 4, 6, 1),
+            Preset::Long => (2, 4, 4, 2),
+            Preset::Blastn => (2, 3, 5, 2),
+            Preset::Linear => (1, 1, 0, 2),
+            Preset::Protein => (0, 0, 11, 1),
+        }
+    }
+}
+
+impl ScoringChoice {
+    /// The scoring for `alphabet`: what was named, else the preset's, else the alphabet's default.
+    pub fn resolve(&self, alphabet: Alphabet) -> Result<Scoring> {
+        let preset = match (self.preset, alphabet) {
+            (Some(Preset::Protein), Alphabet::Dna) => {
+                return Err(usage("--preset protein scores proteins, but the sequences are DNA; leave it out or set --alphabet protein"));
+            }
+            (Some(preset), _) => preset,
+            (None, Alphabet::Dna) => Preset::Short,
+            (None, Alphabet::Protein) => Preset::Protein,
+        };
+        let (match_, mismatch, open, extend) = preset.numbers();
+        let gap_open = within("--gap-open", self.gap_open.unwrap_or(open), 0)?;
+        let gap_extend = within("--gap-extend", self.gap_extend.unwrap_or(extend), 1)?;
+        let matrix = match (&self.matrix, alphabet, preset) {
+            (Some(_), _, _) if self.match_.is_some() || self.mismatch.is_some() => {
+                return Err(usage("--matrix excludes --match and --mismatch; give one or the other"));
+            }
+            (Some(name), _, _) => Some(load_matrix(name, alphabet)?),
+            (None, Alphabet::Protein, Preset::Protein) if self.match_.is_none() && self.mismatch.is_none() => {
+                Some(load_matrix("BLOSUM62", alphabet)?)
+            }
+            (None, Alphabet::Protein, _) => {
+                return Err(usage("proteins are scored by a matrix; give --matrix or --preset protein, not match and mismatch"));
+            }
+            (None, Alphabet::Dna, _) => None,
+        };
+        Ok(match matrix {
+            Some(matrix) => Scoring::matrix(alphabet, matrix, gap_open, gap_extend),
+            None => Scoring::dna(
+                within("--match", self.match_.unwrap_or(match_), 1)?,
+                within("--mismatch", self.mismatch.unwrap_or(mismatch), 0)?,
+                gap_open,
+                gap_extend,
+            ),
+        })
+    }
+}
+
+/// The least score that is a hit when none is asked for: 20 matches, or 60 with a matrix
+/// (docs/algorithm.md says why).
+pub fn default_min_score(scoring: &Scoring) -> i32 {
+    match scoring.substitution {
+        Substitution::Equal { match_, .. } => 20 * match_,
+        Substitution::Matrix(_) => 60,
+    }
+}
+
+fn usage(text: &str) -> Error {
+    Error::Usage(text.to_string())
+}
+
+fn within(flag: &str, value: i32, least: i32) -> Result<i32> {
+    if (least..=MAX_PARAMETER).contains(&value) {
+        return Ok(value);
+    }
+    Err(Error::Usage(format!("{flag} {value} is out of range; give {least} to {MAX_PARAMETER} (penalties are positive numbers)")))
+}
+
+fn load_matrix(name: &str, alphabet: Alphabet) -> Result<Matrix> {
+    if let (Some(matrix), Alphabet::Protein) = (Matrix::named(name), alphabet) {
+        return Ok(matrix);
+    }
+    let path = PathBuf::from(name);
+    let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => Error::Usage(format!(
+            "--matrix {name}: neither a built-in {alphabet} matrix nor a file; built in for protein: {}",
+            Matrix::names().collect::<Vec<_>>().join(", ")
+        )),
+        _ => Error::io(&path, source),
+    })?;
+    Matrix::parse(name, &text, alphabet).map_err(|(line, problem)| {
+        let place = Place { file: path, record: None, line };
+        Error::input(place, problem, "give an NCBI-format matrix of this alphabet, as the BLOSUM files are")
+    })
+}

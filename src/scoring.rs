@@ -1,0 +1,228 @@
+//! What a match, a mismatch and a gap are worth.
+//!
+//! A gap of length k costs `gap_open + k * gap_extend` (positive numbers): with gap_open 4 and
+//! gap_extend 2, length 1 costs 6 and length 2 costs 8.
+
+use crate::alphabet::{Alphabet, CODES};
+
+/// The largest penalty or match score that is accepted: far above any in use, and small enough that
+/// no single step can overflow an i32.
+pub const MAX_PARAMETER: i32 = 1 << 20;
+/// No score may exceed this, so that sums of a score and a few penalties stay inside an i32.
+pub const MAX_SCORE: i64 = 1 << 29;
+
+/// Substitution scores and affine gap penalties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scoring {
+    pub alphabet: Alphabet,
+    pub substitution: Substitution,
+    /// Cost of opening a gap, in addition to the extension of its first residue. Not negative.
+    pub gap_open: i32,
+    /// Cost of each residue of a gap. At least 1.
+    pub gap_extend: i32,
+}
+
+/// How two residues score against each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Substitution {
+    /// `+match_` for two equal letters of A, C, G, T; `-mismatch` for everything else, N with N
+    /// included.
+    Equal { match_: i32, mismatch: i32 },
+    Matrix(Box<Matrix>),
+}
+
+/// A substitution matrix over the codes of an alphabet.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Matrix {
+    pub name: String,
+    /// `scores[query code][target code]`; unused codes hold the lowest score.
+    pub scores: [[i8; CODES]; CODES],
+}
+
+impl std::fmt::Debug for Matrix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Matrix({})", self.name)
+    }
+}
+
+/// The built-in matrices: NCBI's classic 24-letter edition.
+const MATRICES: [(&str, &str); 8] = [
+    ("BLOSUM45", include_str!("../data/matrices/BLOSUM45")),
+    ("BLOSUM50", include_str!("../data/matrices/BLOSUM50")),
+    ("BLOSUM62", include_str!("../data/matrices/BLOSUM62")),
+    ("BLOSUM80", include_str!("../data/matrices/BLOSUM80")),
+    ("BLOSUM90", include_str!("../data/matrices/BLOSUM90")),
+    ("PAM30", include_str!("../data/matrices/PAM30")),
+    ("PAM70", include_str!("../data/matrices/PAM70")),
+    ("PAM250", include_str!("../data/matrices/PAM250")),
+];
+
+impl Scoring {
+    /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores.
+    pub fn dna(match_: i32, mismatch: i32, gap_open: i32, gap_extend: i32) -> Scoring {
+        let substitution = Substitution::Equal { match_, mismatch };
+        Scoring { alphabet: Alphabet::Dna, substitution, gap_open, gap_extend }
+    }
+
+    /// Scoring of `alphabet` by a matrix with affine gaps.
+    pub fn matrix(alphabet: Alphabet, matrix: Matrix, gap_open: i32, gap_extend: i32) -> Scoring {
+        Scoring { alphabet, substitution: Substitution::Matrix(Box::new(matrix)), gap_open, gap_extend }
+    }
+
+    /// `s(q, t)`, from codes.
+    #[inline]
+    pub fn score(&self, q: u8, t: u8) -> i32 {
+        match &self.substitution {
+            Substitution::Equal { match_, .. } if q == t && q < 4 => *match_,
+            Substitution::Equal { mismatch, .. } => -mismatch,
+            Substitution::Matrix(matrix) => i32::from(matrix.scores[q as usize][t as usize]),
+        }
+    }
+
+    /// Cost of a gap of `len` residues.
+    pub fn gap_cost(&self, len: usize) -> i64 {
+        i64::from(self.gap_open) + len as i64 * i64::from(self.gap_extend)
+    }
+
+    /// The most that a query residue can add to a score: its best substitution, at least 0.
+    pub fn potential(&self, q: u8) -> i32 {
+        match &self.substitution {
+            Substitution::Equal { match_, .. } => if q < 4 { *match_ } else { 0 },
+            Substitution::Matrix(matrix) => {
+                let row = &matrix.scores[q as usize][..self.alphabet.letters().len()];
+                i32::from(row.iter().copied().max().unwrap_or(0).max(0))
+            }
+        }
+    }
+
+    /// The most that any residue can add to a score.
+    pub fn max_potential(&self) -> i32 {
+        (0..self.alphabet.letters().len() as u8).map(|code| self.potential(code)).max().unwrap_or(0)
+    }
+
+    /// Whether no score of a query of `len` residues can overflow.
+    pub fn fits(&self, len: usize) -> bool {
+        (len as i64).saturating_mul(i64::from(self.max_potential())) <= MAX_SCORE
+    }
+}
+
+impl Matrix {
+    /// The names of the built-in matrices.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        MATRICES.iter().map(|(name, _)| *name)
+    }
+
+    /// A built-in matrix by its name, in any case.
+    pub fn named(name: &str) -> Option<Matrix> {
+        let (name, text) = MATRICES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Matrix::parse(name, text, Alphabet::Protein).ok()
+    }
+
+    /// Reads NCBI's format: `#` comments, a line of column letters (targets), then a line for each
+    /// row letter (queries) with its scores, integers of -127..127. The error is the 1-based line,
+    /// where one is at fault, and what is wrong. Letters beyond the required ones that the matrix
+    /// lacks (IUPAC codes, B, Z, X, *) score as its lowest entry.
+    pub fn parse(name: &str, text: &str, alphabet: Alphabet) -> Result<Matrix, (Option<u64>, String)> {
+        let mut lines = text
+            .lines()
+            .enumerate()
+            .map(|(n, line)| (n as u64 + 1, line))
+            .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+        let (number, header) = lines.next().ok_or((None, "no line of column letters".to_string()))?;
+        let columns = header
+            .split_whitespace()
+            .map(single_letter)
+            .collect::<Option<Vec<u8>>>()
+            .ok_or((Some(number), "the column line must hold single letters".to_string()))?;
+        let mut cells: Vec<(u8, u8, i8)> = Vec::new();
+        let mut rows = Vec::new();
+        for (number, line) in lines {
+            let mut words = line.split_whitespace();
+            let row = words
+                .next()
+                .and_then(single_letter)
+                .ok_or((Some(number), "a row must begin with its letter".to_string()))?;
+            let scores = words
+                .map(|word| word.parse::<i8>().ok().filter(|&score| score > i8::MIN))
+                .collect::<Option<Vec<i8>>>()
+                .ok_or((Some(number), "scores must be integers from -127 to 127".to_string()))?;
+            if scores.len() != columns.len() {
+                let problem = format!("row {} has {} scores for {} columns", row as char, scores.len(), columns.len());
+                return Err((Some(number), problem));
+            }
+            rows.push(row);
+            cells.extend(columns.iter().zip(scores).map(|(&column, score)| (row, column, score)));
+        }
+        let missing: Vec<String> = alphabet
+            .required_letters()
+            .iter()
+            .filter(|letter| !rows.contains(letter) || !columns.contains(letter))
+            .map(|&letter| (letter as char).to_string())
+            .collect();
+        if !missing.is_empty() {
+            return Err((None, format!("{alphabet} letters without a row or column: {}", missing.join(" "))));
+        }
+        let lowest = cells.iter().map(|cell| cell.2).min().unwrap_or(-1);
+        let mut scores = [[lowest; CODES]; CODES];
+        // Rows of letters that the alphabet writes otherwise (U for T, J for X) stay unused.
+        let own = |letter: u8| alphabet.code(letter).filter(|&code| alphabet.letters()[code as usize] == letter);
+        for (row, column, score) in cells {
+            if let (Some(row), Some(column)) = (own(row), own(column)) {
+                scores[row as usize][column as usize] = score;
+            }
+        }
+        Ok(Matrix { name: name.to_string(), scores })
+    }
+}
+
+fn single_letter(word: &str) -> Option<u8> {
+    match word.as_bytes() {
+        [letter] => Some(letter.to_ascii_uppercase()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(alphabet: Alphabet, letter: u8) -> u8 {
+        alphabet.code(letter).unwrap()
+    }
+
+    #[test]
+    fn every_built_in_matrix_parses() {
+        for name in Matrix::names() {
+            assert!(Matrix::named(&name.to_lowercase()).is_some(), "{name}");
+        }
+        let scoring = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
+        let w = code(Alphabet::Protein, b'W');
+        assert_eq!(scoring.score(w, w), 11);
+        assert_eq!(scoring.score(w, code(Alphabet::Protein, b'J')), -2, "J scores as X");
+    }
+
+    #[test]
+    fn ambiguous_dna_matches_nothing() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let n = code(Alphabet::Dna, b'N');
+        assert_eq!(scoring.score(n, n), -4);
+        assert_eq!(scoring.potential(n), 0);
+        assert_eq!(scoring.gap_cost(2), 8);
+    }
+
+    #[test]
+    fn a_matrix_names_what_is_wrong() {
+        let refuse = |text: &str| Matrix::parse("x", text, Alphabet::Dna).unwrap_err();
+        assert_eq!(refuse("# only a comment\n").0, None);
+        assert!(refuse("A C G\nA 1 0 0\nC 0 1 0\nG 0 0 1\n").1.ends_with("column: T"));
+        assert_eq!(refuse("A C G T\nA 1 0 0\n").0, Some(2));
+        assert_eq!(refuse("A C G T\nA 1 0 0 999\n").0, Some(2));
+        assert_eq!(refuse("A C GG T\n").0, Some(1));
+    }
+
+    #[test]
+    fn long_queries_with_large_scores_do_not_fit() {
+        assert!(Scoring::dna(2, 4, 4, 2).fits(100_000_000));
+        assert!(!Scoring::dna(MAX_PARAMETER, 4, 4, 2).fits(1_000_000));
+    }
+}
