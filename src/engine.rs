@@ -4,12 +4,12 @@
 //! [`plain`] is the specification, [`cpu`] uses the machine's cores, [`gpu`] runs WGSL kernels.
 
 pub mod cpu;
-mod directions;
+pub(crate) mod directions;
 pub mod gpu;
 mod guarded;
 pub mod plain;
 
-pub use directions::{Directions, Source, Tile};
+pub use directions::{Cells, Directions, Source, Tile};
 pub use guarded::Guarded;
 
 use crate::alignment::Hit;
@@ -29,6 +29,9 @@ pub struct Window {
     pub target_end: u32,
     pub band: Band,
 }
+
+/// Blocks that have others below them have a multiple of this many rows.
+pub const BLOCK_ROWS: u32 = 512;
 
 /// A rectangle of the matrix, swept with what its neighbours above and to the left left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +77,7 @@ pub trait Engine: Send {
     /// The directions of each window, at least inside its band.
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError>;
 
-    /// Sweeps one block, for alignments whose directions are too large to be kept at once.
+    /// Sweeps one block, for alignments whose directions are too large to be kept at once. The edge
+    /// below is left only by blocks of a multiple of [`BLOCK_ROWS`] rows.
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError>;
 }

@@ -1,9 +1,14 @@
 //! Exact Smith-Waterman.
 pub mod alignment;
 pub mod alphabet;
+pub mod backtrace;
 pub mod batch;
 pub mod bounds;
+pub mod candidates;
+pub mod cli;
+pub mod engine;
 pub mod error;
+pub mod hits;
 pub mod options;
 pub mod reader;
 pub mod scoring;

@@ -1,1 +1,35 @@
-fn main(){}
+//! The command `swalign`: parse, run, and say what went wrong.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use swalign::cli::{self, Command};
+use swalign::error::{Error, Result};
+
+fn main() -> ExitCode {
+    let outcome = match cli::parse() {
+        Command::Align(options) => swalign::run(&options),
+        Command::Devices => print(&swalign::engine::gpu::list()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+/// Rust ignores SIGPIPE, so a reader that left shows as a write error; that is [`Error::Closed`].
+fn print(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|source| Error::io("<stdout>", source))
+}
+
+/// Says what went wrong, except that nobody reads on, and gives the exit code.
+fn fail(error: &Error) -> ExitCode {
+    if !matches!(error, Error::Closed) {
+        // Where stderr is gone too, the exit code is all that is left to say.
+        let _ = writeln!(io::stderr(), "swalign: error: {error}");
+    }
+    ExitCode::from(error.exit_code())
+}

@@ -76,6 +76,30 @@ impl Tile {
         }
     }
 
+    /// A tile that keeps every cell of `rows` x `cols`.
+    pub fn whole(rows: u32, cols: u32) -> Tile {
+        let lanes = rows.div_ceil(CELLS_PER_WORD).max(1);
+        Tile {
+            row: 0,
+            col: 0,
+            cols,
+            lanes,
+            rows_per_lane: CELLS_PER_WORD,
+            skew: 0,
+            band_first: -(1 << 30),
+            stored: cols,
+            offset: 0,
+        }
+    }
+
+    /// A tile of a block that keeps every step of `lanes` skewed lanes.
+    pub fn skewed(row: i32, cols: &Range<u32>, lanes: u32, rows_per_lane: u32) -> Tile {
+        let len = cols.end - cols.start;
+        let stored = len + lanes - 1;
+        Tile { row, col: cols.start, cols: len, lanes, rows_per_lane, skew: 1, band_first: -(1 << 30), stored, offset: 0 }
+    }
+
+    /// Rows that the tile's lanes hold.
     pub fn rows(&self) -> u32 {
         self.lanes * self.rows_per_lane
     }
@@ -107,6 +131,13 @@ impl Tile {
         Some((word, 4 * (k % CELLS_PER_WORD)))
     }
 
+    /// Sets the bits of the cell at window row `row` and column `col`, where they are kept.
+    pub fn set(&self, words: &mut [u32], row: i32, col: u32, bits: u8) {
+        if let Some((word, shift)) = self.place((row - self.row) as u32, col - self.col) {
+            words[(self.offset + word) as usize] |= u32::from(bits) << shift;
+        }
+    }
+
     fn holds(&self, row: u32, col: u32) -> bool {
         (i64::from(row) - i64::from(self.row)) as u64 <= u64::from(self.rows() - 1)
             && col.wrapping_sub(self.col) < self.cols
@@ -134,6 +165,15 @@ impl Directions {
         }
         self.windows.push(first..self.tiles.len());
         offset
+    }
+
+    /// The windows of `first`, then those of `second`.
+    pub fn join(mut first: Directions, second: Directions) -> Directions {
+        let (words, tiles) = (first.words.len() as u64, first.tiles.len());
+        first.words.extend(second.words);
+        first.tiles.extend(second.tiles.into_iter().map(|tile| Tile { offset: tile.offset + words, ..tile }));
+        first.windows.extend(second.windows.into_iter().map(|range| range.start + tiles..range.end + tiles));
+        first
     }
 
     /// A reader of one window's cells.

@@ -1,0 +1,25 @@
+// Fill: the directions of each task's cells, of the steps in which its lanes cross the band. What the
+// bits mean and where they lie is told in src/engine/directions.rs.
+
+//!slot bindings
+@group(0) @binding(5) var<storage, read_write> directions: array<u32>;
+//!slot state
+    let last_first = i32(task.cols + LANES - 1u - task.stored);
+    let first_step = u32(clamp(task.band_first + i32(lane * (ROWS + 1u)), 0, last_first));
+//!slot column
+//!for w words
+        var bits$w = 0u;
+//!end
+//!slot cell
+        let source$k = select(select(select(3u, 2u, t$k == e$k), 1u, t$k == d$k), 0u, t$k == 0);
+        let gaps$k = select(0u, 4u, e_extended$k > opened$k) | select(0u, 8u, f_extended$k > opened$k);
+        bits$8 |= (source$k | gaps$k) << (4u * ($ku % 8u));
+//!slot column_end
+        let kept = step - first_step;
+        if (kept < task.stored) {
+            let word = task.directions + (kept * LANES + lane) * WORDS;
+//!for w words
+            directions[word + $wu] = bits$w;
+//!end
+        }
+//!slot finish

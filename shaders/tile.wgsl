@@ -1,0 +1,172 @@
+// The tile: the recurrence over LANES * ROWS query rows and any number of target columns.
+//
+// Lane l of a task owns the tile rows l*ROWS .. l*ROWS+ROWS-1: their letters (or profile words), H of
+// the last column (h) and E of the next one (e), all in registers. At step s it is at column s - l,
+// so that the cells of one step lie along an anti-diagonal. From lane l-1 it takes what that lane
+// published one step ago: H and F of the row above. Those two diagonals lie in workgroup memory.
+//
+// Rows outside the query match nothing. Where scores are asked for they stand above it, so that H
+// stays 0 in them; behind it stand rows only where no score is asked for. Columns outside the target
+// match nothing either: before it H stays 0, behind it nothing exceeds what came before.
+//
+// The kernels fill the slots: score.wgsl keeps the best cell, fill.wgsl the directions.
+
+@group(0) @binding(0) var<storage, read> tasks: array<Task>;
+@group(0) @binding(1) var<storage, read> queries: array<u32>;
+@group(0) @binding(2) var<storage, read> targets: array<u32>;
+//!if EDGES
+// H and F, or H and E, where tiles meet; in place: a tile reads what enters and leaves what goes out.
+@group(0) @binding(3) var<storage, read_write> edges: array<vec2<i32>>;
+//!end
+//!if PROFILE
+// Substitution scores, a byte each: [query code][target code].
+@group(0) @binding(4) var<storage, read> scores: array<u32>;
+//!end
+//!insert bindings
+
+override MATCH: i32 = 1;
+override MISMATCH: i32 = -1;
+// What the first residue of a gap costs, and each further one.
+override FIRST: i32 = 2;
+override EXTEND: i32 = 1;
+
+// What each thread published in even and odd steps, one place behind its own.
+var<workgroup> exchange: array<vec2<i32>, 2u * (THREADS + 1u)>;
+//!if PROFILE
+// The scores of each thread's rows, four to a word: [row / 4][target code][thread].
+var<workgroup> profile: array<u32, PROFILE_WORDS>;
+//!end
+
+fn query_letter(task: Task, row: u32) -> u32 {
+    let residue = row - task.pad;
+    let inside = residue < task.rows;
+    let place = task.query + select(0u, residue, inside);
+    let letter = (queries[place / LETTERS_PER_WORD] >> (place % LETTERS_PER_WORD * LETTER_BITS)) & LETTER_MASK;
+    return select(NO_QUERY, letter, inside);
+}
+
+//!if PROFILE
+fn build_profile(task: Task, lane: u32, thread: u32) {
+    for (var group = 0u; group < ROWS / 4u; group++) {
+        for (var code = 0u; code < CODES; code++) {
+            var word = 0u;
+            for (var k = 0u; k < 4u; k++) {
+                let letter = query_letter(task, lane * ROWS + group * 4u + k);
+                let place = min(letter, CODES - 1u) * CODES + code;
+                let score = (scores[place / 4u] >> (place % 4u * 8u)) & 0xffu;
+                // Outside the query: the least score there is, -128.
+                word |= select(score, 0x80u, letter == NO_QUERY) << (8u * k);
+            }
+            profile[(group * CODES + code) * THREADS + thread] = word;
+        }
+    }
+}
+//!end
+
+@compute @workgroup_size(THREADS)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let first_task = (group.y * grid.x + group.x) * PAIRS;
+    if (first_task >= arrayLength(&tasks)) {
+        return;
+    }
+    var steps = 0u;
+    for (var pair = 0u; pair < PAIRS; pair++) {
+        steps = max(steps, tasks[first_task + pair].cols);
+    }
+    steps += LANES - 1u;
+    let lane = thread % LANES;
+    let task = tasks[first_task + thread / LANES];
+//!if PROFILE
+    build_profile(task, lane, thread);
+//!else
+//!for k
+    let q$k = query_letter(task, lane * ROWS + $ku);
+//!end
+//!end
+//!if EDGES
+    var corner = edges[task.vertical + lane * ROWS].x;
+//!for k
+    let left$k = edges[task.vertical + lane * ROWS + $ku + 1u];
+    var h$k = left$k.x;
+    var e$k = left$k.y;
+//!end
+//!else
+    var corner = 0;
+//!for k
+    var h$k = 0;
+    var e$k = 0;
+//!end
+//!end
+//!insert state
+    exchange[THREADS + 1u + thread + 1u] = vec2<i32>(0, 0);
+    workgroupBarrier();
+
+    for (var step = 0u; step < steps; step++) {
+        // Wraps to a large number before the target.
+        let col = step - lane;
+        let inside = col < task.cols;
+        let safe_col = select(0u, col, inside);
+        let place = task.target_ + safe_col;
+        let loaded = (targets[place / LETTERS_PER_WORD] >> (place % LETTERS_PER_WORD * LETTER_BITS)) & LETTER_MASK;
+        let letter = select(NO_TARGET, loaded, inside);
+        let slot = (step & 1u) * (THREADS + 1u) + thread;
+        var up = exchange[THREADS + 1u - (step & 1u) * (THREADS + 1u) + thread];
+        if (lane == 0u) {
+//!if EDGES
+            up = edges[task.horizontal + safe_col];
+//!else
+            up = vec2<i32>(0, 0);
+//!end
+        }
+//!if EDGES
+        if (inside) {
+//!end
+        var diagonal = corner;
+        corner = up.x;
+        var f = up.y;
+//!insert column
+//!for k
+//!if PROFILE
+//!first 4
+        let word$k = profile[($ku / 4u * CODES + letter) * THREADS + thread];
+//!end
+        let d$k = diagonal + dot4I8Packed(word$4, 1u << (8u * ($ku % 4u)));
+//!else
+        let d$k = diagonal + select(MISMATCH, MATCH, letter == q$k);
+//!end
+        let t$k = max(max(d$k, 0), max(e$k, f));
+        let opened$k = t$k - FIRST;
+        let e_extended$k = e$k - EXTEND;
+        let f_extended$k = f - EXTEND;
+//!insert cell
+        diagonal = h$k;
+        h$k = t$k;
+        e$k = max(e_extended$k, opened$k);
+        f = max(f_extended$k, opened$k);
+//!end
+//!insert column_end
+        exchange[slot + 1u] = vec2<i32>(h$last, f);
+//!if EDGES
+        if (lane == LANES - 1u) {
+            edges[task.horizontal + col] = vec2<i32>(h$last, f);
+        }
+        }
+//!end
+        workgroupBarrier();
+    }
+//!if EDGES
+    if (task.cols > 0u) {
+//!for k
+        edges[task.vertical + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k);
+//!end
+        if (lane == 0u) {
+            edges[task.vertical].x = corner;
+        }
+    }
+//!end
+//!insert finish
+}

@@ -1,0 +1,707 @@
+//! The command line, resolved into [`Options`]; nothing else knows clap.
+
+use crate::alphabet::Alphabet;
+use crate::options::{DeviceChoice, Mode, Options, Preset, ScoringChoice};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ErrorKind};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::{fs, process, thread};
+
+/// What the user asks for.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Align, and write SAM.
+    Align(Box<Options>),
+    /// List the devices.
+    Devices,
+}
+
+/// Exact Smith-Waterman on any GPU (and on the CPU), SAM out.
+#[derive(Parser)]
+#[command(
+    name = "swalign",
+    bin_name = "swalign",
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true,
+    after_long_help = NOTES,
+    override_usage = "swalign [OPTIONS] QUERY REFERENCE\n       \
+                      swalign pairs [OPTIONS] QUERY TARGET\n       swalign devices"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    subcommand: Option<Sub>,
+    #[command(flatten)]
+    all: All,
+}
+
+#[derive(Subcommand)]
+enum Sub {
+    /// Align the i-th query with the i-th target, forward strand only unless --both-strands
+    #[command(after_long_help = NOTES)]
+    Pairs(Box<Pairs>),
+    /// List the devices, and which one is the default
+    Devices,
+}
+
+#[derive(Args)]
+struct All {
+    /// Queries: FASTA or FASTQ, plain or gzip; - is stdin
+    #[arg(value_name = "QUERY", required = true)]
+    query: Option<PathBuf>,
+    /// References: FASTA or FASTQ, plain or gzip; - is stdin
+    #[arg(value_name = "REFERENCE", required = true)]
+    reference: Option<PathBuf>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+#[derive(Args)]
+struct Pairs {
+    /// Queries: FASTA or FASTQ, plain or gzip; - is stdin
+    #[arg(value_name = "QUERY")]
+    query: PathBuf,
+    /// Targets, as many as queries; - is stdin
+    #[arg(value_name = "TARGET")]
+    target: PathBuf,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+#[derive(Args)]
+struct Flags {
+    #[command(flatten)]
+    scoring: ScoringFlags,
+    #[command(flatten)]
+    hits: HitFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+    #[command(flatten)]
+    machine: MachineFlags,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Scoring")]
+struct ScoringFlags {
+    /// Scoring by name [default: short for DNA, protein for protein]
+    #[arg(long, value_enum, value_name = "NAME")]
+    preset: Option<PresetName>,
+    /// Score of a match
+    #[arg(long = "match", value_name = "N", allow_negative_numbers = true, value_parser = score)]
+    match_: Option<i32>,
+    /// Penalty of a mismatch, a positive number
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = penalty)]
+    mismatch: Option<i32>,
+    /// Penalty of opening a gap, a positive number; 0 makes gaps linear
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = penalty)]
+    gap_open: Option<i32>,
+    /// Penalty of each residue of a gap, the first included, a positive number
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = penalty)]
+    gap_extend: Option<i32>,
+    /// Substitution matrix: BLOSUM45/50/62/80/90, PAM30/70/250, or a file in NCBI's format
+    #[arg(long, value_name = "NAME|FILE")]
+    matrix: Option<String>,
+    /// What the sequences are [default: as the references look]
+    #[arg(long, value_name = "dna|protein", value_parser = alphabet(), hide_possible_values = true)]
+    alphabet: Option<Alphabet>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Hits")]
+struct HitFlags {
+    /// Least score of a hit [default: 20 x match, or 60 with a matrix]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = min_score)]
+    min_score: Option<i32>,
+    /// Least share of the best score, 0 to 1, that a further hit of a query must reach
+    #[arg(long, value_name = "RATIO", default_value = "0.8", allow_negative_numbers = true, value_parser = ratio)]
+    secondary_ratio: f64,
+    /// Most records of a query: the best hit, and the next ones as secondary
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = count)]
+    max_hits: usize,
+    /// Align DNA queries in both orientations [default, but not of pairs]
+    #[arg(long, conflicts_with = "forward_only")]
+    both_strands: bool,
+    /// Align queries only as they are [default of pairs]
+    #[arg(long)]
+    forward_only: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+struct OutputFlags {
+    /// Output file [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write = and X in CIGARs instead of M
+    #[arg(long)]
+    eqx: bool,
+    /// Read group of all records, such as '@RG\tID:run1\tSM:sample1'
+    #[arg(short = 'R', long, value_name = "LINE", value_parser = read_group)]
+    read_group: Option<String>,
+    /// Say only what went wrong
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more on stderr
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Machine")]
+struct MachineFlags {
+    /// Where to compute: auto, cpu, gpu, gpu:INDEX, gpu:NAME or gpu:PCI-ID
+    ///
+    /// auto takes the best real GPU, else the CPU. A device that is named and missing is an error.
+    /// `swalign devices` lists them. The answer is the same on every device.
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    device: DeviceChoice,
+    /// Host threads [default: SLURM_CPUS_PER_TASK, else all cores]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    threads: Option<usize>,
+    /// Most queries of one batch [default: by their work]; changes memory and speed, never the answer
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    batch: Option<usize>,
+    /// Run shaders with the driver's bounds checks on
+    #[arg(long, hide = true)]
+    checked_shaders: bool,
+}
+
+const NOTES: &str = "\
+Gaps:
+  A gap of k residues costs gap-open + k * gap-extend. With --gap-open 4 --gap-extend 2, length 1
+  costs 6 and length 2 costs 8. Penalties are positive numbers, as in minimap2, bwa and BLAST.
+
+Presets (match/mismatch/gap-open/gap-extend):
+  short    1/4/6/1, bwa mem's; the default for DNA
+  long     2/4/4/2, minimap2's
+  blastn   2/3/5/2
+  linear   1/1/0/2
+  protein  BLOSUM62, 11/1; the default for protein
+  --match, --mismatch, --gap-open, --gap-extend and --matrix override a preset's numbers.
+
+Hits:
+  A hit must reach --min-score, by default 20 x match for DNA (20 with the preset short) and 60 with
+  a matrix. A query without a hit is an unmapped record.
+
+Examples:
+  swalign reads.fq.gz genome.fa > out.sam
+  swalign --preset long --device gpu -o out.sam ont.fq.gz virus.fa
+  zcat reads.fq.gz | swalign --max-hits 5 -R '@RG\\tID:run1\\tSM:s1' - vectors.fa
+  swalign --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa families.fa
+  swalign pairs --both-strands amplicons.fa expected.fa
+  A file that is named like a subcommand is given as ./pairs or ./devices.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.";
+
+/// The presets, as the command line names them.
+#[derive(Clone, Copy, ValueEnum)]
+enum PresetName {
+    Short,
+    Long,
+    Blastn,
+    Linear,
+    Protein,
+}
+
+impl From<PresetName> for Preset {
+    fn from(name: PresetName) -> Preset {
+        match name {
+            PresetName::Short => Preset::Short,
+            PresetName::Long => Preset::Long,
+            PresetName::Blastn => Preset::Blastn,
+            PresetName::Linear => Preset::Linear,
+            PresetName::Protein => Preset::Protein,
+        }
+    }
+}
+
+/// Parses the process's command line. Help, version and usage errors are printed, and end the
+/// process with code 0 or 2.
+pub fn parse() -> Command {
+    match parse_from(std::env::args_os()) {
+        Ok(command) => command,
+        Err(error) if error.use_stderr() => {
+            // Where stderr is gone too, the exit code is all that is left to say.
+            let _ = write!(io::stderr(), "swalign: {}", error.render());
+            process::exit(2);
+        }
+        Err(error) => error.exit(),
+    }
+}
+
+fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    let line: Vec<OsString> = line.into_iter().collect();
+    let matches = Arguments::command().try_get_matches_from(&line).map_err(clearer)?;
+    let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
+    let (mode, query, reference, flags) = match subcommand {
+        Some(Sub::Devices) => return Ok(Command::Devices),
+        Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags),
+        None => match (all.query, all.reference) {
+            (Some(query), Some(reference)) => (Mode::All, query, reference, all.flags),
+            _ => {
+                return Err(usage(ErrorKind::MissingRequiredArgument, "give QUERY and REFERENCE"));
+            }
+        },
+    };
+    check_files(&query, &reference, flags.output.output.as_deref())?;
+    if flags.hits.both_strands && flags.scoring.alphabet == Some(Alphabet::Protein) {
+        let text = "--both-strands needs DNA; leave it out or set --alphabet dna";
+        return Err(usage(ErrorKind::ArgumentConflict, text));
+    }
+    Ok(Command::Align(Box::new(flags.resolve(mode, query, reference, command_line(&line)))))
+}
+
+/// A third file is a misplaced subcommand in clap's words; says it in the user's.
+fn clearer(error: clap::Error) -> clap::Error {
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(word) if error.kind() == ErrorKind::ArgumentConflict => {
+            let text = format!(
+                "one argument too many: '{word}'; give QUERY and REFERENCE, and a subcommand (pairs, \
+                 devices) before everything else"
+            );
+            usage(ErrorKind::TooManyValues, text)
+        }
+        _ => error,
+    }
+}
+
+impl Flags {
+    fn resolve(
+        self,
+        mode: Mode,
+        query: PathBuf,
+        reference: PathBuf,
+        command_line: String,
+    ) -> Options {
+        let Flags { scoring, hits, output, machine } = self;
+        Options {
+            mode,
+            query,
+            reference,
+            output: output.output.filter(|path| path != Path::new("-")),
+            alphabet: scoring.alphabet,
+            scoring: ScoringChoice {
+                preset: scoring.preset.map(Preset::from),
+                match_: scoring.match_,
+                mismatch: scoring.mismatch,
+                gap_open: scoring.gap_open,
+                gap_extend: scoring.gap_extend,
+                matrix: scoring.matrix,
+            },
+            both_strands: hits.both_strands || (mode == Mode::All && !hits.forward_only),
+            min_score: hits.min_score,
+            secondary_ratio: hits.secondary_ratio,
+            max_hits: hits.max_hits,
+            device: machine.device,
+            threads: machine.threads.unwrap_or_else(|| default_threads(slurm_cpus().as_deref())),
+            batch: machine.batch,
+            eqx: output.eqx,
+            read_group: output.read_group,
+            command_line,
+            verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
+            checked_shaders: machine.checked_shaders,
+        }
+    }
+}
+
+fn usage(kind: ErrorKind, text: impl std::fmt::Display) -> clap::Error {
+    Arguments::command().error(kind, text)
+}
+
+/// Refuses stdin for both inputs, and an output that would overwrite an input.
+fn check_files(query: &Path, reference: &Path, output: Option<&Path>) -> Result<(), clap::Error> {
+    let stdin = Path::new("-");
+    if query == stdin && reference == stdin {
+        let text = "stdin (-) can be only one of the two inputs; give a file for the other";
+        return Err(usage(ErrorKind::ArgumentConflict, text));
+    }
+    let Some(output) = output.filter(|output| *output != stdin) else {
+        return Ok(());
+    };
+    match [query, reference].into_iter().find(|input| same_file(input, output)) {
+        None => Ok(()),
+        Some(input) => {
+            let text = format!(
+                "--output would overwrite the input {}; name another file",
+                input.display()
+            );
+            Err(usage(ErrorKind::ArgumentConflict, text))
+        }
+    }
+}
+
+/// Whether both paths lead to one ordinary file; devices such as /dev/null can be shared.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let ordinary = fs::metadata(one).is_ok_and(|metadata| metadata.is_file());
+    ordinary
+        && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+/// The arguments as @PG holds them: one line, no tabs.
+fn command_line(line: &[OsString]) -> String {
+    let words: Vec<_> = line.iter().map(|word| word.to_string_lossy()).collect();
+    words.join(" ").replace(|c: char| c.is_control(), " ")
+}
+
+fn slurm_cpus() -> Option<String> {
+    std::env::var("SLURM_CPUS_PER_TASK").ok()
+}
+
+/// What the cluster granted where it says so, else every core that this process may use.
+fn default_threads(granted: Option<&str>) -> usize {
+    granted
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|&threads| threads > 0)
+        .unwrap_or_else(|| thread::available_parallelism().map_or(1, |threads| threads.get()))
+}
+
+fn score(text: &str) -> Result<i32, String> {
+    positive(text, "scores of a match are positive numbers")
+}
+
+fn penalty(text: &str) -> Result<i32, String> {
+    positive(text, "penalties are positive numbers")
+}
+
+/// A number of 0 or more; `rule` and the number without its sign are the remedy for a negative one.
+/// How far up each may go is [`ScoringChoice::resolve`]'s matter.
+fn positive(text: &str, rule: &str) -> Result<i32, String> {
+    match text.parse::<i32>() {
+        Ok(number) if number < 0 => Err(format!("{rule}; give {}", number.unsigned_abs())),
+        Ok(number) => Ok(number),
+        Err(_) => Err("give a whole number, such as 4".to_string()),
+    }
+}
+
+fn min_score(text: &str) -> Result<i32, String> {
+    text.parse()
+        .ok()
+        .filter(|&number| number >= 1)
+        .ok_or_else(|| format!("give a whole number from 1 to {}", i32::MAX))
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|&number| number >= 1)
+        .ok_or_else(|| "give a whole number of 1 or more".to_string())
+}
+
+fn ratio(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number| (0.0..=1.0).contains(number))
+        .ok_or_else(|| "give a number from 0 to 1, such as 0.8".to_string())
+}
+
+fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
+    PossibleValuesParser::new(["dna", "protein"])
+        .map(|name| if name == "dna" { Alphabet::Dna } else { Alphabet::Protein })
+}
+
+fn device(text: &str) -> Result<DeviceChoice, String> {
+    match text.split_once(':') {
+        None if text == "auto" => Ok(DeviceChoice::Auto),
+        None if text == "cpu" => Ok(DeviceChoice::Cpu),
+        None if text == "plain" => Ok(DeviceChoice::Plain),
+        None if text == "gpu" => Ok(DeviceChoice::Gpu(None)),
+        Some(("gpu", name)) if !name.trim().is_empty() => {
+            Ok(DeviceChoice::Gpu(Some(name.trim().to_string())))
+        }
+        _ => {
+            Err("give auto, cpu, gpu, or gpu:INDEX, gpu:NAME or gpu:PCI-ID from `swalign devices`"
+                .to_string())
+        }
+    }
+}
+
+/// bwa's form of a read group, with tabs real or written `\t`; ID comes first in what is returned.
+fn read_group(text: &str) -> Result<String, String> {
+    let line = text.replace("\\t", "\t");
+    let mut fields = line.split('\t');
+    if fields.next() != Some("@RG") {
+        return Err(r"begin with @RG, as in '@RG\tID:run1\tSM:sample1'".to_string());
+    }
+    let mut fields: Vec<&str> = fields.collect();
+    if let Some(wrong) = fields.iter().find(|field| !is_header_field(field)) {
+        return Err(format!(
+            r"'{}' is not TAG:VALUE; write fields as in '@RG\tID:run1\tSM:sample1'",
+            wrong.escape_debug()
+        ));
+    }
+    let tag = |field: &&str| field[..2].to_string();
+    let mut tags: Vec<String> = fields.iter().map(tag).collect();
+    tags.sort_unstable();
+    if let Some(twice) = tags.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("{} is given twice; give each tag once", twice[0]));
+    }
+    let id = fields
+        .iter()
+        .position(|field| field.starts_with("ID:"))
+        .ok_or(r"ID is missing; add it, as in '@RG\tID:run1\tSM:sample1'")?;
+    fields[..=id].rotate_right(1);
+    Ok(format!("@RG\t{}", fields.join("\t")))
+}
+
+/// Whether `field` is `TAG:VALUE` with a two-character tag and a value of printable characters.
+fn is_header_field(field: &str) -> bool {
+    match field.as_bytes() {
+        [first, second, b':', value @ ..] => {
+            first.is_ascii_alphabetic()
+                && second.is_ascii_alphanumeric()
+                && !value.is_empty()
+                && value.iter().all(|byte| (b' '..=b'~').contains(byte))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoring::{Scoring, Substitution};
+
+    fn parsed(words: &[&str]) -> Result<Command, clap::Error> {
+        parse_from(["swalign"].iter().chain(words).map(OsString::from))
+    }
+
+    #[track_caller]
+    fn options(words: &[&str]) -> Options {
+        match parsed(words) {
+            Ok(Command::Align(options)) => *options,
+            Ok(Command::Devices) => panic!("{words:?} asks for the devices"),
+            Err(error) => panic!("{words:?}: {error}"),
+        }
+    }
+
+    /// Demands a usage error with all of `parts` in its text.
+    #[track_caller]
+    fn refused(words: &[&str], parts: &[&str]) {
+        let error = parsed(words).expect_err("accepted");
+        assert_eq!(error.exit_code(), 2);
+        let text = error.to_string();
+        for part in parts {
+            assert!(text.contains(part), "no {part:?} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn clap_finds_no_fault_with_the_definition() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_defaults() {
+        let options = options(&["q.fa", "r.fa"]);
+        assert_eq!(options.mode, Mode::All);
+        assert_eq!((options.query, options.reference), ("q.fa".into(), "r.fa".into()));
+        assert_eq!((options.output, options.alphabet, options.min_score), (None, None, None));
+        assert_eq!(options.scoring, ScoringChoice::default());
+        assert_eq!((options.secondary_ratio, options.max_hits), (0.8, 1));
+        assert_eq!((options.device, options.batch), (DeviceChoice::Auto, None));
+        assert!(options.both_strands && !options.eqx && !options.checked_shaders);
+        assert!(options.threads >= 1);
+        assert_eq!((options.verbosity, options.read_group), (1, None));
+    }
+
+    #[test]
+    fn every_flag_reaches_its_option() {
+        let options = options(&[
+            "--preset",
+            "long",
+            "--match",
+            "3",
+            "--mismatch",
+            "5",
+            "--gap-open",
+            "0",
+            "--gap-extend",
+            "7",
+            "--matrix",
+            "PAM30",
+            "--alphabet",
+            "protein",
+            "--min-score",
+            "9",
+            "--secondary-ratio",
+            "0.5",
+            "--max-hits",
+            "4",
+            "--device",
+            "gpu:1",
+            "-t",
+            "3",
+            "-o",
+            "x.sam",
+            "--forward-only",
+            "--eqx",
+            "-R",
+            "@RG\\tID:x",
+            "--batch",
+            "8",
+            "-v",
+            "--checked-shaders",
+            "-",
+            "r.fa",
+        ]);
+        let scoring = ScoringChoice {
+            preset: Some(Preset::Long),
+            match_: Some(3),
+            mismatch: Some(5),
+            gap_open: Some(0),
+            gap_extend: Some(7),
+            matrix: Some("PAM30".to_string()),
+        };
+        assert_eq!(options.scoring, scoring);
+        assert_eq!(options.alphabet, Some(Alphabet::Protein));
+        assert_eq!(
+            (options.min_score, options.secondary_ratio, options.max_hits),
+            (Some(9), 0.5, 4)
+        );
+        assert_eq!(options.device, DeviceChoice::Gpu(Some("1".to_string())));
+        assert_eq!((options.threads, options.batch, options.verbosity), (3, Some(8), 2));
+        assert_eq!(options.output, Some("x.sam".into()));
+        assert!(!options.both_strands && options.eqx && options.checked_shaders);
+        assert_eq!(options.read_group.as_deref(), Some("@RG\tID:x"));
+        assert_eq!(options.query, PathBuf::from("-"));
+    }
+
+    #[test]
+    fn subcommands_and_files_named_like_them() {
+        let pairs = options(&["pairs", "q.fa", "t.fa", "-q", "-o", "-"]);
+        assert_eq!((pairs.mode, pairs.both_strands), (Mode::Pairs, false));
+        assert_eq!((pairs.verbosity, pairs.output), (0, None));
+        assert!(options(&["pairs", "--both-strands", "q.fa", "t.fa"]).both_strands);
+        assert!(matches!(parsed(&["devices"]), Ok(Command::Devices)));
+        assert_eq!(options(&["./pairs", "devices"]).query, PathBuf::from("./pairs"));
+        refused(&["pairs", "q.fa"], &["<TARGET>"]);
+        refused(&["devices", "x"], &["'x'"]);
+        refused(&["--eqx", "pairs", "q.fa", "t.fa"], &["'t.fa'", "before everything else"]);
+        refused(&["q.fa"], &["<REFERENCE>"]);
+        refused(&[], &["<QUERY>"]);
+    }
+
+    #[test]
+    fn numbers_out_of_range_name_flag_and_remedy() {
+        for flag in ["--mismatch", "--gap-open", "--gap-extend"] {
+            refused(&[flag, "-4", "q", "r"], &[flag, "penalties are positive numbers", "give 4"]);
+            refused(&[&format!("{flag}=-4"), "q", "r"], &[flag, "penalties are positive numbers"]);
+            refused(&[flag, "1.5", "q", "r"], &[flag, "whole number"]);
+        }
+        refused(&["--match", "-1", "q", "r"], &["--match", "positive", "give 1"]);
+        for flag in ["--max-hits", "--min-score", "--threads", "--batch"] {
+            refused(&[flag, "0", "q", "r"], &[flag, "1"]);
+            refused(&[flag, "-3", "q", "r"], &[flag, "1"]);
+        }
+        for value in ["1.01", "-0.1", "NaN", "x"] {
+            refused(&["--secondary-ratio", value, "q", "r"], &["--secondary-ratio", "from 0 to 1"]);
+        }
+        assert_eq!(options(&["--secondary-ratio", "0", "q", "r"]).secondary_ratio, 0.0);
+        assert_eq!(options(&["--secondary-ratio", "1", "q", "r"]).secondary_ratio, 1.0);
+    }
+
+    #[test]
+    fn what_excludes_each_other_is_refused() {
+        refused(&["-", "-"], &["stdin", "only one"]);
+        refused(&["pairs", "-", "-"], &["stdin", "only one"]);
+        refused(&["--both-strands", "--forward-only", "q", "r"], &["--forward-only"]);
+        refused(&["-q", "-v", "q", "r"], &["--quiet"]);
+        refused(
+            &["--both-strands", "--alphabet", "protein", "q", "r"],
+            &["--both-strands needs DNA"],
+        );
+    }
+
+    #[test]
+    fn an_output_never_overwrites_an_input() {
+        let input = tempfile::NamedTempFile::new().unwrap();
+        let path = input.path().to_str().unwrap();
+        refused(&["-o", path, "q", path], &["--output would overwrite", path]);
+        refused(&["-o", path, path, "r"], &["--output would overwrite", path]);
+        options(&["-o", "/dev/null", "/dev/null", "r"]);
+    }
+
+    #[test]
+    fn devices_by_name() {
+        let choice = |text| options(&["--device", text, "q", "r"]).device;
+        assert_eq!(choice("cpu"), DeviceChoice::Cpu);
+        assert_eq!(choice("plain"), DeviceChoice::Plain);
+        assert_eq!(choice("gpu"), DeviceChoice::Gpu(None));
+        assert_eq!(choice("gpu:0000:3b:00.0"), DeviceChoice::Gpu(Some("0000:3b:00.0".to_string())));
+        for wrong in ["gpu:", "tpu", "cpu:1", ""] {
+            refused(&["--device", wrong, "q", "r"], &["--device", "give auto, cpu, gpu"]);
+        }
+    }
+
+    #[test]
+    fn read_groups_as_bwa_takes_them() {
+        assert_eq!(read_group(r"@RG\tID:x\tSM:y z").unwrap(), "@RG\tID:x\tSM:y z");
+        assert_eq!(read_group("@RG\tSM:y\tPL:z\tID:x").unwrap(), "@RG\tID:x\tSM:y\tPL:z");
+        for (wrong, part) in [
+            ("ID:x", "@RG"),
+            ("@RG ID:x", "@RG"),
+            ("@RG", "ID"),
+            (r"@RG\tSM:y", "ID"),
+            (r"@RG\tID:", "TAG:VALUE"),
+            (r"@RG\tID:x\tsample", "TAG:VALUE"),
+            (r"@RG\tID:x\té:y", "TAG:VALUE"),
+            ("@RG\tID:x\ny", "TAG:VALUE"),
+            (r"@RG\tID:x\tID:y", "twice"),
+        ] {
+            let text = read_group(wrong).unwrap_err();
+            assert!(text.contains(part), "{wrong:?}: {text:?}");
+        }
+    }
+
+    #[test]
+    fn threads_are_those_that_slurm_granted() {
+        let all = default_threads(None);
+        assert_eq!(default_threads(Some("3")), 3);
+        for senseless in ["", "0", "-1", "many", "4(x2)"] {
+            assert_eq!(default_threads(Some(senseless)), all, "{senseless:?}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_one_line_without_tabs() {
+        let line = ["swalign", "-R", "@RG\tID:x", "a\nb.fa"].map(OsString::from);
+        assert_eq!(command_line(&line), "swalign -R @RG ID:x a b.fa");
+    }
+
+    #[test]
+    fn help_tells_what_is_so() {
+        let long = Arguments::command().render_long_help().to_string();
+        for (name, preset) in
+            PresetName::value_variants().iter().map(|&name| (name, Preset::from(name)))
+        {
+            let name = name.to_possible_value().unwrap();
+            let alphabet =
+                if preset == Preset::Protein { Alphabet::Protein } else { Alphabet::Dna };
+            let choice = ScoringChoice { preset: Some(preset), ..ScoringChoice::default() };
+            let numbers = numbers(&choice.resolve(alphabet).unwrap());
+            let line = long
+                .lines()
+                .find(|line| line.trim_start().starts_with(&format!("{} ", name.get_name())));
+            assert!(line.is_some_and(|line| line.contains(&numbers)), "{numbers}: {line:?}");
+        }
+        assert_eq!(Scoring::dna(1, 4, 4, 2).gap_cost(1), 6);
+        assert_eq!(Scoring::dna(1, 4, 4, 2).gap_cost(2), 8);
+        assert!(long.contains("costs 6 and length 2 costs 8"));
+        let short = Arguments::command().render_help().to_string();
+        assert!(long.contains("Examples:") && !short.contains("Examples:"));
+        assert!(!long.contains("checked-shaders") && !long.contains("plain,"));
+        assert_eq!(Arguments::command().render_version(), "swalign 0.1.0\n");
+    }
+
+    fn numbers(scoring: &Scoring) -> String {
+        let gaps = format!("{}/{}", scoring.gap_open, scoring.gap_extend);
+        match &scoring.substitution {
+            Substitution::Equal { match_, mismatch } => format!("{match_}/{mismatch}/{gaps}"),
+            Substitution::Matrix(matrix) => format!("{}, {gaps}", matrix.name),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Adapters and devices: finding, naming, opening, waiting, and noticing faults.
+
+use crate::error::EngineError;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A device that has not answered for so long is taken for lost.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// An adapter as `swalign devices` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdapterEntry {
+    pub index: usize,
+    pub name: String,
+    pub backend: String,
+    /// Empty where the driver does not tell.
+    pub pci: String,
+    pub driver: String,
+    /// A software adapter, which is taken only when named.
+    pub software: bool,
+    /// Largest buffer and largest binding, bytes.
+    pub max_buffer: u64,
+    pub max_binding: u64,
+    /// Workgroup memory, bytes.
+    pub workgroup_memory: u32,
+    pub subgroup_size: (u32, u32),
+    /// Whether it is the one that is taken when none is named.
+    pub is_default: bool,
+}
+
+/// An open device.
+pub struct Device {
+    pub device: wgpu::Device,
+    pub queue: wgpu::Queue,
+    pub name: String,
+    pub limits: wgpu::Limits,
+    /// Whether compute passes can be timed; nanoseconds of a tick.
+    pub tick: Option<f32>,
+    /// Run shaders with bounds checks.
+    pub checked: bool,
+    fault: Arc<Mutex<Option<String>>>,
+}
+
+fn instance() -> wgpu::Instance {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    descriptor.backends &= wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    wgpu::Instance::new(descriptor)
+}
+
+/// All adapters, each card once, in the order of their indices.
+fn adapters() -> Vec<wgpu::Adapter> {
+    let mut adapters: Vec<wgpu::Adapter> = Vec::new();
+    // Of a card that appears under several backends the first is kept: Vulkan and Metal come first.
+    for adapter in pollster::block_on(instance().enumerate_adapters(wgpu::Backends::all())) {
+        let info = adapter.get_info();
+        let same = |known: &wgpu::Adapter| {
+            let known = known.get_info();
+            known.backend != info.backend
+                && (known.vendor, known.device) == (info.vendor, info.device)
+                && known.device_pci_bus_id == info.device_pci_bus_id
+        };
+        if !adapters.iter().any(same) {
+            adapters.push(adapter);
+        }
+    }
+    adapters
+}
+
+/// How willingly an adapter is taken when none is named; `None` is never.
+fn rank(info: &wgpu::AdapterInfo) -> Option<u32> {
+    match info.device_type {
+        wgpu::DeviceType::DiscreteGpu => Some(3),
+        wgpu::DeviceType::IntegratedGpu => Some(2),
+        wgpu::DeviceType::VirtualGpu => Some(1),
+        wgpu::DeviceType::Other => Some(0),
+        wgpu::DeviceType::Cpu => None,
+    }
+}
+
+fn default_index(infos: &[wgpu::AdapterInfo]) -> Option<usize> {
+    let ranked = infos.iter().enumerate().filter_map(|(index, info)| rank(info).map(|rank| (rank, index)));
+    ranked.max_by_key(|&(rank, index)| (rank, std::cmp::Reverse(index))).map(|(_, index)| index)
+}
+
+/// The adapters of this machine.
+pub fn list() -> Vec<AdapterEntry> {
+    let adapters = adapters();
+    let infos: Vec<wgpu::AdapterInfo> = adapters.iter().map(wgpu::Adapter::get_info).collect();
+    let default = default_index(&infos);
+    let entry = |(index, (adapter, info)): (usize, (&wgpu::Adapter, wgpu::AdapterInfo))| {
+        let limits = adapter.limits();
+        AdapterEntry {
+            index,
+            backend: format!("{:?}", info.backend),
+            pci: info.device_pci_bus_id,
+            driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
+            software: info.device_type == wgpu::DeviceType::Cpu,
+            max_buffer: limits.max_buffer_size,
+            max_binding: limits.max_storage_buffer_binding_size,
+            workgroup_memory: limits.max_compute_workgroup_storage_size,
+            subgroup_size: (info.subgroup_min_size, info.subgroup_max_size),
+            is_default: default == Some(index),
+            name: info.name,
+        }
+    };
+    adapters.iter().zip(infos).enumerate().map(entry).collect()
+}
+
+/// Whether `wanted` names the adapter: its index, its PCI id (with or without the domain), or part of
+/// its name in any case.
+fn is_named(wanted: &str, index: usize, name: &str, pci: &str) -> bool {
+    if let Ok(number) = wanted.parse::<usize>() {
+        return number == index;
+    }
+    let (wanted, pci) = (wanted.to_ascii_lowercase(), pci.to_ascii_lowercase());
+    let pci_named = !pci.is_empty() && (pci == wanted || pci.split_once(':').is_some_and(|(_, rest)| rest == wanted));
+    pci_named || name.to_ascii_lowercase().contains(&wanted)
+}
+
+impl Device {
+    /// Opens the adapter that `wanted` names, or the best real GPU.
+    pub fn open(wanted: Option<&str>, checked: bool) -> Result<Device, EngineError> {
+        let mut adapters = adapters();
+        let infos: Vec<wgpu::AdapterInfo> = adapters.iter().map(wgpu::Adapter::get_info).collect();
+        let chosen = match wanted {
+            None => default_index(&infos),
+            Some(wanted) => infos
+                .iter()
+                .enumerate()
+                .position(|(index, info)| is_named(wanted, index, &info.name, &info.device_pci_bus_id)),
+        };
+        let Some(chosen) = chosen else {
+            let seen: Vec<String> = infos.iter().map(|info| format!("'{}'", info.name)).collect();
+            let seen = if seen.is_empty() { "none".to_string() } else { seen.join(", ") };
+            return Err(EngineError::NoDevice(match wanted {
+                Some(wanted) => format!("no adapter is named '{wanted}' (found: {seen}); `swalign devices` lists them"),
+                None => format!(
+                    "no GPU was found (adapters: {seen}; software adapters are taken only when named); \
+                     use --device cpu, or install the GPU's Vulkan driver and loader"
+                ),
+            }));
+        };
+        pollster::block_on(Device::request(adapters.swap_remove(chosen), checked))
+    }
+
+    async fn request(adapter: wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
+        let info = adapter.get_info();
+        let limits = adapter.limits();
+        let timing = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("swalign"),
+            required_features: timing,
+            required_limits: limits.clone(),
+            ..Default::default()
+        };
+        let (device, queue) = adapter
+            .request_device(&descriptor)
+            .await
+            .map_err(|error| EngineError::NoDevice(format!("{} can't be opened: {error}", info.name)))?;
+        let fault = Arc::new(Mutex::new(None));
+        let note = |fault: &Arc<Mutex<Option<String>>>| {
+            let fault = Arc::clone(fault);
+            move |text: String| {
+                if let Ok(mut fault) = fault.lock() {
+                    fault.get_or_insert(text);
+                }
+            }
+        };
+        let (on_error, on_loss) = (note(&fault), note(&fault));
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| on_error(error.to_string())));
+        device.set_device_lost_callback(move |reason, text| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                on_loss(format!("{reason:?}: {text}"));
+            }
+        });
+        let tick = (!timing.is_empty()).then(|| queue.get_timestamp_period());
+        let opened = Device { device, queue, name: info.name, limits, tick, checked, fault };
+        opened.check_limits()?;
+        Ok(opened)
+    }
+
+    /// Refuses adapters on which a kernel could not run.
+    fn check_limits(&self) -> Result<(), EngineError> {
+        let needed = super::shader::Variant::all().iter().map(|variant| variant.workgroup_bytes()).max().unwrap_or(0);
+        let threads = super::layout::THREADS;
+        for (what, has, needs) in [
+            ("bytes of workgroup memory", self.limits.max_compute_workgroup_storage_size, needed),
+            ("threads of a workgroup", self.limits.max_compute_invocations_per_workgroup, threads),
+            ("storage buffers of a kernel", self.limits.max_storage_buffers_per_shader_stage, 6),
+        ] {
+            if has < needs {
+                return Err(EngineError::Unsupported(format!(
+                    "{} has {has} {what}, and the kernels need {needs}; use --device cpu",
+                    self.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The fault that the driver has reported, if any.
+    pub fn check(&self) -> Result<(), EngineError> {
+        match self.fault.lock() {
+            Ok(fault) => fault.clone().map_or(Ok(()), |text| Err(EngineError::Lost(text))),
+            Err(_) => Err(EngineError::Lost("a driver callback failed".to_string())),
+        }
+    }
+
+    /// Waits until `submission` is done.
+    pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), EngineError> {
+        let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(PATIENCE) };
+        self.device.poll(wait).map_err(|error| EngineError::Lost(error.to_string()))?;
+        self.check()
+    }
+
+    /// Runs `create`; memory that is refused is an error, as is anything the driver finds invalid.
+    pub fn guard<T>(&self, what: &str, create: impl FnOnce(&wgpu::Device) -> T) -> Result<T, EngineError> {
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let made = create(&self.device);
+        let internal = pollster::block_on(internal.pop());
+        let validation = pollster::block_on(validation.pop());
+        if pollster::block_on(memory.pop()).is_some() {
+            return Err(EngineError::OutOfMemory(what.to_string()));
+        }
+        match internal.or(validation) {
+            Some(error) => Err(EngineError::Unsupported(format!("{}: {what}: {error}", self.name))),
+            None => Ok(made),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_named;
+
+    #[test]
+    fn adapters_are_named_by_index_pci_id_or_part_of_the_name() {
+        let named = |wanted| is_named(wanted, 1, "NVIDIA H200", "0000:3b:00.0");
+        assert!(named("1") && named("h200") && named("0000:3B:00.0") && named("3b:00.0"));
+        assert!(!named("0") && !named("radeon") && !named("3b"));
+        assert!(!is_named("3b:00.0", 0, "llvmpipe", ""));
+    }
+}

@@ -1,0 +1,333 @@
+//! Jobs: dispatches that share one upload of tasks and one download of output.
+//!
+//! Two jobs can be under way: while the device runs one, the host prepares the next or reads the one
+//! before.
+
+use crate::engine::gpu::buffers::Grown;
+use crate::engine::gpu::device::Device;
+use crate::engine::gpu::layout::{MAX_GROUPS, TASK_ALIGNMENT, Task};
+use crate::engine::gpu::pipeline::{Pipelines, bindings};
+use crate::engine::gpu::shader::Variant;
+use crate::error::EngineError;
+use crate::scoring::Scoring;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// How long a submission should take: long enough to be worth its overhead, short enough for every
+/// watchdog.
+const SUBMISSION: Duration = Duration::from_millis(100);
+/// Cells of a submission before any has been timed, at least and at most.
+const FIRST_CELLS: f64 = 268_435_456.0;
+const LEAST_CELLS: f64 = 67_108_864.0;
+const MOST_CELLS: f64 = 1e12;
+
+/// Edge values: `[H, F]` or `[H, E]`.
+pub type EdgeValues = Vec<[i32; 2]>;
+
+/// Tasks of one variant that run side by side.
+#[derive(Debug)]
+pub(super) struct Dispatch {
+    variant: Variant,
+    tasks: Range<usize>,
+    cells: u64,
+}
+
+/// Work for the device.
+#[derive(Debug, Default)]
+pub struct Job {
+    pub tasks: Vec<Task>,
+    pub(super) dispatches: Vec<Dispatch>,
+    pub cells: u64,
+    /// Bytes of output.
+    pub output: u64,
+    /// Edge values in all; they start as zeros but for `entering`.
+    pub edges: u64,
+    /// Edge values that tiles find: where they lie, and what they are.
+    pub entering: Vec<(u64, EdgeValues)>,
+    /// Edge values to read back.
+    pub leaving: Vec<Range<u64>>,
+}
+
+impl Job {
+    /// Adds a dispatch of `tasks`, padded with empty ones. A later dispatch sees what an earlier one
+    /// wrote. Returns the place of its first task among the job's.
+    pub fn push(&mut self, variant: Variant, tasks: impl IntoIterator<Item = Task>) -> usize {
+        let first = self.tasks.len();
+        self.tasks.extend(tasks);
+        let cells = self.tasks[first..].iter().map(|task| u64::from(task.rows) * u64::from(task.cols)).sum();
+        self.tasks.resize(self.tasks.len().next_multiple_of(TASK_ALIGNMENT), Task::default());
+        self.dispatches.push(Dispatch { variant, tasks: first..self.tasks.len(), cells });
+        self.cells += cells;
+        first
+    }
+}
+
+/// What a job gave.
+pub struct Answer {
+    pub words: Vec<u32>,
+    pub leaving: Vec<EdgeValues>,
+}
+
+/// A job under way.
+pub struct Pending {
+    slot: usize,
+    output: u64,
+    leaving: Vec<Range<u64>>,
+    cells: u64,
+    begun: Instant,
+    submission: wgpu::SubmissionIndex,
+    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+/// The sequences and scores that tasks refer to, on the device.
+pub struct Inputs {
+    pub queries: wgpu::Buffer,
+    pub targets: wgpu::Buffer,
+    /// Only with a matrix.
+    pub scores: Option<wgpu::Buffer>,
+}
+
+struct Slot {
+    tasks: Grown,
+    edges: Grown,
+    output: Grown,
+    readback: Grown,
+    stamps: Grown,
+    times: Option<wgpu::QuerySet>,
+}
+
+/// Runs jobs, and learns how much work makes a good submission.
+pub struct Runner {
+    slots: [Slot; 2],
+    next: usize,
+    cells_per_submission: f64,
+    /// Kernel time so far by the device's own clock, where it has one.
+    pub kernel_time: Duration,
+    last_finish: Instant,
+}
+
+/// Bytes behind the output that hold the two time stamps of a job.
+const TIMES: u64 = 16;
+
+impl Slot {
+    fn new(device: &Device) -> Slot {
+        use wgpu::BufferUsages as Use;
+        let times = device.tick.map(|_| {
+            let descriptor = wgpu::QuerySetDescriptor { label: Some("times"), ty: wgpu::QueryType::Timestamp, count: 2 };
+            device.device.create_query_set(&descriptor)
+        });
+        Slot {
+            tasks: Grown::new("tasks", Use::STORAGE | Use::COPY_DST),
+            edges: Grown::new("edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
+            output: Grown::new("output", Use::STORAGE | Use::COPY_SRC),
+            readback: Grown::new("readback", Use::MAP_READ | Use::COPY_DST),
+            stamps: Grown::new("stamps", Use::QUERY_RESOLVE | Use::COPY_SRC),
+            times,
+        }
+    }
+}
+
+impl Runner {
+    pub fn new(device: &Device) -> Runner {
+        Runner {
+            slots: [Slot::new(device), Slot::new(device)],
+            next: 0,
+            cells_per_submission: FIRST_CELLS,
+            kernel_time: Duration::ZERO,
+            last_finish: Instant::now(),
+        }
+    }
+
+    /// Cells that a job should have.
+    pub fn cells(&self) -> u64 {
+        self.cells_per_submission as u64
+    }
+
+    /// Runs one job from start to end.
+    pub fn run(
+        &mut self,
+        device: &Device,
+        pipelines: &Pipelines,
+        inputs: &Inputs,
+        scoring: &Scoring,
+        job: &Job,
+    ) -> Result<Answer, EngineError> {
+        let pending = self.begin(device, pipelines, inputs, scoring, job)?;
+        self.finish(device, pending)
+    }
+
+    /// Starts a job. At most one other may be under way, the one begun before.
+    pub fn begin(
+        &mut self,
+        device: &Device,
+        pipelines: &Pipelines,
+        inputs: &Inputs,
+        scoring: &Scoring,
+        job: &Job,
+    ) -> Result<Pending, EngineError> {
+        let begun = Instant::now();
+        let index = self.next;
+        let slot = &mut self.slots[index];
+        let edge_bytes: u64 = job.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
+        let tasks = slot.tasks.with_room(device, size_of_val(job.tasks.as_slice()) as u64)?;
+        let edges = slot.edges.with_room(device, job.edges * 8)?;
+        let output = slot.output.with_room(device, job.output)?;
+        let times_at = (job.output + edge_bytes).next_multiple_of(256);
+        let readback = slot.readback.with_room(device, times_at + TIMES)?;
+        device.queue.write_buffer(tasks, 0, bytemuck::cast_slice(&job.tasks));
+
+        let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        if job.edges > 0 {
+            encoder.clear_buffer(edges, 0, Some(job.edges * 8));
+            device.queue.submit([encoder.finish()]);
+            for (place, values) in &job.entering {
+                device.queue.write_buffer(edges, place * 8, bytemuck::cast_slice(values));
+            }
+            encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        }
+        let mut recorded = 0;
+        for (number, dispatch) in job.dispatches.iter().enumerate() {
+            if recorded > 0 && (recorded + dispatch.cells) as f64 > 2.0 * self.cells_per_submission {
+                device.queue.submit([encoder.finish()]);
+                encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                recorded = 0;
+            }
+            recorded += dispatch.cells;
+            let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
+            let group = bind(device, &pipeline, dispatch, inputs, [tasks, edges, output])?;
+            let groups = (dispatch.tasks.len() as u32).div_ceil(dispatch.variant.pairs());
+            let timestamp_writes = slot.times.as_ref().map(|times| wgpu::ComputePassTimestampWrites {
+                query_set: times,
+                beginning_of_pass_write_index: (number == 0).then_some(0),
+                end_of_pass_write_index: (number + 1 == job.dispatches.len()).then_some(1),
+            });
+            let timestamp_writes = timestamp_writes.filter(|writes| {
+                writes.beginning_of_pass_write_index.is_some() || writes.end_of_pass_write_index.is_some()
+            });
+            let mut pass =
+                encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.dispatch_workgroups(groups.min(MAX_GROUPS), groups.div_ceil(MAX_GROUPS), 1);
+        }
+        if job.output > 0 {
+            encoder.copy_buffer_to_buffer(output, 0, readback, 0, job.output);
+        }
+        let mut place = job.output;
+        for range in &job.leaving {
+            let bytes = (range.end - range.start) * 8;
+            if bytes > 0 {
+                encoder.copy_buffer_to_buffer(edges, range.start * 8, readback, place, bytes);
+            }
+            place += bytes;
+        }
+        if let Some(times) = slot.times.as_ref().filter(|_| !job.dispatches.is_empty()) {
+            let stamps = slot.stamps.with_room(device, TIMES)?;
+            encoder.resolve_query_set(times, 0..2, stamps, 0);
+            encoder.copy_buffer_to_buffer(stamps, 0, readback, times_at, TIMES);
+        }
+        let submission = device.queue.submit([encoder.finish()]);
+        let (sender, mapped) = channel();
+        readback.slice(0..times_at + TIMES).map_async(wgpu::MapMode::Read, move |result| {
+            // The receiver is gone only when the job was given up.
+            let _ = sender.send(result);
+        });
+        device.check()?;
+        self.next = 1 - self.next;
+        let leaving = job.leaving.clone();
+        Ok(Pending { slot: index, output: job.output, leaving, cells: job.cells, begun, submission, mapped })
+    }
+
+    /// Waits for a job and reads what it gave.
+    pub fn finish(&mut self, device: &Device, pending: Pending) -> Result<Answer, EngineError> {
+        device.wait(pending.submission)?;
+        let slot = &mut self.slots[pending.slot];
+        match pending.mapped.recv_timeout(Duration::from_secs(10)) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(EngineError::Lost(error.to_string())),
+            Err(_) => return Err(EngineError::Lost("the output was never mapped".to_string())),
+        }
+        let edge_bytes: u64 = pending.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
+        let times_at = (pending.output + edge_bytes).next_multiple_of(256);
+        let readback = slot.readback.with_room(device, times_at + TIMES)?;
+        let view = readback
+            .slice(0..times_at + TIMES)
+            .get_mapped_range()
+            .map_err(|error| EngineError::Lost(error.to_string()))?;
+        let (words, behind) = view.split_at(pending.output as usize);
+        let words = copy_words(words);
+        let mut leaving = Vec::with_capacity(pending.leaving.len());
+        let mut place = 0;
+        for range in &pending.leaving {
+            let bytes = (range.end - range.start) as usize * 8;
+            leaving.push(bytemuck::pod_collect_to_vec(&behind[place..place + bytes]));
+            place += bytes;
+        }
+        if let (Some(tick), Some(_)) = (device.tick, &slot.times) {
+            let times: Vec<u64> = bytemuck::pod_collect_to_vec(&view[times_at as usize..]);
+            let ticks = times[1].saturating_sub(times[0]);
+            self.kernel_time += Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64);
+        }
+        drop(view);
+        readback.unmap();
+        self.learn(pending.cells, pending.begun);
+        Ok(Answer { words, leaving })
+    }
+
+    /// Sizes the next submissions by what the last took.
+    fn learn(&mut self, cells: u64, begun: Instant) {
+        let now = Instant::now();
+        let seconds = now.duration_since(begun.max(self.last_finish)).as_secs_f64().max(1e-4);
+        self.last_finish = now;
+        if cells as f64 >= LEAST_CELLS / 2.0 {
+            let wanted = cells as f64 / seconds * SUBMISSION.as_secs_f64();
+            // At most fourfold at once: one quick job proves little.
+            let wanted = wanted.min(4.0 * self.cells_per_submission);
+            self.cells_per_submission = wanted.clamp(LEAST_CELLS, MOST_CELLS);
+        }
+    }
+}
+
+/// Copies mapped memory, which one thread reads slowly, with all threads.
+fn copy_words(bytes: &[u8]) -> Vec<u32> {
+    const PART: usize = 1 << 18;
+    let mut words = vec![0u32; bytes.len() / 4];
+    words.par_chunks_mut(PART).zip(bytes.par_chunks(PART * 4)).for_each(|(words, bytes)| {
+        bytemuck::cast_slice_mut(words).copy_from_slice(bytes);
+    });
+    words
+}
+
+fn bind(
+    device: &Device,
+    pipeline: &wgpu::ComputePipeline,
+    dispatch: &Dispatch,
+    inputs: &Inputs,
+    [tasks, edges, output]: [&wgpu::Buffer; 3],
+) -> Result<wgpu::BindGroup, EngineError> {
+    let size = |tasks: usize| (tasks * size_of::<Task>()) as u64;
+    let task_binding = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+        buffer: tasks,
+        offset: size(dispatch.tasks.start),
+        size: wgpu::BufferSize::new(size(dispatch.tasks.len())),
+    });
+    let mut entries = Vec::new();
+    for (binding, _) in bindings(dispatch.variant) {
+        let resource = match (binding, &inputs.scores) {
+            (0, _) => task_binding.clone(),
+            (1, _) => inputs.queries.as_entire_binding(),
+            (2, _) => inputs.targets.as_entire_binding(),
+            (3, _) => edges.as_entire_binding(),
+            (4, Some(scores)) => scores.as_entire_binding(),
+            (4, None) => return Err(EngineError::Unsupported("a profile kernel needs a matrix".to_string())),
+            _ => output.as_entire_binding(),
+        };
+        entries.push(wgpu::BindGroupEntry { binding, resource });
+    }
+    let layout = pipeline.get_bind_group_layout(0);
+    device.guard("bind group", |gpu| {
+        gpu.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries })
+    })
+}

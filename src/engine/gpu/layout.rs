@@ -1,0 +1,167 @@
+//! What host and kernels share: the task record, the codes that stand for no letter, the bindings.
+//! The WGSL text of all of it is made here.
+
+use crate::scoring::Matrix;
+use bytemuck::{Pod, Zeroable};
+
+/// Declares the task record once, for both sides.
+macro_rules! task {
+    ($($(#[$doc:meta])* $field:ident: $kind:ident,)*) => {
+        /// One tile to run.
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+        pub struct Task { $($(#[$doc])* pub $field: $kind,)* }
+
+        /// The record in WGSL.
+        pub fn task_wgsl() -> String {
+            let mut text = String::from("struct Task {\n");
+            $(text.push_str(concat!("    ", stringify!($field), ": ", stringify!($kind), ",\n"));)*
+            text.push_str("}\n");
+            text
+        }
+    };
+}
+
+task! {
+    /// First residue in the packed queries.
+    query: u32,
+    /// Query residues.
+    rows: u32,
+    /// Tile rows above the first residue.
+    pad: u32,
+    /// First residue in the packed targets.
+    target_: u32,
+    /// Target residues.
+    cols: u32,
+    /// First column whose cells count for the score.
+    own: u32,
+    /// First of `cols` edge values above the tile.
+    horizontal: u32,
+    /// First of 1 + tile rows edge values left of the tile; the first is the corner.
+    vertical: u32,
+    /// Where the result goes.
+    result: u32,
+    /// First direction word.
+    directions: u32,
+    /// As in [`crate::engine::Tile`].
+    band_first: i32,
+    /// As in [`crate::engine::Tile`].
+    stored: u32,
+}
+
+/// Threads of a workgroup: one subgroup on most cards, several pairs where pairs take fewer lanes.
+pub const THREADS: u32 = 32;
+/// Tasks of a dispatch are padded to a multiple of this with empty ones, so that each dispatch's
+/// tasks start at a binding offset that every adapter accepts (256 bytes) and fill its workgroups.
+pub const TASK_ALIGNMENT: usize = 16;
+/// Target columns of a tile where a matrix is cut into tiles.
+pub const TILE_COLS: u32 = 2048;
+/// Workgroups of one dimension of a dispatch.
+pub const MAX_GROUPS: u32 = 65_535;
+
+/// How residues lie in a word, and what the letters mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Letters {
+    /// 4 bits: 0 to 3 are A, C, G, T; all other query letters are 4, all other target letters 5, so
+    /// that equality alone decides a match.
+    Nucleotides,
+    /// 8 bits: the alphabet's codes.
+    Codes,
+}
+
+/// Codes of a substitution table in the kernels: those of the larger alphabet, then one for "no target
+/// letter". (The alphabets' own tables have more slots; a profile of 16 rows would not fit the 16 KiB
+/// of workgroup memory that every adapter has.)
+pub const CODES: u32 = 25;
+const NO_TARGET_CODE: u32 = CODES - 1;
+
+impl Letters {
+    pub fn bits(self) -> u32 {
+        match self {
+            Letters::Nucleotides => 4,
+            Letters::Codes => 8,
+        }
+    }
+
+    fn no_query(self) -> u32 {
+        match self {
+            Letters::Nucleotides => 6,
+            Letters::Codes => 255,
+        }
+    }
+
+    fn no_target(self) -> u32 {
+        match self {
+            Letters::Nucleotides => 7,
+            Letters::Codes => NO_TARGET_CODE,
+        }
+    }
+
+    /// The constants in WGSL.
+    pub fn wgsl(self) -> String {
+        let bits = self.bits();
+        let mut text = String::new();
+        for (name, value) in [
+            ("THREADS", THREADS),
+            ("CODES", CODES),
+            ("LETTER_BITS", bits),
+            ("LETTERS_PER_WORD", 32 / bits),
+            ("LETTER_MASK", (1 << bits) - 1),
+            ("NO_QUERY", self.no_query()),
+            ("NO_TARGET", self.no_target()),
+        ] {
+            text.push_str(&format!("const {name} = {value}u;\n"));
+        }
+        text
+    }
+
+    /// Packs `codes` into words; `ambiguous` is what stands for nucleotide codes that match nothing.
+    fn pack(self, codes: &[u8], ambiguous: u8) -> Vec<u32> {
+        let bits = self.bits();
+        let plain = |code: u8| match self {
+            Letters::Nucleotides if code > 3 => ambiguous,
+            _ => code,
+        };
+        let word = |residues: &[u8]| {
+            residues.iter().rev().fold(0, |word, &code| word << bits | u32::from(plain(code)))
+        };
+        codes.chunks(32 / bits as usize).map(word).collect()
+    }
+
+    /// A substitution table in the kernels' form: `[query code][target code]`, a byte each.
+    pub fn pack_scores(matrix: &Matrix) -> Vec<u32> {
+        let row = |q: usize| {
+            let mut row = [i8::MIN; CODES as usize];
+            row[..NO_TARGET_CODE as usize].copy_from_slice(&matrix.scores[q][..NO_TARGET_CODE as usize]);
+            row
+        };
+        let bytes: Vec<u8> = (0..CODES as usize).flat_map(row).map(|score| score as u8).collect();
+        let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+        bytes.chunks(4).map(word).collect()
+    }
+
+    pub fn pack_queries(self, codes: &[u8]) -> Vec<u32> {
+        self.pack(codes, 4)
+    }
+
+    pub fn pack_targets(self, codes: &[u8]) -> Vec<u32> {
+        self.pack(codes, 5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing() {
+        assert_eq!(Letters::Nucleotides.pack_queries(&[0, 1, 2, 3, 14, 3, 2, 1, 3]), [0x1234_3210, 3]);
+        assert_eq!(Letters::Nucleotides.pack_targets(&[14]), [5]);
+        assert_eq!(Letters::Codes.pack_targets(&[1, 2, 3, 4, 23]), [0x0403_0201, 23]);
+    }
+
+    #[test]
+    fn tasks_start_at_accepted_offsets() {
+        assert_eq!(size_of::<Task>() * TASK_ALIGNMENT % 256, 0);
+    }
+}

@@ -1,0 +1,122 @@
+//! Compiled kernels.
+
+use crate::engine::gpu::device::Device;
+use crate::engine::gpu::shader::Variant;
+use crate::error::EngineError;
+use crate::scoring::{Scoring, Substitution};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// The numbers that a kernel is specialised for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Numbers {
+    match_: i32,
+    mismatch: i32,
+    gap_open: i32,
+    gap_extend: i32,
+}
+
+impl Numbers {
+    fn new(scoring: &Scoring) -> Numbers {
+        let (match_, mismatch) = match scoring.substitution {
+            Substitution::Equal { match_, mismatch } => (match_, mismatch),
+            Substitution::Matrix(_) => (0, 0),
+        };
+        Numbers { match_, mismatch, gap_open: scoring.gap_open, gap_extend: scoring.gap_extend }
+    }
+}
+
+/// The kernels compiled so far. Each is compiled when it is first used.
+#[derive(Default)]
+pub struct Pipelines {
+    compiled: Mutex<HashMap<(Variant, Numbers), Arc<wgpu::ComputePipeline>>>,
+}
+
+impl Pipelines {
+    pub fn get(
+        &self,
+        device: &Device,
+        variant: Variant,
+        scoring: &Scoring,
+    ) -> Result<Arc<wgpu::ComputePipeline>, EngineError> {
+        let numbers = Numbers::new(scoring);
+        let mut compiled =
+            self.compiled.lock().map_err(|_| EngineError::Lost("compiling a kernel failed".to_string()))?;
+        if let Some(pipeline) = compiled.get(&(variant, numbers)) {
+            return Ok(Arc::clone(pipeline));
+        }
+        let pipeline = Arc::new(compile(device, variant, numbers)?);
+        compiled.insert((variant, numbers), Arc::clone(&pipeline));
+        Ok(pipeline)
+    }
+}
+
+fn compile(device: &Device, variant: Variant, numbers: Numbers) -> Result<wgpu::ComputePipeline, EngineError> {
+    let label = format!("{variant:?}");
+    let source = wgpu::ShaderSource::Wgsl(variant.wgsl().into());
+    let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&label), source };
+    let constants = [
+        ("MATCH", f64::from(numbers.match_)),
+        ("MISMATCH", f64::from(-numbers.mismatch)),
+        ("FIRST", f64::from(numbers.gap_open + numbers.gap_extend)),
+        ("EXTEND", f64::from(numbers.gap_extend)),
+    ];
+    // A matrix leaves no use for the first two, and a constant without a use may not be set.
+    let constants = match variant.letters {
+        super::layout::Letters::Nucleotides => &constants[..],
+        super::layout::Letters::Codes => &constants[2..],
+    };
+    device.guard(&label, |gpu| {
+        let module = match device.checked {
+            true => gpu.create_shader_module(descriptor),
+            // SAFETY: every index of the kernels is bounded by what the host puts into a task
+            // (tests run every variant in checked mode too), and their loops end. The checks cost
+            // up to two thirds of the speed (docs/ideas.md).
+            false => unsafe {
+                gpu.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
+            },
+        };
+        let layout = layout(gpu, variant);
+        gpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(&label),
+            layout: Some(&layout),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants,
+                zero_initialize_workgroup_memory: device.checked,
+            },
+            cache: None,
+        })
+    })
+}
+
+/// Bindings of a variant, by number, and whether the kernel writes to them.
+pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
+    let profile = variant.letters == super::layout::Letters::Codes;
+    [(0, false, true), (1, false, true), (2, false, true), (3, true, variant.edges), (4, false, profile), (5, true, true)]
+        .into_iter()
+        .filter(|&(_, _, used)| used)
+        .map(|(number, written, _)| (number, written))
+}
+
+fn layout(device: &wgpu::Device, variant: Variant) -> wgpu::PipelineLayout {
+    let entries: Vec<wgpu::BindGroupLayoutEntry> = bindings(variant)
+        .map(|(binding, written)| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Storage { read_only: !written },
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+            count: None,
+        })
+        .collect();
+    let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries };
+    let group = device.create_bind_group_layout(&descriptor);
+    device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        bind_group_layouts: &[Some(&group)],
+        ..Default::default()
+    })
+}

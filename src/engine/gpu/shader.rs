@@ -1,0 +1,216 @@
+//! Kernel variants, and their WGSL text from the templates in `shaders/`.
+//!
+//! A template line that begins with `//!` is a directive:
+//! `insert NAME` puts a slot of the kernel in; `if FLAG`, `else`, `end` choose; `for k` repeats for
+//! each row of a lane (`for k descending` from the last one), `for w words` for each direction word;
+//! `first N`, inside a row loop, keeps its lines for every N-th row only. In a loop `$k` is the row,
+//! `$4` and `$8` the row of its group of four and the word of its group of eight, `$last` the last
+//! row, `$w` the word.
+
+use crate::engine::gpu::layout::{self, Letters, THREADS};
+use std::collections::HashMap;
+
+const TILE: &str = include_str!("../../../shaders/tile.wgsl");
+const SCORE: &str = include_str!("../../../shaders/score.wgsl");
+const FILL: &str = include_str!("../../../shaders/fill.wgsl");
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kernel {
+    Score,
+    Fill,
+}
+
+/// One compiled shape of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    pub kernel: Kernel,
+    pub letters: Letters,
+    /// Lanes of a task.
+    pub lanes: u32,
+    /// Query rows of a lane.
+    pub rows: u32,
+    /// Whether the tile takes edges in and leaves them behind.
+    pub edges: bool,
+}
+
+/// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
+const NUCLEOTIDE_SHAPES: [(u32, u32); 6] = [(8, 4), (8, 8), (8, 16), (8, 20), (16, 16), (32, 16)];
+const PROFILE_SHAPES: [(u32, u32); 4] = [(8, 8), (8, 16), (16, 16), (32, 16)];
+
+fn shapes(letters: Letters) -> &'static [(u32, u32)] {
+    match letters {
+        Letters::Nucleotides => &NUCLEOTIDE_SHAPES,
+        Letters::Codes => &PROFILE_SHAPES,
+    }
+}
+
+/// Query rows of the largest tile, the strips of longer queries.
+pub fn strip_rows(letters: Letters) -> u32 {
+    shapes(letters).iter().map(|(lanes, rows)| lanes * rows).max().unwrap_or(0)
+}
+
+impl Variant {
+    /// The smallest variant that holds `rows` query rows without edges.
+    pub fn holding(kernel: Kernel, letters: Letters, rows: u32) -> Option<Variant> {
+        let fits = shapes(letters).iter().find(|(lanes, each)| lanes * each >= rows);
+        fits.map(|&(lanes, rows)| Variant { kernel, letters, lanes, rows, edges: false })
+    }
+
+    /// The variant whose tiles are joined by edges.
+    pub fn joined(kernel: Kernel, letters: Letters) -> Variant {
+        let (lanes, rows) = *shapes(letters).last().unwrap_or(&(THREADS, 16));
+        Variant { kernel, letters, lanes, rows, edges: true }
+    }
+
+    /// Every variant there is.
+    pub fn all() -> Vec<Variant> {
+        let mut all = Vec::new();
+        for kernel in [Kernel::Score, Kernel::Fill] {
+            for letters in [Letters::Nucleotides, Letters::Codes] {
+                let plain = shapes(letters).iter();
+                all.extend(plain.map(|&(lanes, rows)| Variant { kernel, letters, lanes, rows, edges: false }));
+                all.push(Variant::joined(kernel, letters));
+            }
+        }
+        all
+    }
+
+    /// Query rows of a tile.
+    pub fn capacity(&self) -> u32 {
+        self.lanes * self.rows
+    }
+
+    /// Tasks of a workgroup.
+    pub fn pairs(&self) -> u32 {
+        THREADS / self.lanes
+    }
+
+    /// Workgroup memory in bytes.
+    pub fn workgroup_bytes(&self) -> u32 {
+        let exchange = 2 * (THREADS + 1) * 8;
+        let finals = if self.kernel == Kernel::Score { THREADS * 16 } else { 0 };
+        exchange + finals + self.profile_words() * 4
+    }
+
+    fn profile_words(&self) -> u32 {
+        match self.letters {
+            Letters::Nucleotides => 0,
+            Letters::Codes => self.rows / 4 * layout::CODES * THREADS,
+        }
+    }
+
+    fn words(&self) -> u32 {
+        self.rows.div_ceil(crate::engine::directions::CELLS_PER_WORD)
+    }
+
+    /// The kernel's WGSL.
+    pub fn wgsl(&self) -> String {
+        let slots = slots(match self.kernel {
+            Kernel::Score => SCORE,
+            Kernel::Fill => FILL,
+        });
+        let tile: Vec<&str> = TILE.lines().flat_map(|line| insert(line, &slots)).collect();
+        let mut text = layout::task_wgsl() + &self.letters.wgsl();
+        for (name, value) in [
+            ("LANES", self.lanes),
+            ("ROWS", self.rows),
+            ("PAIRS", self.pairs()),
+            ("WORDS", self.words()),
+            ("PROFILE_WORDS", self.profile_words().max(1)),
+        ] {
+            text.push_str(&format!("const {name} = {value}u;\n"));
+        }
+        self.expand(&tile, None, &mut text);
+        text
+    }
+
+    fn flag(&self, name: &str, row: Option<u32>) -> bool {
+        match name.split_once(' ') {
+            Some(("first", every)) => row.zip(every.parse().ok()).is_some_and(|(row, every): (u32, u32)| row % every == 0),
+            _ => match name {
+                "if EDGES" => self.edges,
+                "if PROFILE" => self.letters == Letters::Codes,
+                _ => false,
+            },
+        }
+    }
+
+    /// Expands `lines`; `row` is the row of the loop that they stand in.
+    fn expand(&self, lines: &[&str], row: Option<u32>, text: &mut String) {
+        let mut next = 0;
+        while next < lines.len() {
+            let Some(directive) = directive(lines[next]) else {
+                self.push_line(lines[next], row, text);
+                next += 1;
+                continue;
+            };
+            let (middle, end) = block(lines, next);
+            let body = &lines[next + 1..middle];
+            match directive {
+                "for k" => (0..self.rows).for_each(|k| self.expand(body, Some(k), text)),
+                "for k descending" => (0..self.rows).rev().for_each(|k| self.expand(body, Some(k), text)),
+                "for w words" => {
+                    for word in 0..self.words() {
+                        let lines: Vec<String> = body.iter().map(|line| line.replace("$w", &word.to_string())).collect();
+                        lines.iter().for_each(|line| self.push_line(line, row, text));
+                    }
+                }
+                condition if self.flag(condition, row) => self.expand(body, row, text),
+                _ if middle < end => self.expand(&lines[middle + 1..end], row, text),
+                _ => {}
+            }
+            next = end + 1;
+        }
+    }
+
+    fn push_line(&self, line: &str, row: Option<u32>, text: &mut String) {
+        let mut line = line.replace("$last", &(self.rows - 1).to_string());
+        if let Some(k) = row {
+            line = line
+                .replace("$k", &k.to_string())
+                .replace("$4", &(k / 4 * 4).to_string())
+                .replace("$8", &(k / 8).to_string());
+        }
+        text.push_str(&line);
+        text.push('\n');
+    }
+}
+
+fn directive(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix("//!").map(str::trim)
+}
+
+/// The lines of each slot of a kernel.
+fn slots(kernel: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
+    let mut slots: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut name = "";
+    for line in kernel.lines() {
+        match directive(line).and_then(|directive| directive.strip_prefix("slot ")) {
+            Some(slot) => name = slot,
+            None => slots.entry(name).or_default().push(line),
+        }
+    }
+    slots
+}
+
+fn insert<'a>(line: &'a str, slots: &HashMap<&str, Vec<&'a str>>) -> Vec<&'a str> {
+    match directive(line).and_then(|directive| directive.strip_prefix("insert ")) {
+        Some(slot) => slots.get(slot).cloned().unwrap_or_default(),
+        None => vec![line],
+    }
+}
+
+/// Where the block that opens at `start` has its `else` (or its end) and its end.
+fn block(lines: &[&str], start: usize) -> (usize, usize) {
+    let (mut depth, mut middle) = (0, None);
+    for (index, line) in lines.iter().enumerate().skip(start) {
+        match directive(line) {
+            Some("end") if depth == 1 => return (middle.unwrap_or(index), index),
+            Some("end") => depth -= 1,
+            Some("else") if depth == 1 => middle = Some(index),
+            Some("else") | None => {}
+            Some(_) => depth += 1,
+        }
+    }
+    (lines.len(), lines.len())
+}

@@ -1,0 +1,176 @@
+//! An engine that outlives its device's faults.
+
+use crate::alignment::Hit;
+use crate::batch::{Batch, Pair};
+use crate::engine::{Block, Directions, Edges, Engine, Swept, Window};
+use crate::error::EngineError;
+
+/// Wraps an engine: work that does not fit its memory is halved and tried again; where a fallback is
+/// given, it takes over when the device is lost or answers what can't be true.
+pub struct Guarded {
+    engine: Box<dyn Engine>,
+    fallback: Option<Box<dyn FnOnce() -> Box<dyn Engine> + Send>>,
+    notice: Option<String>,
+}
+
+impl Guarded {
+    pub fn new(engine: Box<dyn Engine>, fallback: Option<Box<dyn FnOnce() -> Box<dyn Engine> + Send>>) -> Guarded {
+        Guarded { engine, fallback, notice: None }
+    }
+
+    /// What the user should hear about a change of engine since the last call.
+    pub fn take_notice(&mut self) -> Option<String> {
+        self.notice.take()
+    }
+
+    /// Replaces the engine by the fallback, if there still is one and `error` calls for it.
+    pub fn fall_back(&mut self, error: &EngineError) -> bool {
+        let Some(fallback) = self.fallback.take() else {
+            return false;
+        };
+        let lost = self.engine.describe();
+        self.engine = fallback();
+        self.notice = Some(format!("{lost}: {error}; going on with {}", self.engine.describe()));
+        true
+    }
+
+    /// Runs `work` on the whole of `items`, or on halves where memory is short; `join` puts the
+    /// answers of two neighbouring parts together.
+    fn halving<I, T>(
+        &mut self,
+        items: &[I],
+        work: &mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>,
+        join: &dyn Fn(T, T) -> T,
+    ) -> Result<T, EngineError> {
+        match work(self.engine.as_mut(), items) {
+            Err(EngineError::OutOfMemory(_)) if items.len() > 1 => {
+                let (first, second) = items.split_at(items.len() / 2);
+                let first = self.halving(first, work, join)?;
+                Ok(join(first, self.halving(second, work, join)?))
+            }
+            Err(error) if self.fall_back(&error) => work(self.engine.as_mut(), items),
+            answer => answer,
+        }
+    }
+}
+
+impl Engine for Guarded {
+    fn describe(&self) -> String {
+        self.engine.describe()
+    }
+
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.halving(pairs, &mut |engine, pairs| engine.score(batch, pairs), &|mut first, second| {
+            first.extend(second);
+            first
+        })
+    }
+
+    fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
+        self.halving(windows, &mut |engine, windows| engine.fill(batch, windows), &Directions::join)
+    }
+
+    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError> {
+        self.halving(
+            std::slice::from_ref(block),
+            &mut |engine, blocks| engine.sweep(batch, &blocks[0], edges, keep),
+            &|first, _| first,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::plain::Plain;
+    use crate::scoring::Scoring;
+    use std::sync::Arc;
+
+    /// Refuses more than `most` items at once; is lost at its `lost_at`-th call.
+    struct Faulty {
+        most: usize,
+        lost_at: usize,
+        calls: usize,
+        plain: Plain,
+    }
+
+    impl Faulty {
+        fn call(&mut self, items: usize) -> Result<&mut Plain, EngineError> {
+            self.calls += 1;
+            if self.calls >= self.lost_at {
+                return Err(EngineError::Lost("unplugged".into()));
+            }
+            if items > self.most {
+                return Err(EngineError::OutOfMemory("refused".into()));
+            }
+            Ok(&mut self.plain)
+        }
+    }
+
+    impl Engine for Faulty {
+        fn describe(&self) -> String {
+            "faulty".into()
+        }
+
+        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+            self.call(pairs.len())?.score(batch, pairs)
+        }
+
+        fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
+            self.call(windows.len())?.fill(batch, windows)
+        }
+
+        fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError> {
+            self.call(1)?.sweep(batch, block, edges, keep)
+        }
+    }
+
+    fn batch() -> (Batch, Vec<Pair>, Vec<Window>) {
+        let queries: Vec<Vec<u8>> = (0..9u8).map(|k| (0..20u32).map(|i| ((i * i + u32::from(k)) % 4) as u8).collect()).collect();
+        let targets: Vec<Vec<u8>> = (0..9u8).map(|k| (0..30u32).map(|i| ((i * i + u32::from(k) + 1) % 4) as u8).collect()).collect();
+        let batch = Batch {
+            queries: queries.iter().map(Vec::as_slice).collect(),
+            targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
+            scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+        };
+        let pairs: Vec<Pair> = (0..9).map(|k| Pair { query: k, target: k, start: 0, own: 0, end: 30 }).collect();
+        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        let window = |(pair, hit): (&Pair, &Hit)| crate::backtrace::window_of(&batch, pair.query, pair.target, 0, hit);
+        let windows = pairs.iter().zip(&hits).map(window).collect();
+        (batch, pairs, windows)
+    }
+
+    fn cells(directions: &Directions, windows: &[Window]) -> Vec<Option<u8>> {
+        let cell = |(index, window): (usize, &Window)| {
+            directions.window(index).get(window.query_end - 1, window.target_end - window.start - 1)
+        };
+        windows.iter().enumerate().map(cell).collect()
+    }
+
+    #[test]
+    fn halves_what_does_not_fit() {
+        let (batch, pairs, windows) = batch();
+        for most in [1, 2, 4, 8] {
+            let faulty = Faulty { most, lost_at: usize::MAX, calls: 0, plain: Plain };
+            let mut guarded = Guarded::new(Box::new(faulty), None);
+            assert_eq!(guarded.score(&batch, &pairs), Plain.score(&batch, &pairs));
+            let expected = Plain.fill(&batch, &windows).unwrap();
+            let filled = guarded.fill(&batch, &windows).unwrap();
+            assert_eq!(cells(&filled, &windows), cells(&expected, &windows));
+            assert_eq!(guarded.take_notice(), None);
+        }
+        let mut guarded = Guarded::new(Box::new(Faulty { most: 0, lost_at: 99, calls: 0, plain: Plain }), None);
+        assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::OutOfMemory(_))), "one pair must fit");
+    }
+
+    #[test]
+    fn a_lost_device_hands_over_where_it_may() {
+        let (batch, pairs, _) = batch();
+        let faulty = || Box::new(Faulty { most: 4, lost_at: 3, calls: 0, plain: Plain });
+        let mut guarded = Guarded::new(faulty(), Some(Box::new(|| Box::new(Plain::new()))));
+        assert_eq!(guarded.score(&batch, &pairs), Plain.score(&batch, &pairs));
+        assert!(guarded.take_notice().unwrap().contains("unplugged"));
+        let mut guarded = Guarded::new(faulty(), None);
+        assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::Lost(_))));
+    }
+}

@@ -1,0 +1,180 @@
+//! The specification: Gotoh's recurrence, cell by cell, as the front page gives it.
+//!
+//! Every other engine is held against this one. It keeps one row of the matrix at a time and writes
+//! every direction of a window, without a band.
+
+use crate::alignment::Hit;
+use crate::batch::{Batch, Pair};
+use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
+use crate::engine::{Block, Directions, Edges, Engine, Source, Swept, Tile, Window};
+use crate::error::EngineError;
+use crate::scoring::Scoring;
+
+/// The value of a gap that can't be: far below any score, and far from overflow.
+pub const IMPOSSIBLE: i32 = -(1 << 30);
+
+/// The specification engine.
+#[derive(Debug, Default)]
+pub struct Plain;
+
+impl Plain {
+    pub fn new() -> Plain {
+        Plain
+    }
+}
+
+/// Runs the recurrence over `query` x `target`, from `edges`, row by row; `cell` gets each cell's
+/// row, column, H and direction bits. Returns the edges that the block leaves.
+pub fn recurrence(
+    query: &[u8],
+    target: &[u8],
+    scoring: &Scoring,
+    edges: &Edges,
+    mut cell: impl FnMut(usize, usize, i32, u8),
+) -> Edges {
+    let extend = scoring.gap_extend;
+    let first = scoring.gap_open + extend;
+    let mut above = match edges.horizontal.is_empty() {
+        true => vec![[0, IMPOSSIBLE]; target.len()],
+        false => edges.horizontal.clone(),
+    };
+    let mut behind = Vec::with_capacity(query.len());
+    let mut corner = edges.corner;
+    for (i, &q) in query.iter().enumerate() {
+        let [mut left, mut e] = edges.vertical.get(i).copied().unwrap_or([0, IMPOSSIBLE]);
+        let mut diagonal = corner;
+        corner = left;
+        for (j, &t) in target.iter().enumerate() {
+            // Invariant: diagonal = H(i-1,j-1), above[j] = [H(i-1,j), F(i,j)], e = E(i,j).
+            let [up, f] = above[j];
+            let matched = diagonal + scoring.score(q, t);
+            let h = matched.max(e).max(f).max(0);
+            let source = match h {
+                0 => Source::Stop,
+                _ if h == matched => Source::Diagonal,
+                _ if h == e => Source::Deletion,
+                _ => Source::Insertion,
+            };
+            let opened = h - first;
+            let deletion = if e - extend > opened { EXTEND_DELETION } else { 0 };
+            let insertion = if f - extend > opened { EXTEND_INSERTION } else { 0 };
+            cell(i, j, h, source as u8 | deletion | insertion);
+            e = opened.max(e - extend);
+            above[j] = [h, opened.max(f - extend)];
+            diagonal = up;
+            left = h;
+        }
+        behind.push([left, e]);
+    }
+    Edges { corner: 0, horizontal: above, vertical: behind }
+}
+
+/// Runs the recurrence over a block and keeps every direction where `keep` asks for them.
+pub fn sweep(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges, keep: bool) -> Swept {
+    if !keep {
+        return Swept { edges: recurrence(query, target, scoring, edges, |_, _, _, _| {}), directions: None };
+    }
+    let tile = Tile::whole(query.len() as u32, target.len() as u32);
+    let mut directions = Directions::default();
+    directions.words = vec![0; directions.push_window([tile], 0) as usize];
+    let words = &mut directions.words;
+    let edges = recurrence(query, target, scoring, edges, |i, j, _, bits| {
+        tile.set(words, i as i32, j as u32, bits);
+    });
+    Swept { edges, directions: Some(directions) }
+}
+
+impl Engine for Plain {
+    fn describe(&self) -> String {
+        "plain engine".to_string()
+    }
+
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        let best = |pair: &Pair| {
+            let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
+            let mut best = Hit::default();
+            recurrence(batch.query(pair.query), target, &batch.scoring, &Edges::default(), |i, j, h, _| {
+                let hit = Hit { score: h, query_end: i as u32 + 1, target_end: pair.start + j as u32 + 1 };
+                if h > 0 && hit.target_end > pair.own && hit.order(&best).is_lt() {
+                    best = hit;
+                }
+            });
+            best
+        };
+        Ok(pairs.iter().map(best).collect())
+    }
+
+    fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
+        let mut all = Directions::default();
+        for window in windows {
+            let query = &batch.query(window.query)[..window.query_end as usize];
+            let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
+            let swept = sweep(query, target, &batch.scoring, &Edges::default(), true);
+            if let Some(one) = swept.directions {
+                all.push_window(one.tiles, all.words.len() as u64);
+                all.words.extend(one.words);
+            }
+        }
+        Ok(all)
+    }
+
+    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError> {
+        let query = &batch.query(block.query)[block.rows.start as usize..block.rows.end as usize];
+        let target = &batch.target(block.target)[block.cols.start as usize..block.cols.end as usize];
+        Ok(sweep(query, target, &batch.scoring, edges, keep))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn score(query: &[u8], target: &[u8], own: u32) -> Hit {
+        let batch = Batch {
+            queries: [query].into_iter().collect(),
+            targets: Arc::new([target].into_iter().collect()),
+            scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+        };
+        let pair = Pair { query: 0, target: 0, start: 0, own, end: target.len() as u32 };
+        Plain::new().score(&batch, &[pair]).unwrap()[0]
+    }
+
+    #[test]
+    fn by_hand() {
+        let hit = |score, query_end, target_end| Hit { score, query_end, target_end };
+        assert_eq!(score(&[0, 1, 2], &[3, 0, 1, 2, 3], 0), hit(3, 3, 4));
+        assert_eq!(score(&[0], &[1], 0), Hit::default());
+        assert_eq!(score(&[], &[1], 0), Hit::default());
+        assert_eq!(score(&[14], &[14], 0), Hit::default(), "N matches nothing");
+        assert_eq!(score(&[0, 0], &[0, 1, 0, 1, 0], 0), hit(1, 1, 1), "the leftmost target end, then query end");
+        assert_eq!(score(&[0, 0], &[0, 1, 0, 1, 0], 2), hit(1, 1, 3), "the first own column");
+    }
+
+    #[test]
+    fn blocks_join_to_the_whole() {
+        let query: Vec<u8> = (0..40u32).map(|k| (k * k % 7 % 4) as u8).collect();
+        let target: Vec<u8> = (0..50u32).map(|k| (k * k % 7 % 4 + u32::from(k == 20)) as u8 % 4).collect();
+        let scoring = Scoring::dna(2, 3, 1, 1);
+        let collect = |query: &[u8], target: &[u8], edges: &Edges| {
+            let mut cells = Vec::new();
+            let out = recurrence(query, target, &scoring, edges, |_, _, h, bits| cells.push((h, bits)));
+            (cells, out)
+        };
+        let (whole, _) = collect(&query, &target, &Edges::default());
+        let (_, upper_left) = collect(&query[..17], &target[..23], &Edges::default());
+        let right = Edges { corner: 0, horizontal: vec![], vertical: upper_left.vertical.clone() };
+        let (_, upper_right) = collect(&query[..17], &target[23..], &right);
+        let below = Edges { corner: 0, horizontal: upper_left.horizontal.clone(), vertical: vec![] };
+        let (_, lower_left) = collect(&query[17..], &target[..23], &below);
+        let last = Edges {
+            corner: upper_left.horizontal[22][0],
+            horizontal: upper_right.horizontal,
+            vertical: lower_left.vertical,
+        };
+        let (cells, _) = collect(&query[17..], &target[23..], &last);
+        for (k, cell) in cells.iter().enumerate() {
+            assert_eq!(*cell, whole[(17 + k / 27) * 50 + 23 + k % 27], "cell {k}");
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! Where the output goes: stdout, or a file that appears whole or not at all.
+
+use crate::error::{Error, Result};
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes gathered before a write.
+const BUFFER: usize = 256 * 1024;
+/// Characters of the file's name in its temporary's, so that this stays within a file system's limit
+/// of 255 bytes.
+const NAME_CHARS: usize = 48;
+/// How many names of leftover temporaries are stepped over.
+const ATTEMPTS: u32 = 1000;
+
+/// The output of a run.
+///
+/// A regular file is written under a temporary name beside it and renamed by [`Output::finish`]; if
+/// that is never reached the temporary is removed, and a file that was there before is untouched.
+/// Stdout, devices, pipes and other files that are not regular are written directly.
+#[derive(Debug)]
+pub struct Output {
+    /// What messages call it.
+    name: PathBuf,
+    /// `None` only while it is being dropped.
+    sink: Option<BufWriter<Sink>>,
+    /// The name it is written under and the one it will have.
+    rename: Option<(PathBuf, PathBuf)>,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Stdout(Stdout),
+    File(File),
+}
+
+impl Output {
+    /// Opens the output; `None`, `-` and `/dev/stdout` are stdout.
+    pub fn create(path: Option<&Path>) -> Result<Output> {
+        let name = output_name(path);
+        match path {
+            Some(path) if !is_stdout(path) => {
+                let (file, rename) = open(path).map_err(|source| explain(&name, source))?;
+                Ok(Output::new(name, Sink::File(file), rename))
+            }
+            _ => Ok(Output::new(name, Sink::Stdout(io::stdout()), None)),
+        }
+    }
+
+    fn new(name: PathBuf, sink: Sink, rename: Option<(PathBuf, PathBuf)>) -> Output {
+        Output { name, sink: Some(BufWriter::with_capacity(BUFFER, sink)), rename }
+    }
+
+    /// Writes all of `bytes`; unlike [`Write`], with an error that names the file and the remedy.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.write_all(bytes).map_err(|source| explain(&self.name, source))
+    }
+
+    /// Brings everything to its place: flushes, and for a regular file syncs and renames.
+    pub fn finish(mut self) -> Result<()> {
+        self.complete().map_err(|source| explain(&self.name, source))
+    }
+
+    fn complete(&mut self) -> io::Result<()> {
+        self.flush()?;
+        let Some((temporary, target)) = &self.rename else { return Ok(()) };
+        if let Some(Sink::File(file)) = self.sink.as_ref().map(BufWriter::get_ref) {
+            // Else a crash of the machine could leave the new name with nothing behind it.
+            file.sync_all()?;
+        }
+        // Some systems rename no open file.
+        self.sink = None;
+        fs::rename(temporary, target)?;
+        self.rename = None;
+        Ok(())
+    }
+
+    fn sink(&mut self) -> io::Result<&mut BufWriter<Sink>> {
+        self.sink.as_mut().ok_or_else(|| io::Error::other("the output is closed already"))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.sink()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink()?.flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        let Some((temporary, _)) = self.rename.take() else { return };
+        if let Some(sink) = self.sink.take() {
+            // What is buffered goes with the file; flushing it could only fail again.
+            drop(sink.into_parts());
+        }
+        // A second failure must not hide the first.
+        let _ = fs::remove_file(temporary);
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::Stdout(stdout) => stdout.write(bytes),
+            Sink::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Stdout(stdout) => stdout.flush(),
+            Sink::File(file) => file.flush(),
+        }
+    }
+}
+
+/// What messages call the output at `path`.
+pub fn output_name(path: Option<&Path>) -> PathBuf {
+    match path {
+        Some(path) if !is_stdout(path) => path.to_path_buf(),
+        _ => PathBuf::from("standard output"),
+    }
+}
+
+/// `/dev/stdout` is not opened anew: where stdout is a file that would begin at its start, and over
+/// what `>>` was to keep.
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-") || path == Path::new("/dev/stdout")
+}
+
+/// Opens `path`, and says which name is to become which once it is written.
+fn open(path: &Path) -> io::Result<(File, Option<(PathBuf, PathBuf)>)> {
+    let ends_in_slash = path.to_string_lossy().ends_with(std::path::is_separator);
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() || is_descriptor(path) => Ok((OpenOptions::new().write(true).open(path)?, None)),
+        // A file that may not be written may not be replaced either, as other programs have it.
+        Ok(_) => OpenOptions::new().write(true).open(path).map(drop).and_then(|()| open_beside(&resolve(path)?)),
+        Err(error) if error.kind() == ErrorKind::NotFound && !ends_in_slash => open_beside(&resolve(path)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(ErrorKind::IsADirectory.into()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether `path` names an open file of this or another process, which must be written as it stands.
+fn is_descriptor(path: &Path) -> bool {
+    ["/dev/fd", "/dev/stderr", "/proc"].iter().any(|files| path.starts_with(files))
+}
+
+/// The file that `path` leads to over symbolic links, whether or not it exists yet.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => match fs::read_link(path) {
+            // Links in a circle are another error than "not found", so this comes to an end.
+            Ok(next) => resolve(&directory(path).join(next)),
+            Err(_) => Ok(path.to_path_buf()),
+        },
+        resolved => resolved,
+    }
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Creates a temporary file in the directory of `target`: only within one file system is a rename
+/// one step.
+fn open_beside(target: &Path) -> io::Result<(File, Option<(PathBuf, PathBuf)>)> {
+    let name = target.file_name().ok_or(ErrorKind::InvalidFilename)?;
+    for attempt in 0..ATTEMPTS {
+        let temporary = directory(target).join(temporary_name(name, attempt));
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            // Left behind by a killed process that had our id.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(file) => return Ok((file, Some((temporary, target.to_path_buf())))),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+fn temporary_name(name: &OsStr, attempt: u32) -> String {
+    let name: String = name.to_string_lossy().chars().take(NAME_CHARS).collect();
+    let process = std::process::id();
+    match attempt {
+        0 => format!(".{name}.{process}.tmp"),
+        _ => format!(".{name}.{process}.{attempt}.tmp"),
+    }
+}
+
+/// The error at `name` with what to do about it.
+fn explain(name: &Path, source: io::Error) -> Error {
+    let kind = source.kind();
+    let remedy = match kind {
+        ErrorKind::NotFound => "create the directory first, or name another file with -o",
+        ErrorKind::NotADirectory | ErrorKind::InvalidFilename | ErrorKind::InvalidInput => {
+            "name a file in an existing directory with -o"
+        }
+        ErrorKind::IsADirectory => "-o takes a file; add a file name to the directory",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "name a place that you may write to with -o",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "free some space, or name a file elsewhere with -o"
+        }
+        _ => return Error::io(name, source),
+    };
+    Error::io(name, io::Error::new(kind, format!("{source}; {remedy}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn scratch() -> TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn write(path: &Path, text: &str) -> Result<()> {
+        let mut output = Output::create(Some(path))?;
+        output.put(text.as_bytes())?;
+        output.finish()
+    }
+
+    #[test]
+    fn a_file_appears_only_when_it_is_whole() {
+        let scratch = scratch();
+        let path = scratch.path().join("out.sam");
+        let mut output = Output::create(Some(&path)).unwrap();
+        output.put(b"first").unwrap();
+        assert_eq!(names(scratch.path()), [format!(".out.sam.{}.tmp", std::process::id())]);
+        output.finish().unwrap();
+        assert_eq!(names(scratch.path()), ["out.sam"]);
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        write(&path, "second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+    }
+
+    #[test]
+    fn a_run_that_fails_leaves_nothing_and_harms_nothing() {
+        let scratch = scratch();
+        let path = scratch.path().join("out.sam");
+        write(&path, "old").unwrap();
+        let mut output = Output::create(Some(&path)).unwrap();
+        output.put(&vec![b'x'; 2 * BUFFER]).unwrap();
+        drop(output);
+        assert_eq!(names(scratch.path()), ["out.sam"]);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn two_outputs_of_one_name_do_not_meet() {
+        let scratch = scratch();
+        let path = scratch.path().join("out.sam");
+        let [mut first, mut second] = [(); 2].map(|()| Output::create(Some(&path)).unwrap());
+        first.put(b"first").unwrap();
+        second.put(b"second").unwrap();
+        second.finish().unwrap();
+        first.finish().unwrap();
+        assert_eq!(names(scratch.path()), ["out.sam"]);
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+    }
+
+    #[test]
+    fn long_names_have_a_temporary_too() {
+        let scratch = scratch();
+        let path = scratch.path().join("é".repeat(127));
+        write(&path, "text").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"text");
+    }
+
+    #[test]
+    fn errors_name_the_place_and_the_remedy() {
+        let scratch = scratch();
+        let refuse = |path: &Path| Output::create(Some(path)).unwrap_err().to_string();
+        let missing = scratch.path().join("no/out.sam");
+        assert!(refuse(&missing).starts_with(&missing.display().to_string()));
+        assert!(refuse(&missing).ends_with("create the directory first, or name another file with -o"));
+        assert!(refuse(scratch.path()).contains("-o takes a file"));
+        assert!(refuse(&scratch.path().join("new/")).contains("-o takes a file"));
+        write(&scratch.path().join("file"), "").unwrap();
+        assert!(refuse(&scratch.path().join("file/out.sam")).contains("existing directory"));
+        assert!(refuse(Path::new("")).contains("-o"));
+        assert_eq!(names(scratch.path()), ["file"]);
+    }
+
+    #[test]
+    fn a_broken_pipe_is_no_fault() {
+        assert!(matches!(explain(Path::new("x"), ErrorKind::BrokenPipe.into()), Error::Closed));
+    }
+
+    #[test]
+    fn dash_is_stdout() {
+        for path in [None, Some(Path::new("-")), Some(Path::new("/dev/stdout"))] {
+            let output = Output::create(path).unwrap();
+            assert!(matches!(output.sink.as_ref().unwrap().get_ref(), Sink::Stdout(_)));
+            assert_eq!(output.name, Path::new("standard output"));
+            output.finish().unwrap();
+        }
+    }
+
+    #[cfg(unix)]
+    mod unix {
+        use super::*;
+        use std::io::Read;
+        use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+        #[test]
+        fn devices_are_written_and_not_replaced() {
+            write(Path::new("/dev/null"), "text").unwrap();
+            assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        }
+
+        #[test]
+        #[cfg(target_os = "linux")]
+        fn a_full_disk_is_an_error() {
+            let error = write(Path::new("/dev/full"), "text").unwrap_err().to_string();
+            assert!(error.contains("free some space"), "{error}");
+        }
+
+        #[test]
+        fn pipes_are_written_directly() {
+            let scratch = scratch();
+            let path = scratch.path().join("pipe");
+            let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+            assert!(made.success());
+            let reader = std::thread::spawn({
+                let path = path.clone();
+                move || {
+                    let mut text = String::new();
+                    File::open(path).unwrap().read_to_string(&mut text).unwrap();
+                    text
+                }
+            });
+            write(&path, "text").unwrap();
+            assert_eq!(reader.join().unwrap(), "text");
+            assert_eq!(names(scratch.path()), ["pipe"]);
+        }
+
+        #[test]
+        fn links_stay_and_lead_to_the_file() {
+            let scratch = scratch();
+            let inner = scratch.path().join("inner");
+            fs::create_dir(&inner).unwrap();
+            let link = scratch.path().join("link");
+            symlink("inner/out.sam", &link).unwrap();
+            for text in ["through a dangling link", "through a link"] {
+                write(&link, text).unwrap();
+                assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+                assert_eq!(names(&inner), ["out.sam"]);
+                assert_eq!(fs::read_to_string(inner.join("out.sam")).unwrap(), text);
+            }
+            let circle = scratch.path().join("circle");
+            symlink("circle", &circle).unwrap();
+            assert!(Output::create(Some(&circle)).is_err());
+        }
+
+        #[test]
+        fn a_directory_without_rights_is_an_error() {
+            let scratch = scratch();
+            fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o555)).unwrap();
+            // Root may write anywhere; then there is nothing to see.
+            if let Err(error) = Output::create(Some(&scratch.path().join("out.sam"))) {
+                assert!(error.to_string().contains("that you may write to"), "{error}");
+            }
+            fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
+            assert!(names(scratch.path()).is_empty());
+        }
+
+        #[test]
+        fn rights_are_those_of_any_new_file() {
+            let scratch = scratch();
+            let path = scratch.path().join("out.sam");
+            write(&path, "").unwrap();
+            let plain = scratch.path().join("plain");
+            File::create(&plain).unwrap();
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+            assert_eq!(mode(&path), mode(&plain));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What a SAM record says about its alignment: NM, MD and the mapping quality.
+
+use crate::alignment::{Alignment, Op};
+use crate::alphabet::Alphabet;
+use crate::scoring::{Scoring, Substitution};
+use std::fmt::Write;
+
+/// No mapping quality is above this (255 would mean "not known").
+const MAX_MAPQ: f64 = 60.0;
+/// Spans up to this length weigh their identity in full; bwa's `mapQ_coef_len`.
+const MAPQ_SPAN: f64 = 50.0;
+
+/// How an alignment's two sides differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// NM: mismatches, inserted and deleted residues.
+    pub edits: u32,
+    /// MD: the target's letters where they differ, `[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*`.
+    pub md: String,
+}
+
+/// Whether a query letter and a target code count as equal in NM, MD and `=`: the same code, and in
+/// DNA one of A, C, G, T. Letters that share a code (U, O, J and X of a protein) are equal.
+pub fn equal(alphabet: Alphabet, letter: u8, code: u8) -> bool {
+    alphabet.code(letter) == Some(code) && (alphabet == Alphabet::Protein || code < 4)
+}
+
+/// A residue as SAM may hold it: SEQ and MD have no `*`, so a protein's stop is written X.
+pub fn sam_letter(letter: u8) -> u8 {
+    if letter == b'*' { b'X' } else { letter }
+}
+
+/// NM and MD of an alignment, from the query's letters in the aligned orientation and the target's
+/// codes.
+pub fn differences(alphabet: Alphabet, query: &[u8], target: &[u8], alignment: &Alignment) -> Differences {
+    let letter = |code: u8| char::from(sam_letter(alphabet.letters()[usize::from(code)]));
+    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+    let mut found = Differences::default();
+    let mut equals = 0;
+    for &(len, op) in &alignment.cigar {
+        let steps = len as usize;
+        match op {
+            Op::Match => {
+                for (&residue, &code) in query[i..i + steps].iter().zip(&target[j..j + steps]) {
+                    if equal(alphabet, residue, code) {
+                        equals += 1;
+                    } else {
+                        push_count(&mut found.md, &mut equals);
+                        found.md.push(letter(code));
+                        found.edits += 1;
+                    }
+                }
+                i += steps;
+                j += steps;
+            }
+            Op::Insertion => {
+                found.edits += len;
+                i += steps;
+            }
+            Op::Deletion => {
+                push_count(&mut found.md, &mut equals);
+                found.md.push('^');
+                found.md.extend(target[j..j + steps].iter().map(|&code| letter(code)));
+                found.edits += len;
+                j += steps;
+            }
+        }
+    }
+    push_count(&mut found.md, &mut equals);
+    found
+}
+
+/// Writes how many equal residues were passed, 0 included: MD wants a number between any two
+/// letters, which also keeps a mismatch after a deletion apart from it.
+fn push_count(md: &mut String, equals: &mut u32) {
+    // Writing to a String can't fail.
+    let _ = write!(md, "{equals}");
+    *equals = 0;
+}
+
+/// The mapping quality of a primary alignment, 0 to 60, by bwa's formula (`mem_approx_mapq_se`; Li
+/// 2013, arXiv:1303.3997):
+///
+/// ```text
+/// l        = the longer of the query's and the target's span
+/// identity = 1 - (l * a - score) / (a + b) / l
+/// t        = identity^2 * (1 if l < 50, else ln 50 / ln l)
+/// mapq     = floor(6.02 * (score - sub) / a * t^2 + .499) - floor(4.343 * ln(n + 1) + .499)
+/// ```
+///
+/// and 0 where `sub >= score`. `sub` is the second best score. It is known exactly: no hit below
+/// `threshold` exists, so where there is no second hit it can be at most `threshold - 1`. `n` is the
+/// number of hits beside the best, here 0 or 1.
+///
+/// `a` and `b` are match and mismatch. A matrix has no single match score; its mean score of a
+/// letter with itself stands for `a` (5 for EDNAFULL, 6 for BLOSUM62), and its worst score of two
+/// letters for `-b`, so that a perfect alignment has an identity of about 1.
+pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<i32>, threshold: i32) -> u8 {
+    let sub = second.unwrap_or(threshold.saturating_sub(1)).max(0);
+    let query_span = alignment.query_end - alignment.query_start;
+    let target_span = alignment.target_end - alignment.target_start;
+    let span = f64::from(query_span.max(target_span));
+    if sub >= alignment.score || span == 0.0 {
+        return 0;
+    }
+    let (match_, mismatch) = typical_scores(scoring);
+    let score = f64::from(alignment.score);
+    let identity = (1.0 - (span * match_ - score) / (match_ + mismatch) / span).clamp(0.0, 1.0);
+    let weight = if span < MAPQ_SPAN { 1.0 } else { MAPQ_SPAN.ln() / span.ln() };
+    let t = identity * identity * weight;
+    let lead = (6.02 * (score - f64::from(sub)) / match_ * t * t + 0.499).floor();
+    let others = if second.is_some() { (4.343 * 2f64.ln() + 0.499).floor() } else { 0.0 };
+    (lead - others).clamp(0.0, MAX_MAPQ) as u8
+}
+
+/// The score of a match and the penalty of a mismatch, as [`mapping_quality`] wants them: the first
+/// at least 1, the second at least 0.
+fn typical_scores(scoring: &Scoring) -> (f64, f64) {
+    let letters = scoring.alphabet.required_letters();
+    let codes = 0..letters.len() as u8;
+    match &scoring.substitution {
+        Substitution::Equal { match_, mismatch } => (f64::from(*match_), f64::from(*mismatch)),
+        Substitution::Matrix(_) => {
+            let own: i32 = codes.clone().map(|code| scoring.score(code, code)).sum();
+            let worst = codes.clone().flat_map(|q| codes.clone().map(move |t| scoring.score(q, t))).min();
+            let mean = (f64::from(own) / letters.len() as f64).round();
+            (mean.max(1.0), f64::from(-worst.unwrap_or(0)).max(0.0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::{Cigar, Strand};
+    use crate::scoring::Matrix;
+
+    fn codes(alphabet: Alphabet, letters: &[u8]) -> Vec<u8> {
+        let mut codes = Vec::new();
+        alphabet.encode(letters, &mut codes).unwrap();
+        codes
+    }
+
+    fn spanning(score: i32, cigar: Cigar) -> Alignment {
+        let span = |kind: Op| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum();
+        let (query_end, target_end) = (span(Op::Deletion), span(Op::Insertion));
+        let strand = Strand::Forward;
+        Alignment { strand, target: 0, score, query_start: 0, query_end, target_start: 0, target_end, cigar }
+    }
+
+    fn tags(alphabet: Alphabet, query: &str, target: &str, cigar: Cigar) -> (u32, String) {
+        let target = codes(alphabet, target.as_bytes());
+        let found = differences(alphabet, query.as_bytes(), &target, &spanning(0, cigar));
+        (found.edits, found.md)
+    }
+
+    #[test]
+    fn nm_and_md_by_hand() {
+        use Op::{Deletion, Insertion, Match};
+        let dna = |query, target, cigar| tags(Alphabet::Dna, query, target, cigar);
+        assert_eq!(dna("ACGT", "ACGT", vec![(4, Match)]), (0, "4".into()));
+        assert_eq!(dna("ACGT", "CCGA", vec![(4, Match)]), (2, "0C2A0".into()));
+        assert_eq!(dna("ANGN", "ANGA", vec![(4, Match)]), (2, "1N1A0".into()), "N matches nothing");
+        assert_eq!(dna("ARG", "ARG", vec![(3, Match)]), (1, "1R1".into()));
+        let gap = vec![(2, Match), (2, Deletion), (2, Match)];
+        assert_eq!(dna("ACGT", "ACTTGT", gap.clone()), (2, "2^TT2".into()));
+        assert_eq!(dna("ACGT", "ACTTAT", gap), (3, "2^TT0A1".into()), "a 0 parts deletion and mismatch");
+        assert_eq!(dna("ACGGT", "ACT", vec![(2, Match), (2, Insertion), (1, Match)]), (2, "3".into()));
+        let both = vec![(1, Match), (1, Deletion), (1, Insertion), (1, Deletion), (1, Match)];
+        assert_eq!(dna("AGC", "ATAC", both), (3, "1^T0^A1".into()));
+    }
+
+    #[test]
+    fn protein_letters() {
+        let protein = |query, target, cigar| tags(Alphabet::Protein, query, target, cigar);
+        assert_eq!(protein("MKXL", "MKXL", vec![(4, Op::Match)]), (0, "4".into()));
+        assert_eq!(protein("MKVL", "MK*L", vec![(4, Op::Match)]), (1, "2X1".into()), "MD has no *");
+        assert_eq!(protein("MUL", "MXL", vec![(3, Op::Match)]), (0, "3".into()), "U is read as X");
+    }
+
+    #[test]
+    fn mapping_quality_by_hand() {
+        let short = Scoring::dna(1, 4, 6, 1);
+        let perfect = |len: u32, score| spanning(score, vec![(len, Op::Match)]);
+        // 40 below the span of 50, identity 1: 6.02 * 8 + .499 = 48.66.
+        assert_eq!(mapping_quality(&short, &perfect(40, 40), None, 33), 48);
+        // The same with a real second of 32: 3 less.
+        assert_eq!(mapping_quality(&short, &perfect(40, 40), Some(32), 32), 45);
+        assert_eq!(mapping_quality(&short, &perfect(40, 40), Some(40), 32), 0, "two equal places");
+        assert_eq!(mapping_quality(&short, &perfect(20, 20), None, 20), 6, "nothing from 20 up, so 19 may be");
+        assert_eq!(mapping_quality(&short, &perfect(150, 150), None, 120), 60, "clamped");
+        // l = 100, score 90 (2 mismatches): identity = 1 - 10/5/100 = .98, t = .9604 * .8495 = .8159,
+        // 6.02 * (90 - 80) * .6656 + .499 = 40.57; the second takes 3.
+        assert_eq!(mapping_quality(&short, &perfect(100, 90), Some(80), 72), 37);
+        // A lead of 1 is worth 4, minus 3 for the second.
+        assert_eq!(mapping_quality(&short, &perfect(100, 90), Some(89), 72), 1);
+        let long = Scoring::dna(2, 4, 4, 2);
+        // 6.02 * (80 - 70) / 2 + .499 = 30.6.
+        assert_eq!(mapping_quality(&long, &perfect(40, 80), Some(70), 64), 27);
+    }
+
+    #[test]
+    fn mapping_quality_of_odd_scores_stays_in_range() {
+        let matrix = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
+        assert_eq!(typical_scores(&matrix), (6.0, 4.0));
+        for scoring in [matrix, Scoring::dna(1, 0, 0, 1), Scoring::dna(1 << 20, 1, 0, 1)] {
+            for len in [1, 2, 49, 50, 51, 1_000_000] {
+                for score in [1, 60, 1 << 29] {
+                    for second in [None, Some(1), Some(score)] {
+                        let alignment = spanning(score, vec![(len, Op::Match)]);
+                        assert!(mapping_quality(&scoring, &alignment, second, i32::MIN) <= 60);
+                    }
+                }
+            }
+        }
+    }
+}

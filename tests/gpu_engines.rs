@@ -1,0 +1,52 @@
+//! The GPU engine against the specification, on the adapter that SWALIGN_TEST_GPU names (llvmpipe,
+//! Mesa's software adapter, if it is not set).
+
+mod suite;
+
+use std::sync::Arc;
+use swalign::engine::gpu::{Card, Gpu};
+
+fn card(checked: bool) -> Arc<Card> {
+    let name = std::env::var("SWALIGN_TEST_GPU").unwrap_or_else(|_| "llvmpipe".to_string());
+    Card::open(Some(&name), checked).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn gpu() -> Gpu {
+    Gpu::new(card(false))
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_at_every_seam() {
+    suite::seams_agree(&mut gpu(), usize::MAX);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_at_every_seam_with_bounds_checks() {
+    suite::seams_agree(&mut Gpu::new(card(true)), usize::MAX);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_on_grids() {
+    suite::grids_agree(&mut gpu());
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_on_random_pairs() {
+    suite::random_pairs_agree(&mut gpu(), 200, 90);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_on_empty_pairs() {
+    suite::empty_pairs_agree(&mut gpu());
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_blocks_make_the_whole() {
+    suite::blocks_agree(&mut gpu());
+}

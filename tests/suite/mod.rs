@@ -1,0 +1,238 @@
+//! One suite for every fast engine: it must answer as `plain` does, cell for cell and path for path.
+//!
+//! An engine is used again across all cases of a test, since stale state is its likeliest fault. All
+//! randomness is seeded; a failure names its case.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+use swalign::alignment::{Alignment, Hit, Strand};
+use swalign::alphabet::Alphabet;
+use swalign::backtrace::{self, Wanted};
+use swalign::batch::{Batch, Pair, Sequences};
+use swalign::engine::Engine;
+use swalign::engine::plain::Plain;
+use swalign::scoring::{Matrix, Scoring};
+
+/// A small generator of our own (SplitMix64, Steele et al. 2014), so that cases never change.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound.max(1)
+    }
+
+    /// `len` codes below `letters`.
+    pub fn sequence(&mut self, len: usize, letters: u64) -> Vec<u8> {
+        (0..len).map(|_| self.below(letters) as u8).collect()
+    }
+
+    /// A copy with about one edit in `every` residues: substitutions, insertions, deletions, some of
+    /// them long.
+    pub fn mutate(&mut self, codes: &[u8], letters: u64, every: u64) -> Vec<u8> {
+        let mut copy = Vec::with_capacity(codes.len());
+        let mut skip = 0;
+        for &code in codes {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            match self.below(every) {
+                0 => match self.below(4) {
+                    0 => skip = self.below(12),
+                    1 => {
+                        let extra = self.below(12) as usize + 1;
+                        let inserted = self.sequence(extra, letters);
+                        copy.extend(inserted);
+                    }
+                    _ => copy.push(self.below(letters) as u8),
+                },
+                _ => copy.push(code),
+            }
+        }
+        copy
+    }
+}
+
+/// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
+/// mismatch that costs nothing.
+pub fn scorings() -> Vec<Scoring> {
+    let blosum = |open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend);
+    vec![
+        Scoring::dna(1, 4, 6, 1),
+        Scoring::dna(2, 4, 4, 2),
+        Scoring::dna(1, 1, 0, 2),
+        Scoring::dna(1, 0, 1, 1),
+        blosum(11, 1),
+        blosum(0, 8),
+    ]
+}
+
+/// Letters of random sequences: now and then an ambiguous one.
+fn letters(scoring: &Scoring, random: &mut Random) -> u64 {
+    match (scoring.alphabet, random.below(4)) {
+        (Alphabet::Dna, 0) => 2,
+        (Alphabet::Dna, 1) => 6,
+        (Alphabet::Dna, _) => 4,
+        (Alphabet::Protein, 0) => 3,
+        (Alphabet::Protein, _) => 24,
+    }
+}
+
+/// A batch of pairs with these query and target lengths, half of them related.
+pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, Vec<Pair>) {
+    let mut random = Random(seed);
+    let (mut queries, mut targets, mut pairs) = (Sequences::default(), Sequences::default(), Vec::new());
+    for (index, &(rows, cols)) in sizes.iter().enumerate() {
+        let letters = letters(scoring, &mut random);
+        let target = random.sequence(cols, letters);
+        let query = match random.below(2) {
+            0 => random.sequence(rows, letters),
+            _ => {
+                let start = random.below(cols as u64 / 2 + 1) as usize;
+                let mut query = random.mutate(&target[start..], letters, 12);
+                query.truncate(rows);
+                let missing = rows - query.len();
+                query.extend(random.sequence(missing, letters));
+                query
+            }
+        };
+        queries.push(query);
+        targets.push(target);
+        let end = cols as u32;
+        let start = if random.below(3) == 0 { random.below(u64::from(end)) as u32 } else { 0 };
+        let own = if random.below(3) == 0 { start + random.below(u64::from(end - start)) as u32 } else { start };
+        pairs.push(Pair { query: index as u32, target: index as u32, start, own, end });
+    }
+    (Batch { queries, targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) }, pairs)
+}
+
+/// Query lengths at the seams of lanes, tiles and strips, each with target lengths at the seams of
+/// words and of the wavefront.
+pub fn seams(limit: usize) -> Vec<(usize, usize)> {
+    let rows = [
+        1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 159, 160, 161, 255, 256, 257, 511, 512,
+        513, 1023, 1024, 1025, 1540,
+    ];
+    let cols = [1, 2, 7, 8, 9, 31, 32, 33, 100, 241];
+    rows.into_iter()
+        .enumerate()
+        .flat_map(|(index, rows)| [cols[index % cols.len()], cols[(index + 5) % cols.len()]].map(|cols| (rows, cols)))
+        .filter(|&(rows, _)| rows <= limit)
+        .collect()
+}
+
+/// Scores of `engine` and of `plain`, compared.
+pub fn scores_agree(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], case: &str) -> Vec<Hit> {
+    let expected = Plain::new().score(batch, pairs).unwrap();
+    let hits = engine.score(batch, pairs).unwrap();
+    assert_eq!(hits.len(), expected.len(), "{case}");
+    for ((pair, hit), expected) in pairs.iter().zip(&hits).zip(&expected) {
+        let rows = batch.query(pair.query).len();
+        assert_eq!(hit, expected, "{case}: {rows} query residues, {pair:?}, {:?}", batch.scoring);
+    }
+    expected
+}
+
+fn wanted(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Wanted> {
+    let with_score = pairs.iter().zip(hits).filter(|(_, hit)| hit.score > 0);
+    with_score
+        .map(|(pair, hit)| Wanted {
+            window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
+            strand: Strand::Forward,
+            score: hit.score,
+        })
+        .collect()
+}
+
+/// The paths of the specification: the whole matrix from the pair's start, without a band.
+fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
+    let mut whole = wanted(batch, pairs, hits);
+    let starts = pairs.iter().zip(hits).filter(|(_, hit)| hit.score > 0).map(|(pair, _)| pair.start);
+    for (wanted, start) in whole.iter_mut().zip(starts) {
+        wanted.window.start = start;
+    }
+    backtrace::align(&mut Plain::new(), batch, &whole).unwrap()
+}
+
+/// Paths of `engine` inside the proven band and those of `plain` without one, compared.
+pub fn paths_agree(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[Hit], case: &str) {
+    let expected = plain_paths(batch, pairs, hits);
+    let found = backtrace::align(engine, batch, &wanted(batch, pairs, hits)).unwrap();
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected, "{case}: {:?}", batch.scoring);
+    }
+    assert_eq!(found.len(), expected.len(), "{case}");
+}
+
+/// Scores and paths at every seam, for every scoring.
+pub fn seams_agree(engine: &mut dyn Engine, limit: usize) {
+    for (number, scoring) in scorings().iter().enumerate() {
+        let (batch, pairs) = batch(scoring, &seams(limit), 7 + number as u64);
+        let case = format!("seams, scoring {number}");
+        let hits = scores_agree(engine, &batch, &pairs, &case);
+        paths_agree(engine, &batch, &pairs, &hits, &case);
+    }
+}
+
+/// Targets at the seams of the runs of columns of a grid, and queries of one strip and more.
+pub fn grids_agree(engine: &mut dyn Engine) {
+    let sizes: Vec<(usize, usize)> =
+        [2047, 2048, 2049, 4097].into_iter().flat_map(|cols| [(150, cols), (513, cols), (1100, cols)]).collect();
+    for (number, scoring) in scorings().iter().enumerate().step_by(2) {
+        let (batch, pairs) = batch(scoring, &sizes, 100 + number as u64);
+        let case = format!("grids, scoring {number}");
+        let hits = scores_agree(engine, &batch, &pairs, &case);
+        paths_agree(engine, &batch, &pairs, &hits, &case);
+    }
+}
+
+/// Many random small pairs, so that lanes, workgroups and padding are full of different work.
+pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: u64) {
+    for (number, scoring) in scorings().iter().enumerate() {
+        let mut random = Random(31 * number as u64);
+        let sizes: Vec<(usize, usize)> =
+            (0..count).map(|_| (random.below(longest) as usize + 1, random.below(2 * longest) as usize + 1)).collect();
+        let (batch, pairs) = batch(scoring, &sizes, 1000 + number as u64);
+        let case = format!("random, scoring {number}");
+        let hits = scores_agree(engine, &batch, &pairs, &case);
+        paths_agree(engine, &batch, &pairs, &hits, &case);
+    }
+}
+
+/// An alignment walked block by block is the one walked at once.
+pub fn blocks_agree(engine: &mut dyn Engine) {
+    for (number, scoring) in scorings().iter().enumerate().step_by(3) {
+        let sizes = [(1300, 1700), (512, 513), (1024, 1024), (513, 2600), (40, 700)];
+        let (batch, pairs) = batch(scoring, &sizes, 500 + number as u64);
+        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        let expected = plain_paths(&batch, &pairs, &hits);
+        for (wanted, expected) in wanted(&batch, &pairs, &hits).iter().zip(&expected) {
+            let found = backtrace::align_in_blocks(engine, &batch, wanted, 512).unwrap();
+            assert_eq!(&found, expected, "blocks, scoring {number}");
+        }
+    }
+}
+
+/// Pairs without residues score nothing and harm no neighbour.
+pub fn empty_pairs_agree(engine: &mut dyn Engine) {
+    let scoring = Scoring::dna(1, 4, 6, 1);
+    let batch = Batch {
+        queries: [&[][..], &[0, 1, 2], &[3]].into_iter().collect(),
+        targets: Arc::new([&[][..], &[0, 1, 2], &[2]].into_iter().collect()),
+        scoring: Arc::new(scoring),
+    };
+    let pairs: Vec<Pair> = (0..3)
+        .flat_map(|query| (0..3).map(move |target| (query, target)))
+        .map(|(query, target)| Pair { query, target, start: 0, own: 0, end: batch.target(target).len() as u32 })
+        .collect();
+    scores_agree(engine, &batch, &pairs, "empty");
+    assert!(engine.score(&batch, &[]).unwrap().is_empty());
+}
