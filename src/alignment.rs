@@ -110,6 +110,17 @@ impl Alignment {
     }
 }
 
+/// What was found for one query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The hits in their order, at most as many as were asked for; none for an unmapped query.
+    pub alignments: Vec<Alignment>,
+    /// Score of the second hit, where one exists, reported or not.
+    pub second: Option<i32>,
+    /// The least score at which a further hit would have existed.
+    pub threshold: i32,
+}
+
 /// Appends `len` steps of `op` to a path, joining it with an equal last run.
 pub fn push_run(cigar: &mut Cigar, len: u32, op: Op) {
     match cigar.last_mut() {

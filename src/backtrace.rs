@@ -102,17 +102,25 @@ impl Walk {
             target_end: window.target_end,
             cigar: self.reversed,
         };
-        let rescored = alignment.rescore(batch.query(window.query), batch.target(window.target), &batch.scoring);
+        let rescored =
+            alignment.rescore(batch.query(window.query), batch.target(window.target), &batch.scoring);
         if rescored == Some(i64::from(wanted.score)) {
             return Ok(alignment);
         }
-        Err(EngineError::Wrong(format!("a path of score {rescored:?} was found for a hit of score {}", wanted.score)))
+        Err(EngineError::Wrong(format!(
+            "a path of score {rescored:?} was found for a hit of score {}",
+            wanted.score
+        )))
     }
 }
 
 /// The alignments of `wanted`, in their order. Directions are filled in groups that fit a budget;
 /// the paths of a group are walked in parallel.
-pub fn align(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Result<Vec<Alignment>, EngineError> {
+pub fn align(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    wanted: &[Wanted],
+) -> Result<Vec<Alignment>, EngineError> {
     let mut alignments = Vec::with_capacity(wanted.len());
     let mut rest = wanted;
     while let Some(first) = rest.first() {
@@ -142,7 +150,11 @@ fn bytes(window: &Window) -> u64 {
     u64::from(window.query_end.next_multiple_of(8)) * cols.min(band) / 2
 }
 
-fn align_group(engine: &mut dyn Engine, batch: &Batch, group: &[Wanted]) -> Result<Vec<Alignment>, EngineError> {
+fn align_group(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    group: &[Wanted],
+) -> Result<Vec<Alignment>, EngineError> {
     let windows: Vec<Window> = group.iter().map(|wanted| wanted.window).collect();
     let directions = engine.fill(batch, &windows)?;
     group
@@ -189,7 +201,12 @@ struct Grid {
 }
 
 impl Grid {
-    fn sweep(engine: &mut dyn Engine, batch: &Batch, window: &Window, side: u32) -> Result<Grid, EngineError> {
+    fn sweep(
+        engine: &mut dyn Engine,
+        batch: &Batch,
+        window: &Window,
+        side: u32,
+    ) -> Result<Grid, EngineError> {
         let (rows, cols) = (window.query_end, window.target_end - window.start);
         let (down, across) = (rows.div_ceil(side), cols.div_ceil(side));
         let mut grid = Grid {

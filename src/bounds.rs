@@ -26,7 +26,10 @@ pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
     }
     let cheapest = codes.iter().map(|&code| i64::from(scoring.potential(code))).min().unwrap_or(0);
     let clip = |len: i64| len.min(i64::from(u32::MAX >> 2)) as u32;
-    Band { deletions: clip(slack / extend), insertions: clip(slack / (extend + cheapest)).min(codes.len() as u32) }
+    Band {
+        deletions: clip(slack / extend),
+        insertions: clip(slack / (extend + cheapest)).min(codes.len() as u32),
+    }
 }
 
 /// The most target residues that an alignment of score at least `score` can cover with the query

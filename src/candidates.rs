@@ -18,8 +18,8 @@ const CHUNK_PER_WARM_UP: u32 = 8;
 pub struct Layout {
     /// Orientations of each record among the batch's queries: 1, or 2 (forward, then reverse).
     pub strands: u32,
-    /// Record i meets target i only, instead of all targets.
-    pub paired: bool,
+    /// Record i of the batch meets only target `i + paired`, instead of all targets.
+    pub paired: Option<u32>,
 }
 
 impl Layout {
@@ -43,8 +43,8 @@ impl Layout {
 /// target, chunk.
 pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32) -> Vec<(Strand, Pair)> {
     let targets = match layout.paired {
-        true => record..record + 1,
-        false => 0..batch.targets.len() as u32,
+        Some(first) => first + record..first + record + 1,
+        None => 0..batch.targets.len() as u32,
     };
     let mut pairs = Vec::new();
     for &strand in layout.orientations() {
@@ -74,7 +74,8 @@ mod tests {
     #[test]
     fn chunks_own_every_column_once() {
         for len in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1, 100_003, u32::MAX / 2] {
-            for warm_up in [1, 20, CHUNK / CHUNK_PER_WARM_UP, CHUNK / CHUNK_PER_WARM_UP + 1, 70_000, u32::MAX] {
+            for warm_up in [1, 20, CHUNK / CHUNK_PER_WARM_UP, CHUNK / CHUNK_PER_WARM_UP + 1, 70_000, u32::MAX]
+            {
                 let mut next = 0;
                 for (start, own, end) in chunks(len, warm_up) {
                     assert_eq!(own, next, "len {len}, warm-up {warm_up}");

@@ -1,5 +1,7 @@
 //! The command line, resolved into [`Options`]; nothing else knows clap.
 
+pub mod terminal;
+
 use crate::alphabet::Alphabet;
 use crate::options::{DeviceChoice, Mode, Options, Preset, ScoringChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -270,13 +272,7 @@ fn clearer(error: clap::Error) -> clap::Error {
 }
 
 impl Flags {
-    fn resolve(
-        self,
-        mode: Mode,
-        query: PathBuf,
-        reference: PathBuf,
-        command_line: String,
-    ) -> Options {
+    fn resolve(self, mode: Mode, query: PathBuf, reference: PathBuf, command_line: String) -> Options {
         let Flags { scoring, hits, output, machine } = self;
         Options {
             mode,
@@ -325,10 +321,7 @@ fn check_files(query: &Path, reference: &Path, output: Option<&Path>) -> Result<
     match [query, reference].into_iter().find(|input| same_file(input, output)) {
         None => Ok(()),
         Some(input) => {
-            let text = format!(
-                "--output would overwrite the input {}; name another file",
-                input.display()
-            );
+            let text = format!("--output would overwrite the input {}; name another file", input.display());
             Err(usage(ErrorKind::ArgumentConflict, text))
         }
     }
@@ -337,8 +330,7 @@ fn check_files(query: &Path, reference: &Path, output: Option<&Path>) -> Result<
 /// Whether both paths lead to one ordinary file; devices such as /dev/null can be shared.
 fn same_file(one: &Path, other: &Path) -> bool {
     let ordinary = fs::metadata(one).is_ok_and(|metadata| metadata.is_file());
-    ordinary
-        && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+    ordinary && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// The arguments as @PG holds them: one line, no tabs.
@@ -558,10 +550,7 @@ mod tests {
         };
         assert_eq!(options.scoring, scoring);
         assert_eq!(options.alphabet, Some(Alphabet::Protein));
-        assert_eq!(
-            (options.min_score, options.secondary_ratio, options.max_hits),
-            (Some(9), 0.5, 4)
-        );
+        assert_eq!((options.min_score, options.secondary_ratio, options.max_hits), (Some(9), 0.5, 4));
         assert_eq!(options.device, DeviceChoice::Gpu(Some("1".to_string())));
         assert_eq!((options.threads, options.batch, options.verbosity), (3, Some(8), 2));
         assert_eq!(options.output, Some("x.sam".into()));
@@ -610,10 +599,7 @@ mod tests {
         refused(&["pairs", "-", "-"], &["stdin", "only one"]);
         refused(&["--both-strands", "--forward-only", "q", "r"], &["--forward-only"]);
         refused(&["-q", "-v", "q", "r"], &["--quiet"]);
-        refused(
-            &["--both-strands", "--alphabet", "protein", "q", "r"],
-            &["--both-strands needs DNA"],
-        );
+        refused(&["--both-strands", "--alphabet", "protein", "q", "r"], &["--both-strands needs DNA"]);
     }
 
     #[test]
@@ -675,17 +661,13 @@ mod tests {
     #[test]
     fn help_tells_what_is_so() {
         let long = Arguments::command().render_long_help().to_string();
-        for (name, preset) in
-            PresetName::value_variants().iter().map(|&name| (name, Preset::from(name)))
-        {
+        for (name, preset) in PresetName::value_variants().iter().map(|&name| (name, Preset::from(name))) {
             let name = name.to_possible_value().unwrap();
-            let alphabet =
-                if preset == Preset::Protein { Alphabet::Protein } else { Alphabet::Dna };
+            let alphabet = if preset == Preset::Protein { Alphabet::Protein } else { Alphabet::Dna };
             let choice = ScoringChoice { preset: Some(preset), ..ScoringChoice::default() };
             let numbers = numbers(&choice.resolve(alphabet).unwrap());
-            let line = long
-                .lines()
-                .find(|line| line.trim_start().starts_with(&format!("{} ", name.get_name())));
+            let line =
+                long.lines().find(|line| line.trim_start().starts_with(&format!("{} ", name.get_name())));
             assert!(line.is_some_and(|line| line.contains(&numbers)), "{numbers}: {line:?}");
         }
         assert_eq!(Scoring::dna(1, 4, 4, 2).gap_cost(1), 6);

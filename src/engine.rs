@@ -79,5 +79,11 @@ pub trait Engine: Send {
 
     /// Sweeps one block, for alignments whose directions are too large to be kept at once. The edge
     /// below is left only by blocks of a multiple of [`BLOCK_ROWS`] rows.
-    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError>;
+    fn sweep(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        keep: bool,
+    ) -> Result<Swept, EngineError>;
 }

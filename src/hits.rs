@@ -6,7 +6,7 @@
 //! knows nothing of chunks: a chunk is a region of end columns whose best hit is known or bounded,
 //! and an accepted alignment cuts the regions that it overlaps into what is left of them.
 
-use crate::alignment::{Alignment, Hit, Locus, Strand};
+use crate::alignment::{Alignment, Found, Hit, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair};
 use crate::bounds::potential;
@@ -33,17 +33,6 @@ impl Rules {
         let share = (i64::from(best) * self.secondary_ppm + 999_999) / 1_000_000;
         self.min_score.max(share as i32)
     }
-}
-
-/// What was found for one query.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// The hits in their order, at most [`Rules::max_hits`]; none for an unmapped query.
-    pub alignments: Vec<Alignment>,
-    /// Score of the second hit, where one exists, reported or not.
-    pub second: Option<i32>,
-    /// The least score at which a further hit would have existed.
-    pub threshold: i32,
 }
 
 /// Work done and time spent on it.
@@ -153,7 +142,8 @@ impl Search {
     /// Drops regions that can't hold a hit.
     fn prune(&mut self, rules: &Rules) {
         if self.found.alignments.is_empty()
-            && let Some(best) = self.regions.iter().filter_map(|region| region.best).map(|hit| hit.score).max()
+            && let Some(best) =
+                self.regions.iter().filter_map(|region| region.best).map(|hit| hit.score).max()
         {
             self.found.threshold = rules.threshold(best);
         }
@@ -234,7 +224,10 @@ impl Region {
             && hit.query_end >= 1
             && hit.query_end as usize <= batch.query(pair.query).len();
         if hit.score < 0 || hit.score > self.bound || (hit.score > 0 && !inside) {
-            return Err(EngineError::Wrong(format!("{hit:?} for {pair:?}, which can score {} at most", self.bound)));
+            return Err(EngineError::Wrong(format!(
+                "{hit:?} for {pair:?}, which can score {} at most",
+                self.bound
+            )));
         }
         self.bound = hit.score;
         self.best = Some(hit);
@@ -251,7 +244,12 @@ impl Region {
         }
         let piece = |start: u32, own: u32, end: u32| {
             let pair = Pair { start, own, end, ..self.pair };
-            (own < end).then(|| Region { pair, bound: self.bound.min(bound(batch, &pair)), best: None, ..self })
+            (own < end).then(|| Region {
+                pair,
+                bound: self.bound.min(bound(batch, &pair)),
+                best: None,
+                ..self
+            })
         };
         let mut left = piece(start, own, end.min(taken_start));
         if let (Some(left), Some(best)) = (&mut left, self.best)

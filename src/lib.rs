@@ -10,6 +10,7 @@ pub mod engine;
 pub mod error;
 pub mod hits;
 pub mod options;
+pub mod pipeline;
 pub mod reader;
 pub mod scoring;
 pub mod writer;

@@ -2,18 +2,28 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use swalign::cli::terminal::{self, Terminal};
 use swalign::cli::{self, Command};
 use swalign::error::{Error, Result};
+use swalign::options::Options;
+use swalign::{engine, pipeline};
 
 fn main() -> ExitCode {
     let outcome = match cli::parse() {
-        Command::Align(options) => swalign::run(&options),
-        Command::Devices => print(&swalign::engine::gpu::list()),
+        Command::Align(options) => align(&options),
+        Command::Devices => print(&terminal::devices(&engine::gpu::list())),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }
+}
+
+fn align(options: &Options) -> Result<()> {
+    let terminal = Terminal::new(options.verbosity);
+    let summary = pipeline::run(options, &terminal)?;
+    terminal.summary(&summary);
+    Ok(())
 }
 
 /// Rust ignores SIGPIPE, so a reader that left shows as a write error; that is [`Error::Closed`].

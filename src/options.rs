@@ -108,7 +108,9 @@ impl ScoringChoice {
     pub fn resolve(&self, alphabet: Alphabet) -> Result<Scoring> {
         let preset = match (self.preset, alphabet) {
             (Some(Preset::Protein), Alphabet::Dna) => {
-                return Err(usage("--preset protein scores proteins, but the sequences are DNA; leave it out or set --alphabet protein"));
+                return Err(usage(
+                    "--preset protein scores proteins, but the sequences are DNA; leave it out or set --alphabet protein",
+                ));
             }
             (Some(preset), _) => preset,
             (None, Alphabet::Dna) => Preset::Short,
@@ -122,11 +124,15 @@ impl ScoringChoice {
                 return Err(usage("--matrix excludes --match and --mismatch; give one or the other"));
             }
             (Some(name), _, _) => Some(load_matrix(name, alphabet)?),
-            (None, Alphabet::Protein, Preset::Protein) if self.match_.is_none() && self.mismatch.is_none() => {
+            (None, Alphabet::Protein, Preset::Protein)
+                if self.match_.is_none() && self.mismatch.is_none() =>
+            {
                 Some(load_matrix("BLOSUM62", alphabet)?)
             }
             (None, Alphabet::Protein, _) => {
-                return Err(usage("proteins are scored by a matrix; give --matrix or --preset protein, not match and mismatch"));
+                return Err(usage(
+                    "proteins are scored by a matrix; give --matrix or --preset protein, not match and mismatch",
+                ));
             }
             (None, Alphabet::Dna, _) => None,
         };
@@ -159,7 +165,9 @@ fn within(flag: &str, value: i32, least: i32) -> Result<i32> {
     if (least..=MAX_PARAMETER).contains(&value) {
         return Ok(value);
     }
-    Err(Error::Usage(format!("{flag} {value} is out of range; give {least} to {MAX_PARAMETER} (penalties are positive numbers)")))
+    Err(Error::Usage(format!(
+        "{flag} {value} is out of range; give {least} to {MAX_PARAMETER} (penalties are positive numbers)"
+    )))
 }
 
 fn load_matrix(name: &str, alphabet: Alphabet) -> Result<Matrix> {

@@ -103,11 +103,7 @@ impl Reader {
         }
         if let Packing::Foreign(name, command) = packing {
             let remedy = format!("decompress it first, as in `{command} FILE | swalign - ...`");
-            return Err(Error::input(
-                whole(&path),
-                format!("{name} compression is not read"),
-                remedy,
-            ));
+            return Err(Error::input(whole(&path), format!("{name} compression is not read"), remedy));
         }
         let trace = Arc::<Mutex<Trace>>::default();
         let source = Source {
@@ -137,8 +133,7 @@ impl Reader {
     /// What the user should hear once all is read, though it is no error: a bgzf file without the
     /// empty block at its end may have been cut short between two blocks.
     pub fn warning(&self) -> Option<String> {
-        let cut =
-            self.finished && self.packing == Packing::Bgzf && lock(&self.trace).tail != BGZF_END;
+        let cut = self.finished && self.packing == Packing::Bgzf && lock(&self.trace).tail != BGZF_END;
         cut.then(|| {
             format!(
                 "{}: the bgzf end marker is missing, so the file may have been cut short; \
@@ -162,9 +157,7 @@ impl Reader {
         let number = self.read + 1;
         let outcome = match self.records.next() {
             Some(Ok(raw)) => Entry::new(&raw, number, &self.path),
-            Some(Err(error)) => {
-                Err(fault(&self.path, self.packing, &self.trace, Some(number), error))
-            }
+            Some(Err(error)) => Err(fault(&self.path, self.packing, &self.trace, Some(number), error)),
             None if self.read == 0 => Err(no_records(&self.path)),
             None => {
                 self.finished = true;
@@ -252,8 +245,7 @@ pub fn read_references(reader: &mut Reader, alphabet: Option<Alphabet>) -> Resul
         Some(alphabet) => alphabet,
         None => detect(reader, &mut first)?,
     };
-    let mut references =
-        References { names: Vec::new(), sequences: Sequences::default(), alphabet };
+    let mut references = References { names: Vec::new(), sequences: Sequences::default(), alphabet };
     let mut numbers = HashMap::new();
     let mut codes = Vec::new();
     let rest = iter::from_fn(|| reader.next_entry());
@@ -308,8 +300,7 @@ impl Queries {
     fn check(&mut self, mut entry: Entry, codes: &mut Vec<u8>) -> Result<Record> {
         let file = self.reader.path();
         let record = &entry.record;
-        check_query_name(&record.name)
-            .map_err(|(problem, remedy)| entry.fault(file, problem, remedy))?;
+        check_query_name(&record.name).map_err(|(problem, remedy)| entry.fault(file, problem, remedy))?;
         if self.suspect && record.sequence.len() >= TELLING_LETTERS {
             self.suspect = false;
             if Alphabet::detect(&record.sequence) == Some(Alphabet::Dna) {
@@ -331,8 +322,7 @@ impl Queries {
 /// Whether `letters` can only be protein: not even IUPAC codes spell them, and too few are A, C, G
 /// or T for a stray character in DNA.
 fn is_protein(letters: &[u8]) -> bool {
-    let foreign =
-        |alphabet: Alphabet| letters.iter().any(|&letter| alphabet.code(letter).is_none());
+    let foreign = |alphabet: Alphabet| letters.iter().any(|&letter| alphabet.code(letter).is_none());
     let plain = letters.iter().filter(|letter| b"ACGTUN".contains(letter)).count();
     plain * 10 < letters.len() * 9 && foreign(Alphabet::Dna) && !foreign(Alphabet::Protein)
 }
@@ -372,8 +362,7 @@ fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
         return Err((problem, rename));
     }
     if name.len() > MAX_QUERY_NAME {
-        let problem =
-            format!("the name has {} characters, and SAM's limit is {MAX_QUERY_NAME}", name.len());
+        let problem = format!("the name has {} characters, and SAM's limit is {MAX_QUERY_NAME}", name.len());
         return Err((problem, rename));
     }
     Ok(())
@@ -494,13 +483,13 @@ enum Packing {
 const BGZF_HEADER: usize = 18;
 /// The empty block that ends a bgzf file (SAM specification, section 4.1.2).
 const BGZF_END: [u8; 28] = [
-    0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 0x06, 0, 0x42, 0x43, 0x02, 0, 0x1b, 0, 0x03, 0, 0,
-    0, 0, 0, 0, 0, 0, 0,
+    0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 0x06, 0, 0x42, 0x43, 0x02, 0, 0x1b, 0, 0x03, 0, 0, 0, 0, 0,
+    0, 0, 0, 0,
 ];
 /// A newline as a gzip file of one stored block.
 const NEWLINE_GZIP: [u8; 24] = [
-    0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0xff, 0x01, 0x01, 0, 0xfe, 0xff, b'\n', 0x93, 0x06, 0xd7,
-    0x32, 0x01, 0, 0, 0,
+    0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0xff, 0x01, 0x01, 0, 0xfe, 0xff, b'\n', 0x93, 0x06, 0xd7, 0x32, 0x01,
+    0, 0, 0,
 ];
 
 impl Packing {
@@ -650,26 +639,22 @@ mod tests {
 
     fn crc32(content: &[u8]) -> u32 {
         !content.iter().fold(!0, |crc: u32, &byte| {
-            (0..8).fold(crc ^ u32::from(byte), |crc, _| {
-                (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg())
-            })
+            (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
         })
     }
 
     #[test]
     fn fasta_of_many_lines_in_both_line_ends_and_cases() {
-        let expected =
-            [("r1", "ACGTNN"), ("r2", "GG")].map(|(n, s)| (n.to_string(), s.to_string()));
+        let expected = [("r1", "ACGTNN"), ("r2", "GG")].map(|(n, s)| (n.to_string(), s.to_string()));
         assert_eq!(letters(b">r1 x\nacG\n\nTNn\n>r2\tx\nGG"), expected);
         assert_eq!(letters(b">r1 x\r\nacG\r\nTNn\r\n>r2\tx\r\nGG\r\n"), expected);
     }
 
     #[test]
     fn fastq_with_its_qualities_and_places() {
-        for content in [
-            &b"@a x\nAC\n+\n!~\n@b\nG\n+b\n@\n"[..],
-            b"@a x\r\nAC\r\n+\r\n!~\r\n@b\r\nG\r\n+b\r\n@",
-        ] {
+        for content in
+            [&b"@a x\nAC\n+\n!~\n@b\nG\n+b\n@\n"[..], b"@a x\r\nAC\r\n+\r\n!~\r\n@b\r\nG\r\n+b\r\n@"]
+        {
             let records = records(content).unwrap();
             assert_eq!(records[0].qualities.as_deref(), Some(&b"!~"[..]));
             let b = Record {
@@ -685,9 +670,7 @@ mod tests {
     #[test]
     fn records_without_letters_stay() {
         let empty = |name: &str| (name.to_string(), String::new());
-        for content in
-            [&b">a\n>b\n>c\n"[..], b">a\n\n>b\n>c\n\n", b"@a\n\n+\n\n@b\n\n+\n\n@c\n\n+\n"]
-        {
+        for content in [&b">a\n>b\n>c\n"[..], b">a\n\n>b\n>c\n\n", b"@a\n\n+\n\n@b\n\n+\n\n@c\n\n+\n"] {
             assert_eq!(letters(content), ["a", "b", "c"].map(empty));
             assert_eq!(letters(&stored(content)), ["a", "b", "c"].map(empty));
         }
@@ -714,13 +697,11 @@ mod tests {
 
     #[test]
     fn records_that_cross_the_buffers() {
-        for len in [65_520, 65_530, 65_531, 65_532, 65_533, 65_534, 65_535, 65_536, 65_537, 300_000]
-        {
+        for len in [65_520, 65_530, 65_531, 65_532, 65_533, 65_534, 65_535, 65_536, 65_537, 300_000] {
             let long = "ACGT".repeat(len / 4 + 1)[..len].to_string();
             let fastq = format!("@a\n{long}\n+\n{}\n@b\nCC\n+\nII\n", "I".repeat(len));
             for content in [format!(">a\n{long}\n>b\nCC\n"), fastq] {
-                let expected =
-                    [("a".to_string(), long.clone()), ("b".to_string(), "CC".to_string())];
+                let expected = [("a".to_string(), long.clone()), ("b".to_string(), "CC".to_string())];
                 assert_eq!(letters(content.as_bytes()), expected, "{len}");
                 assert_eq!(letters(&stored(content.as_bytes())), expected, "{len}");
             }
@@ -731,9 +712,7 @@ mod tests {
     fn no_input_of_any_kind_panics_or_goes_on_after_an_error() {
         let mut state = 1u64;
         let mut random = |bound: usize| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % bound
         };
         for case in 0..3000 {
@@ -741,17 +720,12 @@ mod tests {
             content.extend((0..random(40)).map(|_| b"@>+\n\n\r \tACGTI!\x00\xff"[random(16)]));
             let bytes = [content.clone(), stored(&content)];
             for bytes in bytes {
-                let Ok(mut reader) = Reader::new("x".into(), Box::new(io::Cursor::new(bytes)))
-                else {
+                let Ok(mut reader) = Reader::new("x".into(), Box::new(io::Cursor::new(bytes))) else {
                     continue;
                 };
                 while let Some(record) = reader.next() {
                     let failed = record.is_err();
-                    assert!(
-                        !failed || reader.next().is_none(),
-                        "{:?}",
-                        content.escape_ascii().to_string()
-                    );
+                    assert!(!failed || reader.next().is_none(), "{:?}", content.escape_ascii().to_string());
                 }
             }
         }
@@ -786,13 +760,9 @@ mod tests {
         let mut block = stored(b">a\nACGT\n");
         block[3] = 4;
         block.splice(10..10, *b"\x06\0BC\x02\0\0\0");
-        for (content, warned) in [(block.clone(), true), ([&block[..], &BGZF_END].concat(), false)]
-        {
+        for (content, warned) in [(block.clone(), true), ([&block[..], &BGZF_END].concat(), false)] {
             let mut reader = Reader::open(file(&content).path()).unwrap();
-            assert_eq!(
-                reader.by_ref().map(|record| record.unwrap().sequence).collect::<Vec<_>>(),
-                [b"ACGT"]
-            );
+            assert_eq!(reader.by_ref().map(|record| record.unwrap().sequence).collect::<Vec<_>>(), [b"ACGT"]);
             assert_eq!(reader.warning().is_some(), warned);
         }
     }
@@ -885,9 +855,8 @@ mod tests {
     fn query_names_are_those_of_sam() {
         assert!(check_query_name(&"q".repeat(254)).is_ok());
         assert!(check_query_name("m/1,2'\"*=").is_ok());
-        let refuse = |content: &str, part| {
-            refused(queries(content.as_bytes(), Alphabet::Dna, false), &[part])
-        };
+        let refuse =
+            |content: &str, part| refused(queries(content.as_bytes(), Alphabet::Dna, false), &[part]);
         refuse(&format!(">{}\nA\n", "q".repeat(255)), "255");
         refuse("@@a\nA\n+\nI\n", "'@'");
         refuse(">a\u{e9}\nA\n", "record 1 'aé', line 1");
@@ -912,14 +881,10 @@ mod tests {
     #[test]
     fn references_decide_on_the_alphabet() {
         assert_eq!(references(b">a\nACGU\n").unwrap().alphabet, Alphabet::Dna);
-        assert_eq!(
-            references(b">a\nGAT\n>b\nMKVLAAGITRESPQW\n").unwrap().alphabet,
-            Alphabet::Protein
-        );
+        assert_eq!(references(b">a\nGAT\n>b\nMKVLAAGITRESPQW\n").unwrap().alphabet, Alphabet::Protein);
         let dna = file(b">a\nACGU\n");
         let references =
-            read_references(&mut Reader::open(dna.path()).unwrap(), Some(Alphabet::Protein))
-                .unwrap();
+            read_references(&mut Reader::open(dna.path()).unwrap(), Some(Alphabet::Protein)).unwrap();
         assert_eq!(references.alphabet, Alphabet::Protein);
         assert_eq!(references.sequences.get(0).len(), 4);
     }
@@ -934,10 +899,7 @@ mod tests {
             &["record 2 'q'", "DNA query against protein reference"],
         );
         assert_eq!(queries(dna, Alphabet::Protein, true).unwrap().len(), 2, "the user's word");
-        assert_eq!(
-            queries(b">q\nRYSWKMBDHVNRYSWKMBDHVN\n", Alphabet::Dna, false).unwrap().len(),
-            1
-        );
+        assert_eq!(queries(b">q\nRYSWKMBDHVNRYSWKMBDHVN\n", Alphabet::Dna, false).unwrap().len(), 1);
     }
 
     #[test]

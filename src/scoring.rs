@@ -27,7 +27,10 @@ pub struct Scoring {
 pub enum Substitution {
     /// `+match_` for two equal letters of A, C, G, T; `-mismatch` for everything else, N with N
     /// included.
-    Equal { match_: i32, mismatch: i32 },
+    Equal {
+        match_: i32,
+        mismatch: i32,
+    },
     Matrix(Box<Matrix>),
 }
 
@@ -87,7 +90,13 @@ impl Scoring {
     /// The most that a query residue can add to a score: its best substitution, at least 0.
     pub fn potential(&self, q: u8) -> i32 {
         match &self.substitution {
-            Substitution::Equal { match_, .. } => if q < 4 { *match_ } else { 0 },
+            Substitution::Equal { match_, .. } => {
+                if q < 4 {
+                    *match_
+                } else {
+                    0
+                }
+            }
             Substitution::Matrix(matrix) => {
                 let row = &matrix.scores[q as usize][..self.alphabet.letters().len()];
                 i32::from(row.iter().copied().max().unwrap_or(0).max(0))
@@ -147,7 +156,8 @@ impl Matrix {
                 .collect::<Option<Vec<i8>>>()
                 .ok_or((Some(number), "scores must be integers from -127 to 127".to_string()))?;
             if scores.len() != columns.len() {
-                let problem = format!("row {} has {} scores for {} columns", row as char, scores.len(), columns.len());
+                let problem =
+                    format!("row {} has {} scores for {} columns", row as char, scores.len(), columns.len());
                 return Err((Some(number), problem));
             }
             rows.push(row);
@@ -165,7 +175,8 @@ impl Matrix {
         let lowest = cells.iter().map(|cell| cell.2).min().unwrap_or(-1);
         let mut scores = [[lowest; CODES]; CODES];
         // Rows of letters that the alphabet writes otherwise (U for T, J for X) stay unused.
-        let own = |letter: u8| alphabet.code(letter).filter(|&code| alphabet.letters()[code as usize] == letter);
+        let own =
+            |letter: u8| alphabet.code(letter).filter(|&code| alphabet.letters()[code as usize] == letter);
         for (row, column, score) in cells {
             if let (Some(row), Some(column)) = (own(row), own(column)) {
                 scores[row as usize][column as usize] = score;

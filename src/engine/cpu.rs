@@ -66,7 +66,13 @@ impl Engine for Cpu {
         Ok(directions)
     }
 
-    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError> {
+    fn sweep(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        keep: bool,
+    ) -> Result<Swept, EngineError> {
         let query = &batch.query(block.query)[block.rows.start as usize..block.rows.end as usize];
         let target = &batch.target(block.target)[block.cols.start as usize..block.cols.end as usize];
         Ok(plain::sweep(query, target, &batch.scoring, edges, keep))

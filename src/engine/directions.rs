@@ -62,7 +62,8 @@ impl Tile {
         let first = i64::from(row) + end - i64::from(window.band.deletions) - i64::from(cols.start);
         let len = cols.end - cols.start;
         let steps = len + (lanes - 1) * skew;
-        let width = rows_per_lane.saturating_add(window.band.deletions).saturating_add(window.band.insertions);
+        let width =
+            rows_per_lane.saturating_add(window.band.deletions).saturating_add(window.band.insertions);
         Tile {
             row,
             col: cols.start,
@@ -96,7 +97,17 @@ impl Tile {
     pub fn skewed(row: i32, cols: &Range<u32>, lanes: u32, rows_per_lane: u32) -> Tile {
         let len = cols.end - cols.start;
         let stored = len + lanes - 1;
-        Tile { row, col: cols.start, cols: len, lanes, rows_per_lane, skew: 1, band_first: -(1 << 30), stored, offset: 0 }
+        Tile {
+            row,
+            col: cols.start,
+            cols: len,
+            lanes,
+            rows_per_lane,
+            skew: 1,
+            band_first: -(1 << 30),
+            stored,
+            offset: 0,
+        }
     }
 
     /// Rows that the tile's lanes hold.
@@ -125,7 +136,8 @@ impl Tile {
     /// `None` where it is not kept.
     pub fn place(&self, row: u32, col: u32) -> Option<(u64, u32)> {
         let (lane, k) = (row / self.rows_per_lane, row % self.rows_per_lane);
-        let step = (col + lane * self.skew).checked_sub(self.first_step(lane)).filter(|&step| step < self.stored)?;
+        let step =
+            (col + lane * self.skew).checked_sub(self.first_step(lane)).filter(|&step| step < self.stored)?;
         let group = u64::from(step) * u64::from(self.lanes) + u64::from(lane);
         let word = group * u64::from(self.words_per_step()) + u64::from(k / CELLS_PER_WORD);
         Some((word, 4 * (k % CELLS_PER_WORD)))

@@ -113,10 +113,14 @@ impl Gpu {
         let device = &self.card.device;
         let scores = match &batch.scoring.substitution {
             Substitution::Equal { .. } => None,
-            Substitution::Matrix(matrix) => Some(buffers::upload(device, "scores", &Letters::pack_scores(matrix))?),
+            Substitution::Matrix(matrix) => {
+                Some(buffers::upload(device, "scores", &Letters::pack_scores(matrix))?)
+            }
         };
         Ok(Inputs {
-            queries: upload_sequences(device, "queries", &batch.queries, |codes| letters.pack_queries(codes))?,
+            queries: upload_sequences(device, "queries", &batch.queries, |codes| {
+                letters.pack_queries(codes)
+            })?,
             targets: self.card.targets(&batch.targets, letters)?,
             scores,
         })
@@ -194,7 +198,8 @@ fn by_variant(
     let mut classes: BTreeMap<(u32, u32), (Variant, Vec<u32>, Vec<u32>)> = BTreeMap::new();
     for (index, rows, cols) in items {
         if let Some(variant) = Variant::holding(kernel, letters, rows) {
-            let class = classes.entry((variant.capacity(), variant.lanes)).or_insert((variant, vec![], vec![]));
+            let class =
+                classes.entry((variant.capacity(), variant.lanes)).or_insert((variant, vec![], vec![]));
             class.1.push(index);
             class.2.push(cols / COLS_PER_CLASS);
         }
@@ -217,11 +222,13 @@ impl Gpu {
     ) -> Result<(), EngineError> {
         let letters = letters(batch);
         let rows = |pair: &Pair| batch.query(pair.query).len() as u32;
-        let short = pairs.iter().enumerate().filter(|(_, pair)| {
-            (1..=strip_rows(letters)).contains(&rows(pair)) && pair.cols() > 0
-        });
+        let short = pairs
+            .iter()
+            .enumerate()
+            .filter(|(_, pair)| (1..=strip_rows(letters)).contains(&rows(pair)) && pair.cols() > 0);
         let items = short.map(|(index, pair)| (index as u32, rows(pair), pair.cols()));
-        let classes: Vec<(Variant, Vec<u32>)> = by_variant(Kernel::Score, letters, items).into_values().collect();
+        let classes: Vec<(Variant, Vec<u32>)> =
+            by_variant(Kernel::Score, letters, items).into_values().collect();
         let (mut class, mut place) = (0, 0);
         let next = |cells: u64| {
             let mut job = Job::default();
@@ -234,7 +241,10 @@ impl Gpu {
                     let pair = &pairs[order[place] as usize];
                     left = left.saturating_sub(batch.cells(pair));
                     let pad = variant.capacity() - rows(pair);
-                    tasks.push(Task { result: (job.tasks.len() + tasks.len()) as u32, ..pair_task(batch, pair, pad) });
+                    tasks.push(Task {
+                        result: (job.tasks.len() + tasks.len()) as u32,
+                        ..pair_task(batch, pair, pad)
+                    });
                     origins.resize(job.tasks.len() + tasks.len() - 1, None);
                     origins.push(Some(Origin { pair: order[place], row: -(pad as i32), col: pair.start }));
                     place += 1;
@@ -271,7 +281,8 @@ impl Gpu {
             let mut waves: BTreeMap<u32, Vec<(Task, Origin)>> = BTreeMap::new();
             let mut planned = 0;
             while let Some((index, pair)) = long.peek() {
-                let grid = Grid::padded(batch.query(pair.query).len() as u32, pair.cols(), variant.capacity());
+                let grid =
+                    Grid::padded(batch.query(pair.query).len() as u32, pair.cols(), variant.capacity());
                 if planned > 0 && (planned >= cells || job.edges + grid.edges() > JOB_EDGES) {
                     break;
                 }
@@ -293,7 +304,10 @@ impl Gpu {
                 let first = job.tasks.len() as u32;
                 origins.resize(first as usize, None);
                 origins.extend(wave.iter().map(|(_, origin)| Some(*origin)));
-                let number = |(place, (task, _)): (usize, (Task, Origin))| Task { result: first + place as u32, ..task };
+                let number = |(place, (task, _)): (usize, (Task, Origin))| Task {
+                    result: first + place as u32,
+                    ..task
+                };
                 job.push(variant, wave.into_iter().enumerate().map(number));
             }
             finish_results(&mut job);
@@ -443,12 +457,20 @@ impl Engine for Gpu {
             (!plans.is_empty()).then_some((job, directions))
         };
         let mut all: Vec<Directions> = Vec::new();
-        let take = |answer: Answer, directions: Directions| all.push(Directions { words: answer.words, ..directions });
+        let take = |answer: Answer, directions: Directions| {
+            all.push(Directions { words: answer.words, ..directions })
+        };
         self.run_all(batch, &inputs, next, take)?;
         Ok(all.into_iter().reduce(Directions::join).unwrap_or_default())
     }
 
-    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError> {
+    fn sweep(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        keep: bool,
+    ) -> Result<Swept, EngineError> {
         let inputs = self.inputs(batch)?;
         let kernel = if keep { Kernel::Fill } else { Kernel::Score };
         let variant = Variant::joined(kernel, letters(batch));
@@ -466,8 +488,13 @@ impl Engine for Gpu {
         for tile in grid.tiles(|_| 0..grid.cols) {
             let kept = Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows);
             let task = grid.task(&tile, &base, 0);
-            let task =
-                Task { directions: words, band_first: kept.band_first, stored: kept.stored, own: u32::MAX, ..task };
+            let task = Task {
+                directions: words,
+                band_first: kept.band_first,
+                stored: kept.stored,
+                own: u32::MAX,
+                ..task
+            };
             waves.entry(tile.wave).or_default().push(task);
             words += kept.words() as u32;
             tiles.push(kept);
@@ -483,7 +510,8 @@ impl Engine for Gpu {
         }
         job.entering = grid.entering(edges);
         job.leaving = grid.leaving();
-        let answer = self.runner.run(&self.card.device, &self.card.pipelines, &inputs, &batch.scoring, &job)?;
+        let answer =
+            self.runner.run(&self.card.device, &self.card.pipelines, &inputs, &batch.scoring, &job)?;
         let edges = grid.left_behind(answer.leaving);
         directions.words = answer.words;
         Ok(Swept { edges, directions: keep.then_some(directions) })

@@ -14,7 +14,10 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    pub fn new(engine: Box<dyn Engine>, fallback: Option<Box<dyn FnOnce() -> Box<dyn Engine> + Send>>) -> Guarded {
+    pub fn new(
+        engine: Box<dyn Engine>,
+        fallback: Option<Box<dyn FnOnce() -> Box<dyn Engine> + Send>>,
+    ) -> Guarded {
         Guarded { engine, fallback, notice: None }
     }
 
@@ -70,7 +73,13 @@ impl Engine for Guarded {
         self.halving(windows, &mut |engine, windows| engine.fill(batch, windows), &Directions::join)
     }
 
-    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError> {
+    fn sweep(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        keep: bool,
+    ) -> Result<Swept, EngineError> {
         self.halving(
             std::slice::from_ref(block),
             &mut |engine, blocks| engine.sweep(batch, &blocks[0], edges, keep),
@@ -120,22 +129,32 @@ mod tests {
             self.call(windows.len())?.fill(batch, windows)
         }
 
-        fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError> {
+        fn sweep(
+            &mut self,
+            batch: &Batch,
+            block: &Block,
+            edges: &Edges,
+            keep: bool,
+        ) -> Result<Swept, EngineError> {
             self.call(1)?.sweep(batch, block, edges, keep)
         }
     }
 
     fn batch() -> (Batch, Vec<Pair>, Vec<Window>) {
-        let queries: Vec<Vec<u8>> = (0..9u8).map(|k| (0..20u32).map(|i| ((i * i + u32::from(k)) % 4) as u8).collect()).collect();
-        let targets: Vec<Vec<u8>> = (0..9u8).map(|k| (0..30u32).map(|i| ((i * i + u32::from(k) + 1) % 4) as u8).collect()).collect();
+        let queries: Vec<Vec<u8>> =
+            (0..9u8).map(|k| (0..20u32).map(|i| ((i * i + u32::from(k)) % 4) as u8).collect()).collect();
+        let targets: Vec<Vec<u8>> =
+            (0..9u8).map(|k| (0..30u32).map(|i| ((i * i + u32::from(k) + 1) % 4) as u8).collect()).collect();
         let batch = Batch {
             queries: queries.iter().map(Vec::as_slice).collect(),
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
         };
-        let pairs: Vec<Pair> = (0..9).map(|k| Pair { query: k, target: k, start: 0, own: 0, end: 30 }).collect();
+        let pairs: Vec<Pair> =
+            (0..9).map(|k| Pair { query: k, target: k, start: 0, own: 0, end: 30 }).collect();
         let hits = Plain::new().score(&batch, &pairs).unwrap();
-        let window = |(pair, hit): (&Pair, &Hit)| crate::backtrace::window_of(&batch, pair.query, pair.target, 0, hit);
+        let window =
+            |(pair, hit): (&Pair, &Hit)| crate::backtrace::window_of(&batch, pair.query, pair.target, 0, hit);
         let windows = pairs.iter().zip(&hits).map(window).collect();
         (batch, pairs, windows)
     }
@@ -159,8 +178,12 @@ mod tests {
             assert_eq!(cells(&filled, &windows), cells(&expected, &windows));
             assert_eq!(guarded.take_notice(), None);
         }
-        let mut guarded = Guarded::new(Box::new(Faulty { most: 0, lost_at: 99, calls: 0, plain: Plain }), None);
-        assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::OutOfMemory(_))), "one pair must fit");
+        let mut guarded =
+            Guarded::new(Box::new(Faulty { most: 0, lost_at: 99, calls: 0, plain: Plain }), None);
+        assert!(
+            matches!(guarded.score(&batch, &pairs), Err(EngineError::OutOfMemory(_))),
+            "one pair must fit"
+        );
     }
 
     #[test]

@@ -118,7 +118,13 @@ impl Engine for Plain {
         Ok(all)
     }
 
-    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges, keep: bool) -> Result<Swept, EngineError> {
+    fn sweep(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        keep: bool,
+    ) -> Result<Swept, EngineError> {
         let query = &batch.query(block.query)[block.rows.start as usize..block.rows.end as usize];
         let target = &batch.target(block.target)[block.cols.start as usize..block.cols.end as usize];
         Ok(sweep(query, target, &batch.scoring, edges, keep))
@@ -147,7 +153,11 @@ mod tests {
         assert_eq!(score(&[0], &[1], 0), Hit::default());
         assert_eq!(score(&[], &[1], 0), Hit::default());
         assert_eq!(score(&[14], &[14], 0), Hit::default(), "N matches nothing");
-        assert_eq!(score(&[0, 0], &[0, 1, 0, 1, 0], 0), hit(1, 1, 1), "the leftmost target end, then query end");
+        assert_eq!(
+            score(&[0, 0], &[0, 1, 0, 1, 0], 0),
+            hit(1, 1, 1),
+            "the leftmost target end, then query end"
+        );
         assert_eq!(score(&[0, 0], &[0, 1, 0, 1, 0], 2), hit(1, 1, 3), "the first own column");
     }
 

@@ -138,9 +138,13 @@ fn open(path: &Path) -> io::Result<(File, Option<(PathBuf, PathBuf)>)> {
     let ends_in_slash = path.to_string_lossy().ends_with(std::path::is_separator);
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        Ok(found) if !found.is_file() || is_descriptor(path) => Ok((OpenOptions::new().write(true).open(path)?, None)),
+        Ok(found) if !found.is_file() || is_descriptor(path) => {
+            Ok((OpenOptions::new().write(true).open(path)?, None))
+        }
         // A file that may not be written may not be replaced either, as other programs have it.
-        Ok(_) => OpenOptions::new().write(true).open(path).map(drop).and_then(|()| open_beside(&resolve(path)?)),
+        Ok(_) => {
+            OpenOptions::new().write(true).open(path).map(drop).and_then(|()| open_beside(&resolve(path)?))
+        }
         Err(error) if error.kind() == ErrorKind::NotFound && !ends_in_slash => open_beside(&resolve(path)?),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(ErrorKind::IsADirectory.into()),
         Err(error) => Err(error),
@@ -205,7 +209,9 @@ fn explain(name: &Path, source: io::Error) -> Error {
             "name a file in an existing directory with -o"
         }
         ErrorKind::IsADirectory => "-o takes a file; add a file name to the directory",
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "name a place that you may write to with -o",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "name a place that you may write to with -o"
+        }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             "free some space, or name a file elsewhere with -o"
         }
@@ -225,7 +231,8 @@ mod tests {
 
     fn names(directory: &Path) -> Vec<String> {
         let entries = fs::read_dir(directory).unwrap();
-        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }

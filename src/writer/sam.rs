@@ -4,9 +4,9 @@
 //! record where nothing was found. SEQ stands in the target's orientation, soft-clipped. Proteins
 //! keep their letters; only a stop `*`, which SAM forbids there, becomes X.
 
-use super::Found;
 use super::output::output_name;
 use super::tags::{differences, equal, mapping_quality, sam_letter};
+use crate::alignment::Found;
 use crate::alignment::{Alignment, Op, Strand};
 use crate::alphabet::reverse_complement;
 use crate::batch::Sequences;
@@ -67,7 +67,8 @@ impl SamWriter {
         let comments = [scoring_comment(&scoring), limits_comment(min_score, options.secondary_ratio)];
         let mut builder = Header::builder().set_header(file_header());
         for (name, codes) in names.iter().zip(targets.iter()) {
-            let length = NonZero::new(codes.len()).ok_or_else(|| refused_target(options, name, "it is empty"))?;
+            let length =
+                NonZero::new(codes.len()).ok_or_else(|| refused_target(options, name, "it is empty"))?;
             builder = builder.add_reference_sequence(name.as_str(), Map::<ReferenceSequence>::new(length));
         }
         if let Some((id, group)) = read_group.clone() {
@@ -119,7 +120,8 @@ impl SamWriter {
         let mut out = Writer::new(out);
         let mut line = RecordBuf::default();
         for (record, found) in found {
-            self.write_query(&mut out, &mut line, record, found).map_err(|source| self.refused(record, source))?;
+            self.write_query(&mut out, &mut line, record, found)
+                .map_err(|source| self.refused(record, source))?;
         }
         Ok(())
     }
@@ -129,7 +131,11 @@ impl SamWriter {
         if source.kind() != io::ErrorKind::InvalidInput {
             return Error::io(&self.output, source);
         }
-        let place = Place { file: self.query.clone(), record: Some((record.number, record.name.clone())), line: None };
+        let place = Place {
+            file: self.query.clone(),
+            record: Some((record.number, record.name.clone())),
+            line: None,
+        };
         let remedy = "give it a name of 1 to 254 printable ASCII characters without '@', and qualities from '!' to '~'";
         Error::input(place, format!("SAM can't hold this record ({source})"), remedy)
     }
@@ -298,7 +304,9 @@ fn scoring_comment(scoring: &Scoring) -> String {
     };
     let Scoring { alphabet, gap_open, gap_extend, .. } = scoring;
     let gaps = format!("gap_open={gap_open} gap_extend={gap_extend}");
-    format!("swalign scoring: alphabet={alphabet} {substitution} {gaps}; a gap of k costs gap_open + k * gap_extend")
+    format!(
+        "swalign scoring: alphabet={alphabet} {substitution} {gaps}; a gap of k costs gap_open + k * gap_extend"
+    )
 }
 
 /// From which scores on hits exist.
@@ -338,7 +346,9 @@ fn parse_read_group(line: &str) -> Result<(String, Map<ReadGroup>)> {
         parser.parse_partial(line.as_bytes()).map_err(|error| refuse(&causes(&error)))?;
     }
     match parser.finish().read_groups().first() {
-        Some((id, group)) if !id.is_empty() && group.other_fields().values().all(|value| !value.is_empty()) => {
+        Some((id, group))
+            if !id.is_empty() && group.other_fields().values().all(|value| !value.is_empty()) =>
+        {
             Ok((id.to_string(), group.clone()))
         }
         _ => Err(refuse("a field is empty")),
@@ -353,7 +363,11 @@ fn causes(error: &dyn std::error::Error) -> String {
 
 fn refused_target(options: &Options, name: &str, problem: &str) -> Error {
     let place = Place { file: options.reference.clone(), ..Place::default() };
-    Error::input(place, format!("reference '{name}' can't stand in a SAM header: {problem}"), "rename or remove it")
+    Error::input(
+        place,
+        format!("reference '{name}' can't stand in a SAM header: {problem}"),
+        "rename or remove it",
+    )
 }
 
 #[cfg(test)]
@@ -494,7 +508,10 @@ mod tests {
     fn unmapped_records() {
         let writer = dna(&options(), &[("a", "ACGT")]);
         let none = Found::default();
-        assert_eq!(lines(&writer, &read("q", "ACN", Some("!I~")), &none), ["q\t4\t*\t0\t0\t*\t*\t0\t0\tACN\t!I~"]);
+        assert_eq!(
+            lines(&writer, &read("q", "ACN", Some("!I~")), &none),
+            ["q\t4\t*\t0\t0\t*\t*\t0\t0\tACN\t!I~"]
+        );
         assert_eq!(lines(&writer, &read("q", "ACN", None), &none), ["q\t4\t*\t0\t0\t*\t*\t0\t0\tACN\t*"]);
         assert_eq!(lines(&writer, &read("q", "", Some("")), &none), ["q\t4\t*\t0\t0\t*\t*\t0\t0\t*\t*"]);
         assert_eq!(lines(&writer, &read("", "A", None), &none), ["*\t4\t*\t0\t0\t*\t*\t0\t0\tA\t*"]);
@@ -548,7 +565,9 @@ mod tests {
     #[test]
     fn records_that_sam_cannot_hold_are_named() {
         let writer = dna(&options(), &[("a", "ACGT")]);
-        for (name, qualities) in [("q@", "I"), ("q\t", "I"), (&"q".repeat(255), "I"), ("q", "\u{7f}"), ("q", " ")] {
+        for (name, qualities) in
+            [("q@", "I"), ("q\t", "I"), (&"q".repeat(255), "I"), ("q", "\u{7f}"), ("q", " ")]
+        {
             let query = read(name, "A", Some(qualities));
             let error = writer.write_records(&mut Vec::new(), [(&query, &Found::default())]).unwrap_err();
             assert!(error.to_string().starts_with("reads.fq, record 1 'q"), "{error}");
@@ -670,7 +689,8 @@ mod tests {
             let (rebuilt, edits) = rebuild(&line);
             assert_eq!(rebuilt, target[start..end], "seed {seed}: {line}");
             assert!(line.contains(&format!("\tNM:i:{edits}\t")), "seed {seed}: {line}");
-            let kinds: Vec<char> = parse_cigar(line.split('\t').nth(5).unwrap()).iter().map(|run| run.1).collect();
+            let kinds: Vec<char> =
+                parse_cigar(line.split('\t').nth(5).unwrap()).iter().map(|run| run.1).collect();
             assert!(kinds.windows(2).all(|two| two[0] != two[1]), "seed {seed}: {line}");
         }
     }

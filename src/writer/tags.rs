@@ -187,7 +187,11 @@ mod tests {
         // The same with a real second of 32: 3 less.
         assert_eq!(mapping_quality(&short, &perfect(40, 40), Some(32), 32), 45);
         assert_eq!(mapping_quality(&short, &perfect(40, 40), Some(40), 32), 0, "two equal places");
-        assert_eq!(mapping_quality(&short, &perfect(20, 20), None, 20), 6, "nothing from 20 up, so 19 may be");
+        assert_eq!(
+            mapping_quality(&short, &perfect(20, 20), None, 20),
+            6,
+            "nothing from 20 up, so 19 may be"
+        );
         assert_eq!(mapping_quality(&short, &perfect(150, 150), None, 120), 60, "clamped");
         // l = 100, score 90 (2 mismatches): identity = 1 - 10/5/100 = .98, t = .9604 * .8495 = .8159,
         // 6.02 * (90 - 80) * .6656 + .499 = 40.57; the second takes 3.

@@ -64,7 +64,8 @@ impl Random {
 /// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
 /// mismatch that costs nothing.
 pub fn scorings() -> Vec<Scoring> {
-    let blosum = |open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend);
+    let blosum =
+        |open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend);
     vec![
         Scoring::dna(1, 4, 6, 1),
         Scoring::dna(2, 4, 4, 2),
@@ -108,7 +109,8 @@ pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, 
         targets.push(target);
         let end = cols as u32;
         let start = if random.below(3) == 0 { random.below(u64::from(end)) as u32 } else { 0 };
-        let own = if random.below(3) == 0 { start + random.below(u64::from(end - start)) as u32 } else { start };
+        let own =
+            if random.below(3) == 0 { start + random.below(u64::from(end - start)) as u32 } else { start };
         pairs.push(Pair { query: index as u32, target: index as u32, start, own, end });
     }
     (Batch { queries, targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) }, pairs)
@@ -118,13 +120,15 @@ pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, 
 /// words and of the wavefront.
 pub fn seams(limit: usize) -> Vec<(usize, usize)> {
     let rows = [
-        1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 159, 160, 161, 255, 256, 257, 511, 512,
-        513, 1023, 1024, 1025, 1540,
+        1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 159, 160, 161, 255, 256, 257,
+        511, 512, 513, 1023, 1024, 1025, 1540,
     ];
     let cols = [1, 2, 7, 8, 9, 31, 32, 33, 100, 241];
     rows.into_iter()
         .enumerate()
-        .flat_map(|(index, rows)| [cols[index % cols.len()], cols[(index + 5) % cols.len()]].map(|cols| (rows, cols)))
+        .flat_map(|(index, rows)| {
+            [cols[index % cols.len()], cols[(index + 5) % cols.len()]].map(|cols| (rows, cols))
+        })
         .filter(|&(rows, _)| rows <= limit)
         .collect()
 }
@@ -184,8 +188,10 @@ pub fn seams_agree(engine: &mut dyn Engine, limit: usize) {
 
 /// Targets at the seams of the runs of columns of a grid, and queries of one strip and more.
 pub fn grids_agree(engine: &mut dyn Engine) {
-    let sizes: Vec<(usize, usize)> =
-        [2047, 2048, 2049, 4097].into_iter().flat_map(|cols| [(150, cols), (513, cols), (1100, cols)]).collect();
+    let sizes: Vec<(usize, usize)> = [2047, 2048, 2049, 4097]
+        .into_iter()
+        .flat_map(|cols| [(150, cols), (513, cols), (1100, cols)])
+        .collect();
     for (number, scoring) in scorings().iter().enumerate().step_by(2) {
         let (batch, pairs) = batch(scoring, &sizes, 100 + number as u64);
         let case = format!("grids, scoring {number}");
@@ -198,8 +204,9 @@ pub fn grids_agree(engine: &mut dyn Engine) {
 pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: u64) {
     for (number, scoring) in scorings().iter().enumerate() {
         let mut random = Random(31 * number as u64);
-        let sizes: Vec<(usize, usize)> =
-            (0..count).map(|_| (random.below(longest) as usize + 1, random.below(2 * longest) as usize + 1)).collect();
+        let sizes: Vec<(usize, usize)> = (0..count)
+            .map(|_| (random.below(longest) as usize + 1, random.below(2 * longest) as usize + 1))
+            .collect();
         let (batch, pairs) = batch(scoring, &sizes, 1000 + number as u64);
         let case = format!("random, scoring {number}");
         let hits = scores_agree(engine, &batch, &pairs, &case);
@@ -231,7 +238,13 @@ pub fn empty_pairs_agree(engine: &mut dyn Engine) {
     };
     let pairs: Vec<Pair> = (0..3)
         .flat_map(|query| (0..3).map(move |target| (query, target)))
-        .map(|(query, target)| Pair { query, target, start: 0, own: 0, end: batch.target(target).len() as u32 })
+        .map(|(query, target)| Pair {
+            query,
+            target,
+            start: 0,
+            own: 0,
+            end: batch.target(target).len() as u32,
+        })
         .collect();
     scores_agree(engine, &batch, &pairs, "empty");
     assert!(engine.score(&batch, &[]).unwrap().is_empty());

@@ -50,9 +50,12 @@ pub fn create(
     let bytes = bytes.max(LEAST).next_multiple_of(4);
     let most = largest(device, usage);
     if bytes > most {
-        return Err(EngineError::OutOfMemory(format!("{label} takes {bytes} bytes, and a buffer at most {most}")));
+        return Err(EngineError::OutOfMemory(format!(
+            "{label} takes {bytes} bytes, and a buffer at most {most}"
+        )));
     }
-    let descriptor = wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation: false };
+    let descriptor =
+        wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation: false };
     device.guard(label, |device| device.create_buffer(&descriptor))
 }
 

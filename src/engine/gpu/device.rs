@@ -113,7 +113,8 @@ fn is_named(wanted: &str, index: usize, name: &str, pci: &str) -> bool {
         return number == index;
     }
     let (wanted, pci) = (wanted.to_ascii_lowercase(), pci.to_ascii_lowercase());
-    let pci_named = !pci.is_empty() && (pci == wanted || pci.split_once(':').is_some_and(|(_, rest)| rest == wanted));
+    let pci_named =
+        !pci.is_empty() && (pci == wanted || pci.split_once(':').is_some_and(|(_, rest)| rest == wanted));
     pci_named || name.to_ascii_lowercase().contains(&wanted)
 }
 
@@ -133,7 +134,9 @@ impl Device {
             let seen: Vec<String> = infos.iter().map(|info| format!("'{}'", info.name)).collect();
             let seen = if seen.is_empty() { "none".to_string() } else { seen.join(", ") };
             return Err(EngineError::NoDevice(match wanted {
-                Some(wanted) => format!("no adapter is named '{wanted}' (found: {seen}); `swalign devices` lists them"),
+                Some(wanted) => {
+                    format!("no adapter is named '{wanted}' (found: {seen}); `swalign devices` lists them")
+                }
                 None => format!(
                     "no GPU was found (adapters: {seen}; software adapters are taken only when named); \
                      use --device cpu, or install the GPU's Vulkan driver and loader"
@@ -181,7 +184,8 @@ impl Device {
 
     /// Refuses adapters on which a kernel could not run.
     fn check_limits(&self) -> Result<(), EngineError> {
-        let needed = super::shader::Variant::all().iter().map(|variant| variant.workgroup_bytes()).max().unwrap_or(0);
+        let needed =
+            super::shader::Variant::all().iter().map(|variant| variant.workgroup_bytes()).max().unwrap_or(0);
         let threads = super::layout::THREADS;
         for (what, has, needs) in [
             ("bytes of workgroup memory", self.limits.max_compute_workgroup_storage_size, needed),

@@ -107,7 +107,8 @@ impl Grid {
                 row => edges.vertical.get(row - 1).map_or(0, |value| value[0]),
             };
             let rows = edges.vertical.iter().skip(row).take(self.height as usize);
-            entering.push((self.vertical(strip), std::iter::once([corner, 0]).chain(rows.copied()).collect()));
+            entering
+                .push((self.vertical(strip), std::iter::once([corner, 0]).chain(rows.copied()).collect()));
         }
         entering
     }
@@ -128,6 +129,10 @@ impl Grid {
         let below = read.next().unwrap_or_default();
         // Below a strip that is not full lie the rows behind the query.
         let full = self.rows.is_multiple_of(self.height);
-        Edges { corner: 0, horizontal: if full { below } else { Vec::new() }, vertical: read.flatten().collect() }
+        Edges {
+            corner: 0,
+            horizontal: if full { below } else { Vec::new() },
+            vertical: read.flatten().collect(),
+        }
     }
 }

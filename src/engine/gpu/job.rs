@@ -115,7 +115,8 @@ impl Slot {
     fn new(device: &Device) -> Slot {
         use wgpu::BufferUsages as Use;
         let times = device.tick.map(|_| {
-            let descriptor = wgpu::QuerySetDescriptor { label: Some("times"), ty: wgpu::QueryType::Timestamp, count: 2 };
+            let descriptor =
+                wgpu::QuerySetDescriptor { label: Some("times"), ty: wgpu::QueryType::Timestamp, count: 2 };
             device.device.create_query_set(&descriptor)
         });
         Slot {

@@ -51,7 +51,11 @@ impl Pipelines {
     }
 }
 
-fn compile(device: &Device, variant: Variant, numbers: Numbers) -> Result<wgpu::ComputePipeline, EngineError> {
+fn compile(
+    device: &Device,
+    variant: Variant,
+    numbers: Numbers,
+) -> Result<wgpu::ComputePipeline, EngineError> {
     let label = format!("{variant:?}");
     let source = wgpu::ShaderSource::Wgsl(variant.wgsl().into());
     let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&label), source };
@@ -94,10 +98,17 @@ fn compile(device: &Device, variant: Variant, numbers: Numbers) -> Result<wgpu::
 /// Bindings of a variant, by number, and whether the kernel writes to them.
 pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
     let profile = variant.letters == super::layout::Letters::Codes;
-    [(0, false, true), (1, false, true), (2, false, true), (3, true, variant.edges), (4, false, profile), (5, true, true)]
-        .into_iter()
-        .filter(|&(_, _, used)| used)
-        .map(|(number, written, _)| (number, written))
+    [
+        (0, false, true),
+        (1, false, true),
+        (2, false, true),
+        (3, true, variant.edges),
+        (4, false, profile),
+        (5, true, true),
+    ]
+    .into_iter()
+    .filter(|&(_, _, used)| used)
+    .map(|(number, written, _)| (number, written))
 }
 
 fn layout(device: &wgpu::Device, variant: Variant) -> wgpu::PipelineLayout {

@@ -68,7 +68,13 @@ impl Variant {
         for kernel in [Kernel::Score, Kernel::Fill] {
             for letters in [Letters::Nucleotides, Letters::Codes] {
                 let plain = shapes(letters).iter();
-                all.extend(plain.map(|&(lanes, rows)| Variant { kernel, letters, lanes, rows, edges: false }));
+                all.extend(plain.map(|&(lanes, rows)| Variant {
+                    kernel,
+                    letters,
+                    lanes,
+                    rows,
+                    edges: false,
+                }));
                 all.push(Variant::joined(kernel, letters));
             }
         }
@@ -126,7 +132,9 @@ impl Variant {
 
     fn flag(&self, name: &str, row: Option<u32>) -> bool {
         match name.split_once(' ') {
-            Some(("first", every)) => row.zip(every.parse().ok()).is_some_and(|(row, every): (u32, u32)| row % every == 0),
+            Some(("first", every)) => {
+                row.zip(every.parse().ok()).is_some_and(|(row, every): (u32, u32)| row % every == 0)
+            }
             _ => match name {
                 "if EDGES" => self.edges,
                 "if PROFILE" => self.letters == Letters::Codes,
@@ -151,7 +159,8 @@ impl Variant {
                 "for k descending" => (0..self.rows).rev().for_each(|k| self.expand(body, Some(k), text)),
                 "for w words" => {
                     for word in 0..self.words() {
-                        let lines: Vec<String> = body.iter().map(|line| line.replace("$w", &word.to_string())).collect();
+                        let lines: Vec<String> =
+                            body.iter().map(|line| line.replace("$w", &word.to_string())).collect();
                         lines.iter().for_each(|line| self.push_line(line, row, text));
                     }
                 }

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Installs what the tests need and runs every check: format, lints, doc tests, all tests.
+#
+# Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
+# missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, and pysam in target/test-venv.
+# What can't be had is said, and the tests that need it are reported as skipped, never as passed.
+#
+# SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter of that name instead of on lavapipe.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+venv=target/test-venv
+pysam=0.24.1
+
+say() { printf '\n=== %s\n' "$*" >&2; }
+loud() { printf '\n!!! %s\n' "$*" >&2; }
+
+# The file that names lavapipe to the Vulkan loader; the machine's own architecture before others.
+lavapipe() {
+    local file
+    for file in /usr/share/vulkan/icd.d/lvp_icd."$(uname -m)".json /usr/share/vulkan/icd.d/lvp_icd*.json; do
+        if [ -e "$file" ]; then
+            echo "$file"
+            return
+        fi
+    done
+}
+loader() { PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null | grep 'libvulkan\.so\.1' >/dev/null; }
+can_make_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
+
+packages=()
+if [ -z "${SWALIGN_TEST_GPU-}" ]; then
+    [ -n "$(lavapipe)" ] || packages+=(mesa-vulkan-drivers)
+    loader || packages+=(libvulkan1)
+fi
+command -v cc >/dev/null || packages+=(gcc libc6-dev)
+command -v samtools >/dev/null || packages+=(samtools)
+[ -x "$venv/bin/python" ] || can_make_venv || packages+=(python3 python3-venv)
+if [ ${#packages[@]} -gt 0 ]; then
+    as_root=()
+    if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null; then as_root=(sudo); fi
+    say "installing ${packages[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    if ! command -v apt-get >/dev/null; then
+        loud "no apt-get here: install ${packages[*]} by hand"
+    elif ! { "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends "${packages[@]}"; }; then
+        loud "could not install ${packages[*]}"
+    fi
+fi
+
+# The driver of the GPU tests.
+XDG_RUNTIME_DIR=$(mktemp -d)
+trap 'rm -rf "$XDG_RUNTIME_DIR"' EXIT
+chmod 700 "$XDG_RUNTIME_DIR"
+export XDG_RUNTIME_DIR
+gpu=yes
+if [ -z "${SWALIGN_TEST_GPU-}" ]; then
+    icd=$(lavapipe)
+    if [ -n "$icd" ] && loader; then
+        export VK_DRIVER_FILES=$icd VK_ICD_FILENAMES=$icd WGPU_BACKEND=vulkan
+    else
+        gpu=no
+    fi
+fi
+
+# The tools that read our output.
+outside=yes
+if ! "$venv/bin/python" -c "import pysam; assert pysam.__version__ == '$pysam'" 2>/dev/null; then
+    say "installing pysam $pysam into $venv"
+    rm -rf "$venv"
+    if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --only-binary :all: "pysam==$pysam"; }; then
+        rm -rf "$venv"
+        outside=no
+    fi
+fi
+command -v samtools >/dev/null || outside=no
+if [ $outside = yes ]; then
+    SWALIGN_TEST_PYTHON=$PWD/$venv/bin/python
+    SWALIGN_TEST_SAMTOOLS=$(command -v samtools)
+    export SWALIGN_TEST_PYTHON SWALIGN_TEST_SAMTOOLS
+fi
+
+for component in rustfmt clippy; do
+    cargo "${component/rust/}" --version >/dev/null 2>&1 || rustup component add "$component"
+done
+
+say "cargo fmt --check"
+cargo fmt --check
+say "cargo clippy"
+cargo clippy --locked --all-targets -- -D warnings
+say "doc tests"
+cargo test --locked --doc
+
+# A test that needs what is missing here stays ignored.
+[ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu*.rs) are SKIPPED"
+[ $outside = yes ] || loud "samtools or pysam is missing: tests/outside.rs is SKIPPED"
+say "all tests"
+if cargo nextest --version >/dev/null 2>&1; then
+    tests='all()'
+    [ $gpu = yes ] || tests+=' - binary(/^gpu/)'
+    [ $outside = yes ] || tests+=' - binary(=outside)'
+    cargo nextest run --locked --profile ci --run-ignored all -E "$tests"
+elif [ $gpu$outside = yesyes ]; then
+    cargo test --locked --lib --bins --tests --no-fail-fast -- --include-ignored
+else
+    [ $outside = no ] || cargo test --locked --test outside -- --include-ignored
+    for test in tests/gpu*.rs; do
+        [ $gpu = no ] || cargo test --locked --test "$(basename "$test" .rs)" -- --include-ignored
+    done
+    cargo test --locked --lib --bins --tests --no-fail-fast
+fi

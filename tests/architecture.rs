@@ -1,0 +1,270 @@
+//! Who may know whom (docs/ARCHITECTURE.md), read off the sources: a module's `crate::` paths, and
+//! the few outside things that belong to one place.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const TERMS: &[&str] = &["alphabet", "scoring", "alignment", "error"];
+
+/// What each top-level module may import from the crate, besides itself and the terms. The terms
+/// know only each other.
+const MAY_KNOW: &[(&str, &[&str])] = &[
+    ("alphabet", &[]),
+    ("scoring", &[]),
+    ("alignment", &[]),
+    ("error", &[]),
+    ("bounds", &[]),
+    ("options", &[]),
+    ("batch", &[]),
+    ("reader", &["batch"]),
+    ("writer", &["reader", "batch", "options"]),
+    ("engine", &["batch", "bounds", "options"]),
+    ("candidates", &["batch", "bounds"]),
+    ("backtrace", &["batch", "bounds", "engine"]),
+    ("hits", &["batch", "bounds", "engine", "candidates", "backtrace"]),
+    (
+        "pipeline",
+        &["options", "reader", "batch", "writer", "engine", "bounds", "candidates", "backtrace", "hits"],
+    ),
+    ("cli", &["options"]),
+    (
+        "lib",
+        &[
+            "options",
+            "reader",
+            "batch",
+            "writer",
+            "engine",
+            "bounds",
+            "candidates",
+            "backtrace",
+            "hits",
+            "pipeline",
+        ],
+    ),
+    ("main", &["cli", "engine"]),
+];
+
+/// Outside things, and the files (by the beginning of their path in src/) that may name them.
+const BELONGS_TO: &[(&[&str], &[&str])] = &[
+    (&["wgpu"], &["engine/gpu"]),
+    (&["pollster"], &["engine/gpu"]),
+    (&["clap"], &["cli", "main"]),
+    (&["indicatif"], &["cli"]),
+    (&["needletail"], &["reader"]),
+    (&["noodles_sam"], &["writer"]),
+    (&["anyhow"], &["cli", "main"]),
+    (
+        &["eprintln!", "eprint!", "println!", "print!", "dbg!", "io::stderr", "process::exit", "ExitCode"],
+        &["cli", "main"],
+    ),
+    (&["thread::spawn", "thread::scope", "thread::Builder"], &["pipeline"]),
+];
+
+/// A source file without comments, texts and tests.
+struct Source {
+    /// Path in src/, with `/`.
+    path: String,
+    code: String,
+}
+
+impl Source {
+    /// The top-level module that the file belongs to.
+    fn module(&self) -> &str {
+        self.path.split(['/', '.']).next().unwrap_or_default()
+    }
+}
+
+fn sources() -> Vec<Source> {
+    fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => files(&path, found),
+                false => found.push(path),
+            }
+        }
+    }
+    let root = common::repository().join("src");
+    let mut found = Vec::new();
+    files(&root, &mut found);
+    found.sort();
+    let source = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let path = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+        Source { path, code: without_tests(&without_prose(&text)) }
+    };
+    found
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
+        .map(source)
+        .collect()
+}
+
+/// Rust text without comments and with empty texts and letters.
+fn without_prose(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let raw = raw_string(rest);
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if let (Some(len), false) = (raw, code.ends_with(|c: char| c.is_alphanumeric() || c == '_')) {
+            code.push_str("\"\"");
+            len
+        } else if letter == '"' {
+            code.push_str("\"\"");
+            quoted(rest, '"')
+        } else if letter == '\'' && (rest[1..].starts_with('\\') || rest.chars().nth(2) == Some('\'')) {
+            quoted(rest, '\'')
+        } else {
+            code.push(letter);
+            letter.len_utf8()
+        };
+        rest = &rest[skipped..];
+    }
+    code
+}
+
+/// Bytes of the quoted text that `rest` begins with.
+fn quoted(rest: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (place, letter) in rest.char_indices().skip(1) {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            letter if letter == quote => return place + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// Bytes of the raw text that `rest` begins with, if it does.
+fn raw_string(rest: &str) -> Option<usize> {
+    let after = rest.strip_prefix("br").or(rest.strip_prefix('r'))?;
+    let hashes = after.len() - after.trim_start_matches('#').len();
+    let body = after[hashes..].strip_prefix('"')?;
+    let end = body.find(&format!("\"{}", "#".repeat(hashes)))?;
+    Some(rest.len() - body.len() + end + 1 + hashes)
+}
+
+/// Code without the modules that are marked `#[cfg(test)]`.
+fn without_tests(code: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = code;
+    while let Some(start) = rest.find("#[cfg(test)]") {
+        kept.push_str(&rest[..start]);
+        let open = rest[start..].find(['{', ';']).map_or(rest.len(), |open| start + open);
+        let mut depth = 0usize;
+        let end = rest[open..].char_indices().find_map(|(place, letter)| {
+            match letter {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            (depth == 0).then_some(open + place + 1)
+        });
+        rest = &rest[end.unwrap_or(rest.len())..];
+    }
+    kept + rest
+}
+
+/// Whether `code` names `thing`, not as a part of a longer word.
+fn names(code: &str, thing: &str) -> bool {
+    let word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+    code.match_indices(thing).any(|(place, _)| {
+        !word(code[..place].chars().next_back()) && !word(code[place + thing.len()..].chars().next())
+    })
+}
+
+/// The top-level modules that `code` reaches by `crate::` (in the binary: by `swalign::`).
+fn imports(code: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for root in ["crate::", "swalign::"] {
+        for (place, _) in code.match_indices(root) {
+            let after = &code[place + root.len()..];
+            // `crate::{a::X, b}`: the first word of each part of the list.
+            let parts = match after.strip_prefix('{') {
+                Some(list) => top_level_parts(list),
+                None => vec![after],
+            };
+            for part in parts {
+                let name: String =
+                    part.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                found.insert(name);
+            }
+        }
+    }
+    found
+}
+
+/// The parts of a list up to its closing brace, split at its own commas.
+fn top_level_parts(list: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0);
+    for (place, letter) in list.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 0 => {
+                parts.push(&list[start..place]);
+                break;
+            }
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&list[start..place]);
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+#[test]
+fn modules_import_only_what_they_may_know() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let module = source.module();
+        let Some((_, allowed)) = MAY_KNOW.iter().find(|(name, _)| *name == module) else {
+            wrong.push(format!("{}: a new module must be given its place in MAY_KNOW", source.path));
+            continue;
+        };
+        for import in imports(&source.code) {
+            let known = MAY_KNOW.iter().any(|(name, _)| *name == import);
+            let may = import == module || TERMS.contains(&&*import) || allowed.contains(&&*import);
+            if known && !may {
+                wrong.push(format!("{} imports {import}", source.path));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn outside_things_stay_in_their_place() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        for (things, places) in BELONGS_TO {
+            let allowed = places.iter().any(|place| source.path.starts_with(place));
+            for thing in things.iter().filter(|thing| !allowed && names(&source.code, thing)) {
+                wrong.push(format!("{} names {thing}, which belongs to {}", source.path, places.join(", ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_reading_of_sources() {
+    let text = "use crate::{a::{X, Y}, b}; // wgpu\n/* clap */ let t = \"wgpu \\\" wgpu\"; let r = r#\"clap\"#;\n\
+                let c = '\"'; let l: &'a str; let n = b'\\''; fn_wgpu();\n#[cfg(test)]\nmod tests { use wgpu; mod x {} }\nuse crate::c::Z;";
+    let code = without_tests(&without_prose(text));
+    assert!(!names(&code, "wgpu") && !names(&code, "clap"), "{code}");
+    assert_eq!(imports(&code).into_iter().collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert!(names("x = wgpu::Y", "wgpu"));
+}

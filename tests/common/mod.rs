@@ -1,0 +1,56 @@
+//! What the test binaries share: files, seeded randomness, the golden tables, the command.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+pub mod command;
+pub mod golden;
+pub mod random;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use swalign::alphabet::Alphabet;
+
+/// A file of `data/`.
+pub fn data(name: &str) -> PathBuf {
+    repository().join("data").join(name)
+}
+
+/// The folder that Cargo.toml stands in.
+pub fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The text of a file of the repository.
+pub fn text(path: &str) -> String {
+    let path = repository().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The sequences of FASTA text by the first word of their names.
+pub fn fasta(text: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut records = BTreeMap::new();
+    let mut name = String::new();
+    for line in text.lines() {
+        match line.strip_prefix('>') {
+            Some(header) => {
+                name = header.split_whitespace().next().unwrap_or_default().to_string();
+                records.insert(name.clone(), Vec::new());
+            }
+            None => records.get_mut(&name).expect("a header comes first").extend(line.bytes()),
+        }
+    }
+    records
+}
+
+/// The codes of `letters`.
+pub fn codes(alphabet: Alphabet, letters: &[u8]) -> Vec<u8> {
+    let mut codes = Vec::with_capacity(letters.len());
+    alphabet
+        .encode(letters, &mut codes)
+        .unwrap_or_else(|place| panic!("letter {place} is not of {alphabet}"));
+    codes
+}
+
+/// The adapter that GPU tests ask for: `SWALIGN_TEST_GPU`, or lavapipe's.
+pub fn test_gpu() -> String {
+    std::env::var("SWALIGN_TEST_GPU").unwrap_or_else(|_| "llvmpipe".to_string())
+}

@@ -1,0 +1,81 @@
+//! The command on a GPU writes the bytes that it writes on the CPU.
+
+mod common;
+
+use common::command::{Outcome, run_here};
+use common::test_gpu;
+
+fn on(device: &str, args: &[&str]) -> Outcome {
+    let mut all = vec!["--device", device];
+    all.extend(args);
+    run_here(&all)
+}
+
+fn same_bytes(args: &[&str], ways: &[&[&str]]) {
+    let expected = on("cpu", args).without_pg();
+    let gpu = format!("gpu:{}", test_gpu());
+    for way in ways {
+        let args = [way, args].concat();
+        assert!(on(&gpu, &args).without_pg() == expected, "{args:?} gives other bytes on {gpu}");
+    }
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn illumina() {
+    same_bytes(&["data/illumina_chr22.fq.gz", "data/chr22_12k.fa"], &[&[], &["--batch", "7", "-t", "5"]]);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn ont() {
+    let args = ["--preset", "long", "--max-hits", "3", "data/ont_sars2.fq.gz", "data/sars2.fa"];
+    same_bytes(&args, &[&[], &["--batch", "1", "-t", "1"]]);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn amplicons() {
+    same_bytes(
+        &["--max-hits", "20", "data/amplicon_16s.fq.gz", "data/16s_20.fa"],
+        &[&[], &["--batch", "1000", "-t", "2"]],
+    );
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn primers() {
+    same_bytes(
+        &["--min-score", "15", "--max-hits", "3", "data/artic_v3_primers.fa", "data/sars2.fa"],
+        &[&[]],
+    );
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn proteins() {
+    same_bytes(&["--max-hits", "5", "data/proteins_20.fa", "data/uniprot_60.fa"], &[&[], &["--batch", "3"]]);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn mitochondria_as_a_pair() {
+    let pair = |device: &str| {
+        run_here(&["pairs", "--device", device, "data/mt_human.fa", "data/mt_orang.fa"]).without_pg()
+    };
+    assert!(pair(&format!("gpu:{}", test_gpu())) == pair("cpu"));
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn the_adapter_is_listed_and_named() {
+    let listed = run_here(&["devices"]);
+    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    let name = test_gpu();
+    assert!(
+        String::from_utf8(listed.stdout).unwrap().to_lowercase().contains(&name.to_lowercase()),
+        "{name} is not listed"
+    );
+    let run = on(&format!("gpu:{name}"), &["data/proteins_20.fa", "data/uniprot_60.fa"]);
+    assert!(run.stderr.to_lowercase().contains(&name.to_lowercase()), "{}", run.stderr);
+}

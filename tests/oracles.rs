@@ -1,0 +1,87 @@
+//! The engines against answers from outside: parasail's tables, the suites of SSW, SeqAn3, EMBOSS and
+//! GASAL2 (tests/golden/README.md), and rust-bio's aligner. gpu_oracles.rs does the same on a GPU.
+
+mod common;
+
+use bio::alignment::pairwise::Aligner;
+use common::golden::{Table, check};
+use common::{codes, random::Random};
+use std::sync::Arc;
+use swalign::alphabet::Alphabet;
+use swalign::batch::{Batch, Pair};
+use swalign::engine::{Engine, cpu::Cpu, plain::Plain};
+use swalign::scoring::Scoring;
+
+/// A test for each table, which runs it on each engine.
+macro_rules! tables {
+    ($($test:ident: $table:expr, $rows:literal;)*) => {
+        mod plain {
+            use super::*;
+            $(#[test] fn $test() { assert_eq!(check(&mut Plain::new(), &$table), $rows); })*
+        }
+        mod cpu {
+            use super::*;
+            $(#[test] fn $test() { assert_eq!(check(&mut Cpu::new(), &$table), $rows); })*
+        }
+    };
+}
+
+tables! {
+    dna_pairs: Table::pairs("dna_pairs"), 1659;
+    protein_pairs: Table::pairs("protein_pairs"), 1314;
+    gasal2: Table::pairs("gasal2"), 1500;
+    ssw: Table::pairs("ssw"), 100;
+    small_suites: Table::pairs("small"), 16;
+    reads_and_genome: Table::reads(), 40;
+}
+
+/// rust-bio quotes the gap's first residue as a whole: a gap of k costs `gap_open + (k - 1) *
+/// gap_extend` there, in negative numbers.
+#[test]
+fn rust_bio_agrees() {
+    let lengths = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 129];
+    let scorings =
+        [(1, 4, 6, 1), (2, 4, 4, 2), (2, 3, 5, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 0, 1), (3, 1, 1, 1)];
+    let (mut plain, mut cpu) = (Plain::new(), Cpu::new());
+    for (seed, (match_, mismatch, open, extend)) in scorings.into_iter().enumerate() {
+        let mut random = Random::new(seed as u64);
+        let mut cases = Vec::new();
+        for query_len in lengths {
+            let query = random.sequence(Alphabet::Dna, query_len);
+            let related = random.mutated(Alphabet::Dna, &query, 15);
+            let target_len = random.pick(&lengths);
+            let mut target = random.sequence(Alphabet::Dna, target_len);
+            cases.push((query.clone(), target.clone()));
+            target.extend(related);
+            cases.push((query, target));
+        }
+        let mut aligner =
+            Aligner::new(-(open + extend), -extend, |a: u8, b: u8| if a == b { match_ } else { -mismatch });
+        let expected: Vec<i32> =
+            cases.iter().map(|(query, target)| aligner.local(query, target).score).collect();
+
+        let encoded: Vec<(Vec<u8>, Vec<u8>)> =
+            cases.iter().map(|(q, t)| (codes(Alphabet::Dna, q), codes(Alphabet::Dna, t))).collect();
+        let batch = Batch {
+            queries: encoded.iter().map(|case| case.0.as_slice()).collect(),
+            targets: Arc::new(encoded.iter().map(|case| case.1.as_slice()).collect()),
+            scoring: Arc::new(Scoring::dna(match_, mismatch, open, extend)),
+        };
+        let pair = |index: u32| {
+            let end = batch.target(index).len() as u32;
+            Pair { query: index, target: index, start: 0, own: 0, end }
+        };
+        let pairs: Vec<Pair> = (0..cases.len() as u32).map(pair).collect();
+        for engine in [&mut plain as &mut dyn Engine, &mut cpu] {
+            let hits = engine.score(&batch, &pairs).unwrap();
+            for ((hit, expected), (query, target)) in hits.iter().zip(&expected).zip(&cases) {
+                let (query, target) = (String::from_utf8_lossy(query), String::from_utf8_lossy(target));
+                let engine = engine.describe();
+                assert_eq!(
+                    hit.score, *expected,
+                    "{engine}, seed {seed}, {match_}/{mismatch}/{open}/{extend}\n{query}\n{target}"
+                );
+            }
+        }
+    }
+}
