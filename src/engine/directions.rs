@@ -3,7 +3,7 @@
 //! The bits of a cell (i, j): 2 bits say where H(i,j) came from ([`Source`]), one bit whether
 //! E(i,j+1) extends E(i,j) instead of opening at H(i,j), one bit the same of F(i+1,j) and F(i,j).
 //! At equal value a gap opens rather than extends, so that on the way back it closes as soon as it
-//! can.
+//! can. The last two are free where that E or F is 0 or less: no path comes through such a gap.
 
 use crate::engine::Window;
 use std::ops::Range;

@@ -1,0 +1,208 @@
+//! Engine throughput, answers checked: `cargo bench --bench engine -- [DEVICE] [small]`.
+//!
+//! DEVICE is `cpu`, or what `--device gpu:` takes (default: the best GPU). Prints a table: cells, wall
+//! time of the engine call, kernel time by the device's clock where it has one, and tera cell updates
+//! a second by each. `small` divides the work by 64, for slow devices.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use swalign::alignment::Hit;
+use swalign::backtrace::{self, Wanted};
+use swalign::alphabet::Alphabet;
+use swalign::batch::{Batch, Pair, Sequences};
+use swalign::bounds::Band;
+use swalign::engine::cpu::Cpu;
+use swalign::engine::gpu::{Card, Gpu};
+use swalign::engine::{Directions, Engine, Window};
+use swalign::scoring::{Matrix, Scoring};
+
+/// Every so many pairs are compared with the CPU engine.
+const CHECK_EVERY: usize = 97;
+/// Calls that are timed, after one that warms up.
+const CALLS: usize = 5;
+
+/// SplitMix64 (Steele et al. 2014).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 32) * bound >> 32
+    }
+
+    fn sequence(&mut self, len: usize, letters: u64) -> Vec<u8> {
+        (0..len).map(|_| self.below(letters) as u8).collect()
+    }
+
+    /// A stretch of `target` with a substitution in 50 and a gap in 100 residues.
+    fn read(&mut self, target: &[u8], len: usize, letters: u64) -> Vec<u8> {
+        let mut place = self.below((target.len().saturating_sub(len) + 1) as u64) as usize;
+        let mut read = Vec::with_capacity(len);
+        while read.len() < len {
+            match self.below(200) {
+                0 => place += 1,
+                1 => read.push(self.below(letters) as u8),
+                2..6 => {
+                    read.push(self.below(letters) as u8);
+                    place += 1;
+                }
+                _ => {
+                    read.push(target.get(place).copied().unwrap_or_else(|| self.below(letters) as u8));
+                    place += 1;
+                }
+            }
+        }
+        read
+    }
+}
+
+enum Device {
+    Cpu(Cpu),
+    Gpu(Gpu),
+}
+
+impl Device {
+    fn engine(&mut self) -> &mut dyn Engine {
+        match self {
+            Device::Cpu(engine) => engine,
+            Device::Gpu(engine) => engine,
+        }
+    }
+
+    fn kernel_time(&self) -> Duration {
+        match self {
+            Device::Cpu(_) => Duration::ZERO,
+            Device::Gpu(engine) => engine.kernel_time(),
+        }
+    }
+}
+
+/// `count` pairs of a read and its target.
+fn pairs(scoring: Scoring, count: usize, rows: usize, cols: usize) -> (Batch, Vec<Pair>) {
+    let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
+    let mut random = Random((rows * cols) as u64);
+    let (mut queries, mut targets) = (Sequences::default(), Sequences::default());
+    for _ in 0..count {
+        let target = random.sequence(cols, letters);
+        queries.push(random.read(&target, rows, letters));
+        targets.push(target);
+    }
+    let end = cols as u32;
+    let all = (0..count as u32).map(|k| Pair { query: k, target: k, start: 0, own: 0, end }).collect();
+    (Batch { queries, targets: Arc::new(targets), scoring: Arc::new(scoring) }, all)
+}
+
+/// Runs `work` a few times and prints the median.
+fn measure<T>(name: &str, cells: u64, device: &mut Device, mut work: impl FnMut(&mut dyn Engine) -> T) -> T {
+    let mut answer = work(device.engine());
+    let mut times = Vec::new();
+    for _ in 0..CALLS {
+        let (kernel, begun) = (device.kernel_time(), Instant::now());
+        answer = work(device.engine());
+        times.push((begun.elapsed(), device.kernel_time() - kernel));
+    }
+    times.sort();
+    let (wall, kernel) = times[CALLS / 2];
+    let rate = |time: Duration| match time.is_zero() {
+        true => "-".to_string(),
+        false => format!("{:.3}", cells as f64 / time.as_secs_f64() / 1e12),
+    };
+    println!(
+        "{name}\t{cells}\t{:.2}\t{}\t{:.2}\t{}",
+        wall.as_secs_f64() * 1e3,
+        rate(wall),
+        kernel.as_secs_f64() * 1e3,
+        rate(kernel)
+    );
+    answer
+}
+
+fn check(name: &str, batch: &Batch, pairs: &[Pair], hits: &[Hit]) {
+    let sample: Vec<usize> = (0..pairs.len()).step_by(CHECK_EVERY).collect();
+    let some: Vec<Pair> = sample.iter().map(|&index| pairs[index]).collect();
+    let expected = Cpu::new().score(batch, &some).expect("the CPU engine scores");
+    for (index, expected) in sample.into_iter().zip(expected) {
+        assert_eq!(hits[index], expected, "{name}: pair {index}");
+    }
+}
+
+fn score(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
+    let (batch, pairs) = pairs(scoring, count, rows, cols);
+    let cells = pairs.iter().map(|pair| batch.cells(pair)).sum();
+    let hits = measure(name, cells, device, |engine| engine.score(&batch, &pairs).expect("scores"));
+    check(name, &batch, &pairs, &hits);
+}
+
+fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize) {
+    let (batch, pairs) = pairs(Scoring::dna(1, 4, 6, 1), count, rows, cols);
+    let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
+    let (query_end, target_end) = (rows as u32, cols as u32);
+    let window = |pair: &Pair| Window { query: pair.query, target: pair.target, start: 0, query_end, target_end, band };
+    let windows: Vec<Window> = pairs.iter().map(window).collect();
+    let cells = pairs.iter().map(|pair| batch.cells(pair)).sum();
+    let filled = measure(name, cells, device, |engine| engine.fill(&batch, &windows).expect("directions"));
+    let expected = Cpu::new().fill(&batch, &windows[..1]).expect("directions");
+    for (i, j) in (0..query_end).flat_map(|i| (0..target_end).map(move |j| (i, j))) {
+        // The gap bits of cells whose gaps are worth nothing are free.
+        let source = |directions: &Directions| directions.window(0).get(i, j).map(|bits| bits & 3);
+        assert_eq!(source(&filled), source(&expected), "{name}: cell {i}, {j}");
+    }
+}
+
+/// Scores, directions and paths: from host buffers to alignments in host memory.
+fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
+    let (batch, pairs) = pairs(scoring, count, rows, cols);
+    let cells = pairs.iter().map(|pair| batch.cells(pair)).sum();
+    let whole = |engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]| {
+        let hits = engine.score(batch, pairs).expect("scores");
+        let wanted: Vec<Wanted> = pairs
+            .iter()
+            .zip(&hits)
+            .filter(|(_, hit)| hit.score > 0)
+            .map(|(pair, hit)| Wanted {
+                window: backtrace::window_of(batch, pair.query, pair.target, 0, hit),
+                strand: swalign::alignment::Strand::Forward,
+                score: hit.score,
+            })
+            .collect();
+        (hits, backtrace::align(engine, batch, &wanted).expect("alignments"))
+    };
+    let (hits, alignments) = measure(name, cells, device, |engine| whole(engine, &batch, &pairs));
+    check(name, &batch, &pairs, &hits);
+    let few = &pairs[..pairs.len().min(500)];
+    let (_, expected) = whole(&mut Cpu::new(), &batch, few);
+    assert_eq!(&alignments[..expected.len()], &expected[..], "{name}: paths");
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let small = arguments.iter().any(|argument| argument == "small");
+    let name = arguments.iter().find(|argument| *argument != "small").map(String::as_str);
+    let mut device = match name {
+        Some("cpu") => Device::Cpu(Cpu::new()),
+        name => match Card::open(name, false) {
+            Ok(card) => Device::Gpu(Gpu::new(card)),
+            Err(error) => {
+                eprintln!("{error}");
+                std::process::exit(1);
+            }
+        },
+    };
+    let share = if small { 64 } else { 1 };
+    println!("# {}", device.engine().describe());
+    println!("work\tcells\twall ms\tTCUPS\tkernel ms\tTCUPS");
+    let dna = || Scoring::dna(1, 4, 6, 1);
+    let protein = || Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").expect("built in"), 11, 1);
+    score("score DNA 512x512", &mut device, dna(), 131_072 / share, 512, 512);
+    score("score DNA 150x241", &mut device, dna(), 1_000_000 / share, 150, 241);
+    score("score protein 512x512", &mut device, protein(), 65_536 / share, 512, 512);
+    score("score DNA 2000x2000", &mut device, dna(), 8_192 / share, 2000, 2000);
+    fill("fill 512x512", &mut device, 8_192 / share, 512, 512);
+    fill("fill 150x241", &mut device, 65_536 / share, 150, 241);
+    align("align 1000 of 512x512, 1/-1/-2", &mut device, Scoring::dna(1, 1, 0, 2), 1000 / share.min(10), 512, 512);
+    align("align 1,000,000 of 150x241", &mut device, dna(), 1_000_000 / share, 150, 241);
+    align("align one 100,000x100,000", &mut device, Scoring::dna(2, 4, 4, 2), 1, 100_000 / share, 100_000 / share);
+}
