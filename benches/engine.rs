@@ -1,14 +1,15 @@
-//! Engine throughput, answers checked: `cargo bench --bench engine -- [DEVICE] [small]`.
+//! Engine throughput, answers checked: `cargo bench --bench engine -- [DEVICE] [small] [only=TEXT]`.
 //!
 //! DEVICE is `cpu`, or what `--device gpu:` takes (default: the best GPU). Prints a table: cells, wall
 //! time of the engine call, kernel time by the device's clock where it has one, and tera cell updates
-//! a second by each. `small` divides the work by 64, for slow devices.
+//! a second by each. `small` divides the work by 64, for slow devices; `only`
+//! runs the rows that hold its text.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swalign::alignment::Hit;
-use swalign::backtrace::{self, Wanted};
 use swalign::alphabet::Alphabet;
+use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::bounds::Band;
 use swalign::engine::cpu::Cpu;
@@ -140,7 +141,14 @@ fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize)
     let (batch, pairs) = pairs(Scoring::dna(1, 4, 6, 1), count, rows, cols);
     let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
     let (query_end, target_end) = (rows as u32, cols as u32);
-    let window = |pair: &Pair| Window { query: pair.query, target: pair.target, start: 0, query_end, target_end, band };
+    let window = |pair: &Pair| Window {
+        query: pair.query,
+        target: pair.target,
+        start: 0,
+        query_end,
+        target_end,
+        band,
+    };
     let windows: Vec<Window> = pairs.iter().map(window).collect();
     let cells = pairs.iter().map(|pair| batch.cells(pair)).sum();
     let filled = measure(name, cells, device, |engine| engine.fill(&batch, &windows).expect("directions"));
@@ -180,7 +188,9 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let small = arguments.iter().any(|argument| argument == "small");
-    let name = arguments.iter().find(|argument| *argument != "small").map(String::as_str);
+    let only = arguments.iter().find_map(|argument| argument.strip_prefix("only="));
+    let named = |argument: &&String| *argument != "small" && !argument.starts_with("only=");
+    let name = arguments.iter().find(named).map(String::as_str);
     let mut device = match name {
         Some("cpu") => Device::Cpu(Cpu::new()),
         name => match Card::open(name, false) {
@@ -196,13 +206,27 @@ fn main() {
     println!("work\tcells\twall ms\tTCUPS\tkernel ms\tTCUPS");
     let dna = || Scoring::dna(1, 4, 6, 1);
     let protein = || Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").expect("built in"), 11, 1);
-    score("score DNA 512x512", &mut device, dna(), 131_072 / share, 512, 512);
-    score("score DNA 150x241", &mut device, dna(), 1_000_000 / share, 150, 241);
-    score("score protein 512x512", &mut device, protein(), 65_536 / share, 512, 512);
-    score("score DNA 2000x2000", &mut device, dna(), 8_192 / share, 2000, 2000);
-    fill("fill 512x512", &mut device, 8_192 / share, 512, 512);
-    fill("fill 150x241", &mut device, 65_536 / share, 150, 241);
-    align("align 1000 of 512x512, 1/-1/-2", &mut device, Scoring::dna(1, 1, 0, 2), 1000 / share.min(10), 512, 512);
-    align("align 1,000,000 of 150x241", &mut device, dna(), 1_000_000 / share, 150, 241);
-    align("align one 100,000x100,000", &mut device, Scoring::dna(2, 4, 4, 2), 1, 100_000 / share, 100_000 / share);
+    let rows: Vec<(&str, Box<dyn Fn(&str, &mut Device)>)> = vec![
+        ("score DNA 512x512", Box::new(|n, d| score(n, d, dna(), 131_072 / share, 512, 512))),
+        ("score DNA 150x241", Box::new(|n, d| score(n, d, dna(), 1_000_000 / share, 150, 241))),
+        ("score DNA 150x4400", Box::new(|n, d| score(n, d, dna(), 100_000 / share, 150, 4400))),
+        ("score protein 512x512", Box::new(|n, d| score(n, d, protein(), 65_536 / share, 512, 512))),
+        ("score DNA 2000x2000", Box::new(|n, d| score(n, d, dna(), 8_192 / share, 2000, 2000))),
+        ("fill 512x512", Box::new(|n, d| fill(n, d, 8_192 / share, 512, 512))),
+        ("fill 150x241", Box::new(|n, d| fill(n, d, 65_536 / share, 150, 241))),
+        (
+            "align 1000 of 512x512, 1/-1/-2",
+            Box::new(|n, d| align(n, d, Scoring::dna(1, 1, 0, 2), 1000 / share.min(10), 512, 512)),
+        ),
+        ("align 1,000,000 of 150x241", Box::new(|n, d| align(n, d, dna(), 1_000_000 / share, 150, 241))),
+        (
+            "align one 100,000x100,000",
+            Box::new(|n, d| align(n, d, Scoring::dna(2, 4, 4, 2), 1, 100_000 / share, 100_000 / share)),
+        ),
+    ];
+    for (name, run) in rows {
+        if only.is_none_or(|only| name.contains(only)) {
+            run(name, &mut device);
+        }
+    }
 }

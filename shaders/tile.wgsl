@@ -45,6 +45,16 @@ fn query_letter(task: Task, row: u32) -> u32 {
     return select(NO_QUERY, letter, inside);
 }
 
+//!if PACKED
+// The scores of a query letter against A, C, G and T, a byte each.
+fn packed_scores(letter: u32) -> u32 {
+    let mismatches = (u32(MISMATCH) & 0xffu) * 0x01010101u;
+    let shift = 8u * (letter & 3u);
+    let matched = (mismatches & ~(0xffu << shift)) | (u32(MATCH) << shift);
+    return select(mismatches, matched, letter < 4u);
+}
+//!end
+
 //!if PROFILE
 fn build_profile(task: Task, lane: u32, thread: u32) {
     for (var group = 0u; group < ROWS / 4u; group++) {
@@ -83,8 +93,14 @@ fn main(
 //!if PROFILE
     build_profile(task, lane, thread);
 //!else
+//!if PACKED
+//!for k
+    let q$k = packed_scores(query_letter(task, lane * ROWS + $ku));
+//!end
+//!else
 //!for k
     let q$k = query_letter(task, lane * ROWS + $ku);
+//!end
 //!end
 //!end
 //!if EDGES
@@ -128,6 +144,17 @@ fn main(
         var diagonal = corner;
         corner = up.x;
         var f = up.y;
+//!if PACKED
+        // No byte stands for other letters. Outside the target a score of 0 does no harm; for an
+        // ambiguous letter the mismatch is taken off what will be the diagonals of this column.
+        let one_hot = select(0u, 1u << (8u * (letter & 3u)), letter < 4u);
+        if (letter == AMBIGUOUS_TARGET) {
+            diagonal += MISMATCH;
+//!for k
+            h$k += MISMATCH;
+//!end
+        }
+//!end
 //!insert column
 //!for k
 //!if PROFILE
@@ -136,7 +163,11 @@ fn main(
 //!end
         let d$k = diagonal + dot4I8Packed(word$4, 1u << (8u * ($ku % 4u)));
 //!else
+//!if PACKED
+        let d$k = diagonal + dot4I8Packed(q$k, one_hot);
+//!else
         let d$k = diagonal + select(MISMATCH, MATCH, letter == q$k);
+//!end
 //!end
         let t$k = max(max(d$k, 0), max(e$k, f));
         let opened$k = t$k - FIRST;

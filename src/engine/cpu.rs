@@ -5,7 +5,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, counting_sort_descending};
-use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
+use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION, Layout};
 use crate::engine::plain::{self, IMPOSSIBLE};
 use crate::engine::{Block, Directions, Edges, Engine, Source, Swept, Tile, Window};
 use crate::error::EngineError;
@@ -49,21 +49,20 @@ impl Engine for Cpu {
     }
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        let mut directions = Directions::default();
-        let mut words = 0;
+        let mut layout = Layout::default();
         for window in windows {
-            words = directions.push_window([tile_of(window)], words);
+            layout.push_window([tile_of(window)]);
         }
-        directions.words = vec![0; words as usize];
-        let mut rest = directions.words.as_mut_slice();
+        let mut words = vec![0; layout.words as usize];
+        let mut rest = words.as_mut_slice();
         let mut parts = Vec::with_capacity(windows.len());
-        for (window, tile) in windows.iter().zip(&directions.tiles) {
+        for (window, tile) in windows.iter().zip(&layout.tiles) {
             let (part, behind) = rest.split_at_mut(tile.words() as usize);
             parts.push((window, Tile { offset: 0, ..*tile }, part));
             rest = behind;
         }
         parts.into_par_iter().for_each(|(window, tile, words)| fill_band(batch, window, &tile, words));
-        Ok(directions)
+        Ok(Directions::new(layout, Box::new(words)))
     }
 
     fn sweep(

@@ -48,7 +48,7 @@ pub struct Tile {
     pub band_first: i32,
     /// Kept steps of each lane.
     pub stored: u32,
-    /// First word in [`Directions::words`].
+    /// First word among those of its window's part.
     pub offset: u64,
 }
 
@@ -156,42 +156,70 @@ impl Tile {
     }
 }
 
+/// Words wherever they lie: in a vector, or in memory that a device has mapped.
+pub type Words = Box<dyn AsRef<[u32]> + Send + Sync>;
+
 /// The directions of some windows.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Directions {
-    pub words: Vec<u32>,
-    pub tiles: Vec<Tile>,
-    /// The tiles of each window.
-    pub windows: Vec<Range<usize>>,
+    /// The words, in parts as they were filled.
+    parts: Vec<Words>,
+    tiles: Vec<Tile>,
+    /// Part and tiles of each window.
+    windows: Vec<(usize, Range<usize>)>,
 }
 
 impl Directions {
-    /// Adds a window of these tiles, their offsets set one behind the other from `offset`; returns
-    /// the word behind the last.
-    pub fn push_window(&mut self, tiles: impl IntoIterator<Item = Tile>, mut offset: u64) -> u64 {
-        let first = self.tiles.len();
-        for mut tile in tiles {
-            tile.offset = offset;
-            offset += tile.words();
-            self.tiles.push(tile);
-        }
-        self.windows.push(first..self.tiles.len());
-        offset
+    /// Directions of a single window.
+    pub fn single(tile: Tile, words: Vec<u32>) -> Directions {
+        let mut layout = Layout::default();
+        layout.push_window([tile]);
+        Directions::new(layout, Box::new(words))
     }
 
-    /// The windows of `first`, then those of `second`.
-    pub fn join(mut first: Directions, second: Directions) -> Directions {
-        let (words, tiles) = (first.words.len() as u64, first.tiles.len());
-        first.words.extend(second.words);
-        first.tiles.extend(second.tiles.into_iter().map(|tile| Tile { offset: tile.offset + words, ..tile }));
-        first.windows.extend(second.windows.into_iter().map(|range| range.start + tiles..range.end + tiles));
-        first
+    /// Directions of windows that lie together in `words`.
+    pub fn new(layout: Layout, words: Words) -> Directions {
+        let windows = layout.windows.into_iter().map(|tiles| (0, tiles)).collect();
+        Directions { parts: vec![words], tiles: layout.tiles, windows }
+    }
+
+    /// Adds the windows of `behind` behind those that are here.
+    pub fn append(&mut self, behind: Directions) {
+        let (parts, tiles) = (self.parts.len(), self.tiles.len());
+        self.parts.extend(behind.parts);
+        self.tiles.extend(behind.tiles);
+        let moved =
+            |(part, range): (usize, Range<usize>)| (part + parts, range.start + tiles..range.end + tiles);
+        self.windows.extend(behind.windows.into_iter().map(moved));
     }
 
     /// A reader of one window's cells.
     pub fn window(&self, index: usize) -> Cells<'_> {
-        let tiles = &self.tiles[self.windows[index].clone()];
-        Cells { words: &self.words, tiles, last: 0 }
+        let (part, tiles) = &self.windows[index];
+        Cells { words: (*self.parts[*part]).as_ref(), tiles: &self.tiles[tiles.clone()], last: 0 }
+    }
+}
+
+/// Where the tiles of some windows lie among words that are still to be filled.
+#[derive(Debug, Default)]
+pub struct Layout {
+    pub tiles: Vec<Tile>,
+    windows: Vec<Range<usize>>,
+    /// Words of all tiles.
+    pub words: u64,
+}
+
+impl Layout {
+    /// Adds a window of these tiles, behind what is there; returns its tiles with their offsets.
+    pub fn push_window(&mut self, tiles: impl IntoIterator<Item = Tile>) -> &[Tile] {
+        let first = self.tiles.len();
+        for mut tile in tiles {
+            tile.offset = self.words;
+            self.words += tile.words();
+            self.tiles.push(tile);
+        }
+        self.windows.push(first..self.tiles.len());
+        &self.tiles[first..]
     }
 }
 

@@ -16,15 +16,16 @@ pub use device::{AdapterEntry, list};
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
+use crate::engine::directions::Layout;
 use crate::engine::{Block, Directions, Edges, Engine, Swept, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use device::Device;
-use grid::Grid;
+use grid::{Grid, GridTile};
 use job::{Answer, Inputs, Job, Pending, Runner};
 use layout::{Letters, Task};
 use pipeline::Pipelines;
-use shader::{Kernel, Variant, strip_rows};
+use shader::{Kernel, STRIP_ROWS, Scores, Variant};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, Weak};
@@ -34,8 +35,8 @@ use std::time::Duration;
 const JOB_TASKS: usize = 1 << 19;
 /// Edge values of a job, at most: 256 MiB.
 const JOB_EDGES: u64 = 1 << 25;
-/// Direction words of a job, at most: 128 MiB, which every adapter binds.
-const JOB_WORDS: u64 = 1 << 25;
+/// Direction words of a job, unless one window takes more: 32 MiB.
+const JOB_WORDS: u64 = 1 << 23;
 /// Keys of the counting sort by columns.
 const COLS_CLASSES: u32 = 1 << 14;
 const COLS_PER_CLASS: u32 = 4;
@@ -109,7 +110,7 @@ impl Gpu {
     }
 
     fn inputs(&self, batch: &Batch) -> Result<Inputs, EngineError> {
-        let letters = letters(batch);
+        let letters = Scores::of(&batch.scoring).letters();
         let device = &self.card.device;
         let scores = match &batch.scoring.substitution {
             Substitution::Equal { .. } => None,
@@ -160,13 +161,6 @@ impl Gpu {
     }
 }
 
-fn letters(batch: &Batch) -> Letters {
-    match batch.scoring.substitution {
-        Substitution::Equal { .. } => Letters::Nucleotides,
-        Substitution::Matrix(_) => Letters::Codes,
-    }
-}
-
 /// Where a task's result belongs: its pair, and what to add to the tile's rows and columns.
 #[derive(Clone, Copy)]
 struct Origin {
@@ -192,12 +186,12 @@ impl Origin {
 /// Items by the variant that holds their rows, longest columns first within each.
 fn by_variant(
     kernel: Kernel,
-    letters: Letters,
+    scores: Scores,
     items: impl Iterator<Item = (u32, u32, u32)>,
 ) -> BTreeMap<(u32, u32), (Variant, Vec<u32>)> {
     let mut classes: BTreeMap<(u32, u32), (Variant, Vec<u32>, Vec<u32>)> = BTreeMap::new();
     for (index, rows, cols) in items {
-        if let Some(variant) = Variant::holding(kernel, letters, rows) {
+        if let Some(variant) = Variant::holding(kernel, scores, rows) {
             let class =
                 classes.entry((variant.capacity(), variant.lanes)).or_insert((variant, vec![], vec![]));
             class.1.push(index);
@@ -220,15 +214,15 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let letters = letters(batch);
+        let scores = Scores::of(&batch.scoring);
         let rows = |pair: &Pair| batch.query(pair.query).len() as u32;
         let short = pairs
             .iter()
             .enumerate()
-            .filter(|(_, pair)| (1..=strip_rows(letters)).contains(&rows(pair)) && pair.cols() > 0);
+            .filter(|(_, pair)| (1..=STRIP_ROWS).contains(&rows(pair)) && pair.cols() > 0);
         let items = short.map(|(index, pair)| (index as u32, rows(pair), pair.cols()));
         let classes: Vec<(Variant, Vec<u32>)> =
-            by_variant(Kernel::Score, letters, items).into_values().collect();
+            by_variant(Kernel::Score, scores, items).into_values().collect();
         let (mut class, mut place) = (0, 0);
         let next = |cells: u64| {
             let mut job = Job::default();
@@ -269,8 +263,8 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let letters = letters(batch);
-        let variant = Variant::joined(Kernel::Score, letters);
+        let scores = Scores::of(&batch.scoring);
+        let variant = Variant::joined(Kernel::Score, scores);
         let mut long = pairs
             .iter()
             .enumerate()
@@ -341,7 +335,7 @@ fn finish_results(job: &mut Job) {
 
 /// Keeps the first in order of each pair's results.
 fn keep_best(answer: &Answer, origins: &[Option<Origin>], hits: &mut [Hit]) {
-    for (result, origin) in answer.words.chunks_exact(4).zip(origins) {
+    for (result, origin) in answer.output.as_ref().chunks_exact(4).zip(origins) {
         if let Some(origin) = origin {
             let (hit, best) = (origin.hit(result), &mut hits[origin.pair as usize]);
             if hit.score > 0 && hit.order(best).is_lt() {
@@ -361,7 +355,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(batch: &Batch, window: &Window, letters: Letters) -> Plan {
+    fn new(batch: &Batch, window: &Window, scores: Scores) -> Plan {
         let (rows, cols) = (window.query_end, window.target_end - window.start);
         let base = Task {
             query: batch.queries.start(window.query as usize) as u32,
@@ -370,12 +364,12 @@ impl Plan {
             cols,
             ..Task::default()
         };
-        if let Some(variant) = Variant::holding(Kernel::Fill, letters, rows) {
+        if let Some(variant) = Variant::holding(Kernel::Fill, scores, rows) {
             let pad = variant.capacity() - rows;
             let tile = Tile::new(window, -(pad as i32), 0..cols, (variant.lanes, variant.rows, 1));
             return Plan { variant, tiles: vec![tile], tasks: vec![(0, Task { pad, ..base })], edges: 0 };
         }
-        let variant = Variant::joined(Kernel::Fill, letters);
+        let variant = Variant::joined(Kernel::Fill, scores);
         let grid = Grid::padded(rows, cols, variant.capacity());
         let mut plan = Plan { variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
         for tile in grid.tiles(|strip| grid.band_cols(window, strip)) {
@@ -391,22 +385,18 @@ impl Plan {
     }
 }
 
-/// A fill job for `plans`, its tiles added to `directions`.
-fn fill_job(plans: &[Plan], directions: &mut Directions) -> Job {
+/// A fill job for `plans`, and where their directions will lie.
+fn fill_job(plans: &[Plan]) -> (Job, Layout) {
     let mut job = Job::default();
     let mut classes: BTreeMap<(u32, u32, u32), (Variant, Vec<Task>)> = BTreeMap::new();
-    let mut words = 0;
+    let mut layout = Layout::default();
     for plan in plans {
-        let first = directions.tiles.len();
-        words = directions.push_window(plan.tiles.iter().copied(), words);
-        for ((wave, task), tile) in plan.tasks.iter().zip(&directions.tiles[first..]) {
+        let tiles = layout.push_window(plan.tiles.iter().copied());
+        for ((wave, task), tile) in plan.tasks.iter().zip(tiles) {
             let task = Task {
-                directions: tile.offset as u32,
-                band_first: tile.band_first,
-                stored: tile.stored,
                 horizontal: task.horizontal + job.edges as u32,
                 vertical: task.vertical + job.edges as u32,
-                ..*task
+                ..keeping(tile, *task)
             };
             let key = (*wave, plan.variant.capacity(), u32::from(plan.variant.edges));
             classes.entry(key).or_insert((plan.variant, vec![])).1.push(task);
@@ -418,8 +408,13 @@ fn fill_job(plans: &[Plan], directions: &mut Directions) -> Job {
         let order = counting_sort_descending(&keys, COLS_CLASSES);
         job.push(variant, order.into_iter().map(|place| tasks[place as usize]));
     }
-    job.output = words * 4;
-    job
+    job.output = layout.words * 4;
+    (job, layout)
+}
+
+/// A task that keeps the directions of `tile`.
+fn keeping(tile: &Tile, task: Task) -> Task {
+    Task { directions: tile.offset as u32, band_first: tile.band_first, stored: tile.stored, ..task }
 }
 
 impl Engine for Gpu {
@@ -437,12 +432,12 @@ impl Engine for Gpu {
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         let inputs = self.inputs(batch)?;
-        let letters = letters(batch);
+        let scores = Scores::of(&batch.scoring);
         let mut rest = windows.iter().peekable();
         let next = |_| {
             let (mut plans, mut words, mut edges) = (Vec::new(), 0, 0);
             while let Some(window) = rest.peek() {
-                let plan = Plan::new(batch, window, letters);
+                let plan = Plan::new(batch, window, scores);
                 let more = plan.words();
                 if !plans.is_empty() && (words + more > JOB_WORDS || edges + plan.edges > JOB_EDGES) {
                     break;
@@ -452,16 +447,13 @@ impl Engine for Gpu {
                 plans.push(plan);
                 rest.next();
             }
-            let mut directions = Directions::default();
-            let job = fill_job(&plans, &mut directions);
-            (!plans.is_empty()).then_some((job, directions))
+            (!plans.is_empty()).then(|| fill_job(&plans))
         };
-        let mut all: Vec<Directions> = Vec::new();
-        let take = |answer: Answer, directions: Directions| {
-            all.push(Directions { words: answer.words, ..directions })
-        };
+        let mut all = Directions::default();
+        let take =
+            |answer: Answer, layout: Layout| all.append(Directions::new(layout, Box::new(answer.output)));
         self.run_all(batch, &inputs, next, take)?;
-        Ok(all.into_iter().reduce(Directions::join).unwrap_or_default())
+        Ok(all)
     }
 
     fn sweep(
@@ -473,48 +465,38 @@ impl Engine for Gpu {
     ) -> Result<Swept, EngineError> {
         let inputs = self.inputs(batch)?;
         let kernel = if keep { Kernel::Fill } else { Kernel::Score };
-        let variant = Variant::joined(kernel, letters(batch));
+        let variant = Variant::joined(kernel, Scores::of(&batch.scoring));
         let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
         let base = Task {
             query: batch.queries.start(block.query as usize) as u32 + block.rows.start,
             target_: batch.targets.start(block.target as usize) as u32 + block.cols.start,
+            own: u32::MAX,
             ..Task::default()
         };
-        let mut directions = Directions::default();
-        let mut job = Job { edges: grid.edges(), ..Job::default() };
+        let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
+        let kept = |tile: &GridTile| {
+            Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)
+        };
+        let mut layout = Layout::default();
+        layout.push_window(tiles.iter().map(kept));
         let mut waves: BTreeMap<u32, Vec<Task>> = BTreeMap::new();
-        let mut tiles = Vec::new();
-        let mut words = 0;
-        for tile in grid.tiles(|_| 0..grid.cols) {
-            let kept = Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows);
-            let task = grid.task(&tile, &base, 0);
-            let task = Task {
-                directions: words,
-                band_first: kept.band_first,
-                stored: kept.stored,
-                own: u32::MAX,
-                ..task
-            };
-            waves.entry(tile.wave).or_default().push(task);
-            words += kept.words() as u32;
-            tiles.push(kept);
+        for (tile, kept) in tiles.iter().zip(&layout.tiles) {
+            waves.entry(tile.wave).or_default().push(keeping(kept, grid.task(tile, &base, 0)));
         }
+        let mut job = Job { edges: grid.edges(), ..Job::default() };
         for wave in waves.into_values() {
             job.push(variant, wave);
         }
-        if keep {
-            directions.push_window(tiles, 0);
-            job.output = u64::from(words) * 4;
-        } else {
-            finish_results(&mut job);
-        }
         job.entering = grid.entering(edges);
         job.leaving = grid.leaving();
+        match keep {
+            true => job.output = layout.words * 4,
+            false => finish_results(&mut job),
+        }
         let answer =
             self.runner.run(&self.card.device, &self.card.pipelines, &inputs, &batch.scoring, &job)?;
-        let edges = grid.left_behind(answer.leaving);
-        directions.words = answer.words;
-        Ok(Swept { edges, directions: keep.then_some(directions) })
+        let directions = keep.then(|| Directions::new(layout, Box::new(answer.output)));
+        Ok(Swept { edges: grid.left_behind(answer.leaving), directions })
     }
 }
 

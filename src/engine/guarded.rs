@@ -70,7 +70,10 @@ impl Engine for Guarded {
     }
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        self.halving(windows, &mut |engine, windows| engine.fill(batch, windows), &Directions::join)
+        self.halving(windows, &mut |engine, windows| engine.fill(batch, windows), &|mut first, second| {
+            first.append(second);
+            first
+        })
     }
 
     fn sweep(

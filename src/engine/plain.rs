@@ -75,13 +75,11 @@ pub fn sweep(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges, keep
         return Swept { edges: recurrence(query, target, scoring, edges, |_, _, _, _| {}), directions: None };
     }
     let tile = Tile::whole(query.len() as u32, target.len() as u32);
-    let mut directions = Directions::default();
-    directions.words = vec![0; directions.push_window([tile], 0) as usize];
-    let words = &mut directions.words;
+    let mut words = vec![0; tile.words() as usize];
     let edges = recurrence(query, target, scoring, edges, |i, j, _, bits| {
-        tile.set(words, i as i32, j as u32, bits);
+        tile.set(&mut words, i as i32, j as u32, bits);
     });
-    Swept { edges, directions: Some(directions) }
+    Swept { edges, directions: Some(Directions::single(tile, words)) }
 }
 
 impl Engine for Plain {
@@ -110,10 +108,7 @@ impl Engine for Plain {
             let query = &batch.query(window.query)[..window.query_end as usize];
             let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
             let swept = sweep(query, target, &batch.scoring, &Edges::default(), true);
-            if let Some(one) = swept.directions {
-                all.push_window(one.tiles, all.words.len() as u64);
-                all.words.extend(one.words);
-            }
+            swept.directions.into_iter().for_each(|one| all.append(one));
         }
         Ok(all)
     }

@@ -71,6 +71,8 @@ pub fn scorings() -> Vec<Scoring> {
         Scoring::dna(2, 4, 4, 2),
         Scoring::dna(1, 1, 0, 2),
         Scoring::dna(1, 0, 1, 1),
+        Scoring::dna(127, 128, 300, 20),
+        Scoring::dna(128, 500, 1000, 3),
         blosum(11, 1),
         blosum(0, 8),
     ]

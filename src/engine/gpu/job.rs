@@ -3,16 +3,16 @@
 //! Two jobs can be under way: while the device runs one, the host prepares the next or reads the one
 //! before.
 
-use crate::engine::gpu::buffers::Grown;
+use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::{MAX_GROUPS, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::shader::Variant;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a submission should take: long enough to be worth its overhead, short enough for every
@@ -66,18 +66,74 @@ impl Job {
 
 /// What a job gave.
 pub struct Answer {
-    pub words: Vec<u32>,
+    pub output: Output,
     pub leaving: Vec<EdgeValues>,
+}
+
+/// The output of a job, read where the device has mapped it: most of it is never looked at, so that
+/// a copy would cost more than the reading. Dropped, it gives its buffer back.
+pub struct Output {
+    /// `None` only while it is being dropped.
+    view: Option<wgpu::BufferView>,
+    bytes: usize,
+    readback: wgpu::Buffer,
+    pool: Arc<Pool>,
+}
+
+impl AsRef<[u32]> for Output {
+    fn as_ref(&self) -> &[u32] {
+        self.view.as_ref().map_or(&[], |view| bytemuck::cast_slice(&view[..self.bytes]))
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.view = None;
+        self.readback.unmap();
+        self.pool.put(self.readback.clone());
+    }
+}
+
+/// Readback buffers that are not in use.
+#[derive(Default)]
+struct Pool(Mutex<Vec<wgpu::Buffer>>);
+
+/// Readback buffers that are kept for later.
+const POOLED: usize = 4;
+
+impl Pool {
+    /// A buffer of at least `bytes`, the smallest there is or a new one.
+    fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
+        if let Ok(mut free) = self.0.lock() {
+            let fitting = free.iter().enumerate().filter(|(_, buffer)| buffer.size() >= bytes);
+            if let Some((place, _)) = fitting.min_by_key(|(_, buffer)| buffer.size()) {
+                return Ok(free.swap_remove(place));
+            }
+        }
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        buffers::create(device, "readback", usage, bytes.next_power_of_two())
+    }
+
+    fn put(&self, buffer: wgpu::Buffer) {
+        if let Ok(mut free) = self.0.lock() {
+            free.push(buffer);
+            if free.len() > POOLED {
+                // The smallest is the least useful.
+                free.sort_by_key(|buffer| std::cmp::Reverse(buffer.size()));
+                free.truncate(POOLED);
+            }
+        }
+    }
 }
 
 /// A job under way.
 pub struct Pending {
-    slot: usize,
     output: u64,
     leaving: Vec<Range<u64>>,
     cells: u64,
     begun: Instant,
     submission: wgpu::SubmissionIndex,
+    readback: wgpu::Buffer,
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
@@ -93,7 +149,6 @@ struct Slot {
     tasks: Grown,
     edges: Grown,
     output: Grown,
-    readback: Grown,
     stamps: Grown,
     times: Option<wgpu::QuerySet>,
 }
@@ -101,10 +156,13 @@ struct Slot {
 /// Runs jobs, and learns how much work makes a good submission.
 pub struct Runner {
     slots: [Slot; 2],
+    pool: Arc<Pool>,
     next: usize,
     cells_per_submission: f64,
     /// Kernel time so far by the device's own clock, where it has one.
     pub kernel_time: Duration,
+    /// The device's clock at the end of the last kernel.
+    last_tick: u64,
     last_finish: Instant,
 }
 
@@ -123,7 +181,6 @@ impl Slot {
             tasks: Grown::new("tasks", Use::STORAGE | Use::COPY_DST),
             edges: Grown::new("edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
             output: Grown::new("output", Use::STORAGE | Use::COPY_SRC),
-            readback: Grown::new("readback", Use::MAP_READ | Use::COPY_DST),
             stamps: Grown::new("stamps", Use::QUERY_RESOLVE | Use::COPY_SRC),
             times,
         }
@@ -134,9 +191,11 @@ impl Runner {
     pub fn new(device: &Device) -> Runner {
         Runner {
             slots: [Slot::new(device), Slot::new(device)],
+            pool: Arc::default(),
             next: 0,
             cells_per_submission: FIRST_CELLS,
             kernel_time: Duration::ZERO,
+            last_tick: 0,
             last_finish: Instant::now(),
         }
     }
@@ -176,7 +235,7 @@ impl Runner {
         let edges = slot.edges.with_room(device, job.edges * 8)?;
         let output = slot.output.with_room(device, job.output)?;
         let times_at = (job.output + edge_bytes).next_multiple_of(256);
-        let readback = slot.readback.with_room(device, times_at + TIMES)?;
+        let readback = self.pool.take(device, times_at + TIMES)?;
         device.queue.write_buffer(tasks, 0, bytemuck::cast_slice(&job.tasks));
 
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -214,20 +273,20 @@ impl Runner {
             pass.dispatch_workgroups(groups.min(MAX_GROUPS), groups.div_ceil(MAX_GROUPS), 1);
         }
         if job.output > 0 {
-            encoder.copy_buffer_to_buffer(output, 0, readback, 0, job.output);
+            encoder.copy_buffer_to_buffer(output, 0, &readback, 0, job.output);
         }
         let mut place = job.output;
         for range in &job.leaving {
             let bytes = (range.end - range.start) * 8;
             if bytes > 0 {
-                encoder.copy_buffer_to_buffer(edges, range.start * 8, readback, place, bytes);
+                encoder.copy_buffer_to_buffer(edges, range.start * 8, &readback, place, bytes);
             }
             place += bytes;
         }
         if let Some(times) = slot.times.as_ref().filter(|_| !job.dispatches.is_empty()) {
             let stamps = slot.stamps.with_room(device, TIMES)?;
             encoder.resolve_query_set(times, 0..2, stamps, 0);
-            encoder.copy_buffer_to_buffer(stamps, 0, readback, times_at, TIMES);
+            encoder.copy_buffer_to_buffer(stamps, 0, &readback, times_at, TIMES);
         }
         let submission = device.queue.submit([encoder.finish()]);
         let (sender, mapped) = channel();
@@ -237,14 +296,13 @@ impl Runner {
         });
         device.check()?;
         self.next = 1 - self.next;
-        let leaving = job.leaving.clone();
-        Ok(Pending { slot: index, output: job.output, leaving, cells: job.cells, begun, submission, mapped })
+        let (leaving, output, cells) = (job.leaving.clone(), job.output, job.cells);
+        Ok(Pending { output, leaving, cells, begun, submission, readback, mapped })
     }
 
     /// Waits for a job and reads what it gave.
     pub fn finish(&mut self, device: &Device, pending: Pending) -> Result<Answer, EngineError> {
         device.wait(pending.submission)?;
-        let slot = &mut self.slots[pending.slot];
         match pending.mapped.recv_timeout(Duration::from_secs(10)) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(EngineError::Lost(error.to_string())),
@@ -252,29 +310,29 @@ impl Runner {
         }
         let edge_bytes: u64 = pending.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
         let times_at = (pending.output + edge_bytes).next_multiple_of(256);
-        let readback = slot.readback.with_room(device, times_at + TIMES)?;
+        let readback = pending.readback;
         let view = readback
             .slice(0..times_at + TIMES)
             .get_mapped_range()
             .map_err(|error| EngineError::Lost(error.to_string()))?;
-        let (words, behind) = view.split_at(pending.output as usize);
-        let words = copy_words(words);
         let mut leaving = Vec::with_capacity(pending.leaving.len());
-        let mut place = 0;
+        let mut place = pending.output as usize;
         for range in &pending.leaving {
             let bytes = (range.end - range.start) as usize * 8;
-            leaving.push(bytemuck::pod_collect_to_vec(&behind[place..place + bytes]));
+            leaving.push(bytemuck::pod_collect_to_vec(&view[place..place + bytes]));
             place += bytes;
         }
-        if let (Some(tick), Some(_)) = (device.tick, &slot.times) {
+        if let Some(tick) = device.tick {
             let times: Vec<u64> = bytemuck::pod_collect_to_vec(&view[times_at as usize..]);
-            let ticks = times[1].saturating_sub(times[0]);
+            // A job may be stamped as begun while the one before still runs.
+            let ticks = times[1].saturating_sub(times[0].max(self.last_tick));
+            self.last_tick = times[1].max(self.last_tick);
             self.kernel_time += Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64);
         }
-        drop(view);
-        readback.unmap();
+        let pool = Arc::clone(&self.pool);
+        let output = Output { view: Some(view), bytes: pending.output as usize, readback, pool };
         self.learn(pending.cells, pending.begun);
-        Ok(Answer { words, leaving })
+        Ok(Answer { output, leaving })
     }
 
     /// Sizes the next submissions by what the last took.
@@ -289,16 +347,6 @@ impl Runner {
             self.cells_per_submission = wanted.clamp(LEAST_CELLS, MOST_CELLS);
         }
     }
-}
-
-/// Copies mapped memory, which one thread reads slowly, with all threads.
-fn copy_words(bytes: &[u8]) -> Vec<u32> {
-    const PART: usize = 1 << 18;
-    let mut words = vec![0u32; bytes.len() / 4];
-    words.par_chunks_mut(PART).zip(bytes.par_chunks(PART * 4)).for_each(|(words, bytes)| {
-        bytemuck::cast_slice_mut(words).copy_from_slice(bytes);
-    });
-    words
 }
 
 fn bind(

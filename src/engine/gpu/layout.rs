@@ -3,6 +3,7 @@
 
 use crate::scoring::Matrix;
 use bytemuck::{Pod, Zeroable};
+use rayon::prelude::*;
 
 /// Declares the task record once, for both sides.
 macro_rules! task {
@@ -59,6 +60,10 @@ pub const TILE_COLS: u32 = 2048;
 /// Workgroups of one dimension of a dispatch.
 pub const MAX_GROUPS: u32 = 65_535;
 
+/// What stands for nucleotide codes that match nothing.
+const AMBIGUOUS_QUERY: u8 = 4;
+const AMBIGUOUS_TARGET: u8 = 5;
+
 /// How residues lie in a word, and what the letters mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Letters {
@@ -109,6 +114,7 @@ impl Letters {
             ("LETTER_MASK", (1 << bits) - 1),
             ("NO_QUERY", self.no_query()),
             ("NO_TARGET", self.no_target()),
+            ("AMBIGUOUS_TARGET", u32::from(AMBIGUOUS_TARGET)),
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }
@@ -125,7 +131,7 @@ impl Letters {
         let word = |residues: &[u8]| {
             residues.iter().rev().fold(0, |word, &code| word << bits | u32::from(plain(code)))
         };
-        codes.chunks(32 / bits as usize).map(word).collect()
+        codes.par_chunks(32 / bits as usize).with_min_len(1 << 13).map(word).collect()
     }
 
     /// A substitution table in the kernels' form: `[query code][target code]`, a byte each.
@@ -141,11 +147,11 @@ impl Letters {
     }
 
     pub fn pack_queries(self, codes: &[u8]) -> Vec<u32> {
-        self.pack(codes, 4)
+        self.pack(codes, AMBIGUOUS_QUERY)
     }
 
     pub fn pack_targets(self, codes: &[u8]) -> Vec<u32> {
-        self.pack(codes, 5)
+        self.pack(codes, AMBIGUOUS_TARGET)
     }
 }
 

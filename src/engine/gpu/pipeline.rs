@@ -1,7 +1,7 @@
 //! Compiled kernels.
 
 use crate::engine::gpu::device::Device;
-use crate::engine::gpu::shader::Variant;
+use crate::engine::gpu::shader::{Scores, Variant};
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashMap;
@@ -66,9 +66,9 @@ fn compile(
         ("EXTEND", f64::from(numbers.gap_extend)),
     ];
     // A matrix leaves no use for the first two, and a constant without a use may not be set.
-    let constants = match variant.letters {
-        super::layout::Letters::Nucleotides => &constants[..],
-        super::layout::Letters::Codes => &constants[2..],
+    let constants = match variant.scores {
+        Scores::Packed | Scores::Compared => &constants[..],
+        Scores::Profile => &constants[2..],
     };
     device.guard(&label, |gpu| {
         let module = match device.checked {
@@ -97,7 +97,7 @@ fn compile(
 
 /// Bindings of a variant, by number, and whether the kernel writes to them.
 pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
-    let profile = variant.letters == super::layout::Letters::Codes;
+    let profile = variant.scores == Scores::Profile;
     [
         (0, false, true),
         (1, false, true),

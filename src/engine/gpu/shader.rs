@@ -8,6 +8,7 @@
 //! row, `$w` the word.
 
 use crate::engine::gpu::layout::{self, Letters, THREADS};
+use crate::scoring::{Scoring, Substitution};
 use std::collections::HashMap;
 
 const TILE: &str = include_str!("../../../shaders/tile.wgsl");
@@ -20,11 +21,54 @@ pub enum Kernel {
     Fill,
 }
 
+/// Where a kernel finds `s(q, t)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scores {
+    /// Match or mismatch, as bytes of a word for each row: its scores against A, C, G and T. A dot
+    /// product with the target's one-hot word adds one to the diagonal in a single instruction.
+    Packed,
+    /// Match or mismatch of any size, by comparison.
+    Compared,
+    /// A matrix, as a profile in workgroup memory.
+    Profile,
+}
+
+impl Scores {
+    const ALL: [Scores; 3] = [Scores::Packed, Scores::Compared, Scores::Profile];
+
+    /// The way that suits a scoring.
+    pub fn of(scoring: &Scoring) -> Scores {
+        match scoring.substitution {
+            Substitution::Equal { match_, mismatch } if match_ < 128 && mismatch <= 128 => Scores::Packed,
+            Substitution::Equal { .. } => Scores::Compared,
+            Substitution::Matrix(_) => Scores::Profile,
+        }
+    }
+
+    /// How residues are packed for it.
+    pub fn letters(self) -> Letters {
+        match self {
+            Scores::Packed | Scores::Compared => Letters::Nucleotides,
+            Scores::Profile => Letters::Codes,
+        }
+    }
+
+    /// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
+    fn shapes(self, kernel: Kernel) -> &'static [(u32, u32)] {
+        match (self, kernel) {
+            (Scores::Profile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
+            (_, Kernel::Score) => &[(8, 4), (8, 8), (8, 16), (8, 19), (16, 16), (32, 16)],
+            // Rows in eights, which fill a word.
+            (_, Kernel::Fill) => &[(8, 8), (8, 16), (8, 24), (16, 16), (32, 16)],
+        }
+    }
+}
+
 /// One compiled shape of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     pub kernel: Kernel,
-    pub letters: Letters,
+    pub scores: Scores,
     /// Lanes of a task.
     pub lanes: u32,
     /// Query rows of a lane.
@@ -33,52 +77,37 @@ pub struct Variant {
     pub edges: bool,
 }
 
-/// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
-const NUCLEOTIDE_SHAPES: [(u32, u32); 6] = [(8, 4), (8, 8), (8, 16), (8, 20), (16, 16), (32, 16)];
-const PROFILE_SHAPES: [(u32, u32); 4] = [(8, 8), (8, 16), (16, 16), (32, 16)];
-
-fn shapes(letters: Letters) -> &'static [(u32, u32)] {
-    match letters {
-        Letters::Nucleotides => &NUCLEOTIDE_SHAPES,
-        Letters::Codes => &PROFILE_SHAPES,
-    }
-}
-
 /// Query rows of the largest tile, the strips of longer queries.
-pub fn strip_rows(letters: Letters) -> u32 {
-    shapes(letters).iter().map(|(lanes, rows)| lanes * rows).max().unwrap_or(0)
-}
+pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
 impl Variant {
-    /// The smallest variant that holds `rows` query rows without edges.
-    pub fn holding(kernel: Kernel, letters: Letters, rows: u32) -> Option<Variant> {
-        let fits = shapes(letters).iter().find(|(lanes, each)| lanes * each >= rows);
-        fits.map(|&(lanes, rows)| Variant { kernel, letters, lanes, rows, edges: false })
+    fn new(kernel: Kernel, scores: Scores, (lanes, rows): (u32, u32), edges: bool) -> Variant {
+        Variant { kernel, scores, lanes, rows, edges }
     }
 
-    /// The variant whose tiles are joined by edges.
-    pub fn joined(kernel: Kernel, letters: Letters) -> Variant {
-        let (lanes, rows) = *shapes(letters).last().unwrap_or(&(THREADS, 16));
-        Variant { kernel, letters, lanes, rows, edges: true }
+    /// The smallest variant that holds `rows` query rows without edges.
+    pub fn holding(kernel: Kernel, scores: Scores, rows: u32) -> Option<Variant> {
+        let fits = scores.shapes(kernel).iter().find(|(lanes, each)| lanes * each >= rows);
+        fits.map(|&shape| Variant::new(kernel, scores, shape, false))
+    }
+
+    /// The variant whose tiles, of [`STRIP_ROWS`] rows, are joined by edges.
+    pub fn joined(kernel: Kernel, scores: Scores) -> Variant {
+        Variant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), true)
     }
 
     /// Every variant there is.
     pub fn all() -> Vec<Variant> {
-        let mut all = Vec::new();
-        for kernel in [Kernel::Score, Kernel::Fill] {
-            for letters in [Letters::Nucleotides, Letters::Codes] {
-                let plain = shapes(letters).iter();
-                all.extend(plain.map(|&(lanes, rows)| Variant {
-                    kernel,
-                    letters,
-                    lanes,
-                    rows,
-                    edges: false,
-                }));
-                all.push(Variant::joined(kernel, letters));
-            }
-        }
-        all
+        let kinds = [Kernel::Score, Kernel::Fill]
+            .into_iter()
+            .flat_map(|kernel| Scores::ALL.map(|scores| (kernel, scores)));
+        kinds
+            .flat_map(|(kernel, scores)| {
+                let shapes = scores.shapes(kernel).iter();
+                let plain = shapes.map(move |&shape| Variant::new(kernel, scores, shape, false));
+                plain.chain([Variant::joined(kernel, scores)])
+            })
+            .collect()
     }
 
     /// Query rows of a tile.
@@ -99,9 +128,9 @@ impl Variant {
     }
 
     fn profile_words(&self) -> u32 {
-        match self.letters {
-            Letters::Nucleotides => 0,
-            Letters::Codes => self.rows / 4 * layout::CODES * THREADS,
+        match self.scores {
+            Scores::Packed | Scores::Compared => 0,
+            Scores::Profile => self.rows / 4 * layout::CODES * THREADS,
         }
     }
 
@@ -116,7 +145,7 @@ impl Variant {
             Kernel::Fill => FILL,
         });
         let tile: Vec<&str> = TILE.lines().flat_map(|line| insert(line, &slots)).collect();
-        let mut text = layout::task_wgsl() + &self.letters.wgsl();
+        let mut text = layout::task_wgsl() + &self.scores.letters().wgsl();
         for (name, value) in [
             ("LANES", self.lanes),
             ("ROWS", self.rows),
@@ -137,7 +166,8 @@ impl Variant {
             }
             _ => match name {
                 "if EDGES" => self.edges,
-                "if PROFILE" => self.letters == Letters::Codes,
+                "if PACKED" => self.scores == Scores::Packed,
+                "if PROFILE" => self.scores == Scores::Profile,
                 _ => false,
             },
         }
@@ -222,4 +252,36 @@ fn block(lines: &[&str], start: usize) -> (usize, usize) {
         }
     }
     (lines.len(), lines.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_tile_is_a_strip() {
+        for kernel in [Kernel::Score, Kernel::Fill] {
+            for scores in Scores::ALL {
+                assert_eq!(Variant::joined(kernel, scores).capacity(), STRIP_ROWS);
+                let largest = Variant::holding(kernel, scores, STRIP_ROWS).map(|variant| variant.capacity());
+                assert_eq!(largest, Some(STRIP_ROWS), "{kernel:?} {scores:?}");
+                assert_eq!(Variant::holding(kernel, scores, STRIP_ROWS + 1), None);
+            }
+        }
+    }
+
+    #[test]
+    fn every_variant_fits_the_workgroup_memory_that_every_adapter_has() {
+        for variant in Variant::all() {
+            assert!(variant.workgroup_bytes() <= 16 << 10, "{variant:?}: {}", variant.workgroup_bytes());
+        }
+    }
+
+    #[test]
+    fn no_directive_is_left_over() {
+        for variant in Variant::all() {
+            let text = variant.wgsl();
+            assert!(!text.contains("//!") && !text.contains('$'), "{variant:?}");
+        }
+    }
 }
