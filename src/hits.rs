@@ -76,22 +76,24 @@ pub fn find(
         (0..records).into_par_iter().map(|record| Search::new(batch, layout, rules, record)).collect();
     loop {
         score_regions(engine, batch, rules, &mut searches, effort)?;
-        let next: Vec<(usize, Locus, Wanted)> = searches
-            .iter_mut()
+        let (next, wanted): (Vec<usize>, Vec<Wanted>) = searches
+            .par_iter_mut()
             .enumerate()
-            .filter_map(|(index, search)| search.next(rules).map(|region| (index, region)))
-            .map(|(index, region)| (index, region.locus(), region.wanted(batch)))
-            .collect();
+            .filter_map(|(index, search)| Some((index, search.next(rules)?.wanted(batch))))
+            .unzip();
         if next.is_empty() {
             return Ok(searches.into_iter().map(|search| search.found).collect());
         }
         let start = Instant::now();
-        let wanted: Vec<Wanted> = next.iter().map(|(_, _, wanted)| *wanted).collect();
         let alignments = backtrace::align(engine, batch, &wanted)?;
         effort.backtrace += start.elapsed();
-        for ((index, _, _), alignment) in next.into_iter().zip(alignments) {
-            searches[index].accept(alignment, rules, batch);
+        let mut aligned: Vec<Option<Alignment>> = vec![None; searches.len()];
+        for (index, alignment) in next.into_iter().zip(alignments) {
+            aligned[index] = Some(alignment);
         }
+        searches.par_iter_mut().zip(aligned).for_each(|(search, alignment)| {
+            alignment.into_iter().for_each(|alignment| search.accept(alignment, rules, batch));
+        });
     }
 }
 

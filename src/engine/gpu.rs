@@ -25,6 +25,7 @@ use grid::{Grid, GridTile};
 use job::{Answer, Inputs, Job, Pending, Runner};
 use layout::{Letters, Task};
 use pipeline::Pipelines;
+use rayon::prelude::*;
 use shader::{Kernel, STRIP_ROWS, Scores, Variant};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -188,19 +189,22 @@ fn by_variant(
     kernel: Kernel,
     scores: Scores,
     items: impl Iterator<Item = (u32, u32, u32)>,
-) -> BTreeMap<(u32, u32), (Variant, Vec<u32>)> {
-    let mut classes: BTreeMap<(u32, u32), (Variant, Vec<u32>, Vec<u32>)> = BTreeMap::new();
+) -> Vec<(Variant, Vec<u32>)> {
+    let mut classes: Vec<(Variant, Vec<u32>, Vec<u32>)> = Vec::new();
     for (index, rows, cols) in items {
         if let Some(variant) = Variant::holding(kernel, scores, rows) {
-            let class =
-                classes.entry((variant.capacity(), variant.lanes)).or_insert((variant, vec![], vec![]));
-            class.1.push(index);
-            class.2.push(cols / COLS_PER_CLASS);
+            let known = classes.iter().position(|class| class.0 == variant);
+            let place = known.unwrap_or_else(|| {
+                classes.push((variant, vec![], vec![]));
+                classes.len() - 1
+            });
+            classes[place].1.push(index);
+            classes[place].2.push(cols / COLS_PER_CLASS);
         }
     }
-    let sorted = |(key, (variant, items, keys)): ((u32, u32), (Variant, Vec<u32>, Vec<u32>))| {
+    let sorted = |(variant, items, keys): (Variant, Vec<u32>, Vec<u32>)| {
         let order = counting_sort_descending(&keys, COLS_CLASSES);
-        (key, (variant, order.into_iter().map(|place| items[place as usize]).collect()))
+        (variant, order.into_iter().map(|place| items[place as usize]).collect())
     };
     classes.into_iter().map(sorted).collect()
 }
@@ -221,29 +225,33 @@ impl Gpu {
             .enumerate()
             .filter(|(_, pair)| (1..=STRIP_ROWS).contains(&rows(pair)) && pair.cols() > 0);
         let items = short.map(|(index, pair)| (index as u32, rows(pair), pair.cols()));
-        let classes: Vec<(Variant, Vec<u32>)> =
-            by_variant(Kernel::Score, scores, items).into_values().collect();
+        let classes = by_variant(Kernel::Score, scores, items);
         let (mut class, mut place) = (0, 0);
         let next = |cells: u64| {
             let mut job = Job::default();
             let mut origins = Vec::new();
             while class < classes.len() && job.cells < cells && job.tasks.len() < JOB_TASKS {
                 let (variant, order) = &classes[class];
-                let mut tasks = Vec::new();
                 let mut left = cells - job.cells;
-                while place < order.len() && left > 0 && job.tasks.len() + tasks.len() < JOB_TASKS {
-                    let pair = &pairs[order[place] as usize];
-                    left = left.saturating_sub(batch.cells(pair));
-                    let pad = variant.capacity() - rows(pair);
-                    tasks.push(Task {
-                        result: (job.tasks.len() + tasks.len()) as u32,
-                        ..pair_task(batch, pair, pad)
-                    });
-                    origins.resize(job.tasks.len() + tasks.len() - 1, None);
-                    origins.push(Some(Origin { pair: order[place], row: -(pad as i32), col: pair.start }));
-                    place += 1;
-                }
-                job.push(*variant, tasks);
+                let fits = |index: &&u32| {
+                    let goes_on = left > 0;
+                    left = left.saturating_sub(batch.cells(&pairs[**index as usize]));
+                    goes_on
+                };
+                let room = JOB_TASKS - job.tasks.len();
+                let count = order[place..].iter().take(room).take_while(fits).count();
+                let (tasks, these): (Vec<Task>, Vec<Option<Origin>>) = order[place..place + count]
+                    .par_iter()
+                    .map(|&index| {
+                        let pair = &pairs[index as usize];
+                        let pad = variant.capacity() - rows(pair);
+                        let origin = Origin { pair: index, row: -(pad as i32), col: pair.start };
+                        (pair_task(batch, pair, pad), Some(origin))
+                    })
+                    .unzip();
+                origins.resize(job.push(*variant, tasks), None);
+                origins.extend(these);
+                place += count;
                 if place == order.len() {
                     (class, place) = (class + 1, 0);
                 }
@@ -433,19 +441,22 @@ impl Engine for Gpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         let inputs = self.inputs(batch)?;
         let scores = Scores::of(&batch.scoring);
-        let mut rest = windows.iter().peekable();
+        let mut rest = windows
+            .par_iter()
+            .map(|window| Plan::new(batch, window, scores))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .peekable();
         let next = |_| {
-            let (mut plans, mut words, mut edges) = (Vec::new(), 0, 0);
-            while let Some(window) = rest.peek() {
-                let plan = Plan::new(batch, window, scores);
-                let more = plan.words();
-                if !plans.is_empty() && (words + more > JOB_WORDS || edges + plan.edges > JOB_EDGES) {
-                    break;
-                }
-                words += more;
+            let (mut plans, mut words, mut edges) = (Vec::<Plan>::new(), 0, 0);
+            // A window that is larger than a job should be takes one of its own.
+            while let Some(plan) = rest.next_if(|plan| {
+                let fits = words + plan.words() <= JOB_WORDS && edges + plan.edges <= JOB_EDGES;
+                fits || plans.is_empty()
+            }) {
+                words += plan.words();
                 edges += plan.edges;
                 plans.push(plan);
-                rest.next();
             }
             (!plans.is_empty()).then(|| fill_job(&plans))
         };

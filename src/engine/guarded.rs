@@ -5,6 +5,9 @@ use crate::batch::{Batch, Pair};
 use crate::engine::{Block, Directions, Edges, Engine, Swept, Window};
 use crate::error::EngineError;
 
+/// What an engine is to do with some items.
+type Work<'a, I, T> = &'a mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>;
+
 /// Wraps an engine: work that does not fit its memory is halved and tried again; where a fallback is
 /// given, it takes over when the device is lost or answers what can't be true.
 pub struct Guarded {
@@ -42,7 +45,7 @@ impl Guarded {
     fn halving<I, T>(
         &mut self,
         items: &[I],
-        work: &mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>,
+        work: Work<'_, I, T>,
         join: &dyn Fn(T, T) -> T,
     ) -> Result<T, EngineError> {
         match work(self.engine.as_mut(), items) {
