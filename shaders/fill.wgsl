@@ -17,7 +17,7 @@
 //!slot column_end
         let kept = step - first_step;
         if (kept < task.stored) {
-            let word = task.directions + (kept * LANES + lane) * WORDS;
+            let word = task.directions + (lane * task.stored + kept) * WORDS;
 //!for w words
             directions[word + $wu] = bits$w;
 //!end

@@ -12,8 +12,19 @@ var<workgroup> finals: array<vec3<i32>, THREADS>;
 //!slot column
         var top = 0;
 //!slot cell
+//!if PACKED
+        // The row in the low bits, the first of equals largest: no search for it later.
+        top = max(top, t$k * ROW_KEYS + (ROW_KEYS - 1 - $k));
+//!else
         top = max(top, t$k);
+//!end
 //!slot column_end
+//!if PACKED
+        if (top > (best | (ROW_KEYS - 1)) && col >= task.own) {
+            best = top;
+            best_col = col;
+        }
+//!else
         if (top > best && col >= task.own) {
             best = top;
             best_col = col;
@@ -21,7 +32,12 @@ var<workgroup> finals: array<vec3<i32>, THREADS>;
             best_row = select(best_row, lane * ROWS + $ku, h$k == top);
 //!end
         }
+//!end
 //!slot finish
+//!if PACKED
+    best_row = lane * ROWS + u32(ROW_KEYS - 1 - best % ROW_KEYS);
+    best /= ROW_KEYS;
+//!end
     finals[thread] = vec3<i32>(best, i32(best_row), i32(best_col));
     workgroupBarrier();
     if (lane == 0u) {

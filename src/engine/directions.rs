@@ -33,7 +33,8 @@ pub const CELLS_PER_WORD: u32 = 8;
 ///
 /// Rows are dealt to lanes, `rows_per_lane` to each; a lane handles its rows of a column in one step
 /// and, where `skew` is 1, one column later than the lane above. Of each lane the `stored` steps
-/// that the band crosses are kept: word `(step * lanes + lane) * words + row / 8`.
+/// that the band crosses are kept: word `(lane * stored + step) * words + row / 8`. A lane's words lie
+/// together, so that memory fills in the order in which they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Window row of the tile's first row; negative where rows above the window pad the tile.
@@ -138,7 +139,7 @@ impl Tile {
         let (lane, k) = (row / self.rows_per_lane, row % self.rows_per_lane);
         let step =
             (col + lane * self.skew).checked_sub(self.first_step(lane)).filter(|&step| step < self.stored)?;
-        let group = u64::from(step) * u64::from(self.lanes) + u64::from(lane);
+        let group = u64::from(lane) * u64::from(self.stored) + u64::from(step);
         let word = group * u64::from(self.words_per_step()) + u64::from(k / CELLS_PER_WORD);
         Some((word, 4 * (k % CELLS_PER_WORD)))
     }

@@ -36,8 +36,8 @@ use std::time::Duration;
 const JOB_TASKS: usize = 1 << 19;
 /// Edge values of a job, at most: 256 MiB.
 const JOB_EDGES: u64 = 1 << 25;
-/// Direction words of a job, unless one window takes more: 32 MiB.
-const JOB_WORDS: u64 = 1 << 23;
+/// Direction words of a job, unless one window takes more: 128 MiB.
+const JOB_WORDS: u64 = 1 << 25;
 /// Keys of the counting sort by columns.
 const COLS_CLASSES: u32 = 1 << 14;
 const COLS_PER_CLASS: u32 = 4;
@@ -111,7 +111,7 @@ impl Gpu {
     }
 
     fn inputs(&self, batch: &Batch) -> Result<Inputs, EngineError> {
-        let letters = Scores::of(&batch.scoring).letters();
+        let letters = scores_of(batch).letters();
         let device = &self.card.device;
         let scores = match &batch.scoring.substitution {
             Substitution::Equal { .. } => None,
@@ -160,6 +160,11 @@ impl Gpu {
             }
         }
     }
+}
+
+/// How kernels find a batch's substitution scores.
+fn scores_of(batch: &Batch) -> Scores {
+    Scores::of(&batch.scoring, batch.queries.iter().map(<[u8]>::len).max().unwrap_or(0))
 }
 
 /// Where a task's result belongs: its pair, and what to add to the tile's rows and columns.
@@ -218,7 +223,7 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let scores = Scores::of(&batch.scoring);
+        let scores = scores_of(batch);
         let rows = |pair: &Pair| batch.query(pair.query).len() as u32;
         let short = pairs
             .iter()
@@ -271,7 +276,7 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let scores = Scores::of(&batch.scoring);
+        let scores = scores_of(batch);
         let variant = Variant::joined(Kernel::Score, scores);
         let mut long = pairs
             .iter()
@@ -440,7 +445,7 @@ impl Engine for Gpu {
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         let inputs = self.inputs(batch)?;
-        let scores = Scores::of(&batch.scoring);
+        let scores = scores_of(batch);
         let mut rest = windows
             .par_iter()
             .map(|window| Plan::new(batch, window, scores))
@@ -476,7 +481,7 @@ impl Engine for Gpu {
     ) -> Result<Swept, EngineError> {
         let inputs = self.inputs(batch)?;
         let kernel = if keep { Kernel::Fill } else { Kernel::Score };
-        let variant = Variant::joined(kernel, Scores::of(&batch.scoring));
+        let variant = Variant::joined(kernel, scores_of(batch));
         let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
         let base = Task {
             query: batch.queries.start(block.query as usize) as u32 + block.rows.start,

@@ -52,6 +52,9 @@ task! {
 
 /// Threads of a workgroup: one subgroup on most cards, several pairs where pairs take fewer lanes.
 pub const THREADS: u32 = 32;
+/// Rows of a lane, at most, where a row is kept in the low bits of a score; such scores are smaller
+/// than 2^31 by this factor.
+pub const ROW_KEYS: u32 = 64;
 /// Tasks of a dispatch are padded to a multiple of this with empty ones, so that each dispatch's
 /// tasks start at a binding offset that every adapter accepts (256 bytes) and fill its workgroups.
 pub const TASK_ALIGNMENT: usize = 16;
@@ -105,7 +108,7 @@ impl Letters {
     /// The constants in WGSL.
     pub fn wgsl(self) -> String {
         let bits = self.bits();
-        let mut text = String::new();
+        let mut text = format!("const ROW_KEYS = {ROW_KEYS};\n");
         for (name, value) in [
             ("THREADS", THREADS),
             ("CODES", CODES),

@@ -7,7 +7,7 @@
 //! `$4` and `$8` the row of its group of four and the word of its group of eight, `$last` the last
 //! row, `$w` the word.
 
-use crate::engine::gpu::layout::{self, Letters, THREADS};
+use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashMap;
 
@@ -25,9 +25,10 @@ pub enum Kernel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scores {
     /// Match or mismatch, as bytes of a word for each row: its scores against A, C, G and T. A dot
-    /// product with the target's one-hot word adds one to the diagonal in a single instruction.
+    /// product with the target's one-hot word adds one to the diagonal in a single instruction. The
+    /// best score carries its row in its low bits.
     Packed,
-    /// Match or mismatch of any size, by comparison.
+    /// Match or mismatch of any size, by comparison; scores of any size.
     Compared,
     /// A matrix, as a profile in workgroup memory.
     Profile,
@@ -36,10 +37,14 @@ pub enum Scores {
 impl Scores {
     const ALL: [Scores; 3] = [Scores::Packed, Scores::Compared, Scores::Profile];
 
-    /// The way that suits a scoring.
-    pub fn of(scoring: &Scoring) -> Scores {
+    /// The way that suits a scoring and queries of `longest` residues at most.
+    pub fn of(scoring: &Scoring, longest: usize) -> Scores {
+        let most = longest as i64 * i64::from(scoring.max_potential());
+        let keyed = most < i64::from(i32::MAX) / i64::from(ROW_KEYS);
         match scoring.substitution {
-            Substitution::Equal { match_, mismatch } if match_ < 128 && mismatch <= 128 => Scores::Packed,
+            Substitution::Equal { match_, mismatch } if match_ < 128 && mismatch <= 128 && keyed => {
+                Scores::Packed
+            }
             Substitution::Equal { .. } => Scores::Compared,
             Substitution::Matrix(_) => Scores::Profile,
         }
@@ -57,9 +62,8 @@ impl Scores {
     fn shapes(self, kernel: Kernel) -> &'static [(u32, u32)] {
         match (self, kernel) {
             (Scores::Profile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
-            (_, Kernel::Score) => &[(8, 4), (8, 8), (8, 16), (8, 19), (16, 16), (32, 16)],
-            // Rows in eights, which fill a word.
-            (_, Kernel::Fill) => &[(8, 8), (8, 16), (8, 24), (16, 16), (32, 16)],
+            (_, Kernel::Score) => &[(8, 4), (8, 8), (8, 16), (4, 38), (16, 16), (16, 32)],
+            (_, Kernel::Fill) => &[(8, 8), (8, 16), (8, 20), (8, 24), (16, 16), (32, 16)],
         }
     }
 }
@@ -93,7 +97,8 @@ impl Variant {
 
     /// The variant whose tiles, of [`STRIP_ROWS`] rows, are joined by edges.
     pub fn joined(kernel: Kernel, scores: Scores) -> Variant {
-        Variant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), true)
+        let strip = scores.shapes(kernel).iter().find(|(lanes, rows)| lanes * rows == STRIP_ROWS);
+        Variant::new(kernel, scores, strip.copied().unwrap_or((THREADS, STRIP_ROWS / THREADS)), true)
     }
 
     /// Every variant there is.
