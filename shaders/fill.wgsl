@@ -5,6 +5,11 @@
 @group(0) @binding(5) var<storage, read_write> directions: array<u32>;
 //!slot state
     let last_first = i32(task.cols + LANES - 1u - task.stored);
+    // Where all steps are kept a step's words lie together, else a lane's.
+    let whole = task.stored == task.cols + LANES - 1u;
+    let lane_stride = select(task.stored, 1u, whole) * WORDS;
+    let step_stride = select(1u, LANES, whole) * WORDS;
+    let first_word = task.directions + lane * lane_stride;
     let first_step = u32(clamp(task.band_first + i32(lane * (ROWS + 1u)), 0, last_first));
 //!slot column
 //!for w words
@@ -17,7 +22,7 @@
 //!slot column_end
         let kept = step - first_step;
         if (kept < task.stored) {
-            let word = task.directions + (lane * task.stored + kept) * WORDS;
+            let word = first_word + kept * step_stride;
 //!for w words
             directions[word + $wu] = bits$w;
 //!end

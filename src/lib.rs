@@ -1,4 +1,115 @@
-//! Exact Smith-Waterman.
+//! Exact Smith-Waterman on any GPU, and on the CPU.
+//!
+//! # The problem
+//!
+//! A query is a sequence of residues `q_i`, a target one of residues `t_j`; `i` runs over the query, `j`
+//! over the target, both from 0. A local alignment pairs residues of an interval of the query with
+//! residues of an interval of the target, in order. Residues left over between two pairs form gaps: an
+//! *insertion* consumes the query, a *deletion* the target. Each pair scores `s(q_i, t_j)`, each gap
+//! costs. The crate finds the alignments of the highest score. No heuristic stands in the way: what is
+//! reported is the optimum under the scoring.
+//!
+//! A gap of `k` residues costs `gap_open + k * gap_extend`, both positive numbers, as in minimap2, bwa
+//! and BLAST. With `gap_open` 4 and `gap_extend` 2, length 1 costs 6 and length 2 costs 8. With
+//! `gap_open` 0 gaps are linear. (Other programs count the first residue as `open` alone.)
+//!
+//! # The recurrence
+//!
+//! Gotoh 1982, in the letters that stand in every engine and kernel:
+//!
+//! ```text
+//! E(i,j) = max(E(i,j-1), H(i,j-1) - open) - ext        a deletion ends at (i,j)
+//! F(i,j) = max(F(i-1,j), H(i-1,j) - open) - ext        an insertion ends at (i,j)
+//! H(i,j) = max(0, H(i-1,j-1) + s(q_i,t_j), E(i,j), F(i,j))
+//! ```
+//!
+//! Outside the matrix H is 0, and E and F are minus infinity. H(i,j) is the best score of an alignment
+//! whose last residues are at `i` and `j`; 0 means that there is none worth starting. Scores are `i32`.
+//! What could overflow is refused ([`scoring::Scoring::fits`]).
+//!
+//! # Ties
+//!
+//! Equal scores are decided the same way everywhere, so that every engine gives the same bytes:
+//!
+//! - Between hits: higher score, forward strand, earlier target, smaller target end, smaller query end
+//!   ([`alignment::Locus::order`]).
+//! - Along the path, which is walked from its end: diagonal before deletion before insertion; a gap
+//!   closes as soon as it can; the path stops at the first cell whose H is 0
+//!   ([`engine::Source`]).
+//!
+//! # Letters
+//!
+//! DNA: A, C, G and T match themselves, and U is T. N and the other IUPAC codes match nothing,
+//! themselves included, unless a matrix says so. Proteins are scored by a matrix; the built-in ones are
+//! NCBI's classic 24-letter edition. Lower case is upper case.
+//!
+//! # Data flow
+//!
+//! ```text
+//! reader --Record--> pipeline --Batch--> candidates --Pair--> engine.score --Hit--> hits
+//!     --Window--> engine.fill --Directions--> backtrace --Alignment--> writer
+//! ```
+//!
+//! - [`reader`] gives records, [`batch`] lays their codes one behind the other.
+//! - [`candidates`] says which stretches of which targets a query meets.
+//! - An [`engine::Engine`] scores pairs and fills direction matrices: [`engine::plain`] is the
+//!   specification, [`engine::cpu`] uses the machine's cores, [`engine::gpu`] runs WGSL kernels.
+//! - [`hits`] decides which alignments a query has, [`bounds`] how far each can stray, and
+//!   [`backtrace`] walks its path.
+//! - [`writer`] makes SAM of it. [`pipeline`] runs all of this side by side for the command, whose
+//!   arguments [`cli`] resolves into [`options`].
+//!
+//! Coordinates are 0-based and half-open everywhere but in SAM. The proofs are in `docs/algorithm.md`,
+//! the layers in `docs/ARCHITECTURE.md`.
+//!
+//! # Example
+//!
+//! Two bases of the target have no partner in the query:
+//!
+//! ```text
+//! query   0 ACGTTGCATT--AGCCATGGATCC 22
+//!           ||||||||||  ||||||||||||
+//! target  2 ACGTTGCATTCAAGCCATGGATCC 26        22 matches of 2, a gap of 4 + 2 * 2: 36
+//! ```
+//!
+//! ```
+//! use std::sync::Arc;
+//! use swalign::alignment::Op;
+//! use swalign::alphabet::Alphabet;
+//! use swalign::batch::{Batch, Sequences};
+//! use swalign::candidates::Layout;
+//! use swalign::engine::cpu::Cpu;
+//! use swalign::hits::{self, Effort, Rules};
+//! use swalign::scoring::Scoring;
+//!
+//! let sequence = |letters: &[u8]| {
+//!     let mut codes = Vec::new();
+//!     Alphabet::Dna.encode(letters, &mut codes).expect("letters of DNA");
+//!     [codes.as_slice()].into_iter().collect::<Sequences>()
+//! };
+//! let batch = Batch {
+//!     queries: sequence(b"ACGTTGCATTAGCCATGGATCC"),
+//!     targets: Arc::new(sequence(b"GGACGTTGCATTCAAGCCATGGATCCAA")),
+//!     scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
+//! };
+//! // One orientation of each query, every query against every target.
+//! let layout = Layout { strands: 1, paired: None };
+//! let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1 };
+//! let found = hits::find(&mut Cpu::new(), &batch, &layout, &rules, &mut Effort::default())?;
+//!
+//! let best = &found[0].alignments[0];
+//! let letter = |op: Op| match op {
+//!     Op::Match => 'M',
+//!     Op::Insertion => 'I',
+//!     Op::Deletion => 'D',
+//! };
+//! let cigar: String = best.cigar.iter().map(|&(len, op)| format!("{len}{}", letter(op))).collect();
+//! assert_eq!(cigar, "10M2D12M");
+//! assert_eq!((best.score, best.target_start, best.target_end), (36, 2, 26));
+//! assert_eq!(best.rescore(batch.query(0), batch.target(0), &batch.scoring), Some(36));
+//! # Ok::<(), swalign::error::EngineError>(())
+//! ```
+
 pub mod alignment;
 pub mod alphabet;
 pub mod backtrace;

@@ -33,8 +33,9 @@ pub const CELLS_PER_WORD: u32 = 8;
 ///
 /// Rows are dealt to lanes, `rows_per_lane` to each; a lane handles its rows of a column in one step
 /// and, where `skew` is 1, one column later than the lane above. Of each lane the `stored` steps
-/// that the band crosses are kept: word `(lane * stored + step) * words + row / 8`. A lane's words lie
-/// together, so that memory fills in the order in which they are written.
+/// that the band crosses are kept, `words` of 8 rows each. Where that is every step the words of a step
+/// lie together, `(step * lanes + lane) * words + row / 8`, as they are written side by side; else
+/// those of a lane, `(lane * stored + step) * words + row / 8`, as they are written one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Window row of the tile's first row; negative where rows above the window pad the tile.
@@ -116,6 +117,11 @@ impl Tile {
         self.lanes * self.rows_per_lane
     }
 
+    /// Steps of every lane.
+    fn steps(&self) -> u32 {
+        self.cols + (self.lanes - 1) * self.skew
+    }
+
     /// Words of one lane and step.
     pub fn words_per_step(&self) -> u32 {
         self.rows_per_lane.div_ceil(CELLS_PER_WORD)
@@ -128,9 +134,8 @@ impl Tile {
 
     /// The first step that `lane` keeps.
     pub fn first_step(&self, lane: u32) -> u32 {
-        let steps = self.cols + (self.lanes - 1) * self.skew;
         let first = i64::from(self.band_first) + i64::from(lane) * i64::from(self.rows_per_lane + self.skew);
-        first.clamp(0, i64::from(steps - self.stored)) as u32
+        first.clamp(0, i64::from(self.steps() - self.stored)) as u32
     }
 
     /// Word (from the tile's first) and shift of the cell at tile row `row` and tile column `col`;
@@ -139,7 +144,11 @@ impl Tile {
         let (lane, k) = (row / self.rows_per_lane, row % self.rows_per_lane);
         let step =
             (col + lane * self.skew).checked_sub(self.first_step(lane)).filter(|&step| step < self.stored)?;
-        let group = u64::from(lane) * u64::from(self.stored) + u64::from(step);
+        let (lane_stride, step_stride) = match self.stored == self.steps() {
+            true => (1, self.lanes),
+            false => (self.stored, 1),
+        };
+        let group = u64::from(lane) * u64::from(lane_stride) + u64::from(step) * u64::from(step_stride);
         let word = group * u64::from(self.words_per_step()) + u64::from(k / CELLS_PER_WORD);
         Some((word, 4 * (k % CELLS_PER_WORD)))
     }

@@ -99,7 +99,7 @@ impl Drop for Output {
 struct Pool(Mutex<Vec<wgpu::Buffer>>);
 
 /// Readback buffers that are kept for later.
-const POOLED: usize = 4;
+const POOLED: usize = 3;
 
 impl Pool {
     /// A buffer of at least `bytes`, the smallest there is or a new one.
@@ -111,7 +111,8 @@ impl Pool {
             }
         }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        buffers::create(device, "readback", usage, bytes.next_power_of_two())
+        // A little room, so that the next job of about this size fits too.
+        buffers::create(device, "readback", usage, (bytes + bytes / 8).next_multiple_of(1 << 16))
     }
 
     fn put(&self, buffer: wgpu::Buffer) {

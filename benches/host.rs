@@ -1,0 +1,97 @@
+//! The host's stages, answers checked: `cargo bench --bench host`.
+
+use divan::Bencher;
+use divan::counter::{BytesCount, ItemsCount};
+use std::sync::Arc;
+use swalign::alignment::Strand;
+use swalign::backtrace::{self, Wanted};
+use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending};
+use swalign::candidates::{self, Layout};
+use swalign::engine::Engine;
+use swalign::engine::cpu::Cpu;
+use swalign::engine::gpu::layout::Letters;
+use swalign::scoring::Scoring;
+
+fn main() {
+    divan::main();
+}
+
+/// Codes from a small generator (xorshift, Marsaglia 2003).
+fn codes(len: usize, mut state: u64) -> Vec<u8> {
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 60) as u8 & 3
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// `count` reads of 150 from a target of 30,000, one residue in fifty changed.
+fn reads(count: usize) -> Batch {
+    let target = codes(30_000, 7);
+    let mut queries = Sequences::default();
+    for read in 0..count {
+        let start = read * 7919 % (target.len() - 150);
+        let changed = |(at, &code): (usize, &u8)| if (at + read) % 50 == 0 { (code + 1) & 3 } else { code };
+        queries.push(target[start..start + 150].iter().enumerate().map(changed));
+    }
+    let targets = Arc::new([target.as_slice()].into_iter().collect());
+    Batch { queries, targets, scoring: Arc::new(Scoring::dna(1, 4, 6, 1)) }
+}
+
+#[divan::bench]
+fn counting_sort(bencher: Bencher) {
+    let keys: Vec<u32> = codes(1_000_000, 3)
+        .chunks(4)
+        .map(|four| four.iter().fold(0, |key, &code| key * 4 + u32::from(code)))
+        .collect();
+    bencher.counter(ItemsCount::new(keys.len())).bench_local(|| {
+        let order = counting_sort_descending(&keys, 256);
+        assert!(order.windows(2).all(|two| keys[two[0] as usize] >= keys[two[1] as usize]));
+        order
+    });
+}
+
+#[divan::bench]
+fn pack_nucleotides(bencher: Bencher) {
+    let codes = codes(8_000_000, 5);
+    bencher.counter(BytesCount::new(codes.len())).bench_local(|| {
+        let words = Letters::Nucleotides.pack_queries(&codes);
+        assert_eq!((words.len(), words[0] & 15), (codes.len() / 8, u32::from(codes[0])));
+        words
+    });
+}
+
+#[divan::bench]
+fn chunks_of_a_batch(bencher: Bencher) {
+    let batch = reads(10_000);
+    let layout = Layout { strands: 1, paired: None };
+    bencher.counter(ItemsCount::new(10_000usize)).bench_local(|| {
+        let pairs: usize = (0..10_000).map(|read| candidates::pairs(&batch, &layout, read, 20).len()).sum();
+        assert_eq!(pairs, 80_000);
+    });
+}
+
+#[divan::bench(sample_count = 20)]
+fn fill_and_backtrace(bencher: Bencher) {
+    let batch = reads(2_000);
+    let pair = |query| Pair { query, target: 0, start: 0, own: 0, end: 30_000 };
+    let pairs: Vec<Pair> = (0..2_000).map(pair).collect();
+    let hits = Cpu::new().score(&batch, &pairs).expect("scores");
+    let wanted: Vec<Wanted> = pairs
+        .iter()
+        .zip(&hits)
+        .map(|(pair, hit)| Wanted {
+            window: backtrace::window_of(&batch, pair.query, 0, 0, hit),
+            strand: Strand::Forward,
+            score: hit.score,
+        })
+        .collect();
+    bencher.counter(ItemsCount::new(wanted.len())).bench_local(|| {
+        // `align` itself checks that every path rescores to its hit's score.
+        let alignments = backtrace::align(&mut Cpu::new(), &batch, &wanted).expect("alignments");
+        assert_eq!(alignments.len(), wanted.len());
+        alignments
+    });
+}
