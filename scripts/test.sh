@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs every check: format, lints, doc tests, all tests.
+# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
 # missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, and pysam in target/test-venv.
@@ -88,6 +88,8 @@ say "cargo fmt --check"
 cargo fmt --check
 say "cargo clippy"
 cargo clippy --locked --all-targets -- -D warnings
+say "cargo doc"
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items --lib
 say "doc tests"
 cargo test --locked --doc
 

@@ -8,9 +8,9 @@ use crate::error::EngineError;
 use rayon::prelude::*;
 
 /// Directions that are filled at once take at most this many bytes.
-const FILL_BYTES: u64 = 96 << 20;
+const FILL_BYTES: u64 = 48 << 20;
 /// A window whose directions take more than this is walked block by block.
-const WINDOW_BYTES: u64 = 64 << 20;
+const WINDOW_BYTES: u64 = 48 << 20;
 /// Side of such a block, in cells: its directions take half its square, 72 MiB.
 const BLOCK_SIDE: u32 = 24 * BLOCK_ROWS;
 

@@ -9,7 +9,7 @@ use crate::batch::{Batch, Pair};
 use crate::bounds::longest_span;
 
 /// Least number of columns that a chunk owns where a target is cut at all.
-const CHUNK: u32 = 4096;
+pub const CHUNK: u32 = 4096;
 /// A chunk owns at least this many times the columns that it warms up over.
 const CHUNK_PER_WARM_UP: u32 = 8;
 

@@ -1,10 +1,10 @@
 //! The command line, resolved into [`Options`]; nothing else knows clap.
 
 pub mod terminal;
+mod values;
 
 use crate::alphabet::Alphabet;
 use crate::options::{DeviceChoice, Mode, Options, Preset, ScoringChoice};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -93,22 +93,22 @@ struct ScoringFlags {
     #[arg(long, value_enum, value_name = "NAME")]
     preset: Option<PresetName>,
     /// Score of a match
-    #[arg(long = "match", value_name = "N", allow_negative_numbers = true, value_parser = score)]
+    #[arg(long = "match", value_name = "N", allow_negative_numbers = true, value_parser = values::score)]
     match_: Option<i32>,
     /// Penalty of a mismatch, a positive number
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = penalty)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     mismatch: Option<i32>,
     /// Penalty of opening a gap, a positive number; 0 makes gaps linear
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = penalty)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     gap_open: Option<i32>,
     /// Penalty of each residue of a gap, the first included, a positive number
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = penalty)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     gap_extend: Option<i32>,
     /// Substitution matrix: BLOSUM45/50/62/80/90, PAM30/70/250, or a file in NCBI's format
     #[arg(long, value_name = "NAME|FILE")]
     matrix: Option<String>,
     /// What the sequences are [default: as the references look]
-    #[arg(long, value_name = "dna|protein", value_parser = alphabet(), hide_possible_values = true)]
+    #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
     alphabet: Option<Alphabet>,
 }
 
@@ -116,13 +116,13 @@ struct ScoringFlags {
 #[command(next_help_heading = "Hits")]
 struct HitFlags {
     /// Least score of a hit [default: 20 x match, or 60 with a matrix]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = min_score)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::min_score)]
     min_score: Option<i32>,
     /// Least share of the best score, 0 to 1, that a further hit of a query must reach
-    #[arg(long, value_name = "RATIO", default_value = "0.8", allow_negative_numbers = true, value_parser = ratio)]
+    #[arg(long, value_name = "RATIO", default_value = "0.8", allow_negative_numbers = true, value_parser = values::ratio)]
     secondary_ratio: f64,
     /// Most records of a query: the best hit, and the next ones as secondary
-    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = count)]
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = values::count)]
     max_hits: usize,
     /// Align DNA queries in both orientations [default, but not of pairs]
     #[arg(long, conflicts_with = "forward_only")]
@@ -142,12 +142,12 @@ struct OutputFlags {
     #[arg(long)]
     eqx: bool,
     /// Read group of all records, such as '@RG\tID:run1\tSM:sample1'
-    #[arg(short = 'R', long, value_name = "LINE", value_parser = read_group)]
+    #[arg(short = 'R', long, value_name = "LINE", value_parser = values::read_group)]
     read_group: Option<String>,
     /// Say only what went wrong
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say more on stderr
+    /// Say more on stderr: the scoring, and what each batch took
     #[arg(short, long)]
     verbose: bool,
 }
@@ -159,13 +159,13 @@ struct MachineFlags {
     ///
     /// auto takes the best real GPU, else the CPU. A device that is named and missing is an error.
     /// `swalign devices` lists them. The answer is the same on every device.
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
     device: DeviceChoice,
     /// Host threads [default: SLURM_CPUS_PER_TASK, else all cores]
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     threads: Option<usize>,
     /// Most queries of one batch [default: by their work]; changes memory and speed, never the answer
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     batch: Option<usize>,
     /// Run shaders with the driver's bounds checks on
     #[arg(long, hide = true)]
@@ -351,107 +351,6 @@ fn default_threads(granted: Option<&str>) -> usize {
         .unwrap_or_else(|| thread::available_parallelism().map_or(1, |threads| threads.get()))
 }
 
-fn score(text: &str) -> Result<i32, String> {
-    positive(text, "scores of a match are positive numbers")
-}
-
-fn penalty(text: &str) -> Result<i32, String> {
-    positive(text, "penalties are positive numbers")
-}
-
-/// A number of 0 or more; `rule` and the number without its sign are the remedy for a negative one.
-/// How far up each may go is [`ScoringChoice::resolve`]'s matter.
-fn positive(text: &str, rule: &str) -> Result<i32, String> {
-    match text.parse::<i32>() {
-        Ok(number) if number < 0 => Err(format!("{rule}; give {}", number.unsigned_abs())),
-        Ok(number) => Ok(number),
-        Err(_) => Err("give a whole number, such as 4".to_string()),
-    }
-}
-
-fn min_score(text: &str) -> Result<i32, String> {
-    text.parse()
-        .ok()
-        .filter(|&number| number >= 1)
-        .ok_or_else(|| format!("give a whole number from 1 to {}", i32::MAX))
-}
-
-fn count(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|&number| number >= 1)
-        .ok_or_else(|| "give a whole number of 1 or more".to_string())
-}
-
-fn ratio(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|number| (0.0..=1.0).contains(number))
-        .ok_or_else(|| "give a number from 0 to 1, such as 0.8".to_string())
-}
-
-fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
-    PossibleValuesParser::new(["dna", "protein"])
-        .map(|name| if name == "dna" { Alphabet::Dna } else { Alphabet::Protein })
-}
-
-fn device(text: &str) -> Result<DeviceChoice, String> {
-    match text.split_once(':') {
-        None if text == "auto" => Ok(DeviceChoice::Auto),
-        None if text == "cpu" => Ok(DeviceChoice::Cpu),
-        None if text == "plain" => Ok(DeviceChoice::Plain),
-        None if text == "gpu" => Ok(DeviceChoice::Gpu(None)),
-        Some(("gpu", name)) if !name.trim().is_empty() => {
-            Ok(DeviceChoice::Gpu(Some(name.trim().to_string())))
-        }
-        _ => {
-            Err("give auto, cpu, gpu, or gpu:INDEX, gpu:NAME or gpu:PCI-ID from `swalign devices`"
-                .to_string())
-        }
-    }
-}
-
-/// bwa's form of a read group, with tabs real or written `\t`; ID comes first in what is returned.
-fn read_group(text: &str) -> Result<String, String> {
-    let line = text.replace("\\t", "\t");
-    let mut fields = line.split('\t');
-    if fields.next() != Some("@RG") {
-        return Err(r"begin with @RG, as in '@RG\tID:run1\tSM:sample1'".to_string());
-    }
-    let mut fields: Vec<&str> = fields.collect();
-    if let Some(wrong) = fields.iter().find(|field| !is_header_field(field)) {
-        return Err(format!(
-            r"'{}' is not TAG:VALUE; write fields as in '@RG\tID:run1\tSM:sample1'",
-            wrong.escape_debug()
-        ));
-    }
-    let tag = |field: &&str| field[..2].to_string();
-    let mut tags: Vec<String> = fields.iter().map(tag).collect();
-    tags.sort_unstable();
-    if let Some(twice) = tags.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("{} is given twice; give each tag once", twice[0]));
-    }
-    let id = fields
-        .iter()
-        .position(|field| field.starts_with("ID:"))
-        .ok_or(r"ID is missing; add it, as in '@RG\tID:run1\tSM:sample1'")?;
-    fields[..=id].rotate_right(1);
-    Ok(format!("@RG\t{}", fields.join("\t")))
-}
-
-/// Whether `field` is `TAG:VALUE` with a two-character tag and a value of printable characters.
-fn is_header_field(field: &str) -> bool {
-    match field.as_bytes() {
-        [first, second, b':', value @ ..] => {
-            first.is_ascii_alphabetic()
-                && second.is_ascii_alphanumeric()
-                && !value.is_empty()
-                && value.iter().all(|byte| (b' '..=b'~').contains(byte))
-        }
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -620,26 +519,6 @@ mod tests {
         assert_eq!(choice("gpu:0000:3b:00.0"), DeviceChoice::Gpu(Some("0000:3b:00.0".to_string())));
         for wrong in ["gpu:", "tpu", "cpu:1", ""] {
             refused(&["--device", wrong, "q", "r"], &["--device", "give auto, cpu, gpu"]);
-        }
-    }
-
-    #[test]
-    fn read_groups_as_bwa_takes_them() {
-        assert_eq!(read_group(r"@RG\tID:x\tSM:y z").unwrap(), "@RG\tID:x\tSM:y z");
-        assert_eq!(read_group("@RG\tSM:y\tPL:z\tID:x").unwrap(), "@RG\tID:x\tSM:y\tPL:z");
-        for (wrong, part) in [
-            ("ID:x", "@RG"),
-            ("@RG ID:x", "@RG"),
-            ("@RG", "ID"),
-            (r"@RG\tSM:y", "ID"),
-            (r"@RG\tID:", "TAG:VALUE"),
-            (r"@RG\tID:x\tsample", "TAG:VALUE"),
-            (r"@RG\tID:x\té:y", "TAG:VALUE"),
-            ("@RG\tID:x\ny", "TAG:VALUE"),
-            (r"@RG\tID:x\tID:y", "twice"),
-        ] {
-            let text = read_group(wrong).unwrap_err();
-            assert!(text.contains(part), "{wrong:?}: {text:?}");
         }
     }
 

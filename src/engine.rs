@@ -57,7 +57,6 @@ pub struct Edges {
 }
 
 /// What a sweep over a block leaves.
-#[derive(Debug)]
 pub struct Swept {
     pub edges: Edges,
     /// The block's directions (window 0), where they were asked for.

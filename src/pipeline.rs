@@ -6,22 +6,27 @@
 //! whatever the input; two workers on one engine's device let the host's work for one batch go on
 //! beside the device's work for another.
 
+mod device;
+mod intake;
+#[cfg(test)]
+mod tests;
+
 use crate::alignment::Found;
-use crate::alphabet::{Alphabet, reverse_complement_codes};
+use crate::alphabet::Alphabet;
 use crate::batch::{Batch, Sequences};
 use crate::candidates::Layout;
-use crate::engine::cpu::Cpu;
-use crate::engine::gpu::{Card, Gpu};
-use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
-use crate::error::{EngineError, Error, Place, Result};
+use crate::error::{EngineError, Error, Result};
 use crate::hits::{self, Effort, Rules};
-use crate::options::{DeviceChoice, Mode, Options, default_min_score};
+use crate::options::{Mode, Options, default_min_score};
 use crate::reader::{Queries, Reader, Record, References, read_references};
 use crate::scoring::Scoring;
 use crate::writer::{Output, SamWriter};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -32,17 +37,11 @@ use std::time::{Duration, Instant};
 const WORKERS: usize = 2;
 /// Batches under way: one being gathered, one waiting, those of the workers, one being written.
 const BATCHES: usize = WORKERS + 3;
-/// Queries, residues and chunks of a batch, at most.
-const BATCH_QUERIES: usize = 1 << 16;
-const BATCH_RESIDUES: usize = 1 << 25;
-const BATCH_CHUNKS: u64 = 1 << 19;
 /// How long a batch should take, and how much the first ones hold.
 const BATCH_SECONDS: f64 = 0.3;
 const FIRST_CELLS: u64 = 1 << 30;
 /// Records that a thread formats in one go.
 const FORMAT_QUERIES: usize = 256;
-/// Warnings about single queries that are shown; the rest are counted.
-const SHOWN_WARNINGS: u64 = 5;
 
 /// Where a run's news go. Called from several threads.
 pub trait Reporter: Sync {
@@ -97,6 +96,10 @@ struct Run<'a> {
     options: &'a Options,
     reporter: &'a dyn Reporter,
     targets: Arc<Sequences>,
+    /// Where they come from, as errors show it.
+    target_file: PathBuf,
+    /// Residues of the longest.
+    longest_target: usize,
     scoring: Arc<Scoring>,
     rules: Rules,
     strands: u32,
@@ -135,85 +138,76 @@ impl Failure {
 /// Runs `swalign` as `options` ask.
 pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
     let begun = Instant::now();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build().map_err(|error| {
-        EngineError::NoDevice(format!("{} threads can't be started: {error}", options.threads))
-    })?;
+    set_threads(options.threads)?;
     // Opening a GPU takes longer than reading a few megabases: do both at once.
-    let (inputs, opened) = thread::scope(|scope| {
-        let opening = scope.spawn(|| open_device(options));
-        let inputs = read_inputs(options);
-        (inputs, opening.join())
+    let (inputs, reading, opened) = thread::scope(|scope| {
+        let opening = scope.spawn(|| device::open(options));
+        let inputs = Inputs::read(options, reporter);
+        (inputs, begun.elapsed(), opening.join())
     });
-    let (references, queries) = inputs?;
-    let (device, note) = match opened {
+    let Inputs { references, target_file, queries } = inputs?;
+    let (device, remark) = match opened {
         Ok(opened) => opened?,
         Err(_) => return Err(EngineError::Lost("the driver failed while it was opened".to_string()).into()),
     };
-    let run = Run::new(options, reporter, references)?;
-    run.reading.store(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
-    let described = pool.install(|| device.engine().describe());
-    reporter.note(&format!("using {described}{note}"));
+    let run = Run::new(options, reporter, references, target_file)?;
+    run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
+    reporter.note(&format!("using {}{remark}", device.engine().describe()));
     let mut output = Output::create(options.output.as_deref())?;
-    let mut header = Vec::new();
-    run.writer.write_header(&mut header)?;
-    output.put(&header)?;
-
-    let mut summary = run.stages(queries, &device, &pool, &mut output)?;
+    let mut summary = run.whole(queries, &|| device.engine(), &mut output)?;
     output.finish()?;
-    summary.reading = Duration::from_nanos(run.reading.load(Ordering::Relaxed));
     summary.elapsed = begun.elapsed();
     Ok(summary)
 }
 
-/// A device that workers make their engines on.
-enum Device {
-    Plain,
-    Cpu,
-    /// With whether the CPU may take over.
-    Gpu(Arc<Card>, bool),
-}
-
-impl Device {
-    fn engine(&self) -> Guarded {
-        match self {
-            Device::Plain => Guarded::new(Box::new(Plain::new()), None),
-            Device::Cpu => Guarded::new(Box::new(Cpu::new()), None),
-            Device::Gpu(card, false) => Guarded::new(Box::new(Gpu::new(Arc::clone(card))), None),
-            Device::Gpu(card, true) => {
-                let fallback = || Box::new(Cpu::new()) as Box<dyn Engine>;
-                Guarded::new(Box::new(Gpu::new(Arc::clone(card))), Some(Box::new(fallback)))
-            }
+/// Sets the number of threads that parallel loops share, unless this process has set it before.
+///
+/// They are those of rayon's global pool, and no stage of a run is one of them: a thread of a pool
+/// that waits for a part of its loop may take up any other task of the pool, which must then be one
+/// that waits for nothing, neither a channel nor a lock that the first loop holds.
+fn set_threads(threads: usize) -> Result<()> {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
+        Err(error) if error.source().is_some() => {
+            let text = format!("{threads} threads can't be started: {error}; give fewer with --threads");
+            Err(EngineError::NoDevice(text).into())
         }
+        _ => Ok(()),
     }
 }
 
-/// Opens the device that was asked for; with a remark where it is not the first choice.
-fn open_device(options: &Options) -> Result<(Device, String), EngineError> {
-    let open = |name: Option<&str>| Card::open(name, options.checked_shaders);
-    let device = match &options.device {
-        DeviceChoice::Plain => Device::Plain,
-        DeviceChoice::Cpu => Device::Cpu,
-        DeviceChoice::Gpu(name) => Device::Gpu(open(name.as_deref())?, false),
-        DeviceChoice::Auto => match open(None) {
-            Ok(card) => Device::Gpu(card, true),
-            Err(error) => return Ok((Device::Cpu, format!(": {error}"))),
-        },
-    };
-    Ok((device, String::new()))
+/// What is read before the run begins.
+struct Inputs {
+    references: References,
+    target_file: PathBuf,
+    /// Not further than is needed to know that there are some.
+    queries: Queries,
 }
 
-/// Reads the references, and the queries as far as is needed to know that there are some.
-fn read_inputs(options: &Options) -> Result<(References, Queries)> {
-    let mut reader = Reader::open(&options.reference)?;
-    let mut queries = Reader::open(&options.query)?;
-    queries.peek()?;
-    let references = read_references(&mut reader, options.alphabet)?;
-    let queries = Queries::new(queries, references.alphabet, options.alphabet.is_some());
-    Ok((references, queries))
+impl Inputs {
+    fn read(options: &Options, reporter: &dyn Reporter) -> Result<Inputs> {
+        let mut reader = Reader::open(&options.reference)?;
+        let mut queries = Reader::open(&options.query)?;
+        queries.peek()?;
+        let references = read_references(&mut reader, options.alphabet)?;
+        warn(reporter, reader.warning());
+        let queries = Queries::new(queries, references.alphabet, options.alphabet.is_some());
+        Ok(Inputs { references, target_file: reader.path().to_path_buf(), queries })
+    }
+}
+
+fn warn(reporter: &dyn Reporter, warning: Option<String>) {
+    if let Some(warning) = warning {
+        reporter.note(&format!("warning: {warning}"));
+    }
 }
 
 impl<'a> Run<'a> {
-    fn new(options: &'a Options, reporter: &'a dyn Reporter, references: References) -> Result<Run<'a>> {
+    fn new(
+        options: &'a Options,
+        reporter: &'a dyn Reporter,
+        references: References,
+        target_file: PathBuf,
+    ) -> Result<Run<'a>> {
         let alphabet = references.alphabet;
         let scoring = Arc::new(options.scoring.resolve(alphabet)?);
         let min_score = options.min_score.unwrap_or_else(|| default_min_score(&scoring));
@@ -230,10 +224,19 @@ impl<'a> Run<'a> {
             secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,
             max_hits: options.max_hits,
         };
+        let longest_target = targets.iter().map(<[u8]>::len).max().unwrap_or(0);
+        reporter.detail(&format!(
+            "{} references, {} letters, the longest {longest_target}",
+            targets.len(),
+            targets.codes().len()
+        ));
+        reporter.detail(&format!("{scoring}, min_score={min_score}"));
         Ok(Run {
             options,
             reporter,
             targets,
+            target_file,
+            longest_target,
             scoring,
             rules,
             strands: if options.both_strands && alphabet == Alphabet::Dna { 2 } else { 1 },
@@ -244,14 +247,17 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Runs reader, workers and writer until the input is at its end or one of them fails.
-    fn stages(
+    /// Writes the header, then runs reader, workers and writer until the input is at its end or one
+    /// of them fails.
+    fn whole(
         &self,
         queries: Queries,
-        device: &Device,
-        pool: &rayon::ThreadPool,
+        engine: &(dyn Fn() -> Guarded + Sync),
         output: &mut Output,
     ) -> Result<Summary> {
+        let mut header = Vec::new();
+        self.writer.write_header(&mut header)?;
+        output.put(&header)?;
         let (to_workers, from_reader) = sync_channel(1);
         let (to_writer, from_workers) = sync_channel(1);
         let (leave, enter) = sync_channel(BATCHES);
@@ -267,13 +273,12 @@ impl<'a> Run<'a> {
             for _ in 0..WORKERS {
                 let to_writer = to_writer.clone();
                 let from_reader = Arc::clone(&from_reader);
-                scope.spawn(move || {
-                    self.guard(|| pool.install(|| self.work(device, &from_reader, &to_writer)));
-                });
+                scope.spawn(move || self.work(engine(), &from_reader, &to_writer));
             }
             drop((from_reader, to_writer));
             self.guard(|| self.write(from_workers, leave, output, &mut summary));
         });
+        summary.reading = Duration::from_nanos(self.reading.load(Ordering::Relaxed));
         self.failure.take().map_or(Ok(summary), Err)
     }
 
@@ -284,143 +289,26 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The reader's stage.
-    fn read(
-        &self,
-        mut queries: Queries,
-        enter: Receiver<()>,
-        to_workers: SyncSender<QueryBatch>,
-    ) -> Result<()> {
-        let (mut first, mut number, mut empty) = (0, 0, 0);
-        loop {
-            // A token that never comes means that the writer has stopped.
-            if enter.recv().is_err() || self.failure.stopped() {
-                return Ok(());
-            }
-            let begun = Instant::now();
-            let batch = self.gather(&mut queries, first, number, &mut empty)?;
-            self.reading.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
-            first += batch.records.len() as u64;
-            number += 1;
-            if batch.records.is_empty() {
-                break;
-            }
-            if to_workers.send(batch).is_err() {
-                return Ok(());
-            }
-        }
-        if empty > SHOWN_WARNINGS {
-            self.reporter
-                .note(&format!("warning: {empty} queries without residues in all; they are unmapped"));
-        }
-        queries.warning().into_iter().for_each(|warning| self.reporter.note(&format!("warning: {warning}")));
-        self.check_counts(first)
-    }
-
-    /// Gathers queries until there is work enough for a batch.
-    fn gather(
-        &self,
-        queries: &mut Queries,
-        first: u64,
-        number: usize,
-        empty: &mut u64,
-    ) -> Result<QueryBatch> {
-        let mut batch = QueryBatch { number, first, records: Vec::new(), queries: Sequences::default() };
-        let (mut cells, mut chunks, mut codes) = (0, 0, Vec::new());
-        let most = self.options.batch.unwrap_or(BATCH_QUERIES);
-        let enough = self.options.batch.map_or_else(|| self.cells.load(Ordering::Relaxed), |_| u64::MAX);
-        while batch.records.len() < most
-            && cells < enough
-            && chunks < BATCH_CHUNKS
-            && batch.queries.codes().len() < BATCH_RESIDUES
-        {
-            codes.clear();
-            let Some(record) = queries.next(&mut codes).transpose()? else { break };
-            self.check_query(&record, codes.len())?;
-            if codes.is_empty() {
-                *empty += 1;
-                if *empty <= SHOWN_WARNINGS {
-                    self.reporter.note(&format!(
-                        "warning: {}, record {} '{}' has no residues; it is unmapped",
-                        self.options.query.display(),
-                        record.number,
-                        record.name
-                    ));
-                }
-            }
-            let residues = self.target_residues(first + batch.records.len() as u64);
-            cells += codes.len() as u64 * residues * u64::from(self.strands);
-            chunks += u64::from(self.strands) * (residues / 4096 + 1);
-            batch.queries.push(codes.iter().copied());
-            if self.strands == 2 {
-                batch.queries.push(reverse_complement_codes(&codes));
-            }
-            batch.records.push(record);
-        }
-        Ok(batch)
-    }
-
-    /// Residues of the targets that the query at this place among all meets.
-    fn target_residues(&self, place: u64) -> u64 {
-        match self.options.mode {
-            Mode::All => self.targets.codes().len() as u64,
-            Mode::Pairs if place < self.targets.len() as u64 => self.targets.get(place as usize).len() as u64,
-            Mode::Pairs => 0,
-        }
-    }
-
-    /// Refuses a query whose scores could overflow, and one that has no target to pair with (the rest
-    /// is still read, for the message).
-    fn check_query(&self, record: &Record, len: usize) -> Result<()> {
-        let longest = match self.options.mode {
-            Mode::All => self.targets.iter().map(<[u8]>::len).max().unwrap_or(0),
-            Mode::Pairs => self.target_residues(record.number - 1) as usize,
-        };
-        if self.scoring.fits(len.min(longest)) {
-            return Ok(());
-        }
-        let place = Place {
-            file: self.options.query.clone(),
-            record: Some((record.number, record.name.clone())),
-            line: None,
-        };
-        let problem = format!("scores of {len} residues could overflow 32 bits under this scoring");
-        Err(Error::input(place, problem, "give smaller scores (--match, --matrix), or shorter queries"))
-    }
-
-    /// In pairs, every query has its target and every target its query.
-    fn check_counts(&self, queries: u64) -> Result<()> {
-        let targets = self.targets.len() as u64;
-        if self.options.mode == Mode::All || queries == targets {
-            return Ok(());
-        }
-        let (query, target) = (self.options.query.display(), self.options.reference.display());
-        Err(Error::Usage(format!(
-            "{query} has {queries} records and {target} has {targets}; `swalign pairs` aligns the i-th with the \
-             i-th, so give files of equal counts"
-        )))
-    }
-
-    /// A worker's stage.
+    /// A worker's stage. Its error, a panic too, goes to the writer: that one may wait for this batch
+    /// while the reader waits for room and the other workers for the reader.
     fn work(
         &self,
-        device: &Device,
+        mut engine: Guarded,
         from_reader: &Mutex<Receiver<QueryBatch>>,
-        to_writer: &SyncSender<Written>,
-    ) -> Result<()> {
-        let mut engine = device.engine();
+        to_writer: &SyncSender<Result<Written>>,
+    ) {
         loop {
-            let received = match from_reader.lock() {
-                Ok(receiver) => receiver.recv(),
-                Err(_) => return Ok(()),
-            };
-            let Ok(batch) = received else { return Ok(()) };
+            let Ok(Ok(batch)) = from_reader.lock().map(|receiver| receiver.recv()) else { return };
             if self.failure.stopped() {
-                return Ok(());
+                return;
             }
-            let written = self.align(&mut engine, batch)?;
-            if to_writer.send(written).is_err() {
-                return Ok(());
+            let aligned = || self.align(&mut engine, batch);
+            let written = panic::catch_unwind(AssertUnwindSafe(aligned)).unwrap_or_else(|_| {
+                Err(EngineError::Wrong("a worker stopped in the middle; please report it".to_string()).into())
+            });
+            let failed = written.is_err();
+            if to_writer.send(written).is_err() || failed {
+                return;
             }
         }
     }
@@ -475,7 +363,7 @@ impl<'a> Run<'a> {
         {
             found = hits::find(engine, batch, layout, &self.rules, effort);
         }
-        engine.take_notice().into_iter().for_each(|notice| self.reporter.note(&format!("warning: {notice}")));
+        warn(self.reporter, engine.take_notice());
         Ok(found?)
     }
 
@@ -496,7 +384,7 @@ impl<'a> Run<'a> {
     /// The writer's stage: batches in their order.
     fn write(
         &self,
-        from_workers: Receiver<Written>,
+        from_workers: Receiver<Result<Written>>,
         leave: SyncSender<()>,
         output: &mut Output,
         summary: &mut Summary,
@@ -504,6 +392,7 @@ impl<'a> Run<'a> {
         let mut early = BTreeMap::new();
         let mut next = 0;
         for written in from_workers {
+            let written = written?;
             early.insert(written.number, written);
             while let Some(written) = early.remove(&next) {
                 if self.failure.stopped() {
@@ -520,11 +409,25 @@ impl<'a> Run<'a> {
                 summary.cells += written.effort.cells;
                 summary.scoring += written.effort.scoring;
                 summary.backtrace += written.effort.backtrace;
+                self.detail(&written);
                 self.reporter.progress(summary.queries);
                 // The reader may be done already.
                 let _ = leave.try_send(());
             }
         }
         Ok(())
+    }
+
+    fn detail(&self, written: &Written) {
+        let Written { number, queries, aligned, effort, formatting, .. } = written;
+        self.reporter.detail(&format!(
+            "batch {}: {queries} queries, {aligned} aligned, {} cells; scoring {:.3} s, backtrace {:.3} s, \
+             formatting {:.3} s",
+            number + 1,
+            effort.cells,
+            effort.scoring.as_secs_f64(),
+            effort.backtrace.as_secs_f64(),
+            formatting.as_secs_f64()
+        ));
     }
 }

@@ -4,6 +4,7 @@
 //! gap_extend 2, length 1 costs 6 and length 2 costs 8.
 
 use crate::alphabet::{Alphabet, CODES};
+use std::fmt;
 
 /// The largest penalty or match score that is accepted: far above any in use, and small enough that
 /// no single step can overflow an i32.
@@ -42,8 +43,8 @@ pub struct Matrix {
     pub scores: [[i8; CODES]; CODES],
 }
 
-impl std::fmt::Debug for Matrix {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Matrix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Matrix({})", self.name)
     }
 }
@@ -112,6 +113,18 @@ impl Scoring {
     /// Whether no score of a query of `len` residues can overflow.
     pub fn fits(&self, len: usize) -> bool {
         (len as i64).saturating_mul(i64::from(self.max_potential())) <= MAX_SCORE
+    }
+}
+
+/// Every number by its name, as the header of the output has it.
+impl fmt::Display for Scoring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "alphabet={} ", self.alphabet)?;
+        match &self.substitution {
+            Substitution::Equal { match_, mismatch } => write!(f, "match={match_} mismatch={mismatch}")?,
+            Substitution::Matrix(matrix) => write!(f, "matrix={}", matrix.name)?,
+        }
+        write!(f, " gap_open={} gap_extend={}", self.gap_open, self.gap_extend)
     }
 }
 

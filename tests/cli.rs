@@ -109,11 +109,47 @@ mod files {
         refused_inputs(QUERY, b"\x00\x01\x02\x03 binary\n", &["ref.fa", "FASTA"]);
     }
 
+    /// Nothing is left of an output that was begun before the fault came to light.
     #[test]
     fn truncated_gzip() {
         let whole = fs::read(data("illumina_chr22.fq.gz")).unwrap();
-        let files = [("q.fq.gz", &whole[..whole.len() / 2]), ("ref.fa", REFERENCE)];
-        refused(&files, &["q.fq.gz", "ref.fa"], 1, &["q.fq.gz"]);
+        let half = &[&whole[..], &whole, &whole[..whole.len() / 2]].concat()[..];
+        let args = ["--batch", "20", "q.fq.gz", "ref.fa"];
+        let says = ["q.fq.gz", "gzip", "cut short"];
+        refused(&[("q.fq.gz", half), ("ref.fa", REFERENCE)], &args, 1, &says);
+        let folder = folder(&[("q.fq.gz", half), ("ref.fa", REFERENCE)]);
+        let written = run(folder.path(), &[&["--device", "cpu"][..], &args].concat());
+        assert_eq!(written.code, Some(1));
+        let lines = written.stdout.split(|byte| *byte == b'\n').count();
+        assert!(lines > 200, "{lines}: the fault comes late");
+        assert!(written.stdout.ends_with(b"\n"), "a record is cut");
+        refused(
+            &[("q.fa", QUERY), ("ref.fa.gz", &whole[..whole.len() / 2])],
+            &["q.fa", "ref.fa.gz"],
+            1,
+            &["ref.fa.gz", "gzip"],
+        );
+    }
+
+    /// bgzf ends with an empty block; without it a file may have lost whole blocks.
+    #[test]
+    fn bgzf_without_its_end() {
+        // `>a` and a line of 60 letters; by Python's zlib.
+        let block = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0F\0\x15\x8a1\r\x000\0\xc2\xfe\x89Z\xd2p`\0\x03\xf3ob\
+                      p5\x94\xdew\x90\x13\x8b\x04\xab\xb0\xc98'\xf7\x035a\x1b[\xeb\\U\x90\xf3\x018\xf7\x80\xa7A\0\0\0";
+        let end = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
+        let whole = &[&block[..], end].concat()[..];
+        for (query, reference, cut) in
+            [(whole, whole, None), (block, whole, Some("q.gz")), (whole, block, Some("ref.gz"))]
+        {
+            let outcome = accepted(&[("q.gz", query), ("ref.gz", reference)], &["q.gz", "ref.gz"]);
+            let warnings: Vec<&str> =
+                outcome.stderr.lines().filter(|line| line.contains("warning")).collect();
+            assert_eq!(warnings.len(), usize::from(cut.is_some()), "{}", outcome.stderr);
+            let said = |name: &str| warnings[0].contains(name) && warnings[0].contains("end marker");
+            assert!(cut.is_none_or(said), "{}", outcome.stderr);
+            assert_eq!(outcome.sam().records.len(), 1);
+        }
     }
 
     #[test]
@@ -157,7 +193,10 @@ mod files {
     fn empty_sequences() {
         let query = b">r0\n>r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n>r9\n";
         let outcome = accepted(&[("q.fa", query), ("ref.fa", REFERENCE)], &["q.fa", "ref.fa"]);
-        assert!(outcome.stderr.contains("r0") && outcome.stderr.contains("no letters"), "{}", outcome.stderr);
+        for (number, name) in [(1, "r0"), (3, "r9")] {
+            let warning = format!("warning: q.fa, record {number} '{name}': the query has no letters");
+            assert!(outcome.stderr.contains(&warning), "{}", outcome.stderr);
+        }
         let sam = outcome.sam();
         assert_eq!(sam.records.iter().map(|r| r.name()).collect::<Vec<_>>(), ["r0", "r1", "r9"]);
         assert_eq!(sam.records[0].fields[1..11], ["4", "*", "0", "0", "*", "*", "0", "0", "*", "*"]);
@@ -320,15 +359,19 @@ mod options {
 
     #[test]
     fn a_scoring_that_could_overflow() {
-        let mut query = b">long\n".to_vec();
-        query.extend(Random::new(1).sequence(Alphabet::Dna, 1000));
-        query.push(b'\n');
-        let folder = folder(&[("q.fa", &query), ("ref.fa", REFERENCE)]);
-        let outcome =
-            run(folder.path(), &["--device", "cpu", "--match", "1000000", "-o", "out.sam", "q.fa", "ref.fa"]);
-        assert!(matches!(outcome.code, Some(1 | 2)), "{outcome:?}");
-        assert!(outcome.stderr.contains("long") && outcome.stderr.contains("--match"), "{}", outcome.stderr);
-        assert!(!folder.path().join("out.sam").exists());
+        // Scores end at 2^29: 536 matches of a million fit, 537 don't.
+        let longest = 536;
+        let long = [b">long\n".to_vec(), Random::new(1).sequence(Alphabet::Dna, longest + 1), b"\n".to_vec()];
+        let long = long.concat();
+        let args = ["--match", "1000000", "q.fa", "ref.fa"];
+        let files = [("q.fa", &long[..]), ("ref.fa", &long)];
+        refused(&files, &args, 1, &["q.fa", "'long'", "537 letters", "overflow", "--match"]);
+        refused(&files, &["pairs", "--match", "1000000", "q.fa", "ref.fa"], 1, &["'long'", "--match"]);
+        let fitting = &[&long[..6 + longest], b"\n"].concat()[..];
+        for (query, reference) in [(fitting, &long[..]), (&long, fitting), (fitting, fitting)] {
+            let sam = accepted(&[("q.fa", query), ("ref.fa", reference)], &args).sam();
+            assert_eq!(sam.records[0].score(), 536_000_000);
+        }
     }
 
     #[test]
@@ -338,13 +381,13 @@ mod options {
             &[("q.fa", &three), ("ref.fa", REFERENCE)],
             &["pairs", "q.fa", "ref.fa"],
             1,
-            &["q.fa", "ref.fa", "3", "2"],
+            &["q.fa: 3 queries", "2 targets of ref.fa", "equal counts"],
         );
         refused(
             &[("q.fa", QUERY), ("ref.fa", &three)],
-            &["pairs", "q.fa", "ref.fa"],
+            &["pairs", "--batch", "1", "q.fa", "ref.fa"],
             1,
-            &["q.fa", "ref.fa", "3", "2"],
+            &["q.fa: 2 queries", "3 targets of ref.fa", "equal counts"],
         );
     }
 
@@ -445,10 +488,44 @@ mod output {
         assert!(!stderr.contains("panicked") && !stderr.to_lowercase().contains("error"), "{stderr}");
     }
 
+    /// Warnings too are notes; errors are not.
     #[test]
-    fn quiet_says_nothing() {
-        let outcome = accepted(&[("q.fa", QUERY), ("ref.fa", REFERENCE)], &["-q", "q.fa", "ref.fa"]);
+    fn quiet_says_nothing_but_errors() {
+        let query = [QUERY, b">empty\n"].concat();
+        let outcome = accepted(&[("q.fa", &query), ("ref.fa", REFERENCE)], &["-q", "q.fa", "ref.fa"]);
         assert_eq!(outcome.stderr, "");
+        refused_options(&["-q", "-o", "nosuch/out.sam"], 1, &["swalign: error: nosuch/out.sam"]);
+        refused(&[("ref.fa", REFERENCE)], &["-q", "nosuch.fa", "ref.fa"], 1, &["swalign: error: nosuch.fa"]);
+        refused_options(&["-q", "--match", "x"], 2, &["--match"]);
+    }
+
+    /// The device, a summary, and with -v the scoring and each batch.
+    #[test]
+    fn what_is_said() {
+        let files = [("q.fa", QUERY), ("ref.fa", REFERENCE)];
+        let normal = accepted(&files, &["-t", "1", "q.fa", "ref.fa"]).stderr;
+        let lines: Vec<&str> = normal.lines().collect();
+        assert_eq!(lines.len(), 2, "{normal}");
+        assert_eq!(lines[0], "swalign: using CPU (1 threads)");
+        // 29 and 24 letters against 51 and 42, both strands.
+        let cells = 2 * (29 + 24) * (51 + 42);
+        assert!(
+            lines[1].starts_with(&format!("swalign: 2 queries, 2 aligned, {cells} cells in ")),
+            "{normal}"
+        );
+        for word in ["GCUPS", "reading", "scoring", "backtrace", "writing"] {
+            assert!(lines[1].contains(word), "{word} in {normal}");
+        }
+        let verbose = accepted(&files, &["-v", "--batch", "1", "q.fa", "ref.fa"]).stderr;
+        for text in [
+            "2 references, 93 letters",
+            "match=1 mismatch=4",
+            "min_score=10",
+            "batch 1: 1 queries",
+            "batch 2: ",
+        ] {
+            assert!(verbose.contains(text), "{text} in {verbose}");
+        }
     }
 }
 

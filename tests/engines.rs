@@ -1,5 +1,6 @@
 //! The CPU engine against the specification.
 
+mod common;
 mod suite;
 
 use swalign::engine::cpu::Cpu;
@@ -29,4 +30,15 @@ fn cpu_agrees_on_empty_pairs() {
 fn blocks_make_the_whole() {
     suite::blocks_agree(&mut Plain::new());
     suite::blocks_agree(&mut Cpu::new());
+}
+
+#[test]
+fn cpu_agrees_at_the_edges_of_bands() {
+    suite::bands::edges().iter().for_each(|edge| edge.agrees(&mut Cpu::new()));
+}
+
+/// So the band is not only enough but as narrow as can be.
+#[test]
+fn a_narrower_band_loses_the_path() {
+    suite::bands::edges().iter().for_each(|edge| edge.fails_in_less(&mut Cpu::new()));
 }

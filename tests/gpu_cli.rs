@@ -79,3 +79,27 @@ fn the_adapter_is_listed_and_named() {
     let run = on(&format!("gpu:{name}"), &["data/proteins_20.fa", "data/uniprot_60.fa"]);
     assert!(run.stderr.to_lowercase().contains(&name.to_lowercase()), "{}", run.stderr);
 }
+
+/// What is listed as the default is what is taken when nothing is named, and that is never a software
+/// adapter.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn the_default_is_no_software_adapter() {
+    let listed = String::from_utf8(run_here(&["devices"]).stdout).unwrap();
+    let rows: Vec<Vec<&str>> = listed.lines().map(|line| line.split('\t').collect()).collect();
+    let remark = |row: &Vec<&str>| row[row.len() - 1].to_string();
+    let defaults: Vec<&Vec<&str>> = rows[1..].iter().filter(|row| remark(row) == "default").collect();
+    assert_eq!(defaults.len(), 1, "{listed}");
+    let inputs = ["-t", "2", "data/proteins_20.fa", "data/uniprot_60.fa"];
+    let (auto, gpu) = (on("auto", &inputs), on("gpu", &inputs));
+    assert_eq!(auto.code, Some(0), "{}", auto.stderr);
+    if defaults[0][0] == "cpu" {
+        assert!(rows[1..rows.len() - 1].iter().all(|row| remark(row).starts_with("software")), "{listed}");
+        assert!(auto.stderr.contains("using CPU (2 threads): no GPU was found"), "{}", auto.stderr);
+        assert_eq!(gpu.code, Some(1), "{}", gpu.stderr);
+        assert!(gpu.stderr.contains("software adapters are taken only when named"), "{}", gpu.stderr);
+    } else {
+        let using = format!("using GPU {}", defaults[0][1]);
+        assert!(auto.stderr.contains(&using) && gpu.stderr.contains(&using), "{}", auto.stderr);
+    }
+}

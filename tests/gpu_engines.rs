@@ -1,14 +1,14 @@
 //! The GPU engine against the specification, on the adapter that SWALIGN_TEST_GPU names (llvmpipe,
 //! Mesa's software adapter, if it is not set).
 
+mod common;
 mod suite;
 
 use std::sync::Arc;
 use swalign::engine::gpu::{Card, Gpu};
 
 fn card(checked: bool) -> Arc<Card> {
-    let name = std::env::var("SWALIGN_TEST_GPU").unwrap_or_else(|_| "llvmpipe".to_string());
-    Card::open(Some(&name), checked).unwrap_or_else(|error| panic!("{error}"))
+    Card::open(Some(&common::test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn gpu() -> Gpu {
@@ -49,4 +49,11 @@ fn gpu_agrees_on_empty_pairs() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_blocks_make_the_whole() {
     suite::blocks_agree(&mut gpu());
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_at_the_edges_of_bands() {
+    let mut gpu = gpu();
+    suite::bands::edges().iter().for_each(|edge| edge.agrees(&mut gpu));
 }

@@ -31,6 +31,19 @@ fn samtools(args: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// The records of SAM text as samtools can give them back: its 4 bits a letter know no proteins, so
+/// that of those SEQ is left out.
+fn records_of(sam: &str, protein: bool) -> String {
+    let record = |line: &str| {
+        let mut fields: Vec<&str> = line.split('\t').collect();
+        if protein {
+            fields.remove(9);
+        }
+        fields.join("\t") + "\n"
+    };
+    sam.lines().filter(|line| !line.starts_with('@')).map(record).collect()
+}
+
 /// Aligns, then has the output read, converted, sorted, indexed and counted again.
 fn read_by_others(query: &str, reference: &str, pairs: bool, options: &[&str], records: usize) {
     let folder = tempfile::tempdir().unwrap();
@@ -58,8 +71,8 @@ fn read_by_others(query: &str, reference: &str, pairs: bool, options: &[&str], r
     assert!(Path::new(&(sorted.clone() + ".bai")).exists());
     let again = samtools(&["view", &bam]);
     let text = std::fs::read_to_string(&sam).unwrap();
-    let body: String = text.split_inclusive('\n').filter(|line| !line.starts_with('@')).collect();
-    assert!(again == body, "samtools writes the records as we do");
+    let protein = text.contains("alphabet=protein");
+    assert!(records_of(&again, protein) == records_of(&text, protein), "samtools writes other records");
 
     let mut check = Command::new(tool("SWALIGN_TEST_PYTHON"));
     check.args(["tests/check_sam.py", &sam, query, reference]).args(pairs.then_some("--pairs"));

@@ -188,7 +188,7 @@ fn best_ends<const L: usize>(
 ) -> Best<L> {
     #[cfg(target_arch = "x86_64")]
     if L > 1 && is_x86_feature_detected!("avx2") {
-        // SAFETY: the features that the function is compiled for were just detected. Worth 3.5x
+        // SAFETY: the features that the function is compiled for were just detected. Worth 2.5x
         // over the baseline's SSE2 (docs/ideas.md).
         return unsafe { best_ends_avx2(lanes, table, substitute) };
     }

@@ -13,7 +13,7 @@ use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use crate::options::Options;
 use crate::reader::Record;
-use crate::scoring::{Scoring, Substitution};
+use crate::scoring::Scoring;
 use noodles_sam::alignment::RecordBuf;
 use noodles_sam::alignment::io::Write as _;
 use noodles_sam::alignment::record::cigar::op::{Kind, Op as SamOp};
@@ -298,15 +298,8 @@ fn program(command_line: &str) -> Map<Program> {
 /// The scoring, for readers of the file and for programs that check it. It says nothing of devices
 /// and threads, so that the same input gives the same bytes on all of them.
 fn scoring_comment(scoring: &Scoring) -> String {
-    let substitution = match &scoring.substitution {
-        Substitution::Equal { match_, mismatch } => format!("match={match_} mismatch={mismatch}"),
-        Substitution::Matrix(matrix) => format!("matrix={}", printable(&matrix.name)),
-    };
-    let Scoring { alphabet, gap_open, gap_extend, .. } = scoring;
-    let gaps = format!("gap_open={gap_open} gap_extend={gap_extend}");
-    format!(
-        "swalign scoring: alphabet={alphabet} {substitution} {gaps}; a gap of k costs gap_open + k * gap_extend"
-    )
+    let numbers = printable(&scoring.to_string());
+    format!("swalign scoring: {numbers}; a gap of k costs gap_open + k * gap_extend")
 }
 
 /// From which scores on hits exist.

@@ -53,4 +53,32 @@ impl Random {
         }
         copy
     }
+
+    /// `len` codes below `letters`.
+    pub fn codes(&mut self, len: usize, letters: u8) -> Vec<u8> {
+        (0..len).map(|_| self.below(usize::from(letters)) as u8).collect()
+    }
+
+    /// A copy of codes below `letters` with about one edit in `every` residues: substitutions,
+    /// insertions and deletions, some of them long.
+    pub fn mutated_codes(&mut self, codes: &[u8], letters: u8, every: usize) -> Vec<u8> {
+        let mut copy = Vec::with_capacity(codes.len());
+        let mut skip = 0;
+        for &code in codes {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            match (self.below(every), self.below(4)) {
+                (0, 0) => skip = self.below(12),
+                (0, 1) => {
+                    let extra = self.below(12) + 1;
+                    copy.extend(self.codes(extra, letters));
+                }
+                (0, _) => copy.push(self.below(usize::from(letters)) as u8),
+                _ => copy.push(code),
+            }
+        }
+        copy
+    }
 }

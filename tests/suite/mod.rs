@@ -4,6 +4,9 @@
 //! randomness is seeded; a failure names its case.
 #![allow(dead_code)]
 
+pub mod bands;
+
+use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Hit, Strand};
 use swalign::alphabet::Alphabet;
@@ -12,54 +15,6 @@ use swalign::batch::{Batch, Pair, Sequences};
 use swalign::engine::Engine;
 use swalign::engine::plain::Plain;
 use swalign::scoring::{Matrix, Scoring};
-
-/// A small generator of our own (SplitMix64, Steele et al. 2014), so that cases never change.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-
-    /// `len` codes below `letters`.
-    pub fn sequence(&mut self, len: usize, letters: u64) -> Vec<u8> {
-        (0..len).map(|_| self.below(letters) as u8).collect()
-    }
-
-    /// A copy with about one edit in `every` residues: substitutions, insertions, deletions, some of
-    /// them long.
-    pub fn mutate(&mut self, codes: &[u8], letters: u64, every: u64) -> Vec<u8> {
-        let mut copy = Vec::with_capacity(codes.len());
-        let mut skip = 0;
-        for &code in codes {
-            if skip > 0 {
-                skip -= 1;
-                continue;
-            }
-            match self.below(every) {
-                0 => match self.below(4) {
-                    0 => skip = self.below(12),
-                    1 => {
-                        let extra = self.below(12) as usize + 1;
-                        let inserted = self.sequence(extra, letters);
-                        copy.extend(inserted);
-                    }
-                    _ => copy.push(self.below(letters) as u8),
-                },
-                _ => copy.push(code),
-            }
-        }
-        copy
-    }
-}
 
 /// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
 /// mismatch that costs nothing.
@@ -79,7 +34,7 @@ pub fn scorings() -> Vec<Scoring> {
 }
 
 /// Letters of random sequences: now and then an ambiguous one.
-fn letters(scoring: &Scoring, random: &mut Random) -> u64 {
+fn letters(scoring: &Scoring, random: &mut Random) -> u8 {
     match (scoring.alphabet, random.below(4)) {
         (Alphabet::Dna, 0) => 2,
         (Alphabet::Dna, 1) => 6,
@@ -91,28 +46,28 @@ fn letters(scoring: &Scoring, random: &mut Random) -> u64 {
 
 /// A batch of pairs with these query and target lengths, half of them related.
 pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, Vec<Pair>) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (mut queries, mut targets, mut pairs) = (Sequences::default(), Sequences::default(), Vec::new());
     for (index, &(rows, cols)) in sizes.iter().enumerate() {
         let letters = letters(scoring, &mut random);
-        let target = random.sequence(cols, letters);
+        let target = random.codes(cols, letters);
         let query = match random.below(2) {
-            0 => random.sequence(rows, letters),
+            0 => random.codes(rows, letters),
             _ => {
-                let start = random.below(cols as u64 / 2 + 1) as usize;
-                let mut query = random.mutate(&target[start..], letters, 12);
+                let start = random.below(cols / 2 + 1);
+                let mut query = random.mutated_codes(&target[start..], letters, 12);
                 query.truncate(rows);
                 let missing = rows - query.len();
-                query.extend(random.sequence(missing, letters));
+                query.extend(random.codes(missing, letters));
                 query
             }
         };
         queries.push(query);
         targets.push(target);
         let end = cols as u32;
-        let start = if random.below(3) == 0 { random.below(u64::from(end)) as u32 } else { 0 };
+        let start = if random.below(3) == 0 { random.below(cols) as u32 } else { 0 };
         let own =
-            if random.below(3) == 0 { start + random.below(u64::from(end - start)) as u32 } else { start };
+            if random.below(3) == 0 { start + random.below((end - start) as usize) as u32 } else { start };
         pairs.push(Pair { query: index as u32, target: index as u32, start, own, end });
     }
     (Batch { queries, targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) }, pairs)
@@ -203,12 +158,11 @@ pub fn grids_agree(engine: &mut dyn Engine) {
 }
 
 /// Many random small pairs, so that lanes, workgroups and padding are full of different work.
-pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: u64) {
+pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: usize) {
     for (number, scoring) in scorings().iter().enumerate() {
-        let mut random = Random(31 * number as u64);
-        let sizes: Vec<(usize, usize)> = (0..count)
-            .map(|_| (random.below(longest) as usize + 1, random.below(2 * longest) as usize + 1))
-            .collect();
+        let mut random = Random::new(31 * number as u64);
+        let sizes: Vec<(usize, usize)> =
+            (0..count).map(|_| (random.below(longest) + 1, random.below(2 * longest) + 1)).collect();
         let (batch, pairs) = batch(scoring, &sizes, 1000 + number as u64);
         let case = format!("random, scoring {number}");
         let hits = scores_agree(engine, &batch, &pairs, &case);

@@ -99,7 +99,7 @@ impl Drop for Output {
 struct Pool(Mutex<Vec<wgpu::Buffer>>);
 
 /// Readback buffers that are kept for later.
-const POOLED: usize = 3;
+const POOLED: usize = 2;
 
 impl Pool {
     /// A buffer of at least `bytes`, the smallest there is or a new one.

@@ -1,0 +1,131 @@
+//! What the text of an argument stands for; an error is the remedy.
+
+use crate::alphabet::Alphabet;
+use crate::options::DeviceChoice;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+pub fn score(text: &str) -> Result<i32, String> {
+    positive(text, "scores of a match are positive numbers")
+}
+
+pub fn penalty(text: &str) -> Result<i32, String> {
+    positive(text, "penalties are positive numbers")
+}
+
+/// A number of 0 or more; `rule` and the number without its sign are the remedy for a negative one.
+/// How far up each may go is [`crate::options::ScoringChoice::resolve`]'s matter.
+fn positive(text: &str, rule: &str) -> Result<i32, String> {
+    match text.parse::<i32>() {
+        Ok(number) if number < 0 => Err(format!("{rule}; give {}", number.unsigned_abs())),
+        Ok(number) => Ok(number),
+        Err(_) => Err("give a whole number, such as 4".to_string()),
+    }
+}
+
+pub fn min_score(text: &str) -> Result<i32, String> {
+    text.parse()
+        .ok()
+        .filter(|&number| number >= 1)
+        .ok_or_else(|| format!("give a whole number from 1 to {}", i32::MAX))
+}
+
+pub fn count(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|&number| number >= 1)
+        .ok_or_else(|| "give a whole number of 1 or more".to_string())
+}
+
+pub fn ratio(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number| (0.0..=1.0).contains(number))
+        .ok_or_else(|| "give a number from 0 to 1, such as 0.8".to_string())
+}
+
+pub fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
+    PossibleValuesParser::new(["dna", "protein"])
+        .map(|name| if name == "dna" { Alphabet::Dna } else { Alphabet::Protein })
+}
+
+pub fn device(text: &str) -> Result<DeviceChoice, String> {
+    match text.split_once(':') {
+        None if text == "auto" => Ok(DeviceChoice::Auto),
+        None if text == "cpu" => Ok(DeviceChoice::Cpu),
+        None if text == "plain" => Ok(DeviceChoice::Plain),
+        None if text == "gpu" => Ok(DeviceChoice::Gpu(None)),
+        Some(("gpu", name)) if !name.trim().is_empty() => {
+            Ok(DeviceChoice::Gpu(Some(name.trim().to_string())))
+        }
+        _ => {
+            Err("give auto, cpu, gpu, or gpu:INDEX, gpu:NAME or gpu:PCI-ID from `swalign devices`"
+                .to_string())
+        }
+    }
+}
+
+/// bwa's form of a read group, with tabs real or written `\t`; ID comes first in what is returned.
+pub fn read_group(text: &str) -> Result<String, String> {
+    let line = text.replace("\\t", "\t");
+    let mut fields = line.split('\t');
+    if fields.next() != Some("@RG") {
+        return Err(r"begin with @RG, as in '@RG\tID:run1\tSM:sample1'".to_string());
+    }
+    let mut fields: Vec<&str> = fields.collect();
+    if let Some(wrong) = fields.iter().find(|field| !is_header_field(field)) {
+        return Err(format!(
+            r"'{}' is not TAG:VALUE; write fields as in '@RG\tID:run1\tSM:sample1'",
+            wrong.escape_debug()
+        ));
+    }
+    let tag = |field: &&str| field[..2].to_string();
+    let mut tags: Vec<String> = fields.iter().map(tag).collect();
+    tags.sort_unstable();
+    if let Some(twice) = tags.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("{} is given twice; give each tag once", twice[0]));
+    }
+    let id = fields
+        .iter()
+        .position(|field| field.starts_with("ID:"))
+        .ok_or(r"ID is missing; add it, as in '@RG\tID:run1\tSM:sample1'")?;
+    fields[..=id].rotate_right(1);
+    Ok(format!("@RG\t{}", fields.join("\t")))
+}
+
+/// Whether `field` is `TAG:VALUE` with a two-character tag and a value of printable characters.
+fn is_header_field(field: &str) -> bool {
+    match field.as_bytes() {
+        [first, second, b':', value @ ..] => {
+            first.is_ascii_alphabetic()
+                && second.is_ascii_alphanumeric()
+                && !value.is_empty()
+                && value.iter().all(|byte| (b' '..=b'~').contains(byte))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn read_groups_as_bwa_takes_them() {
+        assert_eq!(read_group(r"@RG\tID:x\tSM:y z").unwrap(), "@RG\tID:x\tSM:y z");
+        assert_eq!(read_group("@RG\tSM:y\tPL:z\tID:x").unwrap(), "@RG\tID:x\tSM:y\tPL:z");
+        for (wrong, part) in [
+            ("ID:x", "@RG"),
+            ("@RG ID:x", "@RG"),
+            ("@RG", "ID"),
+            (r"@RG\tSM:y", "ID"),
+            (r"@RG\tID:", "TAG:VALUE"),
+            (r"@RG\tID:x\tsample", "TAG:VALUE"),
+            (r"@RG\tID:x\té:y", "TAG:VALUE"),
+            ("@RG\tID:x\ny", "TAG:VALUE"),
+            (r"@RG\tID:x\tID:y", "twice"),
+        ] {
+            let text = read_group(wrong).unwrap_err();
+            assert!(text.contains(part), "{wrong:?}: {text:?}");
+        }
+    }
+}

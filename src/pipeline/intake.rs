@@ -1,0 +1,139 @@
+//! The reader's stage: queries gathered into batches, checked against what they will meet.
+
+use super::{QueryBatch, Run};
+use crate::alphabet::reverse_complement_codes;
+use crate::batch::Sequences;
+use crate::candidates::CHUNK;
+use crate::error::{Error, Place, Result};
+use crate::options::Mode;
+use crate::reader::{Queries, Record};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender};
+use std::time::Instant;
+
+/// Queries, residues and chunks of a batch, at most.
+const BATCH_QUERIES: usize = 1 << 16;
+const BATCH_RESIDUES: usize = 1 << 25;
+const BATCH_CHUNKS: u64 = 1 << 19;
+/// Warnings about single queries that are shown; the rest are counted.
+const SHOWN_WARNINGS: u64 = 5;
+
+/// The queries, and how many have come.
+struct Intake {
+    queries: Queries,
+    taken: u64,
+    empty: u64,
+}
+
+impl Run<'_> {
+    /// Reads all queries; `enter` lets a batch in when there is room for it.
+    pub(super) fn read(
+        &self,
+        queries: Queries,
+        enter: Receiver<()>,
+        to_workers: SyncSender<QueryBatch>,
+    ) -> Result<()> {
+        let mut intake = Intake { queries, taken: 0, empty: 0 };
+        for number in 0.. {
+            // A token that never comes means that the writer has stopped.
+            if enter.recv().is_err() || self.failure.stopped() {
+                return Ok(());
+            }
+            let begun = Instant::now();
+            let batch = self.gather(&mut intake, number)?;
+            self.reading.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            if batch.records.is_empty() {
+                break;
+            }
+            if to_workers.send(batch).is_err() {
+                return Ok(());
+            }
+        }
+        if intake.empty > SHOWN_WARNINGS {
+            let empty = intake.empty;
+            self.reporter
+                .note(&format!("warning: {empty} queries in all have no letters; they are unmapped"));
+        }
+        super::warn(self.reporter, intake.queries.warning());
+        self.check_counts(intake.queries.path(), intake.taken)
+    }
+
+    /// Gathers queries until there is work enough for a batch.
+    fn gather(&self, intake: &mut Intake, number: usize) -> Result<QueryBatch> {
+        let mut batch =
+            QueryBatch { number, first: intake.taken, records: Vec::new(), queries: Sequences::default() };
+        let (mut cells, mut chunks, mut codes) = (0, 0, Vec::new());
+        let most = self.options.batch.unwrap_or(BATCH_QUERIES);
+        let enough = self.options.batch.map_or_else(|| self.cells.load(Ordering::Relaxed), |_| u64::MAX);
+        while batch.records.len() < most
+            && cells < enough
+            && chunks < BATCH_CHUNKS
+            && batch.queries.codes().len() < BATCH_RESIDUES
+        {
+            codes.clear();
+            let Some(record) = intake.queries.next(&mut codes).transpose()? else { break };
+            self.check_query(intake, &record, codes.len())?;
+            let residues = self.target_residues(intake.taken);
+            cells += codes.len() as u64 * residues * u64::from(self.strands);
+            chunks += u64::from(self.strands) * (residues / u64::from(CHUNK) + 1);
+            batch.queries.push(codes.iter().copied());
+            if self.strands == 2 {
+                batch.queries.push(reverse_complement_codes(&codes));
+            }
+            batch.records.push(record);
+            intake.taken += 1;
+        }
+        Ok(batch)
+    }
+
+    /// Residues of the targets that the query at this place among all meets.
+    fn target_residues(&self, place: u64) -> u64 {
+        match self.options.mode {
+            Mode::All => self.targets.codes().len() as u64,
+            Mode::Pairs if place < self.targets.len() as u64 => self.targets.get(place as usize).len() as u64,
+            Mode::Pairs => 0,
+        }
+    }
+
+    /// Refuses a query whose scores could overflow, and warns of one without letters.
+    fn check_query(&self, intake: &mut Intake, record: &Record, len: usize) -> Result<()> {
+        let longest = match self.options.mode {
+            Mode::All => self.longest_target,
+            Mode::Pairs => self.target_residues(intake.taken) as usize,
+        };
+        let place = || Place {
+            file: intake.queries.path().to_path_buf(),
+            record: Some((record.number, record.name.clone())),
+            line: None,
+        };
+        if !self.scoring.fits(len.min(longest)) {
+            let problem = format!(
+                "{len} letters against {longest} could overflow the 32 bits of a score under this scoring"
+            );
+            let remedy = "give smaller scores (--match, --matrix) or shorter sequences";
+            return Err(Error::input(place(), problem, remedy));
+        }
+        if len == 0 {
+            if intake.empty < SHOWN_WARNINGS {
+                let place = place();
+                self.reporter.note(&format!("warning: {place}: the query has no letters; it is unmapped"));
+            }
+            intake.empty += 1;
+        }
+        Ok(())
+    }
+
+    /// In pairs, every query has its target and every target its query.
+    fn check_counts(&self, file: &Path, queries: u64) -> Result<()> {
+        let targets = self.targets.len() as u64;
+        if self.options.mode == Mode::All || queries == targets {
+            return Ok(());
+        }
+        let place = Place { file: file.to_path_buf(), ..Place::default() };
+        let problem =
+            format!("{queries} queries for the {targets} targets of {}", self.target_file.display());
+        let remedy = "give files of equal counts, since `swalign pairs` aligns the i-th with the i-th";
+        Err(Error::input(place, problem, remedy))
+    }
+}

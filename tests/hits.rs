@@ -1,0 +1,266 @@
+//! The hits of a query against their definition, which knows nothing of chunks: the best alignment over
+//! all targets and strands, then the best one whose target interval overlaps none before it on its
+//! target and strand, and so on.
+//!
+//! The oracle takes the definition at its word: it runs the specification engine over whole targets,
+//! cuts each alignment's interval out, and goes on with what is left. Copies of the queries stand where
+//! chunks meet.
+
+mod common;
+
+use common::codes;
+use common::golden::check_path;
+use common::random::Random;
+use std::cmp::Reverse;
+use std::sync::Arc;
+use swalign::alignment::{Alignment, Hit, Strand};
+use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::backtrace::{self, Wanted};
+use swalign::batch::{Batch, Pair, Sequences};
+use swalign::candidates::{self, CHUNK, Layout};
+use swalign::engine::cpu::Cpu;
+use swalign::engine::plain::Plain;
+use swalign::engine::{Engine, Window};
+use swalign::hits::{self, Effort, Rules};
+use swalign::scoring::Scoring;
+
+/// The oracle stops after so many hits: one more than any case asks for.
+const MOST: usize = 6;
+
+/// What is left of a target on one strand, with its best hit.
+struct Piece {
+    strand: Strand,
+    pair: Pair,
+    best: Hit,
+}
+
+impl Piece {
+    fn new(batch: &Batch, strand: Strand, (query, target): (u32, u32), (start, end): (u32, u32)) -> Piece {
+        let pair = Pair { query, target, start, own: start, end };
+        let best = Plain::new().score(batch, &[pair]).unwrap()[0];
+        Piece { strand, pair, best }
+    }
+
+    /// The best alignment in the piece, from every direction of its whole matrix.
+    fn alignment(&self, batch: &Batch) -> Alignment {
+        let Pair { query, target, start, .. } = self.pair;
+        let Hit { query_end, target_end, score } = self.best;
+        let band = Default::default(); // The specification has none.
+        let window = Window { query, target, start, query_end, target_end, band };
+        let wanted = Wanted { window, strand: self.strand, score };
+        let alignment = backtrace::align(&mut Plain::new(), batch, &[wanted]).unwrap().remove(0);
+        check_path(&alignment, batch.query(query), batch.target(target), &batch.scoring).unwrap();
+        alignment
+    }
+}
+
+/// The first hits of a record, down to the threshold, which is the last value.
+fn oracle(batch: &Batch, layout: &Layout, record: u32, min_score: i32, ppm: i64) -> (Vec<Alignment>, i32) {
+    let targets: Vec<u32> = match layout.paired {
+        Some(first) => vec![first + record],
+        None => (0..batch.targets.len() as u32).collect(),
+    };
+    let mut pieces = Vec::new();
+    for &strand in layout.orientations() {
+        for &target in &targets {
+            let sides = (layout.query(record, strand), target);
+            pieces.push(Piece::new(batch, strand, sides, (0, batch.target(target).len() as u32)));
+        }
+    }
+    let (mut hits, mut threshold) = (Vec::<Alignment>::new(), min_score);
+    while hits.len() < MOST {
+        let order = |piece: &Piece| {
+            let Hit { score, target_end, query_end } = piece.best;
+            (Reverse(score), piece.strand, piece.pair.target, target_end, query_end)
+        };
+        let Some(first) = (0..pieces.len()).min_by_key(|&index| order(&pieces[index])) else { break };
+        let best = pieces[first].best.score;
+        if hits.is_empty() {
+            threshold = min_score.max(((i64::from(best) * ppm) as u64).div_ceil(1_000_000) as i32);
+        }
+        if best < threshold {
+            break;
+        }
+        let piece = pieces.remove(first);
+        let alignment = piece.alignment(batch);
+        let sides = (piece.pair.query, piece.pair.target);
+        for (start, end) in
+            [(piece.pair.start, alignment.target_start), (alignment.target_end, piece.pair.end)]
+        {
+            if start < end {
+                pieces.push(Piece::new(batch, piece.strand, sides, (start, end)));
+            }
+        }
+        hits.push(alignment);
+    }
+    (hits, threshold)
+}
+
+/// Queries that lie in the targets again and again, whole or changed, turned or not, side by side, and
+/// above all where chunks meet.
+struct Case {
+    batch: Batch,
+    layout: Layout,
+    min_score: i32,
+}
+
+/// Queries of a case, and so its targets.
+const RECORDS: usize = 3;
+
+impl Case {
+    fn new(seed: u64) -> Case {
+        let mut random = Random::new(seed);
+        let (match_, mismatch, open, extend) = random.pick(&[
+            (1, 4, 6, 1),
+            (2, 4, 4, 2),
+            (1, 1, 0, 2),
+            (1, 0, 1, 1),
+            (5, 4, 9, 1),
+            (2, 3, 5, 2),
+        ]);
+        let layout =
+            Layout { strands: random.pick(&[1, 2, 2]), paired: random.pick(&[None, None, None, Some(0)]) };
+        let letters = random.pick(&[&b"AC"[..], b"ACG", b"ACGT", b"ACGT", b"ACGTN"]);
+        let text = |random: &mut Random, len| -> Vec<u8> { (0..len).map(|_| random.pick(letters)).collect() };
+        let queries: Vec<Vec<u8>> = (0..RECORDS)
+            .map(|_| {
+                let len = 12 + random.below(60);
+                text(&mut random, len)
+            })
+            .collect();
+        let mut lengths = [
+            2 * CHUNK as usize + random.below(CHUNK as usize),
+            CHUNK as usize - 40 + random.below(80),
+            1 + random.below(150),
+        ];
+        lengths.rotate_left(random.below(RECORDS));
+        let mut targets: Vec<Vec<u8>> = lengths.iter().map(|&len| text(&mut random, len)).collect();
+        let mut case = Case {
+            batch: Batch {
+                queries: case_queries(&queries, &layout),
+                targets: encoded(&targets),
+                scoring: Arc::new(Scoring::dna(match_, mismatch, open, extend)),
+            },
+            layout,
+            min_score: match_ * (8 + random.below(8) as i32),
+        };
+        for (target, letters) in targets.iter_mut().enumerate() {
+            let mut borders = case.borders(target as u32);
+            borders.extend((0..3).map(|_| random.below(letters.len()) as u32));
+            for border in borders {
+                let query = match layout.paired {
+                    Some(first) => &queries[target - first as usize],
+                    None => &queries[random.below(RECORDS)],
+                };
+                let len = query.len();
+                let anywhere = random.below(len);
+                let before = random.pick(&[0, 1, len / 2, len - 1, len, anywhere]);
+                let percent = random.pick(&[0, 0, 5, 15]);
+                let copy = random.mutated(Alphabet::Dna, query, percent);
+                let copy = if random.below(3) == 0 { reverse_complement(&copy) } else { copy };
+                let start = (border as usize).saturating_sub(before);
+                let copies = if random.below(2) == 0 { copy.repeat(2) } else { copy };
+                letters.iter_mut().skip(start).zip(copies).for_each(|(old, new)| *old = new);
+            }
+        }
+        case.batch.targets = encoded(&targets);
+        case
+    }
+
+    /// The columns at which chunks of `target` meet, for any query.
+    fn borders(&self, target: u32) -> Vec<u32> {
+        let mut borders: Vec<u32> = (0..RECORDS as u32)
+            .flat_map(|record| candidates::pairs(&self.batch, &self.layout, record, self.min_score))
+            .filter(|(_, pair)| pair.target == target && pair.own > 0)
+            .map(|(_, pair)| pair.own)
+            .collect();
+        borders.sort_unstable();
+        borders.dedup();
+        borders
+    }
+
+    fn find(&self, rules: &Rules) -> Vec<swalign::alignment::Found> {
+        hits::find(&mut Cpu::new(), &self.batch, &self.layout, rules, &mut Effort::default()).unwrap()
+    }
+}
+
+/// Every orientation of each query.
+fn case_queries(queries: &[Vec<u8>], layout: &Layout) -> Sequences {
+    let mut all = Sequences::default();
+    for query in queries {
+        all.push(codes(Alphabet::Dna, query));
+        if layout.strands == 2 {
+            all.push(codes(Alphabet::Dna, &reverse_complement(query)));
+        }
+    }
+    all
+}
+
+fn encoded(targets: &[Vec<u8>]) -> Arc<Sequences> {
+    let mut all = Sequences::default();
+    targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
+    Arc::new(all)
+}
+
+/// What the cases held, so that none of it is missing unseen.
+#[derive(Debug, Default)]
+struct Seen {
+    hits: usize,
+    without: usize,
+    ties: usize,
+    reverse: usize,
+    /// Hits on both sides of a border, and those that touch one from either side.
+    across: usize,
+    touching: usize,
+    /// Hits side by side without a column between them.
+    adjacent: usize,
+}
+
+impl Seen {
+    fn see(&mut self, case: &Case, hits: &[Alignment]) {
+        self.hits += hits.len();
+        self.without += usize::from(hits.is_empty());
+        self.ties += hits.windows(2).filter(|two| two[0].score == two[1].score).count();
+        for hit in hits {
+            let interval = (hit.target_start, hit.target_end);
+            self.reverse += usize::from(hit.strand == Strand::Reverse);
+            for border in case.borders(hit.target) {
+                self.across += usize::from(interval.0 < border && border < interval.1);
+                self.touching += usize::from(interval.0 == border || border == interval.1);
+            }
+            let behind = |other: &&Alignment| {
+                (other.strand, other.target, other.target_start) == (hit.strand, hit.target, hit.target_end)
+            };
+            self.adjacent += hits.iter().filter(behind).count();
+        }
+    }
+}
+
+#[test]
+fn hits_are_those_of_their_definition() {
+    let mut seen = Seen::default();
+    for seed in 0..60 {
+        let case = Case::new(seed);
+        let secondary_ppm = [800_000, 500_000, 0, 1_000_000][seed as usize % 4];
+        let expected: Vec<(Vec<Alignment>, i32)> = (0..RECORDS as u32)
+            .map(|record| oracle(&case.batch, &case.layout, record, case.min_score, secondary_ppm))
+            .collect();
+        for max_hits in [1, 2, MOST - 1] {
+            let rules = Rules { min_score: case.min_score, secondary_ppm, max_hits };
+            for (record, (found, (hits, threshold))) in case.find(&rules).iter().zip(&expected).enumerate() {
+                let place =
+                    format!("seed {seed}, record {record}, {max_hits} hits at most, {:?}", case.layout);
+                assert_eq!(found.alignments, hits[..hits.len().min(max_hits)], "{place}");
+                assert_eq!(found.second, hits.get(1).map(|hit| hit.score), "{place}");
+                assert_eq!(found.threshold, *threshold, "{place}");
+            }
+        }
+        expected.iter().for_each(|(hits, _)| seen.see(&case, hits));
+    }
+    let Seen { hits, without, ties, reverse, across, touching, adjacent } = seen;
+    for (count, least) in
+        [(hits, 300), (without, 3), (ties, 50), (reverse, 50), (across, 20), (touching, 20), (adjacent, 20)]
+    {
+        assert!(count >= least, "the cases hold too little: {seen:?}");
+    }
+}

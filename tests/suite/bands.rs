@@ -1,0 +1,138 @@
+//! Alignments at the edge of their band: one gap as long as the band of their score allows.
+
+use super::{plain_paths, wanted};
+use crate::common::random::Random;
+use std::sync::Arc;
+use swalign::alignment::{Alignment, Hit, Op};
+use swalign::alphabet::Alphabet;
+use swalign::backtrace::{self, Wanted};
+use swalign::batch::{Batch, Pair};
+use swalign::engine::Engine;
+use swalign::engine::plain::Plain;
+use swalign::error::EngineError;
+use swalign::scoring::{Matrix, Scoring};
+
+/// Lengths of gaps: at the seams of words, lanes and tiles.
+const GAPS: [u32; 12] = [1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 200];
+
+/// A pair whose best alignment is known: all of the query but an insertion, or all of the target but a
+/// deletion, matches letter for letter.
+pub struct Edge {
+    batch: Batch,
+    wanted: Wanted,
+    /// The path of the specification, which has no band.
+    expected: Alignment,
+    gap: (u32, Op),
+    name: String,
+}
+
+fn scorings() -> Vec<Scoring> {
+    let blosum = Matrix::named("BLOSUM62").unwrap();
+    vec![
+        Scoring::dna(1, 4, 6, 1),
+        Scoring::dna(2, 4, 4, 2),
+        Scoring::dna(1, 1, 0, 2),
+        Scoring::dna(3, 5, 0, 5),
+        Scoring::matrix(Alphabet::Protein, blosum, 11, 1),
+    ]
+}
+
+/// What `code` scores with itself, which for the letters drawn here is the most that it can score.
+fn own(scoring: &Scoring, code: u8) -> i32 {
+    scoring.score(code, code)
+}
+
+/// Every gap near the start, in the middle and near the end of its alignment.
+pub fn edges() -> Vec<Edge> {
+    let mut edges = Vec::new();
+    for (number, scoring) in scorings().iter().enumerate() {
+        for op in [Op::Deletion, Op::Insertion] {
+            for gap in GAPS {
+                for (place, more) in [("start", (0, 90)), ("end", (90, 0)), ("middle", (0, 0))] {
+                    let name = format!("scoring {number}, {op:?} of {gap} near the {place}");
+                    edges.push(edge(scoring, (gap, op), more, name));
+                }
+            }
+        }
+    }
+    edges
+}
+
+/// Two flanks that are only just worth the gap between them, `more` letters longer; drawn until chance
+/// gives nothing better than what is meant.
+fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -> Edge {
+    let letters = scoring.alphabet.required_letters().len() as u8;
+    // An insertion of letters that could have scored more would leave the band some room.
+    let least = (0..letters).map(|code| own(scoring, code)).min().unwrap();
+    let cheap: Vec<u8> = (0..letters).filter(|&code| own(scoring, code) == least).collect();
+    let cost = scoring.gap_cost(gap.0 as usize) as i32;
+    let worth = |codes: &[u8]| codes.iter().map(|&code| own(scoring, code)).sum::<i32>();
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let mut flank = |more: usize| {
+            let mut codes = random.codes(more, letters);
+            while worth(&codes[more..]) <= cost {
+                codes.extend(random.codes(1, letters));
+            }
+            codes
+        };
+        let (mut left, right) = (flank(more.0), flank(more.1));
+        left.reverse();
+        let extra: Vec<u8> = (0..gap.0).map(|_| random.pick(&cheap)).collect();
+        let (with, without) = ([&left[..], &extra, &right].concat(), [&left[..], &right].concat());
+        let (query, target) = if gap.1 == Op::Insertion { (with, without) } else { (without, with) };
+        let score = worth(&left) + worth(&right) - cost;
+        let end = target.len() as u32;
+        let batch = Batch {
+            queries: [query.as_slice()].into_iter().collect(),
+            targets: Arc::new([target.as_slice()].into_iter().collect()),
+            scoring: Arc::new(scoring.clone()),
+        };
+        let pairs = [Pair { query: 0, target: 0, start: 0, own: 0, end }];
+        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        if hits == [(Hit { score, query_end: query.len() as u32, target_end: end })] {
+            let wanted = wanted(&batch, &pairs, &hits)[0];
+            let expected = plain_paths(&batch, &pairs, &hits).remove(0);
+            // Linear gaps may part, at no cost.
+            if (expected.query_start, expected.target_start) == (0, 0) {
+                return Edge { batch, wanted, expected, gap, name };
+            }
+        }
+    }
+    panic!("{name}: no sequences were found")
+}
+
+impl Edge {
+    fn align(&self, engine: &mut dyn Engine, wanted: &Wanted) -> Result<Alignment, EngineError> {
+        backtrace::align(engine, &self.batch, std::slice::from_ref(wanted)).map(|mut paths| paths.remove(0))
+    }
+
+    /// The band is as wide as the gap, and inside it the engine finds the path that there is without.
+    pub fn agrees(&self, engine: &mut dyn Engine) {
+        let (band, (gap, op)) = (self.wanted.window.band, self.gap);
+        let side = if op == Op::Deletion { band.deletions } else { band.insertions };
+        assert_eq!(side, gap, "{}: the band", self.name);
+        assert_eq!(self.align(engine, &self.wanted).as_ref(), Ok(&self.expected), "{}", self.name);
+    }
+
+    /// In a band narrower by one, or a window shorter by one column, the path is lost. Where no other
+    /// path has its score, that is an error.
+    pub fn fails_in_less(&self, engine: &mut dyn Engine) {
+        let mut narrow = self.wanted;
+        let mut short = self.wanted;
+        match self.gap.1 {
+            Op::Deletion => {
+                assert_eq!(short.window.start, 0, "{}: the window is as long as the target", self.name);
+                short.window.start = 1;
+                narrow.window.band.deletions -= 1;
+            }
+            _ => narrow.window.band.insertions -= 1,
+        }
+        for less in [narrow, short].iter().filter(|less| less.window != self.wanted.window) {
+            let lost = self.align(engine, less);
+            let other =
+                matches!(&lost, Ok(path) if *path != self.expected && path.score == self.expected.score);
+            assert!(other || matches!(lost, Err(EngineError::Wrong(_))), "{}: {lost:?}", self.name);
+        }
+    }
+}
