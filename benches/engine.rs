@@ -31,7 +31,7 @@ impl Random {
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 32) * bound >> 32
+        (((z ^ (z >> 31)) >> 32) * bound) >> 32
     }
 
     fn sequence(&mut self, len: usize, letters: u64) -> Vec<u8> {
@@ -62,14 +62,14 @@ impl Random {
 
 enum Device {
     Cpu(Cpu),
-    Gpu(Gpu),
+    Gpu(Box<Gpu>),
 }
 
 impl Device {
     fn engine(&mut self) -> &mut dyn Engine {
         match self {
             Device::Cpu(engine) => engine,
-            Device::Gpu(engine) => engine,
+            Device::Gpu(engine) => engine.as_mut(),
         }
     }
 
@@ -185,6 +185,9 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
     assert_eq!(&alignments[..expected.len()], &expected[..], "{name}: paths");
 }
 
+/// The name of a row of the table, and what runs and prints it.
+type Row<'a> = (&'a str, Box<dyn Fn(&str, &mut Device) + 'a>);
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let small = arguments.iter().any(|argument| argument == "small");
@@ -194,7 +197,7 @@ fn main() {
     let mut device = match name {
         Some("cpu") => Device::Cpu(Cpu::new()),
         name => match Card::open(name, false) {
-            Ok(card) => Device::Gpu(Gpu::new(card)),
+            Ok(card) => Device::Gpu(Box::new(Gpu::new(card))),
             Err(error) => {
                 eprintln!("{error}");
                 std::process::exit(1);
@@ -206,7 +209,7 @@ fn main() {
     println!("work\tcells\twall ms\tTCUPS\tkernel ms\tTCUPS");
     let dna = || Scoring::dna(1, 4, 6, 1);
     let protein = || Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").expect("built in"), 11, 1);
-    let rows: Vec<(&str, Box<dyn Fn(&str, &mut Device)>)> = vec![
+    let rows: Vec<Row<'_>> = vec![
         ("score DNA 512x512", Box::new(|n, d| score(n, d, dna(), 131_072 / share, 512, 512))),
         ("score DNA 150x241", Box::new(|n, d| score(n, d, dna(), 1_000_000 / share, 150, 241))),
         ("score DNA 150x4400", Box::new(|n, d| score(n, d, dna(), 100_000 / share, 150, 4400))),
