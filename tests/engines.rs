@@ -42,3 +42,8 @@ fn cpu_agrees_at_the_edges_of_bands() {
 fn a_narrower_band_loses_the_path() {
     suite::bands::edges().iter().for_each(|edge| edge.fails_in_less(&mut Cpu::new()));
 }
+
+#[test]
+fn cpu_fills_whole_windows_alike() {
+    suite::whole_windows_agree(&mut Cpu::new(), usize::MAX);
+}

@@ -57,3 +57,15 @@ fn gpu_agrees_at_the_edges_of_bands() {
     let mut gpu = gpu();
     suite::bands::edges().iter().for_each(|edge| edge.agrees(&mut gpu));
 }
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_fills_whole_windows_alike() {
+    suite::whole_windows_agree(&mut gpu(), usize::MAX);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_beyond_one_dimension_of_a_dispatch() {
+    suite::many_pairs_agree(&mut gpu());
+}

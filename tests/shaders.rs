@@ -1,7 +1,11 @@
-//! Every kernel variant is valid WGSL, as far as can be told without a GPU.
+//! Every kernel variant is valid WGSL, as far as can be told without a GPU, and none is left out of
+//! the tests that need one.
+
+mod common;
+mod suite;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use swalign::engine::gpu::shader::Variant;
+use swalign::engine::gpu::shader::{Scores, Variant};
 
 #[test]
 fn every_variant_is_valid() {
@@ -24,5 +28,23 @@ fn tasks_lie_as_the_host_writes_them() {
         let (_, task) = module.types.iter().find(|(_, kind)| kind.name.as_deref() == Some("Task")).unwrap();
         let naga::TypeInner::Struct { span, .. } = task.inner else { panic!("a task is a struct") };
         assert_eq!(span as usize, size_of::<swalign::engine::gpu::layout::Task>());
+    }
+}
+
+/// The query lengths of the suite reach every variant, so that all of them run where a GPU is.
+#[test]
+fn the_suite_reaches_every_variant() {
+    let lengths: Vec<u32> = suite::seams(usize::MAX).into_iter().map(|(rows, _)| rows as u32).collect();
+    for variant in Variant::all() {
+        let reached =
+            lengths.iter().any(|&rows| match Variant::holding(variant.kernel, variant.scores, rows) {
+                Some(held) => held == variant,
+                None => variant.edges,
+            });
+        assert!(reached, "{variant:?}");
+    }
+    for scores in Variant::all().into_iter().map(|variant| variant.scores) {
+        let used = suite::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == scores);
+        assert!(used, "{scores:?}");
     }
 }

@@ -71,7 +71,7 @@ impl Reporter for Terminal {
 fn summary_line(summary: &Summary) -> String {
     let seconds = summary.elapsed.as_secs_f64();
     format!(
-        "{} queries, {} aligned, {} cells in {seconds:.2} s ({:.2} GCUPS); reading {:.2} s, scoring {:.2} s, \
+        "{} queries, {} aligned, {} cells in {seconds:.2} s ({:.2} GCUPS); reading {:.2} s, device {:.2} s, \
          backtrace {:.2} s, writing {:.2} s",
         summary.queries,
         summary.aligned,

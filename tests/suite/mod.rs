@@ -12,8 +12,9 @@ use swalign::alignment::{Alignment, Hit, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences};
-use swalign::engine::Engine;
+use swalign::bounds::Band;
 use swalign::engine::plain::Plain;
+use swalign::engine::{Engine, Window};
 use swalign::scoring::{Matrix, Scoring};
 
 /// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
@@ -77,8 +78,8 @@ pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, 
 /// words and of the wavefront.
 pub fn seams(limit: usize) -> Vec<(usize, usize)> {
     let rows = [
-        1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 159, 160, 161, 255, 256, 257,
-        511, 512, 513, 1023, 1024, 1025, 1540,
+        1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 151, 152, 153, 159, 160, 161,
+        191, 192, 193, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 1540,
     ];
     let cols = [1, 2, 7, 8, 9, 31, 32, 33, 100, 241];
     rows.into_iter()
@@ -141,6 +142,37 @@ pub fn seams_agree(engine: &mut dyn Engine, limit: usize) {
         let hits = scores_agree(engine, &batch, &pairs, &case);
         paths_agree(engine, &batch, &pairs, &hits, &case);
     }
+}
+
+/// Where every cell's H came from, in whole windows at every seam, for every scoring.
+pub fn whole_windows_agree(engine: &mut dyn Engine, limit: usize) {
+    let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
+    for (number, scoring) in scorings().iter().enumerate() {
+        let (batch, pairs) = batch(scoring, &seams(limit), 70 + number as u64);
+        let window = |pair: &Pair| {
+            let query_end = batch.query(pair.query).len() as u32;
+            let (query, target, target_end) = (pair.query, pair.target, pair.end);
+            Window { query, target, start: 0, query_end, target_end, band }
+        };
+        let windows: Vec<Window> = pairs.iter().map(window).collect();
+        let expected = Plain::new().fill(&batch, &windows).unwrap();
+        let filled = engine.fill(&batch, &windows).unwrap();
+        for (index, window) in windows.iter().enumerate() {
+            let (mut expected, mut filled) = (expected.window(index), filled.window(index));
+            for (i, j) in (0..window.query_end).flat_map(|i| (0..window.target_end).map(move |j| (i, j))) {
+                let (expected, filled) = (expected.get(i, j), filled.get(i, j));
+                let sources = (expected.map(|bits| bits & 3), filled.map(|bits| bits & 3));
+                assert_eq!(sources.0, sources.1, "cell {i}, {j} of {window:?}, {scoring:?}");
+            }
+        }
+    }
+}
+
+/// More small pairs than one dimension of a dispatch has workgroups.
+pub fn many_pairs_agree(engine: &mut dyn Engine) {
+    let sizes: Vec<(usize, usize)> = (0..280_000).map(|k| (1 + k % 3, 1 + k % 5)).collect();
+    let (batch, pairs) = batch(&Scoring::dna(1, 4, 6, 1), &sizes, 11);
+    scores_agree(engine, &batch, &pairs, "many pairs");
 }
 
 /// Targets at the seams of the runs of columns of a grid, and queries of one strip and more.
