@@ -506,14 +506,14 @@ mod output {
         let normal = accepted(&files, &["-t", "1", "q.fa", "ref.fa"]).stderr;
         let lines: Vec<&str> = normal.lines().collect();
         assert_eq!(lines.len(), 2, "{normal}");
-        assert_eq!(lines[0], "swalign: using CPU (1 threads)");
+        assert_eq!(lines[0], "swalign: using CPU (1 thread)");
         // 29 and 24 letters against 51 and 42, both strands.
         let cells = 2 * (29 + 24) * (51 + 42);
         assert!(
             lines[1].starts_with(&format!("swalign: 2 queries, 2 aligned, {cells} cells in ")),
             "{normal}"
         );
-        for word in ["GCUPS", "reading", "scoring", "backtrace", "writing"] {
+        for word in ["GCUPS", "reading", "device", "backtrace", "writing"] {
             assert!(lines[1].contains(word), "{word} in {normal}");
         }
         let verbose = accepted(&files, &["-v", "--batch", "1", "q.fa", "ref.fa"]).stderr;

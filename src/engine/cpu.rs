@@ -32,7 +32,10 @@ impl Cpu {
 
 impl Engine for Cpu {
     fn describe(&self) -> String {
-        format!("CPU ({} threads)", rayon::current_num_threads())
+        match rayon::current_num_threads() {
+            1 => "CPU (1 thread)".to_string(),
+            threads => format!("CPU ({threads} threads)"),
+        }
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {

@@ -37,11 +37,22 @@ pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
     let device = match &options.device {
         DeviceChoice::Plain => Device::Plain,
         DeviceChoice::Cpu => Device::Cpu,
-        DeviceChoice::Gpu(name) => Device::Gpu(card(name.as_deref())?, false),
+        DeviceChoice::Gpu(Some(name)) => Device::Gpu(card(Some(name))?, false),
+        DeviceChoice::Gpu(None) => Device::Gpu(card(None).map_err(with_remedy)?, false),
         DeviceChoice::Auto => match card(None) {
             Ok(card) => Device::Gpu(card, true),
             Err(error) => return Ok((Device::Cpu, format!(": {error}"))),
         },
     };
     Ok((device, String::new()))
+}
+
+/// What to do without a GPU, where one was asked for.
+fn with_remedy(error: EngineError) -> EngineError {
+    match error {
+        EngineError::NoDevice(text) => EngineError::NoDevice(format!(
+            "{text}; use --device cpu, or install the GPU's Vulkan driver and loader"
+        )),
+        other => other,
+    }
 }

@@ -137,10 +137,11 @@ impl Device {
                 Some(wanted) => {
                     format!("no adapter is named '{wanted}' (found: {seen}); `swalign devices` lists them")
                 }
-                None => format!(
-                    "no GPU was found (adapters: {seen}; software adapters are taken only when named); \
-                     use --device cpu, or install the GPU's Vulkan driver and loader"
-                ),
+                None => {
+                    format!(
+                        "no GPU was found (adapters: {seen}; software adapters are taken only when named)"
+                    )
+                }
             }));
         };
         pollster::block_on(Device::request(adapters.swap_remove(chosen), checked))
