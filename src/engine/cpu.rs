@@ -5,9 +5,9 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, counting_sort_descending};
-use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION, Layout};
+use crate::engine::directions::Layout;
 use crate::engine::plain::{self, IMPOSSIBLE};
-use crate::engine::{Block, Directions, Edges, Engine, Source, Swept, Tile, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Swept, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use rayon::prelude::*;
@@ -273,19 +273,10 @@ fn fill_band(batch: &Batch, window: &Window, tile: &Tile, words: &mut [u32]) {
         for j in from..to {
             let [up, f] = above[j + 1];
             let matched = diagonal + scoring.score(q, target[j]);
-            let h = matched.max(e).max(f).max(0);
-            let source = match h {
-                0 => Source::Stop,
-                _ if h == matched => Source::Diagonal,
-                _ if h == e => Source::Deletion,
-                _ => Source::Insertion,
-            };
-            let opened = h - first;
-            let deletion = if e - extend > opened { EXTEND_DELETION } else { 0 };
-            let insertion = if f - extend > opened { EXTEND_INSERTION } else { 0 };
-            tile.set(words, i as i32, j as u32, source as u8 | deletion | insertion);
-            e = opened.max(e - extend);
-            above[j + 1] = [h, opened.max(f - extend)];
+            let decided = plain::decide(matched, e, f, first, extend);
+            tile.set(words, i as i32, j as u32, decided.bits);
+            e = decided.e;
+            above[j + 1] = [decided.h, decided.f];
             diagonal = up;
         }
     }

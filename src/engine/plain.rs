@@ -23,6 +23,33 @@ impl Plain {
     }
 }
 
+/// A cell: H(i,j), the gaps that go on from it, E(i,j+1) and F(i+1,j), and its direction bits.
+pub struct Decided {
+    pub h: i32,
+    pub e: i32,
+    pub f: i32,
+    pub bits: u8,
+}
+
+/// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), `e` = E(i,j) and `f` = F(i,j). Of equals
+/// comes first: the stop, the diagonal, the deletion, the insertion; and a gap opens rather than
+/// extends. `first` is what a gap's first residue costs, `extend` each further one.
+#[inline(always)]
+pub fn decide(matched: i32, e: i32, f: i32, first: i32, extend: i32) -> Decided {
+    let h = matched.max(e).max(f).max(0);
+    let source = match h {
+        0 => Source::Stop,
+        _ if h == matched => Source::Diagonal,
+        _ if h == e => Source::Deletion,
+        _ => Source::Insertion,
+    };
+    let opened = h - first;
+    let deletion = if e - extend > opened { EXTEND_DELETION } else { 0 };
+    let insertion = if f - extend > opened { EXTEND_INSERTION } else { 0 };
+    let bits = source as u8 | deletion | insertion;
+    Decided { h, e: opened.max(e - extend), f: opened.max(f - extend), bits }
+}
+
 /// Runs the recurrence over `query` x `target`, from `edges`, row by row; `cell` gets each cell's
 /// row, column, H and direction bits. Returns the edges that the block leaves.
 pub fn recurrence(
@@ -48,21 +75,12 @@ pub fn recurrence(
             // Invariant: diagonal = H(i-1,j-1), above[j] = [H(i-1,j), F(i,j)], e = E(i,j).
             let [up, f] = above[j];
             let matched = diagonal + scoring.score(q, t);
-            let h = matched.max(e).max(f).max(0);
-            let source = match h {
-                0 => Source::Stop,
-                _ if h == matched => Source::Diagonal,
-                _ if h == e => Source::Deletion,
-                _ => Source::Insertion,
-            };
-            let opened = h - first;
-            let deletion = if e - extend > opened { EXTEND_DELETION } else { 0 };
-            let insertion = if f - extend > opened { EXTEND_INSERTION } else { 0 };
-            cell(i, j, h, source as u8 | deletion | insertion);
-            e = opened.max(e - extend);
-            above[j] = [h, opened.max(f - extend)];
+            let decided = decide(matched, e, f, first, extend);
+            cell(i, j, decided.h, decided.bits);
+            e = decided.e;
+            above[j] = [decided.h, decided.f];
             diagonal = up;
-            left = h;
+            left = decided.h;
         }
         behind.push([left, e]);
     }

@@ -3,16 +3,17 @@
 //! Two jobs can be under way: while the device runs one, the host prepares the next or reads the one
 //! before.
 
-use crate::engine::gpu::buffers::{self, Grown};
+use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::{MAX_GROUPS, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
+use crate::engine::gpu::readback::{Output, Pool};
 use crate::engine::gpu::shader::Variant;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a submission should take: long enough to be worth its overhead, short enough for every
@@ -68,63 +69,6 @@ impl Job {
 pub struct Answer {
     pub output: Output,
     pub leaving: Vec<EdgeValues>,
-}
-
-/// The output of a job, read where the device has mapped it: most of it is never looked at, so that
-/// a copy would cost more than the reading. Dropped, it gives its buffer back.
-pub struct Output {
-    /// `None` only while it is being dropped.
-    view: Option<wgpu::BufferView>,
-    bytes: usize,
-    readback: wgpu::Buffer,
-    pool: Arc<Pool>,
-}
-
-impl AsRef<[u32]> for Output {
-    fn as_ref(&self) -> &[u32] {
-        self.view.as_ref().map_or(&[], |view| bytemuck::cast_slice(&view[..self.bytes]))
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        self.view = None;
-        self.readback.unmap();
-        self.pool.put(self.readback.clone());
-    }
-}
-
-/// Readback buffers that are not in use.
-#[derive(Default)]
-struct Pool(Mutex<Vec<wgpu::Buffer>>);
-
-/// Readback buffers that are kept for later.
-const POOLED: usize = 2;
-
-impl Pool {
-    /// A buffer of at least `bytes`, the smallest there is or a new one.
-    fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
-        if let Ok(mut free) = self.0.lock() {
-            let fitting = free.iter().enumerate().filter(|(_, buffer)| buffer.size() >= bytes);
-            if let Some((place, _)) = fitting.min_by_key(|(_, buffer)| buffer.size()) {
-                return Ok(free.swap_remove(place));
-            }
-        }
-        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-        // A little room, so that the next job of about this size fits too.
-        buffers::create(device, "readback", usage, (bytes + bytes / 8).next_multiple_of(1 << 16))
-    }
-
-    fn put(&self, buffer: wgpu::Buffer) {
-        if let Ok(mut free) = self.0.lock() {
-            free.push(buffer);
-            if free.len() > POOLED {
-                // The smallest is the least useful.
-                free.sort_by_key(|buffer| std::cmp::Reverse(buffer.size()));
-                free.truncate(POOLED);
-            }
-        }
-    }
 }
 
 /// A job under way.
@@ -331,7 +275,7 @@ impl Runner {
             self.kernel_time += Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64);
         }
         let pool = Arc::clone(&self.pool);
-        let output = Output { view: Some(view), bytes: pending.output as usize, readback, pool };
+        let output = Output::new(view, pending.output as usize, readback, pool);
         self.learn(pending.cells, pending.begun);
         Ok(Answer { output, leaving })
     }

@@ -1,0 +1,70 @@
+//! What comes back from the device: outputs read in place, and the buffers that hold them.
+
+use crate::engine::gpu::buffers;
+use crate::engine::gpu::device::Device;
+use crate::error::EngineError;
+use std::sync::{Arc, Mutex};
+
+/// The output of a job, read where the device has mapped it: most of it is never looked at, so that
+/// a copy would cost more than the reading. Dropped, it gives its buffer back.
+pub struct Output {
+    /// `None` only while it is being dropped.
+    view: Option<wgpu::BufferView>,
+    bytes: usize,
+    readback: wgpu::Buffer,
+    pool: Arc<Pool>,
+}
+
+impl Output {
+    /// The first `bytes` of `view`, which maps `readback`; this came from `pool`.
+    pub fn new(view: wgpu::BufferView, bytes: usize, readback: wgpu::Buffer, pool: Arc<Pool>) -> Output {
+        Output { view: Some(view), bytes, readback, pool }
+    }
+}
+
+impl AsRef<[u32]> for Output {
+    fn as_ref(&self) -> &[u32] {
+        self.view.as_ref().map_or(&[], |view| bytemuck::cast_slice(&view[..self.bytes]))
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.view = None;
+        self.readback.unmap();
+        self.pool.put(self.readback.clone());
+    }
+}
+
+/// Readback buffers that are not in use.
+#[derive(Default)]
+pub struct Pool(Mutex<Vec<wgpu::Buffer>>);
+
+/// Readback buffers that are kept for later.
+const POOLED: usize = 2;
+
+impl Pool {
+    /// A buffer of at least `bytes`, the smallest there is or a new one.
+    pub fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
+        if let Ok(mut free) = self.0.lock() {
+            let fitting = free.iter().enumerate().filter(|(_, buffer)| buffer.size() >= bytes);
+            if let Some((place, _)) = fitting.min_by_key(|(_, buffer)| buffer.size()) {
+                return Ok(free.swap_remove(place));
+            }
+        }
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        // A little room, so that the next job of about this size fits too.
+        buffers::create(device, "readback", usage, (bytes + bytes / 8).next_multiple_of(1 << 16))
+    }
+
+    fn put(&self, buffer: wgpu::Buffer) {
+        if let Ok(mut free) = self.0.lock() {
+            free.push(buffer);
+            if free.len() > POOLED {
+                // The smallest is the least useful.
+                free.sort_by_key(|buffer| std::cmp::Reverse(buffer.size()));
+                free.truncate(POOLED);
+            }
+        }
+    }
+}
