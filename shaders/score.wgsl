@@ -2,9 +2,19 @@
 // first of equals stays; the lanes are compared at the end.
 
 //!slot bindings
-// For each task: score, tile row, column of its best cell; score 0 where there is none.
+// For each task: score, query row, column of its best cell, counted from the tile's first ones; score
+// 0 where there is none.
 @group(0) @binding(5) var<storage, read_write> results: array<vec4<i32>>;
+//!if SHUFFLE
+//!else
 var<workgroup> finals: array<vec3<i32>, THREADS>;
+//!end
+
+// Score, tile row and column: whether the first is better than the second.
+fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
+    let earlier = a.z < b.z || (a.z == b.z && a.y < b.y);
+    return a.x > b.x || (a.x == b.x && earlier);
+}
 //!slot state
     var best = 0;
     var best_row = 0u;
@@ -12,15 +22,15 @@ var<workgroup> finals: array<vec3<i32>, THREADS>;
 //!slot column
         var top = 0;
 //!slot cell
-//!if PACKED
-        // The row in the low bits, the first of equals largest: no search for it later.
-        top = max(top, t$k * ROW_KEYS + (ROW_KEYS - 1 - $k));
+//!if KEYED
+        // The row below the score, the first of equals largest: no search for it later.
+        top = max(top, t$k + (SCALE - 1 - $k));
 //!else
         top = max(top, t$k);
 //!end
 //!slot column_end
-//!if PACKED
-        if (top > (best | (ROW_KEYS - 1)) && col >= task.own) {
+//!if KEYED
+        if (top > (best | (SCALE - 1)) && col >= task.own) {
             best = top;
             best_col = col;
         }
@@ -34,20 +44,29 @@ var<workgroup> finals: array<vec3<i32>, THREADS>;
         }
 //!end
 //!slot finish
-//!if PACKED
-    best_row = lane * ROWS + u32(ROW_KEYS - 1 - best % ROW_KEYS);
-    best /= ROW_KEYS;
+//!if KEYED
+    best_row = lane * ROWS + u32(SCALE - 1 - best % SCALE);
+    best /= SCALE;
 //!end
-    finals[thread] = vec3<i32>(best, i32(best_row), i32(best_col));
+    var chosen = vec3<i32>(best, i32(best_row), i32(best_col));
+//!if SHUFFLE
+    for (var apart = 1u; apart < LANES; apart *= 2u) {
+        let other = subgroupShuffleXor(chosen, apart);
+        if (better(other, chosen)) {
+            chosen = other;
+        }
+    }
+//!else
+    finals[thread] = chosen;
     workgroupBarrier();
     if (lane == 0u) {
-        var chosen = finals[thread];
         for (var other = 1u; other < LANES; other++) {
-            let final_ = finals[thread + other];
-            let earlier = final_.z < chosen.z || (final_.z == chosen.z && final_.y < chosen.y);
-            if (final_.x > chosen.x || (final_.x == chosen.x && earlier)) {
-                chosen = final_;
+            if (better(finals[thread + other], chosen)) {
+                chosen = finals[thread + other];
             }
         }
-        results[task.result] = vec4<i32>(chosen, 0);
+    }
+//!end
+    if (lane == 0u && task.cols > 0u) {
+        results[task.result] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, 0);
     }

@@ -3,7 +3,10 @@
 // Lane l of a task owns the tile rows l*ROWS .. l*ROWS+ROWS-1: their letters (or profile words), H of
 // the last column (h) and E of the next one (e), all in registers. At step s it is at column s - l,
 // so that the cells of one step lie along an anti-diagonal. From lane l-1 it takes what that lane
-// published one step ago: H and F of the row above. Those two diagonals lie in workgroup memory.
+// published one step ago: H and F of the row above. Those two diagonals lie in workgroup memory, or go
+// from lane to lane inside a subgroup where its size is fixed; then the target's letters travel along.
+//
+// Values are multiples of SCALE: where that is more than 1, a row fits below a score.
 //
 // Rows outside the query match nothing. Where scores are asked for they stand above it, so that H
 // stays 0 in them; behind it stand rows only where no score is asked for. Columns outside the target
@@ -26,15 +29,24 @@
 
 override MATCH: i32 = 1;
 override MISMATCH: i32 = -1;
-// What the first residue of a gap costs, and each further one.
+// What the first residue of a gap costs, and each further one; multiples of SCALE.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
 
+//!if SHUFFLE
+//!else
 // What each thread published in even and odd steps, one place behind its own.
 var<workgroup> exchange: array<vec2<i32>, 2u * (THREADS + 1u)>;
+//!end
+//!if SHARED
+// The scores of the rows of the one query of this workgroup, 16 to an element: [row / 16][target
+// code][lane].
+var<workgroup> profile: array<vec4<u32>, PROFILE_WORDS / 4u>;
+//!else
 //!if PROFILE
 // The scores of each thread's rows, four to a word: [row / 4][target code][thread].
 var<workgroup> profile: array<u32, PROFILE_WORDS>;
+//!end
 //!end
 
 fn query_letter(task: Task, row: u32) -> u32 {
@@ -56,20 +68,30 @@ fn packed_scores(letter: u32) -> u32 {
 //!end
 
 //!if PROFILE
-fn build_profile(task: Task, lane: u32, thread: u32) {
-    for (var group = 0u; group < ROWS / 4u; group++) {
-        for (var code = 0u; code < CODES; code++) {
-            var word = 0u;
-            for (var k = 0u; k < 4u; k++) {
-                let letter = query_letter(task, lane * ROWS + group * 4u + k);
-                let place = min(letter, CODES - 1u) * CODES + code;
-                let score = (scores[place / 4u] >> (place % 4u * 8u)) & 0xffu;
-                // Outside the query: the least score there is, -128.
-                word |= select(score, 0x80u, letter == NO_QUERY) << (8u * k);
-            }
-            profile[(group * CODES + code) * THREADS + thread] = word;
-        }
+// The scores of four rows against a target code.
+fn profile_word(task: Task, first_row: u32, code: u32) -> u32 {
+    var word = 0u;
+    for (var k = 0u; k < 4u; k++) {
+        let letter = query_letter(task, first_row + k);
+        let place = min(letter, CODES - 1u) * CODES + code;
+        let score = (scores[place / 4u] >> (place % 4u * 8u)) & 0xffu;
+        // Outside the query: the least score there is, -128.
+        word |= select(score, 0x80u, letter == NO_QUERY) << (8u * k);
     }
+    return word;
+}
+//!end
+
+//!if SHUFFLE
+// The letters of a word's worth of columns from `col` on, the first lowest. Behind the target lies
+// whatever comes there; one word more than the targets take is always there.
+fn target_letters(task: Task, col: u32) -> u32 {
+    let place = task.target_ + col;
+    let shift = place % LETTERS_PER_WORD * LETTER_BITS;
+    let first = targets[place / LETTERS_PER_WORD] >> shift;
+    // Shifting by a whole word is undefined, so in two steps.
+    let second = (targets[place / LETTERS_PER_WORD + 1u] << (LETTER_BITS * (LETTERS_PER_WORD - 1u) - shift)) << LETTER_BITS;
+    return first | second;
 }
 //!end
 
@@ -77,21 +99,47 @@ fn build_profile(task: Task, lane: u32, thread: u32) {
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
+//!if SHUFFLE
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_size) subgroup_size: u32,
+    @builtin(subgroup_invocation_id) invocation: u32,
+//!else
     @builtin(local_invocation_index) thread: u32,
+//!end
 ) {
     let first_task = (group.y * grid.x + group.x) * PAIRS;
     if (first_task >= arrayLength(&tasks)) {
         return;
     }
+//!if SHUFFLE
+    let thread = subgroup * subgroup_size + invocation;
+//!end
+    let lane = thread % LANES;
+    let task = tasks[first_task + thread / LANES];
+//!if SHUFFLE
+    let steps = subgroupMax(task.cols) + LANES - 1u;
+//!else
     var steps = 0u;
     for (var pair = 0u; pair < PAIRS; pair++) {
         steps = max(steps, tasks[first_task + pair].cols);
     }
     steps += LANES - 1u;
-    let lane = thread % LANES;
-    let task = tasks[first_task + thread / LANES];
+//!end
+//!if SHARED
+    let owner = tasks[first_task];
+    for (var place = thread; place < PROFILE_WORDS; place += THREADS) {
+        let row = place / (LANES * CODES) * 4u;
+        let code = place / LANES % CODES;
+        let first_row = place % LANES * ROWS + row;
+        profile[(row / 16u * CODES + code) * LANES + place % LANES][row / 4u % 4u] = profile_word(owner, first_row, code);
+    }
+    workgroupBarrier();
+//!else
 //!if PROFILE
-    build_profile(task, lane, thread);
+    for (var place = 0u; place < ROWS / 4u * CODES; place++) {
+        let first_row = lane * ROWS + place / CODES * 4u;
+        profile[place * THREADS + thread] = profile_word(task, first_row, place % CODES);
+    }
 //!else
 //!if PACKED
 //!for k
@@ -103,10 +151,11 @@ fn main(
 //!end
 //!end
 //!end
+//!end
 //!if EDGES
-    var corner = edges[task.vertical + lane * ROWS].x;
+    var corner = edges[task.vertical + lane * ROWS].x * SCALE;
 //!for k
-    let left$k = edges[task.vertical + lane * ROWS + $ku + 1u];
+    let left$k = edges[task.vertical + lane * ROWS + $ku + 1u] * SCALE;
     var h$k = left$k.x;
     var e$k = left$k.y;
 //!end
@@ -118,22 +167,41 @@ fn main(
 //!end
 //!end
 //!insert state
+//!if SHUFFLE
+    // F that leaves the tile's rows of this lane, the letter of its column, and letters to come.
+    var f = 0;
+    var letter = NO_TARGET;
+    var letters = 0u;
+//!else
     exchange[THREADS + 1u + thread + 1u] = vec2<i32>(0, 0);
     workgroupBarrier();
+//!end
 
-    for (var step = 0u; step < steps; step++) {
+    for (var step = 0u; step < steps; ) {
+//!for c columns
+    {
         // Wraps to a large number before the target.
         let col = step - lane;
         let inside = col < task.cols;
-        let safe_col = select(0u, col, inside);
-        let place = task.target_ + safe_col;
+//!if SHUFFLE
+        if (step % LETTERS_PER_WORD == 0u && step < task.cols) {
+            letters = target_letters(task, step);
+        }
+        let fresh = select(NO_TARGET, letters & LETTER_MASK, step < task.cols);
+        letters >>= LETTER_BITS;
+        let passed = subgroupShuffleUp(letter, 1u);
+        letter = select(passed, fresh, lane == 0u);
+        var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
+//!else
+        let place = task.target_ + select(0u, col, inside);
         let loaded = (targets[place / LETTERS_PER_WORD] >> (place % LETTERS_PER_WORD * LETTER_BITS)) & LETTER_MASK;
         let letter = select(NO_TARGET, loaded, inside);
         let slot = (step & 1u) * (THREADS + 1u) + thread;
         var up = exchange[THREADS + 1u - (step & 1u) * (THREADS + 1u) + thread];
+//!end
         if (lane == 0u) {
 //!if EDGES
-            up = edges[task.horizontal + safe_col];
+            up = edges[task.horizontal + select(0u, col, inside)] * SCALE;
 //!else
             up = vec2<i32>(0, 0);
 //!end
@@ -143,30 +211,41 @@ fn main(
 //!end
         var diagonal = corner;
         corner = up.x;
+//!if SHUFFLE
+        f = up.y;
+//!else
         var f = up.y;
+//!end
 //!if PACKED
         // No byte stands for other letters. Outside the target a score of 0 does no harm; for an
         // ambiguous letter the mismatch is taken off what will be the diagonals of this column.
-        let one_hot = select(0u, 1u << (8u * (letter & 3u)), letter < 4u);
+        let one_hot = select(0u, u32(SCALE) << (8u * (letter & 3u)), letter < 4u);
         if (letter == AMBIGUOUS_TARGET) {
-            diagonal += MISMATCH;
+            diagonal += MISMATCH * SCALE;
 //!for k
-            h$k += MISMATCH;
+            h$k += MISMATCH * SCALE;
 //!end
         }
 //!end
 //!insert column
 //!for k
+//!if SHARED
+//!first 16
+        let word$k = profile[($ku / 16u * CODES + letter) * LANES + lane];
+//!end
+        let d$k = diagonal + dot4I8Packed(word$16[$ku / 4u % 4u], u32(SCALE) << (8u * ($ku % 4u)));
+//!else
 //!if PROFILE
 //!first 4
         let word$k = profile[($ku / 4u * CODES + letter) * THREADS + thread];
 //!end
-        let d$k = diagonal + dot4I8Packed(word$4, 1u << (8u * ($ku % 4u)));
+        let d$k = diagonal + dot4I8Packed(word$4, u32(SCALE) << (8u * ($ku % 4u)));
 //!else
 //!if PACKED
         let d$k = diagonal + dot4I8Packed(q$k, one_hot);
 //!else
         let d$k = diagonal + select(MISMATCH, MATCH, letter == q$k);
+//!end
 //!end
 //!end
         let t$k = max(max(d$k, 0), max(e$k, f));
@@ -180,22 +259,31 @@ fn main(
         f = max(f_extended$k, opened$k);
 //!end
 //!insert column_end
+//!if SHUFFLE
+//!else
         exchange[slot + 1u] = vec2<i32>(h$last, f);
+//!end
 //!if EDGES
         if (lane == LANES - 1u) {
-            edges[task.horizontal + col] = vec2<i32>(h$last, f);
+            edges[task.horizontal + col] = vec2<i32>(h$last, f) / SCALE;
         }
         }
 //!end
+//!if SHUFFLE
+//!else
         workgroupBarrier();
+//!end
+        step++;
+    }
+//!end
     }
 //!if EDGES
     if (task.cols > 0u) {
 //!for k
-        edges[task.vertical + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k);
+        edges[task.vertical + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k) / SCALE;
 //!end
         if (lane == 0u) {
-            edges[task.vertical].x = corner;
+            edges[task.vertical].x = corner / SCALE;
         }
     }
 //!end

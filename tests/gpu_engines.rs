@@ -41,6 +41,13 @@ fn gpu_agrees_on_random_pairs() {
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_where_queries_are_shared() {
+    suite::shared_queries_agree(&mut gpu());
+    suite::shared_queries_agree(&mut Gpu::new(card(true)));
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_empty_pairs() {
     suite::empty_pairs_agree(&mut gpu());
 }

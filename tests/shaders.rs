@@ -15,7 +15,7 @@ fn every_variant_is_valid() {
         let text = variant.wgsl();
         let module = naga::front::wgsl::parse_str(&text)
             .unwrap_or_else(|error| panic!("{variant:?}: {}", error.emit_to_string(&text)));
-        let outcome = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module);
+        let outcome = Validator::new(ValidationFlags::all(), Capabilities::SUBGROUP).validate(&module);
         assert!(outcome.is_ok(), "{variant:?}: {:?}", outcome.err());
     }
 }
@@ -35,13 +35,19 @@ fn tasks_lie_as_the_host_writes_them() {
 #[test]
 fn the_suite_reaches_every_variant() {
     let lengths: Vec<u32> = suite::seams(usize::MAX).into_iter().map(|(rows, _)| rows as u32).collect();
+    let many: Vec<u32> = suite::shared_lengths().into_iter().map(|rows| rows as u32).collect();
     for variant in Variant::all() {
-        let reached =
-            lengths.iter().any(|&rows| match Variant::holding(variant.kernel, variant.scores, rows) {
-                Some(held) => held == variant,
-                None => variant.edges,
-            });
-        assert!(reached, "{variant:?}");
+        let Variant { kernel, scores, .. } = variant;
+        let on = |held: Variant| {
+            let shared = variant.shared.then(|| held.sharing(Some(32))).flatten();
+            shared.unwrap_or(if variant.shuffle { held.on(Some(32)) } else { held })
+        };
+        let held = |rows: u32| match Variant::holding(kernel, scores, rows) {
+            Some(held) => on(held),
+            None => on(Variant::joined(kernel, scores)),
+        };
+        let lengths = if variant.shared { &many } else { &lengths };
+        assert!(lengths.iter().any(|&rows| held(rows) == variant), "{variant:?}");
     }
     for scores in Variant::all().into_iter().map(|variant| variant.scores) {
         let used = suite::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == scores);

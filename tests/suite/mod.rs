@@ -31,6 +31,8 @@ pub fn scorings() -> Vec<Scoring> {
         Scoring::dna(128, 500, 1000, 3),
         blosum(11, 1),
         blosum(0, 8),
+        // Too large for a row to fit below a score.
+        blosum(40_000_000, 1),
     ]
 }
 
@@ -78,8 +80,9 @@ pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, 
 /// words and of the wavefront.
 pub fn seams(limit: usize) -> Vec<(usize, usize)> {
     let rows = [
-        1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 151, 152, 153, 159, 160, 161,
-        191, 192, 193, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 1540,
+        1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 103, 104, 105, 127, 128, 129, 151, 152, 153,
+        159, 160, 161, 191, 192, 193, 199, 200, 201, 255, 256, 257, 303, 304, 305, 383, 384, 385, 511, 512,
+        513, 1023, 1024, 1025, 1540,
     ];
     let cols = [1, 2, 7, 8, 9, 31, 32, 33, 100, 241];
     rows.into_iter()
@@ -165,6 +168,33 @@ pub fn whole_windows_agree(engine: &mut dyn Engine, limit: usize) {
                 assert_eq!(sources.0, sources.1, "cell {i}, {j} of {window:?}, {scoring:?}");
             }
         }
+    }
+}
+
+/// Lengths of queries that meet many targets, at the seams of the tiles that share a profile.
+pub fn shared_lengths() -> Vec<usize> {
+    vec![1, 63, 64, 65, 128, 129, 256, 257, 512, 513, 1100]
+}
+
+/// Each query against more targets than a workgroup takes, one of them against few.
+pub fn shared_queries_agree(engine: &mut dyn Engine) {
+    for (number, scoring) in scorings().iter().enumerate().filter(|(number, _)| number % 3 != 1) {
+        let lengths = shared_lengths();
+        let sizes: Vec<(usize, usize)> = (0..75).map(|k| (lengths[k % lengths.len()], 20 + k % 23)).collect();
+        let (batch, _) = batch(scoring, &sizes, 500 + number as u64);
+        let pair = |query: u32, target: u32| Pair {
+            query,
+            target,
+            start: 0,
+            own: target % 3,
+            end: batch.target(target).len() as u32,
+        };
+        let met = |query: u32| if query == 3 { 2 } else { 40 + 7 * query };
+        let pairs: Vec<Pair> = (0..lengths.len() as u32)
+            .flat_map(|query| (0..met(query)).map(move |k| (query, k % 75)))
+            .map(|(query, target)| pair(query, target))
+            .collect();
+        scores_agree(engine, &batch, &pairs, &format!("shared queries, scoring {number}"));
     }
 }
 

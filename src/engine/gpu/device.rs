@@ -36,6 +36,8 @@ pub struct Device {
     pub limits: wgpu::Limits,
     /// Whether compute passes can be timed; nanoseconds of a tick.
     pub tick: Option<f32>,
+    /// Size of a subgroup, where it is always the same.
+    pub subgroup: Option<u32>,
     /// Run shaders with bounds checks.
     pub checked: bool,
     fault: Arc<Mutex<Option<String>>>,
@@ -150,10 +152,10 @@ impl Device {
     async fn request(adapter: wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
         let info = adapter.get_info();
         let limits = adapter.limits();
-        let timing = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
+        let features = adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("swalign"),
-            required_features: timing,
+            required_features: features,
             required_limits: limits.clone(),
             ..Default::default()
         };
@@ -177,8 +179,12 @@ impl Device {
                 on_loss(format!("{reason:?}: {text}"));
             }
         });
-        let tick = (!timing.is_empty()).then(|| queue.get_timestamp_period());
-        let opened = Device { device, queue, name: info.name, limits, tick, checked, fault };
+        let timing = features.contains(wgpu::Features::TIMESTAMP_QUERY);
+        let tick = timing.then(|| queue.get_timestamp_period());
+        let sized =
+            features.contains(wgpu::Features::SUBGROUP) && info.subgroup_min_size == info.subgroup_max_size;
+        let subgroup = sized.then_some(info.subgroup_min_size);
+        let opened = Device { device, queue, name: info.name, limits, tick, subgroup, checked, fault };
         opened.check_limits()?;
         Ok(opened)
     }
@@ -187,7 +193,8 @@ impl Device {
     fn check_limits(&self) -> Result<(), EngineError> {
         let needed =
             super::shader::Variant::all().iter().map(|variant| variant.workgroup_bytes()).max().unwrap_or(0);
-        let threads = super::layout::THREADS;
+        let threads =
+            super::shader::Variant::all().iter().map(|variant| variant.threads()).max().unwrap_or(0);
         for (what, has, needs) in [
             ("bytes of workgroup memory", self.limits.max_compute_workgroup_storage_size, needed),
             ("threads of a workgroup", self.limits.max_compute_invocations_per_workgroup, threads),

@@ -5,7 +5,6 @@ use crate::engine::directions::Layout;
 use crate::engine::gpu::grid::{Grid, GridTile};
 use crate::engine::gpu::job::{Answer, Job};
 use crate::engine::gpu::layout::Task;
-use crate::engine::gpu::score::finish_results;
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of};
 use crate::engine::{Block, Directions, Edges, Swept, Tile, Window};
@@ -26,7 +25,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(batch: &Batch, window: &Window, scores: Scores) -> Plan {
+    fn new(batch: &Batch, window: &Window, scores: Scores, subgroup: Option<u32>) -> Plan {
         let (rows, cols) = (window.query_end, window.target_end - window.start);
         let base = Task {
             query: batch.queries.start(window.query as usize) as u32,
@@ -38,9 +37,10 @@ impl Plan {
         if let Some(variant) = Variant::holding(Kernel::Fill, scores, rows) {
             let pad = variant.capacity() - rows;
             let tile = Tile::new(window, -(pad as i32), 0..cols, (variant.lanes, variant.rows, 1));
+            let variant = variant.on(subgroup);
             return Plan { variant, tiles: vec![tile], tasks: vec![(0, Task { pad, ..base })], edges: 0 };
         }
-        let variant = Variant::joined(Kernel::Fill, scores);
+        let variant = Variant::joined(Kernel::Fill, scores).on(subgroup);
         let grid = Grid::padded(rows, cols, variant.capacity());
         let mut plan = Plan { variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
         for tile in grid.tiles(|strip| grid.band_cols(window, strip)) {
@@ -95,9 +95,10 @@ impl Gpu {
     ) -> Result<Directions, EngineError> {
         let inputs = self.inputs(batch)?;
         let scores = scores_of(batch);
+        let subgroup = self.card.device.subgroup;
         let mut rest = windows
             .par_iter()
-            .map(|window| Plan::new(batch, window, scores))
+            .map(|window| Plan::new(batch, window, scores, subgroup))
             .collect::<Vec<_>>()
             .into_iter()
             .peekable();
@@ -131,7 +132,7 @@ impl Gpu {
     ) -> Result<Swept, EngineError> {
         let inputs = self.inputs(batch)?;
         let kernel = if keep { Kernel::Fill } else { Kernel::Score };
-        let variant = Variant::joined(kernel, scores_of(batch));
+        let variant = Variant::joined(kernel, scores_of(batch)).on(self.card.device.subgroup);
         let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
         let base = Task {
             query: batch.queries.start(block.query as usize) as u32 + block.rows.start,
@@ -146,8 +147,9 @@ impl Gpu {
         let mut layout = Layout::default();
         layout.push_window(tiles.iter().map(kept));
         let mut waves: BTreeMap<u32, Vec<Task>> = BTreeMap::new();
-        for (tile, kept) in tiles.iter().zip(&layout.tiles) {
-            waves.entry(tile.wave).or_default().push(keeping(kept, grid.task(tile, &base, 0)));
+        for (place, (tile, kept)) in tiles.iter().zip(&layout.tiles).enumerate() {
+            let task = Task { result: place as u32, ..grid.task(tile, &base, 0) };
+            waves.entry(tile.wave).or_default().push(keeping(kept, task));
         }
         let mut job = Job { edges: grid.edges(), ..Job::default() };
         for wave in waves.into_values() {
@@ -157,7 +159,8 @@ impl Gpu {
         job.leaving = grid.leaving();
         match keep {
             true => job.output = layout.words * 4,
-            false => finish_results(&mut job),
+            // What a tile's best cell is does not matter here, but has its place.
+            false => job.output = job.tasks.len() as u64 * 16,
         }
         let answer =
             self.runner.run(&self.card.device, &self.card.pipelines, &inputs, &batch.scoring, &job)?;

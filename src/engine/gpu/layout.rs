@@ -57,7 +57,7 @@ pub const THREADS: u32 = 32;
 pub const ROW_KEYS: u32 = 64;
 /// Tasks of a dispatch are padded to a multiple of this with empty ones, so that each dispatch's
 /// tasks start at a binding offset that every adapter accepts (256 bytes) and fill its workgroups.
-pub const TASK_ALIGNMENT: usize = 16;
+pub const TASK_ALIGNMENT: usize = 64;
 /// Target columns of a tile where a matrix is cut into tiles.
 pub const TILE_COLS: u32 = 2048;
 /// Workgroups of one dimension of a dispatch.
@@ -108,9 +108,8 @@ impl Letters {
     /// The constants in WGSL.
     pub fn wgsl(self) -> String {
         let bits = self.bits();
-        let mut text = format!("const ROW_KEYS = {ROW_KEYS};\n");
+        let mut text = String::new();
         for (name, value) in [
-            ("THREADS", THREADS),
             ("CODES", CODES),
             ("LETTER_BITS", bits),
             ("LETTERS_PER_WORD", 32 / bits),
@@ -134,7 +133,9 @@ impl Letters {
         let word = |residues: &[u8]| {
             residues.iter().rev().fold(0, |word, &code| word << bits | u32::from(plain(code)))
         };
-        codes.par_chunks(32 / bits as usize).with_min_len(1 << 13).map(word).collect()
+        // One word more: kernels read letters ahead.
+        let words = codes.par_chunks(32 / bits as usize).with_min_len(1 << 13).map(word);
+        words.chain([0].par_iter().copied()).collect()
     }
 
     /// A substitution table in the kernels' form: `[query code][target code]`, a byte each.

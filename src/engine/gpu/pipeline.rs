@@ -59,16 +59,17 @@ fn compile(
     let label = format!("{variant:?}");
     let source = wgpu::ShaderSource::Wgsl(variant.wgsl().into());
     let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&label), source };
+    let scale = f64::from(variant.scale());
     let constants = [
         ("MATCH", f64::from(numbers.match_)),
         ("MISMATCH", f64::from(-numbers.mismatch)),
-        ("FIRST", f64::from(numbers.gap_open + numbers.gap_extend)),
-        ("EXTEND", f64::from(numbers.gap_extend)),
+        ("FIRST", scale * f64::from(numbers.gap_open + numbers.gap_extend)),
+        ("EXTEND", scale * f64::from(numbers.gap_extend)),
     ];
     // A matrix leaves no use for the first two, and a constant without a use may not be set.
     let constants = match variant.scores {
         Scores::Packed | Scores::Compared => &constants[..],
-        Scores::Profile => &constants[2..],
+        Scores::Profile | Scores::WideProfile => &constants[2..],
     };
     device.guard(&label, |gpu| {
         let module = match device.checked {
@@ -97,7 +98,7 @@ fn compile(
 
 /// Bindings of a variant, by number, and whether the kernel writes to them.
 pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
-    let profile = variant.scores == Scores::Profile;
+    let profile = matches!(variant.scores, Scores::Profile | Scores::WideProfile);
     [
         (0, false, true),
         (1, false, true),

@@ -5,14 +5,22 @@ use crate::batch::{Batch, Pair};
 use crate::engine::gpu::grid::Grid;
 use crate::engine::gpu::job::{Answer, Inputs, Job};
 use crate::engine::gpu::layout::Task;
-use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Scores, Variant};
+use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Variant};
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of};
 use crate::error::EngineError;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// Tasks of a job, at most: their results and records stay small beside the sequences.
-const JOB_TASKS: usize = 1 << 19;
+/// Pairs of a job, at most: their results and records stay small beside the sequences.
+const JOB_PAIRS: usize = 1 << 19;
+/// Jobs begin at multiples of so many pairs.
+const GRAIN: usize = 256;
+/// Pairs that one thread puts in order in one go.
+const SORT_PAIRS: usize = 1 << 14;
+/// Where tasks are padded so that workgroups share a query, at most so many times as many.
+const MOST_PADDING: usize = 2;
 
 /// Where a task's result belongs: its pair, and what to add to the tile's rows and columns.
 #[derive(Clone, Copy)]
@@ -35,29 +43,114 @@ impl Origin {
         }
     }
 }
-/// Items by the variant that holds their rows, longest columns first within each.
-fn by_variant(
-    kernel: Kernel,
-    scores: Scores,
-    items: impl Iterator<Item = (u32, u32, u32)>,
-) -> Vec<(Variant, Vec<u32>)> {
-    let mut classes: Vec<(Variant, Vec<u32>, Vec<u32>)> = Vec::new();
-    for (index, rows, cols) in items {
-        if let Some(variant) = Variant::holding(kernel, scores, rows) {
-            let known = classes.iter().position(|class| class.0 == variant);
-            let place = known.unwrap_or_else(|| {
-                classes.push((variant, vec![], vec![]));
-                classes.len() - 1
-            });
-            classes[place].1.push(index);
-            classes[place].2.push(cols);
+
+/// The pairs of a batch whose queries fit one tile, and the tiles that hold them.
+struct Tiles<'a> {
+    batch: &'a Batch,
+    /// By capacity.
+    variants: Vec<Variant>,
+    subgroup: Option<u32>,
+}
+
+impl Tiles<'_> {
+    /// The place of the variant that holds a pair.
+    fn class(&self, pair: &Pair) -> Option<usize> {
+        let rows = self.batch.query(pair.query).len() as u32;
+        let held = || self.variants.iter().position(|variant| variant.capacity() >= rows);
+        if rows == 0 || pair.cols() == 0 { None } else { held() }
+    }
+
+    /// Cells of each grain of `pairs`.
+    fn cells(&self, pairs: &[Pair]) -> Vec<u64> {
+        let cells = |pair: &Pair| self.class(pair).map_or(0, |_| self.batch.cells(pair));
+        pairs.par_chunks(GRAIN).with_min_len(16).map(|grain| grain.iter().map(cells).sum()).collect()
+    }
+
+    /// The places of `pairs`, which begin at `first`, by class, the longest targets first.
+    fn sorted(&self, pairs: &[Pair], first: usize) -> Vec<Vec<u32>> {
+        let mut classes: Vec<(Vec<u32>, Vec<u32>)> = vec![Default::default(); self.variants.len()];
+        for (place, pair) in pairs.iter().enumerate() {
+            if let Some(class) = self.class(pair) {
+                classes[class].0.push((first + place) as u32);
+                classes[class].1.push(pair.cols());
+            }
+        }
+        let sorted = |(places, cols): (Vec<u32>, Vec<u32>)| {
+            longest_first(&cols).into_iter().map(|place| places[place as usize]).collect()
+        };
+        classes.into_iter().map(sorted).collect()
+    }
+
+    /// A job that scores `pairs`; the result of each lies at its own place.
+    fn job(&self, pairs: &[Pair]) -> Job {
+        let sorted: Vec<Vec<Vec<u32>>> = pairs
+            .par_chunks(SORT_PAIRS)
+            .enumerate()
+            .map(|(part, some)| self.sorted(some, part * SORT_PAIRS))
+            .collect();
+        let mut job = Job { output: pairs.len() as u64 * 16, ..Job::default() };
+        for (class, variant) in self.variants.iter().enumerate() {
+            let places = sorted.par_iter().flat_map(|classes| classes[class].par_iter());
+            let task = |&place: &u32| {
+                let pair = &pairs[place as usize];
+                let base = pair_task(self.batch, pair, place);
+                Task { pad: variant.capacity() - base.rows, ..base }
+            };
+            let tasks: Vec<Task> = places.map(task).collect();
+            if !tasks.is_empty() {
+                push(&mut job, *variant, tasks, self.subgroup);
+            }
+        }
+        job
+    }
+}
+
+/// The jobs' ranges of pairs: as many grains as have `cells` cells, but one at least.
+fn next_range(grains: &[u64], done: &mut usize, pairs: usize, cells: u64) -> Option<Range<usize>> {
+    let first = *done;
+    let (mut taken, mut planned) = (0, 0);
+    while let Some(more) = grains.get(first + taken) {
+        if taken > 0 && (planned + more > cells || (taken + 1) * GRAIN > JOB_PAIRS) {
+            break;
+        }
+        planned += more;
+        taken += 1;
+    }
+    *done += taken;
+    (taken > 0).then(|| first * GRAIN..((first + taken) * GRAIN).min(pairs))
+}
+
+/// Adds a dispatch of `tasks`; where enough of them have one query, its workgroups share a profile.
+fn push(job: &mut Job, variant: Variant, tasks: Vec<Task>, subgroup: Option<u32>) {
+    if let Some(sharing) = variant.sharing(subgroup) {
+        let pad = sharing.capacity() - variant.capacity();
+        let grouped = grouped(&tasks, sharing.pairs() as usize, pad);
+        if grouped.len() <= tasks.len() * MOST_PADDING {
+            job.push(sharing, grouped);
+            return;
         }
     }
-    let sorted = |(variant, items, cols): (Variant, Vec<u32>, Vec<u32>)| {
-        (variant, longest_first(&cols).into_iter().map(|place| items[place as usize]).collect())
-    };
-    classes.into_iter().map(sorted).collect()
+    job.push(variant.on(subgroup), tasks);
 }
+
+/// The tasks so that each `size` of them have one query, with empty ones between; `pad` more rows
+/// stand above each query.
+fn grouped(tasks: &[Task], size: usize, pad: u32) -> Vec<Task> {
+    let mut order: Vec<u32> = (0..tasks.len() as u32).collect();
+    let query = |place: &u32| {
+        let task = &tasks[*place as usize];
+        (task.query, task.rows, task.pad)
+    };
+    order.par_sort_unstable_by_key(|place| (query(place), Reverse(tasks[*place as usize].cols), *place));
+    let mut grouped = Vec::with_capacity(tasks.len());
+    for same in order.chunk_by(|a, b| query(a) == query(b)) {
+        let task = |place: &u32| Task { pad: tasks[*place as usize].pad + pad, ..tasks[*place as usize] };
+        grouped.extend(same.iter().map(task));
+        grouped.resize(grouped.len().next_multiple_of(size), Task::default());
+    }
+    grouped
+}
+
 impl Gpu {
     /// Scores pairs whose queries fit one tile.
     pub(super) fn score_tiles(
@@ -67,48 +160,23 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let scores = scores_of(batch);
-        let rows = |pair: &Pair| batch.query(pair.query).len() as u32;
-        let short = pairs
-            .iter()
-            .enumerate()
-            .filter(|(_, pair)| (1..=STRIP_ROWS).contains(&rows(pair)) && pair.cols() > 0);
-        let items = short.map(|(index, pair)| (index as u32, rows(pair), pair.cols()));
-        let classes = by_variant(Kernel::Score, scores, items);
-        let (mut class, mut place) = (0, 0);
+        let variants = Variant::tiles(Kernel::Score, scores_of(batch));
+        let tiles = Tiles { batch, variants, subgroup: self.card.device.subgroup };
+        let grains = tiles.cells(pairs);
+        let mut done = 0;
         let next = |cells: u64| {
-            let mut job = Job::default();
-            let mut origins = Vec::new();
-            while class < classes.len() && job.cells < cells && job.tasks.len() < JOB_TASKS {
-                let (variant, order) = &classes[class];
-                let mut left = cells - job.cells;
-                let fits = |index: &&u32| {
-                    let goes_on = left > 0;
-                    left = left.saturating_sub(batch.cells(&pairs[**index as usize]));
-                    goes_on
-                };
-                let room = JOB_TASKS - job.tasks.len();
-                let count = order[place..].iter().take(room).take_while(fits).count();
-                let (tasks, these): (Vec<Task>, Vec<Option<Origin>>) = order[place..place + count]
-                    .par_iter()
-                    .map(|&index| {
-                        let pair = &pairs[index as usize];
-                        let pad = variant.capacity() - rows(pair);
-                        let origin = Origin { pair: index, row: -(pad as i32), col: pair.start };
-                        (pair_task(batch, pair, pad), Some(origin))
-                    })
-                    .unzip();
-                origins.resize(job.push(*variant, tasks), None);
-                origins.extend(these);
-                place += count;
-                if place == order.len() {
-                    (class, place) = (class + 1, 0);
-                }
-            }
-            finish_results(&mut job);
-            (!job.tasks.is_empty()).then_some((job, origins))
+            let range = next_range(&grains, &mut done, pairs.len(), cells)?;
+            Some((tiles.job(&pairs[range.clone()]), range))
         };
-        let take = |answer: Answer, origins: Vec<Option<Origin>>| keep_best(&answer, &origins, hits);
+        let take = |answer: Answer, range: Range<usize>| {
+            let results = answer.output.as_ref().par_chunks_exact(4);
+            let known = hits[range.clone()].par_iter_mut().zip(&pairs[range]);
+            known.zip(results).with_min_len(SORT_PAIRS).for_each(|((hit, pair), result)| {
+                if tiles.class(pair).is_some() {
+                    *hit = Origin { pair: 0, row: 0, col: pair.start }.hit(result);
+                }
+            });
+        };
         self.run_all(batch, inputs, next, take)
     }
 
@@ -120,84 +188,68 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let scores = scores_of(batch);
-        let variant = Variant::joined(Kernel::Score, scores);
+        let subgroup = self.card.device.subgroup;
+        let variant = Variant::joined(Kernel::Score, scores_of(batch));
         let mut long = pairs
             .iter()
             .enumerate()
-            .filter(|(_, pair)| batch.query(pair.query).len() as u32 > variant.capacity() && pair.cols() > 0)
+            .filter(|(_, pair)| batch.query(pair.query).len() as u32 > STRIP_ROWS && pair.cols() > 0)
             .peekable();
         let next = |cells: u64| {
             let mut job = Job::default();
-            let mut waves: BTreeMap<u32, Vec<(Task, Origin)>> = BTreeMap::new();
+            let mut waves: BTreeMap<u32, Vec<Task>> = BTreeMap::new();
+            let mut origins = Vec::new();
             let mut planned = 0;
             while let Some((index, pair)) = long.peek() {
-                let grid =
-                    Grid::padded(batch.query(pair.query).len() as u32, pair.cols(), variant.capacity());
+                let base = pair_task(batch, pair, 0);
+                let grid = Grid::padded(base.rows, pair.cols(), variant.capacity());
                 if planned > 0 && (planned >= cells || job.edges + grid.edges() > JOB_EDGES) {
                     break;
                 }
                 planned += batch.cells(pair);
                 for tile in grid.tiles(|_| 0..pair.cols()) {
-                    let task = grid.task(&tile, &pair_task(batch, pair, 0), job.edges);
-                    let origin = Origin {
+                    let task = Task { result: origins.len() as u32, ..grid.task(&tile, &base, job.edges) };
+                    waves.entry(tile.wave).or_default().push(task);
+                    origins.push(Origin {
                         pair: *index as u32,
-                        row: grid.first_row(tile.strip),
+                        // The kernel counts from the query's first row in the tile.
+                        row: grid.first_row(tile.strip).max(0),
                         col: pair.start + tile.cols.start,
-                    };
-                    waves.entry(tile.wave).or_default().push((task, origin));
+                    });
                 }
                 job.edges += grid.edges();
                 long.next();
             }
-            let mut origins = Vec::new();
-            for wave in waves.into_values() {
-                let first = job.tasks.len() as u32;
-                origins.resize(first as usize, None);
-                origins.extend(wave.iter().map(|(_, origin)| Some(*origin)));
-                let number = |(place, (task, _)): (usize, (Task, Origin))| Task {
-                    result: first + place as u32,
-                    ..task
-                };
-                job.push(variant, wave.into_iter().enumerate().map(number));
+            for tasks in waves.into_values() {
+                push(&mut job, variant, tasks, subgroup);
             }
-            finish_results(&mut job);
-            (!job.tasks.is_empty()).then_some((job, origins))
+            job.output = origins.len() as u64 * 16;
+            (!origins.is_empty()).then_some((job, origins))
         };
-        let take = |answer: Answer, origins: Vec<Option<Origin>>| keep_best(&answer, &origins, hits);
+        let take = |answer: Answer, origins: Vec<Origin>| keep_best(&answer, &origins, hits);
         self.run_all(batch, inputs, next, take)
     }
 }
 
-/// The task of a pair in one tile with `pad` rows above the query.
-fn pair_task(batch: &Batch, pair: &Pair, pad: u32) -> Task {
+/// The task of a pair without rows above the query.
+fn pair_task(batch: &Batch, pair: &Pair, result: u32) -> Task {
     Task {
         query: batch.queries.start(pair.query as usize) as u32,
         rows: batch.query(pair.query).len() as u32,
-        pad,
         target_: batch.targets.start(pair.target as usize) as u32 + pair.start,
         cols: pair.cols(),
         own: pair.own - pair.start,
+        result,
         ..Task::default()
     }
 }
 
-/// Gives every task, the empty ones too, a result of its own.
-pub(super) fn finish_results(job: &mut Job) {
-    for (place, task) in job.tasks.iter_mut().enumerate() {
-        task.result = place as u32;
-    }
-    job.output = job.tasks.len() as u64 * 16;
-}
-
 /// Keeps the first in order of each pair's results.
-fn keep_best(answer: &Answer, origins: &[Option<Origin>], hits: &mut [Hit]) {
+fn keep_best(answer: &Answer, origins: &[Origin], hits: &mut [Hit]) {
     for (result, origin) in answer.output.as_ref().chunks_exact(4).zip(origins) {
-        if let Some(origin) = origin {
-            let (hit, best) = (origin.hit(result), &mut hits[origin.pair as usize]);
-            if hit.score > 0 && hit.order(best).is_lt() {
-                *best = hit;
-            }
+        let (hit, best) = (origin.hit(result), &mut hits[origin.pair as usize]);
+        if hit.score > 0 && hit.order(best).is_lt() {
+            *best = hit;
         }
     }
 }

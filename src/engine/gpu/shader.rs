@@ -2,14 +2,15 @@
 //!
 //! A template line that begins with `//!` is a directive:
 //! `insert NAME` puts a slot of the kernel in; `if FLAG`, `else`, `end` choose; `for k` repeats for
-//! each row of a lane (`for k descending` from the last one), `for w words` for each direction word;
-//! `first N`, inside a row loop, keeps its lines for every N-th row only. In a loop `$k` is the row,
-//! `$4` and `$8` the row of its group of four and the word of its group of eight, `$last` the last
-//! row, `$w` the word.
+//! each row of a lane (`for k descending` from the last one), `for w words` for each direction word,
+//! `for c columns` for the columns that the loop over steps does in one go; `first N`, inside a row
+//! loop, keeps its lines for every N-th row only. In a loop `$k` is the row, `$4` and `$16` the first
+//! row of its group of four or sixteen, `$8` the word of its group of eight, `$last` the last row,
+//! `$w` the word.
 
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::scoring::{Scoring, Substitution};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 const TILE: &str = include_str!("../../../shaders/tile.wgsl");
 const SCORE: &str = include_str!("../../../shaders/score.wgsl");
@@ -25,28 +26,31 @@ pub enum Kernel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scores {
     /// Match or mismatch, as bytes of a word for each row: its scores against A, C, G and T. A dot
-    /// product with the target's one-hot word adds one to the diagonal in a single instruction. The
-    /// best score carries its row in its low bits.
+    /// product with the target's one-hot word adds one to the diagonal in a single instruction.
     Packed,
     /// Match or mismatch of any size, by comparison; scores of any size.
     Compared,
     /// A matrix, as a profile in workgroup memory.
     Profile,
+    /// A matrix and scores of any size.
+    WideProfile,
 }
 
 impl Scores {
-    const ALL: [Scores; 3] = [Scores::Packed, Scores::Compared, Scores::Profile];
+    const ALL: [Scores; 4] = [Scores::Packed, Scores::Compared, Scores::Profile, Scores::WideProfile];
 
     /// The way that suits a scoring and queries of `longest` residues at most.
     pub fn of(scoring: &Scoring, longest: usize) -> Scores {
         let most = longest as i64 * i64::from(scoring.max_potential());
+        let most = most.max(i64::from(scoring.gap_open) + 2 * i64::from(scoring.gap_extend));
         let keyed = most < i64::from(i32::MAX) / i64::from(ROW_KEYS);
         match scoring.substitution {
             Substitution::Equal { match_, mismatch } if match_ < 128 && mismatch <= 128 && keyed => {
                 Scores::Packed
             }
             Substitution::Equal { .. } => Scores::Compared,
-            Substitution::Matrix(_) => Scores::Profile,
+            Substitution::Matrix(_) if keyed => Scores::Profile,
+            Substitution::Matrix(_) => Scores::WideProfile,
         }
     }
 
@@ -54,15 +58,27 @@ impl Scores {
     pub fn letters(self) -> Letters {
         match self {
             Scores::Packed | Scores::Compared => Letters::Nucleotides,
-            Scores::Profile => Letters::Codes,
+            Scores::Profile | Scores::WideProfile => Letters::Codes,
         }
     }
 
+    fn is_profile(self) -> bool {
+        self.letters() == Letters::Codes
+    }
+
+    /// The same scores where no row has to fit below them.
+    fn unkeyed(self) -> Scores {
+        if self == Scores::WideProfile { Scores::Profile } else { self }
+    }
+
     /// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
-    fn shapes(self, kernel: Kernel) -> &'static [(u32, u32)] {
+    fn shapes(self, kernel: Kernel, shared: bool) -> &'static [(u32, u32)] {
         match (self, kernel) {
-            (Scores::Profile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
-            (_, Kernel::Score) => &[(8, 4), (8, 8), (8, 16), (4, 38), (16, 16), (16, 32)],
+            _ if shared => &[(4, 16), (8, 16), (8, 32), (8, 64)],
+            (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
+            (_, Kernel::Score) => {
+                &[(8, 4), (8, 8), (8, 13), (8, 16), (4, 38), (8, 25), (8, 32), (8, 38), (16, 24), (16, 32)]
+            }
             (_, Kernel::Fill) => &[(8, 8), (8, 16), (8, 20), (8, 24), (16, 16), (32, 16)],
         }
     }
@@ -79,40 +95,76 @@ pub struct Variant {
     pub rows: u32,
     /// Whether the tile takes edges in and leaves them behind.
     pub edges: bool,
+    /// Whether lanes exchange values inside their subgroup, not through workgroup memory.
+    pub shuffle: bool,
+    /// Whether all tasks of a workgroup have one query, and share its profile.
+    pub shared: bool,
 }
 
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
+/// Threads of a workgroup that shares a profile: enough to hide the memory that it takes.
+const SHARING_THREADS: u32 = 256;
 
 impl Variant {
     fn new(kernel: Kernel, scores: Scores, (lanes, rows): (u32, u32), edges: bool) -> Variant {
-        Variant { kernel, scores, lanes, rows, edges }
+        let scores = if kernel == Kernel::Score { scores } else { scores.unkeyed() };
+        Variant { kernel, scores, lanes, rows, edges, shuffle: false, shared: false }
+    }
+
+    /// The variants without edges, by capacity.
+    pub fn tiles(kernel: Kernel, scores: Scores) -> Vec<Variant> {
+        let shapes = scores.shapes(kernel, false).iter();
+        shapes.map(|&shape| Variant::new(kernel, scores, shape, false)).collect()
     }
 
     /// The smallest variant that holds `rows` query rows without edges.
     pub fn holding(kernel: Kernel, scores: Scores, rows: u32) -> Option<Variant> {
-        let fits = scores.shapes(kernel).iter().find(|(lanes, each)| lanes * each >= rows);
+        let fits = scores.shapes(kernel, false).iter().find(|(lanes, each)| lanes * each >= rows);
         fits.map(|&shape| Variant::new(kernel, scores, shape, false))
     }
 
     /// The variant whose tiles, of [`STRIP_ROWS`] rows, are joined by edges.
     pub fn joined(kernel: Kernel, scores: Scores) -> Variant {
-        let strip = scores.shapes(kernel).iter().find(|(lanes, rows)| lanes * rows == STRIP_ROWS);
+        let strip = scores.shapes(kernel, false).iter().find(|(lanes, rows)| lanes * rows == STRIP_ROWS);
         Variant::new(kernel, scores, strip.copied().unwrap_or((THREADS, STRIP_ROWS / THREADS)), true)
+    }
+
+    /// The variant as it suits a device whose subgroups have a fixed size, `None` where they don't.
+    pub fn on(self, subgroup: Option<u32>) -> Variant {
+        let shuffle = subgroup.is_some_and(|size| size >= self.lanes && size.is_multiple_of(self.lanes));
+        Variant { shuffle, ..self }
+    }
+
+    /// The variant of the same capacity at least whose workgroups have one query each; `None` where
+    /// there is none: it takes a profile and subgroups.
+    pub fn sharing(self, subgroup: Option<u32>) -> Option<Variant> {
+        let possible = self.scores == Scores::Profile && self.kernel == Kernel::Score;
+        let mut shapes = self.scores.shapes(self.kernel, true).iter();
+        let &(lanes, rows) = shapes.find(|(lanes, rows)| lanes * rows >= self.capacity())?;
+        let shared = Variant { lanes, rows, shared: true, ..self }.on(subgroup);
+        (possible && shared.shuffle).then_some(shared)
     }
 
     /// Every variant there is.
     pub fn all() -> Vec<Variant> {
-        let kinds = [Kernel::Score, Kernel::Fill]
-            .into_iter()
-            .flat_map(|kernel| Scores::ALL.map(|scores| (kernel, scores)));
-        kinds
-            .flat_map(|(kernel, scores)| {
-                let shapes = scores.shapes(kernel).iter();
-                let plain = shapes.map(move |&shape| Variant::new(kernel, scores, shape, false));
-                plain.chain([Variant::joined(kernel, scores)])
-            })
-            .collect()
+        let mut all: Vec<Variant> = Vec::new();
+        for kernel in [Kernel::Score, Kernel::Fill] {
+            for scores in Scores::ALL {
+                let tiles = Variant::tiles(kernel, scores);
+                for variant in tiles.into_iter().chain([Variant::joined(kernel, scores)]) {
+                    let size = Some(variant.lanes);
+                    all.extend(
+                        [Some(variant), Some(variant.on(size)), variant.sharing(Some(THREADS))]
+                            .into_iter()
+                            .flatten(),
+                    );
+                }
+            }
+        }
+        let mut seen = HashSet::new();
+        all.retain(|variant| seen.insert(*variant));
+        all
     }
 
     /// Query rows of a tile.
@@ -120,23 +172,42 @@ impl Variant {
         self.lanes * self.rows
     }
 
+    /// Threads of a workgroup.
+    pub fn threads(&self) -> u32 {
+        if self.shared { SHARING_THREADS } else { THREADS }
+    }
+
     /// Tasks of a workgroup.
     pub fn pairs(&self) -> u32 {
-        THREADS / self.lanes
+        self.threads() / self.lanes
+    }
+
+    /// Whether the row of a best score is kept below it.
+    fn keyed(&self) -> bool {
+        self.kernel == Kernel::Score && matches!(self.scores, Scores::Packed | Scores::Profile)
+    }
+
+    /// What the kernel multiplies scores by.
+    pub fn scale(&self) -> u32 {
+        if self.keyed() { ROW_KEYS } else { 1 }
+    }
+
+    /// Columns that the loop over steps does in one go: the scores' loop is short.
+    fn columns(&self) -> u32 {
+        if self.kernel == Kernel::Score { 4 } else { 1 }
     }
 
     /// Workgroup memory in bytes.
     pub fn workgroup_bytes(&self) -> u32 {
-        let exchange = 2 * (THREADS + 1) * 8;
-        let finals = if self.kernel == Kernel::Score { THREADS * 16 } else { 0 };
-        exchange + finals + self.profile_words() * 4
+        let exchange = 2 * (self.threads() + 1) * 8;
+        let finals = if self.kernel == Kernel::Score { self.threads() * 16 } else { 0 };
+        let between_lanes = if self.shuffle { 0 } else { exchange + finals };
+        between_lanes + self.profile_words() * 4
     }
 
     fn profile_words(&self) -> u32 {
-        match self.scores {
-            Scores::Packed | Scores::Compared => 0,
-            Scores::Profile => self.rows / 4 * layout::CODES * THREADS,
-        }
+        let rows = if self.shared { self.capacity() } else { self.rows * self.threads() };
+        if self.scores.is_profile() { rows / 4 * layout::CODES } else { 0 }
     }
 
     fn words(&self) -> u32 {
@@ -151,7 +222,9 @@ impl Variant {
         });
         let tile: Vec<&str> = TILE.lines().flat_map(|line| insert(line, &slots)).collect();
         let mut text = layout::task_wgsl() + &self.scores.letters().wgsl();
+        text.push_str(&format!("const SCALE = {};\n", self.scale()));
         for (name, value) in [
+            ("THREADS", self.threads()),
             ("LANES", self.lanes),
             ("ROWS", self.rows),
             ("PAIRS", self.pairs()),
@@ -172,7 +245,10 @@ impl Variant {
             _ => match name {
                 "if EDGES" => self.edges,
                 "if PACKED" => self.scores == Scores::Packed,
-                "if PROFILE" => self.scores == Scores::Profile,
+                "if PROFILE" => self.scores.is_profile(),
+                "if SHUFFLE" => self.shuffle,
+                "if SHARED" => self.shared,
+                "if KEYED" => self.keyed(),
                 _ => false,
             },
         }
@@ -192,6 +268,7 @@ impl Variant {
             match directive {
                 "for k" => (0..self.rows).for_each(|k| self.expand(body, Some(k), text)),
                 "for k descending" => (0..self.rows).rev().for_each(|k| self.expand(body, Some(k), text)),
+                "for c columns" => (0..self.columns()).for_each(|_| self.expand(body, row, text)),
                 "for w words" => {
                     for word in 0..self.words() {
                         let lines: Vec<String> =
@@ -212,6 +289,7 @@ impl Variant {
         if let Some(k) = row {
             line = line
                 .replace("$k", &k.to_string())
+                .replace("$16", &(k / 16 * 16).to_string())
                 .replace("$4", &(k / 4 * 4).to_string())
                 .replace("$8", &(k / 8).to_string());
         }
