@@ -5,9 +5,11 @@
 //! a second by each. `small` divides the work by 64, for slow devices; `only`
 //! runs the rows that hold its text.
 
+use rayon::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use swalign::alignment::Hit;
+use swalign::alignment::{Alignment, Hit, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences};
@@ -19,6 +21,9 @@ use swalign::scoring::{Matrix, Scoring};
 
 /// Every so many pairs are compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
+/// Engines at work side by side, and pairs that each takes at a time, as in a run.
+const WORKERS: usize = 2;
+const PART: usize = 1 << 16;
 /// Calls that are timed, after one that warms up.
 const CALLS: usize = 5;
 
@@ -60,23 +65,37 @@ impl Random {
     }
 }
 
+/// Engines that share a device, as the workers of a run do.
 enum Device {
-    Cpu(Cpu),
-    Gpu(Box<Gpu>),
+    Cpu([Cpu; WORKERS]),
+    Gpu(Box<[Gpu; WORKERS]>),
 }
 
 impl Device {
-    fn engine(&mut self) -> &mut dyn Engine {
+    fn open(name: Option<&str>) -> Device {
+        match name {
+            Some("cpu") => Device::Cpu([Cpu::new(), Cpu::new()]),
+            name => match Card::open(name, false) {
+                Ok(card) => Device::Gpu(Box::new([Gpu::new(Arc::clone(&card)), Gpu::new(card)])),
+                Err(error) => {
+                    eprintln!("{error}");
+                    std::process::exit(1);
+                }
+            },
+        }
+    }
+
+    fn engines(&mut self) -> [&mut dyn Engine; WORKERS] {
         match self {
-            Device::Cpu(engine) => engine,
-            Device::Gpu(engine) => engine.as_mut(),
+            Device::Cpu(engines) => engines.each_mut().map(|engine| engine as &mut dyn Engine),
+            Device::Gpu(engines) => engines.each_mut().map(|engine| engine as &mut dyn Engine),
         }
     }
 
     fn kernel_time(&self) -> Duration {
         match self {
             Device::Cpu(_) => Duration::ZERO,
-            Device::Gpu(engine) => engine.kernel_time(),
+            Device::Gpu(engines) => engines.iter().map(Gpu::kernel_time).sum(),
         }
     }
 }
@@ -93,17 +112,34 @@ fn pairs(scoring: Scoring, count: usize, rows: usize, cols: usize) -> (Batch, Ve
     }
     let end = cols as u32;
     let all = (0..count as u32).map(|k| Pair { query: k, target: k, start: 0, own: 0, end }).collect();
-    (Batch { queries, targets: Arc::new(targets), scoring: Arc::new(scoring) }, all)
+    (Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring) }, all)
 }
 
-/// Runs `work` a few times and prints the median.
+/// Runs `work` on one engine a few times and prints the median.
 fn measure<T>(name: &str, cells: u64, device: &mut Device, mut work: impl FnMut(&mut dyn Engine) -> T) -> T {
-    let mut answer = work(device.engine());
+    let first = |device: &mut Device, ()| {
+        let [engine, _] = device.engines();
+        work(engine)
+    };
+    measure_all(name, cells, device, || (), first)
+}
+
+/// Runs `work` on what `prepare` makes a few times and prints the median of the work alone.
+fn measure_all<P, T>(
+    name: &str,
+    cells: u64,
+    device: &mut Device,
+    mut prepare: impl FnMut() -> P,
+    mut work: impl FnMut(&mut Device, P) -> T,
+) -> T {
+    let mut answer = work(device, prepare());
     let mut times = Vec::new();
     for _ in 0..CALLS {
+        let prepared = prepare();
         let (kernel, begun) = (device.kernel_time(), Instant::now());
-        answer = work(device.engine());
+        let new = work(device, prepared);
         times.push((begun.elapsed(), device.kernel_time() - kernel));
+        answer = new;
     }
     times.sort();
     let (wall, kernel) = times[CALLS / 2];
@@ -137,6 +173,15 @@ fn score(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
     check(name, &batch, &pairs, &hits);
 }
 
+/// One query against `count` targets.
+fn one_query(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
+    let (batch, mut pairs) = pairs(scoring, count, rows, cols);
+    pairs.iter_mut().for_each(|pair| pair.query = 0);
+    let cells = pairs.iter().map(|pair| batch.cells(pair)).sum();
+    let hits = measure(name, cells, device, |engine| engine.score(&batch, &pairs).expect("scores"));
+    check(name, &batch, &pairs, &hits);
+}
+
 fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize) {
     let (batch, pairs) = pairs(Scoring::dna(1, 4, 6, 1), count, rows, cols);
     let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
@@ -160,29 +205,79 @@ fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize)
     }
 }
 
-/// Scores, directions and paths: from host buffers to alignments in host memory.
-fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
-    let (batch, pairs) = pairs(scoring, count, rows, cols);
-    let cells = pairs.iter().map(|pair| batch.cells(pair)).sum();
-    let whole = |engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]| {
-        let hits = engine.score(batch, pairs).expect("scores");
-        let wanted: Vec<Wanted> = pairs
-            .iter()
-            .zip(&hits)
-            .filter(|(_, hit)| hit.score > 0)
-            .map(|(pair, hit)| Wanted {
-                window: backtrace::window_of(batch, pair.query, pair.target, 0, hit),
-                strand: swalign::alignment::Strand::Forward,
-                score: hit.score,
-            })
-            .collect();
-        (hits, backtrace::align(engine, batch, &wanted).expect("alignments"))
+/// Queries, and their pairs with the targets that all batches share.
+type Part = (Sequences, Vec<Pair>);
+
+/// The pairs in parts of at most [`PART`], as a run has them.
+fn parts(batch: &Batch, pairs: &[Pair]) -> Vec<Part> {
+    let part = |pairs: &[Pair]| {
+        let queries = pairs.iter().map(|pair| batch.query(pair.query)).collect();
+        let renumber = |(query, pair): (u32, &Pair)| Pair { query, ..*pair };
+        (queries, (0..).zip(pairs).map(renumber).collect())
     };
-    let (hits, alignments) = measure(name, cells, device, |engine| whole(engine, &batch, &pairs));
-    check(name, &batch, &pairs, &hits);
-    let few = &pairs[..pairs.len().min(500)];
-    let (_, expected) = whole(&mut Cpu::new(), &batch, few);
-    assert_eq!(&alignments[..expected.len()], &expected[..], "{name}: paths");
+    pairs.chunks(PART).map(part).collect()
+}
+
+/// The hits of a batch and their alignments.
+fn hits_and_paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> (Vec<Hit>, Vec<Alignment>) {
+    let hits = engine.score(batch, pairs).expect("scores");
+    let wanted: Vec<Wanted> = pairs
+        .par_iter()
+        .zip(&hits)
+        .filter(|(_, hit)| hit.score > 0)
+        .map(|(pair, hit)| Wanted {
+            window: backtrace::window_of(batch, pair.query, pair.target, 0, hit),
+            strand: Strand::Forward,
+            score: hit.score,
+        })
+        .collect();
+    let alignments = backtrace::align(engine, batch, &wanted).expect("alignments");
+    (hits, alignments)
+}
+
+/// Scores, directions and paths: from host buffers, none of them on the device yet, to alignments in
+/// host memory, in parts that two workers take as a run has them.
+fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
+    let (whole, pairs) = pairs(scoring, count, rows, cols);
+    let cells = pairs.iter().map(|pair| whole.cells(pair)).sum();
+    let parts = parts(&whole, &pairs);
+    // New ones each time: what a device knows already it does not load again.
+    let prepare = || {
+        let targets = Arc::new(Sequences::clone(&whole.targets));
+        let batch = |(queries, pairs): &Part| {
+            let batch = Batch {
+                queries: Arc::new(queries.clone()),
+                targets: Arc::clone(&targets),
+                scoring: Arc::clone(&whole.scoring),
+            };
+            (batch, pairs.clone())
+        };
+        parts.iter().map(batch).collect::<Vec<_>>()
+    };
+    let work = |device: &mut Device, batches: Vec<(Batch, Vec<Pair>)>| {
+        let next = AtomicUsize::new(0);
+        let mut done: Vec<(usize, (Vec<Hit>, Vec<Alignment>))> = std::thread::scope(|scope| {
+            let workers = device.engines().map(|engine| {
+                let (next, batches) = (&next, &batches);
+                scope.spawn(move || {
+                    let mine =
+                        || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&part| part < batches.len());
+                    let answer =
+                        |part: usize| (part, hits_and_paths(engine, &batches[part].0, &batches[part].1));
+                    std::iter::from_fn(mine).map(answer).collect::<Vec<_>>()
+                })
+            });
+            workers.into_iter().flat_map(|worker| worker.join().expect("a worker")).collect()
+        });
+        done.sort_by_key(|(part, _)| *part);
+        (done, batches)
+    };
+    let (done, _) = measure_all(name, cells, device, prepare, work);
+    let hits: Vec<Hit> = done.iter().flat_map(|(_, (hits, _))| hits).copied().collect();
+    check(name, &whole, &pairs, &hits);
+    let (_, expected) = hits_and_paths(&mut Cpu::new(), &whole, &pairs[..pairs.len().min(500)]);
+    let found = done.iter().flat_map(|(_, (_, alignments))| alignments);
+    assert!(found.take(expected.len()).eq(&expected), "{name}: paths");
 }
 
 /// The name of a row of the table, and what runs and prints it.
@@ -194,18 +289,9 @@ fn main() {
     let only = arguments.iter().find_map(|argument| argument.strip_prefix("only="));
     let named = |argument: &&String| *argument != "small" && !argument.starts_with("only=");
     let name = arguments.iter().find(named).map(String::as_str);
-    let mut device = match name {
-        Some("cpu") => Device::Cpu(Cpu::new()),
-        name => match Card::open(name, false) {
-            Ok(card) => Device::Gpu(Box::new(Gpu::new(card))),
-            Err(error) => {
-                eprintln!("{error}");
-                std::process::exit(1);
-            }
-        },
-    };
+    let mut device = Device::open(name);
     let share = if small { 64 } else { 1 };
-    println!("# {}", device.engine().describe());
+    println!("# {}", device.engines()[0].describe());
     println!("work\tcells\twall ms\tTCUPS\tkernel ms\tTCUPS");
     let dna = || Scoring::dna(1, 4, 6, 1);
     let protein = || Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").expect("built in"), 11, 1);
@@ -214,6 +300,14 @@ fn main() {
         ("score DNA 150x241", Box::new(|n, d| score(n, d, dna(), 1_000_000 / share, 150, 241))),
         ("score DNA 150x4400", Box::new(|n, d| score(n, d, dna(), 100_000 / share, 150, 4400))),
         ("score protein 512x512", Box::new(|n, d| score(n, d, protein(), 65_536 / share, 512, 512))),
+        (
+            "score protein 1 of 512 x many of 512",
+            Box::new(|n, d| one_query(n, d, protein(), 65_536 / share, 512, 512)),
+        ),
+        (
+            "score DNA 1 of 5,000 x 100,000,000",
+            Box::new(|n, d| one_query(n, d, dna(), 1536 / share, 5000, 65_536)),
+        ),
         ("score DNA 2000x2000", Box::new(|n, d| score(n, d, dna(), 8_192 / share, 2000, 2000))),
         ("fill 512x512", Box::new(|n, d| fill(n, d, 8_192 / share, 512, 512))),
         ("fill 150x241", Box::new(|n, d| fill(n, d, 65_536 / share, 150, 241))),

@@ -37,7 +37,7 @@ fn reads(count: usize) -> Batch {
         queries.push(target[start..start + 150].iter().enumerate().map(changed));
     }
     let targets = Arc::new([target.as_slice()].into_iter().collect());
-    Batch { queries, targets, scoring: Arc::new(Scoring::dna(1, 4, 6, 1)) }
+    Batch { queries: Arc::new(queries), targets, scoring: Arc::new(Scoring::dna(1, 4, 6, 1)) }
 }
 
 #[divan::bench]
@@ -57,8 +57,9 @@ fn counting_sort(bencher: Bencher) {
 fn pack_nucleotides(bencher: Bencher) {
     let codes = codes(8_000_000, 5);
     bencher.counter(BytesCount::new(codes.len())).bench_local(|| {
-        let words = Letters::Nucleotides.pack_queries(&codes);
-        assert_eq!((words.len(), words[0] & 15), (codes.len() / 8, u32::from(codes[0])));
+        let mut words = vec![0; Letters::Nucleotides.words(codes.len())];
+        Letters::Nucleotides.pack_queries(&codes, 0..words.len(), &mut words);
+        assert_eq!((words.len(), words[0] & 15), (codes.len() / 8 + 1, u32::from(codes[0])));
         words
     });
 }

@@ -60,7 +60,8 @@ impl<'a> FromIterator<&'a [u8]> for Sequences {
 /// What an engine works on: queries in the orientation in which they are aligned, targets, scoring.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    pub queries: Sequences,
+    /// Shared as well: a device keeps them from call to call.
+    pub queries: Arc<Sequences>,
     /// Shared between batches, so that a device uploads them once.
     pub targets: Arc<Sequences>,
     pub scoring: Arc<Scoring>,

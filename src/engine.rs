@@ -7,10 +7,12 @@ pub mod cpu;
 pub(crate) mod directions;
 pub mod gpu;
 mod guarded;
+mod paths;
 pub mod plain;
 
 pub use directions::{Cells, Directions, Source, Tile};
 pub use guarded::Guarded;
+pub use paths::Paths;
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
@@ -75,6 +77,12 @@ pub trait Engine: Send {
 
     /// The directions of each window, at least inside its band.
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError>;
+
+    /// The paths of those windows that the engine walks by itself; the others are filled and walked.
+    fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        let _ = batch;
+        Ok(Paths::none(windows.len()))
+    }
 
     /// Sweeps one block, for alignments whose directions are too large to be kept at once. The edge
     /// below is left only by blocks of a multiple of [`BLOCK_ROWS`] rows.

@@ -88,7 +88,7 @@
 //!     [codes.as_slice()].into_iter().collect::<Sequences>()
 //! };
 //! let batch = Batch {
-//!     queries: sequence(b"ACGTTGCATTAGCCATGGATCC"),
+//!     queries: Arc::new(sequence(b"ACGTTGCATTAGCCATGGATCC")),
 //!     targets: Arc::new(sequence(b"GGACGTTGCATTCAAGCCATGGATCCAA")),
 //!     scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
 //! };

@@ -322,12 +322,16 @@ impl<'a> Run<'a> {
             Some(first) => self.targets.len().saturating_sub(first as usize),
             None => records.len(),
         };
-        let mut batch =
-            Batch { queries, targets: Arc::clone(&self.targets), scoring: Arc::clone(&self.scoring) };
-        if most < records.len() {
-            // Queries beyond the last target end the run in an error once they are counted.
-            batch.queries = (0..most * self.strands as usize).map(|index| batch.queries.get(index)).collect();
-        }
+        // Queries beyond the last target end the run in an error once they are counted.
+        let queries = match most < records.len() {
+            true => (0..most * self.strands as usize).map(|index| queries.get(index)).collect(),
+            false => queries,
+        };
+        let batch = Batch {
+            queries: Arc::new(queries),
+            targets: Arc::clone(&self.targets),
+            scoring: Arc::clone(&self.scoring),
+        };
         let layout = Layout { strands: self.strands, paired };
         let mut effort = Effort::default();
         let found = self.find(engine, &batch, &layout, &mut effort)?;

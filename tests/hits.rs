@@ -48,7 +48,7 @@ impl Piece {
         let band = Default::default(); // The specification has none.
         let window = Window { query, target, start, query_end, target_end, band };
         let wanted = Wanted { window, strand: self.strand, score };
-        let alignment = backtrace::align(&mut Plain::new(), batch, &[wanted]).unwrap().remove(0);
+        let alignment = backtrace::align_filled(&mut Plain::new(), batch, &[wanted]).unwrap().remove(0);
         check_path(&alignment, batch.query(query), batch.target(target), &batch.scoring).unwrap();
         alignment
     }
@@ -137,7 +137,7 @@ impl Case {
         let mut targets: Vec<Vec<u8>> = lengths.iter().map(|&len| text(&mut random, len)).collect();
         let mut case = Case {
             batch: Batch {
-                queries: case_queries(&queries, &layout),
+                queries: Arc::new(case_queries(&queries, &layout)),
                 targets: encoded(&targets),
                 scoring: Arc::new(Scoring::dna(match_, mismatch, open, extend)),
             },

@@ -63,7 +63,7 @@ fn rust_bio_agrees() {
         let encoded: Vec<(Vec<u8>, Vec<u8>)> =
             cases.iter().map(|(q, t)| (codes(Alphabet::Dna, q), codes(Alphabet::Dna, t))).collect();
         let batch = Batch {
-            queries: encoded.iter().map(|case| case.0.as_slice()).collect(),
+            queries: Arc::new(encoded.iter().map(|case| case.0.as_slice()).collect()),
             targets: Arc::new(encoded.iter().map(|case| case.1.as_slice()).collect()),
             scoring: Arc::new(Scoring::dna(match_, mismatch, open, extend)),
         };

@@ -22,6 +22,18 @@ pub enum Source {
     Insertion = 3,
 }
 
+impl Source {
+    /// The source that the two lowest bits stand for.
+    pub fn of(bits: u8) -> Source {
+        match bits & 3 {
+            0 => Source::Stop,
+            1 => Source::Diagonal,
+            2 => Source::Deletion,
+            _ => Source::Insertion,
+        }
+    }
+}
+
 /// Set where E of the next column extends a gap.
 pub const EXTEND_DELETION: u8 = 4;
 /// Set where F of the next row extends a gap.

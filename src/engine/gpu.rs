@@ -14,14 +14,17 @@ mod pipeline;
 mod readback;
 mod score;
 pub mod shader;
+mod trace;
+mod upload;
 
 pub use device::{AdapterEntry, list};
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
-use crate::engine::{Block, Directions, Edges, Engine, Swept, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Paths, Swept, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
+use buffers::Grown;
 use device::Device;
 use job::{Answer, Inputs, Job, Pending, Runner};
 use layout::Letters;
@@ -30,6 +33,8 @@ use shader::Scores;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
+use upload::Staging;
+use wgpu::BufferUsages;
 
 /// Edge values of a job, at most: 256 MiB.
 const JOB_EDGES: u64 = 1 << 25;
@@ -41,7 +46,50 @@ const COLS_PER_CLASS: u32 = 4;
 pub struct Card {
     device: Device,
     pipelines: Pipelines,
-    targets: Mutex<Option<(Weak<Sequences>, Letters, wgpu::Buffer)>>,
+    staging: Staging,
+    targets: Mutex<Resident>,
+}
+
+/// Packed sequences on the device, those that were uploaded last.
+struct Resident {
+    buffer: Grown,
+    holds: Option<(Weak<Sequences>, Letters)>,
+}
+
+impl Resident {
+    fn new(label: &'static str) -> Resident {
+        Resident { buffer: Grown::new(label, BufferUsages::STORAGE | BufferUsages::COPY_DST), holds: None }
+    }
+
+    fn has(&self, sequences: &Arc<Sequences>, letters: Letters) -> bool {
+        self.holds.as_ref().is_some_and(|(known, packed_as)| {
+            *packed_as == letters && known.upgrade().is_some_and(|known| Arc::ptr_eq(&known, sequences))
+        })
+    }
+
+    /// The buffer that holds `sequences`, uploaded if it does not yet; `pack` makes a range of words.
+    fn holding(
+        &mut self,
+        (device, staging): (&Device, &Staging),
+        sequences: &Arc<Sequences>,
+        letters: Letters,
+        pack: impl Fn(&[u8], Range<usize>, &mut [u32]) + Sync,
+    ) -> Result<wgpu::Buffer, EngineError> {
+        let words = letters.words(sequences.codes().len());
+        if self.has(sequences, letters) {
+            return Ok(self.buffer.with_room(device, words as u64 * 4)?.clone());
+        }
+        if u32::try_from(sequences.codes().len()).is_err() {
+            let residues = sequences.codes().len();
+            let problem = "residues are more than a device can index; use --device cpu";
+            return Err(EngineError::Unsupported(format!("{residues} {problem}")));
+        }
+        self.holds = None;
+        let buffer = self.buffer.with_room(device, words as u64 * 4)?.clone();
+        staging.upload(device, &buffer, words, |range, packed| pack(sequences.codes(), range, packed))?;
+        self.holds = Some((Arc::downgrade(sequences), letters));
+        Ok(buffer)
+    }
 }
 
 impl Card {
@@ -49,7 +97,12 @@ impl Card {
     /// `checked` keeps the shaders' bounds checks.
     pub fn open(wanted: Option<&str>, checked: bool) -> Result<Arc<Card>, EngineError> {
         let device = Device::open(wanted, checked)?;
-        Ok(Arc::new(Card { device, pipelines: Pipelines::default(), targets: Mutex::new(None) }))
+        Ok(Arc::new(Card {
+            device,
+            pipelines: Pipelines::default(),
+            staging: Staging::default(),
+            targets: Mutex::new(Resident::new("targets")),
+        }))
     }
 
     pub fn name(&self) -> &str {
@@ -58,46 +111,30 @@ impl Card {
 
     /// The packed targets on the device.
     fn targets(&self, targets: &Arc<Sequences>, letters: Letters) -> Result<wgpu::Buffer, EngineError> {
-        let mut cached =
+        let mut resident =
             self.targets.lock().map_err(|_| EngineError::Lost("uploading the targets failed".to_string()))?;
-        if let Some((known, packed_as, buffer)) = cached.as_ref()
-            && known.upgrade().is_some_and(|known| Arc::ptr_eq(&known, targets))
-            && *packed_as == letters
-        {
-            return Ok(buffer.clone());
+        if !resident.has(targets, letters) {
+            // Another engine may still be at work on the old ones.
+            *resident = Resident::new("targets");
         }
-        *cached = None;
-        let buffer = upload_sequences(&self.device, "targets", targets, |codes| letters.pack_targets(codes))?;
-        *cached = Some((Arc::downgrade(targets), letters, buffer.clone()));
-        Ok(buffer)
+        let pack = |codes: &[u8], words: Range<usize>, packed: &mut [u32]| {
+            letters.pack_targets(codes, words, packed);
+        };
+        resident.holding((&self.device, &self.staging), targets, letters, pack)
     }
-}
-
-fn upload_sequences(
-    device: &Device,
-    label: &'static str,
-    sequences: &Sequences,
-    pack: impl Fn(&[u8]) -> Vec<u32>,
-) -> Result<wgpu::Buffer, EngineError> {
-    if u32::try_from(sequences.codes().len()).is_err() {
-        return Err(EngineError::Unsupported(format!(
-            "{} residues of {label} are more than a device can index; use --device cpu",
-            sequences.codes().len()
-        )));
-    }
-    buffers::upload(device, label, &pack(sequences.codes()))
 }
 
 /// The GPU engine.
 pub struct Gpu {
     card: Arc<Card>,
     runner: Runner,
+    queries: Resident,
 }
 
 impl Gpu {
     pub fn new(card: Arc<Card>) -> Gpu {
-        let runner = Runner::new(&card.device);
-        Gpu { card, runner }
+        let runner = Runner::new(&card.device, card.staging.clone());
+        Gpu { card, runner, queries: Resident::new("queries") }
     }
 
     /// Time spent in kernels so far by the device's clock; zero where it has none.
@@ -105,19 +142,24 @@ impl Gpu {
         self.runner.kernel_time
     }
 
-    fn inputs(&self, batch: &Batch) -> Result<Inputs, EngineError> {
+    fn inputs(&mut self, batch: &Batch) -> Result<Inputs, EngineError> {
         let letters = scores_of(batch).letters();
-        let device = &self.card.device;
+        let Card { device, staging, .. } = self.card.as_ref();
         let scores = match &batch.scoring.substitution {
             Substitution::Equal { .. } => None,
             Substitution::Matrix(matrix) => {
-                Some(buffers::upload(device, "scores", &Letters::pack_scores(matrix))?)
+                let words = Letters::pack_scores(matrix);
+                let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+                let buffer = buffers::create(device, "scores", usage, words.len() as u64 * 4)?;
+                device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&words));
+                Some(buffer)
             }
         };
+        let pack = |codes: &[u8], words: Range<usize>, packed: &mut [u32]| {
+            letters.pack_queries(codes, words, packed);
+        };
         Ok(Inputs {
-            queries: upload_sequences(device, "queries", &batch.queries, |codes| {
-                letters.pack_queries(codes)
-            })?,
+            queries: self.queries.holding((device, staging), &batch.queries, letters, pack)?,
             targets: self.card.targets(&batch.targets, letters)?,
             scores,
         })
@@ -181,6 +223,10 @@ impl Engine for Gpu {
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         self.fill_windows(batch, windows)
+    }
+
+    fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.trace_windows(batch, windows)
     }
 
     fn sweep(

@@ -2,7 +2,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
-use crate::engine::{Block, Directions, Edges, Engine, Swept, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Paths, Swept, Window};
 use crate::error::EngineError;
 
 /// What an engine is to do with some items.
@@ -74,6 +74,13 @@ impl Engine for Guarded {
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         self.halving(windows, &mut |engine, windows| engine.fill(batch, windows), &|mut first, second| {
+            first.append(second);
+            first
+        })
+    }
+
+    fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.halving(windows, &mut |engine, windows| engine.trace(batch, windows), &|mut first, second| {
             first.append(second);
             first
         })
@@ -152,7 +159,7 @@ mod tests {
         let targets: Vec<Vec<u8>> =
             (0..9u8).map(|k| (0..30u32).map(|i| ((i * i + u32::from(k) + 1) % 4) as u8).collect()).collect();
         let batch = Batch {
-            queries: queries.iter().map(Vec::as_slice).collect(),
+            queries: Arc::new(queries.iter().map(Vec::as_slice).collect()),
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
         };

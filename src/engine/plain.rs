@@ -151,7 +151,7 @@ mod tests {
 
     fn score(query: &[u8], target: &[u8], own: u32) -> Hit {
         let batch = Batch {
-            queries: [query].into_iter().collect(),
+            queries: Arc::new([query].into_iter().collect()),
             targets: Arc::new([target].into_iter().collect()),
             scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
         };

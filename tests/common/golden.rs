@@ -167,7 +167,7 @@ fn group<'a>(table: &Table, scheme: &str, ambig: &str, rows: Vec<&'a Row>) -> Gr
     };
     let pairs = (0..rows.len()).map(pair).collect();
     let batch = Batch {
-        queries: queries.iter().map(Vec::as_slice).collect(),
+        queries: Arc::new(queries.iter().map(Vec::as_slice).collect()),
         targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
         scoring: Arc::new(scoring),
     };

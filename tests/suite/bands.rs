@@ -84,7 +84,7 @@ fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -
         let score = worth(&left) + worth(&right) - cost;
         let end = target.len() as u32;
         let batch = Batch {
-            queries: [query.as_slice()].into_iter().collect(),
+            queries: Arc::new([query.as_slice()].into_iter().collect()),
             targets: Arc::new([target.as_slice()].into_iter().collect()),
             scoring: Arc::new(scoring.clone()),
         };
@@ -104,7 +104,8 @@ fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -
 
 impl Edge {
     fn align(&self, engine: &mut dyn Engine, wanted: &Wanted) -> Result<Alignment, EngineError> {
-        backtrace::align(engine, &self.batch, std::slice::from_ref(wanted)).map(|mut paths| paths.remove(0))
+        let wanted = std::slice::from_ref(wanted);
+        backtrace::align_filled(engine, &self.batch, wanted).map(|mut paths| paths.remove(0))
     }
 
     /// The band is as wide as the gap, and inside it the engine finds the path that there is without.
@@ -113,6 +114,8 @@ impl Edge {
         let side = if op == Op::Deletion { band.deletions } else { band.insertions };
         assert_eq!(side, gap, "{}: the band", self.name);
         assert_eq!(self.align(engine, &self.wanted).as_ref(), Ok(&self.expected), "{}", self.name);
+        let best = backtrace::align(engine, &self.batch, std::slice::from_ref(&self.wanted));
+        assert_eq!(best.as_deref(), Ok(std::slice::from_ref(&self.expected)), "{}", self.name);
     }
 
     /// In a band narrower by one, or a window shorter by one column, the path is lost. Where no other

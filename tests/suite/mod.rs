@@ -73,7 +73,10 @@ pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, 
             if random.below(3) == 0 { start + random.below((end - start) as usize) as u32 } else { start };
         pairs.push(Pair { query: index as u32, target: index as u32, start, own, end });
     }
-    (Batch { queries, targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) }, pairs)
+    (
+        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) },
+        pairs,
+    )
 }
 
 /// Query lengths at the seams of lanes, tiles and strips, each with target lengths at the seams of
@@ -124,17 +127,22 @@ fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
     for (wanted, start) in whole.iter_mut().zip(starts) {
         wanted.window.start = start;
     }
-    backtrace::align(&mut Plain::new(), batch, &whole).unwrap()
+    backtrace::align_filled(&mut Plain::new(), batch, &whole).unwrap()
 }
 
 /// Paths of `engine` inside the proven band and those of `plain` without one, compared.
 pub fn paths_agree(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[Hit], case: &str) {
     let expected = plain_paths(batch, pairs, hits);
-    let found = backtrace::align(engine, batch, &wanted(batch, pairs, hits)).unwrap();
-    for (found, expected) in found.iter().zip(&expected) {
-        assert_eq!(found, expected, "{case}: {:?}", batch.scoring);
+    let wanted = wanted(batch, pairs, hits);
+    for (way, found) in [
+        ("as it is best", backtrace::align(engine, batch, &wanted).unwrap()),
+        ("filled", backtrace::align_filled(engine, batch, &wanted).unwrap()),
+    ] {
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{case}, {way}: {:?}", batch.scoring);
+        }
+        assert_eq!(found.len(), expected.len(), "{case}");
     }
-    assert_eq!(found.len(), expected.len(), "{case}");
 }
 
 /// Scores and paths at every seam, for every scoring.
@@ -240,7 +248,7 @@ pub fn blocks_agree(engine: &mut dyn Engine) {
         let hits = Plain::new().score(&batch, &pairs).unwrap();
         let expected = plain_paths(&batch, &pairs, &hits);
         for (wanted, expected) in wanted(&batch, &pairs, &hits).iter().zip(&expected) {
-            let found = backtrace::align_in_blocks(engine, &batch, wanted, 512).unwrap();
+            let found = backtrace::blocks::align_in_blocks(engine, &batch, wanted, 512).unwrap();
             assert_eq!(&found, expected, "blocks, scoring {number}");
         }
     }
@@ -250,7 +258,7 @@ pub fn blocks_agree(engine: &mut dyn Engine) {
 pub fn empty_pairs_agree(engine: &mut dyn Engine) {
     let scoring = Scoring::dna(1, 4, 6, 1);
     let batch = Batch {
-        queries: [&[][..], &[0, 1, 2], &[3]].into_iter().collect(),
+        queries: Arc::new([&[][..], &[0, 1, 2], &[3]].into_iter().collect()),
         targets: Arc::new([&[][..], &[0, 1, 2], &[2]].into_iter().collect()),
         scoring: Arc::new(scoring),
     };

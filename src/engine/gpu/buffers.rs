@@ -47,6 +47,26 @@ pub fn create(
     usage: wgpu::BufferUsages,
     bytes: u64,
 ) -> Result<wgpu::Buffer, EngineError> {
+    made(device, label, usage, bytes, false)
+}
+
+/// Creates a buffer that is mapped at once.
+pub fn create_mapped(
+    device: &Device,
+    label: &'static str,
+    usage: wgpu::BufferUsages,
+    bytes: u64,
+) -> Result<wgpu::Buffer, EngineError> {
+    made(device, label, usage, bytes, true)
+}
+
+fn made(
+    device: &Device,
+    label: &'static str,
+    usage: wgpu::BufferUsages,
+    bytes: u64,
+    mapped_at_creation: bool,
+) -> Result<wgpu::Buffer, EngineError> {
     let bytes = bytes.max(LEAST).next_multiple_of(4);
     let most = largest(device, usage);
     if bytes > most {
@@ -54,15 +74,6 @@ pub fn create(
             "{label} takes {bytes} bytes, and a buffer at most {most}"
         )));
     }
-    let descriptor =
-        wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation: false };
+    let descriptor = wgpu::BufferDescriptor { label: Some(label), size: bytes, usage, mapped_at_creation };
     device.guard(label, |device| device.create_buffer(&descriptor))
-}
-
-/// Creates a buffer that holds `words`.
-pub fn upload(device: &Device, label: &'static str, words: &[u32]) -> Result<wgpu::Buffer, EngineError> {
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-    let buffer = create(device, label, usage, words.len() as u64 * 4)?;
-    device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(words));
-    Ok(buffer)
 }

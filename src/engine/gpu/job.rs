@@ -9,6 +9,7 @@ use crate::engine::gpu::layout::{MAX_GROUPS, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::readback::{Output, Pool};
 use crate::engine::gpu::shader::Variant;
+use crate::engine::gpu::upload::Staging;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 use std::ops::Range;
@@ -43,6 +44,8 @@ pub struct Job {
     pub cells: u64,
     /// Bytes of output.
     pub output: u64,
+    /// Words that kernels of this job leave for themselves.
+    pub scratch: u64,
     /// Edge values in all; they start as zeros but for `entering`.
     pub edges: u64,
     /// Edge values that tiles find: where they lie, and what they are.
@@ -101,6 +104,8 @@ struct Slot {
 /// Runs jobs, and learns how much work makes a good submission.
 pub struct Runner {
     slots: [Slot; 2],
+    scratch: Grown,
+    staging: Staging,
     pool: Arc<Pool>,
     next: usize,
     cells_per_submission: f64,
@@ -133,9 +138,12 @@ impl Slot {
 }
 
 impl Runner {
-    pub fn new(device: &Device) -> Runner {
+    pub fn new(device: &Device, staging: Staging) -> Runner {
         Runner {
             slots: [Slot::new(device), Slot::new(device)],
+            // Jobs run one after another, so that one is enough.
+            scratch: Grown::new("scratch", wgpu::BufferUsages::STORAGE),
+            staging,
             pool: Arc::default(),
             next: 0,
             cells_per_submission: FIRST_CELLS,
@@ -179,9 +187,11 @@ impl Runner {
         let tasks = slot.tasks.with_room(device, size_of_val(job.tasks.as_slice()) as u64)?;
         let edges = slot.edges.with_room(device, job.edges * 8)?;
         let output = slot.output.with_room(device, job.output)?;
+        let scratch = self.scratch.with_room(device, job.scratch * 4)?;
         let times_at = (job.output + edge_bytes).next_multiple_of(256);
         let readback = self.pool.take(device, times_at + TIMES)?;
-        device.queue.write_buffer(tasks, 0, bytemuck::cast_slice(&job.tasks));
+        let words: &[u32] = bytemuck::cast_slice(&job.tasks);
+        self.staging.upload(device, tasks, words.len(), |range, made| made.copy_from_slice(&words[range]))?;
 
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         if job.edges > 0 {
@@ -201,7 +211,7 @@ impl Runner {
             }
             recorded += dispatch.cells;
             let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
-            let group = bind(device, &pipeline, dispatch, inputs, [tasks, edges, output])?;
+            let group = bind(device, &pipeline, dispatch, inputs, [tasks, edges, output, scratch])?;
             let groups = (dispatch.tasks.len() as u32).div_ceil(dispatch.variant.pairs());
             let timestamp_writes = slot.times.as_ref().map(|times| wgpu::ComputePassTimestampWrites {
                 query_set: times,
@@ -299,7 +309,7 @@ fn bind(
     pipeline: &wgpu::ComputePipeline,
     dispatch: &Dispatch,
     inputs: &Inputs,
-    [tasks, edges, output]: [&wgpu::Buffer; 3],
+    [tasks, edges, output, scratch]: [&wgpu::Buffer; 4],
 ) -> Result<wgpu::BindGroup, EngineError> {
     let size = |tasks: usize| (tasks * size_of::<Task>()) as u64;
     let task_binding = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -316,6 +326,7 @@ fn bind(
             (3, _) => edges.as_entire_binding(),
             (4, Some(scores)) => scores.as_entire_binding(),
             (4, None) => return Err(EngineError::Unsupported("a profile kernel needs a matrix".to_string())),
+            (6, _) => scratch.as_entire_binding(),
             _ => output.as_entire_binding(),
         };
         entries.push(wgpu::BindGroupEntry { binding, resource });

@@ -3,7 +3,7 @@
 
 use crate::scoring::Matrix;
 use bytemuck::{Pod, Zeroable};
-use rayon::prelude::*;
+use std::ops::Range;
 
 /// Declares the task record once, for both sides.
 macro_rules! task {
@@ -34,19 +34,19 @@ task! {
     target_: u32,
     /// Target residues.
     cols: u32,
-    /// First column whose cells count for the score.
+    /// First column whose cells count for the score; of a trace, the words that its path may take.
     own: u32,
     /// First of `cols` edge values above the tile.
     horizontal: u32,
     /// First of 1 + tile rows edge values left of the tile; the first is the corner.
     vertical: u32,
-    /// Where the result goes.
+    /// Where the result goes; of a trace, the first word of its path.
     result: u32,
     /// First direction word.
     directions: u32,
-    /// As in [`crate::engine::Tile`].
+    /// As in [`crate::engine::Tile`]; of a trace, the first column of the band in the first row.
     band_first: i32,
-    /// As in [`crate::engine::Tile`].
+    /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band.
     stored: u32,
 }
 
@@ -123,19 +123,27 @@ impl Letters {
         text
     }
 
-    /// Packs `codes` into words; `ambiguous` is what stands for nucleotide codes that match nothing.
-    fn pack(self, codes: &[u8], ambiguous: u8) -> Vec<u32> {
-        let bits = self.bits();
-        let plain = |code: u8| match self {
-            Letters::Nucleotides if code > 3 => ambiguous,
-            _ => code,
+    /// Words that `residues` residues take, and one more: kernels read letters ahead.
+    pub fn words(self, residues: usize) -> usize {
+        residues.div_ceil((32 / self.bits()) as usize) + 1
+    }
+
+    /// Packs the residues of a range of words into `packed`; `ambiguous` is what stands for
+    /// nucleotide codes that match nothing.
+    fn pack(self, codes: &[u8], words: Range<usize>, packed: &mut [u32], ambiguous: u8) {
+        let each = (32 / self.bits()) as usize;
+        let codes = &codes[codes.len().min(words.start * each)..codes.len().min(words.end * each)];
+        let pack = |residues: &[u8]| match self {
+            Letters::Nucleotides => nibbles(residues, ambiguous),
+            Letters::Codes => residues.iter().rev().fold(0, |word, &code| word << 8 | u32::from(code)),
         };
-        let word = |residues: &[u8]| {
-            residues.iter().rev().fold(0, |word, &code| word << bits | u32::from(plain(code)))
-        };
-        // One word more: kernels read letters ahead.
-        let words = codes.par_chunks(32 / bits as usize).with_min_len(1 << 13).map(word);
-        words.chain([0].par_iter().copied()).collect()
+        let (whole, last) = (codes.chunks_exact(each), codes.chunks_exact(each).remainder());
+        let filled = whole.len();
+        packed.iter_mut().zip(whole).for_each(|(word, residues)| *word = pack(residues));
+        packed[filled..].fill(0);
+        if !last.is_empty() {
+            packed[filled] = pack(last);
+        }
     }
 
     /// A substitution table in the kernels' form: `[query code][target code]`, a byte each.
@@ -150,13 +158,29 @@ impl Letters {
         bytes.chunks(4).map(word).collect()
     }
 
-    pub fn pack_queries(self, codes: &[u8]) -> Vec<u32> {
-        self.pack(codes, AMBIGUOUS_QUERY)
+    /// Packs queries: the words `words` of those that all of `codes` take.
+    pub fn pack_queries(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
+        self.pack(codes, words, packed, AMBIGUOUS_QUERY);
     }
 
-    pub fn pack_targets(self, codes: &[u8]) -> Vec<u32> {
-        self.pack(codes, AMBIGUOUS_TARGET)
+    /// Packs targets, likewise.
+    pub fn pack_targets(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
+        self.pack(codes, words, packed, AMBIGUOUS_TARGET);
     }
+}
+
+/// Up to eight nucleotide codes in four bits each, those above 3 as `ambiguous`; all at once, a byte
+/// each in a word of 64 bits.
+fn nibbles(codes: &[u8], ambiguous: u8) -> u32 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let mut bytes = [0; 8];
+    bytes[..codes.len()].copy_from_slice(codes);
+    let letters = u64::from_le_bytes(bytes);
+    let above = ((letters >> 2 | letters >> 3) & ONES) * 15;
+    let letters = letters & !above | (u64::from(ambiguous) * ONES) & above;
+    let pairs = (letters | letters >> 4) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
+    (fours | fours >> 16) as u32
 }
 
 #[cfg(test)]
@@ -165,9 +189,17 @@ mod tests {
 
     #[test]
     fn packing() {
-        assert_eq!(Letters::Nucleotides.pack_queries(&[0, 1, 2, 3, 14, 3, 2, 1, 3]), [0x1234_3210, 3]);
-        assert_eq!(Letters::Nucleotides.pack_targets(&[14]), [5]);
-        assert_eq!(Letters::Codes.pack_targets(&[1, 2, 3, 4, 23]), [0x0403_0201, 23]);
+        let pack = |letters: Letters, codes: &[u8], words: Range<usize>| {
+            let mut packed = vec![77; words.len()];
+            letters.pack(codes, words, &mut packed, 5);
+            packed
+        };
+        let codes = [0, 1, 2, 3, 14, 4, 8, 1, 3];
+        assert_eq!(pack(Letters::Nucleotides, &codes, 0..3), [0x1555_3210, 3, 0]);
+        assert_eq!(pack(Letters::Nucleotides, &codes, 1..3), [3, 0]);
+        assert_eq!(pack(Letters::Nucleotides, &[], 0..1), [0]);
+        assert_eq!(pack(Letters::Codes, &[1, 2, 3, 4, 23], 0..3), [0x0403_0201, 23, 0]);
+        assert_eq!((Letters::Nucleotides.words(9), Letters::Codes.words(4)), (3, 2));
     }
 
     #[test]

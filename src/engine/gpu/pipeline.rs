@@ -1,7 +1,7 @@
 //! Compiled kernels.
 
 use crate::engine::gpu::device::Device;
-use crate::engine::gpu::shader::{Scores, Variant};
+use crate::engine::gpu::shader::{Kernel, Scores, Variant};
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashMap;
@@ -106,6 +106,7 @@ pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
         (3, true, variant.edges),
         (4, false, profile),
         (5, true, true),
+        (6, true, variant.kernel == Kernel::Trace),
     ]
     .into_iter()
     .filter(|&(_, _, used)| used)

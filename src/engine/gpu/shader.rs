@@ -5,8 +5,9 @@
 //! each row of a lane (`for k descending` from the last one), `for w words` for each direction word,
 //! `for c columns` for the columns that the loop over steps does in one go; `first N`, inside a row
 //! loop, keeps its lines for every N-th row only. In a loop `$k` is the row, `$4` and `$16` the first
-//! row of its group of four or sixteen, `$8` the word of its group of eight, `$last` the last row,
-//! `$w` the word.
+//! row of its group of four or sixteen, `$8` the word of its group of eight, `$next` the next row, `$w`
+//! the word, `$after` the next word. Everywhere `$last` is the last row, `$end` the number of rows and
+//! `$count` that of words.
 
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::scoring::{Scoring, Substitution};
@@ -15,11 +16,14 @@ use std::collections::{HashMap, HashSet};
 const TILE: &str = include_str!("../../../shaders/tile.wgsl");
 const SCORE: &str = include_str!("../../../shaders/score.wgsl");
 const FILL: &str = include_str!("../../../shaders/fill.wgsl");
+const TRACE: &str = include_str!("../../../shaders/trace.wgsl");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     Score,
     Fill,
+    /// One lane a task; its rows are the cells of the band.
+    Trace,
 }
 
 /// Where a kernel finds `s(q, t)`.
@@ -74,6 +78,8 @@ impl Scores {
     /// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
     fn shapes(self, kernel: Kernel, shared: bool) -> &'static [(u32, u32)] {
         match (self, kernel) {
+            (Scores::Compared, Kernel::Trace) => &[(1, 8), (1, 16), (1, 24), (1, 32), (1, 48), (1, 64)],
+            (_, Kernel::Trace) => &[],
             _ if shared => &[(4, 16), (8, 16), (8, 32), (8, 64)],
             (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
             (_, Kernel::Score) => {
@@ -132,8 +138,8 @@ impl Variant {
 
     /// The variant as it suits a device whose subgroups have a fixed size, `None` where they don't.
     pub fn on(self, subgroup: Option<u32>) -> Variant {
-        let shuffle = subgroup.is_some_and(|size| size >= self.lanes && size.is_multiple_of(self.lanes));
-        Variant { shuffle, ..self }
+        let fits = |size: u32| size >= self.lanes && size.is_multiple_of(self.lanes);
+        Variant { shuffle: self.lanes > 1 && subgroup.is_some_and(fits), ..self }
     }
 
     /// The variant of the same capacity at least whose workgroups have one query each; `None` where
@@ -149,10 +155,11 @@ impl Variant {
     /// Every variant there is.
     pub fn all() -> Vec<Variant> {
         let mut all: Vec<Variant> = Vec::new();
-        for kernel in [Kernel::Score, Kernel::Fill] {
+        for kernel in [Kernel::Score, Kernel::Fill, Kernel::Trace] {
             for scores in Scores::ALL {
                 let tiles = Variant::tiles(kernel, scores);
-                for variant in tiles.into_iter().chain([Variant::joined(kernel, scores)]) {
+                let joined = (kernel != Kernel::Trace).then(|| Variant::joined(kernel, scores));
+                for variant in tiles.into_iter().chain(joined) {
                     let size = Some(variant.lanes);
                     all.extend(
                         [Some(variant), Some(variant.on(size)), variant.sharing(Some(THREADS))]
@@ -201,7 +208,7 @@ impl Variant {
     pub fn workgroup_bytes(&self) -> u32 {
         let exchange = 2 * (self.threads() + 1) * 8;
         let finals = if self.kernel == Kernel::Score { self.threads() * 16 } else { 0 };
-        let between_lanes = if self.shuffle { 0 } else { exchange + finals };
+        let between_lanes = if self.shuffle || self.lanes == 1 { 0 } else { exchange + finals };
         between_lanes + self.profile_words() * 4
     }
 
@@ -210,17 +217,19 @@ impl Variant {
         if self.scores.is_profile() { rows / 4 * layout::CODES } else { 0 }
     }
 
-    fn words(&self) -> u32 {
+    /// Direction words of a lane's rows.
+    pub fn words(&self) -> u32 {
         self.rows.div_ceil(crate::engine::directions::CELLS_PER_WORD)
     }
 
     /// The kernel's WGSL.
     pub fn wgsl(&self) -> String {
-        let slots = slots(match self.kernel {
-            Kernel::Score => SCORE,
-            Kernel::Fill => FILL,
-        });
-        let tile: Vec<&str> = TILE.lines().flat_map(|line| insert(line, &slots)).collect();
+        let (frame, slots) = match self.kernel {
+            Kernel::Score => (TILE, slots(SCORE)),
+            Kernel::Fill => (TILE, slots(FILL)),
+            Kernel::Trace => (TRACE, HashMap::new()),
+        };
+        let lines: Vec<&str> = frame.lines().flat_map(|line| insert(line, &slots)).collect();
         let mut text = layout::task_wgsl() + &self.scores.letters().wgsl();
         text.push_str(&format!("const SCALE = {};\n", self.scale()));
         for (name, value) in [
@@ -233,7 +242,7 @@ impl Variant {
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }
-        self.expand(&tile, None, &mut text);
+        self.expand(&lines, None, &mut text);
         text
     }
 
@@ -271,8 +280,10 @@ impl Variant {
                 "for c columns" => (0..self.columns()).for_each(|_| self.expand(body, row, text)),
                 "for w words" => {
                     for word in 0..self.words() {
-                        let lines: Vec<String> =
-                            body.iter().map(|line| line.replace("$w", &word.to_string())).collect();
+                        let named = |line: &&str| {
+                            line.replace("$w", &word.to_string()).replace("$after", &(word + 1).to_string())
+                        };
+                        let lines: Vec<String> = body.iter().map(named).collect();
                         lines.iter().for_each(|line| self.push_line(line, row, text));
                     }
                 }
@@ -285,9 +296,13 @@ impl Variant {
     }
 
     fn push_line(&self, line: &str, row: Option<u32>, text: &mut String) {
-        let mut line = line.replace("$last", &(self.rows - 1).to_string());
+        let mut line = line
+            .replace("$last", &(self.rows - 1).to_string())
+            .replace("$end", &self.rows.to_string())
+            .replace("$count", &self.words().to_string());
         if let Some(k) = row {
             line = line
+                .replace("$next", &(k + 1).to_string())
                 .replace("$k", &k.to_string())
                 .replace("$16", &(k / 16 * 16).to_string())
                 .replace("$4", &(k / 4 * 4).to_string())

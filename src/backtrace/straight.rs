@@ -1,0 +1,99 @@
+//! Paths without gaps, found without directions.
+//!
+//! Let r(k) be what is left of a hit's score after the k last cells of the diagonal through its end
+//! are taken off. If r becomes 0, then that stretch is the path: H of each of its cells is r (it is
+//! at least r, since a path along the diagonal has it, and not more, or the hit would score more), so
+//! that the walk, which prefers the diagonal and stops at the first cell whose H is 0, takes it.
+
+use super::{Wanted, walk::Walk};
+use crate::alignment::Alignment;
+use crate::batch::Batch;
+use crate::engine::Source;
+use crate::error::EngineError;
+use crate::scoring::{Scoring, Substitution};
+
+/// Cells that are passed at once where the path can't begin among them.
+const STRIDE: usize = 16;
+
+/// The alignment, if its path has no gap.
+pub fn straight(batch: &Batch, wanted: &Wanted) -> Option<Result<Alignment, EngineError>> {
+    let window = &wanted.window;
+    let query = &batch.query(window.query)[..window.query_end as usize];
+    let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
+    let len = match straight_length(query, target, wanted.score, &batch.scoring)? {
+        Ok(len) => len,
+        Err(more) => {
+            let problem = format!("a path scores {more} more than the {} of its hit", wanted.score);
+            return Some(Err(EngineError::Wrong(problem)));
+        }
+    };
+    let mut walk = Walk::new(window);
+    let walked = walk.steps(len as u32, Source::Diagonal);
+    Some(walked.and_then(|()| walk.finish(batch, wanted)))
+}
+
+/// Cells of the diagonal that ends with both sequences, up to that which brings their sum to `score`;
+/// an error where those before it bring it above: then the hit is not what it claims to be.
+fn straight_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -> Option<Result<usize, i64>> {
+    let most = query.len().min(target.len());
+    let (query, target) = (&query[query.len() - most..], &target[target.len() - most..]);
+    let (mut left, mut len) = (i64::from(score), 0);
+    if let Substitution::Equal { match_, mismatch } = scoring.substitution {
+        let (match_, mismatch) = (i64::from(match_), i64::from(mismatch));
+        // The sum can't be reached within a stride that would need more matches than it has.
+        while left > match_ * STRIDE as i64 && len + STRIDE <= most {
+            let range = most - len - STRIDE..most - len;
+            let same = |(q, t): (&u8, &u8)| u8::from(q == t && *q < 4);
+            let matches: u8 = query[range.clone()].iter().zip(&target[range]).map(same).sum();
+            left -= match_ * i64::from(matches) - mismatch * (STRIDE as i64 - i64::from(matches));
+            len += STRIDE;
+            // Not even matches alone are enough any more.
+            if left > match_ * (most - len) as i64 {
+                return None;
+            }
+        }
+    }
+    let mut pairs = query[..most - len].iter().zip(&target[..most - len]).rev();
+    let scores = || pairs.next().map(|(&q, &t)| i64::from(scoring.score(q, t)));
+    let mut scores = std::iter::from_fn(scores);
+    while left > 0 {
+        left -= scores.next()?;
+        len += 1;
+    }
+    let mut sum = -left;
+    let most = scores.fold(sum, |most, score| {
+        sum += score;
+        most.max(sum)
+    });
+    Some(if most > 0 { Err(most) } else { Ok(len) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_by_hand() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let length = |query: &[u8], target: &[u8], score| {
+            straight_length(query, target, score, &scoring).map(|length| length.ok())
+        };
+        assert_eq!(length(&[0, 1, 2], &[3, 0, 1, 2], 3), Some(Some(3)));
+        assert_eq!(length(&[0, 1, 2], &[3, 0, 1, 2], 2), Some(None), "it is worth 3");
+        assert_eq!(length(&[0, 1, 2], &[1, 2], 3), None);
+        assert_eq!(length(&[14, 14], &[14, 14], 1), None, "N matches nothing");
+        let long: Vec<u8> = (0..100u32).map(|k| (k * k % 7 % 4) as u8).collect();
+        let mut changed = long.clone();
+        changed[50] ^= 1;
+        assert_eq!(length(&long, &changed, 95), Some(Some(100)));
+        assert_eq!(length(&long, &changed, 96), None);
+        for score in [1, 16, 49, 50, 94] {
+            assert_eq!(length(&long, &changed, score), Some(None), "{score}");
+        }
+        for len in [1, 15, 16, 17, 33] {
+            assert_eq!(length(&long[..len], &long[..len], len as i32), Some(Some(len)));
+        }
+        // Behind the mismatch nothing makes up for it.
+        assert_eq!(length(&long[48..], &changed[48..], 49), Some(Some(49)));
+    }
+}

@@ -1,0 +1,146 @@
+//! Paths that the device walks by itself, in windows whose bands are narrow.
+
+use crate::batch::{Batch, counting_sort_descending};
+use crate::engine::Window;
+use crate::engine::gpu::job::{Answer, Job};
+use crate::engine::gpu::layout::{THREADS, Task};
+use crate::engine::gpu::shader::{Kernel, Scores, Variant};
+use crate::engine::gpu::{Gpu, scores_of};
+use crate::engine::paths::{Paths, STEPS_PER_WORD};
+use crate::error::EngineError;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Direction words of a job, at most: 256 MiB, which never leave the device.
+const JOB_WORDS: u64 = 1 << 26;
+/// Rows of a window, at most: more take one thread too long.
+const MOST_ROWS: u32 = 1 << 12;
+/// Windows of a job, at most.
+const JOB_WINDOWS: usize = 1 << 18;
+
+/// The windows that can be traced, by the width of their bands.
+struct Plan<'a> {
+    batch: &'a Batch,
+    windows: &'a [Window],
+    variants: Vec<Variant>,
+}
+
+/// Words that the path of a window takes at most: its band bounds its deletions.
+fn path_words(window: &Window) -> u32 {
+    (window.query_end + window.band.deletions) / STEPS_PER_WORD + 1
+}
+
+impl Plan<'_> {
+    /// The place of the variant that holds a window's band.
+    fn class(&self, window: &Window) -> Option<usize> {
+        let width = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 1;
+        let fits = (1..=MOST_ROWS).contains(&window.query_end) && window.target_end > window.start;
+        let held = || self.variants.iter().position(|variant| u64::from(variant.rows) >= width);
+        if fits { held() } else { None }
+    }
+
+    /// Direction words of a window, none where it can't be traced.
+    fn words(&self, window: &Window) -> u64 {
+        let words = |class: usize| self.variants[class].words();
+        self.class(window).map_or(0, |class| u64::from(window.query_end) * u64::from(words(class)))
+    }
+
+    /// The windows of a job, from `first` on.
+    fn range(&self, first: usize) -> Option<Range<usize>> {
+        let mut words = 0;
+        let fits = |window: &&Window| {
+            words += self.words(window);
+            words <= JOB_WORDS / 2
+        };
+        let count = self.windows[first..].iter().take(JOB_WINDOWS).take_while(fits).count();
+        (first < self.windows.len()).then(|| first..first + count.max(1))
+    }
+
+    fn task(&self, window: &Window, first_word: u32) -> Task {
+        let cols = window.target_end - window.start;
+        Task {
+            query: self.batch.queries.start(window.query as usize) as u32,
+            rows: window.query_end,
+            target_: self.batch.targets.start(window.target as usize) as u32 + window.start,
+            cols,
+            own: path_words(window),
+            result: first_word,
+            band_first: cols as i32 - window.query_end as i32 - window.band.deletions as i32,
+            stored: window.band.deletions,
+            ..Task::default()
+        }
+    }
+
+    /// A job for a range of windows, and where the path of each will lie: words, or none.
+    fn job(&self, range: Range<usize>) -> (Job, Vec<Range<u32>>) {
+        let windows = &self.windows[range];
+        let classes: Vec<Option<usize>> = windows.par_iter().map(|window| self.class(window)).collect();
+        let mut places = Vec::with_capacity(windows.len());
+        let mut end = 0;
+        for (window, class) in windows.iter().zip(&classes) {
+            let first = end;
+            end += class.map_or(0, |_| path_words(window));
+            places.push(first..end);
+        }
+        let mut job = Job { output: u64::from(end) * 4, ..Job::default() };
+        for (class, variant) in self.variants.iter().enumerate() {
+            let members: Vec<u32> =
+                (0..windows.len() as u32).filter(|&place| classes[place as usize] == Some(class)).collect();
+            if !members.is_empty() {
+                let tasks = self.tasks(windows, &places, &members, variant, &mut job.scratch);
+                job.push(*variant, tasks);
+            }
+        }
+        (job, places)
+    }
+
+    /// The tasks of a class, the longest first, each workgroup with room for its directions.
+    fn tasks(
+        &self,
+        windows: &[Window],
+        places: &[Range<u32>],
+        members: &[u32],
+        variant: &Variant,
+        scratch: &mut u64,
+    ) -> Vec<Task> {
+        let rows: Vec<u32> = members.iter().map(|&place| windows[place as usize].query_end).collect();
+        let order = counting_sort_descending(&rows, MOST_ROWS + 1);
+        let groups: Vec<u32> = order
+            .chunks(THREADS as usize)
+            .map(|group| {
+                let first = *scratch;
+                let longest = rows[group[0] as usize];
+                *scratch += u64::from(longest) * u64::from(variant.words() * THREADS);
+                first as u32
+            })
+            .collect();
+        let task = |(place, &member): (usize, &u32)| {
+            let window = members[member as usize] as usize;
+            let directions = groups[place / THREADS as usize] + place as u32 % THREADS;
+            Task { directions, ..self.task(&windows[window], places[window].start) }
+        };
+        order.par_iter().enumerate().map(task).collect()
+    }
+}
+
+impl Gpu {
+    /// The paths of the windows whose bands are narrow enough.
+    pub(super) fn trace_windows(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        let scores = match scores_of(batch) {
+            Scores::Packed | Scores::Compared => Scores::Compared,
+            Scores::Profile | Scores::WideProfile => return Ok(Paths::none(windows.len())),
+        };
+        let plan = Plan { batch, windows, variants: Variant::tiles(Kernel::Trace, scores) };
+        let inputs = self.inputs(batch)?;
+        let mut done = 0;
+        let next = |_| {
+            let range = plan.range(done)?;
+            done = range.end;
+            Some(plan.job(range))
+        };
+        let mut paths = Paths::default();
+        let take = |answer: Answer, places: Vec<Range<u32>>| paths.push(Box::new(answer.output), places);
+        self.run_all(batch, &inputs, next, take)?;
+        Ok(paths)
+    }
+}

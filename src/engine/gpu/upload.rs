@@ -1,0 +1,101 @@
+//! What goes to the device: written by all cores into mapped memory that the device copies from.
+
+use crate::engine::gpu::buffers;
+use crate::engine::gpu::device::Device;
+use crate::error::EngineError;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// Words that are made in one go, and pieces that one thread makes at least.
+const PIECE: usize = 1 << 10;
+const PIECES: usize = 16;
+/// Words that are staged at once: 32 MiB.
+const ROUND: usize = 1 << 23;
+/// Staging buffers that are kept.
+const POOLED: usize = 4;
+/// What is smaller goes through the queue's own staging.
+const LEAST: usize = 1 << 16;
+
+/// Mapped buffers that wait to be written.
+#[derive(Clone, Default)]
+pub struct Staging(Arc<Mutex<Vec<wgpu::Buffer>>>);
+
+impl Staging {
+    /// Writes `words` words to the beginning of `buffer`; `make` makes those of a range of places, on
+    /// several threads at once. Work that is submitted later finds them there.
+    pub fn upload(
+        &self,
+        device: &Device,
+        buffer: &wgpu::Buffer,
+        words: usize,
+        make: impl Fn(Range<usize>, &mut [u32]) + Sync,
+    ) -> Result<(), EngineError> {
+        if words <= LEAST {
+            let mut made = vec![0; words];
+            make(0..words, &mut made);
+            device.queue.write_buffer(buffer, 0, bytemuck::cast_slice(&made));
+            return Ok(());
+        }
+        for first in (0..words).step_by(ROUND) {
+            let round = first..words.min(first + ROUND);
+            let bytes = round.len() as u64 * 4;
+            let staged = self.take(device, bytes)?;
+            write(&staged, &round, &make)?;
+            let mut encoder =
+                device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.copy_buffer_to_buffer(&staged, 0, buffer, first as u64 * 4, bytes);
+            device.queue.submit([encoder.finish()]);
+            self.put(staged);
+        }
+        Ok(())
+    }
+
+    /// A mapped buffer of at least `bytes`.
+    fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
+        if let Ok(mut free) = self.0.lock()
+            && let Some(place) = free.iter().position(|buffer| buffer.size() >= bytes)
+        {
+            return Ok(free.swap_remove(place));
+        }
+        let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
+        buffers::create_mapped(device, "staging", usage, bytes.next_power_of_two())
+    }
+
+    /// Maps a buffer again once the device has copied it.
+    fn put(&self, buffer: wgpu::Buffer) {
+        let (pool, mapped) = (Arc::clone(&self.0), buffer.clone());
+        buffer.slice(..).map_async(wgpu::MapMode::Write, move |result| {
+            if let (Ok(()), Ok(mut free)) = (result, pool.lock())
+                && free.len() < POOLED
+            {
+                free.push(mapped);
+            }
+        });
+    }
+}
+
+/// Fills the beginning of a mapped buffer with the words of `round`, and unmaps it.
+fn write(
+    staged: &wgpu::Buffer,
+    round: &Range<usize>,
+    make: &(impl Fn(Range<usize>, &mut [u32]) + Sync),
+) -> Result<(), EngineError> {
+    let lost = |error: wgpu::MapRangeError| EngineError::Lost(error.to_string());
+    let mut view = staged.get_mapped_range_mut(..round.len() as u64 * 4).map_err(lost)?;
+    let (mut whole, mut last) = view.slice(..).into_chunks::<{ PIECE * 4 }>();
+    let pieces: Vec<_> = std::iter::from_fn(|| whole.split_off_first()).collect();
+    let behind = round.start + pieces.len() * PIECE..round.end;
+    pieces.into_par_iter().enumerate().with_min_len(PIECES).for_each(|(number, piece)| {
+        let mut made = [0; PIECE];
+        let first = round.start + number * PIECE;
+        make(first..first + PIECE, &mut made);
+        piece.write(bytemuck::cast(made));
+    });
+    let mut made = vec![0; behind.len()];
+    make(behind, &mut made);
+    last.copy_from_slice(bytemuck::cast_slice(&made));
+    drop(view);
+    staged.unmap();
+    Ok(())
+}
