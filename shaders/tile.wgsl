@@ -166,6 +166,11 @@ fn main(
     var e$k = 0;
 //!end
 //!end
+//!if EDGES
+    // What enters from above in the first lane's next column, read a step ahead: the last lane comes to
+    // write there later.
+    var above = edges[task.horizontal] * SCALE;
+//!end
 //!insert state
 //!if SHUFFLE
     // F that leaves the tile's rows of this lane, the letter of its column, and letters to come.
@@ -201,7 +206,8 @@ fn main(
 //!end
         if (lane == 0u) {
 //!if EDGES
-            up = edges[task.horizontal + select(0u, col, inside)] * SCALE;
+            up = above;
+            above = edges[task.horizontal + min(step + 1u, max(task.cols, 1u) - 1u)] * SCALE;
 //!else
             up = vec2<i32>(0, 0);
 //!end

@@ -92,7 +92,7 @@ impl Alignment {
             match op {
                 Op::Match => {
                     let (q, t) = (query.get(i..i + len)?, target.get(j..j + len)?);
-                    score += q.iter().zip(t).map(|(&q, &t)| i64::from(scoring.score(q, t))).sum::<i64>();
+                    score += scoring.score_all(q, t);
                     i += len;
                     j += len;
                 }

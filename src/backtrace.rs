@@ -40,49 +40,65 @@ pub fn align(
     batch: &Batch,
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
-    let straight = |wanted: &Wanted| straight(batch, wanted).transpose();
-    let mut found: Vec<Option<Alignment>> =
-        wanted.par_iter().with_min_len(WALKS).map(straight).collect::<Result<_, _>>()?;
-    fill_in(&mut found, wanted, |rest| trace(engine, batch, rest))?;
-    fill_in(&mut found, wanted, |rest| align_filled(engine, batch, rest).map(some))?;
-    let missing = || EngineError::Wrong("a hit was left without a path".to_string());
-    found.into_iter().map(|alignment| alignment.ok_or_else(missing)).collect()
-}
-
-/// Asks `find` for what is not found yet.
-fn fill_in(
-    found: &mut [Option<Alignment>],
-    wanted: &[Wanted],
-    find: impl FnOnce(&[Wanted]) -> Result<Vec<Option<Alignment>>, EngineError>,
-) -> Result<(), EngineError> {
-    let rest: Vec<Wanted> =
-        wanted.iter().zip(&*found).filter(|(_, found)| found.is_none()).map(|(wanted, _)| *wanted).collect();
-    if !rest.is_empty() {
-        let more = find(&rest)?;
-        found.iter_mut().filter(|found| found.is_none()).zip(more).for_each(|(place, new)| *place = new);
+    let mut found: Vec<Option<Alignment>> = vec![None; wanted.len()];
+    let places = found.par_iter_mut().zip(wanted).with_min_len(WALKS);
+    places.try_for_each(|(place, wanted)| straight(batch, wanted).map(|alignment| *place = alignment))?;
+    trace(engine, batch, wanted, &mut found)?;
+    fill(engine, batch, wanted, &mut found)?;
+    let all = found.len();
+    let found: Vec<Alignment> = found.into_iter().flatten().collect();
+    if found.len() == all {
+        return Ok(found);
     }
-    Ok(())
+    Err(EngineError::Wrong("a hit was left without a path".to_string()))
 }
 
-fn some(alignments: Vec<Alignment>) -> Vec<Option<Alignment>> {
-    alignments.into_iter().map(Some).collect()
-}
-
-/// The alignments whose paths the engine walks by itself.
+/// Finds those that are missing and whose paths the engine walks by itself.
 fn trace(
     engine: &mut dyn Engine,
     batch: &Batch,
     wanted: &[Wanted],
-) -> Result<Vec<Option<Alignment>>, EngineError> {
-    let windows: Vec<Window> = wanted.iter().map(|wanted| wanted.window).collect();
-    let paths = engine.trace(batch, &windows)?;
-    let walked = |(index, wanted): (usize, &Wanted)| {
-        let Some(mut runs) = paths.runs(index) else { return Ok(None) };
-        let mut walk = Walk::new(&wanted.window);
-        runs.try_for_each(|(len, source)| walk.steps(len, source))?;
-        walk.finish(batch, wanted).map(Some)
+    found: &mut [Option<Alignment>],
+) -> Result<(), EngineError> {
+    let mut windows = Vec::new();
+    // Where each one's window is among them.
+    let window = |(wanted, found): (&Wanted, &Option<Alignment>)| {
+        if found.is_none() {
+            windows.push(wanted.window);
+        }
+        windows.len().wrapping_sub(1)
     };
-    wanted.par_iter().enumerate().with_min_len(WALKS).map(walked).collect()
+    let places: Vec<usize> = wanted.iter().zip(&*found).map(window).collect();
+    if windows.is_empty() {
+        return Ok(());
+    }
+    let paths = engine.trace(batch, &windows)?;
+    let missing = found.par_iter_mut().zip(wanted).zip(places).with_min_len(WALKS);
+    missing.filter(|((found, _), _)| found.is_none()).try_for_each(|((found, wanted), place)| {
+        if let Some(mut runs) = paths.runs(place) {
+            let mut walk = Walk::new(&wanted.window);
+            runs.try_for_each(|(len, source)| walk.steps(len, source))?;
+            *found = Some(walk.finish(batch, wanted)?);
+        }
+        Ok(())
+    })
+}
+
+/// Finds those that are still missing.
+fn fill(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    wanted: &[Wanted],
+    found: &mut [Option<Alignment>],
+) -> Result<(), EngineError> {
+    let missing = wanted.iter().zip(&*found).filter(|(_, found)| found.is_none());
+    let rest: Vec<Wanted> = missing.map(|(wanted, _)| *wanted).collect();
+    if !rest.is_empty() {
+        let filled = align_filled(engine, batch, &rest)?;
+        let missing = found.iter_mut().filter(|found| found.is_none());
+        missing.zip(filled).for_each(|(found, alignment)| *found = Some(alignment));
+    }
+    Ok(())
 }
 
 /// The alignments of `wanted`, in their order, all walked here. Directions are filled in groups that

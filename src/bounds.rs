@@ -1,7 +1,7 @@
 //! How far an alignment of a known score can stray: the band of its path and the longest stretch of
 //! target that it can cover. Proofs stand in docs/algorithm.md.
 
-use crate::scoring::Scoring;
+use crate::scoring::{Scoring, Substitution};
 
 /// The most net deletions and net insertions that a path can have between any of its cells and its
 /// end.
@@ -13,18 +13,35 @@ pub struct Band {
 
 /// The most that the query residues `codes` can add to a score.
 pub fn potential(codes: &[u8], scoring: &Scoring) -> i64 {
-    codes.iter().map(|&code| i64::from(scoring.potential(code))).sum()
+    potentials(codes, scoring).0
+}
+
+/// The sum of what each of `codes` can add to a score, and the least of it.
+fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
+    if let Substitution::Equal { match_, .. } = scoring.substitution {
+        // All that can match are worth the same; counting them is quick.
+        let matching = codes.iter().filter(|&&code| scoring.potential(code) > 0).count();
+        let all = matching == codes.len() && match_ > 0;
+        return (matching as i64 * i64::from(match_), if all { i64::from(match_) } else { 0 });
+    }
+    let mut counts = [0i64; 256];
+    codes.iter().for_each(|&code| counts[usize::from(code)] += 1);
+    let present = (0..=255).zip(counts).filter(|&(_, count)| count > 0);
+    present.fold((0, i64::MAX), |(sum, least), (code, count)| {
+        let each = i64::from(scoring.potential(code));
+        (sum + count * each, least.min(each))
+    })
 }
 
 /// The band of every alignment of score `score` that ends behind the query residues `codes`: what
 /// they could have scored but did not is the most that its gaps can have cost.
 pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
-    let slack = potential(codes, scoring) - i64::from(score) - i64::from(scoring.gap_open);
+    let (most, cheapest) = potentials(codes, scoring);
+    let slack = most - i64::from(score) - i64::from(scoring.gap_open);
     let extend = i64::from(scoring.gap_extend);
     if slack < extend {
         return Band::default();
     }
-    let cheapest = codes.iter().map(|&code| i64::from(scoring.potential(code))).min().unwrap_or(0);
     let clip = |len: i64| len.min(i64::from(u32::MAX >> 2)) as u32;
     Band {
         deletions: clip(slack / extend),

@@ -131,10 +131,18 @@ fn score_regions(
 
 impl Search {
     fn new(batch: &Batch, layout: &Layout, rules: &Rules, record: u32) -> Search {
-        let regions = candidates::pairs(batch, layout, record, rules.min_score)
-            .into_iter()
-            .map(|(strand, pair)| Region { strand, pair, bound: bound(batch, &pair), best: None })
-            .collect();
+        let bound = layout.orientations().iter().map(|&strand| {
+            let query = batch.query(layout.query(record, strand));
+            potential(query, &batch.scoring).min(i64::from(i32::MAX)) as i32
+        });
+        let by_query: Vec<i32> = bound.collect();
+        let most = batch.scoring.max_potential();
+        let region = |(strand, pair): (Strand, Pair)| {
+            let bound = by_query[strand as usize].min(by_target(&pair, most));
+            Region { strand, pair, bound, best: None }
+        };
+        let regions =
+            candidates::pairs(batch, layout, record, rules.min_score).into_iter().map(region).collect();
         let mut search = Search { regions, ..Search::default() };
         search.found.threshold = rules.min_score;
         search.prune(rules);
@@ -203,8 +211,12 @@ impl Search {
 /// The most that any alignment of `pair` can score.
 fn bound(batch: &Batch, pair: &Pair) -> i32 {
     let by_query = potential(batch.query(pair.query), &batch.scoring);
-    let by_target = i64::from(pair.cols()) * i64::from(batch.scoring.max_potential());
-    by_query.min(by_target).min(i64::from(i32::MAX)) as i32
+    by_query.min(i64::from(by_target(pair, batch.scoring.max_potential()))) as i32
+}
+
+/// The most that the target residues of `pair` can score, each at most `most`.
+fn by_target(pair: &Pair, most: i32) -> i32 {
+    (i64::from(pair.cols()) * i64::from(most)).min(i64::from(i32::MAX)) as i32
 }
 
 impl Region {

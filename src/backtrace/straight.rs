@@ -10,26 +10,27 @@ use crate::alignment::Alignment;
 use crate::batch::Batch;
 use crate::engine::Source;
 use crate::error::EngineError;
-use crate::scoring::{Scoring, Substitution};
+use crate::scoring::Scoring;
 
 /// Cells that are passed at once where the path can't begin among them.
 const STRIDE: usize = 16;
 
 /// The alignment, if its path has no gap.
-pub fn straight(batch: &Batch, wanted: &Wanted) -> Option<Result<Alignment, EngineError>> {
+pub fn straight(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
-    let len = match straight_length(query, target, wanted.score, &batch.scoring)? {
-        Ok(len) => len,
-        Err(more) => {
+    let len = match straight_length(query, target, wanted.score, &batch.scoring) {
+        None => return Ok(None),
+        Some(Ok(len)) => len,
+        Some(Err(more)) => {
             let problem = format!("a path scores {more} more than the {} of its hit", wanted.score);
-            return Some(Err(EngineError::Wrong(problem)));
+            return Err(EngineError::Wrong(problem));
         }
     };
     let mut walk = Walk::new(window);
-    let walked = walk.steps(len as u32, Source::Diagonal);
-    Some(walked.and_then(|()| walk.finish(batch, wanted)))
+    walk.steps(len as u32, Source::Diagonal)?;
+    walk.finish(batch, wanted).map(Some)
 }
 
 /// Cells of the diagonal that ends with both sequences, up to that which brings their sum to `score`;
@@ -38,19 +39,15 @@ fn straight_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -
     let most = query.len().min(target.len());
     let (query, target) = (&query[query.len() - most..], &target[target.len() - most..]);
     let (mut left, mut len) = (i64::from(score), 0);
-    if let Substitution::Equal { match_, mismatch } = scoring.substitution {
-        let (match_, mismatch) = (i64::from(match_), i64::from(mismatch));
-        // The sum can't be reached within a stride that would need more matches than it has.
-        while left > match_ * STRIDE as i64 && len + STRIDE <= most {
-            let range = most - len - STRIDE..most - len;
-            let same = |(q, t): (&u8, &u8)| u8::from(q == t && *q < 4);
-            let matches: u8 = query[range.clone()].iter().zip(&target[range]).map(same).sum();
-            left -= match_ * i64::from(matches) - mismatch * (STRIDE as i64 - i64::from(matches));
-            len += STRIDE;
-            // Not even matches alone are enough any more.
-            if left > match_ * (most - len) as i64 {
-                return None;
-            }
+    // The sum can't be reached within a stride that would need more than it can have.
+    let best = i64::from(scoring.max_potential());
+    while left > best * STRIDE as i64 && len + STRIDE <= most {
+        let range = most - len - STRIDE..most - len;
+        left -= scoring.score_all(&query[range.clone()], &target[range]);
+        len += STRIDE;
+        // Not even the best residues alone are enough any more.
+        if left > best * (most - len) as i64 {
+            return None;
         }
     }
     let mut pairs = query[..most - len].iter().zip(&target[..most - len]).rev();

@@ -27,7 +27,7 @@ use crate::scoring::Substitution;
 use buffers::Grown;
 use device::Device;
 use job::{Answer, Inputs, Job, Pending, Runner};
-use layout::Letters;
+use layout::{Letters, Task};
 use pipeline::Pipelines;
 use shader::Scores;
 use std::ops::Range;
@@ -39,8 +39,8 @@ use wgpu::BufferUsages;
 /// Edge values of a job, at most: 256 MiB.
 const JOB_EDGES: u64 = 1 << 25;
 /// Keys of the counting sort by columns.
-const COLS_CLASSES: u32 = 1 << 14;
-const COLS_PER_CLASS: u32 = 4;
+const COLS_CLASSES: u32 = 1 << 12;
+const COLS_PER_CLASS: u32 = 8;
 
 /// An open GPU; engines on it share its queue, its kernels and the targets that were uploaded last.
 pub struct Card {
@@ -202,10 +202,14 @@ impl Gpu {
 fn scores_of(batch: &Batch) -> Scores {
     Scores::of(&batch.scoring, batch.queries.iter().map(<[u8]>::len).max().unwrap_or(0))
 }
-/// The places of tasks with these columns, the longest first: the last to run are short.
-fn longest_first(cols: &[u32]) -> Vec<u32> {
-    let keys: Vec<u32> = cols.iter().map(|cols| cols / COLS_PER_CLASS).collect();
-    counting_sort_descending(&keys, COLS_CLASSES)
+/// The tasks with the most columns first: the last to run are short.
+fn longest_first(tasks: Vec<Task>) -> Vec<Task> {
+    if tasks.windows(2).all(|two| two[0].cols == two[1].cols) {
+        return tasks;
+    }
+    let keys: Vec<u32> = tasks.iter().map(|task| task.cols / COLS_PER_CLASS).collect();
+    let order = counting_sort_descending(&keys, COLS_CLASSES);
+    order.into_iter().map(|place| tasks[place as usize]).collect()
 }
 
 impl Engine for Gpu {

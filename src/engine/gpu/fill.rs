@@ -75,8 +75,7 @@ fn fill_job(plans: &[Plan]) -> (Job, Layout) {
         job.edges += plan.edges;
     }
     for (variant, tasks) in classes.into_values() {
-        let cols: Vec<u32> = tasks.iter().map(|task| task.cols).collect();
-        job.push(variant, longest_first(&cols).into_iter().map(|place| tasks[place as usize]));
+        job.push(variant, longest_first(tasks));
     }
     job.output = layout.words * 4;
     (job, layout)

@@ -133,16 +133,11 @@ impl Letters {
     fn pack(self, codes: &[u8], words: Range<usize>, packed: &mut [u32], ambiguous: u8) {
         let each = (32 / self.bits()) as usize;
         let codes = &codes[codes.len().min(words.start * each)..codes.len().min(words.end * each)];
-        let pack = |residues: &[u8]| match self {
-            Letters::Nucleotides => nibbles(residues, ambiguous),
-            Letters::Codes => residues.iter().rev().fold(0, |word, &code| word << 8 | u32::from(code)),
-        };
-        let (whole, last) = (codes.chunks_exact(each), codes.chunks_exact(each).remainder());
-        let filled = whole.len();
-        packed.iter_mut().zip(whole).for_each(|(word, residues)| *word = pack(residues));
-        packed[filled..].fill(0);
-        if !last.is_empty() {
-            packed[filled] = pack(last);
+        match self {
+            Letters::Nucleotides => {
+                pack_words(codes, packed, |letters| nibbles(u64::from_le_bytes(letters), ambiguous))
+            }
+            Letters::Codes => pack_words(codes, packed, u32::from_le_bytes),
         }
     }
 
@@ -169,13 +164,21 @@ impl Letters {
     }
 }
 
-/// Up to eight nucleotide codes in four bits each, those above 3 as `ambiguous`; all at once, a byte
-/// each in a word of 64 bits.
-fn nibbles(codes: &[u8], ambiguous: u8) -> u32 {
+/// Packs each `N` codes into a word, the last ones with zeros behind them, and zeros after all.
+fn pack_words<const N: usize>(codes: &[u8], packed: &mut [u32], pack: impl Fn([u8; N]) -> u32) {
+    let (whole, last) = codes.as_chunks::<N>();
+    packed.iter_mut().zip(whole).for_each(|(word, codes)| *word = pack(*codes));
+    packed[whole.len()..].fill(0);
+    if !last.is_empty() {
+        let mut codes = [0; N];
+        codes[..last.len()].copy_from_slice(last);
+        packed[whole.len()] = pack(codes);
+    }
+}
+
+/// Eight nucleotide codes, a byte each, in four bits each, those above 3 as `ambiguous`; all at once.
+fn nibbles(letters: u64, ambiguous: u8) -> u32 {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    let mut bytes = [0; 8];
-    bytes[..codes.len()].copy_from_slice(codes);
-    let letters = u64::from_le_bytes(bytes);
     let above = ((letters >> 2 | letters >> 3) & ONES) * 15;
     let letters = letters & !above | (u64::from(ambiguous) * ONES) & above;
     let pairs = (letters | letters >> 4) & 0x00ff_00ff_00ff_00ff;

@@ -18,7 +18,7 @@ const JOB_PAIRS: usize = 1 << 19;
 /// Jobs begin at multiples of so many pairs.
 const GRAIN: usize = 256;
 /// Pairs that one thread puts in order in one go.
-const SORT_PAIRS: usize = 1 << 14;
+const SORT_PAIRS: usize = 1 << 12;
 /// Where tasks are padded so that workgroups share a query, at most so many times as many.
 const MOST_PADDING: usize = 2;
 
@@ -66,39 +66,31 @@ impl Tiles<'_> {
         pairs.par_chunks(GRAIN).with_min_len(16).map(|grain| grain.iter().map(cells).sum()).collect()
     }
 
-    /// The places of `pairs`, which begin at `first`, by class, the longest targets first.
-    fn sorted(&self, pairs: &[Pair], first: usize) -> Vec<Vec<u32>> {
-        let mut classes: Vec<(Vec<u32>, Vec<u32>)> = vec![Default::default(); self.variants.len()];
+    /// The tasks of `pairs`, which begin at `first`, by class, the longest targets first.
+    fn tasks(&self, pairs: &[Pair], first: usize) -> Vec<Vec<Task>> {
+        let mut classes = vec![Vec::new(); self.variants.len()];
         for (place, pair) in pairs.iter().enumerate() {
             if let Some(class) = self.class(pair) {
-                classes[class].0.push((first + place) as u32);
-                classes[class].1.push(pair.cols());
+                let base = pair_task(self.batch, pair, (first + place) as u32);
+                let pad = self.variants[class].capacity() - base.rows;
+                classes[class].push(Task { pad, ..base });
             }
         }
-        let sorted = |(places, cols): (Vec<u32>, Vec<u32>)| {
-            longest_first(&cols).into_iter().map(|place| places[place as usize]).collect()
-        };
-        classes.into_iter().map(sorted).collect()
+        classes.into_iter().map(longest_first).collect()
     }
 
     /// A job that scores `pairs`; the result of each lies at its own place.
     fn job(&self, pairs: &[Pair]) -> Job {
-        let sorted: Vec<Vec<Vec<u32>>> = pairs
+        let parts: Vec<Vec<Vec<Task>>> = pairs
             .par_chunks(SORT_PAIRS)
             .enumerate()
-            .map(|(part, some)| self.sorted(some, part * SORT_PAIRS))
+            .map(|(part, some)| self.tasks(some, part * SORT_PAIRS))
             .collect();
         let mut job = Job { output: pairs.len() as u64 * 16, ..Job::default() };
         for (class, variant) in self.variants.iter().enumerate() {
-            let places = sorted.par_iter().flat_map(|classes| classes[class].par_iter());
-            let task = |&place: &u32| {
-                let pair = &pairs[place as usize];
-                let base = pair_task(self.batch, pair, place);
-                Task { pad: variant.capacity() - base.rows, ..base }
-            };
-            let tasks: Vec<Task> = places.map(task).collect();
-            if !tasks.is_empty() {
-                push(&mut job, *variant, tasks, self.subgroup);
+            let tasks: Vec<&[Task]> = parts.iter().map(|classes| classes[class].as_slice()).collect();
+            if tasks.iter().any(|tasks| !tasks.is_empty()) {
+                push(&mut job, *variant, tasks.concat(), self.subgroup);
             }
         }
         job

@@ -15,6 +15,10 @@ use std::ops::Range;
 const JOB_WORDS: u64 = 1 << 26;
 /// Rows of a window, at most: more take one thread too long.
 const MOST_ROWS: u32 = 1 << 12;
+/// Keys of the windows of a class, which are sorted by their rows.
+const KEYS_PER_CLASS: u32 = MOST_ROWS + 1;
+/// Windows that one thread takes in one go, at least.
+const WINDOWS: usize = 1 << 10;
 /// Windows of a job, at most.
 const JOB_WINDOWS: usize = 1 << 18;
 
@@ -74,53 +78,59 @@ impl Plan<'_> {
     /// A job for a range of windows, and where the path of each will lie: words, or none.
     fn job(&self, range: Range<usize>) -> (Job, Vec<Range<u32>>) {
         let windows = &self.windows[range];
-        let classes: Vec<Option<usize>> = windows.par_iter().map(|window| self.class(window)).collect();
+        let keys: Vec<u32> =
+            windows.par_iter().with_min_len(WINDOWS).map(|window| self.key(window)).collect();
         let mut places = Vec::with_capacity(windows.len());
         let mut end = 0;
-        for (window, class) in windows.iter().zip(&classes) {
+        for (window, key) in windows.iter().zip(&keys) {
             let first = end;
-            end += class.map_or(0, |_| path_words(window));
+            end += if *key > 0 { path_words(window) } else { 0 };
             places.push(first..end);
         }
         let mut job = Job { output: u64::from(end) * 4, ..Job::default() };
-        for (class, variant) in self.variants.iter().enumerate() {
-            let members: Vec<u32> =
-                (0..windows.len() as u32).filter(|&place| classes[place as usize] == Some(class)).collect();
-            if !members.is_empty() {
-                let tasks = self.tasks(windows, &places, &members, variant, &mut job.scratch);
-                job.push(*variant, tasks);
+        let order = counting_sort_descending(&keys, KEYS_PER_CLASS * (self.variants.len() as u32 + 1));
+        for same in order.chunk_by(|a, b| class_of(keys[*a as usize]) == class_of(keys[*b as usize])) {
+            if let Some(variant) = class_of(keys[same[0] as usize]).map(|class| self.variants[class]) {
+                let tasks = self.tasks(windows, &places, same, variant, &mut job.scratch);
+                job.push(variant, tasks);
             }
         }
         (job, places)
     }
 
-    /// The tasks of a class, the longest first, each workgroup with room for its directions.
+    /// What windows are sorted by: their class, then their rows; 0 where they can't be traced.
+    fn key(&self, window: &Window) -> u32 {
+        self.class(window).map_or(0, |class| (class as u32 + 1) * KEYS_PER_CLASS + window.query_end)
+    }
+
+    /// The tasks of the windows at `order`, which have one class, the longest first; each workgroup
+    /// with room for its directions.
     fn tasks(
         &self,
         windows: &[Window],
         places: &[Range<u32>],
-        members: &[u32],
-        variant: &Variant,
+        order: &[u32],
+        variant: Variant,
         scratch: &mut u64,
     ) -> Vec<Task> {
-        let rows: Vec<u32> = members.iter().map(|&place| windows[place as usize].query_end).collect();
-        let order = counting_sort_descending(&rows, MOST_ROWS + 1);
-        let groups: Vec<u32> = order
-            .chunks(THREADS as usize)
-            .map(|group| {
-                let first = *scratch;
-                let longest = rows[group[0] as usize];
-                *scratch += u64::from(longest) * u64::from(variant.words() * THREADS);
-                first as u32
-            })
-            .collect();
-        let task = |(place, &member): (usize, &u32)| {
-            let window = members[member as usize] as usize;
-            let directions = groups[place / THREADS as usize] + place as u32 % THREADS;
-            Task { directions, ..self.task(&windows[window], places[window].start) }
+        let room = |group: &[u32]| {
+            let first = *scratch;
+            let longest = windows[group[0] as usize].query_end;
+            *scratch += u64::from(longest) * u64::from(variant.words() * THREADS);
+            first as u32
         };
-        order.par_iter().enumerate().map(task).collect()
+        let groups: Vec<u32> = order.chunks(THREADS as usize).map(room).collect();
+        let task = |(place, &window): (usize, &u32)| {
+            let directions = groups[place / THREADS as usize] + place as u32 % THREADS;
+            Task { directions, ..self.task(&windows[window as usize], places[window as usize].start) }
+        };
+        order.par_iter().enumerate().with_min_len(WINDOWS).map(task).collect()
     }
+}
+
+/// The class of a window with this key.
+fn class_of(key: u32) -> Option<usize> {
+    (key / KEYS_PER_CLASS).checked_sub(1).map(|class| class as usize)
 }
 
 impl Gpu {
