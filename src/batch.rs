@@ -17,6 +17,24 @@ impl Sequences {
         self.ends.push(self.codes.len());
     }
 
+    /// Appends the sequence that `write` appends to the codes; nothing on an error.
+    pub fn try_push<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let start = self.codes.len();
+        let written = write(&mut self.codes);
+        match written {
+            Ok(()) => self.ends.push(self.codes.len()),
+            Err(_) => self.codes.truncate(start),
+        }
+        written
+    }
+
+    /// Appends the sequences of `other`.
+    pub fn append(&mut self, other: &Sequences) {
+        let start = self.codes.len();
+        self.codes.extend_from_slice(&other.codes);
+        self.ends.extend(other.ends.iter().map(|end| start + end));
+    }
+
     /// Number of sequences.
     pub fn len(&self) -> usize {
         self.ends.len()

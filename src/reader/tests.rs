@@ -1,9 +1,10 @@
 //! Files as they come: sound, odd, cut and wrong.
 
-use super::checks::MAX_REFERENCE;
+use super::checks::{MAX_REFERENCE, check_query_name, check_reference};
 use super::source::BGZF_END;
 use super::*;
 use std::io::Write;
+use std::iter;
 use tempfile::NamedTempFile;
 
 /// `>r1 first`, two lines of letters, `>r2`, one line; by Python's gzip.
@@ -29,9 +30,8 @@ fn references(content: &[u8]) -> Result<References> {
 }
 
 fn queries(content: &[u8], alphabet: Alphabet, given: bool) -> Result<Vec<Record>> {
-    let mut queries = Queries::new(Reader::open(file(content).path())?, alphabet, given);
-    let mut codes = Vec::new();
-    iter::from_fn(|| queries.next(&mut codes)).collect()
+    let mut queries = Queries::new(Reader::open(file(content).path())?, alphabet, given, false);
+    iter::from_fn(|| queries.next_query().map(|query| query.map(|query| query.record))).collect()
 }
 
 /// Demands an input error with a remedy and all of `parts` in its text.
@@ -323,10 +323,15 @@ fn protein_and_dna_do_not_meet() {
 #[test]
 fn queries_come_normalised_and_encoded() {
     let file = file(b">q\nacgu\n>r\nTT\n");
-    let mut queries = Queries::new(Reader::open(file.path()).unwrap(), Alphabet::Dna, false);
-    let mut codes = Vec::new();
-    assert_eq!(queries.next(&mut codes).unwrap().unwrap().sequence, b"ACGT");
-    queries.next(&mut codes).unwrap().unwrap();
-    assert_eq!(codes, [0, 1, 2, 3, 3, 3]);
-    assert!(queries.next(&mut codes).is_none());
+    for both_strands in [false, true] {
+        let reader = Reader::open(file.path()).unwrap();
+        let mut queries = Queries::new(reader, Alphabet::Dna, false, both_strands);
+        let query = queries.next_query().unwrap().unwrap();
+        assert_eq!((&*query.record.sequence, query.codes), (&b"ACGT"[..], &[0, 1, 2, 3][..]));
+        assert_eq!(query.reverse, both_strands.then_some(&[0, 1, 2, 3][..]));
+        let query = queries.next_query().unwrap().unwrap();
+        assert_eq!(query.codes, [3, 3]);
+        assert_eq!(query.reverse, both_strands.then_some(&[0, 0][..]));
+        assert!(queries.next_query().is_none());
+    }
 }
