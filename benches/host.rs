@@ -3,6 +3,7 @@
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use std::io::{BufWriter, Write};
+use std::iter;
 use std::sync::Arc;
 use swalign::alignment::Strand;
 use swalign::alphabet::Alphabet;
@@ -126,8 +127,9 @@ fn read_queries(file: &NamedTempFile, count: usize, len: usize) {
     while let Some(query) = queries.next_query().transpose().expect("sound records") {
         assert_eq!((query.codes.len(), query.record.sequence.len()), (len, len));
         seen += 1;
-        batch.push(query.codes.iter().copied());
-        batch.push(query.reverse.into_iter().flatten().copied());
+        for codes in iter::once(query.codes).chain(query.reverse) {
+            batch.push(codes.iter().copied());
+        }
         records.push(query.record);
         if records.len() == 1 << 16 {
             (records, batch) = (Vec::new(), Sequences::default());

@@ -112,11 +112,22 @@ pub fn reverse_complement(letters: &[u8]) -> Vec<u8> {
     bio::alphabets::dna::revcomp(letters)
 }
 
+/// The complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N. As many entries as
+/// a byte has values need no check of the index.
+static COMPLEMENTS: [u8; 256] = {
+    let complements = [3, 2, 1, 0, 5, 4, 6, 7, 9, 8, 13, 12, 11, 10, 14];
+    let mut table = [NONE; 256];
+    let mut code = 0;
+    while code < complements.len() {
+        table[code] = complements[code];
+        code += 1;
+    }
+    table
+};
+
 /// The reverse complement of DNA codes.
 pub fn reverse_complement_codes(codes: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    /// Complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N.
-    const COMPLEMENT: [u8; 15] = [3, 2, 1, 0, 5, 4, 6, 7, 9, 8, 13, 12, 11, 10, 14];
-    codes.iter().rev().map(|&code| COMPLEMENT[code as usize])
+    codes.iter().rev().map(|&code| COMPLEMENTS[code as usize])
 }
 
 #[cfg(test)]

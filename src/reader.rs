@@ -13,6 +13,8 @@ mod names;
 mod parse;
 mod queries;
 mod references;
+#[cfg(test)]
+mod seams;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -127,9 +129,9 @@ impl Reader {
             return Err(fault);
         }
         if self.ready.is_empty() && self.peeked.is_none() {
-            let mut first = None;
+            let (mut first, number) = (None, self.before.records + 1);
             self.look_ahead(|raw| {
-                first = Some(Record::new(&raw));
+                first = Some(Record { number, ..Record::new(&raw) });
                 Ok(false)
             })?;
             self.peeked = first;

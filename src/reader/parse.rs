@@ -74,7 +74,7 @@ impl Piece<'_> {
 }
 
 impl<'a> Raw<'a> {
-    fn new(parsed: &'a SequenceRecord<'a>, number: u64, file: &'a Path) -> Result<Raw<'a>> {
+    pub fn new(parsed: &'a SequenceRecord<'a>, number: u64, file: &'a Path) -> Result<Raw<'a>> {
         let name = first_word(parsed.id());
         let line = parsed.start_line_number();
         let place = |line| {
