@@ -3,7 +3,6 @@
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use std::io::{BufWriter, Write};
-use std::iter;
 use std::sync::Arc;
 use swalign::alignment::Strand;
 use swalign::alphabet::Alphabet;
@@ -124,13 +123,12 @@ fn read_queries(file: &NamedTempFile, count: usize, len: usize) {
     let mut queries = Queries::new(reader, Alphabet::Dna, false, true);
     let mut seen = 0;
     let (mut records, mut batch) = (Vec::new(), Sequences::default());
-    while let Some(query) = queries.next_query().transpose().expect("sound records") {
-        assert_eq!((query.codes.len(), query.record.sequence.len()), (len, len));
-        seen += 1;
-        for codes in iter::once(query.codes).chain(query.reverse) {
-            batch.push(codes.iter().copied());
-        }
-        records.push(query.record);
+    while let at_hand @ [_, ..] = queries.at_hand().expect("sound records") {
+        assert!(at_hand.iter().all(|query| query.sequence.len() == len));
+        let taken = at_hand.len().min((1 << 16) - records.len());
+        queries.take(taken, &mut records, &mut batch);
+        seen += taken;
+        assert_eq!(batch.codes().len(), 2 * len * records.len());
         if records.len() == 1 << 16 {
             (records, batch) = (Vec::new(), Sequences::default());
         }

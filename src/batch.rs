@@ -1,6 +1,7 @@
 //! The indexed compact buffer: sequences one after another, and the pairs to align among them.
 
 use crate::scoring::Scoring;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Sequences as codes (one byte a residue, see [`crate::alphabet`]), one after another.
@@ -28,11 +29,11 @@ impl Sequences {
         written
     }
 
-    /// Appends the sequences of `other`.
-    pub fn append(&mut self, other: &Sequences) {
-        let start = self.codes.len();
-        self.codes.extend_from_slice(&other.codes);
-        self.ends.extend(other.ends.iter().map(|end| start + end));
+    /// Appends those sequences of `other` that `which` counts.
+    pub fn append(&mut self, other: &Sequences, which: Range<usize>) {
+        let (from, here) = (other.start(which.start), self.codes.len());
+        self.codes.extend_from_slice(&other.codes[from..other.start(which.end)]);
+        self.ends.extend(other.ends[which].iter().map(|end| end - from + here));
     }
 
     /// Number of sequences.
@@ -146,6 +147,26 @@ mod tests {
         let sequences: Sequences = [&[0u8, 1][..], &[], &[2]].into_iter().collect();
         assert_eq!(sequences.len(), 3);
         assert_eq!(sequences.iter().collect::<Vec<_>>(), [&[0u8, 1][..], &[], &[2]]);
+    }
+
+    #[test]
+    fn sequences_are_appended_with_their_borders() {
+        let sequences: Sequences = [&[0u8, 1][..], &[], &[2], &[3, 3]].into_iter().collect();
+        for start in 0..=4 {
+            for end in start..=4 {
+                let mut all: Sequences = [&[7u8][..]].into_iter().collect();
+                all.append(&sequences, start..end);
+                let expected = [&[7u8][..]].into_iter().chain(sequences.iter().take(end).skip(start));
+                assert!(all.iter().eq(expected), "{start}..{end}");
+            }
+        }
+        let mut all = sequences.clone();
+        let refused = |codes: &mut Vec<u8>| {
+            codes.push(9);
+            Err("no")
+        };
+        assert_eq!(all.try_push(refused), Err("no"));
+        assert!(all.iter().eq(sequences.iter()));
     }
 
     #[test]

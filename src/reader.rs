@@ -19,7 +19,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-pub use queries::{Queries, Query};
+pub use queries::Queries;
 pub use references::{References, read_references};
 
 use crate::alphabet::Alphabet;
@@ -125,7 +125,9 @@ impl Reader {
 
     /// The record that comes next, which stays the next one.
     pub fn peek(&mut self) -> Result<Option<&Record>> {
-        if let (None, Some(fault)) = (self.ready.front(), self.fault.take()) {
+        if self.ready.is_empty()
+            && let Some(fault) = self.fault.take()
+        {
             return Err(fault);
         }
         if self.ready.is_empty() && self.peeked.is_none() {

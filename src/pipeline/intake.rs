@@ -6,7 +6,6 @@ use crate::candidates::CHUNK;
 use crate::error::{Error, Place, Result};
 use crate::options::Mode;
 use crate::reader::{Queries, Record};
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -31,6 +30,25 @@ struct Count {
     file: PathBuf,
     taken: u64,
     empty: u64,
+}
+
+/// What a batch holds, or may hold.
+#[derive(Default)]
+struct Load {
+    queries: usize,
+    /// Of the queries, in all orientations.
+    residues: usize,
+    cells: u64,
+    chunks: u64,
+}
+
+impl Load {
+    fn reaches(&self, enough: &Load) -> bool {
+        self.queries >= enough.queries
+            || self.residues >= enough.residues
+            || self.cells >= enough.cells
+            || self.chunks >= enough.chunks
+    }
 }
 
 impl Run<'_> {
@@ -72,27 +90,39 @@ impl Run<'_> {
         let Intake { queries, count } = intake;
         let mut batch =
             QueryBatch { number, first: count.taken, records: Vec::new(), queries: Sequences::default() };
-        let (mut cells, mut chunks) = (0, 0);
-        let most = self.options.batch.unwrap_or(BATCH_QUERIES);
-        let enough = self.options.batch.map_or_else(|| self.cells.load(Ordering::Relaxed), |_| u64::MAX);
-        while batch.records.len() < most
-            && cells < enough
-            && chunks < BATCH_CHUNKS
-            && batch.queries.codes().len() < BATCH_RESIDUES
-        {
-            let Some(query) = queries.next_query().transpose()? else { break };
-            let len = query.codes.len();
-            self.check_query(count, &query.record, len)?;
-            let residues = self.target_residues(count.taken);
-            cells += len as u64 * residues * u64::from(self.strands);
-            chunks += u64::from(self.strands) * (residues / u64::from(CHUNK) + 1);
-            for codes in iter::once(query.codes).chain(query.reverse) {
-                batch.queries.push(codes.iter().copied());
+        let enough = self.enough();
+        let mut load = Load::default();
+        while !load.reaches(&enough) {
+            let at_hand = queries.at_hand()?;
+            if at_hand.is_empty() {
+                break;
             }
-            batch.records.push(query.record);
-            count.taken += 1;
+            let taken = batch.records.len();
+            for record in at_hand {
+                if load.reaches(&enough) {
+                    break;
+                }
+                let len = record.sequence.len();
+                self.check_query(count, record, len)?;
+                let residues = self.target_residues(count.taken);
+                load.queries += 1;
+                load.residues += len * self.strands as usize;
+                load.cells += len as u64 * residues * u64::from(self.strands);
+                load.chunks += u64::from(self.strands) * (residues / u64::from(CHUNK) + 1);
+                count.taken += 1;
+            }
+            queries.take(load.queries - taken, &mut batch.records, &mut batch.queries);
         }
         Ok(batch)
+    }
+
+    /// What is enough for a batch.
+    fn enough(&self) -> Load {
+        let (queries, cells) = match self.options.batch {
+            Some(queries) => (queries, u64::MAX),
+            None => (BATCH_QUERIES, self.cells.load(Ordering::Relaxed)),
+        };
+        Load { queries, residues: BATCH_RESIDUES, cells, chunks: BATCH_CHUNKS }
     }
 
     /// Residues of the targets that the query at this place among all meets.

@@ -4,6 +4,7 @@ use super::checks::{check_query_name, is_protein};
 use super::parse::{Before, Raw};
 use super::{Reader, Record};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
+use crate::batch::Sequences;
 use crate::error::{Error, Result};
 use std::path::Path;
 use std::vec;
@@ -18,19 +19,9 @@ pub struct Queries {
     /// Pieces that wait, and the error behind them.
     pieces: vec::IntoIter<(Before, Piece)>,
     fault: Option<Error>,
-    /// What is left of the piece in hand, whose codes at `at` are those of the next record.
-    records: vec::IntoIter<Record>,
-    codes: Codes,
-    at: usize,
-    read: u64,
-}
-
-/// A query and its codes.
-pub struct Query<'a> {
-    pub record: Record,
-    pub codes: &'a [u8],
-    /// The codes of the reverse complement, where both strands are asked for.
-    pub reverse: Option<&'a [u8]>,
+    /// What is left of the piece in hand, and all of its codes.
+    records: Vec<Record>,
+    codes: Sequences,
 }
 
 /// What a query is held against.
@@ -41,18 +32,13 @@ struct Rules {
     both_strands: bool,
 }
 
-/// Codes of queries one behind the other.
-#[derive(Default)]
-struct Codes {
-    forward: Vec<u8>,
-    /// Empty, or each query's reverse complement where its codes are in `forward`.
-    reverse: Vec<u8>,
-}
-
 #[derive(Default)]
 struct Piece {
     records: Vec<Record>,
-    codes: Codes,
+    /// Of each record the codes, and behind them, for both strands, those of its reverse complement.
+    codes: Sequences,
+    /// The codes of the record in hand.
+    code: Vec<u8>,
     /// The place of the first query long enough to tell, and the error where it tells DNA among
     /// proteins: one only if no query of the pieces before was long enough.
     told: Option<(usize, Option<Error>)>,
@@ -68,29 +54,27 @@ impl Queries {
             rules: Rules { alphabet, suspect: alphabet == Alphabet::Protein && !given, both_strands },
             pieces: Vec::new().into_iter(),
             fault: None,
-            records: Vec::new().into_iter(),
-            codes: Codes::default(),
-            at: 0,
-            read: 0,
+            records: Vec::new(),
+            codes: Sequences::default(),
         }
     }
 
-    /// The next query. One without letters is no error.
-    pub fn next_query(&mut self) -> Option<Result<Query<'_>>> {
-        while self.records.len() == 0 {
-            if let Err(error) = self.next_piece()? {
-                return Some(Err(error));
-            }
-        }
-        let record = self.records.next()?;
-        self.read += 1;
-        let codes = self.at..self.at + record.sequence.len();
-        self.at = codes.end;
-        Some(Ok(Query {
-            record: Record { number: self.read, ..record },
-            codes: &self.codes.forward[codes.clone()],
-            reverse: self.rules.both_strands.then(|| &self.codes.reverse[codes]),
-        }))
+    /// The queries at hand, which are the next ones; none when there are no more. One without letters
+    /// is no error.
+    pub fn at_hand(&mut self) -> Result<&[Record]> {
+        while self.records.is_empty() && self.next_piece()? {}
+        Ok(&self.records)
+    }
+
+    /// Appends the first `count` queries at hand to `records`, and to `codes` the codes of each, behind
+    /// them, for both strands, those of its reverse complement.
+    pub fn take(&mut self, count: usize, records: &mut Vec<Record>, codes: &mut Sequences) {
+        let strands = self.rules.strands();
+        let first = self.codes.len() - self.records.len() * strands;
+        codes.append(&self.codes, first..first + count * strands);
+        let rest = self.records.split_off(count);
+        records.append(&mut self.records);
+        self.records = rest;
     }
 
     /// The path as errors show it.
@@ -103,34 +87,42 @@ impl Queries {
         self.reader.warning()
     }
 
-    /// Takes the next piece in hand; `None` when there are no more.
-    fn next_piece(&mut self) -> Option<Result<()>> {
+    /// Takes the next piece in hand, or gets more pieces; `false` when there are no more.
+    fn next_piece(&mut self) -> Result<bool> {
         let Some((before, mut piece)) = self.pieces.next() else {
             if let Some(fault) = self.fault.take() {
-                return Some(Err(fault));
+                return Err(fault);
             }
             let rules = &self.rules;
-            let harvest = self.reader.harvest(|piece, raw| rules.take(piece, raw))?;
-            self.pieces = harvest.pieces.into_iter();
-            self.fault = harvest.fault;
-            return Some(Ok(()));
+            let harvest = self.reader.harvest(|piece, raw| rules.take(piece, raw));
+            let more = harvest.is_some();
+            if let Some(harvest) = harvest {
+                (self.pieces, self.fault) = (harvest.pieces.into_iter(), harvest.fault);
+            }
+            return Ok(more);
         };
         if let (true, Some((at, told))) = (self.rules.suspect, piece.told) {
             self.rules.suspect = false;
             if let Some(error) = told {
-                // The end, for all that follows it was parsed in vain.
+                // The end, since all that follows was parsed in vain.
                 piece.records.truncate(at);
+                piece.codes = piece.codes.iter().take(at * self.rules.strands()).collect();
                 self.pieces = Vec::new().into_iter();
                 self.fault = Some(before.shift(error));
                 self.reader.finish();
             }
         }
-        (self.records, self.codes, self.at) = (piece.records.into_iter(), piece.codes, 0);
-        Some(Ok(()))
+        (self.records, self.codes) = (piece.records, piece.codes);
+        self.records.iter_mut().for_each(|record| record.number += before.records);
+        Ok(true)
     }
 }
 
 impl Rules {
+    fn strands(&self) -> usize {
+        if self.both_strands { 2 } else { 1 }
+    }
+
     fn take(&self, piece: &mut Piece, raw: Raw) -> Result<()> {
         check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         let mut record = Record::new(&raw);
@@ -141,12 +133,13 @@ impl Rules {
             let error = dna.then(|| raw.fault("DNA query against protein reference", remedy));
             piece.told = Some((piece.records.len(), error));
         }
-        let start = piece.codes.forward.len();
-        if let Err(at) = self.alphabet.encode(letters, &mut piece.codes.forward) {
+        piece.code.clear();
+        if let Err(at) = self.alphabet.encode(letters, &mut piece.code) {
             return Err(self.refuse(&raw, letters, at));
         }
+        piece.codes.push(piece.code.iter().copied());
         if self.both_strands {
-            piece.codes.reverse.extend(reverse_complement_codes(&piece.codes.forward[start..]));
+            piece.codes.push(reverse_complement_codes(&piece.code));
         }
         record.normalise(self.alphabet);
         piece.records.push(record);

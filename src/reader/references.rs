@@ -38,7 +38,7 @@ pub fn read_references(reader: &mut Reader, alphabet: Option<Alphabet>) -> Resul
         for (before, piece) in harvest.pieces {
             all.names.extend(piece.names);
             all.lines.extend(piece.lines.iter().map(|line| line + before.lines));
-            all.sequences.append(&piece.sequences);
+            all.sequences.append(&piece.sequences, 0..piece.sequences.len());
         }
         fault = harvest.fault;
     }

@@ -4,6 +4,7 @@ use super::checks::check_query_name;
 use super::tests::stored;
 use super::*;
 use crate::alphabet::reverse_complement_codes;
+use crate::batch::Sequences;
 use std::io::Cursor;
 
 /// What a reading gives: records, and how it ended.
@@ -231,26 +232,33 @@ fn queries_are_checked_in_their_order() {
         let both = alphabet == Alphabet::Dna;
         let reader = opened(&content, sizes(&mut random), true).unwrap();
         let mut queries = Queries::new(reader, alphabet, false, both);
-        for record in expected {
-            let query = queries.next_query().unwrap().unwrap();
+        let (mut records, mut codes) = (Vec::new(), Sequences::default());
+        let ended = loop {
+            match queries.at_hand().map(|at_hand| at_hand.len()) {
+                Ok(0) => break None,
+                Ok(count) => queries.take(1 + random.below(count), &mut records, &mut codes),
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        assert_eq!(records, expected, "seed {seed}");
+        let mut oriented = Sequences::default();
+        for record in &expected {
             let mut codes = Vec::new();
             alphabet.encode(&record.sequence, &mut codes).unwrap();
-            assert_eq!((&query.record, query.codes), (&record, &*codes), "seed {seed}");
-            let reverse: Vec<u8> = if both { reverse_complement_codes(&codes).collect() } else { Vec::new() };
-            assert_eq!(query.reverse, both.then_some(&*reverse), "seed {seed}");
+            oriented.push(codes.iter().copied());
+            if both {
+                oriented.push(reverse_complement_codes(&codes));
+            }
         }
-        match (queries.next_query(), fault) {
+        assert!(codes.iter().eq(oriented.iter()), "seed {seed}");
+        match (ended, fault) {
             (None, None) => {}
-            (Some(Err(error)), Some(fault)) => {
-                let error = error.to_string();
+            (Some(error), Some(fault)) => {
                 assert!(fault.split('|').all(|part| error.contains(part)), "seed {seed}: {error}; {fault}");
             }
-            (query, fault) => {
-                let query = query.map(|query| query.map(|query| query.record));
-                panic!("seed {seed}: {query:?} instead of {fault:?}")
-            }
+            (ended, fault) => panic!("seed {seed}: {ended:?} instead of {fault:?}"),
         }
-        assert!(queries.next_query().is_none(), "seed {seed}");
+        assert!(queries.at_hand().unwrap().is_empty(), "seed {seed}");
     }
 }
 

@@ -3,8 +3,8 @@
 use super::checks::{MAX_REFERENCE, check_query_name, check_reference};
 use super::source::BGZF_END;
 use super::*;
+use crate::batch::Sequences;
 use std::io::Write;
-use std::iter;
 use tempfile::NamedTempFile;
 
 /// `>r1 first`, two lines of letters, `>r2`, one line; by Python's gzip.
@@ -31,7 +31,11 @@ fn references(content: &[u8]) -> Result<References> {
 
 fn queries(content: &[u8], alphabet: Alphabet, given: bool) -> Result<Vec<Record>> {
     let mut queries = Queries::new(Reader::open(file(content).path())?, alphabet, given, false);
-    iter::from_fn(|| queries.next_query().map(|query| query.map(|query| query.record))).collect()
+    let mut records = Vec::new();
+    while let count @ 1.. = queries.at_hand()?.len() {
+        queries.take(count, &mut records, &mut Sequences::default());
+    }
+    Ok(records)
 }
 
 /// Demands an input error with a remedy and all of `parts` in its text.
@@ -326,12 +330,17 @@ fn queries_come_normalised_and_encoded() {
     for both_strands in [false, true] {
         let reader = Reader::open(file.path()).unwrap();
         let mut queries = Queries::new(reader, Alphabet::Dna, false, both_strands);
-        let query = queries.next_query().unwrap().unwrap();
-        assert_eq!((&*query.record.sequence, query.codes), (&b"ACGT"[..], &[0, 1, 2, 3][..]));
-        assert_eq!(query.reverse, both_strands.then_some(&[0, 1, 2, 3][..]));
-        let query = queries.next_query().unwrap().unwrap();
-        assert_eq!(query.codes, [3, 3]);
-        assert_eq!(query.reverse, both_strands.then_some(&[0, 0][..]));
-        assert!(queries.next_query().is_none());
+        let (mut records, mut codes) = (Vec::new(), Sequences::default());
+        for _ in 0..2 {
+            assert!(!queries.at_hand().unwrap().is_empty());
+            queries.take(1, &mut records, &mut codes);
+        }
+        assert!(queries.at_hand().unwrap().is_empty());
+        assert_eq!(records.iter().map(|record| &*record.sequence).collect::<Vec<_>>(), [&b"ACGT"[..], b"TT"]);
+        let expected = match both_strands {
+            false => vec![&[0, 1, 2, 3][..], &[3, 3]],
+            true => vec![&[0, 1, 2, 3][..], &[0, 1, 2, 3], &[3, 3], &[0, 0]],
+        };
+        assert_eq!(codes.iter().collect::<Vec<_>>(), expected);
     }
 }
