@@ -35,10 +35,11 @@ pub fn read_references(reader: &mut Reader, alphabet: Option<Alphabet>) -> Resul
     let mut all = Piece::default();
     let mut fault = None;
     while let Some(harvest) = reader.harvest(|piece, raw| take(piece, raw, alphabet)) {
+        let parts: Vec<&Sequences> = harvest.pieces.iter().map(|(_, piece)| &piece.sequences).collect();
+        all.sequences.append_all(&parts);
         for (before, piece) in harvest.pieces {
             all.names.extend(piece.names);
             all.lines.extend(piece.lines.iter().map(|line| line + before.lines));
-            all.sequences.append(&piece.sequences, 0..piece.sequences.len());
         }
         fault = harvest.fault;
     }
