@@ -136,22 +136,25 @@ fn read_queries(file: &NamedTempFile, count: usize, len: usize) {
     assert_eq!(seen, count);
 }
 
-#[divan::bench(args = [200_000, 1_000_000], sample_count = 10)]
-fn read_fasta_queries(bencher: Bencher, count: usize) {
+#[divan::bench(sample_count = 10)]
+fn read_fasta_queries(bencher: Bencher) {
+    let count = 200_000;
     let file = records(count, 150, false);
     let bytes = file.as_file().metadata().expect("a size").len();
     bencher.counter(BytesCount::new(bytes)).bench_local(|| read_queries(&file, count, 150));
 }
 
-#[divan::bench(args = [200_000], sample_count = 10)]
-fn read_fastq_queries(bencher: Bencher, count: usize) {
+#[divan::bench(sample_count = 10)]
+fn read_fastq_queries(bencher: Bencher) {
+    let count = 200_000;
     let file = records(count, 150, true);
     let bytes = file.as_file().metadata().expect("a size").len();
     bencher.counter(BytesCount::new(bytes)).bench_local(|| read_queries(&file, count, 150));
 }
 
-#[divan::bench(args = [200_000, 1_000_000], sample_count = 10)]
-fn read_fasta_references(bencher: Bencher, count: usize) {
+#[divan::bench(sample_count = 10)]
+fn read_fasta_references(bencher: Bencher) {
+    let count = 200_000;
     let file = records(count, 250, false);
     let bytes = file.as_file().metadata().expect("a size").len();
     bencher.counter(BytesCount::new(bytes)).bench_local(|| {

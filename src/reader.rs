@@ -35,6 +35,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// So many times the bytes of the letters wanted should hold them, line ends and names included.
+const LETTERS_WITHIN: usize = 4;
+
 /// One sequence of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -181,6 +184,29 @@ impl Reader {
             }
         }
         Ok(())
+    }
+
+    /// The first letters as they are written, so many where the input has them. They stay the next ones.
+    fn letters_ahead(&mut self, wanted: usize) -> Result<Vec<u8>> {
+        let take = |letters: &mut Vec<u8>, raw: Raw| {
+            letters.extend(raw.written().iter().take(wanted - letters.len()));
+            Ok(letters.len() < wanted)
+        };
+        if self.ahead.is_empty() {
+            let next = self.next_block();
+            self.ahead.extend(next);
+        }
+        let mut letters = Vec::new();
+        // The start of a long record has the same first letters, and is parsed in no time.
+        let start = self.ahead.front().and_then(|block| block.start(LETTERS_WITHIN * wanted));
+        if let Some(Ok(false)) =
+            start.map(|start| start.records(&self.origin, |raw| take(&mut letters, raw)).1)
+        {
+            return Ok(letters);
+        }
+        letters.clear();
+        self.look_ahead(|raw| take(&mut letters, raw))?;
+        Ok(letters)
     }
 
     /// Ends the reading at an error that stands before what was read.

@@ -139,18 +139,19 @@ impl Blocks {
 impl Plain {
     /// Reads until a record's end is there.
     fn read(&mut self, origin: &Origin, mut wanted: usize, piece: usize, mut bytes: Vec<u8>) -> Block {
-        let mut len = self.rest.len();
+        let (mut len, mut known) = (self.rest.len(), 0);
         wanted = wanted.max(2 * len);
         bytes.resize(bytes.len().max(wanted), 0);
         bytes[..len].copy_from_slice(&self.rest);
         loop {
             let end = self.fill(origin, &mut bytes[..wanted], &mut len);
-            let cuts = cuts(self.format, &bytes[..len], piece, matches!(end, End::Open));
+            let cuts = cuts(self.format, &bytes[..len], piece, matches!(end, End::Open), known);
             if cuts.len() > 1 || !matches!(end, End::Record) {
                 self.rest.clear();
                 self.rest.extend_from_slice(&bytes[cuts.last().copied().unwrap_or(0)..len]);
                 return Block { format: self.format, bytes, cuts, end };
             }
+            known = len;
             wanted *= 2;
             bytes.resize(bytes.len().max(wanted), 0);
         }
@@ -210,6 +211,13 @@ impl Block {
     /// Number of pieces.
     pub fn len(&self) -> usize {
         self.cuts.len() - 1
+    }
+
+    /// The first `len` bytes, where they are records by themselves: FASTA cut anywhere is FASTA.
+    pub fn start(&self, len: usize) -> Option<Piece<'_>> {
+        let last = self.cuts.last().copied().unwrap_or(0);
+        let long = self.format == Format::Fasta && last > len;
+        long.then(|| Piece { format: self.format, bytes: &self.bytes[..len], closed: false })
     }
 
     /// The error that ended the input behind the block, once.

@@ -12,15 +12,20 @@ const FASTQ_LINES: usize = 4;
 
 /// Where to cut `bytes` into pieces of at least `piece` bytes: 0, and the ends of the pieces. At the
 /// end of the input the last piece takes what is there; before it, a record whose end is not there is
-/// in none, since it may go on.
-pub fn cuts(format: Format, bytes: &[u8], piece: usize, at_end: bool) -> Vec<usize> {
-    let (mut cuts, mut from) = (vec![0], 0);
-    while let Some(start) = next_start(format, &bytes[from..], piece) {
+/// in none, since it may go on. No record begins behind 0 and before `known`.
+pub fn cuts(format: Format, bytes: &[u8], piece: usize, at_end: bool, known: usize) -> Vec<usize> {
+    let (mut cuts, mut from, mut least) = (vec![0], 0, piece.max(known));
+    while let Some(start) = next_start(format, &bytes[from..], least) {
         from += start;
         cuts.push(from);
+        least = piece;
     }
-    let last =
-        if at_end { Some(bytes.len()) } else { last_start(format, &bytes[from..]).map(|at| from + at) };
+    let last = if at_end {
+        Some(bytes.len())
+    } else {
+        let known = if from == 0 { known } else { 0 };
+        last_start(format, &bytes[from..], known, least).map(|at| from + at)
+    };
     cuts.extend(last.filter(|&last| last > from));
     cuts
 }
@@ -54,12 +59,13 @@ fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
     }
 }
 
-/// The last record that begins behind 0.
-fn last_start(format: Format, bytes: &[u8]) -> Option<usize> {
+/// The last record that begins behind 0, where none begins before `known`, nor at `least` or later
+/// but for the end.
+fn last_start(format: Format, bytes: &[u8], known: usize, least: usize) -> Option<usize> {
     match format {
         Format::Fasta => {
-            let mut end = bytes.len();
-            while let Some(at) = find_last(&bytes[..end], b'>') {
+            let mut end = bytes.len().min(least);
+            while let Some(at) = find_last(&bytes[known.min(end)..end], b'>').map(|at| known + at) {
                 if at > 0 && bytes[at - 1] == b'\n' {
                     return Some(at);
                 }

@@ -75,11 +75,7 @@ fn repeated(reader: &Reader, references: &Piece) -> Option<Error> {
 
 /// The alphabet of the first letters.
 fn detect(reader: &mut Reader) -> Result<Alphabet> {
-    let mut letters = Vec::new();
-    reader.look_ahead(|raw| {
-        letters.extend(raw.written().iter().take(DETECTION_LETTERS - letters.len()));
-        Ok(letters.len() < DETECTION_LETTERS)
-    })?;
+    let letters = reader.letters_ahead(DETECTION_LETTERS)?;
     // Without a single letter any will do: the empty reference is the error then.
     Ok(Alphabet::detect(&letters).unwrap_or(Alphabet::Dna))
 }
