@@ -3,6 +3,7 @@
 //! A sequence is stored as one code a residue. DNA codes 0..4 are A, C, G, T (U is T); the other
 //! IUPAC codes follow, so that a matrix may score them, but without a matrix they match nothing.
 
+use rayon::prelude::*;
 use std::fmt;
 
 /// What the residues of a run are.
@@ -20,6 +21,8 @@ const DNA: &[u8] = b"ACGTRYSWKMBDHVN";
 /// Protein letters in code order (the order of NCBI's matrices).
 const PROTEIN: &[u8] = b"ARNDCQEGHILKMFPSTWYVBZX*";
 const NONE: u8 = u8::MAX;
+/// So many letters are encoded on all threads.
+const LONG: usize = 1 << 20;
 
 const fn table(letters: &[u8], aliases: &[(u8, u8)]) -> [u8; 256] {
     let mut table = [NONE; 256];
@@ -77,7 +80,12 @@ impl Alphabet {
             Alphabet::Protein => &PROTEIN_CODES,
         };
         let start = codes.len();
-        codes.extend(letters.iter().map(|&letter| table[letter as usize]));
+        if letters.len() < LONG {
+            codes.extend(letters.iter().map(|&letter| table[letter as usize]));
+        } else {
+            // A chromosome: also its memory, which is fresh, is then mapped by all threads.
+            codes.par_extend(letters.par_iter().with_min_len(LONG / 8).map(|&letter| table[letter as usize]));
+        }
         // `contains` looks at many codes at a time, and nearly always there is none to find.
         if !codes[start..].contains(&NONE) {
             return Ok(());

@@ -59,8 +59,8 @@ fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
     }
 }
 
-/// The last record that begins behind 0, where none begins before `known`, nor at `least` or later
-/// but for the end.
+/// The last record that begins behind 0. None but the one at the very end begins before `known`, or
+/// at `least` or later.
 fn last_start(format: Format, bytes: &[u8], known: usize, least: usize) -> Option<usize> {
     match format {
         Format::Fasta => {
