@@ -2,15 +2,19 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
+use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use swalign::alignment::Strand;
+use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending};
 use swalign::candidates::{self, Layout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
+use swalign::reader::{Queries, Reader, read_references};
 use swalign::scoring::Scoring;
+use tempfile::NamedTempFile;
 
 fn main() {
     divan::main();
@@ -94,5 +98,70 @@ fn fill_and_backtrace(bencher: Bencher) {
         let alignments = backtrace::align(&mut Cpu::new(), &batch, &wanted).expect("alignments");
         assert_eq!(alignments.len(), wanted.len());
         alignments
+    });
+}
+
+/// A file of `count` records of `len` letters, four lines each where they are FASTQ.
+fn records(count: usize, len: usize, fastq: bool) -> NamedTempFile {
+    let letters: Vec<u8> = codes(len + count, 11).iter().map(|&code| b"ACGT"[code as usize]).collect();
+    let mut file = NamedTempFile::new().expect("a temporary file");
+    let mut text = BufWriter::new(&mut file);
+    for (number, letters) in letters.windows(len).take(count).enumerate() {
+        let start = if fastq { '@' } else { '>' };
+        write!(text, "{start}record_{number} of {count}\n{}\n", String::from_utf8_lossy(letters))
+            .expect("room");
+        if fastq {
+            writeln!(text, "+\n{}", "I".repeat(len)).expect("room");
+        }
+    }
+    drop(text);
+    file
+}
+
+/// Queries as the run gathers them: codes of both strands, batch after batch.
+fn read_queries(file: &NamedTempFile, count: usize, len: usize) {
+    let reader = Reader::open(file.path()).expect("a file");
+    let mut queries = Queries::new(reader, Alphabet::Dna, false, true);
+    let mut seen = 0;
+    let (mut records, mut batch) = (Vec::new(), Sequences::default());
+    while let at_hand @ [_, ..] = queries.at_hand().expect("sound records") {
+        assert!(at_hand.iter().all(|query| query.sequence.len() == len));
+        let taken = at_hand.len().min((1 << 16) - records.len());
+        queries.take(taken, &mut records, &mut batch);
+        seen += taken;
+        assert_eq!(batch.codes().len(), 2 * len * records.len());
+        if records.len() == 1 << 16 {
+            (records, batch) = (Vec::new(), Sequences::default());
+        }
+    }
+    assert_eq!(seen, count);
+}
+
+#[divan::bench(sample_count = 10)]
+fn read_fasta_queries(bencher: Bencher) {
+    let count = 200_000;
+    let file = records(count, 150, false);
+    let bytes = file.as_file().metadata().expect("a size").len();
+    bencher.counter(BytesCount::new(bytes)).bench_local(|| read_queries(&file, count, 150));
+}
+
+#[divan::bench(sample_count = 10)]
+fn read_fastq_queries(bencher: Bencher) {
+    let count = 200_000;
+    let file = records(count, 150, true);
+    let bytes = file.as_file().metadata().expect("a size").len();
+    bencher.counter(BytesCount::new(bytes)).bench_local(|| read_queries(&file, count, 150));
+}
+
+#[divan::bench(sample_count = 10)]
+fn read_fasta_references(bencher: Bencher) {
+    let count = 200_000;
+    let file = records(count, 250, false);
+    let bytes = file.as_file().metadata().expect("a size").len();
+    bencher.counter(BytesCount::new(bytes)).bench_local(|| {
+        let mut reader = Reader::open(file.path()).expect("a file");
+        let references = read_references(&mut reader, None).expect("sound records");
+        assert_eq!((references.names.len(), references.sequences.codes().len()), (count, count * 250));
+        references
     });
 }

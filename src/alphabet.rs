@@ -3,6 +3,7 @@
 //! A sequence is stored as one code a residue. DNA codes 0..4 are A, C, G, T (U is T); the other
 //! IUPAC codes follow, so that a matrix may score them, but without a matrix they match nothing.
 
+use rayon::prelude::*;
 use std::fmt;
 
 /// What the residues of a run are.
@@ -20,6 +21,8 @@ const DNA: &[u8] = b"ACGTRYSWKMBDHVN";
 /// Protein letters in code order (the order of NCBI's matrices).
 const PROTEIN: &[u8] = b"ARNDCQEGHILKMFPSTWYVBZX*";
 const NONE: u8 = u8::MAX;
+/// So many letters are encoded on all threads.
+const LONG: usize = 1 << 20;
 
 const fn table(letters: &[u8], aliases: &[(u8, u8)]) -> [u8; 256] {
     let mut table = [NONE; 256];
@@ -77,14 +80,18 @@ impl Alphabet {
             Alphabet::Protein => &PROTEIN_CODES,
         };
         let start = codes.len();
-        codes.extend(letters.iter().map(|&letter| table[letter as usize]));
-        match codes[start..].iter().position(|&code| code == NONE) {
-            None => Ok(()),
-            Some(place) => {
-                codes.truncate(start);
-                Err(place)
-            }
+        if letters.len() < LONG {
+            codes.extend(letters.iter().map(|&letter| table[letter as usize]));
+        } else {
+            // A chromosome: also its memory, which is fresh, is then mapped by all threads.
+            codes.par_extend(letters.par_iter().with_min_len(LONG / 8).map(|&letter| table[letter as usize]));
         }
+        // `contains` looks at many codes at a time, and nearly always there is none to find.
+        if !codes[start..].contains(&NONE) {
+            return Ok(());
+        }
+        codes.truncate(start);
+        Err(letters.iter().take_while(|&&letter| table[letter as usize] != NONE).count())
     }
 
     /// Guesses the alphabet of `letters`: DNA when all are IUPAC nucleotide codes and at least nine
@@ -113,11 +120,22 @@ pub fn reverse_complement(letters: &[u8]) -> Vec<u8> {
     bio::alphabets::dna::revcomp(letters)
 }
 
+/// The complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N. As many entries as
+/// a byte has values need no check of the index.
+static COMPLEMENTS: [u8; 256] = {
+    let complements = [3, 2, 1, 0, 5, 4, 6, 7, 9, 8, 13, 12, 11, 10, 14];
+    let mut table = [NONE; 256];
+    let mut code = 0;
+    while code < complements.len() {
+        table[code] = complements[code];
+        code += 1;
+    }
+    table
+};
+
 /// The reverse complement of DNA codes.
 pub fn reverse_complement_codes(codes: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    /// Complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N.
-    const COMPLEMENT: [u8; 15] = [3, 2, 1, 0, 5, 4, 6, 7, 9, 8, 13, 12, 11, 10, 14];
-    codes.iter().rev().map(|&code| COMPLEMENT[code as usize])
+    codes.iter().rev().map(|&code| COMPLEMENTS[code as usize])
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! The indexed compact buffer: sequences one after another, and the pairs to align among them.
 
 use crate::scoring::Scoring;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
 /// Sequences as codes (one byte a residue, see [`crate::alphabet`]), one after another.
@@ -15,6 +18,48 @@ impl Sequences {
     pub fn push(&mut self, codes: impl IntoIterator<Item = u8>) {
         self.codes.extend(codes);
         self.ends.push(self.codes.len());
+    }
+
+    /// Appends the sequence that `write` appends to the codes; nothing on an error.
+    pub fn try_push<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let start = self.codes.len();
+        let written = write(&mut self.codes);
+        match written {
+            Ok(()) => self.ends.push(self.codes.len()),
+            Err(_) => self.codes.truncate(start),
+        }
+        written
+    }
+
+    /// Appends those sequences of `other` that `which` counts.
+    pub fn append(&mut self, other: &Sequences, which: Range<usize>) {
+        let (from, here) = (other.start(which.start), self.codes.len());
+        self.codes.extend_from_slice(&other.codes[from..other.start(which.end)]);
+        self.ends.extend(other.ends[which].iter().map(|end| end - from + here));
+    }
+
+    /// Appends the sequences of all `parts`, on all threads: in fresh memory, which must be mapped page by
+    /// page, one thread would take longer for that than all of them for the rest of reading.
+    pub fn append_all(&mut self, parts: &[&Sequences]) {
+        let total: usize = parts.iter().map(|part| part.codes.len()).sum();
+        self.codes.reserve(total);
+        let mut spare = &mut self.codes.spare_capacity_mut()[..total];
+        let mut copies = Vec::with_capacity(parts.len());
+        for part in parts {
+            let (room, rest) = spare.split_at_mut(part.codes.len());
+            copies.push((room, &part.codes));
+            spare = rest;
+        }
+        copies.into_par_iter().for_each(|(room, codes)| {
+            // SAFETY: both are as long, and a byte can't be invalid as a byte that may be none.
+            room.copy_from_slice(unsafe { slice::from_raw_parts(codes.as_ptr().cast(), codes.len()) });
+        });
+        // SAFETY: the rooms cover these `total` bytes, and each was written.
+        unsafe { self.codes.set_len(self.codes.len() + total) };
+        for part in parts {
+            let here = self.ends.last().copied().unwrap_or(0);
+            self.ends.extend(part.ends.iter().map(|end| end + here));
+        }
     }
 
     /// Number of sequences.
@@ -129,6 +174,30 @@ mod tests {
         let sequences: Sequences = [&[0u8, 1][..], &[], &[2]].into_iter().collect();
         assert_eq!(sequences.len(), 3);
         assert_eq!(sequences.iter().collect::<Vec<_>>(), [&[0u8, 1][..], &[], &[2]]);
+    }
+
+    #[test]
+    fn sequences_are_appended_with_their_borders() {
+        let sequences: Sequences = [&[0u8, 1][..], &[], &[2], &[3, 3]].into_iter().collect();
+        for start in 0..=4 {
+            for end in start..=4 {
+                let mut all: Sequences = [&[7u8][..]].into_iter().collect();
+                all.append(&sequences, start..end);
+                let expected = [&[7u8][..]].into_iter().chain(sequences.iter().take(end).skip(start));
+                assert!(all.iter().eq(expected), "{start}..{end}");
+            }
+        }
+        let mut all: Sequences = [&[7u8][..]].into_iter().collect();
+        all.append_all(&[&sequences, &Sequences::default(), &sequences]);
+        let expected = [&[7u8][..]].into_iter().chain(sequences.iter()).chain(sequences.iter());
+        assert!(all.iter().eq(expected));
+        let mut all = sequences.clone();
+        let refused = |codes: &mut Vec<u8>| {
+            codes.push(9);
+            Err("no")
+        };
+        assert_eq!(all.try_push(refused), Err("no"));
+        assert!(all.iter().eq(sequences.iter()));
     }
 
     #[test]

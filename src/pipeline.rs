@@ -179,7 +179,7 @@ fn set_threads(threads: usize) -> Result<()> {
 struct Inputs {
     references: References,
     target_file: PathBuf,
-    /// Not further than is needed to know that there are some.
+    /// Not further than is needed to know that there are some; no code of theirs is known yet.
     queries: Queries,
 }
 
@@ -190,9 +190,15 @@ impl Inputs {
         queries.peek()?;
         let references = read_references(&mut reader, options.alphabet)?;
         warn(reporter, reader.warning());
-        let queries = Queries::new(queries, references.alphabet, options.alphabet.is_some());
+        let (alphabet, given) = (references.alphabet, options.alphabet.is_some());
+        let queries = Queries::new(queries, alphabet, given, strands(options, alphabet) == 2);
         Ok(Inputs { references, target_file: reader.path().to_path_buf(), queries })
     }
+}
+
+/// Strands on which each query is aligned.
+fn strands(options: &Options, alphabet: Alphabet) -> u32 {
+    if options.both_strands && alphabet == Alphabet::Dna { 2 } else { 1 }
 }
 
 fn warn(reporter: &dyn Reporter, warning: Option<String>) {
@@ -239,7 +245,7 @@ impl<'a> Run<'a> {
             longest_target,
             scoring,
             rules,
-            strands: if options.both_strands && alphabet == Alphabet::Dna { 2 } else { 1 },
+            strands: strands(options, alphabet),
             writer,
             failure: Failure::default(),
             cells: AtomicU64::new(FIRST_CELLS),

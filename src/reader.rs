@@ -1,32 +1,42 @@
 //! FASTA and FASTQ in, plain or gzip (bgzf included), from a file or from stdin.
 //!
-//! needletail parses; here the faults get their names (file, record, line, remedy), what SAM and the
-//! alphabet demand is checked, and [`Record`]s come one at a time, so that memory holds one record
-//! and a buffer however long the input is.
+//! The bytes come in blocks of whole records ([`blocks`]); a block's pieces are parsed side by side on
+//! all threads ([`parse`]), and what is made of the records comes in the order of the file: plain
+//! [`Record`]s from a [`Reader`], checked and encoded ones from [`Queries`] and [`read_references`].
+//! Memory holds two blocks, one being parsed and one read ahead, however long the input is.
 
+mod blocks;
 mod checks;
+mod cut;
 mod faults;
+mod names;
+mod parse;
+mod queries;
+mod references;
+#[cfg(test)]
+mod seams;
 mod source;
 #[cfg(test)]
 mod tests;
 
+pub use queries::Queries;
+pub use references::{References, read_references};
+
 use crate::alphabet::Alphabet;
-use crate::batch::Sequences;
-use crate::error::{Error, Place, Result};
-use checks::{check_query_name, check_reference, is_protein, letter_remedy};
-use faults::{no_records, parse_fault, shown, unopened, whole};
-use needletail::parser::{FastxReader, SequenceRecord};
-use source::{Packing, Source, Trace};
-use std::collections::HashMap;
+use crate::error::{Error, Result};
+use blocks::{Block, Blocks, Sizes};
+use faults::{Origin, no_records, unopened, whole};
+use parse::{Before, Raw};
+use rayon::prelude::*;
+use source::{Packing, Source};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
-use std::iter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// So many letters of the references decide on the alphabet.
-const DETECTION_LETTERS: usize = 10_000;
-/// A query with fewer letters says nothing about its alphabet: `GATTACA` is a peptide as well.
-const TELLING_LETTERS: usize = 20;
+/// So many times the bytes of the letters wanted should hold them, line ends and names included.
+const LETTERS_WITHIN: usize = 4;
 
 /// One sequence of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,39 +51,28 @@ pub struct Record {
     pub qualities: Option<Vec<u8>>,
 }
 
-/// A record and the 1-based line at which it begins, for errors.
-struct Entry {
-    record: Record,
-    line: u64,
-}
-
 /// The records of one file, in order. After an error there are no more.
 pub struct Reader {
-    /// The path as errors show it.
-    path: PathBuf,
-    records: Box<dyn FastxReader>,
-    packing: Packing,
-    trace: Trace,
-    peeked: Option<Entry>,
-    read: u64,
+    origin: Arc<Origin>,
+    blocks: Blocks,
+    /// Reading waits for nobody, so that a thread of the pool may do it.
+    steady: bool,
+    /// Blocks read and not yet parsed.
+    ahead: VecDeque<Block>,
+    /// What the input holds before them.
+    before: Before,
     finished: bool,
+    peeked: Option<Record>,
+    /// Parsed records that are taken one by one, and the error behind them.
+    ready: VecDeque<Record>,
+    fault: Option<Error>,
 }
 
-/// All references of a run.
-#[derive(Clone, Debug)]
-pub struct References {
-    pub names: Vec<String>,
-    /// Codes of `alphabet`.
-    pub sequences: Sequences,
-    pub alphabet: Alphabet,
-}
-
-/// The queries of a run: checked, in the letters of the run's alphabet, and encoded.
-pub struct Queries {
-    reader: Reader,
-    alphabet: Alphabet,
-    /// No query so far was long enough to tell that it is not DNA among proteins.
-    suspect: bool,
+/// What was made of a block up to its first error.
+struct Harvest<T> {
+    /// Piece by piece, with what the input holds before it.
+    pieces: Vec<(Before, T)>,
+    fault: Option<Error>,
 }
 
 impl Reader {
@@ -83,15 +82,20 @@ impl Reader {
             return Reader::new(PathBuf::from("<stdin>"), Box::new(io::stdin()));
         }
         let file = File::open(path).map_err(|source| unopened(path, source))?;
-        let directory = file.metadata().is_ok_and(|metadata| metadata.is_dir());
-        if directory {
+        let kind = file.metadata().map(|metadata| metadata.file_type());
+        if kind.as_ref().is_ok_and(|kind| kind.is_dir()) {
             let remedy = "give a FASTA or FASTQ file";
             return Err(Error::input(whole(path), "this is a directory", remedy));
         }
-        Reader::new(path.to_path_buf(), Box::new(file))
+        let steady = kind.is_ok_and(|kind| kind.is_file());
+        Ok(Reader { steady, ..Reader::new(path.to_path_buf(), Box::new(file))? })
     }
 
     fn new(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Reader> {
+        Reader::sized(path, input, Sizes::default())
+    }
+
+    fn sized(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes) -> Result<Reader> {
         let source = Source::new(input).map_err(|source| Error::io(&path, source))?;
         let (packing, trace) = (source.packing(), source.trace());
         match packing {
@@ -102,62 +106,172 @@ impl Reader {
             }
             Packing::Plain | Packing::Gzip | Packing::Bgzf => {}
         }
-        let records = needletail::parse_fastx_reader(source)
-            .map_err(|error| parse_fault(&path, packing, &trace, None, error))?;
-        Ok(Reader { path, records, packing, trace, peeked: None, read: 0, finished: false })
+        let origin = Arc::new(Origin { path, packing, trace });
+        let blocks = Blocks::new(Arc::clone(&origin), source, sizes)?;
+        Ok(Reader {
+            origin,
+            blocks,
+            steady: false,
+            ahead: VecDeque::new(),
+            before: Before::default(),
+            finished: false,
+            peeked: None,
+            ready: VecDeque::new(),
+            fault: None,
+        })
     }
 
     /// The path as errors show it.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.origin.path
     }
 
     /// The record that comes next, which stays the next one.
     pub fn peek(&mut self) -> Result<Option<&Record>> {
-        if self.peeked.is_none() {
-            self.peeked = self.read_entry().transpose()?;
+        if self.ready.is_empty()
+            && let Some(fault) = self.fault.take()
+        {
+            return Err(fault);
         }
-        Ok(self.peeked.as_ref().map(|entry| &entry.record))
+        if self.ready.is_empty() && self.peeked.is_none() {
+            let (mut first, number) = (None, self.before.records + 1);
+            self.look_ahead(|raw| {
+                first = Some(Record { number, ..Record::new(&raw) });
+                Ok(false)
+            })?;
+            self.peeked = first;
+        }
+        Ok(self.ready.front().or(self.peeked.as_ref()))
     }
 
     /// What the user should hear once all is read, though it is no error: a bgzf file without the
     /// empty block at its end may have been cut short between two blocks.
     pub fn warning(&self) -> Option<String> {
-        let cut = self.finished && self.packing == Packing::Bgzf && !self.trace.ends_as_bgzf();
+        let Origin { path, packing, trace } = &*self.origin;
+        let cut = self.finished && *packing == Packing::Bgzf && !trace.ends_as_bgzf();
         cut.then(|| {
             format!(
                 "{}: the bgzf end marker is missing, so the file may have been cut short; \
                  compare it with its source",
-                self.path.display()
+                path.display()
             )
         })
     }
 
-    fn next_entry(&mut self) -> Option<Result<Entry>> {
-        match self.peeked.take() {
-            Some(entry) => Some(Ok(entry)),
-            None => self.read_entry(),
+    /// Gives `take` the next records until it returns `false`. They stay the next ones.
+    fn look_ahead(&mut self, mut take: impl FnMut(Raw) -> Result<bool>) -> Result<()> {
+        let mut before = self.before;
+        for index in 0.. {
+            if index == self.ahead.len() {
+                let Some(block) = self.next_block() else { break };
+                self.ahead.push_back(block);
+            }
+            let block = &mut self.ahead[index];
+            for piece in 0..block.len() {
+                let (read, outcome) = block.piece(piece).records(&self.origin, &mut take);
+                match outcome {
+                    Ok(true) => before.add(read),
+                    Ok(false) => return Ok(()),
+                    Err(error) => {
+                        self.finished = true;
+                        return Err(before.shift(error));
+                    }
+                }
+            }
+            if let Some(fault) = block.take_fault() {
+                self.finished = true;
+                return Err(fault);
+            }
         }
+        Ok(())
     }
 
-    fn read_entry(&mut self) -> Option<Result<Entry>> {
+    /// The first letters as they are written, so many where the input has them. They stay the next ones.
+    fn letters_ahead(&mut self, wanted: usize) -> Result<Vec<u8>> {
+        let take = |letters: &mut Vec<u8>, raw: Raw| {
+            letters.extend(raw.written().iter().take(wanted - letters.len()));
+            Ok(letters.len() < wanted)
+        };
+        if self.ahead.is_empty() {
+            let next = self.next_block();
+            self.ahead.extend(next);
+        }
+        let mut letters = Vec::new();
+        // The start of a long record has the same first letters, and is parsed in no time.
+        let start = self.ahead.front().and_then(|block| block.start(LETTERS_WITHIN * wanted));
+        if let Some(Ok(false)) =
+            start.map(|start| start.records(&self.origin, |raw| take(&mut letters, raw)).1)
+        {
+            return Ok(letters);
+        }
+        letters.clear();
+        self.look_ahead(|raw| take(&mut letters, raw))?;
+        Ok(letters)
+    }
+
+    /// Ends the reading at an error that stands before what was read.
+    fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    fn next_block(&mut self) -> Option<Block> {
+        if self.finished { None } else { self.blocks.next() }
+    }
+
+    /// What `take` makes of the next block's records, piece by piece. Meanwhile the block after it is
+    /// read.
+    fn harvest<T: Default + Send>(
+        &mut self,
+        take: impl Fn(&mut T, Raw) -> Result<()> + Sync,
+    ) -> Option<Harvest<T>> {
+        assert!(self.ready.is_empty(), "records taken one by one must all be taken");
         if self.finished {
             return None;
         }
-        let number = self.read + 1;
-        let outcome = match self.records.next() {
-            Some(Ok(raw)) => Entry::new(&raw, number, &self.path),
-            Some(Err(error)) => Err(parse_fault(&self.path, self.packing, &self.trace, Some(number), error)),
-            None if self.read == 0 => Err(no_records(&self.path)),
-            None => {
-                self.finished = true;
-                return None;
-            }
+        let Some(mut block) = self.ahead.pop_front().or_else(|| self.blocks.next()) else {
+            self.finished = true;
+            let fault = (self.before.records == 0).then(|| no_records(self.path()));
+            return fault.map(|fault| Harvest { pieces: Vec::new(), fault: Some(fault) });
         };
-        self.read = number;
-        // needletail may go on after an error, from somewhere inside the record.
-        self.finished = outcome.is_err();
-        Some(outcome)
+        let (origin, blocks) = (&*self.origin, &mut self.blocks);
+        let parsed = if self.steady && self.ahead.is_empty() && !blocks.ended() {
+            let (parsed, next) = rayon::join(|| parse_pieces(&block, origin, &take), || blocks.next());
+            self.ahead.extend(next);
+            parsed
+        } else {
+            parse_pieces(&block, origin, &take)
+        };
+        let mut harvest = Harvest { pieces: Vec::with_capacity(parsed.len()), fault: None };
+        for (made, read, outcome) in parsed {
+            harvest.pieces.push((self.before, made));
+            if let Err(error) = outcome {
+                harvest.fault = Some(self.before.shift(error));
+                break;
+            }
+            self.before.add(read);
+        }
+        harvest.fault = harvest.fault.or(block.take_fault());
+        self.finished = harvest.fault.is_some();
+        self.blocks.recycle(block);
+        Some(harvest)
+    }
+}
+
+/// What `take` makes of each piece, how much it holds, and how its reading ended.
+fn parse_pieces<T: Default + Send>(
+    block: &Block,
+    origin: &Origin,
+    take: &(impl Fn(&mut T, Raw) -> Result<()> + Sync),
+) -> Vec<(T, Before, Result<bool>)> {
+    let parse = |index| {
+        let mut made = T::default();
+        let (read, outcome) = block.piece(index).records(origin, |raw| take(&mut made, raw).map(|()| true));
+        (made, read, outcome)
+    };
+    match block.len() {
+        // A small file should not wait for the pool.
+        0 | 1 => (0..block.len()).map(parse).collect(),
+        pieces => (0..pieces).into_par_iter().map(parse).collect(),
     }
 }
 
@@ -165,156 +279,43 @@ impl Iterator for Reader {
     type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Result<Record>> {
-        self.next_entry().map(|entry| entry.map(|entry| entry.record))
+        self.peeked = None;
+        loop {
+            if let Some(record) = self.ready.pop_front() {
+                return Some(Ok(record));
+            }
+            if let Some(fault) = self.fault.take() {
+                return Some(Err(fault));
+            }
+            let harvest = self.harvest(|records: &mut Vec<Record>, raw| {
+                records.push(Record::new(&raw));
+                Ok(())
+            })?;
+            for (before, records) in harvest.pieces {
+                let placed = |record: Record| Record { number: before.records + record.number, ..record };
+                self.ready.extend(records.into_iter().map(placed));
+            }
+            self.fault = harvest.fault;
+        }
     }
 }
 
 impl Record {
+    fn new(raw: &Raw) -> Record {
+        Record {
+            number: raw.number,
+            name: raw.name.to_string(),
+            sequence: raw.letters(),
+            qualities: raw.qualities(),
+        }
+    }
+
     /// Writes the letters as `alphabet` does: U becomes T in DNA.
     pub fn normalise(&mut self, alphabet: Alphabet) {
         if alphabet == Alphabet::Dna {
-            for letter in self.sequence.iter_mut().filter(|letter| **letter == b'U') {
-                *letter = b'T';
+            for letter in &mut self.sequence {
+                *letter = if *letter == b'U' { b'T' } else { *letter };
             }
         }
     }
-}
-
-impl Entry {
-    fn new(raw: &SequenceRecord, number: u64, file: &Path) -> Result<Entry> {
-        let name = first_word(raw.id());
-        let mut sequence = raw.seq().into_owned();
-        sequence.make_ascii_uppercase();
-        let qualities = raw.qual().map(<[u8]>::to_vec);
-        let text = String::from_utf8_lossy(name).into_owned();
-        let record = Record { number, name: text, sequence, qualities };
-        let entry = Entry { record, line: raw.start_line_number() };
-        if str::from_utf8(name).is_err() {
-            let remedy = "rename it with printable ASCII characters";
-            return Err(entry.fault(file, "the name is not valid UTF-8", remedy));
-        }
-        let mut qualities = entry.record.qualities.iter().flatten();
-        match qualities.position(|quality| !quality.is_ascii_graphic()) {
-            None => Ok(entry),
-            Some(at) => {
-                let place = Place { line: Some(entry.line + 3), ..entry.place(file) };
-                let problem = format!("the quality at position {} is outside '!' to '~'", at + 1);
-                Err(Error::input(place, problem, "give Phred+33 qualities, one character a letter"))
-            }
-        }
-    }
-
-    /// Appends the codes of the letters to `codes`, nothing on an error. `file` is for the message.
-    fn encode(&self, file: &Path, alphabet: Alphabet, codes: &mut Vec<u8>) -> Result<()> {
-        alphabet.encode(&self.record.sequence, codes).map_err(|at| {
-            let letter = self.record.sequence[at];
-            let problem = format!(
-                "'{}' at position {} is not a letter of the {alphabet} alphabet",
-                letter.escape_ascii(),
-                at + 1
-            );
-            self.fault(file, problem, letter_remedy(letter, alphabet))
-        })
-    }
-
-    fn place(&self, file: &Path) -> Place {
-        let record = Some((self.record.number, shown(&self.record.name)));
-        Place { file: file.to_path_buf(), record, line: Some(self.line) }
-    }
-
-    fn fault(&self, file: &Path, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::input(self.place(file), problem, remedy)
-    }
-}
-
-/// Reads all references. Without `alphabet` their first letters decide on it.
-pub fn read_references(reader: &mut Reader, alphabet: Option<Alphabet>) -> Result<References> {
-    let file = reader.path().to_path_buf();
-    let mut first = Vec::new();
-    let alphabet = match alphabet {
-        Some(alphabet) => alphabet,
-        None => detect(reader, &mut first)?,
-    };
-    let mut references = References { names: Vec::new(), sequences: Sequences::default(), alphabet };
-    let mut numbers = HashMap::new();
-    let mut codes = Vec::new();
-    let rest = iter::from_fn(|| reader.next_entry());
-    for entry in first.into_iter().map(Ok).chain(rest) {
-        let entry = entry?;
-        let record = &entry.record;
-        check_reference(&record.name, record.sequence.len())
-            .map_err(|(problem, remedy)| entry.fault(&file, problem, remedy))?;
-        if let Some(other) = numbers.insert(record.name.clone(), record.number) {
-            let problem = format!("record {other} has the same name up to the first space");
-            return Err(entry.fault(&file, problem, "give every reference a name of its own"));
-        }
-        codes.clear();
-        entry.encode(&file, alphabet, &mut codes)?;
-        references.sequences.push(codes.iter().copied());
-        references.names.push(entry.record.name);
-    }
-    Ok(references)
-}
-
-/// The alphabet of the first records, which end up in `first`.
-fn detect(reader: &mut Reader, first: &mut Vec<Entry>) -> Result<Alphabet> {
-    let mut letters = Vec::new();
-    while letters.len() < DETECTION_LETTERS {
-        let Some(entry) = reader.next_entry().transpose()? else { break };
-        let sequence = &entry.record.sequence;
-        letters.extend(sequence.iter().take(DETECTION_LETTERS - letters.len()));
-        first.push(entry);
-    }
-    // Without a single letter any will do: the empty reference is the error then.
-    Ok(Alphabet::detect(&letters).unwrap_or(Alphabet::Dna))
-}
-
-impl Queries {
-    /// Queries to align to references of `alphabet`; `given` says that the user named it, and then
-    /// queries that look otherwise are taken at the user's word.
-    pub fn new(reader: Reader, alphabet: Alphabet, given: bool) -> Queries {
-        Queries { reader, alphabet, suspect: alphabet == Alphabet::Protein && !given }
-    }
-
-    /// The next query, its codes appended to `codes`. A query without letters is no error.
-    pub fn next(&mut self, codes: &mut Vec<u8>) -> Option<Result<Record>> {
-        let entry = self.reader.next_entry()?;
-        Some(entry.and_then(|entry| self.check(entry, codes)))
-    }
-
-    /// The path as errors show it.
-    pub fn path(&self) -> &Path {
-        self.reader.path()
-    }
-
-    /// See [`Reader::warning`].
-    pub fn warning(&self) -> Option<String> {
-        self.reader.warning()
-    }
-
-    fn check(&mut self, mut entry: Entry, codes: &mut Vec<u8>) -> Result<Record> {
-        let file = self.reader.path();
-        let record = &entry.record;
-        check_query_name(&record.name).map_err(|(problem, remedy)| entry.fault(file, problem, remedy))?;
-        if self.suspect && record.sequence.len() >= TELLING_LETTERS {
-            self.suspect = false;
-            if Alphabet::detect(&record.sequence) == Some(Alphabet::Dna) {
-                let remedy = "translate the query, or set --alphabet dna or --alphabet protein";
-                return Err(entry.fault(file, "DNA query against protein reference", remedy));
-            }
-        }
-        if self.alphabet == Alphabet::Dna && is_protein(&record.sequence) {
-            let remedy = "give a protein reference, or DNA queries; \
-                          --alphabet protein where the reference is protein but looks like DNA";
-            return Err(entry.fault(file, "protein query against DNA reference", remedy));
-        }
-        entry.record.normalise(self.alphabet);
-        entry.encode(file, self.alphabet, codes)?;
-        Ok(entry.record)
-    }
-}
-
-fn first_word(header: &[u8]) -> &[u8] {
-    let end = header.iter().position(u8::is_ascii_whitespace).unwrap_or(header.len());
-    &header[..end]
 }

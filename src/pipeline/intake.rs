@@ -1,13 +1,12 @@
 //! The reader's stage: queries gathered into batches, checked against what they will meet.
 
 use super::{QueryBatch, Run};
-use crate::alphabet::reverse_complement_codes;
 use crate::batch::Sequences;
 use crate::candidates::CHUNK;
 use crate::error::{Error, Place, Result};
 use crate::options::Mode;
 use crate::reader::{Queries, Record};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
@@ -22,8 +21,34 @@ const SHOWN_WARNINGS: u64 = 5;
 /// The queries, and how many have come.
 struct Intake {
     queries: Queries,
+    count: Count,
+}
+
+#[derive(Default)]
+struct Count {
+    /// Where they come from, as errors show it.
+    file: PathBuf,
     taken: u64,
     empty: u64,
+}
+
+/// What a batch holds, or may hold.
+#[derive(Default)]
+struct Load {
+    queries: usize,
+    /// Of the queries, in all orientations.
+    residues: usize,
+    cells: u64,
+    chunks: u64,
+}
+
+impl Load {
+    fn reaches(&self, enough: &Load) -> bool {
+        self.queries >= enough.queries
+            || self.residues >= enough.residues
+            || self.cells >= enough.cells
+            || self.chunks >= enough.chunks
+    }
 }
 
 impl Run<'_> {
@@ -34,7 +59,8 @@ impl Run<'_> {
         enter: Receiver<()>,
         to_workers: SyncSender<QueryBatch>,
     ) -> Result<()> {
-        let mut intake = Intake { queries, taken: 0, empty: 0 };
+        let count = Count { file: queries.path().to_path_buf(), ..Count::default() };
+        let mut intake = Intake { queries, count };
         for number in 0.. {
             // A token that never comes means that the writer has stopped.
             if enter.recv().is_err() || self.failure.stopped() {
@@ -50,41 +76,53 @@ impl Run<'_> {
                 return Ok(());
             }
         }
-        if intake.empty > SHOWN_WARNINGS {
-            let empty = intake.empty;
+        let Count { file, taken, empty } = intake.count;
+        if empty > SHOWN_WARNINGS {
             self.reporter
                 .note(&format!("warning: {empty} queries in all have no letters; they are unmapped"));
         }
         super::warn(self.reporter, intake.queries.warning());
-        self.check_counts(intake.queries.path(), intake.taken)
+        self.check_counts(&file, taken)
     }
 
     /// Gathers queries until there is work enough for a batch.
     fn gather(&self, intake: &mut Intake, number: usize) -> Result<QueryBatch> {
+        let Intake { queries, count } = intake;
         let mut batch =
-            QueryBatch { number, first: intake.taken, records: Vec::new(), queries: Sequences::default() };
-        let (mut cells, mut chunks, mut codes) = (0, 0, Vec::new());
-        let most = self.options.batch.unwrap_or(BATCH_QUERIES);
-        let enough = self.options.batch.map_or_else(|| self.cells.load(Ordering::Relaxed), |_| u64::MAX);
-        while batch.records.len() < most
-            && cells < enough
-            && chunks < BATCH_CHUNKS
-            && batch.queries.codes().len() < BATCH_RESIDUES
-        {
-            codes.clear();
-            let Some(record) = intake.queries.next(&mut codes).transpose()? else { break };
-            self.check_query(intake, &record, codes.len())?;
-            let residues = self.target_residues(intake.taken);
-            cells += codes.len() as u64 * residues * u64::from(self.strands);
-            chunks += u64::from(self.strands) * (residues / u64::from(CHUNK) + 1);
-            batch.queries.push(codes.iter().copied());
-            if self.strands == 2 {
-                batch.queries.push(reverse_complement_codes(&codes));
+            QueryBatch { number, first: count.taken, records: Vec::new(), queries: Sequences::default() };
+        let enough = self.enough();
+        let mut load = Load::default();
+        while !load.reaches(&enough) {
+            let at_hand = queries.at_hand()?;
+            if at_hand.is_empty() {
+                break;
             }
-            batch.records.push(record);
-            intake.taken += 1;
+            let taken = batch.records.len();
+            for record in at_hand {
+                if load.reaches(&enough) {
+                    break;
+                }
+                let len = record.sequence.len();
+                self.check_query(count, record, len)?;
+                let residues = self.target_residues(count.taken);
+                load.queries += 1;
+                load.residues += len * self.strands as usize;
+                load.cells += len as u64 * residues * u64::from(self.strands);
+                load.chunks += u64::from(self.strands) * (residues / u64::from(CHUNK) + 1);
+                count.taken += 1;
+            }
+            queries.take(load.queries - taken, &mut batch.records, &mut batch.queries);
         }
         Ok(batch)
+    }
+
+    /// What is enough for a batch.
+    fn enough(&self) -> Load {
+        let (queries, cells) = match self.options.batch {
+            Some(queries) => (queries, u64::MAX),
+            None => (BATCH_QUERIES, self.cells.load(Ordering::Relaxed)),
+        };
+        Load { queries, residues: BATCH_RESIDUES, cells, chunks: BATCH_CHUNKS }
     }
 
     /// Residues of the targets that the query at this place among all meets.
@@ -97,13 +135,13 @@ impl Run<'_> {
     }
 
     /// Refuses a query whose scores could overflow, and warns of one without letters.
-    fn check_query(&self, intake: &mut Intake, record: &Record, len: usize) -> Result<()> {
+    fn check_query(&self, count: &mut Count, record: &Record, len: usize) -> Result<()> {
         let longest = match self.options.mode {
             Mode::All => self.longest_target,
-            Mode::Pairs => self.target_residues(intake.taken) as usize,
+            Mode::Pairs => self.target_residues(count.taken) as usize,
         };
         let place = || Place {
-            file: intake.queries.path().to_path_buf(),
+            file: count.file.clone(),
             record: Some((record.number, record.name.clone())),
             line: None,
         };
@@ -115,11 +153,11 @@ impl Run<'_> {
             return Err(Error::input(place(), problem, remedy));
         }
         if len == 0 {
-            if intake.empty < SHOWN_WARNINGS {
+            if count.empty < SHOWN_WARNINGS {
                 let place = place();
                 self.reporter.note(&format!("warning: {place}: the query has no letters; it is unmapped"));
             }
-            intake.empty += 1;
+            count.empty += 1;
         }
         Ok(())
     }

@@ -44,7 +44,10 @@ pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
     if name.is_empty() {
         return Err(("the query has no name".to_string(), "put a name right after '>' or '@'"));
     }
-    if let Some(c) = name.chars().find(|&c| !c.is_ascii_graphic() || c == '@') {
+    let allowed = |c: char| c.is_ascii_graphic() && c != '@';
+    // Bytes without a way out before the end: that is many at a time.
+    let sound = name.bytes().fold(true, |sound, byte| sound & allowed(char::from(byte)));
+    if !sound && let Some(c) = name.chars().find(|&c| !allowed(c)) {
         let problem = format!("SAM forbids '{}' in a query name", c.escape_default());
         return Err((problem, rename));
     }

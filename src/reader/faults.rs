@@ -5,7 +5,7 @@ use crate::error::{Error, Place};
 use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::Format;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const EMPTY: &str = "the input is empty: no records";
 const GIVE_RECORDS: &str = "give FASTA or FASTQ with at least one sequence";
@@ -40,23 +40,37 @@ pub fn unopened(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// needletail's error with its place, and the remedy that it lacks.
-pub fn parse_fault(
-    file: &Path,
-    packing: Packing,
-    trace: &Trace,
-    number: Option<u64>,
-    error: ParseError,
-) -> Error {
-    if let Some(source) = trace.take_error() {
-        return Error::io(file, source);
+/// Where bytes come from, for errors.
+pub struct Origin {
+    /// The path as errors show it.
+    pub path: PathBuf,
+    pub packing: Packing,
+    pub trace: Trace,
+}
+
+impl Origin {
+    /// Why the file itself could not be read.
+    pub fn unread(&self, error: io::Error) -> Error {
+        Error::io(&self.path, self.trace.take_error().unwrap_or(error))
     }
-    let name = error.position.id.as_deref().unwrap_or_default();
-    let name = shown(name.split_ascii_whitespace().next().unwrap_or_default());
-    let line = Some(error.position.line).filter(|&line| line > 0);
-    let place = Place { file: file.to_path_buf(), record: number.map(|n| (n, name)), line };
-    let (problem, remedy) = explain(packing, &error);
-    Error::input(place, problem, remedy)
+
+    /// An error of needletail where it reads the file itself.
+    pub fn fault(&self, number: Option<u64>, error: ParseError) -> Error {
+        match self.trace.take_error() {
+            Some(source) => Error::io(&self.path, source),
+            None => self.parse_fault(number, error),
+        }
+    }
+
+    /// needletail's error with its place, and the remedy that it lacks.
+    pub fn parse_fault(&self, number: Option<u64>, error: ParseError) -> Error {
+        let name = error.position.id.as_deref().unwrap_or_default();
+        let name = shown(name.split_ascii_whitespace().next().unwrap_or_default());
+        let line = Some(error.position.line).filter(|&line| line > 0);
+        let place = Place { file: self.path.clone(), record: number.map(|n| (n, name)), line };
+        let (problem, remedy) = explain(self.packing, &error);
+        Error::input(place, problem, remedy)
+    }
 }
 
 /// The problem and its remedy.

@@ -1,4 +1,4 @@
-//! A file's bytes on their way to the parser.
+//! A file's bytes as they come.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,7 +53,7 @@ impl Packing {
     }
 }
 
-/// A file's bytes as needletail gets them, followed by one newline.
+/// A file's bytes, followed by one newline.
 ///
 /// The newline is there because needletail refuses a FASTA header that ends the file, while a
 /// header before another header is a record without letters: with an empty line after it, it is
@@ -62,6 +62,8 @@ impl Packing {
 pub struct Source {
     input: Box<dyn Read + Send>,
     packing: Packing,
+    /// The first byte as it is in the file; a newline where there is none.
+    first: u8,
     ended: bool,
     /// What is left of the newline.
     last: &'static [u8],
@@ -86,9 +88,11 @@ impl Source {
         let mut head = Vec::new();
         (&mut input).take(BGZF_HEADER as u64).read_to_end(&mut head)?;
         let packing = Packing::of(&head);
+        let first = head.first().copied().unwrap_or(b'\n');
         Ok(Source {
             input: Box::new(io::Cursor::new(head).chain(input)),
             packing,
+            first,
             ended: false,
             last: packing.newline(),
             trace: Trace::default(),
@@ -97,6 +101,10 @@ impl Source {
 
     pub fn packing(&self) -> Packing {
         self.packing
+    }
+
+    pub fn first(&self) -> u8 {
+        self.first
     }
 
     pub fn trace(&self) -> Trace {

@@ -1,8 +1,9 @@
 //! Files as they come: sound, odd, cut and wrong.
 
-use super::checks::MAX_REFERENCE;
+use super::checks::{MAX_REFERENCE, check_query_name, check_reference};
 use super::source::BGZF_END;
 use super::*;
+use crate::batch::Sequences;
 use std::io::Write;
 use tempfile::NamedTempFile;
 
@@ -29,9 +30,12 @@ fn references(content: &[u8]) -> Result<References> {
 }
 
 fn queries(content: &[u8], alphabet: Alphabet, given: bool) -> Result<Vec<Record>> {
-    let mut queries = Queries::new(Reader::open(file(content).path())?, alphabet, given);
-    let mut codes = Vec::new();
-    iter::from_fn(|| queries.next(&mut codes)).collect()
+    let mut queries = Queries::new(Reader::open(file(content).path())?, alphabet, given, false);
+    let mut records = Vec::new();
+    while let count @ 1.. = queries.at_hand()?.len() {
+        queries.take(count, &mut records, &mut Sequences::default());
+    }
+    Ok(records)
 }
 
 /// Demands an input error with a remedy and all of `parts` in its text.
@@ -46,7 +50,7 @@ fn refused<T>(outcome: Result<T>, parts: &[&str]) {
 }
 
 /// A gzip file of stored blocks, as plain as RFC 1951 and 1952 allow.
-fn stored(content: &[u8]) -> Vec<u8> {
+pub fn stored(content: &[u8]) -> Vec<u8> {
     let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
     for block in content.chunks(0xffff) {
         let len = block.len() as u16;
@@ -323,10 +327,20 @@ fn protein_and_dna_do_not_meet() {
 #[test]
 fn queries_come_normalised_and_encoded() {
     let file = file(b">q\nacgu\n>r\nTT\n");
-    let mut queries = Queries::new(Reader::open(file.path()).unwrap(), Alphabet::Dna, false);
-    let mut codes = Vec::new();
-    assert_eq!(queries.next(&mut codes).unwrap().unwrap().sequence, b"ACGT");
-    queries.next(&mut codes).unwrap().unwrap();
-    assert_eq!(codes, [0, 1, 2, 3, 3, 3]);
-    assert!(queries.next(&mut codes).is_none());
+    for both_strands in [false, true] {
+        let reader = Reader::open(file.path()).unwrap();
+        let mut queries = Queries::new(reader, Alphabet::Dna, false, both_strands);
+        let (mut records, mut codes) = (Vec::new(), Sequences::default());
+        for _ in 0..2 {
+            assert!(!queries.at_hand().unwrap().is_empty());
+            queries.take(1, &mut records, &mut codes);
+        }
+        assert!(queries.at_hand().unwrap().is_empty());
+        assert_eq!(records.iter().map(|record| &*record.sequence).collect::<Vec<_>>(), [&b"ACGT"[..], b"TT"]);
+        let expected = match both_strands {
+            false => vec![&[0, 1, 2, 3][..], &[3, 3]],
+            true => vec![&[0, 1, 2, 3][..], &[0, 1, 2, 3], &[3, 3], &[0, 0]],
+        };
+        assert_eq!(codes.iter().collect::<Vec<_>>(), expected);
+    }
 }

@@ -1,0 +1,241 @@
+//! A file's bytes in blocks of whole records, cut into pieces that can be parsed side by side.
+
+use super::cut::cuts;
+use super::faults::Origin;
+use super::source::{Packing, Source};
+use crate::error::{Error, Result};
+use needletail::errors::ParseError;
+use needletail::parser::{FastxReader, Format};
+use std::io::{ErrorKind, Read};
+use std::mem;
+use std::sync::Arc;
+
+/// A piece should take a thread far longer than handing it over, and fit into its cache.
+const PIECE: usize = 1 << 18;
+/// Pieces of a block for each thread: enough to even out what each of them takes.
+const PIECES_PER_THREAD: usize = 8;
+/// Bytes of a block at most, but for a record that is larger.
+const MAX_BLOCK: usize = 1 << 26;
+
+/// Bytes that blocks and pieces should have, at least.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    pub block: usize,
+    pub piece: usize,
+}
+
+/// Whole records one behind the other.
+pub struct Block {
+    format: Format,
+    /// Behind the last cut they mean nothing.
+    bytes: Vec<u8>,
+    /// 0, and the ends of the pieces.
+    cuts: Vec<usize>,
+    end: End,
+}
+
+/// What follows a block.
+enum End {
+    /// More records.
+    Record,
+    /// Nothing, and whether the last record is complete the parser must see.
+    Open,
+    /// Nothing.
+    Closed,
+    Fault(Error),
+}
+
+/// Some of a block's records.
+#[derive(Clone, Copy)]
+pub struct Piece<'a> {
+    pub format: Format,
+    pub bytes: &'a [u8],
+    /// Another record follows, or could: the last one is complete as it is.
+    pub closed: bool,
+}
+
+/// Blocks of one file, in order.
+pub struct Blocks {
+    origin: Arc<Origin>,
+    feed: Feed,
+    sizes: Sizes,
+    /// Bytes of the next block, at least.
+    wanted: usize,
+    /// Buffers to use again: fresh memory costs more than what is read into it.
+    spare: Vec<Vec<u8>>,
+    ended: bool,
+}
+
+enum Feed {
+    Plain(Plain),
+    Packed(Packed),
+}
+
+struct Plain {
+    source: Source,
+    format: Format,
+    /// What is read of the next block.
+    rest: Vec<u8>,
+}
+
+/// needletail unpacks, and finds the records on the way: next to unpacking, that costs little.
+struct Packed {
+    records: Box<dyn FastxReader>,
+    read: u64,
+}
+
+impl Default for Sizes {
+    fn default() -> Sizes {
+        let block = PIECE * PIECES_PER_THREAD * rayon::current_num_threads();
+        Sizes { block: block.min(MAX_BLOCK), piece: PIECE }
+    }
+}
+
+impl Blocks {
+    /// An error where `source` does not begin as FASTA or FASTQ.
+    pub fn new(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Result<Blocks> {
+        let plain = |source, format| Ok(Feed::Plain(Plain { source, format, rest: Vec::new() }));
+        let feed = match source.first() {
+            _ if origin.packing != Packing::Plain => needletail::parse_fastx_reader(source)
+                .map(|records| Feed::Packed(Packed { records, read: 0 })),
+            b'>' => plain(source, Format::Fasta),
+            b'@' => plain(source, Format::Fastq),
+            other => Err(ParseError::new_unknown_format(other)),
+        };
+        let feed = feed.map_err(|error| origin.fault(None, error))?;
+        // The first one is small: a fault at the start should show at once.
+        let wanted = sizes.piece.min(sizes.block);
+        Ok(Blocks { origin, feed, sizes, wanted, spare: Vec::new(), ended: false })
+    }
+
+    /// Whether there are no more.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The next block.
+    pub fn next(&mut self) -> Option<Block> {
+        if self.ended {
+            return None;
+        }
+        let bytes = self.spare.pop().unwrap_or_default();
+        let block = match &mut self.feed {
+            Feed::Plain(plain) => plain.read(&self.origin, self.wanted, self.sizes.piece, bytes),
+            Feed::Packed(packed) => packed.unpack(&self.origin, self.wanted, self.sizes.piece, bytes),
+        };
+        self.ended = !matches!(block.end, End::Record);
+        self.wanted = self.sizes.block;
+        Some(block)
+    }
+
+    /// Takes back a block's buffer, unless a long record has made it large.
+    pub fn recycle(&mut self, block: Block) {
+        if block.bytes.capacity() <= 4 * self.sizes.block {
+            self.spare.push(block.bytes);
+        }
+    }
+}
+
+impl Plain {
+    /// Reads until a record's end is there.
+    fn read(&mut self, origin: &Origin, mut wanted: usize, piece: usize, mut bytes: Vec<u8>) -> Block {
+        let (mut len, mut known) = (self.rest.len(), 0);
+        wanted = wanted.max(2 * len);
+        bytes.resize(bytes.len().max(wanted), 0);
+        bytes[..len].copy_from_slice(&self.rest);
+        loop {
+            let end = self.fill(origin, &mut bytes[..wanted], &mut len);
+            let cuts = cuts(self.format, &bytes[..len], piece, matches!(end, End::Open), known);
+            if cuts.len() > 1 || !matches!(end, End::Record) {
+                self.rest.clear();
+                self.rest.extend_from_slice(&bytes[cuts.last().copied().unwrap_or(0)..len]);
+                return Block { format: self.format, bytes, cuts, end };
+            }
+            known = len;
+            wanted *= 2;
+            bytes.resize(bytes.len().max(wanted), 0);
+        }
+    }
+
+    /// Fills `bytes`, of which there are `len`, unless the input ends.
+    fn fill(&mut self, origin: &Origin, bytes: &mut [u8], len: &mut usize) -> End {
+        while *len < bytes.len() {
+            match self.source.read(&mut bytes[*len..]) {
+                Ok(0) => return End::Open,
+                Ok(read) => *len += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return End::Fault(origin.unread(error)),
+            }
+        }
+        End::Record
+    }
+}
+
+impl Packed {
+    /// Takes records until there are bytes enough.
+    fn unpack(&mut self, origin: &Origin, wanted: usize, piece: usize, bytes: Vec<u8>) -> Block {
+        let mut block = Block { format: Format::Fasta, bytes, cuts: vec![0], end: End::Record };
+        block.bytes.clear();
+        let mut begun = 0;
+        while block.bytes.len() < wanted {
+            match self.records.next() {
+                Some(Ok(record)) => {
+                    self.read += 1;
+                    block.format = record.format();
+                    block.bytes.extend_from_slice(record.all());
+                    // It had one, or that of [`Source`] follows.
+                    block.bytes.push(b'\n');
+                }
+                Some(Err(error)) => {
+                    block.end = End::Fault(origin.fault(Some(self.read + 1), error));
+                    break;
+                }
+                None => {
+                    block.end = End::Closed;
+                    break;
+                }
+            }
+            if block.bytes.len() - begun >= piece {
+                begun = block.bytes.len();
+                block.cuts.push(begun);
+            }
+        }
+        if block.bytes.len() > begun {
+            block.cuts.push(block.bytes.len());
+        }
+        block
+    }
+}
+
+impl Block {
+    /// Number of pieces.
+    pub fn len(&self) -> usize {
+        self.cuts.len() - 1
+    }
+
+    /// The first `len` bytes, where they are records by themselves: FASTA cut anywhere is FASTA.
+    pub fn start(&self, len: usize) -> Option<Piece<'_>> {
+        let last = self.cuts.last().copied().unwrap_or(0);
+        let long = self.format == Format::Fasta && last > len;
+        long.then(|| Piece { format: self.format, bytes: &self.bytes[..len], closed: false })
+    }
+
+    /// The error that ended the input behind the block, once.
+    pub fn take_fault(&mut self) -> Option<Error> {
+        match mem::replace(&mut self.end, End::Closed) {
+            End::Fault(error) => Some(error),
+            end => {
+                self.end = end;
+                None
+            }
+        }
+    }
+
+    pub fn piece(&self, index: usize) -> Piece<'_> {
+        Piece {
+            format: self.format,
+            bytes: &self.bytes[self.cuts[index]..self.cuts[index + 1]],
+            closed: index + 1 < self.len() || !matches!(self.end, End::Open),
+        }
+    }
+}

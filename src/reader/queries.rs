@@ -1,0 +1,158 @@
+//! The queries of a run: checked, in the letters of the run's alphabet, and encoded.
+
+use super::checks::{check_query_name, is_protein};
+use super::parse::{Before, Raw};
+use super::{Reader, Record};
+use crate::alphabet::{Alphabet, reverse_complement_codes};
+use crate::batch::Sequences;
+use crate::error::{Error, Result};
+use std::path::Path;
+use std::vec;
+
+/// A query with fewer letters says nothing about its alphabet: `GATTACA` is a peptide as well.
+const TELLING_LETTERS: usize = 20;
+
+/// The queries of one file, in order. After an error there are no more.
+pub struct Queries {
+    reader: Reader,
+    rules: Rules,
+    /// Pieces that wait, and the error behind them.
+    pieces: vec::IntoIter<(Before, Piece)>,
+    fault: Option<Error>,
+    /// What is left of the piece in hand, and all of its codes.
+    records: Vec<Record>,
+    codes: Sequences,
+}
+
+/// What a query is held against.
+struct Rules {
+    alphabet: Alphabet,
+    /// No query so far was long enough to tell that it is not DNA among proteins.
+    suspect: bool,
+    both_strands: bool,
+}
+
+#[derive(Default)]
+struct Piece {
+    records: Vec<Record>,
+    /// Of each record the codes, and behind them, for both strands, those of its reverse complement.
+    codes: Sequences,
+    /// The codes of the record in hand.
+    code: Vec<u8>,
+    /// The place of the first query long enough to tell, and the error where it tells DNA among
+    /// proteins: one only if no query of the pieces before was long enough.
+    told: Option<(usize, Option<Error>)>,
+}
+
+impl Queries {
+    /// Queries to align to references of `alphabet`, with their reverse complements for
+    /// `both_strands`; `given` says that the user named the alphabet, and then queries that look
+    /// otherwise are taken at the user's word.
+    pub fn new(reader: Reader, alphabet: Alphabet, given: bool, both_strands: bool) -> Queries {
+        Queries {
+            reader,
+            rules: Rules { alphabet, suspect: alphabet == Alphabet::Protein && !given, both_strands },
+            pieces: Vec::new().into_iter(),
+            fault: None,
+            records: Vec::new(),
+            codes: Sequences::default(),
+        }
+    }
+
+    /// The queries at hand, which are the next ones; none when there are no more. One without letters
+    /// is no error.
+    pub fn at_hand(&mut self) -> Result<&[Record]> {
+        while self.records.is_empty() && self.next_piece()? {}
+        Ok(&self.records)
+    }
+
+    /// Appends the first `count` queries at hand to `records`, and to `codes` the codes of each, behind
+    /// them, for both strands, those of its reverse complement.
+    pub fn take(&mut self, count: usize, records: &mut Vec<Record>, codes: &mut Sequences) {
+        let strands = self.rules.strands();
+        let first = self.codes.len() - self.records.len() * strands;
+        codes.append(&self.codes, first..first + count * strands);
+        let rest = self.records.split_off(count);
+        records.append(&mut self.records);
+        self.records = rest;
+    }
+
+    /// The path as errors show it.
+    pub fn path(&self) -> &Path {
+        self.reader.path()
+    }
+
+    /// See [`Reader::warning`].
+    pub fn warning(&self) -> Option<String> {
+        self.reader.warning()
+    }
+
+    /// Takes the next piece in hand, or gets more pieces; `false` when there are no more.
+    fn next_piece(&mut self) -> Result<bool> {
+        let Some((before, mut piece)) = self.pieces.next() else {
+            if let Some(fault) = self.fault.take() {
+                return Err(fault);
+            }
+            let rules = &self.rules;
+            let harvest = self.reader.harvest(|piece, raw| rules.take(piece, raw));
+            let more = harvest.is_some();
+            if let Some(harvest) = harvest {
+                (self.pieces, self.fault) = (harvest.pieces.into_iter(), harvest.fault);
+            }
+            return Ok(more);
+        };
+        if let (true, Some((at, told))) = (self.rules.suspect, piece.told) {
+            self.rules.suspect = false;
+            if let Some(error) = told {
+                // The end, since all that follows was parsed in vain.
+                piece.records.truncate(at);
+                piece.codes = piece.codes.iter().take(at * self.rules.strands()).collect();
+                self.pieces = Vec::new().into_iter();
+                self.fault = Some(before.shift(error));
+                self.reader.finish();
+            }
+        }
+        (self.records, self.codes) = (piece.records, piece.codes);
+        self.records.iter_mut().for_each(|record| record.number += before.records);
+        Ok(true)
+    }
+}
+
+impl Rules {
+    fn strands(&self) -> usize {
+        if self.both_strands { 2 } else { 1 }
+    }
+
+    fn take(&self, piece: &mut Piece, raw: Raw) -> Result<()> {
+        check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+        let mut record = Record::new(&raw);
+        let letters = &record.sequence;
+        if self.suspect && piece.told.is_none() && letters.len() >= TELLING_LETTERS {
+            let dna = Alphabet::detect(letters) == Some(Alphabet::Dna);
+            let remedy = "translate the query, or set --alphabet dna or --alphabet protein";
+            let error = dna.then(|| raw.fault("DNA query against protein reference", remedy));
+            piece.told = Some((piece.records.len(), error));
+        }
+        piece.code.clear();
+        if let Err(at) = self.alphabet.encode(letters, &mut piece.code) {
+            return Err(self.refuse(&raw, letters, at));
+        }
+        piece.codes.push(piece.code.iter().copied());
+        if self.both_strands {
+            piece.codes.push(reverse_complement_codes(&piece.code));
+        }
+        record.normalise(self.alphabet);
+        piece.records.push(record);
+        Ok(())
+    }
+
+    /// Why `letters` are refused, whose first one outside the alphabet is the one at `at`.
+    fn refuse(&self, raw: &Raw, letters: &[u8], at: usize) -> Error {
+        if self.alphabet == Alphabet::Dna && is_protein(letters) {
+            let remedy = "give a protein reference, or DNA queries; \
+                          --alphabet protein where the reference is protein but looks like DNA";
+            return raw.fault("protein query against DNA reference", remedy);
+        }
+        raw.foreign_letter(letters[at], at, self.alphabet)
+    }
+}
