@@ -22,7 +22,7 @@ use swalign::scoring::{Matrix, Scoring};
 /// Every so many pairs are compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
 /// Engines at work side by side, and pairs that each takes at a time, as in a run.
-const WORKERS: usize = 2;
+const WORKERS: usize = 4;
 const PART: usize = 1 << 16;
 /// Calls that are timed, after one that warms up.
 const CALLS: usize = 5;
@@ -74,9 +74,9 @@ enum Device {
 impl Device {
     fn open(name: Option<&str>) -> Device {
         match name {
-            Some("cpu") => Device::Cpu([Cpu::new(), Cpu::new()]),
+            Some("cpu") => Device::Cpu(std::array::from_fn(|_| Cpu::new())),
             name => match Card::open(name, false) {
-                Ok(card) => Device::Gpu(Box::new([Gpu::new(Arc::clone(&card)), Gpu::new(card)])),
+                Ok(card) => Device::Gpu(Box::new(std::array::from_fn(|_| Gpu::new(Arc::clone(&card))))),
                 Err(error) => {
                     eprintln!("{error}");
                     std::process::exit(1);
@@ -118,7 +118,7 @@ fn pairs(scoring: Scoring, count: usize, rows: usize, cols: usize) -> (Batch, Ve
 /// Runs `work` on one engine a few times and prints the median.
 fn measure<T>(name: &str, cells: u64, device: &mut Device, mut work: impl FnMut(&mut dyn Engine) -> T) -> T {
     let first = |device: &mut Device, ()| {
-        let [engine, _] = device.engines();
+        let [engine, ..] = device.engines();
         work(engine)
     };
     measure_all(name, cells, device, || (), first)

@@ -34,7 +34,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Workers that share a device.
-const WORKERS: usize = 2;
+const WORKERS: usize = 4;
 /// Batches under way: one being gathered, one waiting, those of the workers, one being written.
 const BATCHES: usize = WORKERS + 3;
 /// How long a batch should take, and how much the first ones hold.

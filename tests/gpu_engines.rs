@@ -12,7 +12,7 @@ fn card(checked: bool) -> Arc<Card> {
 }
 
 fn gpu() -> Gpu {
-    Gpu::new(card(false))
+    Gpu::new(card(false)).alone()
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn gpu_agrees_at_every_seam() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_at_every_seam_with_bounds_checks() {
-    suite::seams_agree(&mut Gpu::new(card(true)), usize::MAX);
+    suite::seams_agree(&mut Gpu::new(card(true)).alone(), usize::MAX);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn gpu_agrees_on_random_pairs() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_where_queries_are_shared() {
     suite::shared_queries_agree(&mut gpu());
-    suite::shared_queries_agree(&mut Gpu::new(card(true)));
+    suite::shared_queries_agree(&mut Gpu::new(card(true)).alone());
 }
 
 #[test]

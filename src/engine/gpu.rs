@@ -21,6 +21,7 @@ pub use device::{AdapterEntry, list};
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
+use crate::engine::cpu::Cpu;
 use crate::engine::{Block, Directions, Edges, Engine, Paths, Swept, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
@@ -38,6 +39,8 @@ use wgpu::BufferUsages;
 
 /// Edge values of a job, at most: 256 MiB.
 const JOB_EDGES: u64 = 1 << 25;
+/// Directions of so few cells are filled by the host: a round trip to the device takes longer.
+const FEW_CELLS: u64 = 1 << 22;
 /// Keys of the counting sort by columns.
 const COLS_CLASSES: u32 = 1 << 12;
 const COLS_PER_CLASS: u32 = 8;
@@ -129,12 +132,20 @@ pub struct Gpu {
     card: Arc<Card>,
     runner: Runner,
     queries: Resident,
+    /// Does what is not worth a round trip to the device: directions of at most so many cells.
+    host: Cpu,
+    few_cells: u64,
 }
 
 impl Gpu {
     pub fn new(card: Arc<Card>) -> Gpu {
         let runner = Runner::new(&card.device, card.staging.clone());
-        Gpu { card, runner, queries: Resident::new("queries") }
+        Gpu { card, runner, queries: Resident::new("queries"), host: Cpu::new(), few_cells: FEW_CELLS }
+    }
+
+    /// Leaves nothing to the host, however small: for tests of the kernels.
+    pub fn alone(self) -> Gpu {
+        Gpu { few_cells: 0, ..self }
     }
 
     /// Time spent in kernels so far by the device's clock; zero where it has none.
@@ -226,7 +237,12 @@ impl Engine for Gpu {
     }
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        self.fill_windows(batch, windows)
+        let cells =
+            |window: &Window| u64::from(window.query_end) * u64::from(window.target_end - window.start);
+        match windows.iter().map(cells).sum::<u64>() <= self.few_cells {
+            true => self.host.fill(batch, windows),
+            false => self.fill_windows(batch, windows),
+        }
     }
 
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {

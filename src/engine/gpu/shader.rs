@@ -78,7 +78,7 @@ impl Scores {
     /// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
     fn shapes(self, kernel: Kernel, shared: bool) -> &'static [(u32, u32)] {
         match (self, kernel) {
-            (Scores::Compared, Kernel::Trace) => &[(1, 16), (1, 32), (1, 64), (1, 96)],
+            (Scores::Compared, Kernel::Trace) => &[(1, 32), (1, 96)],
             (_, Kernel::Trace) => &[],
             _ if shared => &[(4, 16), (8, 16), (8, 32), (8, 64)],
             (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],

@@ -54,7 +54,7 @@ impl Plan<'_> {
         let mut words = 0;
         let fits = |window: &&Window| {
             words += self.words(window);
-            words <= JOB_WORDS / 2
+            words <= JOB_WORDS
         };
         let count = self.windows[first..].iter().take(JOB_WINDOWS).take_while(fits).count();
         (first < self.windows.len()).then(|| first..first + count.max(1))
