@@ -5,14 +5,17 @@ mod common;
 mod suite;
 
 use std::sync::Arc;
-use swalign::engine::gpu::{Card, Gpu};
+use swalign::engine::gpu::{Card, Gpu, Tuning};
+
+/// Leaves nothing to the host, and takes few tiles for many.
+const ALONE: Tuning = Tuning { few_cells: 0, few_tiles: 0 };
 
 fn card(checked: bool) -> Arc<Card> {
     Card::open(Some(&common::test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn gpu() -> Gpu {
-    Gpu::new(card(false)).alone()
+    Gpu::new(card(false)).tuned(ALONE)
 }
 
 #[test]
@@ -24,13 +27,14 @@ fn gpu_agrees_at_every_seam() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_at_every_seam_with_bounds_checks() {
-    suite::seams_agree(&mut Gpu::new(card(true)).alone(), usize::MAX);
+    suite::seams_agree(&mut Gpu::new(card(true)).tuned(ALONE), usize::MAX);
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_grids() {
     suite::grids_agree(&mut gpu());
+    suite::grids_agree(&mut gpu().tuned(Tuning { few_cells: 0, few_tiles: usize::MAX }));
 }
 
 #[test]
@@ -43,7 +47,7 @@ fn gpu_agrees_on_random_pairs() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_where_queries_are_shared() {
     suite::shared_queries_agree(&mut gpu());
-    suite::shared_queries_agree(&mut Gpu::new(card(true)).alone());
+    suite::shared_queries_agree(&mut Gpu::new(card(true)).tuned(ALONE));
 }
 
 #[test]

@@ -39,8 +39,6 @@ use wgpu::BufferUsages;
 
 /// Edge values of a job, at most: 256 MiB.
 const JOB_EDGES: u64 = 1 << 25;
-/// Directions of so few cells are filled by the host: a round trip to the device takes longer.
-const FEW_CELLS: u64 = 1 << 22;
 /// Keys of the counting sort by columns.
 const COLS_CLASSES: u32 = 1 << 12;
 const COLS_PER_CLASS: u32 = 8;
@@ -132,20 +130,34 @@ pub struct Gpu {
     card: Arc<Card>,
     runner: Runner,
     queries: Resident,
-    /// Does what is not worth a round trip to the device: directions of at most so many cells.
+    /// Does what is not worth a round trip to the device.
     host: Cpu,
-    few_cells: u64,
+    tuning: Tuning,
+}
+
+/// Where one way to the same answer becomes better than another; tests set it to reach both.
+#[derive(Clone, Copy, Debug)]
+pub struct Tuning {
+    /// Directions of at most so many cells are filled by the host.
+    pub few_cells: u64,
+    /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
+    pub few_tiles: usize,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning { few_cells: 1 << 22, few_tiles: 1 << 10 }
+    }
 }
 
 impl Gpu {
     pub fn new(card: Arc<Card>) -> Gpu {
         let runner = Runner::new(&card.device, card.staging.clone());
-        Gpu { card, runner, queries: Resident::new("queries"), host: Cpu::new(), few_cells: FEW_CELLS }
+        Gpu { card, runner, queries: Resident::new("queries"), host: Cpu::new(), tuning: Tuning::default() }
     }
 
-    /// Leaves nothing to the host, however small: for tests of the kernels.
-    pub fn alone(self) -> Gpu {
-        Gpu { few_cells: 0, ..self }
+    pub fn tuned(self, tuning: Tuning) -> Gpu {
+        Gpu { tuning, ..self }
     }
 
     /// Time spent in kernels so far by the device's clock; zero where it has none.
@@ -239,7 +251,7 @@ impl Engine for Gpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         let cells =
             |window: &Window| u64::from(window.query_end) * u64::from(window.target_end - window.start);
-        match windows.iter().map(cells).sum::<u64>() <= self.few_cells {
+        match windows.iter().map(cells).sum::<u64>() <= self.tuning.few_cells {
             true => self.host.fill(batch, windows),
             false => self.fill_windows(batch, windows),
         }

@@ -131,7 +131,7 @@ impl Gpu {
     ) -> Result<Swept, EngineError> {
         let inputs = self.inputs(batch)?;
         let kernel = if keep { Kernel::Fill } else { Kernel::Score };
-        let variant = Variant::joined(kernel, scores_of(batch)).on(self.card.device.subgroup);
+        let variant = Variant::thin(kernel, scores_of(batch)).on(self.card.device.subgroup);
         let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
         let base = Task {
             query: batch.queries.start(block.query as usize) as u32 + block.rows.start,

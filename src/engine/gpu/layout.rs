@@ -58,8 +58,9 @@ pub const ROW_KEYS: u32 = 64;
 /// Tasks of a dispatch are padded to a multiple of this with empty ones, so that each dispatch's
 /// tasks start at a binding offset that every adapter accepts (256 bytes) and fill its workgroups.
 pub const TASK_ALIGNMENT: usize = 64;
-/// Target columns of a tile where a matrix is cut into tiles.
-pub const TILE_COLS: u32 = 2048;
+/// Target columns of a tile where a matrix is cut into tiles: short, so that many tiles soon run side by
+/// side, and long against the steps in which a tile's lanes begin and end.
+pub const TILE_COLS: u32 = 512;
 /// Workgroups of one dimension of a dispatch.
 pub const MAX_GROUPS: u32 = 65_535;
 

@@ -180,8 +180,9 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let subgroup = self.card.device.subgroup;
-        let variant = Variant::joined(Kernel::Score, scores_of(batch));
+        let (subgroup, few_tiles) = (self.card.device.subgroup, self.tuning.few_tiles);
+        let scores = scores_of(batch);
+        let (variant, thin) = (Variant::joined(Kernel::Score, scores), Variant::thin(Kernel::Score, scores));
         let mut long = pairs
             .iter()
             .enumerate()
@@ -213,7 +214,8 @@ impl Gpu {
                 long.next();
             }
             for tasks in waves.into_values() {
-                push(&mut job, variant, tasks, subgroup);
+                let few = tasks.len() < few_tiles;
+                push(&mut job, if few { thin } else { variant }, tasks, subgroup);
             }
             job.output = origins.len() as u64 * 16;
             (!origins.is_empty()).then_some((job, origins))

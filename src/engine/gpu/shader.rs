@@ -133,7 +133,12 @@ impl Variant {
     /// The variant whose tiles, of [`STRIP_ROWS`] rows, are joined by edges.
     pub fn joined(kernel: Kernel, scores: Scores) -> Variant {
         let strip = scores.shapes(kernel, false).iter().find(|(lanes, rows)| lanes * rows == STRIP_ROWS);
-        Variant::new(kernel, scores, strip.copied().unwrap_or((THREADS, STRIP_ROWS / THREADS)), true)
+        strip.map_or(Variant::thin(kernel, scores), |&shape| Variant::new(kernel, scores, shape, true))
+    }
+
+    /// Joined tiles of as many lanes as there can be, where there are too few tiles to fill the device.
+    pub fn thin(kernel: Kernel, scores: Scores) -> Variant {
+        Variant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), true)
     }
 
     /// The variant as it suits a device whose subgroups have a fixed size, `None` where they don't.
@@ -158,7 +163,8 @@ impl Variant {
         for kernel in [Kernel::Score, Kernel::Fill, Kernel::Trace] {
             for scores in Scores::ALL {
                 let tiles = Variant::tiles(kernel, scores);
-                let joined = (kernel != Kernel::Trace).then(|| Variant::joined(kernel, scores));
+                let joined = [Variant::joined(kernel, scores), Variant::thin(kernel, scores)];
+                let joined = joined.into_iter().filter(|_| kernel != Kernel::Trace);
                 for variant in tiles.into_iter().chain(joined) {
                     let size = Some(variant.lanes);
                     all.extend(
