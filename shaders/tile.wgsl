@@ -12,7 +12,8 @@
 // stays 0 in them; behind it stand rows only where no score is asked for. Columns outside the target
 // match nothing either: before it H stays 0, behind it nothing exceeds what came before.
 //
-// The kernels fill the slots: score.wgsl keeps the best cell, fill.wgsl the directions.
+// The kernels fill the slots: score.wgsl keeps the best cell, fill.wgsl the directions; a step of the
+// wavefront is in step.wgsl.
 
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
 @group(0) @binding(1) var<storage, read> queries: array<u32>;
@@ -169,6 +170,7 @@ fn main(
 //!if EDGES
     // What enters from above in the first lane's next column, read a step ahead: the last lane comes to
     // write there later.
+    let last_col = max(task.cols, 1u) - 1u;
     var above = edges[task.horizontal] * SCALE;
 //!end
 //!insert state
@@ -182,107 +184,40 @@ fn main(
     workgroupBarrier();
 //!end
 
-    for (var step = 0u; step < steps; ) {
+    var step = 0u;
+//!if EDGES
+    // What lies outside the target must stay as it was found, so work is masked while some lane has no
+    // column; in between it is not, which is faster.
+//!if SHUFFLE
+    let inner = subgroupMin(task.cols);
+//!else
+    var inner = steps;
+    for (var pair = 0u; pair < PAIRS; pair++) {
+        inner = min(inner, tasks[first_task + pair].cols);
+    }
+//!end
+    for (; step < min(LANES - 1u, steps); ) {
+//!guarded
+//!insert step
+//!end
+    }
+    for (; step + COLUMNS <= inner; ) {
 //!for c columns
-    {
-        // Wraps to a large number before the target.
-        let col = step - lane;
-        let inside = col < task.cols;
-//!if SHUFFLE
-        if (step % LETTERS_PER_WORD == 0u && step < task.cols) {
-            letters = target_letters(task, step);
-        }
-        let fresh = select(NO_TARGET, letters & LETTER_MASK, step < task.cols);
-        letters >>= LETTER_BITS;
-        let passed = subgroupShuffleUp(letter, 1u);
-        letter = select(passed, fresh, lane == 0u);
-        var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
-//!else
-        let place = task.target_ + select(0u, col, inside);
-        let loaded = (targets[place / LETTERS_PER_WORD] >> (place % LETTERS_PER_WORD * LETTER_BITS)) & LETTER_MASK;
-        let letter = select(NO_TARGET, loaded, inside);
-        let slot = (step & 1u) * (THREADS + 1u) + thread;
-        var up = exchange[THREADS + 1u - (step & 1u) * (THREADS + 1u) + thread];
-//!end
-        if (lane == 0u) {
-//!if EDGES
-            up = above;
-            above = edges[task.horizontal + min(step + 1u, max(task.cols, 1u) - 1u)] * SCALE;
-//!else
-            up = vec2<i32>(0, 0);
-//!end
-        }
-//!if EDGES
-        if (inside) {
-//!end
-        var diagonal = corner;
-        corner = up.x;
-//!if SHUFFLE
-        f = up.y;
-//!else
-        var f = up.y;
-//!end
-//!if PACKED
-        // No byte stands for other letters. Outside the target a score of 0 does no harm; for an
-        // ambiguous letter the mismatch is taken off what will be the diagonals of this column.
-        let one_hot = select(0u, u32(SCALE) << (8u * (letter & 3u)), letter < 4u);
-        if (letter == AMBIGUOUS_TARGET) {
-            diagonal += MISMATCH * SCALE;
-//!for k
-            h$k += MISMATCH * SCALE;
-//!end
-        }
-//!end
-//!insert column
-//!for k
-//!if SHARED
-//!first 16
-        let word$k = profile[($ku / 16u * CODES + letter) * LANES + lane];
-//!end
-        let d$k = diagonal + dot4I8Packed(word$16[$ku / 4u % 4u], u32(SCALE) << (8u * ($ku % 4u)));
-//!else
-//!if PROFILE
-//!first 4
-        let word$k = profile[($ku / 4u * CODES + letter) * THREADS + thread];
-//!end
-        let d$k = diagonal + dot4I8Packed(word$4, u32(SCALE) << (8u * ($ku % 4u)));
-//!else
-//!if PACKED
-        let d$k = diagonal + dot4I8Packed(q$k, one_hot);
-//!else
-        let d$k = diagonal + select(MISMATCH, MATCH, letter == q$k);
-//!end
-//!end
-//!end
-        let t$k = max(max(d$k, 0), max(e$k, f));
-        let opened$k = t$k - FIRST;
-        let e_extended$k = e$k - EXTEND;
-        let f_extended$k = f - EXTEND;
-//!insert cell
-        diagonal = h$k;
-        h$k = t$k;
-        e$k = max(e_extended$k, opened$k);
-        f = max(f_extended$k, opened$k);
-//!end
-//!insert column_end
-//!if SHUFFLE
-//!else
-        exchange[slot + 1u] = vec2<i32>(h$last, f);
-//!end
-//!if EDGES
-        if (lane == LANES - 1u) {
-            edges[task.horizontal + col] = vec2<i32>(h$last, f) / SCALE;
-        }
-        }
-//!end
-//!if SHUFFLE
-//!else
-        workgroupBarrier();
-//!end
-        step++;
-    }
+//!insert step
 //!end
     }
+    for (; step < steps; ) {
+//!guarded
+//!insert step
+//!end
+    }
+//!else
+    for (; step < steps; ) {
+//!for c columns
+//!insert step
+//!end
+    }
+//!end
 //!if EDGES
     if (task.cols > 0u) {
 //!for k

@@ -108,7 +108,7 @@ fn main(
 //!end
         word += WORDS * THREADS;
         // The next row's band begins a column later.
-        let letters$count = entering;
+        let letters$words = entering;
 //!for w words
         letters$w = (letters$w >> 4u) | (letters$after << 28u);
 //!end

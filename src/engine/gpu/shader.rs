@@ -1,19 +1,20 @@
 //! Kernel variants, and their WGSL text from the templates in `shaders/`.
 //!
 //! A template line that begins with `//!` is a directive:
-//! `insert NAME` puts a slot of the kernel in; `if FLAG`, `else`, `end` choose; `for k` repeats for
+//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column; `if FLAG`, `else`, `end` choose; `for k` repeats for
 //! each row of a lane (`for k descending` from the last one), `for w words` for each direction word,
 //! `for c columns` for the columns that the loop over steps does in one go; `first N`, inside a row
 //! loop, keeps its lines for every N-th row only. In a loop `$k` is the row, `$4` and `$16` the first
 //! row of its group of four or sixteen, `$8` the word of its group of eight, `$next` the next row, `$w`
 //! the word, `$after` the next word. Everywhere `$last` is the last row, `$end` the number of rows and
-//! `$count` that of words.
+//! `$words` that of words.
 
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::scoring::{Scoring, Substitution};
 use std::collections::{HashMap, HashSet};
 
 const TILE: &str = include_str!("../../../shaders/tile.wgsl");
+const STEP: &str = include_str!("../../../shaders/step.wgsl");
 const SCORE: &str = include_str!("../../../shaders/score.wgsl");
 const FILL: &str = include_str!("../../../shaders/fill.wgsl");
 const TRACE: &str = include_str!("../../../shaders/trace.wgsl");
@@ -105,6 +106,8 @@ pub struct Variant {
     pub shuffle: bool,
     /// Whether all tasks of a workgroup have one query, and share its profile.
     pub shared: bool,
+    /// Set while steps are written out in which some lane may have no column.
+    guarded: bool,
 }
 
 /// Query rows of the largest tile, the strips of longer queries.
@@ -115,7 +118,7 @@ const SHARING_THREADS: u32 = 256;
 impl Variant {
     fn new(kernel: Kernel, scores: Scores, (lanes, rows): (u32, u32), edges: bool) -> Variant {
         let scores = if kernel == Kernel::Score { scores } else { scores.unkeyed() };
-        Variant { kernel, scores, lanes, rows, edges, shuffle: false, shared: false }
+        Variant { kernel, scores, lanes, rows, edges, shuffle: false, shared: false, guarded: false }
     }
 
     /// The variants without edges, by capacity.
@@ -231,8 +234,8 @@ impl Variant {
     /// The kernel's WGSL.
     pub fn wgsl(&self) -> String {
         let (frame, slots) = match self.kernel {
-            Kernel::Score => (TILE, slots(SCORE)),
-            Kernel::Fill => (TILE, slots(FILL)),
+            Kernel::Score => (TILE, slots(&[STEP, SCORE])),
+            Kernel::Fill => (TILE, slots(&[STEP, FILL])),
             Kernel::Trace => (TRACE, HashMap::new()),
         };
         let lines: Vec<&str> = frame.lines().flat_map(|line| insert(line, &slots)).collect();
@@ -243,6 +246,7 @@ impl Variant {
             ("LANES", self.lanes),
             ("ROWS", self.rows),
             ("PAIRS", self.pairs()),
+            ("COLUMNS", self.columns()),
             ("WORDS", self.words()),
             ("PROFILE_WORDS", self.profile_words().max(1)),
         ] {
@@ -259,6 +263,7 @@ impl Variant {
             }
             _ => match name {
                 "if EDGES" => self.edges,
+                "if GUARDED" => self.guarded,
                 "if PACKED" => self.scores == Scores::Packed,
                 "if PROFILE" => self.scores.is_profile(),
                 "if SHUFFLE" => self.shuffle,
@@ -284,10 +289,13 @@ impl Variant {
                 "for k" => (0..self.rows).for_each(|k| self.expand(body, Some(k), text)),
                 "for k descending" => (0..self.rows).rev().for_each(|k| self.expand(body, Some(k), text)),
                 "for c columns" => (0..self.columns()).for_each(|_| self.expand(body, row, text)),
+                "guarded" => Variant { guarded: true, ..*self }.expand(body, row, text),
                 "for w words" => {
                     for word in 0..self.words() {
                         let named = |line: &&str| {
-                            line.replace("$w", &word.to_string()).replace("$after", &(word + 1).to_string())
+                            line.replace("$words", &self.words().to_string())
+                                .replace("$w", &word.to_string())
+                                .replace("$after", &(word + 1).to_string())
                         };
                         let lines: Vec<String> = body.iter().map(named).collect();
                         lines.iter().for_each(|line| self.push_line(line, row, text));
@@ -305,7 +313,7 @@ impl Variant {
         let mut line = line
             .replace("$last", &(self.rows - 1).to_string())
             .replace("$end", &self.rows.to_string())
-            .replace("$count", &self.words().to_string());
+            .replace("$words", &self.words().to_string());
         if let Some(k) = row {
             line = line
                 .replace("$next", &(k + 1).to_string())
@@ -323,22 +331,25 @@ fn directive(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("//!").map(str::trim)
 }
 
-/// The lines of each slot of a kernel.
-fn slots(kernel: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
+/// The lines of each slot that the files of a kernel fill.
+fn slots(files: &[&'static str]) -> HashMap<&'static str, Vec<&'static str>> {
     let mut slots: HashMap<&str, Vec<&str>> = HashMap::new();
-    let mut name = "";
-    for line in kernel.lines() {
-        match directive(line).and_then(|directive| directive.strip_prefix("slot ")) {
-            Some(slot) => name = slot,
-            None => slots.entry(name).or_default().push(line),
+    for file in files {
+        let mut name = "";
+        for line in file.lines() {
+            match directive(line).and_then(|directive| directive.strip_prefix("slot ")) {
+                Some(slot) => name = slot,
+                None => slots.entry(name).or_default().push(line),
+            }
         }
     }
     slots
 }
 
+/// A line, or what stands in its slot, slots in slots too.
 fn insert<'a>(line: &'a str, slots: &HashMap<&str, Vec<&'a str>>) -> Vec<&'a str> {
     match directive(line).and_then(|directive| directive.strip_prefix("insert ")) {
-        Some(slot) => slots.get(slot).cloned().unwrap_or_default(),
+        Some(slot) => slots.get(slot).into_iter().flatten().flat_map(|line| insert(line, slots)).collect(),
         None => vec![line],
     }
 }

@@ -1,0 +1,101 @@
+// One step of the wavefront: a column of each lane's rows.
+//!slot step
+    {
+        // Wraps to a large number before the target.
+        let col = step - lane;
+        let inside = col < task.cols;
+//!if SHUFFLE
+        if (step % LETTERS_PER_WORD == 0u && step < task.cols) {
+            letters = target_letters(task, step);
+        }
+        let fresh = select(NO_TARGET, letters & LETTER_MASK, step < task.cols);
+        letters >>= LETTER_BITS;
+        let passed = subgroupShuffleUp(letter, 1u);
+        letter = select(passed, fresh, lane == 0u);
+        var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
+//!else
+        let place = task.target_ + select(0u, col, inside);
+        let loaded = (targets[place / LETTERS_PER_WORD] >> (place % LETTERS_PER_WORD * LETTER_BITS)) & LETTER_MASK;
+        let letter = select(NO_TARGET, loaded, inside);
+        let slot = (step & 1u) * (THREADS + 1u) + thread;
+        var up = exchange[THREADS + 1u - (step & 1u) * (THREADS + 1u) + thread];
+//!end
+        if (lane == 0u) {
+//!if EDGES
+            up = above;
+            above = edges[task.horizontal + min(step + 1u, last_col)] * SCALE;
+//!else
+            up = vec2<i32>(0, 0);
+//!end
+        }
+//!if GUARDED
+        if (inside) {
+//!end
+        var diagonal = corner;
+        corner = up.x;
+//!if SHUFFLE
+        f = up.y;
+//!else
+        var f = up.y;
+//!end
+//!if PACKED
+        // No byte stands for other letters. Outside the target a score of 0 does no harm; for an
+        // ambiguous letter the mismatch is taken off what will be the diagonals of this column.
+        let one_hot = select(0u, u32(SCALE) << (8u * (letter & 3u)), letter < 4u);
+        if (letter == AMBIGUOUS_TARGET) {
+            diagonal += MISMATCH * SCALE;
+//!for k
+            h$k += MISMATCH * SCALE;
+//!end
+        }
+//!end
+//!insert column
+//!for k
+//!if SHARED
+//!first 16
+        let word$k = profile[($ku / 16u * CODES + letter) * LANES + lane];
+//!end
+        let d$k = diagonal + dot4I8Packed(word$16[$ku / 4u % 4u], u32(SCALE) << (8u * ($ku % 4u)));
+//!else
+//!if PROFILE
+//!first 4
+        let word$k = profile[($ku / 4u * CODES + letter) * THREADS + thread];
+//!end
+        let d$k = diagonal + dot4I8Packed(word$4, u32(SCALE) << (8u * ($ku % 4u)));
+//!else
+//!if PACKED
+        let d$k = diagonal + dot4I8Packed(q$k, one_hot);
+//!else
+        let d$k = diagonal + select(MISMATCH, MATCH, letter == q$k);
+//!end
+//!end
+//!end
+        let t$k = max(max(d$k, 0), max(e$k, f));
+        let opened$k = t$k - FIRST;
+        let e_extended$k = e$k - EXTEND;
+        let f_extended$k = f - EXTEND;
+//!insert cell
+        diagonal = h$k;
+        h$k = t$k;
+        e$k = max(e_extended$k, opened$k);
+        f = max(f_extended$k, opened$k);
+//!end
+//!insert column_end
+//!if SHUFFLE
+//!else
+        exchange[slot + 1u] = vec2<i32>(h$last, f);
+//!end
+//!if EDGES
+        if (lane == LANES - 1u) {
+            edges[task.horizontal + col] = vec2<i32>(h$last, f) / SCALE;
+        }
+//!end
+//!if GUARDED
+        }
+//!end
+//!if SHUFFLE
+//!else
+        workgroupBarrier();
+//!end
+        step++;
+    }
