@@ -22,8 +22,10 @@ use swalign::scoring::{Matrix, Scoring};
 /// Every so many pairs are compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
 /// Engines at work side by side, and pairs that each takes at a time, as in a run.
-const WORKERS: usize = 4;
-const PART: usize = 1 << 16;
+const WORKERS: usize = 6;
+/// Threads of each worker.
+const THREADS: usize = 6;
+const PART: usize = (1 << 18) / WORKERS;
 /// Calls that are timed, after one that warms up.
 const CALLS: usize = 5;
 
@@ -254,19 +256,28 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
         };
         parts.iter().map(batch).collect::<Vec<_>>()
     };
+    let threads = THREADS.min(std::thread::available_parallelism().map_or(1, usize::from));
+    let pool = |_| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let pools: Vec<rayon::ThreadPool> = (0..WORKERS).map(pool).collect();
     let work = |device: &mut Device, batches: Vec<(Batch, Vec<Pair>)>| {
         let next = AtomicUsize::new(0);
         let mut done: Vec<(usize, (Vec<Hit>, Vec<Alignment>))> = std::thread::scope(|scope| {
-            let workers = device.engines().map(|engine| {
-                let (next, batches) = (&next, &batches);
-                scope.spawn(move || {
-                    let mine =
-                        || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&part| part < batches.len());
-                    let answer =
-                        |part: usize| (part, hits_and_paths(engine, &batches[part].0, &batches[part].1));
-                    std::iter::from_fn(mine).map(answer).collect::<Vec<_>>()
+            let workers: Vec<_> = device
+                .engines()
+                .into_iter()
+                .zip(&pools)
+                .map(|(engine, pool)| {
+                    let (next, batches) = (&next, &batches);
+                    scope.spawn(move || {
+                        let mine = || {
+                            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&part| part < batches.len())
+                        };
+                        let answer =
+                            |part: usize| (part, hits_and_paths(engine, &batches[part].0, &batches[part].1));
+                        pool.install(|| std::iter::from_fn(mine).map(answer).collect::<Vec<_>>())
+                    })
                 })
-            });
+                .collect();
             workers.into_iter().flat_map(|worker| worker.join().expect("a worker")).collect()
         });
         done.sort_by_key(|(part, _)| *part);

@@ -155,10 +155,11 @@ struct OutputFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct MachineFlags {
-    /// Where to compute: auto, cpu, gpu, gpu:INDEX, gpu:NAME or gpu:PCI-ID
+    /// Where to compute: auto, cpu, gpu, all, gpu:INDEX, gpu:NAME or gpu:PCI-ID
     ///
-    /// auto takes the best real GPU, else the CPU. A device that is named and missing is an error.
-    /// `swalign devices` lists them. The answer is the same on every device.
+    /// auto takes the best real GPU, else the CPU; all takes every real GPU, and gpu:0,1 those two. A
+    /// device that is named and missing is an error. `swalign devices` lists them. The answer is the
+    /// same on every device.
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
     device: DeviceChoice,
     /// Host threads [default: SLURM_CPUS_PER_TASK, else all cores]
@@ -450,7 +451,7 @@ mod tests {
         assert_eq!(options.scoring, scoring);
         assert_eq!(options.alphabet, Some(Alphabet::Protein));
         assert_eq!((options.min_score, options.secondary_ratio, options.max_hits), (Some(9), 0.5, 4));
-        assert_eq!(options.device, DeviceChoice::Gpu(Some("1".to_string())));
+        assert_eq!(options.device, DeviceChoice::Gpus(vec!["1".to_string()]));
         assert_eq!((options.threads, options.batch, options.verbosity), (3, Some(8), 2));
         assert_eq!(options.output, Some("x.sam".into()));
         assert!(!options.both_strands && options.eqx && options.checked_shaders);
@@ -515,8 +516,11 @@ mod tests {
         let choice = |text| options(&["--device", text, "q", "r"]).device;
         assert_eq!(choice("cpu"), DeviceChoice::Cpu);
         assert_eq!(choice("plain"), DeviceChoice::Plain);
-        assert_eq!(choice("gpu"), DeviceChoice::Gpu(None));
-        assert_eq!(choice("gpu:0000:3b:00.0"), DeviceChoice::Gpu(Some("0000:3b:00.0".to_string())));
+        assert_eq!(choice("gpu"), DeviceChoice::Gpu);
+        assert_eq!(choice("all"), DeviceChoice::AllGpus);
+        assert_eq!(choice("gpu:0000:3b:00.0"), DeviceChoice::Gpus(vec!["0000:3b:00.0".to_string()]));
+        let two = DeviceChoice::Gpus(vec!["0".to_string(), "h200".to_string()]);
+        assert_eq!((choice("gpu:0, h200"), choice("gpu:0,gpu:h200")), (two.clone(), two));
         for wrong in ["gpu:", "tpu", "cpu:1", ""] {
             refused(&["--device", wrong, "q", "r"], &["--device", "give auto, cpu, gpu"]);
         }

@@ -22,8 +22,12 @@ pub enum DeviceChoice {
     Cpu,
     /// The specification engine: slow, for checking the others.
     Plain,
-    /// A GPU; the best real one, or the one that the text names by index, PCI id or part of its name.
-    Gpu(Option<String>),
+    /// The best real GPU.
+    Gpu,
+    /// Every real GPU.
+    AllGpus,
+    /// GPUs by index, PCI id or part of the name.
+    Gpus(Vec<String>),
 }
 
 /// Scoring as asked for; [`ScoringChoice::resolve`] fills in what was left open.

@@ -15,13 +15,14 @@ use crate::alignment::Found;
 use crate::alphabet::Alphabet;
 use crate::batch::{Batch, Sequences};
 use crate::candidates::Layout;
-use crate::engine::{Engine, Guarded};
+use crate::engine::Guarded;
 use crate::error::{EngineError, Error, Result};
 use crate::hits::{self, Effort, Rules};
 use crate::options::{Mode, Options, default_min_score};
 use crate::reader::{Queries, Reader, Record, References, read_references};
 use crate::scoring::Scoring;
 use crate::writer::{Output, SamWriter};
+use device::Crew;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -33,10 +34,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Workers that share a device.
-const WORKERS: usize = 4;
-/// Batches under way: one being gathered, one waiting, those of the workers, one being written.
-const BATCHES: usize = WORKERS + 3;
+/// Batches under way beside those of the workers: one being gathered, one waiting, one being written.
+const OTHER_BATCHES: usize = 3;
 /// How long a batch should take, and how much the first ones hold.
 const BATCH_SECONDS: f64 = 0.3;
 const FIRST_CELLS: u64 = 1 << 30;
@@ -152,9 +151,10 @@ pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
     };
     let run = Run::new(options, reporter, references, target_file)?;
     run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
-    reporter.note(&format!("using {}{remark}", device.engine().describe()));
+    reporter.note(&format!("using {}{remark}", device.describe()));
     let mut output = Output::create(options.output.as_deref())?;
-    let mut summary = run.whole(queries, &|| device.engine(), &mut output)?;
+    let crew = device.crew(options.threads)?;
+    let mut summary = run.whole(queries, (&crew, &|worker| device.engine(worker)), &mut output)?;
     output.finish()?;
     summary.elapsed = begun.elapsed();
     Ok(summary)
@@ -258,7 +258,7 @@ impl<'a> Run<'a> {
     fn whole(
         &self,
         queries: Queries,
-        engine: &(dyn Fn() -> Guarded + Sync),
+        (crew, engine): (&Crew, &(dyn Fn(usize) -> Guarded + Sync)),
         output: &mut Output,
     ) -> Result<Summary> {
         let mut header = Vec::new();
@@ -266,8 +266,9 @@ impl<'a> Run<'a> {
         output.put(&header)?;
         let (to_workers, from_reader) = sync_channel(1);
         let (to_writer, from_workers) = sync_channel(1);
-        let (leave, enter) = sync_channel(BATCHES);
-        for _ in 0..BATCHES {
+        let batches = crew.workers + OTHER_BATCHES;
+        let (leave, enter) = sync_channel(batches);
+        for _ in 0..batches {
             // There is room for all of them.
             let _ = leave.send(());
         }
@@ -275,11 +276,15 @@ impl<'a> Run<'a> {
         let from_reader = Arc::new(Mutex::new(from_reader));
         let mut summary = Summary::default();
         thread::scope(|scope| {
-            scope.spawn(move || self.guard(|| self.read(queries, enter, to_workers)));
-            for _ in 0..WORKERS {
+            scope.spawn(move || self.guard(|| self.read(queries, crew.workers, enter, to_workers)));
+            for worker in 0..crew.workers {
                 let to_writer = to_writer.clone();
                 let from_reader = Arc::clone(&from_reader);
-                scope.spawn(move || self.work(engine(), &from_reader, &to_writer));
+                scope.spawn(move || {
+                    let mut engine = engine(worker);
+                    let align = |batch| crew.run(worker, || self.align(&mut engine, batch));
+                    self.work(align, &from_reader, &to_writer);
+                });
             }
             drop((from_reader, to_writer));
             self.guard(|| self.write(from_workers, leave, output, &mut summary));
@@ -299,7 +304,7 @@ impl<'a> Run<'a> {
     /// while the reader waits for room and the other workers for the reader.
     fn work(
         &self,
-        mut engine: Guarded,
+        mut align: impl FnMut(QueryBatch) -> Result<Written>,
         from_reader: &Mutex<Receiver<QueryBatch>>,
         to_writer: &SyncSender<Result<Written>>,
     ) {
@@ -308,7 +313,7 @@ impl<'a> Run<'a> {
             if self.failure.stopped() {
                 return;
             }
-            let aligned = || self.align(&mut engine, batch);
+            let aligned = || align(batch);
             let written = panic::catch_unwind(AssertUnwindSafe(aligned)).unwrap_or_else(|_| {
                 Err(EngineError::Wrong("a worker stopped in the middle; please report it".to_string()).into())
             });

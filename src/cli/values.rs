@@ -53,14 +53,15 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
         None if text == "auto" => Ok(DeviceChoice::Auto),
         None if text == "cpu" => Ok(DeviceChoice::Cpu),
         None if text == "plain" => Ok(DeviceChoice::Plain),
-        None if text == "gpu" => Ok(DeviceChoice::Gpu(None)),
-        Some(("gpu", name)) if !name.trim().is_empty() => {
-            Ok(DeviceChoice::Gpu(Some(name.trim().to_string())))
+        None if text == "gpu" => Ok(DeviceChoice::Gpu),
+        None if text == "all" => Ok(DeviceChoice::AllGpus),
+        Some(("gpu", names)) if names.split(',').all(|name| !name.trim().is_empty()) => {
+            let name = |name: &str| name.trim().trim_start_matches("gpu:").to_string();
+            Ok(DeviceChoice::Gpus(names.split(',').map(name).collect()))
         }
-        _ => {
-            Err("give auto, cpu, gpu, or gpu:INDEX, gpu:NAME or gpu:PCI-ID from `swalign devices`"
-                .to_string())
-        }
+        _ => Err("give auto, cpu, gpu, all, or gpu:INDEX, gpu:NAME or gpu:PCI-ID from `swalign devices`, \
+                  several as in gpu:0,1"
+            .to_string()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The device that a run computes on.
+//! The devices that a run computes on, and the workers that keep them busy.
 
 use crate::engine::cpu::Cpu;
 use crate::engine::gpu::{Card, Gpu};
@@ -6,41 +6,102 @@ use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
 use crate::error::EngineError;
 use crate::options::{DeviceChoice, Options};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 
-/// A device that workers make their engines on.
+/// Workers where the cores do all the work: one computes while another is at its ends.
+const CPU_WORKERS: usize = 2;
+/// Workers of one GPU, at least and at most: some prepare and walk while others wait for it.
+const GPU_WORKERS: (usize, usize) = (2, 6);
+
+/// What workers make their engines on.
 pub enum Device {
     Plain,
     Cpu,
     /// With whether the CPU may take over.
-    Gpu(Arc<Card>, bool),
+    Gpu(Vec<Arc<Card>>, bool),
 }
 
-impl Device {
-    /// An engine of its own for a worker.
-    pub fn engine(&self) -> Guarded {
-        match self {
-            Device::Plain => Guarded::new(Box::new(Plain::new()), None),
-            Device::Cpu => Guarded::new(Box::new(Cpu::new()), None),
-            Device::Gpu(card, false) => Guarded::new(Box::new(Gpu::new(Arc::clone(card))), None),
-            Device::Gpu(card, true) => {
-                let fallback = || Box::new(Cpu::new()) as Box<dyn Engine>;
-                Guarded::new(Box::new(Gpu::new(Arc::clone(card))), Some(Box::new(fallback)))
-            }
+/// The workers of a run.
+pub struct Crew {
+    pub workers: usize,
+    /// Threads of each worker's own, where they don't share those of the run: the short loops of many
+    /// workers would hold each other up.
+    pools: Vec<ThreadPool>,
+}
+
+impl Crew {
+    /// Workers that share all threads.
+    pub fn sharing(workers: usize) -> Crew {
+        Crew { workers, pools: Vec::new() }
+    }
+
+    /// Workers with threads of their own.
+    fn apart(workers: usize, threads: usize) -> Result<Crew, EngineError> {
+        let pool = |_| ThreadPoolBuilder::new().num_threads(threads).build();
+        let failed = |error| EngineError::NoDevice(format!("threads can't be started: {error}"));
+        Ok(Crew { workers, pools: (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)? })
+    }
+
+    /// Does work of this worker's on its threads.
+    pub fn run<T: Send>(&self, worker: usize, work: impl FnOnce() -> T + Send) -> T {
+        match self.pools.get(worker) {
+            Some(pool) => pool.install(work),
+            None => work(),
         }
     }
 }
 
-/// Opens the device that was asked for; with a remark where it is not the first choice.
+impl Device {
+    /// An engine of its own for a worker.
+    pub fn engine(&self, worker: usize) -> Guarded {
+        match self {
+            Device::Plain => Guarded::new(Box::new(Plain::new()), None),
+            Device::Cpu => Guarded::new(Box::new(Cpu::new()), None),
+            Device::Gpu(cards, may_fall_back) => {
+                let gpu = Gpu::new(Arc::clone(&cards[worker % cards.len()]));
+                let fallback = || Box::new(Cpu::new()) as Box<dyn Engine>;
+                let fallback: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(fallback);
+                Guarded::new(Box::new(gpu), may_fall_back.then_some(fallback))
+            }
+        }
+    }
+
+    /// What the devices are, for people.
+    pub fn describe(&self) -> String {
+        match self {
+            Device::Gpu(cards, _) if cards.len() > 1 => {
+                let names: Vec<&str> = cards.iter().map(|card| card.name()).collect();
+                format!("{} GPUs: {}", cards.len(), names.join(", "))
+            }
+            _ => self.engine(0).describe(),
+        }
+    }
+
+    /// The workers that keep the devices busy with `threads` threads in all.
+    pub fn crew(&self, threads: usize) -> Result<Crew, EngineError> {
+        let Device::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
+        let (least, most) = GPU_WORKERS;
+        // Measured on 16 cores: six workers of six threads each.
+        let each = (threads * 3 / 8).clamp(least, most);
+        let workers = each.max(least * cards.len());
+        Crew::apart(workers, (threads * 3 / 8).max(threads.min(2)))
+    }
+}
+
+/// Opens the devices that were asked for; with a remark where they are not the first choice.
 pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
     let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
     let device = match &options.device {
         DeviceChoice::Plain => Device::Plain,
         DeviceChoice::Cpu => Device::Cpu,
-        DeviceChoice::Gpu(Some(name)) => Device::Gpu(card(Some(name))?, false),
-        DeviceChoice::Gpu(None) => Device::Gpu(card(None).map_err(with_remedy)?, false),
+        DeviceChoice::Gpus(names) => Device::Gpu(Card::open_named(names, options.checked_shaders)?, false),
+        DeviceChoice::AllGpus => {
+            Device::Gpu(Card::open_all(options.checked_shaders).map_err(with_remedy)?, false)
+        }
+        DeviceChoice::Gpu => Device::Gpu(vec![card(None).map_err(with_remedy)?], false),
         DeviceChoice::Auto => match card(None) {
-            Ok(card) => Device::Gpu(card, true),
+            Ok(card) => Device::Gpu(vec![card], true),
             Err(error) => return Ok((Device::Cpu, format!(": {error}"))),
         },
     };

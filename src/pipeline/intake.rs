@@ -11,10 +11,10 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
-/// Queries, residues and chunks of a batch, at most.
-const BATCH_QUERIES: usize = 1 << 16;
-const BATCH_RESIDUES: usize = 1 << 25;
-const BATCH_CHUNKS: u64 = 1 << 19;
+/// Queries, residues and chunks of the batches at all workers, at most: what bounds the memory.
+const ALL_QUERIES: usize = 1 << 18;
+const ALL_RESIDUES: usize = 1 << 27;
+const ALL_CHUNKS: u64 = 1 << 21;
 /// Warnings about single queries that are shown; the rest are counted.
 const SHOWN_WARNINGS: u64 = 5;
 
@@ -56,6 +56,7 @@ impl Run<'_> {
     pub(super) fn read(
         &self,
         queries: Queries,
+        workers: usize,
         enter: Receiver<()>,
         to_workers: SyncSender<QueryBatch>,
     ) -> Result<()> {
@@ -67,7 +68,7 @@ impl Run<'_> {
                 return Ok(());
             }
             let begun = Instant::now();
-            let batch = self.gather(&mut intake, number)?;
+            let batch = self.gather(&mut intake, number, workers)?;
             self.reading.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
             if batch.records.is_empty() {
                 break;
@@ -86,11 +87,11 @@ impl Run<'_> {
     }
 
     /// Gathers queries until there is work enough for a batch.
-    fn gather(&self, intake: &mut Intake, number: usize) -> Result<QueryBatch> {
+    fn gather(&self, intake: &mut Intake, number: usize, workers: usize) -> Result<QueryBatch> {
         let Intake { queries, count } = intake;
         let mut batch =
             QueryBatch { number, first: count.taken, records: Vec::new(), queries: Sequences::default() };
-        let enough = self.enough();
+        let enough = self.enough(workers);
         let mut load = Load::default();
         while !load.reaches(&enough) {
             let at_hand = queries.at_hand()?;
@@ -116,13 +117,13 @@ impl Run<'_> {
         Ok(batch)
     }
 
-    /// What is enough for a batch.
-    fn enough(&self) -> Load {
+    /// What is enough for a batch of one of `workers`.
+    fn enough(&self, workers: usize) -> Load {
         let (queries, cells) = match self.options.batch {
             Some(queries) => (queries, u64::MAX),
-            None => (BATCH_QUERIES, self.cells.load(Ordering::Relaxed)),
+            None => (ALL_QUERIES / workers, self.cells.load(Ordering::Relaxed)),
         };
-        Load { queries, residues: BATCH_RESIDUES, cells, chunks: BATCH_CHUNKS }
+        Load { queries, residues: ALL_RESIDUES / workers, cells, chunks: ALL_CHUNKS / workers as u64 }
     }
 
     /// Residues of the targets that the query at this place among all meets.

@@ -4,6 +4,7 @@
 use super::*;
 use crate::alignment::Hit;
 use crate::batch::Pair;
+use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
 use crate::engine::{Block, Directions, Edges, Swept, Window};
 use crate::options::{DeviceChoice, ScoringChoice};
@@ -17,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What goes wrong in an engine's scoring calls, given their number from 0.
 type Fault = fn(call: usize, pairs: &[Pair], hits: Vec<Hit>) -> Result<Vec<Hit>, EngineError>;
+
+/// Workers of the runs in these tests.
+const WORKERS: usize = 2;
 
 struct Faulty {
     fault: Fault,
@@ -114,7 +118,7 @@ fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u
             set_threads(options.threads)?;
             let run = Run::new(&options, &notes, inputs.references, inputs.target_file)?;
             let mut output = Output::create(options.output.as_deref())?;
-            run.whole(inputs.queries, &engine, &mut output)?;
+            run.whole(inputs.queries, (&Crew::sharing(WORKERS), &|_| engine()), &mut output)?;
             output.finish()
         });
         let left: Vec<_> =

@@ -120,33 +120,65 @@ fn is_named(wanted: &str, index: usize, name: &str, pci: &str) -> bool {
     pci_named || name.to_ascii_lowercase().contains(&wanted)
 }
 
+/// All adapters, and what they say of themselves.
+fn found() -> (Vec<wgpu::Adapter>, Vec<wgpu::AdapterInfo>) {
+    let adapters = adapters();
+    let infos = adapters.iter().map(wgpu::Adapter::get_info).collect();
+    (adapters, infos)
+}
+
+fn names_of(infos: &[wgpu::AdapterInfo]) -> String {
+    let names: Vec<String> = infos.iter().map(|info| format!("'{}'", info.name)).collect();
+    if names.is_empty() { "none".to_string() } else { names.join(", ") }
+}
+
+fn no_gpu(infos: &[wgpu::AdapterInfo]) -> EngineError {
+    let names = names_of(infos);
+    EngineError::NoDevice(format!(
+        "no GPU was found (adapters: {names}; software adapters are taken only when named)"
+    ))
+}
+
 impl Device {
-    /// Opens the adapter that `wanted` names, or the best real GPU.
-    pub fn open(wanted: Option<&str>, checked: bool) -> Result<Device, EngineError> {
-        let mut adapters = adapters();
-        let infos: Vec<wgpu::AdapterInfo> = adapters.iter().map(wgpu::Adapter::get_info).collect();
-        let chosen = match wanted {
-            None => default_index(&infos),
-            Some(wanted) => infos
-                .iter()
-                .enumerate()
-                .position(|(index, info)| is_named(wanted, index, &info.name, &info.device_pci_bus_id)),
-        };
-        let Some(chosen) = chosen else {
-            let seen: Vec<String> = infos.iter().map(|info| format!("'{}'", info.name)).collect();
-            let seen = if seen.is_empty() { "none".to_string() } else { seen.join(", ") };
-            return Err(EngineError::NoDevice(match wanted {
-                Some(wanted) => {
-                    format!("no adapter is named '{wanted}' (found: {seen}); `swalign devices` lists them")
-                }
-                None => {
-                    format!(
-                        "no GPU was found (adapters: {seen}; software adapters are taken only when named)"
-                    )
-                }
-            }));
-        };
-        pollster::block_on(Device::request(adapters.swap_remove(chosen), checked))
+    /// Opens the best real GPU.
+    pub fn open_best(checked: bool) -> Result<Device, EngineError> {
+        let (mut adapters, infos) = found();
+        match default_index(&infos) {
+            Some(best) => pollster::block_on(Device::request(adapters.swap_remove(best), checked)),
+            None => Err(no_gpu(&infos)),
+        }
+    }
+
+    /// Opens every real GPU.
+    pub fn open_all(checked: bool) -> Result<Vec<Device>, EngineError> {
+        let (adapters, infos) = found();
+        if default_index(&infos).is_none() {
+            return Err(no_gpu(&infos));
+        }
+        let real = adapters.into_iter().filter(|adapter| rank(&adapter.get_info()).is_some());
+        real.map(|adapter| pollster::block_on(Device::request(adapter, checked))).collect()
+    }
+
+    /// Opens the adapters that `names` name, each once.
+    pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Device>, EngineError> {
+        let (adapters, infos) = found();
+        let mut chosen = Vec::new();
+        for wanted in names {
+            let named = |(index, info): (usize, &wgpu::AdapterInfo)| {
+                is_named(wanted, index, &info.name, &info.device_pci_bus_id)
+            };
+            let Some(index) = infos.iter().enumerate().position(named) else {
+                let text = format!("no adapter is named '{wanted}' (found: {})", names_of(&infos));
+                return Err(EngineError::NoDevice(format!("{text}; `swalign devices` lists them")));
+            };
+            if chosen.contains(&index) {
+                let text = format!("'{wanted}' names adapter {index} a second time; name each once");
+                return Err(EngineError::NoDevice(text));
+            }
+            chosen.push(index);
+        }
+        let adapter = |index: usize| adapters[index].clone();
+        chosen.into_iter().map(|index| pollster::block_on(Device::request(adapter(index), checked))).collect()
     }
 
     async fn request(adapter: wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
