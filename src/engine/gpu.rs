@@ -159,11 +159,13 @@ pub struct Tuning {
     pub few_cells: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
+    /// So many matrices of long queries fill a device even with long tiles.
+    pub many_grids: usize,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
-        Tuning { few_cells: 1 << 22, few_tiles: 1 << 10 }
+        Tuning { few_cells: 1 << 22, few_tiles: 1 << 10, many_grids: 64 }
     }
 }
 

@@ -215,7 +215,7 @@ pub fn many_pairs_agree(engine: &mut dyn Engine) {
 
 /// Targets at the seams of the runs of columns of a grid, and queries of one strip and more.
 pub fn grids_agree(engine: &mut dyn Engine) {
-    let sizes: Vec<(usize, usize)> = [511, 512, 513, 1025, 2048]
+    let sizes: Vec<(usize, usize)> = [511, 512, 513, 1025, 2049]
         .into_iter()
         .flat_map(|cols| [(150, cols), (513, cols), (1100, cols)])
         .collect();

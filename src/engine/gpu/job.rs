@@ -277,23 +277,28 @@ impl Runner {
             leaving.push(bytemuck::pod_collect_to_vec(&view[place..place + bytes]));
             place += bytes;
         }
+        let mut kernel_time = None;
         if let Some(tick) = device.tick {
             let times: Vec<u64> = bytemuck::pod_collect_to_vec(&view[times_at as usize..]);
             // A job may be stamped as begun while the one before still runs.
             let ticks = times[1].saturating_sub(times[0].max(self.last_tick));
             self.last_tick = times[1].max(self.last_tick);
-            self.kernel_time += Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64);
+            let took = Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64);
+            self.kernel_time += took;
+            kernel_time = Some(took);
         }
         let pool = Arc::clone(&self.pool);
         let output = Output::new(view, pending.output as usize, readback, pool);
-        self.learn(pending.cells, pending.begun);
+        self.learn(pending.cells, pending.begun, kernel_time);
         Ok(Answer { output, leaving })
     }
 
-    /// Sizes the next submissions by what the last took.
-    fn learn(&mut self, cells: u64, begun: Instant) {
+    /// Sizes the next submissions by what the last took: on the device, where its clock tells, since
+    /// others may have been at work before it.
+    fn learn(&mut self, cells: u64, begun: Instant, kernel_time: Option<Duration>) {
         let now = Instant::now();
-        let seconds = now.duration_since(begun.max(self.last_finish)).as_secs_f64().max(1e-4);
+        let wall = now.duration_since(begun.max(self.last_finish));
+        let seconds = kernel_time.unwrap_or(wall).as_secs_f64().max(1e-4);
         self.last_finish = now;
         if cells as f64 >= LEAST_CELLS / 2.0 {
             let wanted = cells as f64 / seconds * SUBMISSION.as_secs_f64();

@@ -4,7 +4,7 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::gpu::grid::Grid;
 use crate::engine::gpu::job::{Answer, Inputs, Job};
-use crate::engine::gpu::layout::Task;
+use crate::engine::gpu::layout::{LONG_TILE_COLS, TILE_COLS, Task};
 use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Variant};
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of};
 use crate::error::EngineError;
@@ -183,11 +183,10 @@ impl Gpu {
         let (subgroup, few_tiles) = (self.card.device.subgroup, self.tuning.few_tiles);
         let scores = scores_of(batch);
         let (variant, thin) = (Variant::joined(Kernel::Score, scores), Variant::thin(Kernel::Score, scores));
-        let mut long = pairs
-            .iter()
-            .enumerate()
-            .filter(|(_, pair)| batch.query(pair.query).len() as u32 > STRIP_ROWS && pair.cols() > 0)
-            .peekable();
+        let is_long = |pair: &Pair| batch.query(pair.query).len() as u32 > STRIP_ROWS && pair.cols() > 0;
+        let many = pairs.iter().filter(|pair| is_long(pair)).count() >= self.tuning.many_grids;
+        let run = if many { LONG_TILE_COLS } else { TILE_COLS };
+        let mut long = pairs.iter().enumerate().filter(|(_, pair)| is_long(pair)).peekable();
         let next = |cells: u64| {
             let mut job = Job::default();
             let mut waves: BTreeMap<u32, Vec<Task>> = BTreeMap::new();
@@ -195,7 +194,7 @@ impl Gpu {
             let mut planned = 0;
             while let Some((index, pair)) = long.peek() {
                 let base = pair_task(batch, pair, 0);
-                let grid = Grid::padded(base.rows, pair.cols(), variant.capacity());
+                let grid = Grid::padded(base.rows, pair.cols(), variant.capacity()).with_runs(run);
                 if planned > 0 && (planned >= cells || job.edges + grid.edges() > JOB_EDGES) {
                     break;
                 }
