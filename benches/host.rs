@@ -3,14 +3,19 @@
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use std::sync::Arc;
-use swalign::alignment::Strand;
+use swalign::alignment::{Alignment, Found, Op, Strand};
+use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending};
 use swalign::candidates::{self, Layout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
+use swalign::options::{DeviceChoice, Mode, Options, ScoringChoice};
+use swalign::reader::Record;
 use swalign::scoring::Scoring;
+use swalign::writer::SamWriter;
+use swalign::writer::tags::differences;
 
 fn main() {
     divan::main();
@@ -93,5 +98,118 @@ fn fill_and_backtrace(bencher: Bencher) {
         let alignments = backtrace::align(&mut Cpu::new(), &batch, &wanted).expect("alignments");
         assert_eq!(alignments.len(), wanted.len());
         alignments
+    });
+}
+
+/// A run against `count` short targets, for the writer: its options, the targets' names and codes.
+fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
+    let options = Options {
+        mode: Mode::Pairs,
+        query: "reads.fq".into(),
+        reference: "targets.fa".into(),
+        output: None,
+        alphabet: None,
+        scoring: ScoringChoice::default(),
+        both_strands: true,
+        min_score: None,
+        secondary_ratio: 0.8,
+        max_hits: 1,
+        device: DeviceChoice::Cpu,
+        threads: 1,
+        batch: None,
+        eqx: false,
+        read_group: None,
+        command_line: "swalign pairs reads.fq targets.fa".into(),
+        verbosity: 0,
+        checked_shaders: false,
+    };
+    let names = (0..count).map(|target| format!("target_{target}")).collect();
+    let letters = codes(250 + count, 11);
+    let targets = (0..count).map(|target| &letters[target..target + 250]).collect();
+    (options, names, Arc::new(targets))
+}
+
+fn sam_writer(run: &(Options, Vec<String>, Arc<Sequences>)) -> SamWriter {
+    let (options, names, targets) = run;
+    SamWriter::new(options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), names, Arc::clone(targets))
+        .expect("header")
+}
+
+#[divan::bench(sample_count = 20)]
+fn header_built_and_checked(bencher: Bencher) {
+    let run = writing(200_000);
+    bencher.counter(ItemsCount::new(200_000usize)).bench_local(|| sam_writer(&run));
+}
+
+#[divan::bench(sample_count = 20)]
+fn header_built_checked_and_written(bencher: Bencher) {
+    let run = writing(200_000);
+    bencher.counter(ItemsCount::new(200_000usize)).bench_local(|| {
+        let mut text = Vec::new();
+        sam_writer(&run).write_header(&mut text).expect("text");
+        assert_eq!(text.iter().filter(|&&byte| byte == b'\n').count(), 200_004);
+        assert!(text.starts_with(b"@HD\tVN:1.6\tSO:unsorted\n@SQ\tSN:target_0\tLN:250\n"));
+        text
+    });
+}
+
+/// Reads of 150 letters with three mismatches and one gap, each on the target of its number.
+fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
+    let letters = b"ACGT";
+    let read = |(target, codes): (usize, &[u8])| {
+        let mut codes = [&codes[40..110], &codes[112..192]].concat();
+        for place in [20, 77, 131] {
+            codes[place] = (codes[place] + 1) & 3;
+        }
+        let record = Record {
+            number: target as u64 + 1,
+            name: format!("read_{target}"),
+            sequence: codes.iter().map(|&code| letters[usize::from(code)]).collect(),
+            qualities: qualities
+                .then(|| (0..150).map(|place| b'!' + (place + target % 40) as u8 % 41).collect()),
+        };
+        let alignment = Alignment {
+            strand: Strand::Forward,
+            target: target as u32,
+            score: 127,
+            query_start: 0,
+            query_end: 150,
+            target_start: 40,
+            target_end: 192,
+            cigar: vec![(70, Op::Match), (2, Op::Deletion), (80, Op::Match)],
+        };
+        (record, Found { alignments: vec![alignment], second: None, threshold: 102 })
+    };
+    targets.iter().enumerate().map(read).collect()
+}
+
+/// As the pipeline formats them: 256 records into a buffer of their own.
+#[divan::bench(args = [false, true], sample_count = 20)]
+fn records_formatted(bencher: Bencher, qualities: bool) {
+    let run = writing(100_000);
+    let writer = sam_writer(&run);
+    let reads = aligned_reads(&run.2, qualities);
+    bencher.counter(ItemsCount::new(reads.len())).bench_local(|| {
+        let mut lines = 0;
+        for part in reads.chunks(256) {
+            let mut text = Vec::new();
+            let found = part.iter().map(|(record, found)| (record, found));
+            writer.write_records(&mut text, found).expect("records");
+            assert!(text.ends_with(b"\tAS:i:127\n"));
+            lines += text.iter().filter(|&&byte| byte == b'\n').count();
+        }
+        assert_eq!(lines, reads.len());
+    });
+}
+
+#[divan::bench]
+fn differences_of_reads(bencher: Bencher) {
+    let (_, _, targets) = writing(10_000);
+    let reads = aligned_reads(&targets, false);
+    bencher.counter(ItemsCount::new(reads.len())).bench_local(|| {
+        for ((record, found), target) in reads.iter().zip(targets.iter()) {
+            let found = differences(Alphabet::Dna, &record.sequence, target, &found.alignments[0]);
+            assert_eq!(found.edits, 5);
+        }
     });
 }
