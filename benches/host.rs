@@ -15,7 +15,7 @@ use swalign::options::{DeviceChoice, Mode, Options, ScoringChoice};
 use swalign::reader::Record;
 use swalign::scoring::Scoring;
 use swalign::writer::SamWriter;
-use swalign::writer::tags::differences;
+use swalign::writer::tags::{Differences, Residues};
 
 fn main() {
     divan::main();
@@ -129,27 +129,22 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
     (options, names, Arc::new(targets))
 }
 
-fn sam_writer(run: &(Options, Vec<String>, Arc<Sequences>)) -> SamWriter {
-    let (options, names, targets) = run;
-    SamWriter::new(options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), names, Arc::clone(targets))
-        .expect("header")
+fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> SamWriter {
+    SamWriter::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), names, targets).expect("header")
 }
 
-#[divan::bench(sample_count = 20)]
-fn header_built_and_checked(bencher: Bencher) {
-    let run = writing(200_000);
-    bencher.counter(ItemsCount::new(200_000usize)).bench_local(|| sam_writer(&run));
-}
-
-#[divan::bench(sample_count = 20)]
-fn header_built_checked_and_written(bencher: Bencher) {
-    let run = writing(200_000);
-    bencher.counter(ItemsCount::new(200_000usize)).bench_local(|| {
-        let mut text = Vec::new();
-        sam_writer(&run).write_header(&mut text).expect("text");
-        assert_eq!(text.iter().filter(|&&byte| byte == b'\n').count(), 200_004);
-        assert!(text.starts_with(b"@HD\tVN:1.6\tSO:unsorted\n@SQ\tSN:target_0\tLN:250\n"));
-        text
+#[divan::bench(args = [200_000, 1_000_000], sample_count = 20)]
+fn header_checked_and_made(bencher: Bencher, references: usize) {
+    let run = writing(references);
+    let whole = sam_writer(run.clone()).header().concat();
+    assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), references + 4);
+    let bytes = whole.len();
+    bencher.counter(ItemsCount::new(references)).with_inputs(|| run.clone()).bench_local_values(|run| {
+        let writer = sam_writer(run);
+        let parts = writer.header();
+        assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), bytes);
+        assert!(parts[1].starts_with(b"@SQ\tSN:target_0\tLN:250\n"));
+        writer
     });
 }
 
@@ -183,22 +178,25 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
     targets.iter().enumerate().map(read).collect()
 }
 
-/// As the pipeline formats them: 256 records into a buffer of their own.
+/// As the pipeline formats them: 256 records into a text of their own.
 #[divan::bench(args = [false, true], sample_count = 20)]
 fn records_formatted(bencher: Bencher, qualities: bool) {
     let run = writing(100_000);
-    let writer = sam_writer(&run);
-    let reads = aligned_reads(&run.2, qualities);
-    bencher.counter(ItemsCount::new(reads.len())).bench_local(|| {
-        let mut lines = 0;
-        for part in reads.chunks(256) {
-            let mut text = Vec::new();
-            let found = part.iter().map(|(record, found)| (record, found));
-            writer.write_records(&mut text, found).expect("records");
-            assert!(text.ends_with(b"\tAS:i:127\n"));
-            lines += text.iter().filter(|&&byte| byte == b'\n').count();
+    let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&run.2, qualities).into_iter().unzip();
+    let writer = sam_writer(run);
+    let format = |visit: &mut dyn FnMut(&[u8])| {
+        for (queries, found) in queries.chunks(256).zip(found.chunks(256)) {
+            visit(&writer.records(queries, found).expect("records"));
         }
-        assert_eq!(lines, reads.len());
+    };
+    let mut whole = Vec::new();
+    format(&mut |text| whole.extend_from_slice(text));
+    assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), queries.len());
+    assert!(whole.starts_with(b"read_0\t0\ttarget_0\t41\t60\t70M2D80M\t*\t0\t0\t"));
+    bencher.counter(ItemsCount::new(queries.len())).bench_local(|| {
+        let mut bytes = 0;
+        format(&mut |text| bytes += text.len());
+        assert_eq!(bytes, whole.len());
     });
 }
 
@@ -207,9 +205,10 @@ fn differences_of_reads(bencher: Bencher) {
     let (_, _, targets) = writing(10_000);
     let reads = aligned_reads(&targets, false);
     bencher.counter(ItemsCount::new(reads.len())).bench_local(|| {
+        let (mut differences, residues) = (Differences::default(), Residues::new(Alphabet::Dna));
         for ((record, found), target) in reads.iter().zip(targets.iter()) {
-            let found = differences(Alphabet::Dna, &record.sequence, target, &found.alignments[0]);
-            assert_eq!(found.edits, 5);
+            differences.find(&residues, &record.sequence, target, &found.alignments[0]);
+            assert_eq!(differences.edits, 5);
         }
     });
 }
