@@ -6,8 +6,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes gathered before a write.
-const BUFFER: usize = 256 * 1024;
+/// Bytes gathered before a write. The parts of a large run are longer and written as they are, without
+/// a copy.
+const BUFFER: usize = 64 * 1024;
 /// Characters of the file's name in its temporary's, so that this stays within a file system's limit
 /// of 255 bytes.
 const NAME_CHARS: usize = 48;
@@ -120,7 +121,7 @@ impl Write for Sink {
 }
 
 /// What messages call the output at `path`.
-pub fn output_name(path: Option<&Path>) -> PathBuf {
+fn output_name(path: Option<&Path>) -> PathBuf {
     match path {
         Some(path) if !is_stdout(path) => path.to_path_buf(),
         _ => PathBuf::from("standard output"),
