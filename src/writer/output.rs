@@ -67,7 +67,8 @@ impl Output {
         self.flush()?;
         let Some((temporary, target)) = &self.rename else { return Ok(()) };
         if let Some(Sink::File(file)) = self.sink.as_ref().map(BufWriter::get_ref) {
-            // Else a crash of the machine could leave the new name with nothing behind it.
+            // Else a crash of the machine could leave the new name with nothing behind it. A disk on
+            // the network may say only now that it is full.
             file.sync_all()?;
         }
         // Some systems rename no open file.
