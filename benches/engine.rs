@@ -1,9 +1,10 @@
-//! Engine throughput, answers checked: `cargo bench --bench engine -- [DEVICE] [small] [only=TEXT]`.
+//! Engine throughput, answers checked: `cargo bench --bench engine -- [DEVICE] [small] [growth] [only=TEXT]`.
 //!
 //! DEVICE is `cpu`, or what `--device gpu:` takes (default: the best GPU). Prints a table: cells, wall
 //! time of the engine call, kernel time by the device's clock where it has one, and tera cell updates
 //! a second by each. `small` divides the work by 64, for slow devices; `only`
-//! runs the rows that hold its text.
+//! runs the rows that hold its text. `growth` runs the rows that show how speed goes with the length,
+//! the number of pairs and of references instead of the others; `list` prints the names of the rows.
 
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ const THREADS: usize = 6;
 const PART: usize = (1 << 18) / WORKERS;
 /// Calls that are timed, after one that warms up.
 const CALLS: usize = 5;
+/// Cells of each row that grows with the length.
+const LENGTH_CELLS: usize = 10_000_000_000;
 
 /// SplitMix64 (Steele et al. 2014).
 struct Random(u64);
@@ -292,49 +295,82 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
 }
 
 /// The name of a row of the table, and what runs and prints it.
-type Row<'a> = (&'a str, Box<dyn Fn(&str, &mut Device) + 'a>);
+type Row = (String, Box<dyn Fn(&str, &mut Device)>);
+
+fn dna() -> Scoring {
+    Scoring::dna(1, 4, 6, 1)
+}
+
+fn protein() -> Scoring {
+    Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").expect("built in"), 11, 1)
+}
+
+fn row(name: impl Into<String>, run: impl Fn(&str, &mut Device) + 'static) -> Row {
+    (name.into(), Box::new(run))
+}
+
+/// The rows of the table in docs/benchmarks.md.
+fn work(share: usize) -> Vec<Row> {
+    vec![
+        row("score DNA 512x512", move |n, d| score(n, d, dna(), 131_072 / share, 512, 512)),
+        row("score DNA 150x241", move |n, d| score(n, d, dna(), 1_000_000 / share, 150, 241)),
+        row("score DNA 150x4400", move |n, d| score(n, d, dna(), 100_000 / share, 150, 4400)),
+        row("score protein 512x512", move |n, d| score(n, d, protein(), 65_536 / share, 512, 512)),
+        row("score protein 1 of 512 x many of 512", move |n, d| {
+            one_query(n, d, protein(), 65_536 / share, 512, 512)
+        }),
+        row("score DNA 1 of 5,000 x 100,000,000", move |n, d| {
+            one_query(n, d, dna(), 1536 / share, 5000, 65_536)
+        }),
+        row("score DNA 2000x2000", move |n, d| score(n, d, dna(), 8_192 / share, 2000, 2000)),
+        row("fill 512x512", move |n, d| fill(n, d, 8_192 / share, 512, 512)),
+        row("fill 150x241", move |n, d| fill(n, d, 65_536 / share, 150, 241)),
+        row("align 1000 of 512x512, 1/-1/-2", move |n, d| {
+            align(n, d, Scoring::dna(1, 1, 0, 2), 1000 / share.min(10), 512, 512)
+        }),
+        row("align 1,000,000 of 150x241", move |n, d| align(n, d, dna(), 1_000_000 / share, 150, 241)),
+        row("align one 100,000x100,000", move |n, d| {
+            align(n, d, Scoring::dna(2, 4, 4, 2), 1, 100_000 / share, 100_000 / share)
+        }),
+    ]
+}
+
+/// The rows of the curves in docs/plots; no name is part of another one, so that `only` can take one.
+fn growth(share: usize) -> Vec<Row> {
+    let part = move |count: usize| (count / share).max(1);
+    let length = |len: usize| {
+        let count = part(LENGTH_CELLS / (len * len));
+        row(format!("length {len}x{len}"), move |n, d| score(n, d, dna(), count, len, len))
+    };
+    let pairs = |count: usize| {
+        row(format!("pairs {count} of 150x241"), move |n, d| align(n, d, dna(), part(count), 150, 241))
+    };
+    let references = |count: usize| {
+        row(format!("references {count} of 1000"), move |n, d| one_query(n, d, dna(), part(count), 500, 1000))
+    };
+    let lengths = [50, 100, 150, 250, 500, 1000, 2000, 5000, 10_000].map(length);
+    let powers = |from, to| (from..=to).map(|power| 10_usize.pow(power));
+    lengths.into_iter().chain(powers(1, 6).map(pairs)).chain(powers(0, 5).map(references)).collect()
+}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let small = arguments.iter().any(|argument| argument == "small");
+    let word = |word: &str| arguments.iter().any(|argument| argument == word);
     let only = arguments.iter().find_map(|argument| argument.strip_prefix("only="));
-    let named = |argument: &&String| *argument != "small" && !argument.starts_with("only=");
-    let name = arguments.iter().find(named).map(String::as_str);
-    let mut device = Device::open(name);
-    let share = if small { 64 } else { 1 };
+    let named = |argument: &&String| {
+        !["small", "growth", "list"].contains(&argument.as_str()) && !argument.starts_with("only=")
+    };
+    let share = if word("small") { 64 } else { 1 };
+    let mut rows = if word("growth") { growth(share) } else { work(share) };
+    rows.retain(|(name, _)| only.is_none_or(|only| name.contains(only)));
+    if word("list") {
+        rows.iter().for_each(|(name, _)| println!("{name}"));
+        return;
+    }
+    let mut device = Device::open(arguments.iter().find(named).map(String::as_str));
     println!("# {}", device.engines()[0].describe());
     println!("work\tcells\twall ms\tTCUPS\tkernel ms\tTCUPS");
-    let dna = || Scoring::dna(1, 4, 6, 1);
-    let protein = || Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").expect("built in"), 11, 1);
-    let rows: Vec<Row<'_>> = vec![
-        ("score DNA 512x512", Box::new(|n, d| score(n, d, dna(), 131_072 / share, 512, 512))),
-        ("score DNA 150x241", Box::new(|n, d| score(n, d, dna(), 1_000_000 / share, 150, 241))),
-        ("score DNA 150x4400", Box::new(|n, d| score(n, d, dna(), 100_000 / share, 150, 4400))),
-        ("score protein 512x512", Box::new(|n, d| score(n, d, protein(), 65_536 / share, 512, 512))),
-        (
-            "score protein 1 of 512 x many of 512",
-            Box::new(|n, d| one_query(n, d, protein(), 65_536 / share, 512, 512)),
-        ),
-        (
-            "score DNA 1 of 5,000 x 100,000,000",
-            Box::new(|n, d| one_query(n, d, dna(), 1536 / share, 5000, 65_536)),
-        ),
-        ("score DNA 2000x2000", Box::new(|n, d| score(n, d, dna(), 8_192 / share, 2000, 2000))),
-        ("fill 512x512", Box::new(|n, d| fill(n, d, 8_192 / share, 512, 512))),
-        ("fill 150x241", Box::new(|n, d| fill(n, d, 65_536 / share, 150, 241))),
-        (
-            "align 1000 of 512x512, 1/-1/-2",
-            Box::new(|n, d| align(n, d, Scoring::dna(1, 1, 0, 2), 1000 / share.min(10), 512, 512)),
-        ),
-        ("align 1,000,000 of 150x241", Box::new(|n, d| align(n, d, dna(), 1_000_000 / share, 150, 241))),
-        (
-            "align one 100,000x100,000",
-            Box::new(|n, d| align(n, d, Scoring::dna(2, 4, 4, 2), 1, 100_000 / share, 100_000 / share)),
-        ),
-    ];
     for (name, run) in rows {
-        if only.is_none_or(|only| name.contains(only)) {
-            run(name, &mut device);
-        }
+        run(&name, &mut device);
     }
 }

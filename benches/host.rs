@@ -4,7 +4,7 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
-use swalign::alignment::Strand;
+use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending};
@@ -12,8 +12,11 @@ use swalign::candidates::{self, Layout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
-use swalign::reader::{Queries, Reader, read_references};
+use swalign::options::{DeviceChoice, Mode, Options, ScoringChoice};
+use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
+use swalign::writer::SamWriter;
+use swalign::writer::tags::{Differences, Residues};
 use tempfile::NamedTempFile;
 
 fn main() {
@@ -163,5 +166,117 @@ fn read_fasta_references(bencher: Bencher) {
         let references = read_references(&mut reader, None).expect("sound records");
         assert_eq!((references.names.len(), references.sequences.codes().len()), (count, count * 250));
         references
+    });
+}
+
+/// A run against `count` short targets, for the writer: its options, the targets' names and codes.
+fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
+    let options = Options {
+        mode: Mode::Pairs,
+        query: "reads.fq".into(),
+        reference: "targets.fa".into(),
+        output: None,
+        alphabet: None,
+        scoring: ScoringChoice::default(),
+        both_strands: true,
+        min_score: None,
+        secondary_ratio: 0.8,
+        max_hits: 1,
+        device: DeviceChoice::Cpu,
+        threads: 1,
+        batch: None,
+        eqx: false,
+        read_group: None,
+        command_line: "swalign pairs reads.fq targets.fa".into(),
+        verbosity: 0,
+        checked_shaders: false,
+    };
+    let names = (0..count).map(|target| format!("target_{target}")).collect();
+    let letters = codes(250 + count, 11);
+    let targets = (0..count).map(|target| &letters[target..target + 250]).collect();
+    (options, names, Arc::new(targets))
+}
+
+fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> SamWriter {
+    SamWriter::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), names, targets).expect("header")
+}
+
+#[divan::bench(args = [200_000, 1_000_000], sample_count = 20)]
+fn header_checked_and_made(bencher: Bencher, references: usize) {
+    let run = writing(references);
+    let whole = sam_writer(run.clone()).header().concat();
+    assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), references + 4);
+    let bytes = whole.len();
+    bencher.counter(ItemsCount::new(references)).with_inputs(|| run.clone()).bench_local_values(|run| {
+        let writer = sam_writer(run);
+        let parts = writer.header();
+        assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), bytes);
+        assert!(parts[1].starts_with(b"@SQ\tSN:target_0\tLN:250\n"));
+        writer
+    });
+}
+
+/// Reads of 150 letters with three mismatches and one gap, each on the target of its number.
+fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
+    let letters = b"ACGT";
+    let read = |(target, codes): (usize, &[u8])| {
+        let mut codes = [&codes[40..110], &codes[112..192]].concat();
+        for place in [20, 77, 131] {
+            codes[place] = (codes[place] + 1) & 3;
+        }
+        let record = Record {
+            number: target as u64 + 1,
+            name: format!("read_{target}"),
+            sequence: codes.iter().map(|&code| letters[usize::from(code)]).collect(),
+            qualities: qualities
+                .then(|| (0..150).map(|place| b'!' + (place + target % 40) as u8 % 41).collect()),
+        };
+        let alignment = Alignment {
+            strand: Strand::Forward,
+            target: target as u32,
+            score: 127,
+            query_start: 0,
+            query_end: 150,
+            target_start: 40,
+            target_end: 192,
+            cigar: vec![(70, Op::Match), (2, Op::Deletion), (80, Op::Match)],
+        };
+        (record, Found { alignments: vec![alignment], second: None, threshold: 102 })
+    };
+    targets.iter().enumerate().map(read).collect()
+}
+
+/// As the pipeline formats them: 256 records into a text of their own.
+#[divan::bench(args = [false, true], sample_count = 20)]
+fn records_formatted(bencher: Bencher, qualities: bool) {
+    let run = writing(100_000);
+    let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&run.2, qualities).into_iter().unzip();
+    let writer = sam_writer(run);
+    let format = |visit: &mut dyn FnMut(&[u8])| {
+        for (queries, found) in queries.chunks(256).zip(found.chunks(256)) {
+            visit(&writer.records(queries, found).expect("records"));
+        }
+    };
+    let mut whole = Vec::new();
+    format(&mut |text| whole.extend_from_slice(text));
+    assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), queries.len());
+    assert!(whole.starts_with(b"read_0\t0\ttarget_0\t41\t60\t70M2D80M\t*\t0\t0\t"));
+    bencher.counter(ItemsCount::new(queries.len())).bench_local(|| {
+        let mut bytes = 0;
+        format(&mut |text| bytes += text.len());
+        assert_eq!(bytes, whole.len());
+    });
+}
+
+#[divan::bench]
+fn differences_of_reads(bencher: Bencher) {
+    let (_, _, targets) = writing(10_000);
+    let reads = aligned_reads(&targets, false);
+    bencher.counter(ItemsCount::new(reads.len())).bench_local(|| {
+        let (mut differences, residues) = (Differences::default(), Residues::new(Alphabet::Dna));
+        for ((record, found), target) in reads.iter().zip(targets.iter()) {
+            differences.find(&residues, &record.sequence, target, &found.alignments[0]);
+            assert_eq!(differences.edits, 5);
+        }
     });
 }

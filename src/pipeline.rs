@@ -218,13 +218,8 @@ impl<'a> Run<'a> {
         let scoring = Arc::new(options.scoring.resolve(alphabet)?);
         let min_score = options.min_score.unwrap_or_else(|| default_min_score(&scoring));
         let targets = Arc::new(references.sequences);
-        let writer = SamWriter::new(
-            options,
-            min_score,
-            Arc::clone(&scoring),
-            &references.names,
-            Arc::clone(&targets),
-        )?;
+        let writer =
+            SamWriter::new(options, min_score, Arc::clone(&scoring), references.names, Arc::clone(&targets))?;
         let rules = Rules {
             min_score,
             secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,
@@ -261,9 +256,9 @@ impl<'a> Run<'a> {
         (crew, engine): (&Crew, &(dyn Fn(usize) -> Guarded + Sync)),
         output: &mut Output,
     ) -> Result<Summary> {
-        let mut header = Vec::new();
-        self.writer.write_header(&mut header)?;
-        output.put(&header)?;
+        for part in self.writer.header() {
+            output.put(part)?;
+        }
         let (to_workers, from_reader) = sync_channel(1);
         let (to_writer, from_workers) = sync_channel(1);
         let batches = crew.workers + OTHER_BATCHES;
@@ -352,7 +347,7 @@ impl<'a> Run<'a> {
         let parts = records
             .par_chunks(FORMAT_QUERIES)
             .zip(found.par_chunks(FORMAT_QUERIES))
-            .map(|(records, found)| self.format(records, found))
+            .map(|(records, found)| self.writer.records(records, found))
             .collect::<Result<Vec<_>>>()?;
         Ok(Written {
             number,
@@ -388,12 +383,6 @@ impl<'a> Run<'a> {
         let before = self.cells.load(Ordering::Relaxed) as f64;
         let next = wanted.clamp(before / 2.0, before * 4.0).max(1e6);
         self.cells.store(next as u64, Ordering::Relaxed);
-    }
-
-    fn format(&self, records: &[Record], found: &[Found]) -> Result<Vec<u8>> {
-        let mut text = Vec::new();
-        self.writer.write_records(&mut text, records.iter().zip(found))?;
-        Ok(text)
     }
 
     /// The writer's stage: batches in their order.

@@ -6,8 +6,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes gathered before a write.
-const BUFFER: usize = 256 * 1024;
+/// Bytes gathered before a write. The parts of a large run are longer and written as they are, without
+/// a copy.
+const BUFFER: usize = 64 * 1024;
 /// Characters of the file's name in its temporary's, so that this stays within a file system's limit
 /// of 255 bytes.
 const NAME_CHARS: usize = 48;
@@ -66,7 +67,8 @@ impl Output {
         self.flush()?;
         let Some((temporary, target)) = &self.rename else { return Ok(()) };
         if let Some(Sink::File(file)) = self.sink.as_ref().map(BufWriter::get_ref) {
-            // Else a crash of the machine could leave the new name with nothing behind it.
+            // Else a crash of the machine could leave the new name with nothing behind it. A disk on
+            // the network may say only now that it is full.
             file.sync_all()?;
         }
         // Some systems rename no open file.
@@ -120,7 +122,7 @@ impl Write for Sink {
 }
 
 /// What messages call the output at `path`.
-pub fn output_name(path: Option<&Path>) -> PathBuf {
+fn output_name(path: Option<&Path>) -> PathBuf {
     match path {
         Some(path) if !is_stdout(path) => path.to_path_buf(),
         _ => PathBuf::from("standard output"),

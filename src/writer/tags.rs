@@ -3,12 +3,13 @@
 use crate::alignment::{Alignment, Op};
 use crate::alphabet::Alphabet;
 use crate::scoring::{Scoring, Substitution};
-use std::fmt::Write;
 
 /// No mapping quality is above this (255 would mean "not known").
 const MAX_MAPQ: f64 = 60.0;
 /// Spans up to this length weigh their identity in full; bwa's `mapQ_coef_len`.
 const MAPQ_SPAN: f64 = 50.0;
+/// No code of a target.
+const NONE: u8 = u8::MAX;
 
 /// How an alignment's two sides differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,13 +17,41 @@ pub struct Differences {
     /// NM: mismatches, inserted and deleted residues.
     pub edits: u32,
     /// MD: the target's letters where they differ, `[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*`.
-    pub md: String,
+    pub md: Vec<u8>,
 }
 
-/// Whether a query letter and a target code count as equal in NM, MD and `=`: the same code, and in
-/// DNA one of A, C, G, T. Letters that share a code (U, O, J and X of a protein) are equal.
-pub fn equal(alphabet: Alphabet, letter: u8, code: u8) -> bool {
-    alphabet.code(letter) == Some(code) && (alphabet == Alphabet::Protein || code < 4)
+/// The letters and codes of an alphabet as SAM needs them.
+pub struct Residues {
+    /// The code that a letter equals.
+    codes: [u8; 256],
+    /// The letter of a code.
+    letters: Vec<u8>,
+}
+
+impl Residues {
+    pub fn new(alphabet: Alphabet) -> Residues {
+        let equals = |code: &u8| alphabet == Alphabet::Protein || *code < 4;
+        let code = |letter| alphabet.code(letter as u8).filter(equals).unwrap_or(NONE);
+        let letters = alphabet.letters().iter().map(|&letter| sam_letter(letter)).collect();
+        Residues { codes: std::array::from_fn(code), letters }
+    }
+
+    /// Whether a query letter and a target code count as equal in NM, MD and `=`: the same code, and
+    /// in DNA one of A, C, G, T. Letters that share a code (U, O, J and X of a protein) are equal.
+    pub fn equal(&self, letter: u8, code: u8) -> bool {
+        self.codes[usize::from(letter)] == code
+    }
+
+    /// Calls `unequal` with each place at which a run of letters and a run of codes are not equal.
+    pub fn for_each_unequal(&self, query: &[u8], target: &[u8], unequal: impl FnMut(usize)) {
+        let sides = query.iter().zip(target).enumerate();
+        let differs = sides.filter(|(_, (letter, code))| !self.equal(**letter, **code));
+        differs.map(|(at, _)| at).for_each(unequal);
+    }
+
+    fn letter(&self, code: u8) -> u8 {
+        self.letters[usize::from(code)]
+    }
 }
 
 /// A residue as SAM may hold it: SEQ and MD have no `*`, so a protein's stop is written X.
@@ -30,52 +59,69 @@ pub fn sam_letter(letter: u8) -> u8 {
     if letter == b'*' { b'X' } else { letter }
 }
 
-/// NM and MD of an alignment, from the query's letters in the aligned orientation and the target's
-/// codes.
-pub fn differences(alphabet: Alphabet, query: &[u8], target: &[u8], alignment: &Alignment) -> Differences {
-    let letter = |code: u8| char::from(sam_letter(alphabet.letters()[usize::from(code)]));
-    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
-    let mut found = Differences::default();
-    let mut equals = 0;
-    for &(len, op) in &alignment.cigar {
-        let steps = len as usize;
-        match op {
-            Op::Match => {
-                for (&residue, &code) in query[i..i + steps].iter().zip(&target[j..j + steps]) {
-                    if equal(alphabet, residue, code) {
-                        equals += 1;
-                    } else {
-                        push_count(&mut found.md, &mut equals);
-                        found.md.push(letter(code));
-                        found.edits += 1;
-                    }
+impl Differences {
+    /// Finds NM and MD of an alignment, from the query's letters in the aligned orientation and the
+    /// target's codes; what was found before is forgotten.
+    pub fn find(&mut self, residues: &Residues, query: &[u8], target: &[u8], alignment: &Alignment) {
+        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+        let Differences { edits, md } = self;
+        *edits = 0;
+        md.clear();
+        // Equal residues since the last letter of MD, 0 included: MD wants a number between any two
+        // letters, which also keeps a mismatch after a deletion apart from it.
+        let mut equals = 0;
+        for &(len, op) in &alignment.cigar {
+            let steps = len as usize;
+            match op {
+                Op::Match => {
+                    let codes = &target[j..j + steps];
+                    let mut passed = 0;
+                    residues.for_each_unequal(&query[i..i + steps], codes, |at| {
+                        push_number(md, (equals + at - passed) as i64);
+                        md.push(residues.letter(codes[at]));
+                        *edits += 1;
+                        (equals, passed) = (0, at + 1);
+                    });
+                    equals += steps - passed;
+                    i += steps;
+                    j += steps;
                 }
-                i += steps;
-                j += steps;
-            }
-            Op::Insertion => {
-                found.edits += len;
-                i += steps;
-            }
-            Op::Deletion => {
-                push_count(&mut found.md, &mut equals);
-                found.md.push('^');
-                found.md.extend(target[j..j + steps].iter().map(|&code| letter(code)));
-                found.edits += len;
-                j += steps;
+                Op::Insertion => {
+                    *edits += len;
+                    i += steps;
+                }
+                Op::Deletion => {
+                    push_number(md, equals as i64);
+                    md.push(b'^');
+                    md.extend(target[j..j + steps].iter().map(|&code| residues.letter(code)));
+                    equals = 0;
+                    *edits += len;
+                    j += steps;
+                }
             }
         }
+        push_number(md, equals as i64);
     }
-    push_count(&mut found.md, &mut equals);
-    found
 }
 
-/// Writes how many equal residues were passed, 0 included: MD wants a number between any two
-/// letters, which also keeps a mismatch after a deletion apart from it.
-fn push_count(md: &mut String, equals: &mut u32) {
-    // Writing to a String can't fail.
-    let _ = write!(md, "{equals}");
-    *equals = 0;
+/// Appends a number in decimal.
+pub fn push_number(text: &mut Vec<u8>, number: impl Into<i64>) {
+    let number = number.into();
+    if number < 0 {
+        text.push(b'-');
+    }
+    let mut rest = number.unsigned_abs();
+    let mut digits = [0; 20];
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text.extend_from_slice(&digits[first..]);
 }
 
 /// The mapping quality of a primary alignment, 0 to 60, by bwa's formula (`mem_approx_mapq_se`; Li
@@ -150,8 +196,9 @@ mod tests {
 
     fn tags(alphabet: Alphabet, query: &str, target: &str, cigar: Cigar) -> (u32, String) {
         let target = codes(alphabet, target.as_bytes());
-        let found = differences(alphabet, query.as_bytes(), &target, &spanning(0, cigar));
-        (found.edits, found.md)
+        let mut found = Differences { edits: 7, md: b"stale".to_vec() };
+        found.find(&Residues::new(alphabet), query.as_bytes(), &target, &spanning(0, cigar));
+        (found.edits, String::from_utf8(found.md).unwrap())
     }
 
     #[test]
@@ -176,6 +223,27 @@ mod tests {
         assert_eq!(protein("MKXL", "MKXL", vec![(4, Op::Match)]), (0, "4".into()));
         assert_eq!(protein("MKVL", "MK*L", vec![(4, Op::Match)]), (1, "2X1".into()), "MD has no *");
         assert_eq!(protein("MUL", "MXL", vec![(3, Op::Match)]), (0, "3".into()), "U is read as X");
+    }
+
+    #[test]
+    fn numbers() {
+        for number in [0, 1, 9, 10, 99, 100, -1, -10, i64::from(i32::MIN), i64::MIN, i64::MAX] {
+            let mut text = b"x".to_vec();
+            push_number(&mut text, number);
+            assert_eq!(String::from_utf8(text).unwrap(), format!("x{number}"));
+        }
+    }
+
+    #[test]
+    fn equality_is_that_of_codes() {
+        for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+            let residues = Residues::new(alphabet);
+            for (letter, code) in (0..=255).flat_map(|letter| (0..32).map(move |code| (letter, code))) {
+                let matches = alphabet == Alphabet::Protein || code < 4;
+                let expected = matches && alphabet.code(letter) == Some(code);
+                assert_eq!(residues.equal(letter, code), expected, "{alphabet} {letter} {code}");
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# Every benchmark on one machine, as one table: the engine's rows, whole commands, growth, and peers.
+#
+#   scripts/bench.sh [--quick] [--markdown] [--device DEVICE]
+#
+# DEVICE is what swalign's --device takes of auto, cpu, gpu, gpu:NAME. --quick divides the work: a smoke
+# test for machines without a GPU. --markdown prints the table for docs/benchmarks.md, else tabs.
+# BENCH_ENGINE and SWALIGN name executables that are built already (target/release/deps/engine-*, made by
+# `cargo bench --no-run --bench engine`, and swalign): then no Rust is needed. PYTHON names the python
+# that has parasail, COMMIT the commit where there is no git. Exit code 1 if a row failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+quick=no markdown=no device=auto
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick) quick=yes ;;
+    --markdown) markdown=yes ;;
+    --device) device=${2:?--device needs a name} && shift ;;
+    *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    esac
+    shift
+done
+PYTHON=${PYTHON:-python3}
+small=() pairs=1000000 reads=1000000 peer_pairs=100000 peer_queries=200
+if [ $quick = yes ]; then
+    small=(small) pairs=10000 reads=1000 peer_pairs=2000 peer_queries=20
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+say() { printf '[%d s] %s\n' "$SECONDS" "$*" >&2; }
+
+# The executable of the target $1 in cargo's messages on stdin.
+executable() {
+    "$PYTHON" -c '
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("executable") and message["target"]["name"] == sys.argv[1]:
+        print(message["executable"])' "$1"
+}
+
+# Prints one row: work, cells, wall and kernel seconds, peak MiB, note; - is unknown.
+row() {
+    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$@" | awk -F '\t' -v OFS='\t' -v markdown=$markdown '
+        function short(x) { return x == "-" ? x : sprintf(x >= 100 ? "%.0f" : "%.3g", x) }
+        function rate(s) { return $2 == "-" || s == "-" || s == 0 ? "-" : short($2 / s / 1e9) }
+        {
+            kernel = $4 == 0 ? "-" : $4
+            line = $1 OFS $2 OFS $3 OFS rate($3) OFS kernel OFS rate(kernel) OFS $5 OFS $6
+            if (markdown == "yes") { gsub(OFS, " | ", line); line = "| " line " |" }
+            print line
+        }'
+}
+
+# A line above the table.
+about() { if [ $markdown = yes ]; then echo "- $*"; else echo "# $*"; fi; }
+
+# Rows of the engine's benchmark, each in a process of its own: copies of one would fall into another's time.
+engine_rows() {
+    local name line work cells wall kernel
+    "$BENCH_ENGINE" list "$@" >"$folder/names"
+    while IFS= read -r name; do
+        say "engine: $name"
+        if "$BENCH_ENGINE" "${engine_device[@]}" "${small[@]}" "$@" "only=$name" >"$folder/row" </dev/null; then
+            line=$(tail -n 1 "$folder/row")
+            IFS=$'\t' read -r work cells wall _ kernel _ <<<"$line"
+            row "$work" "$cells" "$(seconds "$wall")" "$(seconds "$kernel")" - "answers checked"
+        else
+            row "$name" - - - - FAILED
+            failed=1
+        fi
+    done <"$folder/names"
+}
+seconds() { awk -v ms="$1" 'BEGIN { printf "%.5g", ms / 1000 }'; }
+
+# A row of a whole command: its name, cells, and the command; a peak is that of one child of a new python.
+command_row() {
+    local name=$1 cells=$2 wall peak
+    shift 2
+    say "command: $name"
+    if "$PYTHON" - "$@" >"$folder/row" <<'PYTHON'
+import resource, subprocess, sys, time
+begun = time.perf_counter()
+code = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode
+wall = time.perf_counter() - begun
+# macOS counts bytes, Linux KiB.
+unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
+print(f"{wall:.3f}\t{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / unit:.0f}")
+sys.exit(code)
+PYTHON
+    then
+        IFS=$'\t' read -r wall peak <"$folder/row"
+        row "$name" "$cells" "$wall" - "$peak" ""
+    else
+        row "$name" - - - - FAILED
+        failed=1
+    fi
+}
+
+command_rows() {
+    local pair_cells read_cells on=(--quiet --device "$device")
+    say "making inputs"
+    "$PYTHON" scripts/peers.py inputs "$folder" $pairs $reads >"$folder/cells"
+    IFS=$'\t' read -r pair_cells read_cells <"$folder/cells"
+    head -n 8 "$folder/reads.fq" >"$folder/two.fq"
+    local fasta=("$folder/pairs.q.fa" "$folder/pairs.t.fa") out=$folder/out.sam
+    command_row "swalign, two reads on data/sars2.fa, start to end" $((2 * 2 * 150 * 29903)) \
+        "$SWALIGN" "${on[@]}" -o "$out" "$folder/two.fq" data/sars2.fa
+    command_row "swalign pairs, $pairs pairs of 150 x about 250, to /dev/null" "$pair_cells" \
+        "$SWALIGN" pairs "${on[@]}" -o /dev/null "${fasta[@]}"
+    command_row "swalign pairs, $pairs pairs of 150 x about 250, to a file" "$pair_cells" \
+        "$SWALIGN" pairs "${on[@]}" -o "$out" "${fasta[@]}"
+    command_row "swalign, $reads reads of 150 on data/sars2.fa, both strands, to a file" "$read_cells" \
+        "$SWALIGN" "${on[@]}" -o "$out" "$folder/reads.fq" data/sars2.fa
+}
+
+peer_rows() {
+    local work cells wall note
+    say "peers"
+    "$PYTHON" scripts/peers.py run "$SWALIGN" $peer_pairs $peer_queries >"$folder/peers" || failed=1
+    sed 1d "$folder/peers" >"$folder/peer_rows"
+    while IFS=$'\t' read -r work cells wall _ note; do
+        row "$work" "$cells" "$wall" - - "$note"
+    done <"$folder/peer_rows"
+}
+
+if [ -z "${BENCH_ENGINE-}" ] || [ -z "${SWALIGN-}" ]; then
+    say "building"
+    # Cargo builds the binaries of a package along with its benchmarks.
+    cargo bench --locked --no-run --bench engine --message-format=json-render-diagnostics >"$folder/cargo"
+    BENCH_ENGINE=${BENCH_ENGINE:-$(executable engine <"$folder/cargo")}
+    SWALIGN=${SWALIGN:-$(executable swalign <"$folder/cargo")}
+fi
+
+# The engine's benchmark takes the name alone, and no name for the best GPU.
+if [ "$device" = auto ]; then
+    device=gpu
+    if "$SWALIGN" devices 2>/dev/null | grep -q '^cpu.*default$'; then device=cpu; fi
+fi
+case $device in
+gpu) engine_device=() ;;
+*) engine_device=("${device#gpu:}") ;;
+esac
+
+say "device: $device"
+"$BENCH_ENGINE" "${engine_device[@]}" small growth "only=pairs 10 of" >"$folder/row"
+name=$(sed -n '1s/^# //p' "$folder/row")
+driver=$("$SWALIGN" devices 2>/dev/null | awk -F '\t' -v name="$name" 'index(name, $2) { print $9; exit }')
+processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | sed -n 1p || true)
+about "machine: $(uname -sm), ${processor:-unknown processor}, $(getconf _NPROCESSORS_ONLN) cores"
+about "device: $name"
+about "driver: ${driver:--}"
+about "commit: ${COMMIT:-$(git describe --always --dirty 2>/dev/null || echo unknown)}, $(date -u +%Y-%m-%d)"
+if [ $quick = yes ]; then about "quick: the work is divided, the names of the engine's rows are not"; fi
+if [ $markdown = yes ]; then
+    printf '\n| work | cells | wall s | GCUPS | kernel s | kernel GCUPS | peak MiB | note |\n|---|---|---|---|---|---|---|---|\n'
+else
+    printf 'work\tcells\twall s\tGCUPS\tkernel s\tkernel GCUPS\tpeak MiB\tnote\n'
+fi
+engine_rows
+command_rows
+engine_rows growth
+peer_rows
+exit $failed

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Other exact aligners on the CPU, one thread each, on the inputs of scripts/bench.sh, beside swalign.
+
+    scripts/peers.py inputs FOLDER PAIRS READS    makes pairs.q.fa, pairs.t.fa, reads.fq; prints their cells
+    scripts/peers.py run SWALIGN PAIRS QUERIES    compares; a table of work, cells, wall seconds, GCUPS, note
+
+`run` takes PAIRS pairs of 150 x 241 where the peer takes pairs, and QUERIES queries against 500 targets
+where it takes all against all. Scoring is match 1, mismatch -4, a gap of k costs 6 + k everywhere; where
+a peer's first residue of a gap costs the whole of `open`, that is 7. What a peer scores is compared with
+swalign. A peer that isn't there is named, with the package that has it; the exit code is 1 if one fails or differs.
+"""
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ONE_THREAD = ["--device", "cpu", "--threads", "1", "--quiet", "--min-score", "1"]
+SCORING = ["--match", "1", "--mismatch", "4", "--gap-open", "6", "--gap-extend", "1"]
+
+
+def fasta(path):
+    """Names and sequences of a FASTA file."""
+    records = pathlib.Path(path).read_text().split(">")[1:]
+    return [(lines[0].split()[0], "".join(lines[1:])) for lines in map(str.splitlines, records)]
+
+
+def repeated(file, count):
+    """`count` sequences: those of the file, over and over."""
+    records = fasta(file)
+    return [records[index % len(records)][1] for index in range(count)]
+
+
+def golden_pairs(count):
+    """Reads of 150 and windows of about 250, in which they are."""
+    golden = ROOT / "tests" / "golden"
+    return repeated(golden / "gasal2.q.fa", count), repeated(golden / "gasal2.t.fa", count)
+
+
+def write_fasta(path, sequences):
+    with open(path, "w") as out:
+        out.writelines(f">s{index}\n{sequence}\n" for index, sequence in enumerate(sequences))
+
+
+def read_of(genome, rng):
+    """150 residues of the genome with up to 3 substitutions, every second one reverse-complemented."""
+    start = rng.randrange(len(genome) - 150)
+    letters = list(genome[start : start + 150])
+    for _ in range(rng.randrange(4)):
+        letters[rng.randrange(150)] = "ACGT"[rng.randrange(4)]
+    read = "".join(letters)
+    return read.translate(str.maketrans("ACGT", "TGCA"))[::-1] if rng.randrange(2) else read
+
+
+def inputs(folder, pairs, reads):
+    """The inputs of the whole commands. Prints the cells of the pairs and those of the reads."""
+    folder = pathlib.Path(folder)
+    queries, targets = golden_pairs(pairs)
+    write_fasta(folder / "pairs.q.fa", queries)
+    write_fasta(folder / "pairs.t.fa", targets)
+    rng = random.Random(1)
+    [(_, genome)] = fasta(ROOT / "data" / "sars2.fa")
+    with open(folder / "reads.fq", "w") as out:
+        out.writelines(f"@r{index}\n{read_of(genome, rng)}\n+\n{'I' * 150}\n" for index in range(reads))
+    cells = sum(len(query) * len(target) for query, target in zip(queries, targets))
+    print(cells, 2 * 150 * reads * len(genome), sep="\t")
+
+
+def timed(work):
+    begun = time.perf_counter()
+    answer = work()
+    return time.perf_counter() - begun, answer
+
+
+def output(command):
+    # Debian's ssw_test tells each residue of a path on stderr.
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+
+
+def sam_scores(sam):
+    """Query name and AS of each record, 0 if it is unmapped."""
+    for line in sam.splitlines():
+        if not line.startswith("@"):
+            name, *fields = line.split("\t")
+            yield name, next((int(field[5:]) for field in fields if field.startswith("AS:i:")), 0)
+
+
+def best(scores):
+    """The best score of each query."""
+    found = {}
+    for name, score in scores:
+        found[name] = max(score, found.get(name, 0))
+    return found
+
+
+def ssearch_scores(text):
+    """Query name and score out of ssearch36's list, as in `s0  ( 241) [f]  145 ...`."""
+    name = None
+    for line in text.splitlines():
+        if ">>>s" in line:
+            name = line.split(">>>")[1].split()[0]
+        elif line.startswith("s") and "[f]" in line:
+            yield name, int(line.split("[f]")[1].split()[0])
+
+
+def ssw_scores(text):
+    """Query name and score out of ssw_test's blocks."""
+    name = None
+    for line in text.splitlines():
+        if line.startswith("query_name:"):
+            name = line.split()[1]
+        elif line.startswith("optimal_alignment_score:"):
+            yield name, int(line.split()[1])
+
+
+class Table:
+    """Prints the rows, and remembers whether all is well."""
+
+    def __init__(self):
+        self.failed = False
+        print("work", "cells", "wall s", "GCUPS", "note", sep="\t")
+
+    def row(self, work, cells, wall, note):
+        print(work, cells, f"{wall:.4g}", f"{cells / wall / 1e9:.3g}", note, sep="\t", flush=True)
+
+    def missing(self, work, remedy):
+        print(work, "-", "-", "-", f"missing: {remedy}", sep="\t", flush=True)
+
+    def compared(self, work, cells, wall, found, expected):
+        same = found == expected
+        self.failed |= not same
+        self.row(work, cells, wall, "scores equal swalign's" if same else "SCORES DIFFER from swalign's")
+
+
+def run_pairs(table, swalign, count, folder):
+    queries, targets = golden_pairs(count)
+    cells = sum(len(query) * len(target) for query, target in zip(queries, targets))
+    q, t = folder / "q.fa", folder / "t.fa"
+    write_fasta(q, queries)
+    write_fasta(t, targets)
+    wall, sam = timed(lambda: output([swalign, "pairs", *ONE_THREAD, *SCORING, q, t]))
+    expected = [score for _, score in sam_scores(sam)]
+    table.row(f"swalign pairs, {count} pairs, from FASTA to SAM, 1 thread", cells, wall, "")
+    names = [f"parasail striped_sat, {count} pairs, {what}, 1 thread" for what in ("score only", "CIGAR")]
+    try:
+        import parasail
+    except ImportError:
+        for name in names:
+            table.missing(name, "pip install parasail")
+        return
+    matrix = parasail.matrix_create("ACGT", 1, -4)
+    pairs = list(zip(queries, targets))
+    wall, found = timed(lambda: [parasail.sw_striped_sat(q, t, 7, 1, matrix).score for q, t in pairs])
+    table.compared(names[0], cells, wall, found, expected)
+
+    def trace(query, target):
+        result = parasail.sw_trace_striped_sat(query, target, 7, 1, matrix)
+        return result.score, result.cigar.decode
+
+    wall, found = timed(lambda: [trace(q, t) for q, t in pairs])
+    table.compared(names[1], cells, wall, [score for score, _ in found], expected)
+
+
+def run_all(table, swalign, count, folder):
+    """Every query against every target, as ssw_test and ssearch36 do; the best scores are compared."""
+    queries, _ = golden_pairs(count)
+    _, targets = golden_pairs(500)
+    cells = sum(map(len, queries)) * sum(map(len, targets))
+    q, t = folder / "q.fa", folder / "t.fa"
+    write_fasta(q, queries)
+    write_fasta(t, targets)
+    size = f"{count} x 500 sequences"
+    wall, sam = timed(lambda: output([swalign, "--forward-only", *ONE_THREAD, *SCORING, q, t]))
+    expected = best(sam_scores(sam))
+    table.row(f"swalign, {size}, best CIGAR of each query, 1 thread", cells, wall, "")
+    ssw = ["ssw_test", "-m", "1", "-x", "4", "-o", "7", "-e", "1"]
+    ssearch = "ssearch36 -q -n -3 -T 1 -r +1/-4 -f -6 -g -1 -z -1 -b 1 -d 0".split()
+    peers = [
+        (f"ssw_test, {size}, score only, 1 thread", [*ssw, t, q], ssw_scores, "ssw-align"),
+        (f"ssw_test -c -s, {size}, every CIGAR, 1 thread", [*ssw, "-c", "-s", t, q], sam_scores, "ssw-align"),
+        (f"ssearch36, {size}, score only, 1 thread", [*ssearch, q, t], ssearch_scores, "fasta3"),
+    ]
+    for name, command, scores, package in peers:
+        if shutil.which(command[0]) is None:
+            table.missing(name, f"apt-get install {package}")
+            continue
+        try:
+            wall, text = timed(lambda: output(command))
+        except subprocess.CalledProcessError as error:
+            table.failed = True
+            print(name, "-", "-", "-", f"FAILED: {error}", sep="\t", flush=True)
+            continue
+        table.compared(name, cells, wall, best(scores(text)), expected)
+
+
+def run(swalign, pairs, queries):
+    table = Table()
+    with tempfile.TemporaryDirectory() as folder:
+        run_pairs(table, swalign, pairs, pathlib.Path(folder))
+        run_all(table, swalign, queries, pathlib.Path(folder))
+    sys.exit(table.failed)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["inputs", folder, pairs, reads]:
+            inputs(folder, int(pairs), int(reads))
+        case ["run", swalign, pairs, queries]:
+            run(swalign, int(pairs), int(queries))
+        case _:
+            sys.exit(__doc__)

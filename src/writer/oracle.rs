@@ -1,0 +1,290 @@
+//! The plain twin of our text: records as noodles holds them, written by noodles. Ours must be the same
+//! byte for byte, the refusals too, and noodles must read it back.
+
+use super::SamWriter;
+use super::tags::mapping_quality;
+use super::tests::{Random, at, options, read, writer};
+use crate::alignment::{Alignment, Cigar, Found, Op, Strand};
+use crate::alphabet::{Alphabet, reverse_complement};
+use crate::options::Options;
+use crate::reader::Record;
+use crate::scoring::{Matrix, Scoring};
+use noodles_sam::Header;
+use noodles_sam::alignment::RecordBuf;
+use noodles_sam::alignment::io::Write as _;
+use noodles_sam::alignment::record::cigar::op::{Kind, Op as SamOp};
+use noodles_sam::alignment::record::data::field::Tag;
+use noodles_sam::alignment::record::{Flags, MappingQuality};
+use noodles_sam::io::{Reader, Writer};
+use std::io;
+
+/// One query against a few targets.
+struct Case {
+    options: Options,
+    scoring: Scoring,
+    /// Names and letters.
+    targets: Vec<(String, String)>,
+    query: Record,
+    found: Found,
+}
+
+impl Case {
+    fn writer(&self) -> SamWriter {
+        let targets: Vec<_> =
+            self.targets.iter().map(|(name, letters)| (name.as_str(), letters.as_str())).collect();
+        writer(&self.options, self.scoring.clone(), &targets).unwrap()
+    }
+
+    /// All records of the query.
+    fn lines(&self) -> Vec<RecordBuf> {
+        let Found { alignments, second, threshold } = &self.found;
+        let mut lines: Vec<_> = alignments.iter().map(|alignment| self.line(alignment)).collect();
+        match alignments.first() {
+            None => {
+                let mut line = RecordBuf::default();
+                *line.flags_mut() = Flags::UNMAPPED;
+                *line.mapping_quality_mut() = MappingQuality::new(0);
+                self.set_sequence(&mut line, Strand::Forward);
+                lines.push(line);
+            }
+            Some(primary) => {
+                let quality = mapping_quality(&self.scoring, primary, *second, *threshold);
+                *lines[0].mapping_quality_mut() = MappingQuality::new(quality);
+                self.set_sequence(&mut lines[0], primary.strand);
+                if let Some(second) = *second {
+                    lines[0].data_mut().insert(Tag::new(b'X', b'S'), second.into());
+                }
+            }
+        }
+        for line in lines.iter_mut().skip(1) {
+            line.flags_mut().insert(Flags::SECONDARY);
+            *line.mapping_quality_mut() = MappingQuality::new(0);
+        }
+        for line in &mut lines {
+            *line.name_mut() = (!self.query.name.is_empty()).then(|| self.query.name.as_str().into());
+            if self.options.read_group.is_some() {
+                line.data_mut().insert(Tag::READ_GROUP, "g 1".into());
+            }
+        }
+        lines
+    }
+
+    fn oriented(&self, strand: Strand) -> Vec<u8> {
+        match strand {
+            Strand::Forward => self.query.sequence.clone(),
+            Strand::Reverse => reverse_complement(&self.query.sequence),
+        }
+    }
+
+    /// SEQ and QUAL.
+    fn set_sequence(&self, line: &mut RecordBuf, strand: Strand) {
+        let letters = self.oriented(strand).into_iter();
+        *line.sequence_mut() =
+            letters.map(|letter| if letter == b'*' { b'X' } else { letter }).collect::<Vec<_>>().into();
+        let mut scores = self.query.qualities.clone().unwrap_or_default();
+        scores.iter_mut().for_each(|score| *score = score.wrapping_sub(b'!'));
+        if strand == Strand::Reverse {
+            scores.reverse();
+        }
+        *line.quality_scores_mut() = scores.into();
+    }
+
+    /// What follows from the alignment alone, residue by residue.
+    fn line(&self, alignment: &Alignment) -> RecordBuf {
+        let query = self.oriented(alignment.strand);
+        let target = self.targets[alignment.target as usize].1.as_bytes();
+        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+        let (mut cigar, mut md) = (vec![Kind::SoftClip; i], String::new());
+        let (mut equals, mut edits) = (0, 0);
+        for &(len, op) in &alignment.cigar {
+            if op == Op::Deletion {
+                md += &format!("{equals}^");
+                equals = 0;
+            }
+            for _ in 0..len {
+                let equal = op == Op::Match && self.equal(query[i], target[j]);
+                match op {
+                    Op::Match if equal => equals += 1,
+                    Op::Match => {
+                        md += &format!("{equals}{}", self.letter(target[j]));
+                        equals = 0;
+                    }
+                    Op::Insertion => {}
+                    Op::Deletion => md.push(self.letter(target[j])),
+                }
+                cigar.push(match op {
+                    Op::Match if !self.options.eqx => Kind::Match,
+                    Op::Match if equal => Kind::SequenceMatch,
+                    Op::Match => Kind::SequenceMismatch,
+                    Op::Insertion => Kind::Insertion,
+                    Op::Deletion => Kind::Deletion,
+                });
+                edits += i32::from(!equal);
+                i += usize::from(op != Op::Deletion);
+                j += usize::from(op != Op::Insertion);
+            }
+        }
+        md += &equals.to_string();
+        cigar.resize(cigar.len() + query.len() - i, Kind::SoftClip);
+        let mut line = RecordBuf::default();
+        *line.flags_mut() = match alignment.strand {
+            Strand::Forward => Flags::empty(),
+            Strand::Reverse => Flags::REVERSE_COMPLEMENTED,
+        };
+        *line.reference_sequence_id_mut() = Some(alignment.target as usize);
+        *line.alignment_start_mut() = (alignment.target_start as usize + 1).try_into().ok();
+        let runs = cigar.chunk_by(|a, b| a == b).map(|run| SamOp::new(run[0], run.len()));
+        *line.cigar_mut() = runs.collect();
+        let data = line.data_mut();
+        data.insert(Tag::EDIT_DISTANCE, edits.into());
+        data.insert(Tag::MISMATCHED_POSITIONS, md.into());
+        data.insert(Tag::ALIGNMENT_SCORE, alignment.score.into());
+        line
+    }
+
+    /// The same code, and in DNA one of A, C, G, T.
+    fn equal(&self, a: u8, b: u8) -> bool {
+        let [a, b] = [a, b].map(|letter| self.scoring.alphabet.code(letter));
+        a.is_some() && a == b && (self.scoring.alphabet == Alphabet::Protein || a < Some(4))
+    }
+
+    /// A target's letter as its code has it, which is all that the writer knows.
+    fn letter(&self, letter: u8) -> char {
+        let code = self.scoring.alphabet.code(letter).unwrap();
+        match self.scoring.alphabet.letters()[usize::from(code)] {
+            b'*' => 'X',
+            letter => char::from(letter),
+        }
+    }
+}
+
+impl Random {
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u32) as usize]
+    }
+
+    fn case(&mut self) -> Case {
+        let protein = self.below(3) == 0;
+        let scoring = match protein {
+            true => Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1),
+            false => Scoring::dna(1, 4, 6, 1),
+        };
+        let letters = match protein {
+            true => self.pick(&[&b"ARNDCQEGHILKMFPSTWYVBZX*UOJ"[..], b"KKKKKKKKKX*UJ", b"MK*"]),
+            false => self.pick(&[&b"ACGT"[..], b"AAAAAAAAAAAC", b"ACGTRYSWKMBDHVNUacgtrn", b"GGGGGGGGN"]),
+        };
+        let alignments: Vec<_> = (0..self.below(4)).map(|_| self.alignment(protein)).collect();
+        let longest = |end: fn(&Alignment) -> u32| alignments.iter().map(end).max().unwrap_or(0);
+        let query_len = longest(|alignment| alignment.query_end) + self.below(3) * self.below(60);
+        let target_len = longest(|alignment| alignment.target_end) + 1 + self.below(3);
+        let names = ["a", "b|c=*", "a_name.of:some-length/1"];
+        let targets = names.map(|name| (name.to_string(), self.letters(target_len, letters))).to_vec();
+        let qualities = (self.below(2) == 0)
+            .then(|| (0..query_len).map(|_| char::from(b'!' + self.below(94) as u8)).collect::<String>());
+        let query = read("q/1", &self.letters(query_len, letters), qualities.as_deref());
+        let second = (self.below(2) == 0).then(|| self.below(2000) as i32 - 5);
+        let found = Found { alignments, second, threshold: self.below(200) as i32 - 5 };
+        let read_group = (self.below(2) == 0).then(|| "@RG\tID:g 1\tSM:s".to_string());
+        let options = Options { eqx: self.below(2) == 0, read_group, ..options() };
+        Case { options, scoring, targets, query, found }
+    }
+
+    fn alignment(&mut self, protein: bool) -> Alignment {
+        let stretch = self.pick(&[1, 7, 40]);
+        let longer = |(len, op)| if op == Op::Match { (len * stretch, op) } else { (len, op) };
+        let cigar: Cigar = self.cigar().into_iter().map(longer).collect();
+        let strand = if protein { Strand::Forward } else { self.pick(&[Strand::Forward, Strand::Reverse]) };
+        let query_start = self.pick(&[0, 1, 9, 10, 101]);
+        let target_start = self.pick(&[0, 8, 9, 98, 99, 1000]);
+        let (target, score) = (self.below(3), self.below(100_000) as i32 - 20);
+        Alignment { target, score, ..at(strand, query_start, target_start, cigar) }
+    }
+
+    /// Makes a record that SAM may not be able to hold.
+    fn spoil(&mut self, query: &mut Record) {
+        let qualities = query.qualities.get_or_insert_default();
+        match self.below(8) {
+            0 => query.name = self.pick(&["", "*", "**", "q@", "q\t", " ", "\u{e9}", "\u{7f}"]).to_string(),
+            1 => query.name = "q".repeat(self.pick(&[1, 254, 255])),
+            2 => qualities.clear(),
+            3 => qualities.push(b'!'),
+            4 => drop(qualities.pop()),
+            5 => qualities.fill(self.pick(b" !~\x7f\xff*")),
+            6 => query.sequence.fill(self.pick(b"-=.1*@Zz[`{\x80")),
+            _ => query.sequence.truncate(0),
+        }
+    }
+}
+
+fn written(header: &Header, lines: &[RecordBuf]) -> io::Result<Vec<u8>> {
+    let mut writer = Writer::new(Vec::new());
+    lines.iter().try_for_each(|line| writer.write_alignment_record(header, line))?;
+    Ok(writer.into_inner())
+}
+
+#[test]
+fn records_are_those_of_noodles() {
+    let (mut refused, mut held) = (0, 0);
+    for seed in 0..3000 {
+        let mut random = Random(seed);
+        let mut case = random.case();
+        if case.found.alignments.is_empty() || random.below(8) == 0 {
+            case.found.alignments.clear();
+            random.spoil(&mut case.query);
+        }
+        let writer = case.writer();
+        let header: Header = String::from_utf8(writer.header().concat()).unwrap().parse().unwrap();
+        let lines = case.lines();
+        let text = writer.records(&[case.query.clone()], &[case.found.clone()]);
+        match written(&header, &lines) {
+            Err(problem) => {
+                refused += 1;
+                let expected = format!(
+                    "reads.fq, record 1{}: SAM can't hold this record ({problem}); give it a name of 1 to 254 \
+                     printable ASCII characters without '@', and qualities from '!' to '~'",
+                    if case.query.name.is_empty() {
+                        String::new()
+                    } else {
+                        format!(" '{}'", case.query.name)
+                    },
+                );
+                assert_eq!(text.unwrap_err().to_string(), expected, "seed {seed}");
+            }
+            Ok(expected) => {
+                held += 1;
+                let text = text.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                let show = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+                assert_eq!(show(&text), show(&expected), "seed {seed}");
+                let mut reader = Reader::new(&text[..]);
+                let again: Vec<_> = reader.record_bufs(&header).collect::<io::Result<_>>().unwrap();
+                assert_eq!(again.len(), lines.len(), "seed {seed}");
+                assert_eq!(show(&written(&header, &again).unwrap()), show(&expected), "seed {seed}");
+            }
+        }
+    }
+    assert!(refused > 300 && held > 1500, "{refused} refused, {held} held");
+}
+
+/// At the seams of the parts in which references are written.
+#[test]
+fn headers_are_those_of_noodles() {
+    for references in [1, 2, 4095, 4096, 4097, 10_000] {
+        let name = |at: usize| {
+            (format!("{at}{}", ["xy|z", "#*=", "~/"][at % 3].repeat(at % 8)), "A".repeat(1 + at % 130))
+        };
+        let targets = (0..references).map(name).collect();
+        let (scoring, found) = (Scoring::dna(1, 4, 6, 1), Found::default());
+        let read_group = Some("@RG\tID:g 1\tSM:s\tPL:ILLUMINA".to_string());
+        let options = Options { read_group, ..options() };
+        let case = Case { options, scoring, targets, query: read("q", "A", None), found };
+        let text = String::from_utf8(case.writer().header().concat()).unwrap();
+        let header: Header = text.parse().unwrap();
+        let read =
+            header.reference_sequences().iter().map(|(name, map)| (name.to_string(), map.length().get()));
+        let expected = case.targets.iter().map(|(name, letters)| (name.clone(), letters.len()));
+        assert!(read.eq(expected), "{references} references");
+        let mut again = Vec::new();
+        Writer::new(&mut again).write_header(&header).unwrap();
+        assert!(again == text.as_bytes(), "{references} references");
+    }
+}
