@@ -17,8 +17,9 @@ use rayon::prelude::*;
 use straight::straight;
 use walk::Walk;
 
-/// Directions that are filled at once take at most this many bytes.
-const FILL_BYTES: u64 = 48 << 20;
+/// Directions that are filled at once take at most this many bytes: each worker has as much of the
+/// host's memory under way, and once more to read.
+const FILL_BYTES: u64 = 16 << 20;
 /// A window whose directions take more than this is walked block by block.
 const WINDOW_BYTES: u64 = 48 << 20;
 /// Side of such a block, in cells: its directions take half its square, 72 MiB.

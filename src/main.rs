@@ -8,10 +8,6 @@ use swalign::error::{Error, Result};
 use swalign::options::Options;
 use swalign::{engine, pipeline};
 
-/// The system's allocator keeps a heap for each thread, and most of what was ever in it.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let outcome = match cli::parse() {
         Command::Align(options) => align(&options),

@@ -14,6 +14,9 @@ const CPU_WORKERS: usize = 2;
 /// Workers of one GPU, at least and at most: some prepare and walk while others wait for it.
 const GPU_WORKERS: (usize, usize) = (2, 6);
 
+/// Threads of such a worker, at most.
+const WORKER_THREADS: usize = 8;
+
 /// What workers make their engines on.
 pub enum Device {
     Plain,
@@ -83,9 +86,8 @@ impl Device {
         let Device::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
         let (least, most) = GPU_WORKERS;
         // Measured on 16 cores: six workers of six threads each.
-        let each = (threads * 3 / 8).clamp(least, most);
-        let workers = each.max(least * cards.len());
-        Crew::apart(workers, (threads * 3 / 8).max(threads.min(2)))
+        let workers = (threads * 3 / 8).clamp(least, most).max(least * cards.len());
+        Crew::apart(workers, (threads * 3 / 8).clamp(threads.min(2), WORKER_THREADS))
     }
 }
 
