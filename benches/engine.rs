@@ -224,7 +224,9 @@ fn parts(batch: &Batch, pairs: &[Pair]) -> Vec<Part> {
 }
 
 /// The hits of a batch and their alignments.
-fn hits_and_paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> (Vec<Hit>, Vec<Alignment>) {
+type Answers = (Vec<Hit>, Vec<Alignment>);
+
+fn hits_and_paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> Answers {
     let hits = engine.score(batch, pairs).expect("scores");
     let wanted: Vec<Wanted> = pairs
         .par_iter()
@@ -264,7 +266,7 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
     let pools: Vec<rayon::ThreadPool> = (0..WORKERS).map(pool).collect();
     let work = |device: &mut Device, batches: Vec<(Batch, Vec<Pair>)>| {
         let next = AtomicUsize::new(0);
-        let mut done: Vec<(usize, (Vec<Hit>, Vec<Alignment>))> = std::thread::scope(|scope| {
+        let mut done: Vec<(usize, Answers)> = std::thread::scope(|scope| {
             let workers: Vec<_> = device
                 .engines()
                 .into_iter()

@@ -64,7 +64,7 @@ engine_rows() {
     "$BENCH_ENGINE" list "$@" >"$folder/names"
     while IFS= read -r name; do
         say "engine: $name"
-        if "$BENCH_ENGINE" "${engine_device[@]}" "${small[@]}" "$@" "only=$name" >"$folder/row" </dev/null; then
+        if "$BENCH_ENGINE" ${engine_device[@]+"${engine_device[@]}"} ${small[@]+"${small[@]}"} "$@" "only=$name" >"$folder/row" </dev/null; then
             line=$(tail -n 1 "$folder/row")
             IFS=$'\t' read -r work cells wall _ kernel _ <<<"$line"
             row "$work" "$cells" "$(seconds "$wall")" "$(seconds "$kernel")" - "answers checked"
@@ -135,7 +135,8 @@ if [ -z "${BENCH_ENGINE-}" ] || [ -z "${SWALIGN-}" ]; then
     SWALIGN=${SWALIGN:-$(executable swalign <"$folder/cargo")}
 fi
 
-# The engine's benchmark takes the name alone, and no name for the best GPU.
+# The engine's benchmark takes the name alone, and no name for the best GPU. (macOS' bash 3 calls an empty
+# array unset, hence the ${engine_device[@]+...} above and below.)
 if [ "$device" = auto ]; then
     device=gpu
     if "$SWALIGN" devices 2>/dev/null | grep -q '^cpu.*default$'; then device=cpu; fi
@@ -146,7 +147,7 @@ gpu) engine_device=() ;;
 esac
 
 say "device: $device"
-"$BENCH_ENGINE" "${engine_device[@]}" small growth "only=pairs 10 of" >"$folder/row"
+"$BENCH_ENGINE" ${engine_device[@]+"${engine_device[@]}"} small growth "only=pairs 10 of" >"$folder/row"
 name=$(sed -n '1s/^# //p' "$folder/row")
 driver=$("$SWALIGN" devices 2>/dev/null | awk -F '\t' -v name="$name" 'index(name, $2) { print $9; exit }')
 processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | sed -n 1p || true)

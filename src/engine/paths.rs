@@ -43,7 +43,7 @@ impl Paths {
         let (part, place) = self.places.get(index)?;
         let words = (**self.parts.get(*part as usize)?).as_ref();
         let words = words.get(place.start as usize..place.end as usize)?;
-        (!words.is_empty()).then(|| Runs { words, left: STEPS_PER_WORD })
+        (!words.is_empty()).then_some(Runs { words, left: STEPS_PER_WORD })
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
     fn runs_by_hand() {
         let runs = |words: &[u32]| -> Vec<(u32, Source)> {
             let mut paths = Paths::none(1);
-            paths.push(Box::new(words.to_vec()), [0..words.len() as u32]);
+            paths.push(Box::new(words.to_vec()), std::iter::once(0..words.len() as u32));
             paths.runs(1).map(Iterator::collect).unwrap_or_default()
         };
         use Source::{Deletion, Diagonal, Insertion};

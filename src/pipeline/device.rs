@@ -13,6 +13,8 @@ use std::sync::Arc;
 const CPU_WORKERS: usize = 2;
 /// Workers of one GPU, at least and at most: some prepare and walk while others wait for it.
 const GPU_WORKERS: (usize, usize) = (2, 6);
+/// Workers of each of several GPUs.
+const WORKERS_OF_SEVERAL: usize = 4;
 
 /// Threads of such a worker, at most.
 const WORKER_THREADS: usize = 8;
@@ -86,8 +88,11 @@ impl Device {
         let Device::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
         let (least, most) = GPU_WORKERS;
         // Measured on 16 cores: six workers of six threads each.
-        let workers = (threads * 3 / 8).clamp(least, most).max(least * cards.len());
-        Crew::apart(workers, (threads * 3 / 8).clamp(threads.min(2), WORKER_THREADS))
+        let workers = match cards.len() {
+            1 => (threads * 3 / 8).clamp(least, most),
+            several => several * WORKERS_OF_SEVERAL,
+        };
+        Crew::apart(workers, (threads * 9 / 4 / workers).clamp(1, WORKER_THREADS))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Adapters and devices: finding, naming, opening, waiting, and noticing faults.
 
 use crate::error::EngineError;
+use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -139,6 +140,12 @@ fn no_gpu(infos: &[wgpu::AdapterInfo]) -> EngineError {
     ))
 }
 
+/// Opens all of them side by side: each takes the driver a while.
+fn request_all(adapters: Vec<wgpu::Adapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
+    let request = |adapter| pollster::block_on(Device::request(adapter, checked));
+    adapters.into_par_iter().map(request).collect()
+}
+
 impl Device {
     /// Opens the best real GPU.
     pub fn open_best(checked: bool) -> Result<Device, EngineError> {
@@ -156,7 +163,7 @@ impl Device {
             return Err(no_gpu(&infos));
         }
         let real = adapters.into_iter().filter(|adapter| rank(&adapter.get_info()).is_some());
-        real.map(|adapter| pollster::block_on(Device::request(adapter, checked))).collect()
+        request_all(real.collect(), checked)
     }
 
     /// Opens the adapters that `names` name, each once.
@@ -177,8 +184,7 @@ impl Device {
             }
             chosen.push(index);
         }
-        let adapter = |index: usize| adapters[index].clone();
-        chosen.into_iter().map(|index| pollster::block_on(Device::request(adapter(index), checked))).collect()
+        request_all(chosen.into_iter().map(|index| adapters[index].clone()).collect(), checked)
     }
 
     async fn request(adapter: wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
