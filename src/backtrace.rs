@@ -1,8 +1,8 @@
 //! From a hit to its path: back from the end cell to the first cell whose H is 0.
 //!
-//! Paths without gaps need no directions ([`straight`]). Of the others an engine may walk some by
+//! Paths without gaps need no directions (`straight`). Of the others an engine may walk some by
 //! itself ([`Engine::trace`]); the rest is walked here over directions that the engine fills, and very
-//! long ones block by block ([`blocks`]). All ways give the same path, and each path is rescored.
+//! long ones block by block (`blocks`). All ways give the same path, and each path is rescored.
 
 pub mod blocks;
 mod straight;

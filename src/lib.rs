@@ -47,7 +47,7 @@
 //!
 //! ```text
 //! reader --Record--> pipeline --Batch--> candidates --Pair--> engine.score --Hit--> hits
-//!     --Window--> engine.fill --Directions--> backtrace --Alignment--> writer
+//!     --Window--> engine.trace, engine.fill --Paths, Directions--> backtrace --Alignment--> writer
 //! ```
 //!
 //! - [`reader`] gives records, [`batch`] lays their codes one behind the other.

@@ -1,7 +1,7 @@
 //! FASTA and FASTQ in, plain or gzip (bgzf included), from a file or from stdin.
 //!
-//! The bytes come in blocks of whole records ([`blocks`]); a block's pieces are parsed side by side on
-//! all threads ([`parse`]), and what is made of the records comes in the order of the file: plain
+//! The bytes come in blocks of whole records (`blocks`); a block's pieces are parsed side by side on
+//! all threads (`parse`), and what is made of the records comes in the order of the file: plain
 //! [`Record`]s from a [`Reader`], checked and encoded ones from [`Queries`] and [`read_references`].
 //! Memory holds two blocks, one being parsed and one read ahead, however long the input is.
 
