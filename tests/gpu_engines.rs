@@ -8,7 +8,7 @@ use std::sync::Arc;
 use swalign::engine::gpu::{Card, Gpu, Tuning};
 
 /// Leaves nothing to the host, and takes few tiles for many.
-const ALONE: Tuning = Tuning { few_cells: 0, few_tiles: 0, many_grids: 0 };
+const ALONE: Tuning = Tuning { few_cells: 0, few_tiles: 0 };
 
 fn card(checked: bool) -> Arc<Card> {
     Card::open(Some(&common::test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
@@ -34,11 +34,7 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_grids() {
     suite::grids_agree(&mut gpu());
-    suite::grids_agree(&mut gpu().tuned(Tuning {
-        few_cells: 0,
-        few_tiles: usize::MAX,
-        many_grids: usize::MAX,
-    }));
+    suite::grids_agree(&mut gpu().tuned(Tuning { few_cells: 0, few_tiles: usize::MAX }));
 }
 
 #[test]

@@ -37,8 +37,8 @@ use std::time::Duration;
 use upload::Staging;
 use wgpu::BufferUsages;
 
-/// Edge values of a job, at most: 256 MiB.
-const JOB_EDGES: u64 = 1 << 25;
+/// Edge values of a job, at most: 512 MiB.
+const JOB_EDGES: u64 = 1 << 26;
 /// Keys of the counting sort by columns.
 const COLS_CLASSES: u32 = 1 << 12;
 const COLS_PER_CLASS: u32 = 8;
@@ -159,13 +159,11 @@ pub struct Tuning {
     pub few_cells: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
-    /// So many matrices of long queries fill a device even with long tiles.
-    pub many_grids: usize,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
-        Tuning { few_cells: 1 << 22, few_tiles: 1 << 10, many_grids: 64 }
+        Tuning { few_cells: 1 << 22, few_tiles: 1 << 10 }
     }
 }
 

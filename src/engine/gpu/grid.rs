@@ -15,8 +15,6 @@ pub struct Grid {
     height: u32,
     /// Empty rows above the first.
     pad: u32,
-    /// Columns of a tile.
-    run: u32,
 }
 
 /// One tile of a grid. Tiles of one wave run side by side; each waits for the waves before.
@@ -30,17 +28,12 @@ pub struct GridTile {
 impl Grid {
     /// A grid whose last strip is full, for scores: the empty rows stand above the query.
     pub fn padded(rows: u32, cols: u32, height: u32) -> Grid {
-        Grid { rows, cols, height, pad: rows.next_multiple_of(height) - rows, run: TILE_COLS }
-    }
-
-    /// The grid with tiles of `run` columns.
-    pub fn with_runs(self, run: u32) -> Grid {
-        Grid { run, ..self }
+        Grid { rows, cols, height, pad: rows.next_multiple_of(height) - rows }
     }
 
     /// A grid whose first strip begins with the first row, so that edges can enter from above.
     pub fn unpadded(rows: u32, cols: u32, height: u32) -> Grid {
-        Grid { rows, cols, height, pad: 0, run: TILE_COLS }
+        Grid { rows, cols, height, pad: 0 }
     }
 
     pub fn strips(&self) -> u32 {
@@ -61,15 +54,15 @@ impl Grid {
         u64::from(self.cols) + u64::from(strip) * u64::from(self.height + 1)
     }
 
-    /// The tiles, given the columns that each strip needs; cut at multiples of a tile's, so that
+    /// The tiles, given the columns that each strip needs; cut at multiples of [`TILE_COLS`], so that
     /// whatever a tile needs from above was done one wave before it.
     pub fn tiles(&self, cols: impl Fn(u32) -> Cols) -> impl Iterator<Item = GridTile> {
         (0..self.strips()).flat_map(move |strip| {
             let cols = cols(strip);
-            (cols.start / self.run..cols.end.div_ceil(self.run)).map(move |run| GridTile {
+            (cols.start / TILE_COLS..cols.end.div_ceil(TILE_COLS)).map(move |run| GridTile {
                 strip,
                 wave: strip + run,
-                cols: cols.start.max(run * self.run)..cols.end.min((run + 1) * self.run),
+                cols: cols.start.max(run * TILE_COLS)..cols.end.min((run + 1) * TILE_COLS),
             })
         })
     }

@@ -61,8 +61,6 @@ pub const TASK_ALIGNMENT: usize = 64;
 /// Target columns of a tile where a matrix is cut into tiles: short, so that many tiles soon run side by
 /// side, and long against the steps in which a tile's lanes begin and end.
 pub const TILE_COLS: u32 = 512;
-/// Target columns of a tile where there are many matrices.
-pub const LONG_TILE_COLS: u32 = 2048;
 /// Workgroups of one dimension of a dispatch.
 pub const MAX_GROUPS: u32 = 65_535;
 

@@ -4,7 +4,7 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::gpu::grid::Grid;
 use crate::engine::gpu::job::{Answer, Inputs, Job};
-use crate::engine::gpu::layout::{LONG_TILE_COLS, TILE_COLS, Task};
+use crate::engine::gpu::layout::Task;
 use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Variant};
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of};
 use crate::error::EngineError;
@@ -19,6 +19,9 @@ const JOB_PAIRS: usize = 1 << 19;
 const GRAIN: usize = 256;
 /// Pairs that one thread puts in order in one go.
 const SORT_PAIRS: usize = 1 << 12;
+/// Submissions that a job of grids may take: the more grids run side by side, the fewer of a wave's
+/// tiles wait for its last ones.
+const GRID_SUBMISSIONS: u64 = 4;
 /// Where tasks are padded so that workgroups share a query, at most so many times as many.
 const MOST_PADDING: usize = 2;
 
@@ -184,8 +187,6 @@ impl Gpu {
         let scores = scores_of(batch);
         let (variant, thin) = (Variant::joined(Kernel::Score, scores), Variant::thin(Kernel::Score, scores));
         let is_long = |pair: &Pair| batch.query(pair.query).len() as u32 > STRIP_ROWS && pair.cols() > 0;
-        let many = pairs.iter().filter(|pair| is_long(pair)).count() >= self.tuning.many_grids;
-        let run = if many { LONG_TILE_COLS } else { TILE_COLS };
         let mut long = pairs.iter().enumerate().filter(|(_, pair)| is_long(pair)).peekable();
         let next = |cells: u64| {
             let mut job = Job::default();
@@ -194,8 +195,10 @@ impl Gpu {
             let mut planned = 0;
             while let Some((index, pair)) = long.peek() {
                 let base = pair_task(batch, pair, 0);
-                let grid = Grid::padded(base.rows, pair.cols(), variant.capacity()).with_runs(run);
-                if planned > 0 && (planned >= cells || job.edges + grid.edges() > JOB_EDGES) {
+                let grid = Grid::padded(base.rows, pair.cols(), variant.capacity());
+                if planned > 0
+                    && (planned >= cells * GRID_SUBMISSIONS || job.edges + grid.edges() > JOB_EDGES)
+                {
                     break;
                 }
                 planned += batch.cells(pair);
