@@ -19,6 +19,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+pub use names::first_repeated;
 pub use queries::Queries;
 pub use references::{References, read_references};
 

@@ -103,3 +103,28 @@ fn the_default_is_no_software_adapter() {
         assert!(auto.stderr.contains(&using) && gpu.stderr.contains(&using), "{}", auto.stderr);
     }
 }
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn a_gpu_is_taken_once() {
+    let name = test_gpu();
+    let twice = on(&format!("gpu:{name},{name}"), &["data/proteins_20.fa", "data/uniprot_60.fa"]);
+    assert_eq!(twice.code, Some(1), "{}", twice.stderr);
+    assert!(twice.stderr.contains("a second time; name each once"), "{}", twice.stderr);
+    assert!(twice.stdout.is_empty());
+}
+
+/// All GPUs are all real ones: none where there are only software adapters.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn all_gpus_are_no_software_adapters() {
+    let listed = String::from_utf8(run_here(&["devices"]).stdout).unwrap();
+    let run = on("all", &["data/proteins_20.fa", "data/uniprot_60.fa"]);
+    match listed.lines().any(|line| line.starts_with("cpu") && line.ends_with("default")) {
+        true => {
+            assert_eq!(run.code, Some(1), "{}", run.stderr);
+            assert!(run.stderr.contains("software adapters are taken only when named"), "{}", run.stderr);
+        }
+        false => assert_eq!(run.code, Some(0), "{}", run.stderr),
+    }
+}

@@ -15,7 +15,7 @@ const PIECE: usize = 1 << 18;
 /// Pieces of a block for each thread: enough to even out what each of them takes.
 const PIECES_PER_THREAD: usize = 8;
 /// Bytes of a block at most, but for a record that is larger.
-const MAX_BLOCK: usize = 1 << 26;
+const MAX_BLOCK: usize = 1 << 25;
 
 /// Bytes that blocks and pieces should have, at least.
 #[derive(Clone, Copy, Debug)]

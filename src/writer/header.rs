@@ -7,6 +7,7 @@ use super::tags::push_number;
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use crate::options::Options;
+use crate::reader::first_repeated;
 use crate::scoring::Scoring;
 use noodles_sam::header::Parser;
 use noodles_sam::header::record::value::Map;
@@ -15,7 +16,6 @@ use noodles_sam::header::record::value::map::program::tag as program_tag;
 use noodles_sam::header::record::value::map::{self, Program, ReadGroup, ReferenceSequence};
 use noodles_sam::{Header, io::Writer};
 use rayon::prelude::*;
-use std::hash::{BuildHasher, RandomState};
 use std::num::NonZero;
 
 /// The program's ID and name in @PG.
@@ -37,7 +37,7 @@ pub fn text(
     names: &[String],
     targets: &Sequences,
 ) -> Result<Vec<Vec<u8>>> {
-    if let Some(twice) = first_repeated(names) {
+    if let Some((_, twice)) = first_repeated(names) {
         return Err(refused_target(options, &names[twice], "its name stands twice"));
     }
     let references = names.par_chunks(PART).enumerate().map(|(part, names)| {
@@ -93,23 +93,6 @@ fn lines(options: &Options, part: &Header) -> Result<Vec<u8>> {
         Error::input(place, format!("SAM can't hold this reference or read group ({source})"), remedy)
     })?;
     Ok(text)
-}
-
-/// The first name that equals an earlier one.
-///
-/// Equal names become neighbours by sorting, which all threads do, unlike filling a table: each name is
-/// a number, half its hash and half its place.
-fn first_repeated(names: &[String]) -> Option<usize> {
-    let hasher = RandomState::new();
-    let key = |(at, name): (usize, &String)| hasher.hash_one(name) << 32 | at as u64;
-    let name = |key: u64| &names[key as u32 as usize];
-    let mut keys: Vec<u64> = names.par_iter().enumerate().map(key).collect();
-    keys.par_sort_unstable();
-    let repeated = |same: &[u64]| {
-        let twice = (1..same.len()).find(|&at| same[..at].iter().any(|&other| name(other) == name(same[at])));
-        twice.map(|at| same[at] as u32 as usize)
-    };
-    keys.par_chunk_by(|a, b| a >> 32 == b >> 32).filter_map(repeated).min()
 }
 
 /// @HD.
