@@ -1,0 +1,459 @@
+//! Scores of pairs that lie side by side in the lanes of vectors (inter-sequence vectors, as in Rognes
+//! 2011), two columns at a time, in lanes as narrow as the scores allow.
+
+use super::simd::{Kernel, Lane, Simd, Table, Vectors};
+use crate::alignment::Hit;
+use crate::alphabet::CODES;
+use crate::batch::{Batch, Pair};
+use crate::scoring::{Scoring, Substitution};
+use bytemuck::{Pod, cast_slice, cast_slice_mut, pod_read_unaligned, zeroed_slice_box};
+
+/// Bits of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Width {
+    W8,
+    W16,
+    W32,
+}
+
+impl Width {
+    pub fn bytes(self) -> usize {
+        match self {
+            Width::W8 => 1,
+            Width::W16 => 2,
+            Width::W32 => 4,
+        }
+    }
+
+    /// The largest score that is exact in lanes of this width; `None` where they don't hold the penalties.
+    pub fn most(self, scoring: &Scoring) -> Option<i64> {
+        let costs = Costs::new(scoring);
+        match self {
+            Width::W8 => costs.most::<i8>(),
+            Width::W16 => costs.most::<i16>(),
+            Width::W32 => costs.most::<i32>(),
+        }
+    }
+}
+
+/// Codes that stand for no residue where letters are compared: equal to no code, each other included.
+const NO_QUERY: u8 = 62;
+const NO_TARGET: u8 = 63;
+/// A code of no letter in a matrix: its scores are the lowest.
+const NO_LETTER: u8 = CODES as u8 - 1;
+
+/// What a step can add to a score or take from it.
+#[derive(Clone, Copy)]
+struct Costs {
+    best: i32,
+    worst: i32,
+    first: i32,
+    extend: i32,
+}
+
+impl Costs {
+    fn new(scoring: &Scoring) -> Costs {
+        let worst = match &scoring.substitution {
+            Substitution::Equal { mismatch, .. } => -mismatch,
+            Substitution::Matrix(matrix) => {
+                matrix.scores.iter().flatten().copied().min().map_or(0, i32::from)
+            }
+        };
+        let first = scoring.gap_open + scoring.gap_extend;
+        Costs { best: scoring.max_potential(), worst, first, extend: scoring.gap_extend }
+    }
+
+    /// The lane value of a score of 0: nothing that a step computes lies below the type's lowest.
+    fn zero<T: Lane>(&self) -> i64 {
+        i64::from(T::MIN) + i64::from((self.first + self.extend).max(-self.worst).max(1))
+    }
+
+    /// The largest score that another step can't bring beyond the type's highest.
+    fn most<T: Lane>(&self) -> Option<i64> {
+        let most = i64::from(T::MAX) - i64::from(self.best) - self.zero::<T>();
+        (most >= i64::from(self.best).max(1) && i64::from(self.best) <= i64::from(T::MAX)).then_some(most)
+    }
+}
+
+/// A group of pairs, at most as many as there are lanes; the answer is one for each, `None` where the
+/// lanes are too narrow for its scores.
+pub struct Score<'a> {
+    pub batch: &'a Batch,
+    pub pairs: &'a [Pair],
+    /// Places among `pairs`.
+    pub group: &'a [u32],
+    pub width: Width,
+}
+
+impl Kernel for Score<'_> {
+    type Output = Vec<Option<Hit>>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<Option<Hit>> {
+        match self.width {
+            Width::W8 => self.in_lanes::<i8, S>(simd),
+            Width::W16 => self.in_lanes::<i16, S>(simd),
+            Width::W32 => self.in_lanes::<i32, S>(simd),
+        }
+    }
+}
+
+impl Score<'_> {
+    fn members(&self) -> impl Iterator<Item = &Pair> {
+        self.group.iter().map(|&index| &self.pairs[index as usize])
+    }
+
+    fn target(&self, pair: &Pair) -> &[u8] {
+        &self.batch.target(pair.target)[pair.start as usize..pair.end as usize]
+    }
+
+    #[inline(always)]
+    fn in_lanes<T: Lane, S: Vectors<T>>(&self, simd: S) -> Vec<Option<Hit>> {
+        let costs = Costs::new(&self.batch.scoring);
+        let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
+        let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
+        let shape = Shape { rows, cols: cols.next_multiple_of(2) };
+        let own: Vec<[u32; 2]> = self.members().map(|pair| [pair.own - pair.start, pair.cols()]).collect();
+        let first = self.members().next().map_or(0, |pair| pair.query);
+        let ends = match &self.batch.scoring.substitution {
+            Substitution::Equal { match_, mismatch } => {
+                let letters = Letters {
+                    queries: self.queries::<T, S>(rows, NO_QUERY),
+                    targets: self.targets::<T, S>(shape.cols, NO_TARGET),
+                    match_: simd.splat(T::of(*match_)),
+                    mismatch: simd.splat(T::of(-mismatch)),
+                };
+                best_ends(simd, shape, costs, &own, letters)
+            }
+            Substitution::Matrix(matrix) if self.members().all(|pair| pair.query == first) => {
+                let profile = Profile {
+                    query: self.batch.query(first),
+                    targets: self.targets::<T, S>(shape.cols, NO_LETTER),
+                    tables: &matrix.scores,
+                    letters: self.batch.scoring.alphabet.letters().len(),
+                    columns: [[simd.splat(T::of(0)); CODES]; 2],
+                };
+                best_ends(simd, shape, costs, &own, profile)
+            }
+            Substitution::Matrix(matrix) => {
+                let scores = Scores {
+                    queries: self.queries::<T, S>(rows, NO_LETTER),
+                    targets: self.targets::<T, S>(shape.cols, NO_LETTER),
+                    tables: &matrix.scores,
+                };
+                best_ends(simd, shape, costs, &own, scores)
+            }
+        };
+        let hit = |(pair, end): (&Pair, &End)| {
+            let above = (rows - self.batch.query(pair.query).len()) as u32;
+            match end.score {
+                _ if end.overflowed => None,
+                0 => Some(Hit::default()),
+                score => Some(Hit {
+                    score,
+                    query_end: end.row + 1 - above,
+                    target_end: pair.start + end.col + 1,
+                }),
+            }
+        };
+        self.members().zip(&ends).map(hit).collect()
+    }
+
+    /// The queries' codes, a vector a row: the queries stand at the end of the rows, so that H of the rows
+    /// before them stays 0.
+    #[inline(always)]
+    fn queries<T: Lane, S: Vectors<T>>(&self, rows: usize, none: u8) -> Vec<S::V> {
+        let queries = self.members().map(|pair| self.batch.query(pair.query));
+        lanes_of::<T, S>(rows, none, queries.map(|query| (rows - query.len(), query)))
+    }
+
+    /// The targets' codes, a vector a column; the targets stand at the start of the columns.
+    #[inline(always)]
+    fn targets<T: Lane, S: Vectors<T>>(&self, cols: usize, none: u8) -> Vec<S::V> {
+        lanes_of::<T, S>(cols, none, self.members().map(|pair| (0, self.target(pair))))
+    }
+}
+
+/// `len` vectors whose lanes hold sequences, each from its first place on, and `none` elsewhere.
+#[inline(always)]
+fn lanes_of<'a, T: Lane, S: Vectors<T>>(
+    len: usize,
+    none: u8,
+    sequences: impl Iterator<Item = (usize, &'a [u8])>,
+) -> Vec<S::V> {
+    let mut lanes = zeroed_slice_box::<S::V>(len).into_vec();
+    let places: &mut [T] = cast_slice_mut(&mut lanes);
+    places.fill(T::of(i32::from(none)));
+    // Where letters are compared, those that match nothing must differ from each other.
+    let plain = |code: u8| T::of(i32::from(if none > NO_LETTER && code >= 4 { none } else { code }));
+    for (lane, (first, codes)) in sequences.enumerate() {
+        for (place, &code) in places.chunks_exact_mut(S::LANES).skip(first).zip(codes) {
+            place[lane] = plain(code);
+        }
+    }
+    lanes
+}
+
+/// Substitution scores, two columns at a time.
+trait Substitutes<T: Lane, S: Vectors<T>> {
+    /// What the scores of a column come from.
+    type Column: Copy;
+
+    fn columns(&mut self, simd: S, col: usize) -> [Self::Column; 2];
+    fn score(&self, simd: S, column: Self::Column, row: usize) -> S::V;
+}
+
+/// Letters that are equal or not.
+struct Letters<V> {
+    queries: Vec<V>,
+    targets: Vec<V>,
+    match_: V,
+    mismatch: V,
+}
+
+impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Letters<S::V> {
+    type Column = S::V;
+
+    #[inline(always)]
+    fn columns(&mut self, _: S, col: usize) -> [S::V; 2] {
+        [self.targets[col], self.targets[col + 1]]
+    }
+
+    #[inline(always)]
+    fn score(&self, simd: S, column: S::V, row: usize) -> S::V {
+        simd.select(simd.eq(self.queries[row], column), self.match_, self.mismatch)
+    }
+}
+
+/// A matrix and one query for all lanes: the scores of each letter against a column are looked up once.
+struct Profile<'a, V> {
+    query: &'a [u8],
+    targets: Vec<V>,
+    tables: &'a [Table; CODES],
+    letters: usize,
+    /// By query letter, of two columns.
+    columns: [[V; CODES]; 2],
+}
+
+impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Profile<'_, S::V> {
+    type Column = usize;
+
+    #[inline(always)]
+    fn columns(&mut self, simd: S, col: usize) -> [usize; 2] {
+        for (letter, table) in self.tables.iter().enumerate().take(self.letters) {
+            self.columns[0][letter] = simd.lookup(table, self.targets[col]);
+            self.columns[1][letter] = simd.lookup(table, self.targets[col + 1]);
+        }
+        [0, 1]
+    }
+
+    #[inline(always)]
+    fn score(&self, _: S, column: usize, row: usize) -> S::V {
+        self.columns[column][usize::from(self.query[row]) % CODES]
+    }
+}
+
+/// A matrix and a query of its own in each lane.
+struct Scores<'a, V> {
+    queries: Vec<V>,
+    targets: Vec<V>,
+    tables: &'a [Table; CODES],
+}
+
+impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Scores<'_, S::V> {
+    type Column = S::V;
+
+    #[inline(always)]
+    fn columns(&mut self, _: S, col: usize) -> [S::V; 2] {
+        [self.targets[col], self.targets[col + 1]]
+    }
+
+    #[inline(always)]
+    fn score(&self, _: S, column: S::V, row: usize) -> S::V {
+        let mut scores = self.queries[row];
+        let (queries, targets): (&mut [T], &[T]) =
+            (cast_slice_mut(std::slice::from_mut(&mut scores)), cast_slice(std::slice::from_ref(&column)));
+        for (query, target) in queries.iter_mut().zip(targets) {
+            let table = &self.tables[query.unsigned() as usize % CODES];
+            *query = T::of(i32::from(table[target.unsigned() as usize % CODES]));
+        }
+        scores
+    }
+}
+
+/// Rows and columns of a group; an even number of columns.
+#[derive(Clone, Copy)]
+struct Shape {
+    rows: usize,
+    cols: usize,
+}
+
+/// The best cell of a lane.
+#[derive(Clone, Copy, Default)]
+struct End {
+    score: i32,
+    row: u32,
+    col: u32,
+    overflowed: bool,
+}
+
+/// The best cell that a column has brought each lane so far.
+#[derive(Clone, Copy)]
+struct Top<V> {
+    score: V,
+    /// Row within its part of the rows.
+    row: V,
+    /// Part of the rows.
+    part: V,
+}
+
+/// Runs the recurrence, two columns at a time, and keeps the first best cell, in the order column, row, of
+/// the columns that each lane owns (`own`: the first, and behind the last).
+///
+/// Values are the scores plus a constant near the type's lowest value, so that its whole range is used
+/// (`Costs::zero`). Row and column numbers are counted in lanes: rows are taken in parts, columns in
+/// blocks that the lane's type can count. A lane that overflows computes on with wrong values, which
+/// reach no other lane.
+#[inline(always)]
+fn best_ends<T: Lane, S: Vectors<T>, U: Substitutes<T, S>>(
+    simd: S,
+    shape: Shape,
+    costs: Costs,
+    own: &[[u32; 2]],
+    mut substitutes: U,
+) -> Vec<End> {
+    let lane = |value: i64| simd.splat(T::of(value as i32));
+    let zero = lane(costs.zero::<T>());
+    let gap = lane(costs.zero::<T>() - i64::from(costs.first));
+    let first = lane(i64::from(costs.first));
+    let extend = lane(i64::from(costs.extend));
+    let one = lane(1);
+    let none = lane(0);
+    let limit = lane(costs.zero::<T>() + costs.most::<T>().unwrap_or(0));
+    // [H(i,j), E(i,j+1)] of the last column, a row each.
+    let mut column = vec![[zero, gap]; shape.rows];
+    let mut best = zero;
+    let mut highest = zero;
+    let mut ends = vec![End::default(); S::LANES];
+    // A lane counts from 0 to its highest value; blocks begin at even columns.
+    let block = T::MAX as usize / 2 * 2;
+    for start in (0..shape.cols).step_by(block) {
+        let end = (start + block).min(shape.cols);
+        let (from, last) = owned::<T, S>(own, start);
+        let before = best;
+        let mut found = Top { score: best, row: none, part: none };
+        let mut found_col = none;
+        let mut j = none;
+        for col in (start..end).step_by(2) {
+            let [left, right] = substitutes.columns(simd, col);
+            let mut tops = [Top { score: best, row: none, part: none }; 2];
+            let [mut diagonal, mut diagonal_right] = [zero, zero];
+            let [mut f, mut f_right] = [gap, gap];
+            let mut row = 0;
+            for (part, rows) in column.chunks_mut(T::VALUES).enumerate() {
+                let [top, top_right] = [tops[0].score, tops[1].score];
+                let mut i = none;
+                for cell in rows {
+                    // Invariant: diagonal = H(i-1,j-1), h = H(i,j-1), e = E(i,j), f = F(i,j).
+                    let [h, e] = *cell;
+                    let matched = simd.add(diagonal, substitutes.score(simd, left, row));
+                    let h_left = simd.max(simd.max(simd.max(matched, zero), e), f);
+                    diagonal = h;
+                    let opened = simd.sub(h_left, first);
+                    let e = simd.max(opened, simd.sub(e, extend));
+                    f = simd.max(opened, simd.sub(f, extend));
+                    tops[0].row = simd.select(simd.gt(h_left, tops[0].score), i, tops[0].row);
+                    tops[0].score = simd.max(h_left, tops[0].score);
+                    // The same for the next column.
+                    let matched = simd.add(diagonal_right, substitutes.score(simd, right, row));
+                    let h_right = simd.max(simd.max(simd.max(matched, zero), e), f_right);
+                    diagonal_right = h_left;
+                    let opened = simd.sub(h_right, first);
+                    let e = simd.max(opened, simd.sub(e, extend));
+                    f_right = simd.max(opened, simd.sub(f_right, extend));
+                    tops[1].row = simd.select(simd.gt(h_right, tops[1].score), i, tops[1].row);
+                    tops[1].score = simd.max(h_right, tops[1].score);
+                    *cell = [h_right, e];
+                    i = simd.add(i, one);
+                    row += 1;
+                }
+                let part = lane(part as i64);
+                tops[0].part = simd.select(simd.gt(tops[0].score, top), part, tops[0].part);
+                tops[1].part = simd.select(simd.gt(tops[1].score, top_right), part, tops[1].part);
+            }
+            for top in tops {
+                highest = simd.max(highest, top.score);
+                // Higher than the best so far, and in a column of the lane's own.
+                let score = simd.select(simd.gt(from, j), best, top.score);
+                let score = simd.select(simd.gt(j, last), best, score);
+                let better = simd.gt(score, best);
+                best = simd.max(score, best);
+                found.row = simd.select(better, top.row, found.row);
+                found.part = simd.select(better, top.part, found.part);
+                found_col = simd.select(better, j, found_col);
+                j = simd.add(j, one);
+            }
+        }
+        found.score = best;
+        let lanes = Ends { before, found, col: found_col, highest, limit };
+        if note::<T, S>(&lanes, start, costs, &mut ends[..own.len()]) && end < shape.cols {
+            // Not worth going on for the others.
+            ends.iter_mut().for_each(|end| end.overflowed = true);
+            break;
+        }
+    }
+    ends.truncate(own.len());
+    ends
+}
+
+/// The first and the last column of a block that each lane owns, counted from the block's first; none
+/// where the last is -1.
+#[inline(always)]
+fn owned<T: Lane, S: Vectors<T>>(own: &[[u32; 2]], start: usize) -> (S::V, S::V) {
+    let clip = |col: u32| i64::from(col) - start as i64;
+    let of = |place: usize, of: &dyn Fn(&[u32; 2]) -> i64| {
+        T::of(own.get(place).map_or(-1, of).clamp(-1, i64::from(T::MAX)) as i32)
+    };
+    let mut from = [T::of(0); 64];
+    let mut last = [T::of(0); 64];
+    for place in 0..S::LANES {
+        from[place] = of(place, &|own| clip(own[0]));
+        last[place] = of(place, &|own| clip(own[1]) - 1);
+    }
+    (read(&from[..S::LANES]), read(&last[..S::LANES]))
+}
+
+#[inline(always)]
+fn read<T: Pod, V: Pod>(values: &[T]) -> V {
+    pod_read_unaligned(cast_slice(values))
+}
+
+/// What a block of columns has brought.
+struct Ends<V> {
+    before: V,
+    found: Top<V>,
+    col: V,
+    highest: V,
+    limit: V,
+}
+
+/// Notes the ends of a block that begins at column `start`; says whether most lanes have overflowed.
+#[inline(always)]
+fn note<T: Lane, S: Vectors<T>>(found: &Ends<S::V>, start: usize, costs: Costs, ends: &mut [End]) -> bool {
+    let lanes = [found.before, found.found.score, found.found.row, found.found.part, found.col];
+    let lanes: &[T] = cast_slice(&lanes);
+    let over = [found.highest, found.limit];
+    let over: &[T] = cast_slice(&over);
+    let mut overflowed = 0;
+    for (lane, end) in ends.iter_mut().enumerate() {
+        let of = |which: usize| lanes[which * S::LANES + lane];
+        if of(1) > of(0) {
+            end.score = (i64::from(of(1).value()) - costs.zero::<T>()) as i32;
+            end.row = of(3).unsigned() * T::VALUES as u32 + of(2).unsigned();
+            end.col = start as u32 + of(4).unsigned();
+        }
+        end.overflowed |= over[lane] > over[S::LANES + lane];
+        overflowed += usize::from(end.overflowed);
+    }
+    2 * overflowed > ends.len()
+}

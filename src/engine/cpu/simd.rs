@@ -1,0 +1,201 @@
+//! Vectors of lanes: one vocabulary, and the instruction sets that speak it.
+//!
+//! Kernels are written once, over [`Vectors`], and compiled for each instruction set; which of them runs
+//! is decided when the program runs ([`InstructionSet::best`]). A value of an instruction set's type proves
+//! that the processor has it, so that its operations are safe to call. They are inlined into [`run`]'s
+//! functions, which are compiled for the set's features.
+
+mod arrays;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use crate::alphabet::CODES;
+use arrays::Arrays;
+use bytemuck::Pod;
+use std::fmt;
+
+/// What lanes look up in: a row of a substitution matrix.
+pub type Table = [i8; CODES];
+
+/// A signed integer that fills a lane.
+pub trait Lane: Pod + Ord + Send + Sync {
+    const MIN: i32;
+    const MAX: i32;
+    /// Values of the unsigned integer of this size, at most 2^31.
+    const VALUES: usize;
+
+    /// The lowest bits of `value`.
+    fn of(value: i32) -> Self;
+    fn value(self) -> i32;
+    /// The value as that of an unsigned integer.
+    fn unsigned(self) -> u32;
+}
+
+macro_rules! lane {
+    ($lane:ty, $unsigned:ty) => {
+        impl Lane for $lane {
+            const MIN: i32 = <$lane>::MIN as i32;
+            const MAX: i32 = <$lane>::MAX as i32;
+            const VALUES: usize = if <$lane>::BITS < 32 { 1 << <$lane>::BITS } else { 1 << 31 };
+
+            #[inline(always)]
+            fn of(value: i32) -> $lane {
+                value as $lane
+            }
+
+            #[inline(always)]
+            fn value(self) -> i32 {
+                i32::from(self)
+            }
+
+            #[inline(always)]
+            fn unsigned(self) -> u32 {
+                u32::from(self as $unsigned)
+            }
+        }
+    };
+}
+
+lane!(i8, u8);
+lane!(i16, u16);
+lane!(i32, u32);
+
+/// Operations on vectors of lanes of type `T`. Sums and differences wrap.
+pub trait Vectors<T: Lane>: Copy + Send + Sync {
+    type V: Pod + Send + Sync;
+    /// Which lanes meet a condition.
+    type Mask: Copy;
+    const LANES: usize;
+
+    fn splat(self, lane: T) -> Self::V;
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    fn max(self, a: Self::V, b: Self::V) -> Self::V;
+    fn eq(self, a: Self::V, b: Self::V) -> Self::Mask;
+    fn gt(self, a: Self::V, b: Self::V) -> Self::Mask;
+    /// The lanes of `yes` where the condition is met, of `no` elsewhere.
+    fn select(self, mask: Self::Mask, yes: Self::V, no: Self::V) -> Self::V;
+    /// The entries of `table` that `codes` name.
+    fn lookup(self, table: &Table, codes: Self::V) -> Self::V;
+}
+
+/// Further operations on lanes that are rows of one matrix.
+pub trait Rows: Vectors<i32> {
+    /// As many values from the start of `values`.
+    fn load(self, values: &[i32]) -> Self::V;
+    /// The entries of `table` at `places`, a place for each lane.
+    fn gather(self, table: &[i32], places: Self::V) -> Self::V;
+    /// Each lane moves to the next one, the last to the first.
+    fn rotate(self, a: Self::V) -> Self::V;
+    fn first(self, a: Self::V) -> i32;
+    fn with_first(self, a: Self::V, first: i32) -> Self::V;
+    /// `a >> 4 | b`, `a` without a sign.
+    fn shift_and_or(self, a: Self::V, b: Self::V) -> Self::V;
+    fn or(self, a: Self::V, b: Self::V) -> Self::V;
+}
+
+/// All that a kernel may need of an instruction set.
+pub trait Simd: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows {}
+
+impl<S: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows> Simd for S {}
+
+/// Work that is compiled for each instruction set. `run` must be `#[inline(always)]`, and so must be all
+/// that it calls on vectors.
+pub trait Kernel {
+    type Output;
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+/// An instruction set that kernels are compiled for, and that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InstructionSet(Set);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Set {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Sse41,
+    /// What every processor of its kind has: SSE2, or NEON.
+    Baseline,
+}
+
+impl InstructionSet {
+    /// Those that this processor has, the fastest first.
+    pub fn available() -> Vec<InstructionSet> {
+        let mut sets = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            sets.extend(avx512::Avx512::detect().map(Set::Avx512));
+            sets.extend(avx2::Avx2::detect().map(Set::Avx2));
+            sets.extend(is_x86_feature_detected!("sse4.1").then_some(Set::Sse41));
+        }
+        sets.push(Set::Baseline);
+        sets.into_iter().map(InstructionSet).collect()
+    }
+
+    /// The fastest that this processor has.
+    pub fn best() -> InstructionSet {
+        InstructionSet::available()[0]
+    }
+
+    /// The one that is called `name`, if this processor has it.
+    pub fn named(name: &str) -> Option<InstructionSet> {
+        InstructionSet::available().into_iter().find(|set| set.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Set::Sse41 => "sse4.1",
+            Set::Baseline if cfg!(target_arch = "aarch64") => "neon",
+            Set::Baseline => "baseline",
+        }
+    }
+
+    /// Lanes of so many bytes in a vector.
+    pub fn lanes(self, bytes: usize) -> usize {
+        let vector = match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512(_) => 64,
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2(_) => 32,
+            _ => 16,
+        };
+        vector / bytes
+    }
+
+    /// Runs `kernel` as it is compiled for this set.
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512(simd) => simd.run(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2(simd) => simd.run(kernel),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the set is only made where the processor has it.
+            Set::Sse41 => unsafe { run_sse41(kernel) },
+            Set::Baseline => kernel.run(Arrays),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse4.1,ssse3")]
+fn run_sse41<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run(Arrays)
+}
+
+impl fmt::Display for InstructionSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,165 @@
+//! AVX2: 32 bytes, a condition is all bits of a lane.
+
+use super::{Kernel, Rows, Table, Vectors};
+use bytemuck::cast;
+use std::arch::x86_64::*;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx2(());
+
+impl Avx2 {
+    pub fn detect() -> Option<Avx2> {
+        is_x86_feature_detected!("avx2").then_some(Avx2(()))
+    }
+
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx2")]
+        fn run<K: Kernel>(simd: Avx2, kernel: K) -> K::Output {
+            kernel.run(simd)
+        }
+        // SAFETY: `self` is only made where the processor has AVX2.
+        unsafe { run(self, kernel) }
+    }
+}
+
+macro_rules! vectors {
+    ($lane:ty, $lanes:literal, $splat:ident, $add:ident, $sub:ident, $max:ident, $eq:ident, $gt:ident,
+     $extend:ident) => {
+        impl Vectors<$lane> for Avx2 {
+            type V = __m256i;
+            type Mask = __m256i;
+            const LANES: usize = $lanes;
+
+            // SAFETY (all of these): `self` proves AVX2.
+            #[inline(always)]
+            fn splat(self, lane: $lane) -> __m256i {
+                unsafe { $splat(lane) }
+            }
+
+            #[inline(always)]
+            fn add(self, a: __m256i, b: __m256i) -> __m256i {
+                unsafe { $add(a, b) }
+            }
+
+            #[inline(always)]
+            fn sub(self, a: __m256i, b: __m256i) -> __m256i {
+                unsafe { $sub(a, b) }
+            }
+
+            #[inline(always)]
+            fn max(self, a: __m256i, b: __m256i) -> __m256i {
+                unsafe { $max(a, b) }
+            }
+
+            #[inline(always)]
+            fn eq(self, a: __m256i, b: __m256i) -> __m256i {
+                unsafe { $eq(a, b) }
+            }
+
+            #[inline(always)]
+            fn gt(self, a: __m256i, b: __m256i) -> __m256i {
+                unsafe { $gt(a, b) }
+            }
+
+            #[inline(always)]
+            fn select(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
+                unsafe { _mm256_blendv_epi8(no, yes, mask) }
+            }
+
+            #[inline(always)]
+            fn lookup(self, table: &Table, codes: __m256i) -> __m256i {
+                unsafe { $extend(lookup_bytes(self, table, codes)) }
+            }
+        }
+    };
+}
+
+vectors!(
+    i8, 32, _mm256_set1_epi8, _mm256_add_epi8, _mm256_sub_epi8, _mm256_max_epi8, _mm256_cmpeq_epi8,
+    _mm256_cmpgt_epi8, identity
+);
+vectors!(
+    i16, 16, _mm256_set1_epi16, _mm256_add_epi16, _mm256_sub_epi16, _mm256_max_epi16, _mm256_cmpeq_epi16,
+    _mm256_cmpgt_epi16, low_byte_of_16
+);
+vectors!(
+    i32, 8, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, _mm256_max_epi32, _mm256_cmpeq_epi32,
+    _mm256_cmpgt_epi32, low_byte_of_32
+);
+
+/// The entry in the lowest byte of each lane. Shuffles of bytes take four bits of a code; the fifth chooses
+/// between two.
+#[inline(always)]
+fn lookup_bytes(_: Avx2, table: &Table, codes: __m256i) -> __m256i {
+    let [low, high]: [__m128i; 2] = cast(*table);
+    // SAFETY: the caller's token proves AVX2.
+    unsafe {
+        let is_high = _mm256_cmpgt_epi8(codes, _mm256_set1_epi8(15));
+        let low = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(low), codes);
+        let high = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(high), codes);
+        _mm256_blendv_epi8(low, high, is_high)
+    }
+}
+
+#[inline(always)]
+unsafe fn identity(a: __m256i) -> __m256i {
+    a
+}
+
+#[inline(always)]
+unsafe fn low_byte_of_16(a: __m256i) -> __m256i {
+    unsafe { _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(a)) }
+}
+
+#[inline(always)]
+unsafe fn low_byte_of_32(a: __m256i) -> __m256i {
+    unsafe { _mm256_srai_epi32::<24>(_mm256_slli_epi32::<24>(a)) }
+}
+
+impl Rows for Avx2 {
+    #[inline(always)]
+    fn load(self, values: &[i32]) -> __m256i {
+        let values = &values[..8];
+        // SAFETY: `self` proves AVX2, and there are 8 values.
+        unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn gather(self, table: &[i32], places: __m256i) -> __m256i {
+        // SAFETY: `self` proves AVX2; places before or behind the table are not read.
+        unsafe {
+            let len = _mm256_set1_epi32(table.len() as i32);
+            let inside = _mm256_andnot_si256(
+                _mm256_cmpgt_epi32(_mm256_setzero_si256(), places),
+                _mm256_cmpgt_epi32(len, places),
+            );
+            _mm256_mask_i32gather_epi32::<4>(_mm256_setzero_si256(), table.as_ptr(), places, inside)
+        }
+    }
+
+    // SAFETY (all of these): `self` proves AVX2.
+    #[inline(always)]
+    fn rotate(self, a: __m256i) -> __m256i {
+        unsafe { _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6)) }
+    }
+
+    #[inline(always)]
+    fn first(self, a: __m256i) -> i32 {
+        unsafe { _mm256_cvtsi256_si32(a) }
+    }
+
+    #[inline(always)]
+    fn with_first(self, a: __m256i, first: i32) -> __m256i {
+        unsafe { _mm256_blend_epi32::<1>(a, _mm256_set1_epi32(first)) }
+    }
+
+    #[inline(always)]
+    fn shift_and_or(self, a: __m256i, b: __m256i) -> __m256i {
+        unsafe { _mm256_or_si256(_mm256_srli_epi32::<4>(a), b) }
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m256i, b: __m256i) -> __m256i {
+        unsafe { _mm256_or_si256(a, b) }
+    }
+}

@@ -1,0 +1,166 @@
+//! AVX-512 with BW: 64 bytes, conditions in mask registers.
+
+use super::{Kernel, Rows, Table, Vectors};
+use bytemuck::cast;
+use std::arch::x86_64::*;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx512(());
+
+impl Avx512 {
+    pub fn detect() -> Option<Avx512> {
+        let has = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        has.then_some(Avx512(()))
+    }
+
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+        fn run<K: Kernel>(simd: Avx512, kernel: K) -> K::Output {
+            kernel.run(simd)
+        }
+        // SAFETY: `self` is only made where the processor has these features; all that have the first
+        // have the last.
+        unsafe { run(self, kernel) }
+    }
+}
+
+macro_rules! vectors {
+    ($lane:ty, $lanes:literal, $mask:ty, $splat:ident, $add:ident, $sub:ident, $max:ident, $eq:ident, $gt:ident,
+     $blend:ident, $extend:ident) => {
+        impl Vectors<$lane> for Avx512 {
+            type V = __m512i;
+            type Mask = $mask;
+            const LANES: usize = $lanes;
+
+            // SAFETY (all of these): `self` proves the features.
+            #[inline(always)]
+            fn splat(self, lane: $lane) -> __m512i {
+                unsafe { $splat(lane) }
+            }
+
+            #[inline(always)]
+            fn add(self, a: __m512i, b: __m512i) -> __m512i {
+                unsafe { $add(a, b) }
+            }
+
+            #[inline(always)]
+            fn sub(self, a: __m512i, b: __m512i) -> __m512i {
+                unsafe { $sub(a, b) }
+            }
+
+            #[inline(always)]
+            fn max(self, a: __m512i, b: __m512i) -> __m512i {
+                unsafe { $max(a, b) }
+            }
+
+            #[inline(always)]
+            fn eq(self, a: __m512i, b: __m512i) -> $mask {
+                unsafe { $eq(a, b) }
+            }
+
+            #[inline(always)]
+            fn gt(self, a: __m512i, b: __m512i) -> $mask {
+                unsafe { $gt(a, b) }
+            }
+
+            #[inline(always)]
+            fn select(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
+                unsafe { $blend(mask, no, yes) }
+            }
+
+            #[inline(always)]
+            fn lookup(self, table: &Table, codes: __m512i) -> __m512i {
+                unsafe { $extend(lookup_bytes(self, table, codes)) }
+            }
+        }
+    };
+}
+
+vectors!(
+    i8, 64, __mmask64, _mm512_set1_epi8, _mm512_add_epi8, _mm512_sub_epi8, _mm512_max_epi8,
+    _mm512_cmpeq_epi8_mask, _mm512_cmpgt_epi8_mask, _mm512_mask_blend_epi8, identity
+);
+vectors!(
+    i16, 32, __mmask32, _mm512_set1_epi16, _mm512_add_epi16, _mm512_sub_epi16, _mm512_max_epi16,
+    _mm512_cmpeq_epi16_mask, _mm512_cmpgt_epi16_mask, _mm512_mask_blend_epi16, low_byte_of_16
+);
+vectors!(
+    i32, 16, __mmask16, _mm512_set1_epi32, _mm512_add_epi32, _mm512_sub_epi32, _mm512_max_epi32,
+    _mm512_cmpeq_epi32_mask, _mm512_cmpgt_epi32_mask, _mm512_mask_blend_epi32, low_byte_of_32
+);
+
+/// The entry in the lowest byte of each lane. Shuffles of bytes take four bits of a code; the fifth chooses
+/// between two.
+#[inline(always)]
+fn lookup_bytes(_: Avx512, table: &Table, codes: __m512i) -> __m512i {
+    let [low, high]: [__m128i; 2] = cast(*table);
+    // SAFETY: the caller's token proves the features.
+    unsafe {
+        let is_high = _mm512_test_epi8_mask(codes, _mm512_set1_epi8(16));
+        let low = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(low), codes);
+        let codes = _mm512_and_si512(codes, _mm512_set1_epi8(15));
+        _mm512_mask_shuffle_epi8(low, is_high, _mm512_broadcast_i32x4(high), codes)
+    }
+}
+
+#[inline(always)]
+unsafe fn identity(a: __m512i) -> __m512i {
+    a
+}
+
+#[inline(always)]
+unsafe fn low_byte_of_16(a: __m512i) -> __m512i {
+    unsafe { _mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(a)) }
+}
+
+#[inline(always)]
+unsafe fn low_byte_of_32(a: __m512i) -> __m512i {
+    unsafe { _mm512_srai_epi32::<24>(_mm512_slli_epi32::<24>(a)) }
+}
+
+impl Rows for Avx512 {
+    #[inline(always)]
+    fn load(self, values: &[i32]) -> __m512i {
+        let values = &values[..16];
+        // SAFETY: `self` proves the features, and there are 16 values.
+        unsafe { _mm512_loadu_si512(values.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn gather(self, table: &[i32], places: __m512i) -> __m512i {
+        // SAFETY: `self` proves the features; places behind the table are not read.
+        unsafe {
+            let inside = _mm512_cmplt_epu32_mask(places, _mm512_set1_epi32(table.len() as i32));
+            _mm512_mask_i32gather_epi32::<4>(_mm512_setzero_si512(), inside, places, table.as_ptr().cast())
+        }
+    }
+
+    // SAFETY (all of these): `self` proves the features.
+    #[inline(always)]
+    fn rotate(self, a: __m512i) -> __m512i {
+        unsafe { _mm512_alignr_epi32::<15>(a, a) }
+    }
+
+    #[inline(always)]
+    fn first(self, a: __m512i) -> i32 {
+        unsafe { _mm512_cvtsi512_si32(a) }
+    }
+
+    #[inline(always)]
+    fn with_first(self, a: __m512i, first: i32) -> __m512i {
+        unsafe { _mm512_mask_set1_epi32(a, 1, first) }
+    }
+
+    #[inline(always)]
+    fn shift_and_or(self, a: __m512i, b: __m512i) -> __m512i {
+        unsafe { _mm512_or_si512(_mm512_srli_epi32::<4>(a), b) }
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m512i, b: __m512i) -> __m512i {
+        unsafe { _mm512_or_si512(a, b) }
+    }
+}
