@@ -1,51 +1,98 @@
-//! The CPU engine: pairs side by side in the lanes of vector registers, groups of them on all cores.
-//!
-//! Lanes hold pairs of about one length (inter-sequence vectors, as in Rognes 2011). The loops over
-//! lanes are written so that the compiler makes vector instructions of them.
+//! The CPU engine: pairs side by side in the lanes of vectors, or the rows of one pair, on all cores.
+
+mod lanes;
+mod score;
+pub mod simd;
+mod strip;
+mod trace;
 
 use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, counting_sort_descending};
+use crate::batch::{Batch, Pair};
 use crate::engine::directions::Layout;
-use crate::engine::plain::{self, IMPOSSIBLE};
-use crate::engine::{Block, Directions, Edges, Engine, Swept, Tile, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Paths, Swept, Tile, Window};
 use crate::error::EngineError;
-use crate::scoring::{Scoring, Substitution};
+use crate::scoring::Substitution;
 use rayon::prelude::*;
+use score::{Score, Width};
+use simd::InstructionSet;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use strip::{Fill, Rectangle, Sweep};
+use trace::{Shape, Trace};
 
-/// Pairs of one group; one i32 each.
-const LANES: usize = 16;
-/// Query lengths from here on share one class of the counting sort.
-const LENGTH_CLASSES: u32 = 1 << 14;
-/// Codes that stand for no residue; they are equal to no code, each other included.
-const NO_QUERY: u8 = 62;
-const NO_TARGET: u8 = 63;
+/// Groups of pairs that a thread takes in one go.
+const GROUPS: usize = 16;
+/// Queries of more rows are scored strip by strip: the lanes' columns would not stay in the cache.
+const MOST_ROWS: usize = 1 << 13;
+/// What a step of a strip costs, in steps of pairs side by side.
+const STRIP_STEP: u64 = 2;
+/// Narrow lanes are tried where scores may be too large for them, until more than half of so many pairs
+/// and more have been.
+const TRIED: usize = 256;
+
+/// Cells of a band that is filled beside others, at most: their directions should stay in the cache.
+const BAND_CELLS: u64 = 1 << 17;
+/// Bands of a group differ in fewer rows than this.
+const BAND_ROWS: u32 = 64;
 
 /// The CPU engine. Its parallel loops run on the current rayon pool.
-#[derive(Debug, Default)]
-pub struct Cpu;
+#[derive(Debug)]
+pub struct Cpu {
+    set: InstructionSet,
+}
+
+impl Default for Cpu {
+    fn default() -> Cpu {
+        Cpu::new()
+    }
+}
 
 impl Cpu {
+    /// An engine on the fastest instruction set that the processor has.
     pub fn new() -> Cpu {
-        Cpu
+        Cpu::on(InstructionSet::best())
+    }
+
+    pub fn on(set: InstructionSet) -> Cpu {
+        Cpu { set }
+    }
+
+    /// The narrowest lanes for the bands of queries of `rows` residues, if there are any narrow enough.
+    fn width_for(&self, batch: &Batch, rows: i64) -> Option<Width> {
+        let bound = rows * i64::from(batch.scoring.max_potential());
+        let holds = |width: &Width| width.most(&batch.scoring).is_some_and(|most| bound <= most);
+        [Width::W8, Width::W16].into_iter().find(holds)
+    }
+
+    /// Whether bands are filled sooner side by side than one after another in strips.
+    fn goes_in_lanes(&self, shapes: impl Iterator<Item = Shape>) -> bool {
+        let lanes = self.set.lanes(Width::W32.bytes()) as u64;
+        let strips = |shape: Shape| u64::from(shape.rows).div_ceil(lanes) * (shape.width() + 2 * lanes);
+        let (in_strips, all) = shapes
+            .fold((0, Shape::default()), |(steps, all), shape| (steps + strips(shape), all.with(shape)));
+        all.cells() < in_strips
     }
 }
 
 impl Engine for Cpu {
     fn describe(&self) -> String {
         match rayon::current_num_threads() {
-            1 => "CPU (1 thread)".to_string(),
-            threads => format!("CPU ({threads} threads)"),
+            1 => format!("CPU (1 thread, {})", self.set),
+            threads => format!("CPU ({threads} threads, {})", self.set),
         }
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-        let lengths: Vec<u32> = pairs.iter().map(|pair| batch.query(pair.query).len() as u32).collect();
-        let order = counting_sort_descending(&lengths, LENGTH_CLASSES);
-        let table = ScoreTable::new(&batch.scoring);
-        let groups: Vec<Vec<Hit>> =
-            order.par_chunks(LANES).map(|group| score_group(batch, pairs, group, &table)).collect();
+        let order = in_order(batch, pairs);
+        let trials = Trials::default();
+        let scorer = Scorer { set: self.set, batch, pairs, trials: &trials };
+        let lanes = self.set.lanes(Width::W8.bytes());
+        // Few pairs are spread over all threads.
+        let share = order.len().div_ceil(4 * rayon::current_num_threads()).next_multiple_of(lanes);
+        let some = order.par_chunks(share.clamp(lanes, GROUPS * lanes));
+        let scored: Vec<Vec<Hit>> = some.map(|some| scorer.score(some)).collect();
         let mut hits = vec![Hit::default(); pairs.len()];
-        for (&index, hit) in order.iter().zip(groups.iter().flatten()) {
+        for (&index, hit) in order.iter().zip(scored.iter().flatten()) {
             hits[index as usize] = *hit;
         }
         Ok(hits)
@@ -53,19 +100,60 @@ impl Engine for Cpu {
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         let mut layout = Layout::default();
-        for window in windows {
-            layout.push_window([tile_of(window)]);
-        }
+        let lanes = self.set.lanes(Width::W32.bytes());
+        let tiles: Vec<Range<usize>> = windows
+            .iter()
+            .map(|window| {
+                let first = layout.tiles.len();
+                layout.push_window(strip::tiles(window.query_end, lanes, |rows| band_cols(window, rows)));
+                first..layout.tiles.len()
+            })
+            .collect();
         let mut words = vec![0; layout.words as usize];
         let mut rest = words.as_mut_slice();
         let mut parts = Vec::with_capacity(windows.len());
-        for (window, tile) in windows.iter().zip(&layout.tiles) {
-            let (part, behind) = rest.split_at_mut(tile.words() as usize);
-            parts.push((window, Tile { offset: 0, ..*tile }, part));
+        for (window, tiles) in windows.iter().zip(tiles) {
+            let tiles = &layout.tiles[tiles];
+            let (part, behind) = rest.split_at_mut(tiles.iter().map(Tile::words).sum::<u64>() as usize);
+            parts.push((window, tiles, part));
             rest = behind;
         }
-        parts.into_par_iter().for_each(|(window, tile, words)| fill_band(batch, window, &tile, words));
+        parts.into_par_iter().for_each(|(window, tiles, words)| {
+            let query = &batch.query(window.query)[..window.query_end as usize];
+            let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
+            let rectangle = Rectangle { query, target, scoring: &batch.scoring };
+            self.set.run(Fill { rectangle, edges: &Edges::default(), tiles, words });
+        });
         Ok(Directions::new(layout, Box::new(words)))
+    }
+
+    fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        let mut paths = Paths::none(windows.len());
+        let shape = |place: &u32| Shape::of(&windows[*place as usize]);
+        let mut order: Vec<u32> =
+            (0..windows.len() as u32).filter(|place| shape(place).cells() <= BAND_CELLS).collect();
+        // Bands of about one height and width go well side by side.
+        order.par_sort_unstable_by_key(|place| {
+            let shape = shape(place);
+            (shape.rows.div_ceil(BAND_ROWS), shape.width(), *place)
+        });
+        let traced = order.par_chunks(self.set.lanes(Width::W8.bytes())).map(|some| {
+            let mut words = Vec::new();
+            let mut places = Vec::with_capacity(some.len());
+            let rows = some.iter().map(|place| shape(place).rows).max().unwrap_or(0);
+            let Some(width) = self.width_for(batch, i64::from(rows)) else { return Ok((words, places)) };
+            for group in some.chunks(self.set.lanes(width.bytes())) {
+                if self.goes_in_lanes(group.iter().map(shape)) {
+                    let trace = Trace { batch, windows, group, width, words: &mut words };
+                    places.extend(group.iter().copied().zip(self.set.run(trace)?));
+                }
+            }
+            Ok((words, places))
+        });
+        for (words, places) in traced.collect::<Result<Vec<_>, EngineError>>()? {
+            paths.put(Box::new(words), places);
+        }
+        Ok(paths)
     }
 
     fn sweep(
@@ -77,207 +165,133 @@ impl Engine for Cpu {
     ) -> Result<Swept, EngineError> {
         let query = &batch.query(block.query)[block.rows.start as usize..block.rows.end as usize];
         let target = &batch.target(block.target)[block.cols.start as usize..block.cols.end as usize];
-        Ok(plain::sweep(query, target, &batch.scoring, edges, keep))
-    }
-}
-
-/// Substitution scores by `query code * 64 + target code`, codes that stand for nothing included.
-struct ScoreTable {
-    scores: Vec<i32>,
-    /// Match and mismatch, where a comparison of codes does.
-    equal: Option<(i32, i32)>,
-    first: i32,
-    extend: i32,
-}
-
-impl ScoreTable {
-    fn new(scoring: &Scoring) -> ScoreTable {
-        let letters = scoring.alphabet.letters().len() as u8;
-        let score = |q: u8, t: u8| match q < letters && t < letters {
-            true => scoring.score(q, t),
-            false => -(1 << 20),
-        };
-        let equal = match scoring.substitution {
-            Substitution::Equal { match_, mismatch } => Some((match_, -mismatch)),
-            Substitution::Matrix(_) => None,
-        };
-        ScoreTable {
-            scores: (0..64).flat_map(|q| (0..64).map(move |t| score(q, t))).collect(),
-            equal,
-            first: scoring.gap_open + scoring.gap_extend,
-            extend: scoring.gap_extend,
+        let rectangle = Rectangle { query, target, scoring: &batch.scoring };
+        if !keep {
+            let (edges, _) = self.set.run(Sweep { rectangle, edges, own: usize::MAX });
+            return Ok(Swept { edges, directions: None });
         }
+        let mut layout = Layout::default();
+        let lanes = self.set.lanes(Width::W32.bytes());
+        layout.push_window(strip::tiles(query.len() as u32, lanes, |_| 0..target.len() as u32));
+        let mut words = vec![0; layout.words as usize];
+        let edges = self.set.run(Fill { rectangle, edges, tiles: &layout.tiles, words: &mut words });
+        Ok(Swept { edges, directions: Some(Directions::new(layout, Box::new(words))) })
     }
 }
 
-/// The pairs of a group in lanes. Rows and columns are those of the longest; the queries stand at
-/// the end of the rows, so that the rows before them stay 0, and the targets at the start of the
-/// columns.
-struct Lanes<const L: usize> {
-    query: Vec<[i32; L]>,
-    target: Vec<[i32; L]>,
-    /// First column whose cells count.
-    own: [u32; L],
-    /// Columns.
-    len: [u32; L],
+/// The columns that a window's band takes in some rows, and one before them: the first cell's diagonal
+/// neighbour comes from there.
+fn band_cols(window: &Window, rows: Range<u32>) -> Range<u32> {
+    let cols = i64::from(window.target_end - window.start);
+    let diagonal = cols - i64::from(window.query_end);
+    let clip = |col: i64| col.clamp(0, cols) as u32;
+    let first = i64::from(rows.start) + diagonal - i64::from(window.band.deletions) - 1;
+    let behind = i64::from(rows.end) + diagonal + i64::from(window.band.insertions);
+    clip(first)..clip(behind)
 }
 
-fn score_group(batch: &Batch, pairs: &[Pair], group: &[u32], table: &ScoreTable) -> Vec<Hit> {
-    if group.len() == 1 {
-        return score_lanes::<1>(batch, pairs, group, table);
-    }
-    score_lanes::<LANES>(batch, pairs, group, table)
-}
-
-fn score_lanes<const L: usize>(batch: &Batch, pairs: &[Pair], group: &[u32], table: &ScoreTable) -> Vec<Hit> {
-    let members: Vec<Pair> = group.iter().map(|&index| pairs[index as usize]).collect();
-    let lanes = Lanes::<L>::new(batch, &members, table.equal.is_some());
-    let best = match table.equal {
-        Some((match_, mismatch)) => best_ends(&lanes, table, |q, t| if q == t { match_ } else { mismatch }),
-        None => best_ends(&lanes, table, |q, t| table.scores[(q << 6 | t) as usize & 4095]),
+/// The places of pairs, those together that go well side by side: of one query where lanes can share its
+/// profile, of about one size elsewhere.
+fn in_order(batch: &Batch, pairs: &[Pair]) -> Vec<u32> {
+    let by_query = matches!(batch.scoring.substitution, Substitution::Matrix(_));
+    let key = |(place, pair): (usize, &Pair)| {
+        let rows = batch.query(pair.query).len() as u32;
+        let query = if by_query { pair.query } else { 0 };
+        ((!rows, query, !pair.cols()), place as u32)
     };
-    let rows = lanes.query.len() as u32;
-    let hit = |(lane, pair): (usize, &Pair)| {
-        let (score, row, col) = (best.score[lane], best.row[lane], best.col[lane]);
-        let above = rows - batch.query(pair.query).len() as u32;
-        match score > 0 {
-            true => Hit { score, query_end: row + 1 - above, target_end: pair.start + col + 1 },
-            false => Hit::default(),
-        }
-    };
-    members.iter().enumerate().map(hit).collect()
+    let mut keys: Vec<_> = pairs.par_iter().enumerate().map(key).collect();
+    keys.par_sort_unstable();
+    keys.into_iter().map(|(_, place)| place).collect()
 }
 
-impl<const L: usize> Lanes<L> {
-    fn new(batch: &Batch, members: &[Pair], by_equality: bool) -> Lanes<L> {
-        // Where codes are compared, those that match nothing must differ from each other.
-        let plain = |code: u8, none: u8| i32::from(if by_equality && code >= 4 { none } else { code });
-        let rows = members.iter().map(|pair| batch.query(pair.query).len()).max().unwrap_or(0);
-        let cols = members.iter().map(|pair| pair.cols() as usize).max().unwrap_or(0);
-        let mut lanes = Lanes {
-            query: vec![[i32::from(NO_QUERY); L]; rows],
-            target: vec![[i32::from(NO_TARGET); L]; cols],
-            own: [u32::MAX; L],
-            len: [0; L],
-        };
-        for (lane, pair) in members.iter().enumerate() {
-            let query = batch.query(pair.query);
-            for (row, &code) in lanes.query[rows - query.len()..].iter_mut().zip(query) {
-                row[lane] = plain(code, NO_QUERY);
-            }
-            let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
-            for (col, &code) in lanes.target.iter_mut().zip(target) {
-                col[lane] = plain(code, NO_TARGET);
-            }
-            lanes.own[lane] = pair.own - pair.start;
-            lanes.len[lane] = pair.cols();
-        }
-        lanes
+/// How often narrow lanes were tried and were too narrow, so that they are not where that is common.
+#[derive(Default)]
+struct Trials {
+    tried: AtomicUsize,
+    failed: AtomicUsize,
+}
+
+impl Trials {
+    fn are_worth_it(&self) -> bool {
+        let (tried, failed) = (self.tried.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed));
+        tried < TRIED || 2 * failed <= tried
+    }
+
+    fn count(&self, tried: usize, failed: usize) {
+        self.tried.fetch_add(tried, Ordering::Relaxed);
+        self.failed.fetch_add(failed, Ordering::Relaxed);
     }
 }
 
-/// The best cell of each lane.
-struct Best<const L: usize> {
-    score: [i32; L],
-    row: [u32; L],
-    col: [u32; L],
+/// Scores some pairs of a batch.
+#[derive(Clone, Copy)]
+struct Scorer<'a> {
+    set: InstructionSet,
+    batch: &'a Batch,
+    pairs: &'a [Pair],
+    trials: &'a Trials,
 }
 
-/// The recurrence in `L` lanes, column by column, and the first best cell in (column, row) order.
-fn best_ends<const L: usize>(
-    lanes: &Lanes<L>,
-    table: &ScoreTable,
-    substitute: impl Fn(i32, i32) -> i32 + Copy,
-) -> Best<L> {
-    #[cfg(target_arch = "x86_64")]
-    if L > 1 && is_x86_feature_detected!("avx2") {
-        // SAFETY: the features that the function is compiled for were just detected. Worth 2.5x
-        // over the baseline's SSE2 (docs/ideas.md).
-        return unsafe { best_ends_avx2(lanes, table, substitute) };
-    }
-    best_ends_portable(lanes, table, substitute)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn best_ends_avx2<const L: usize>(
-    lanes: &Lanes<L>,
-    table: &ScoreTable,
-    substitute: impl Fn(i32, i32) -> i32 + Copy,
-) -> Best<L> {
-    best_ends_portable(lanes, table, substitute)
-}
-
-#[inline(always)]
-fn best_ends_portable<const L: usize>(
-    lanes: &Lanes<L>,
-    table: &ScoreTable,
-    substitute: impl Fn(i32, i32) -> i32 + Copy,
-) -> Best<L> {
-    let (first, extend) = (table.first, table.extend);
-    // [H, E] of the column before, a row each.
-    let mut column = vec![([0i32; L], [IMPOSSIBLE; L]); lanes.query.len()];
-    let mut best = Best { score: [0; L], row: [0; L], col: [0; L] };
-    for (j, t) in lanes.target.iter().enumerate() {
-        let (mut diagonal, mut f, mut top) = ([0i32; L], [IMPOSSIBLE; L], [0i32; L]);
-        for (q, (h, e)) in lanes.query.iter().zip(&mut column) {
-            for lane in 0..L {
-                // Invariant: diagonal = H(i-1,j-1), h = H(i,j-1), e = E(i,j), f = F(i,j).
-                let matched = diagonal[lane] + substitute(q[lane], t[lane]);
-                let cell = matched.max(e[lane]).max(f[lane]).max(0);
-                diagonal[lane] = h[lane];
-                h[lane] = cell;
-                top[lane] = top[lane].max(cell);
-                let opened = cell - first;
-                e[lane] = opened.max(e[lane] - extend);
-                f[lane] = opened.max(f[lane] - extend);
-            }
+impl Scorer<'_> {
+    /// The hits of the pairs at `places`, in their order.
+    fn score(&self, places: &[u32]) -> Vec<Hit> {
+        let mut hits = vec![None; places.len()];
+        for width in [Width::W8, Width::W16, Width::W32] {
+            let missing: Vec<usize> = (0..places.len()).filter(|&at| hits[at].is_none()).collect();
+            self.score_missing(width, places, &missing, &mut hits);
         }
-        let j = j as u32;
-        for lane in 0..L {
-            if top[lane] > best.score[lane] && (lanes.own[lane]..lanes.len[lane]).contains(&j) {
-                let row = column.iter().position(|(h, _)| h[lane] == top[lane]).unwrap_or(0);
-                (best.score[lane], best.row[lane], best.col[lane]) = (top[lane], row as u32, j);
+        hits.into_iter().flatten().collect()
+    }
+
+    /// Scores those of `missing` for which lanes of `width` are, or might be, wide enough.
+    fn score_missing(&self, width: Width, places: &[u32], missing: &[usize], hits: &mut [Option<Hit>]) {
+        for some in missing.chunks(self.set.lanes(width.bytes())) {
+            let group: Vec<u32> = some.iter().map(|&at| places[at]).collect();
+            let found = self.score_group(width, &group);
+            for (&at, hit) in some.iter().zip(found) {
+                hits[at] = hit;
             }
         }
     }
-    best
-}
 
-/// The tile that holds a window's band: 8 rows a lane, no skew.
-fn tile_of(window: &Window) -> Tile {
-    let lanes = window.query_end.div_ceil(8).max(1);
-    let row = window.query_end as i32 - (lanes * 8) as i32;
-    Tile::new(window, row, 0..window.target_end - window.start, (lanes, 8, 0))
-}
-
-/// The recurrence row by row inside the band alone; cells outside count as H = 0 without a gap,
-/// which is never more than they are, and no path to the window's end needs them.
-fn fill_band(batch: &Batch, window: &Window, tile: &Tile, words: &mut [u32]) {
-    let query = &batch.query(window.query)[..window.query_end as usize];
-    let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
-    let scoring = &batch.scoring;
-    let extend = scoring.gap_extend;
-    let first = scoring.gap_open + extend;
-    let end = target.len() as i64 - query.len() as i64;
-    let left_of = |i: usize| i as i64 + end - i64::from(window.band.deletions);
-    let right_of = |i: usize| i as i64 + end + i64::from(window.band.insertions) + 1;
-    let clip = |col: i64| col.clamp(0, target.len() as i64) as usize;
-    // [H, F] of the row above, by column, one place further right: place 0 is the border.
-    let mut above = vec![[0, IMPOSSIBLE]; target.len() + 1];
-    for (i, &q) in query.iter().enumerate() {
-        let (from, to) = (clip(left_of(i)), clip(right_of(i)));
-        let mut e = IMPOSSIBLE;
-        let mut diagonal = above[from][0];
-        above[from] = [0, IMPOSSIBLE]; // Left of the band for every row below.
-        for j in from..to {
-            let [up, f] = above[j + 1];
-            let matched = diagonal + scoring.score(q, target[j]);
-            let decided = plain::decide(matched, e, f, first, extend);
-            tile.set(words, i as i32, j as u32, decided.bits);
-            e = decided.e;
-            above[j + 1] = [decided.h, decided.f];
-            diagonal = up;
+    /// The hits of one group, if lanes of `width` are wide enough.
+    fn score_group(&self, width: Width, group: &[u32]) -> Vec<Option<Hit>> {
+        let pairs = || group.iter().map(|&place| &self.pairs[place as usize]);
+        let rows = |pair: &Pair| self.batch.query(pair.query).len();
+        let steps_of = |rows: usize, cols: u32| rows as u64 * u64::from(cols);
+        let (longest, widest) = pairs()
+            .fold((0, 0), |(longest, widest), pair| (longest.max(rows(pair)), widest.max(pair.cols())));
+        if longest == 0 || widest == 0 {
+            return vec![Some(Hit::default()); group.len()];
         }
+        let lanes = self.set.lanes(Width::W32.bytes());
+        let strips = |pair: &Pair| steps_of(rows(pair).div_ceil(lanes), pair.cols() + lanes as u32);
+        let in_strips = STRIP_STEP * pairs().map(strips).sum::<u64>();
+        if longest > MOST_ROWS || in_strips < steps_of(longest, widest) {
+            return pairs().map(|pair| Some(self.score_in_strips(pair))).collect();
+        }
+        let bound = longest.min(widest as usize) as i64 * i64::from(self.batch.scoring.max_potential());
+        let score = || self.set.run(Score { batch: self.batch, pairs: self.pairs, group, width });
+        match width.most(&self.batch.scoring) {
+            Some(most) if bound <= most => score(),
+            Some(_) if width == Width::W16 || (width == Width::W8 && self.trials.are_worth_it()) => {
+                let found = score();
+                let failed = found.iter().filter(|hit| hit.is_none()).count();
+                if width == Width::W8 {
+                    self.trials.count(found.len(), failed);
+                }
+                found
+            }
+            _ => vec![None; group.len()],
+        }
+    }
+
+    fn score_in_strips(&self, pair: &Pair) -> Hit {
+        let target = &self.batch.target(pair.target)[pair.start as usize..pair.end as usize];
+        let query = self.batch.query(pair.query);
+        let rectangle = Rectangle { query, target, scoring: &self.batch.scoring };
+        let own = (pair.own - pair.start) as usize;
+        let (_, hit) = self.set.run(Sweep { rectangle, edges: &Edges::default(), own });
+        if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + pair.start, ..hit } }
     }
 }

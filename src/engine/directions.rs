@@ -48,6 +48,7 @@ pub const CELLS_PER_WORD: u32 = 8;
 /// that the band crosses are kept, `words` of 8 rows each. Where that is every step the words of a step
 /// lie together, `(step * lanes + lane) * words + row / 8`, as they are written side by side; else
 /// those of a lane, `(lane * stored + step) * words + row / 8`, as they are written one after another.
+/// Where a lane holds a single row, a word has 8 of its steps instead: `step / 8 * lanes + lane`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Window row of the tile's first row; negative where rows above the window pad the tile.
@@ -124,6 +125,11 @@ impl Tile {
         }
     }
 
+    /// A tile of `lanes` rows, a skewed lane each, that keeps every step.
+    pub fn strip(row: i32, cols: Range<u32>, lanes: u32) -> Tile {
+        Tile::skewed(row, &cols, lanes, 1)
+    }
+
     /// Rows that the tile's lanes hold.
     pub fn rows(&self) -> u32 {
         self.lanes * self.rows_per_lane
@@ -141,7 +147,13 @@ impl Tile {
 
     /// Words of the whole tile.
     pub fn words(&self) -> u64 {
-        u64::from(self.stored) * u64::from(self.lanes) * u64::from(self.words_per_step())
+        let stored = if self.packs_steps() { self.stored.div_ceil(CELLS_PER_WORD) } else { self.stored };
+        u64::from(stored) * u64::from(self.lanes) * u64::from(self.words_per_step())
+    }
+
+    /// Whether a word has the cells of several steps.
+    fn packs_steps(&self) -> bool {
+        self.rows_per_lane == 1
     }
 
     /// The first step that `lane` keeps.
@@ -156,6 +168,10 @@ impl Tile {
         let (lane, k) = (row / self.rows_per_lane, row % self.rows_per_lane);
         let step =
             (col + lane * self.skew).checked_sub(self.first_step(lane)).filter(|&step| step < self.stored)?;
+        if self.packs_steps() {
+            let word = u64::from(step / CELLS_PER_WORD) * u64::from(self.lanes) + u64::from(lane);
+            return Some((word, 4 * (step % CELLS_PER_WORD)));
+        }
         let (lane_stride, step_stride) = match self.stored == self.steps() {
             true => (1, self.lanes),
             false => (self.stored, 1),
@@ -258,7 +274,10 @@ impl Cells<'_> {
     /// not kept.
     pub fn get(&mut self, row: u32, col: u32) -> Option<u8> {
         if !self.tiles.get(self.last)?.holds(row, col) {
-            self.last = self.tiles.iter().position(|tile| tile.holds(row, col))?;
+            // Most often the path goes on in the tile above.
+            let order =
+                (0..=self.last.min(self.tiles.len() - 1)).rev().chain(self.last + 1..self.tiles.len());
+            self.last = { order }.find(|&index| self.tiles[index].holds(row, col))?;
         }
         let tile = &self.tiles[self.last];
         let (word, shift) = tile.place((i64::from(row) - i64::from(tile.row)) as u32, col - tile.col)?;

@@ -31,6 +31,15 @@ impl Paths {
         self.places.extend(places.into_iter().map(|place| (part, place)));
     }
 
+    /// Gives some of the windows their paths, which lie at their places of `words`.
+    pub fn put(&mut self, words: Words, places: impl IntoIterator<Item = (u32, Range<u32>)>) {
+        let part = self.parts.len() as u32;
+        self.parts.push(words);
+        for (index, place) in places {
+            self.places[index as usize] = (part, place);
+        }
+    }
+
     /// Adds the paths of `behind` behind those that are here.
     pub fn append(&mut self, behind: Paths) {
         let parts = self.parts.len() as u32;

@@ -1,12 +1,13 @@
 //! Scores of pairs that lie side by side in the lanes of vectors (inter-sequence vectors, as in Rognes
 //! 2011), two columns at a time, in lanes as narrow as the scores allow.
 
-use super::simd::{Kernel, Lane, Simd, Table, Vectors};
+use super::lanes::{Costs, Equality, Nothing, Substitutes, Tables, side_by_side};
+use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::alignment::Hit;
 use crate::alphabet::CODES;
 use crate::batch::{Batch, Pair};
 use crate::scoring::{Scoring, Substitution};
-use bytemuck::{Pod, cast_slice, cast_slice_mut, pod_read_unaligned, zeroed_slice_box};
+use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 
 /// Bits of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,45 +34,6 @@ impl Width {
             Width::W16 => costs.most::<i16>(),
             Width::W32 => costs.most::<i32>(),
         }
-    }
-}
-
-/// Codes that stand for no residue where letters are compared: equal to no code, each other included.
-const NO_QUERY: u8 = 62;
-const NO_TARGET: u8 = 63;
-/// A code of no letter in a matrix: its scores are the lowest.
-const NO_LETTER: u8 = CODES as u8 - 1;
-
-/// What a step can add to a score or take from it.
-#[derive(Clone, Copy)]
-struct Costs {
-    best: i32,
-    worst: i32,
-    first: i32,
-    extend: i32,
-}
-
-impl Costs {
-    fn new(scoring: &Scoring) -> Costs {
-        let worst = match &scoring.substitution {
-            Substitution::Equal { mismatch, .. } => -mismatch,
-            Substitution::Matrix(matrix) => {
-                matrix.scores.iter().flatten().copied().min().map_or(0, i32::from)
-            }
-        };
-        let first = scoring.gap_open + scoring.gap_extend;
-        Costs { best: scoring.max_potential(), worst, first, extend: scoring.gap_extend }
-    }
-
-    /// The lane value of a score of 0: nothing that a step computes lies below the type's lowest.
-    fn zero<T: Lane>(&self) -> i64 {
-        i64::from(T::MIN) + i64::from((self.first + self.extend).max(-self.worst).max(1))
-    }
-
-    /// The largest score that another step can't bring beyond the type's highest.
-    fn most<T: Lane>(&self) -> Option<i64> {
-        let most = i64::from(T::MAX) - i64::from(self.best) - self.zero::<T>();
-        (most >= i64::from(self.best).max(1) && i64::from(self.best) <= i64::from(T::MAX)).then_some(most)
     }
 }
 
@@ -115,20 +77,24 @@ impl Score<'_> {
         let shape = Shape { rows, cols: cols.next_multiple_of(2) };
         let own: Vec<[u32; 2]> = self.members().map(|pair| [pair.own - pair.start, pair.cols()]).collect();
         let first = self.members().next().map_or(0, |pair| pair.query);
+        let nothing = Nothing::of(&self.batch.scoring);
+        let targets = self.members().map(|pair| (0, self.target(pair)));
+        let targets = side_by_side::<T, S>(shape.cols, nothing.target, |code| nothing.target(code), targets);
+        // The queries stand at the end of the rows, so that H of the rows before them stays 0.
+        let queries = || {
+            let queries = self.members().map(|pair| self.batch.query(pair.query));
+            let queries = queries.map(|query| (rows - query.len(), query));
+            side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries)
+        };
         let ends = match &self.batch.scoring.substitution {
             Substitution::Equal { match_, mismatch } => {
-                let letters = Letters {
-                    queries: self.queries::<T, S>(rows, NO_QUERY),
-                    targets: self.targets::<T, S>(shape.cols, NO_TARGET),
-                    match_: simd.splat(T::of(*match_)),
-                    mismatch: simd.splat(T::of(-mismatch)),
-                };
-                best_ends(simd, shape, costs, &own, letters)
+                let substitutes = Equality::new(simd, *match_, *mismatch);
+                best_ends(simd, shape, costs, &own, Letters { queries: queries(), targets, substitutes })
             }
             Substitution::Matrix(matrix) if self.members().all(|pair| pair.query == first) => {
                 let profile = Profile {
                     query: self.batch.query(first),
-                    targets: self.targets::<T, S>(shape.cols, NO_LETTER),
+                    targets,
                     tables: &matrix.scores,
                     letters: self.batch.scoring.alphabet.letters().len(),
                     columns: [[simd.splat(T::of(0)); CODES]; 2],
@@ -136,12 +102,8 @@ impl Score<'_> {
                 best_ends(simd, shape, costs, &own, profile)
             }
             Substitution::Matrix(matrix) => {
-                let scores = Scores {
-                    queries: self.queries::<T, S>(rows, NO_LETTER),
-                    targets: self.targets::<T, S>(shape.cols, NO_LETTER),
-                    tables: &matrix.scores,
-                };
-                best_ends(simd, shape, costs, &own, scores)
+                let letters = Letters { queries: queries(), targets, substitutes: &matrix.scores };
+                best_ends(simd, shape, costs, &own, letters)
             }
         };
         let hit = |(pair, end): (&Pair, &End)| {
@@ -149,53 +111,17 @@ impl Score<'_> {
             match end.score {
                 _ if end.overflowed => None,
                 0 => Some(Hit::default()),
-                score => Some(Hit {
-                    score,
-                    query_end: end.row + 1 - above,
-                    target_end: pair.start + end.col + 1,
-                }),
+                score => {
+                    Some(Hit { score, query_end: end.row + 1 - above, target_end: pair.start + end.col + 1 })
+                }
             }
         };
         self.members().zip(&ends).map(hit).collect()
     }
-
-    /// The queries' codes, a vector a row: the queries stand at the end of the rows, so that H of the rows
-    /// before them stays 0.
-    #[inline(always)]
-    fn queries<T: Lane, S: Vectors<T>>(&self, rows: usize, none: u8) -> Vec<S::V> {
-        let queries = self.members().map(|pair| self.batch.query(pair.query));
-        lanes_of::<T, S>(rows, none, queries.map(|query| (rows - query.len(), query)))
-    }
-
-    /// The targets' codes, a vector a column; the targets stand at the start of the columns.
-    #[inline(always)]
-    fn targets<T: Lane, S: Vectors<T>>(&self, cols: usize, none: u8) -> Vec<S::V> {
-        lanes_of::<T, S>(cols, none, self.members().map(|pair| (0, self.target(pair))))
-    }
-}
-
-/// `len` vectors whose lanes hold sequences, each from its first place on, and `none` elsewhere.
-#[inline(always)]
-fn lanes_of<'a, T: Lane, S: Vectors<T>>(
-    len: usize,
-    none: u8,
-    sequences: impl Iterator<Item = (usize, &'a [u8])>,
-) -> Vec<S::V> {
-    let mut lanes = zeroed_slice_box::<S::V>(len).into_vec();
-    let places: &mut [T] = cast_slice_mut(&mut lanes);
-    places.fill(T::of(i32::from(none)));
-    // Where letters are compared, those that match nothing must differ from each other.
-    let plain = |code: u8| T::of(i32::from(if none > NO_LETTER && code >= 4 { none } else { code }));
-    for (lane, (first, codes)) in sequences.enumerate() {
-        for (place, &code) in places.chunks_exact_mut(S::LANES).skip(first).zip(codes) {
-            place[lane] = plain(code);
-        }
-    }
-    lanes
 }
 
 /// Substitution scores, two columns at a time.
-trait Substitutes<T: Lane, S: Vectors<T>> {
+trait Columns<T: Lane, S: Vectors<T>> {
     /// What the scores of a column come from.
     type Column: Copy;
 
@@ -203,15 +129,14 @@ trait Substitutes<T: Lane, S: Vectors<T>> {
     fn score(&self, simd: S, column: Self::Column, row: usize) -> S::V;
 }
 
-/// Letters that are equal or not.
-struct Letters<V> {
+/// Each lane's letters, a vector a row and a vector a column.
+struct Letters<V, U> {
     queries: Vec<V>,
     targets: Vec<V>,
-    match_: V,
-    mismatch: V,
+    substitutes: U,
 }
 
-impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Letters<S::V> {
+impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for Letters<S::V, U> {
     type Column = S::V;
 
     #[inline(always)]
@@ -221,7 +146,7 @@ impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Letters<S::V> {
 
     #[inline(always)]
     fn score(&self, simd: S, column: S::V, row: usize) -> S::V {
-        simd.select(simd.eq(self.queries[row], column), self.match_, self.mismatch)
+        self.substitutes.score(simd, self.queries[row], column)
     }
 }
 
@@ -229,13 +154,13 @@ impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Letters<S::V> {
 struct Profile<'a, V> {
     query: &'a [u8],
     targets: Vec<V>,
-    tables: &'a [Table; CODES],
+    tables: &'a Tables,
     letters: usize,
     /// By query letter, of two columns.
     columns: [[V; CODES]; 2],
 }
 
-impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Profile<'_, S::V> {
+impl<T: Lane, S: Vectors<T>> Columns<T, S> for Profile<'_, S::V> {
     type Column = usize;
 
     #[inline(always)]
@@ -250,34 +175,6 @@ impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Profile<'_, S::V> {
     #[inline(always)]
     fn score(&self, _: S, column: usize, row: usize) -> S::V {
         self.columns[column][usize::from(self.query[row]) % CODES]
-    }
-}
-
-/// A matrix and a query of its own in each lane.
-struct Scores<'a, V> {
-    queries: Vec<V>,
-    targets: Vec<V>,
-    tables: &'a [Table; CODES],
-}
-
-impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Scores<'_, S::V> {
-    type Column = S::V;
-
-    #[inline(always)]
-    fn columns(&mut self, _: S, col: usize) -> [S::V; 2] {
-        [self.targets[col], self.targets[col + 1]]
-    }
-
-    #[inline(always)]
-    fn score(&self, _: S, column: S::V, row: usize) -> S::V {
-        let mut scores = self.queries[row];
-        let (queries, targets): (&mut [T], &[T]) =
-            (cast_slice_mut(std::slice::from_mut(&mut scores)), cast_slice(std::slice::from_ref(&column)));
-        for (query, target) in queries.iter_mut().zip(targets) {
-            let table = &self.tables[query.unsigned() as usize % CODES];
-            *query = T::of(i32::from(table[target.unsigned() as usize % CODES]));
-        }
-        scores
     }
 }
 
@@ -315,12 +212,12 @@ struct Top<V> {
 /// blocks that the lane's type can count. A lane that overflows computes on with wrong values, which
 /// reach no other lane.
 #[inline(always)]
-fn best_ends<T: Lane, S: Vectors<T>, U: Substitutes<T, S>>(
+fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
     simd: S,
     shape: Shape,
     costs: Costs,
     own: &[[u32; 2]],
-    mut substitutes: U,
+    mut scores: U,
 ) -> Vec<End> {
     let lane = |value: i64| simd.splat(T::of(value as i32));
     let zero = lane(costs.zero::<T>());
@@ -345,7 +242,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Substitutes<T, S>>(
         let mut found_col = none;
         let mut j = none;
         for col in (start..end).step_by(2) {
-            let [left, right] = substitutes.columns(simd, col);
+            let [left, right] = scores.columns(simd, col);
             let mut tops = [Top { score: best, row: none, part: none }; 2];
             let [mut diagonal, mut diagonal_right] = [zero, zero];
             let [mut f, mut f_right] = [gap, gap];
@@ -356,7 +253,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Substitutes<T, S>>(
                 for cell in rows {
                     // Invariant: diagonal = H(i-1,j-1), h = H(i,j-1), e = E(i,j), f = F(i,j).
                     let [h, e] = *cell;
-                    let matched = simd.add(diagonal, substitutes.score(simd, left, row));
+                    let matched = simd.add(diagonal, scores.score(simd, left, row));
                     let h_left = simd.max(simd.max(simd.max(matched, zero), e), f);
                     diagonal = h;
                     let opened = simd.sub(h_left, first);
@@ -365,7 +262,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Substitutes<T, S>>(
                     tops[0].row = simd.select(simd.gt(h_left, tops[0].score), i, tops[0].row);
                     tops[0].score = simd.max(h_left, tops[0].score);
                     // The same for the next column.
-                    let matched = simd.add(diagonal_right, substitutes.score(simd, right, row));
+                    let matched = simd.add(diagonal_right, scores.score(simd, right, row));
                     let h_right = simd.max(simd.max(simd.max(matched, zero), e), f_right);
                     diagonal_right = h_left;
                     let opened = simd.sub(h_right, first);

@@ -23,6 +23,7 @@ pub type Table = [i8; CODES];
 pub trait Lane: Pod + Ord + Send + Sync {
     const MIN: i32;
     const MAX: i32;
+    const BITS: u32;
     /// Values of the unsigned integer of this size, at most 2^31.
     const VALUES: usize;
 
@@ -38,6 +39,7 @@ macro_rules! lane {
         impl Lane for $lane {
             const MIN: i32 = <$lane>::MIN as i32;
             const MAX: i32 = <$lane>::MAX as i32;
+            const BITS: u32 = <$lane>::BITS;
             const VALUES: usize = if <$lane>::BITS < 32 { 1 << <$lane>::BITS } else { 1 << 31 };
 
             #[inline(always)]
@@ -79,6 +81,9 @@ pub trait Vectors<T: Lane>: Copy + Send + Sync {
     fn select(self, mask: Self::Mask, yes: Self::V, no: Self::V) -> Self::V;
     /// The entries of `table` that `codes` name.
     fn lookup(self, table: &Table, codes: Self::V) -> Self::V;
+    fn or(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a >> 4 | b`, `a` without a sign.
+    fn shift_and_or(self, a: Self::V, b: Self::V) -> Self::V;
 }
 
 /// Further operations on lanes that are rows of one matrix.
@@ -91,9 +96,6 @@ pub trait Rows: Vectors<i32> {
     fn rotate(self, a: Self::V) -> Self::V;
     fn first(self, a: Self::V) -> i32;
     fn with_first(self, a: Self::V, first: i32) -> Self::V;
-    /// `a >> 4 | b`, `a` without a sign.
-    fn shift_and_or(self, a: Self::V, b: Self::V) -> Self::V;
-    fn or(self, a: Self::V, b: Self::V) -> Self::V;
 }
 
 /// All that a kernel may need of an instruction set.

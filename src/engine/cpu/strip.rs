@@ -74,11 +74,7 @@ impl Kernel for Fill<'_> {
 
 /// The tiles of strips of `lanes` rows, over the columns that each strip's first row and the row behind
 /// its last one ask for.
-pub fn tiles(
-    rows: u32,
-    lanes: usize,
-    cols: impl Fn(Range<u32>) -> Range<u32>,
-) -> impl Iterator<Item = Tile> {
+pub fn tiles(rows: u32, lanes: usize, cols: impl Fn(Range<u32>) -> Range<u32>) -> impl Iterator<Item = Tile> {
     let lanes = lanes as u32;
     (0..rows.div_ceil(lanes)).map(move |strip| {
         let first = strip * lanes;
@@ -89,7 +85,10 @@ pub fn tiles(
 /// How the letters of a target are scored against the rows of a strip.
 #[derive(Clone, Copy)]
 enum Substitutes<'a, V> {
-    Letters { match_: V, mismatch: V },
+    Letters {
+        match_: V,
+        mismatch: V,
+    },
     /// By `query code * CODES + target code`.
     Matrix(&'a [i32]),
 }
@@ -374,7 +373,8 @@ impl<S: Rows> Step<'_, S> {
         let (longer_e, longer_f) = (simd.sub(state.e, self.extend), simd.sub(f, self.extend));
         if KEEP {
             let bit = |bits: u8| simd.splat((u32::from(bits) << 28) as i32);
-            let source = simd.select(simd.eq(h, state.e), bit(Source::Deletion as u8), bit(Source::Insertion as u8));
+            let source =
+                simd.select(simd.eq(h, state.e), bit(Source::Deletion as u8), bit(Source::Insertion as u8));
             let source = simd.select(simd.eq(h, matched), bit(Source::Diagonal as u8), source);
             let source = simd.select(simd.eq(h, zero), bit(Source::Stop as u8), source);
             let deletion = simd.select(simd.gt(longer_e, opened), bit(EXTEND_DELETION), zero);

@@ -8,7 +8,7 @@ use std::array::from_fn;
 pub struct Arrays;
 
 macro_rules! vectors {
-    ($lane:ty, $lanes:literal) => {
+    ($lane:ty, $unsigned:ty, $lanes:literal) => {
         impl Vectors<$lane> for Arrays {
             type V = [$lane; $lanes];
             /// All bits of a lane or none.
@@ -54,13 +54,23 @@ macro_rules! vectors {
             fn lookup(self, table: &Table, codes: Self::V) -> Self::V {
                 from_fn(|k| <$lane>::from(table[codes[k].unsigned() as usize % CODES]))
             }
+
+            #[inline(always)]
+            fn or(self, a: Self::V, b: Self::V) -> Self::V {
+                from_fn(|k| a[k] | b[k])
+            }
+
+            #[inline(always)]
+            fn shift_and_or(self, a: Self::V, b: Self::V) -> Self::V {
+                from_fn(|k| (a[k] as $unsigned >> 4) as $lane | b[k])
+            }
         }
     };
 }
 
-vectors!(i8, 16);
-vectors!(i16, 8);
-vectors!(i32, 4);
+vectors!(i8, u8, 16);
+vectors!(i16, u16, 8);
+vectors!(i32, u32, 4);
 
 impl Rows for Arrays {
     #[inline(always)]
@@ -87,15 +97,5 @@ impl Rows for Arrays {
     #[inline(always)]
     fn with_first(self, a: Self::V, first: i32) -> Self::V {
         [first, a[1], a[2], a[3]]
-    }
-
-    #[inline(always)]
-    fn shift_and_or(self, a: Self::V, b: Self::V) -> Self::V {
-        from_fn(|k| (a[k] as u32 >> 4) as i32 | b[k])
-    }
-
-    #[inline(always)]
-    fn or(self, a: Self::V, b: Self::V) -> Self::V {
-        from_fn(|k| a[k] | b[k])
     }
 }

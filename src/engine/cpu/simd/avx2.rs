@@ -24,7 +24,7 @@ impl Avx2 {
 
 macro_rules! vectors {
     ($lane:ty, $lanes:literal, $splat:ident, $add:ident, $sub:ident, $max:ident, $eq:ident, $gt:ident,
-     $extend:ident) => {
+     $extend:ident, $shift:expr) => {
         impl Vectors<$lane> for Avx2 {
             type V = __m256i;
             type Mask = __m256i;
@@ -70,21 +70,55 @@ macro_rules! vectors {
             fn lookup(self, table: &Table, codes: __m256i) -> __m256i {
                 unsafe { $extend(lookup_bytes(self, table, codes)) }
             }
+
+            #[inline(always)]
+            fn or(self, a: __m256i, b: __m256i) -> __m256i {
+                unsafe { _mm256_or_si256(a, b) }
+            }
+
+            #[inline(always)]
+            fn shift_and_or(self, a: __m256i, b: __m256i) -> __m256i {
+                unsafe { _mm256_or_si256($shift(a), b) }
+            }
         }
     };
 }
 
 vectors!(
-    i8, 32, _mm256_set1_epi8, _mm256_add_epi8, _mm256_sub_epi8, _mm256_max_epi8, _mm256_cmpeq_epi8,
-    _mm256_cmpgt_epi8, identity
+    i8,
+    32,
+    _mm256_set1_epi8,
+    _mm256_add_epi8,
+    _mm256_sub_epi8,
+    _mm256_max_epi8,
+    _mm256_cmpeq_epi8,
+    _mm256_cmpgt_epi8,
+    identity,
+    shift_bytes
 );
 vectors!(
-    i16, 16, _mm256_set1_epi16, _mm256_add_epi16, _mm256_sub_epi16, _mm256_max_epi16, _mm256_cmpeq_epi16,
-    _mm256_cmpgt_epi16, low_byte_of_16
+    i16,
+    16,
+    _mm256_set1_epi16,
+    _mm256_add_epi16,
+    _mm256_sub_epi16,
+    _mm256_max_epi16,
+    _mm256_cmpeq_epi16,
+    _mm256_cmpgt_epi16,
+    low_byte_of_16,
+    _mm256_srli_epi16::<4>
 );
 vectors!(
-    i32, 8, _mm256_set1_epi32, _mm256_add_epi32, _mm256_sub_epi32, _mm256_max_epi32, _mm256_cmpeq_epi32,
-    _mm256_cmpgt_epi32, low_byte_of_32
+    i32,
+    8,
+    _mm256_set1_epi32,
+    _mm256_add_epi32,
+    _mm256_sub_epi32,
+    _mm256_max_epi32,
+    _mm256_cmpeq_epi32,
+    _mm256_cmpgt_epi32,
+    low_byte_of_32,
+    _mm256_srli_epi32::<4>
 );
 
 /// The entry in the lowest byte of each lane. Shuffles of bytes take four bits of a code; the fifth chooses
@@ -114,6 +148,12 @@ unsafe fn low_byte_of_16(a: __m256i) -> __m256i {
 #[inline(always)]
 unsafe fn low_byte_of_32(a: __m256i) -> __m256i {
     unsafe { _mm256_srai_epi32::<24>(_mm256_slli_epi32::<24>(a)) }
+}
+
+/// There is no shift of bytes: what comes from a neighbour is masked out.
+#[inline(always)]
+unsafe fn shift_bytes(a: __m256i) -> __m256i {
+    unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(a), _mm256_set1_epi8(15)) }
 }
 
 impl Rows for Avx2 {
@@ -151,15 +191,5 @@ impl Rows for Avx2 {
     #[inline(always)]
     fn with_first(self, a: __m256i, first: i32) -> __m256i {
         unsafe { _mm256_blend_epi32::<1>(a, _mm256_set1_epi32(first)) }
-    }
-
-    #[inline(always)]
-    fn shift_and_or(self, a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_or_si256(_mm256_srli_epi32::<4>(a), b) }
-    }
-
-    #[inline(always)]
-    fn or(self, a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_or_si256(a, b) }
     }
 }

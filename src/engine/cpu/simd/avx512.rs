@@ -29,7 +29,7 @@ impl Avx512 {
 
 macro_rules! vectors {
     ($lane:ty, $lanes:literal, $mask:ty, $splat:ident, $add:ident, $sub:ident, $max:ident, $eq:ident, $gt:ident,
-     $blend:ident, $extend:ident) => {
+     $blend:ident, $extend:ident, $shift:expr) => {
         impl Vectors<$lane> for Avx512 {
             type V = __m512i;
             type Mask = $mask;
@@ -75,21 +75,61 @@ macro_rules! vectors {
             fn lookup(self, table: &Table, codes: __m512i) -> __m512i {
                 unsafe { $extend(lookup_bytes(self, table, codes)) }
             }
+
+            #[inline(always)]
+            fn or(self, a: __m512i, b: __m512i) -> __m512i {
+                unsafe { _mm512_or_si512(a, b) }
+            }
+
+            #[inline(always)]
+            fn shift_and_or(self, a: __m512i, b: __m512i) -> __m512i {
+                unsafe { _mm512_or_si512($shift(a), b) }
+            }
         }
     };
 }
 
 vectors!(
-    i8, 64, __mmask64, _mm512_set1_epi8, _mm512_add_epi8, _mm512_sub_epi8, _mm512_max_epi8,
-    _mm512_cmpeq_epi8_mask, _mm512_cmpgt_epi8_mask, _mm512_mask_blend_epi8, identity
+    i8,
+    64,
+    __mmask64,
+    _mm512_set1_epi8,
+    _mm512_add_epi8,
+    _mm512_sub_epi8,
+    _mm512_max_epi8,
+    _mm512_cmpeq_epi8_mask,
+    _mm512_cmpgt_epi8_mask,
+    _mm512_mask_blend_epi8,
+    identity,
+    shift_bytes
 );
 vectors!(
-    i16, 32, __mmask32, _mm512_set1_epi16, _mm512_add_epi16, _mm512_sub_epi16, _mm512_max_epi16,
-    _mm512_cmpeq_epi16_mask, _mm512_cmpgt_epi16_mask, _mm512_mask_blend_epi16, low_byte_of_16
+    i16,
+    32,
+    __mmask32,
+    _mm512_set1_epi16,
+    _mm512_add_epi16,
+    _mm512_sub_epi16,
+    _mm512_max_epi16,
+    _mm512_cmpeq_epi16_mask,
+    _mm512_cmpgt_epi16_mask,
+    _mm512_mask_blend_epi16,
+    low_byte_of_16,
+    _mm512_srli_epi16::<4>
 );
 vectors!(
-    i32, 16, __mmask16, _mm512_set1_epi32, _mm512_add_epi32, _mm512_sub_epi32, _mm512_max_epi32,
-    _mm512_cmpeq_epi32_mask, _mm512_cmpgt_epi32_mask, _mm512_mask_blend_epi32, low_byte_of_32
+    i32,
+    16,
+    __mmask16,
+    _mm512_set1_epi32,
+    _mm512_add_epi32,
+    _mm512_sub_epi32,
+    _mm512_max_epi32,
+    _mm512_cmpeq_epi32_mask,
+    _mm512_cmpgt_epi32_mask,
+    _mm512_mask_blend_epi32,
+    low_byte_of_32,
+    _mm512_srli_epi32::<4>
 );
 
 /// The entry in the lowest byte of each lane. Shuffles of bytes take four bits of a code; the fifth chooses
@@ -119,6 +159,12 @@ unsafe fn low_byte_of_16(a: __m512i) -> __m512i {
 #[inline(always)]
 unsafe fn low_byte_of_32(a: __m512i) -> __m512i {
     unsafe { _mm512_srai_epi32::<24>(_mm512_slli_epi32::<24>(a)) }
+}
+
+/// There is no shift of bytes: what comes from a neighbour is masked out.
+#[inline(always)]
+unsafe fn shift_bytes(a: __m512i) -> __m512i {
+    unsafe { _mm512_and_si512(_mm512_srli_epi16::<4>(a), _mm512_set1_epi8(15)) }
 }
 
 impl Rows for Avx512 {
@@ -152,15 +198,5 @@ impl Rows for Avx512 {
     #[inline(always)]
     fn with_first(self, a: __m512i, first: i32) -> __m512i {
         unsafe { _mm512_mask_set1_epi32(a, 1, first) }
-    }
-
-    #[inline(always)]
-    fn shift_and_or(self, a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_or_si512(_mm512_srli_epi32::<4>(a), b) }
-    }
-
-    #[inline(always)]
-    fn or(self, a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_or_si512(a, b) }
     }
 }

@@ -1,0 +1,135 @@
+//! Sequences side by side in the lanes of vectors, and how their letters score against each other.
+
+use super::simd::{Lane, Table, Vectors};
+use crate::alphabet::CODES;
+use crate::scoring::{Scoring, Substitution};
+use bytemuck::{cast_slice, cast_slice_mut, zeroed_slice_box};
+use std::slice::{from_mut, from_ref};
+
+/// Codes that stand for no residue: where letters are compared, equal to no code, each other included; in
+/// a matrix, a code of no letter, whose scores are the lowest.
+#[derive(Clone, Copy)]
+pub struct Nothing {
+    pub query: u8,
+    pub target: u8,
+    /// Codes from here on match nothing.
+    pub letters: u8,
+}
+
+impl Nothing {
+    pub fn of(scoring: &Scoring) -> Nothing {
+        match scoring.substitution {
+            Substitution::Equal { .. } => Nothing { query: 62, target: 63, letters: 4 },
+            Substitution::Matrix(_) => {
+                let none = CODES as u8 - 1;
+                Nothing { query: none, target: none, letters: none }
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn query(self, code: u8) -> u8 {
+        if code < self.letters { code } else { self.query }
+    }
+
+    #[inline(always)]
+    pub fn target(self, code: u8) -> u8 {
+        if code < self.letters { code } else { self.target }
+    }
+}
+
+/// `len` vectors whose lanes hold sequences, each from its first place on, and `none` elsewhere.
+#[inline(always)]
+pub fn side_by_side<'a, T: Lane, S: Vectors<T>>(
+    len: usize,
+    none: u8,
+    code: impl Fn(u8) -> u8,
+    sequences: impl Iterator<Item = (usize, &'a [u8])>,
+) -> Vec<S::V> {
+    let mut lanes = zeroed_slice_box::<S::V>(len).into_vec();
+    let places: &mut [T] = cast_slice_mut(&mut lanes);
+    places.fill(T::of(i32::from(none)));
+    for (lane, (first, codes)) in sequences.enumerate() {
+        for (place, &letter) in places.chunks_exact_mut(S::LANES).skip(first).zip(codes) {
+            place[lane] = T::of(i32::from(code(letter)));
+        }
+    }
+    lanes
+}
+
+/// What a step can add to a score or take from it.
+#[derive(Clone, Copy)]
+pub struct Costs {
+    pub best: i32,
+    worst: i32,
+    /// Of a gap's first residue, and of each further one.
+    pub first: i32,
+    pub extend: i32,
+}
+
+impl Costs {
+    pub fn new(scoring: &Scoring) -> Costs {
+        let worst = match &scoring.substitution {
+            Substitution::Equal { mismatch, .. } => -mismatch,
+            Substitution::Matrix(matrix) => {
+                matrix.scores.iter().flatten().copied().min().map_or(0, i32::from)
+            }
+        };
+        let first = scoring.gap_open + scoring.gap_extend;
+        Costs { best: scoring.max_potential(), worst, first, extend: scoring.gap_extend }
+    }
+
+    /// The lane value of a score of 0: nothing that a step computes lies below the type's lowest.
+    pub fn zero<T: Lane>(&self) -> i64 {
+        i64::from(T::MIN) + i64::from((self.first + self.extend).max(-self.worst).max(1))
+    }
+
+    /// The largest score that another step can't bring beyond the type's highest; `None` where lanes of
+    /// this type don't hold the penalties.
+    pub fn most<T: Lane>(&self) -> Option<i64> {
+        let most = i64::from(T::MAX) - i64::from(self.best) - self.zero::<T>();
+        (most >= i64::from(self.best).max(1)).then_some(most)
+    }
+}
+
+/// Scores of queries' letters against targets', lane by lane.
+pub trait Substitutes<T: Lane, S: Vectors<T>>: Copy {
+    fn score(self, simd: S, query: S::V, target: S::V) -> S::V;
+}
+
+/// Letters that are equal or not.
+#[derive(Clone, Copy)]
+pub struct Equality<V> {
+    match_: V,
+    mismatch: V,
+}
+
+impl<V> Equality<V> {
+    #[inline(always)]
+    pub fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, match_: i32, mismatch: i32) -> Equality<V> {
+        Equality { match_: simd.splat(T::of(match_)), mismatch: simd.splat(T::of(-mismatch)) }
+    }
+}
+
+impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Equality<S::V> {
+    #[inline(always)]
+    fn score(self, simd: S, query: S::V, target: S::V) -> S::V {
+        simd.select(simd.eq(query, target), self.match_, self.mismatch)
+    }
+}
+
+/// The rows of a matrix by query code.
+pub type Tables = [Table; CODES];
+
+impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for &Tables {
+    #[inline(always)]
+    fn score(self, _: S, query: S::V, target: S::V) -> S::V {
+        let mut scores = query;
+        let scores_of: &mut [T] = cast_slice_mut(from_mut(&mut scores));
+        for (score, target) in scores_of.iter_mut().zip(cast_slice::<S::V, T>(from_ref(&target))) {
+            let table = &self[score.unsigned() as usize % CODES];
+            *score = T::of(i32::from(table[target.unsigned() as usize % CODES]));
+        }
+        scores
+    }
+}
