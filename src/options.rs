@@ -1,6 +1,7 @@
 //! What a run is asked to do, resolved from the command line.
 
 use crate::alphabet::Alphabet;
+use crate::engine::cpu::simd::InstructionSet;
 use crate::error::{Error, Place, Result};
 use crate::scoring::{MAX_PARAMETER, Matrix, Scoring, Substitution};
 use std::path::PathBuf;
@@ -17,9 +18,10 @@ pub enum Mode {
 /// Which device computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// The best real GPU, else the CPU.
+    /// The best real GPU; the CPU where there is none, or where the work is too little for one.
     Auto,
-    Cpu,
+    /// The cores, with an instruction set that they have.
+    Cpu(InstructionSet),
     /// The specification engine: slow, for checking the others.
     Plain,
     /// The best real GPU.

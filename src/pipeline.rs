@@ -7,6 +7,7 @@
 //! beside the device's work for another.
 
 mod device;
+mod estimate;
 mod intake;
 #[cfg(test)]
 mod tests;

@@ -4,37 +4,47 @@ mod common;
 mod suite;
 
 use swalign::engine::cpu::Cpu;
+use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
+
+/// Runs `test` on each instruction set that this processor has.
+fn on_each_set(test: impl Fn(&mut Cpu)) {
+    for set in InstructionSet::available() {
+        eprintln!("on {set}");
+        test(&mut Cpu::on(set));
+    }
+}
 
 #[test]
 fn cpu_agrees_at_every_seam() {
-    suite::seams_agree(&mut Cpu::new(), usize::MAX);
+    on_each_set(|cpu| suite::seams_agree(cpu, usize::MAX));
 }
 
 #[test]
 fn cpu_agrees_on_long_targets() {
-    suite::grids_agree(&mut Cpu::new());
+    on_each_set(|cpu| suite::grids_agree(cpu));
 }
 
 #[test]
 fn cpu_agrees_on_random_pairs() {
-    suite::random_pairs_agree(&mut Cpu::new(), 200, 90);
+    on_each_set(|cpu| suite::random_pairs_agree(cpu, 200, 90));
 }
 
 #[test]
 fn cpu_agrees_on_empty_pairs() {
-    suite::empty_pairs_agree(&mut Cpu::new());
+    on_each_set(|cpu| suite::empty_pairs_agree(cpu));
 }
 
 #[test]
 fn blocks_make_the_whole() {
     suite::blocks_agree(&mut Plain::new());
-    suite::blocks_agree(&mut Cpu::new());
+    on_each_set(|cpu| suite::blocks_agree(cpu));
 }
 
 #[test]
 fn cpu_agrees_at_the_edges_of_bands() {
-    suite::bands::edges().iter().for_each(|edge| edge.agrees(&mut Cpu::new()));
+    let edges = suite::bands::edges();
+    on_each_set(|cpu| edges.iter().for_each(|edge| edge.agrees(cpu)));
 }
 
 /// So the band is not only enough but as narrow as can be.
@@ -45,5 +55,5 @@ fn a_narrower_band_would_lose_the_path() {
 
 #[test]
 fn cpu_fills_whole_windows_alike() {
-    suite::whole_windows_agree(&mut Cpu::new(), usize::MAX);
+    on_each_set(|cpu| suite::whole_windows_agree(cpu, usize::MAX));
 }

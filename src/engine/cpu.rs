@@ -31,7 +31,7 @@ const STRIP_STEP: u64 = 2;
 const TRIED: usize = 256;
 
 /// Cells of a band that is filled beside others, at most: their directions should stay in the cache.
-const BAND_CELLS: u64 = 1 << 17;
+const BAND_CELLS: u64 = 1 << 19;
 /// Bands of a group differ in fewer rows than this.
 const BAND_ROWS: u32 = 64;
 

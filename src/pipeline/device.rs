@@ -1,6 +1,8 @@
 //! The devices that a run computes on, and the workers that keep them busy.
 
+use super::estimate;
 use crate::engine::cpu::Cpu;
+use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::{Card, Gpu};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
@@ -16,13 +18,18 @@ const GPU_WORKERS: (usize, usize) = (2, 6);
 /// Workers of each of several GPUs.
 const WORKERS_OF_SEVERAL: usize = 4;
 
+/// What opening a GPU takes at least, with a process that has done it before: 0.22 to 0.4 s on an H200.
+const GPU_START_MS: u64 = 300;
+/// Cells that a thread aligns in a second, CIGARs included, for each byte of its vectors: 7e9 with 64 bytes.
+const CELLS_PER_VECTOR_BYTE: u64 = 100_000_000;
+
 /// Threads of such a worker, at most.
 const WORKER_THREADS: usize = 8;
 
 /// What workers make their engines on.
 pub enum Device {
     Plain,
-    Cpu,
+    Cpu(InstructionSet),
     /// With whether the CPU may take over.
     Gpu(Vec<Arc<Card>>, bool),
 }
@@ -62,7 +69,7 @@ impl Device {
     pub fn engine(&self, worker: usize) -> Guarded {
         match self {
             Device::Plain => Guarded::new(Box::new(Plain::new()), None),
-            Device::Cpu => Guarded::new(Box::new(Cpu::new()), None),
+            Device::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
             Device::Gpu(cards, may_fall_back) => {
                 let gpu = Gpu::new(Arc::clone(&cards[worker % cards.len()]));
                 let fallback = || Box::new(Cpu::new()) as Box<dyn Engine>;
@@ -101,18 +108,30 @@ pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
     let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
     let device = match &options.device {
         DeviceChoice::Plain => Device::Plain,
-        DeviceChoice::Cpu => Device::Cpu,
+        DeviceChoice::Cpu(set) => Device::Cpu(*set),
         DeviceChoice::Gpus(names) => Device::Gpu(Card::open_named(names, options.checked_shaders)?, false),
         DeviceChoice::AllGpus => {
             Device::Gpu(Card::open_all(options.checked_shaders).map_err(with_remedy)?, false)
         }
         DeviceChoice::Gpu => Device::Gpu(vec![card(None).map_err(with_remedy)?], false),
-        DeviceChoice::Auto => match card(None) {
-            Ok(card) => Device::Gpu(vec![card], true),
-            Err(error) => return Ok((Device::Cpu, format!(": {error}"))),
-        },
+        DeviceChoice::Auto => {
+            let set = InstructionSet::best();
+            if is_little(options, set) {
+                return Ok((Device::Cpu(set), ": the work is too little for a GPU".to_string()));
+            }
+            match card(None) {
+                Ok(card) => Device::Gpu(vec![card], true),
+                Err(error) => return Ok((Device::Cpu(set), format!(": {error}"))),
+            }
+        }
     };
     Ok((device, String::new()))
+}
+
+/// Whether the CPU is done with the work before a GPU has started.
+fn is_little(options: &Options, set: InstructionSet) -> bool {
+    let per_second = CELLS_PER_VECTOR_BYTE * set.lanes(1) as u64 * options.threads as u64;
+    estimate::cells(options).is_some_and(|cells| cells < per_second / 1000 * GPU_START_MS)
 }
 
 /// What to do without a GPU, where one was asked for.

@@ -6,6 +6,7 @@ use crate::alignment::Hit;
 use crate::batch::Pair;
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
+use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::{Block, Directions, Edges, Swept, Window};
 use crate::options::{DeviceChoice, ScoringChoice};
 use std::fmt::Write as _;
@@ -89,7 +90,7 @@ fn options(folder: &Path) -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 2,
-        device: DeviceChoice::Cpu,
+        device: DeviceChoice::Cpu(InstructionSet::best()),
         threads: 4,
         batch: Some(2),
         eqx: false,

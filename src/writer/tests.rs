@@ -4,6 +4,7 @@ use super::SamWriter;
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand, push_run};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
+use crate::engine::cpu::simd::InstructionSet;
 use crate::error::{Error, Result};
 use crate::options::{DeviceChoice, Mode, Options, ScoringChoice};
 use crate::reader::Record;
@@ -23,7 +24,7 @@ pub(super) fn options() -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 1,
-        device: DeviceChoice::Cpu,
+        device: DeviceChoice::Cpu(InstructionSet::best()),
         threads: 1,
         batch: None,
         eqx: false,
