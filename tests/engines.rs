@@ -31,6 +31,26 @@ fn cpu_agrees_on_random_pairs() {
 }
 
 #[test]
+fn lanes_agree_for_any_number_of_pairs() {
+    on_each_set(|cpu| suite::lanes::counts_agree(cpu));
+}
+
+#[test]
+fn lanes_agree_up_to_their_largest_scores() {
+    on_each_set(|cpu| suite::lanes::largest_scores_agree(cpu));
+}
+
+#[test]
+fn lanes_agree_wherever_the_best_cell_is() {
+    on_each_set(|cpu| suite::lanes::places_agree(cpu));
+}
+
+#[test]
+fn shared_queries_agree() {
+    on_each_set(|cpu| suite::shared_queries_agree(cpu));
+}
+
+#[test]
 fn cpu_agrees_on_empty_pairs() {
     on_each_set(|cpu| suite::empty_pairs_agree(cpu));
 }

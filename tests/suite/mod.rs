@@ -5,6 +5,7 @@
 #![allow(dead_code)]
 
 pub mod bands;
+pub mod lanes;
 
 use crate::common::random::Random;
 use std::sync::Arc;

@@ -1,0 +1,90 @@
+//! Pairs side by side in lanes: numbers of pairs, scores, rows and columns at the seams of what lanes of 8
+//! and 16 bits can hold and count.
+
+use super::{batch, paths_agree, scores_agree, scorings};
+use crate::common::random::Random;
+use std::sync::Arc;
+use swalign::batch::{Batch, Pair, Sequences};
+use swalign::engine::Engine;
+use swalign::scoring::{Scoring, Substitution};
+
+/// As many pairs of about one size as a vector has lanes, one less and one more.
+pub fn counts_agree(engine: &mut dyn Engine) {
+    for count in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129] {
+        for (number, scoring) in scorings().iter().enumerate() {
+            let sizes: Vec<(usize, usize)> = (0..count).map(|k| (38 + k % 3, 60 + k % 5)).collect();
+            let (batch, pairs) = batch(scoring, &sizes, (100 * count + number) as u64);
+            let case = format!("{count} pairs, scoring {number}");
+            let hits = scores_agree(engine, &batch, &pairs, &case);
+            paths_agree(engine, &batch, &pairs, &hits, &case);
+        }
+    }
+}
+
+/// Pairs of the same two letters over and over, and every so many pairs of nothing in common, so that those
+/// that are too large for their lanes have neighbours that are not.
+fn equal_pairs(scoring: &Scoring, lengths: impl Iterator<Item = usize>) -> (Batch, Vec<Pair>) {
+    let mut random = Random::new(5);
+    let (mut queries, mut targets) = (Sequences::default(), Sequences::default());
+    for len in lengths {
+        let query = random.codes(len, 4);
+        targets.push(query.iter().copied());
+        queries.push(query);
+        queries.push(random.codes(len, 4));
+        targets.push(random.codes(len, 4));
+    }
+    let pair = |place: usize| {
+        let end = targets.get(place).len() as u32;
+        Pair { query: place as u32, target: place as u32, start: 0, own: 0, end }
+    };
+    let pairs = (0..targets.len()).map(pair).collect();
+    let batch =
+        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) };
+    (batch, pairs)
+}
+
+/// Best scores around the largest that lanes of 8 and of 16 bits can hold, whatever they keep free for the
+/// penalties.
+pub fn largest_scores_agree(engine: &mut dyn Engine) {
+    for scoring in [Scoring::dna(1, 4, 6, 1), Scoring::dna(2, 3, 5, 2), Scoring::dna(1, 60, 60, 1)] {
+        let Substitution::Equal { match_, .. } = scoring.substitution else { continue };
+        // One score after another up to that of 8 bits and beyond, all of them side by side.
+        let (batch, pairs) = equal_pairs(&scoring, (60..270).map(|score| score / match_ as usize));
+        scores_agree(engine, &batch, &pairs, &format!("scores of 60 to 269 for {scoring}"));
+    }
+    for (match_, mismatch, open, extend) in [(100, 400, 600, 100), (255, 3, 5, 2), (1000, 30_000, 20_000, 900)] {
+        let scoring = Scoring::dna(match_, mismatch, open, extend);
+        for largest in [32_768, 65_536] {
+            let len = (largest / match_) as usize;
+            let (batch, pairs) = equal_pairs(&scoring, (len.saturating_sub(20).max(1)..len + 20).step_by(3));
+            scores_agree(engine, &batch, &pairs, &format!("scores around {largest} for {scoring}"));
+        }
+    }
+}
+
+/// Best cells in rows and columns around those that a lane can count to.
+pub fn places_agree(engine: &mut dyn Engine) {
+    const MATCH: usize = 12;
+    let rows = [13, 127, 128, 129, 255, 256, 257, 258, 511, 512, 513];
+    let cols = [13, 125, 126, 127, 128, 129, 252, 253, 254, 255, 256, 257, 378, 379];
+    let mut random = Random::new(9);
+    let (mut queries, mut targets, mut pairs) = (Sequences::default(), Sequences::default(), Vec::new());
+    for (place, (row, col)) in rows.iter().flat_map(|&row| cols.map(|col| (row, col))).enumerate() {
+        let same = random.codes(MATCH, 4);
+        let around = |end: usize, len: usize, letter: u8| {
+            let mut codes = vec![letter; len];
+            codes[end - MATCH..end].copy_from_slice(&same);
+            codes
+        };
+        queries.push(around(row, 520, 0));
+        targets.push(around(col, 390, 3));
+        // Half of them own the column of the best cell as their first, or only those behind it.
+        let own = if place % 3 == 0 { 0 } else { (col - place % 3 % 2) as u32 };
+        pairs.push(Pair { query: place as u32, target: place as u32, start: 0, own, end: 390 });
+    }
+    let scoring = Scoring::dna(1, 4, 6, 1);
+    let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring) };
+    let hits = scores_agree(engine, &batch, &pairs, "places");
+    assert!(hits.iter().filter(|hit| hit.score >= MATCH as i32).count() > hits.len() / 3, "they are found");
+    paths_agree(engine, &batch, &pairs, &hits, "places");
+}
