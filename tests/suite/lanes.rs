@@ -52,7 +52,9 @@ pub fn largest_scores_agree(engine: &mut dyn Engine) {
         let (batch, pairs) = equal_pairs(&scoring, (60..270).map(|score| score / match_ as usize));
         scores_agree(engine, &batch, &pairs, &format!("scores of 60 to 269 for {scoring}"));
     }
-    for (match_, mismatch, open, extend) in [(100, 400, 600, 100), (255, 3, 5, 2), (1000, 30_000, 20_000, 900)] {
+    for (match_, mismatch, open, extend) in
+        [(100, 400, 600, 100), (255, 3, 5, 2), (1000, 30_000, 20_000, 900)]
+    {
         let scoring = Scoring::dna(match_, mismatch, open, extend);
         for largest in [32_768, 65_536] {
             let len = (largest / match_) as usize;

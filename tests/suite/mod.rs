@@ -23,6 +23,9 @@ use swalign::scoring::{Matrix, Scoring};
 pub fn scorings() -> Vec<Scoring> {
     let blosum =
         |open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend);
+    let mut positive = Matrix::named("BLOSUM62").unwrap();
+    positive.name = "positive".to_string();
+    positive.scores.iter_mut().flatten().for_each(|score| *score += 5);
     vec![
         Scoring::dna(1, 4, 6, 1),
         Scoring::dna(2, 4, 4, 2),
@@ -32,6 +35,8 @@ pub fn scorings() -> Vec<Scoring> {
         Scoring::dna(128, 500, 1000, 3),
         blosum(11, 1),
         blosum(0, 8),
+        // Nothing scores below 1.
+        Scoring::matrix(Alphabet::Protein, positive, 11, 1),
         // Too large for a row to fit below a score.
         blosum(40_000_000, 1),
     ]

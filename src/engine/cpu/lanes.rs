@@ -2,7 +2,7 @@
 
 use super::simd::{Lane, Table, Vectors};
 use crate::alphabet::CODES;
-use crate::scoring::{Scoring, Substitution};
+use crate::scoring::{Matrix, Scoring, Substitution};
 use bytemuck::{cast_slice, cast_slice_mut, zeroed_slice_box};
 use std::slice::{from_mut, from_ref};
 
@@ -120,6 +120,16 @@ impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Equality<S::V> {
 
 /// The rows of a matrix by query code.
 pub type Tables = [Table; CODES];
+
+/// The rows of `matrix`; what stands for no residue adds nothing, even where all letters score above 0.
+pub fn tables(matrix: &Matrix) -> Tables {
+    let none = CODES - 1;
+    let mut tables = matrix.scores;
+    let lowest = tables[none][none].min(0);
+    tables[none] = [lowest; CODES];
+    tables.iter_mut().for_each(|table| table[none] = lowest);
+    tables
+}
 
 impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for &Tables {
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Scores of pairs that lie side by side in the lanes of vectors (inter-sequence vectors, as in Rognes
 //! 2011), two columns at a time, in lanes as narrow as the scores allow.
 
-use super::lanes::{Costs, Equality, Nothing, Substitutes, Tables, side_by_side};
+use super::lanes::{Costs, Equality, Nothing, Substitutes, Tables, side_by_side, tables};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::alignment::Hit;
 use crate::alphabet::CODES;
@@ -95,14 +95,14 @@ impl Score<'_> {
                 let profile = Profile {
                     query: self.batch.query(first),
                     targets,
-                    tables: &matrix.scores,
+                    tables: &tables(matrix),
                     letters: self.batch.scoring.alphabet.letters().len(),
                     columns: [[simd.splat(T::of(0)); CODES]; 2],
                 };
                 best_ends(simd, shape, costs, &own, profile)
             }
             Substitution::Matrix(matrix) => {
-                let letters = Letters { queries: queries(), targets, substitutes: &matrix.scores };
+                let letters = Letters { queries: queries(), targets, substitutes: &tables(matrix) };
                 best_ends(simd, shape, costs, &own, letters)
             }
         };

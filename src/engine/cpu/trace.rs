@@ -1,7 +1,7 @@
 //! Paths of windows that lie side by side in the lanes of vectors: their bands are filled row by row, and
 //! each is walked from its end.
 
-use super::lanes::{Costs, Equality, Nothing, Substitutes, side_by_side};
+use super::lanes::{Costs, Equality, Nothing, Substitutes, side_by_side, tables};
 use super::score::Width;
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::batch::Batch;
@@ -100,7 +100,7 @@ impl Trace<'_> {
             Substitution::Equal { match_, mismatch } => {
                 band.fill::<T, S, _>(simd, costs, Equality::new(simd, *match_, *mismatch))
             }
-            Substitution::Matrix(matrix) => band.fill::<T, S, _>(simd, costs, &matrix.scores),
+            Substitution::Matrix(matrix) => band.fill::<T, S, _>(simd, costs, &tables(matrix)),
         };
         let directions: &[T] = cast_slice(&directions);
         let cells = Cells { directions, lanes: S::LANES, width };
