@@ -11,7 +11,6 @@ use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending};
 use swalign::candidates::{self, Layout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
-use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::layout::Letters;
 use swalign::options::{DeviceChoice, Mode, Options, ScoringChoice};
 use swalign::reader::{Queries, Reader, Record, read_references};
@@ -183,7 +182,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 1,
-        device: DeviceChoice::Cpu(InstructionSet::best()),
+        device: DeviceChoice::Cpu(None),
         threads: 1,
         batch: None,
         eqx: false,

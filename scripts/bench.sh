@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Every benchmark on one machine, as one table: the engine's rows, whole commands, growth, and peers.
+# Every benchmark on one machine, as one table: the engine's rows, whole commands, growth, the CPU engine on
+# one thread of each instruction set, and peers.
 #
 #   scripts/bench.sh [--quick] [--markdown] [--device DEVICE]
 #
 # DEVICE is what swalign's --device takes of auto, cpu, gpu, gpu:NAME. --quick divides the work: a smoke
 # test for machines without a GPU. --markdown prints the table for docs/benchmarks.md, else tabs.
-# BENCH_ENGINE and SWALIGN name executables that are built already (target/release/deps/engine-*, made by
-# `cargo bench --no-run --bench engine`, and swalign): then no Rust is needed. PYTHON names the python
+# BENCH_ENGINE, BENCH_CPU and SWALIGN name executables that are built already (target/release/deps/engine-*
+# and cpu-*, made by `cargo bench --no-run`, and swalign): then no Rust is needed. PYTHON names the python
 # that has parasail, COMMIT the commit where there is no git. Exit code 1 if a row failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -117,6 +118,20 @@ command_rows() {
         "$SWALIGN" "${on[@]}" -o "$out" "$folder/reads.fq" data/sars2.fa
 }
 
+cpu_rows() {
+    local set work cells wall
+    say "CPU engine"
+    if "$BENCH_CPU" ${small[@]+"${small[@]}"} >"$folder/cpu"; then
+        sed 1d "$folder/cpu" >"$folder/cpu_rows"
+        while IFS=$'\t' read -r set work cells wall _; do
+            row "CPU engine, $set, 1 thread: $work" "$cells" "$wall" - - "answers checked"
+        done <"$folder/cpu_rows"
+    else
+        row "CPU engine" - - - - FAILED
+        failed=1
+    fi
+}
+
 peer_rows() {
     local work cells wall note
     say "peers"
@@ -127,11 +142,12 @@ peer_rows() {
     done <"$folder/peer_rows"
 }
 
-if [ -z "${BENCH_ENGINE-}" ] || [ -z "${SWALIGN-}" ]; then
+if [ -z "${BENCH_ENGINE-}" ] || [ -z "${BENCH_CPU-}" ] || [ -z "${SWALIGN-}" ]; then
     say "building"
     # Cargo builds the binaries of a package along with its benchmarks.
-    cargo bench --locked --no-run --bench engine --message-format=json-render-diagnostics >"$folder/cargo"
+    cargo bench --locked --no-run --bench engine --bench cpu --message-format=json-render-diagnostics >"$folder/cargo"
     BENCH_ENGINE=${BENCH_ENGINE:-$(executable engine <"$folder/cargo")}
+    BENCH_CPU=${BENCH_CPU:-$(executable cpu <"$folder/cargo")}
     SWALIGN=${SWALIGN:-$(executable swalign <"$folder/cargo")}
 fi
 
@@ -164,5 +180,6 @@ fi
 engine_rows
 command_rows
 engine_rows growth
+cpu_rows
 peer_rows
 exit $failed

@@ -196,11 +196,81 @@ def run_all(table, swalign, count, folder):
         table.compared(name, cells, wall, best(scores(text)), expected)
 
 
+def like(target, size, every, rng):
+    """A stretch of `target` with a substitution in `every` letters and a gap in five times as many."""
+    place, letters = rng.randrange(len(target) - size + 1), []
+    while len(letters) < size:
+        event = rng.randrange(10 * every)
+        if event >= 12:
+            letters.append(target[place] if place < len(target) else rng.choice("ACGT"))
+        elif event > 0:
+            letters.append(rng.choice("ACGT"))
+        place += event != 1
+    return "".join(letters)
+
+
+def best_of(calls, work):
+    """The shortest time of some calls, and the answer."""
+    return min((timed(work) for _ in range(calls)), key=lambda timed: timed[0])
+
+
+def run_kinds(table, swalign, cells, folder):
+    """parasail on pairs like those of `cargo bench --bench cpu`; every score is compared."""
+    try:
+        import parasail
+    except ImportError:
+        table.missing("parasail, pairs that are alike or not, 1 thread", "pip install parasail")
+        return
+    matrix = parasail.matrix_create("ACGT", 2, -3)
+    scoring = ["--match", "2", "--mismatch", "3", "--gap-open", "5", "--gap-extend", "2"]
+    rng = random.Random(7)
+    for rows, cols in [(150, 200), (500, 500)]:
+        for kind, every in [("similar", 20), ("random", None)]:
+            targets = ["".join(rng.choices("ACGT", k=cols)) for _ in range(max(1, cells // rows // cols))]
+            queries = [like(t, rows, every, rng) if every else "".join(rng.choices("ACGT", k=rows)) for t in targets]
+            q, t = folder / "q.fa", folder / "t.fa"
+            write_fasta(q, queries)
+            write_fasta(t, targets)
+            expected = [score for _, score in sam_scores(output([swalign, "pairs", *ONE_THREAD, *scoring, q, t]))]
+            all_cells, pairs = rows * cols * len(targets), list(zip(queries, targets))
+            for peer in ["sw_striped_16", "sw_striped_sat", "sw_trace_scan_16", "sw_trace_striped_16"]:
+                align = getattr(parasail, peer)
+
+                def answer(query, target):
+                    result = align(query, target, 7, 2, matrix)
+                    return result.score if "trace" not in peer else (result.score, result.cigar.decode)[0]
+
+                wall, found = best_of(3, lambda: [answer(query, target) for query, target in pairs])
+                name = f"parasail {peer}, {rows} x {cols}, {kind}, 2/3/5/2, 1 thread"
+                table.compared(name, all_cells, wall, found, expected)
+
+
+def run_proteins(table, cells):
+    """pyopal: one query of 400 against many of about 350."""
+    try:
+        import pyopal
+    except ImportError:
+        table.missing("pyopal, protein, one query against many, 1 thread", "pip install pyopal")
+        return
+    rng = random.Random(8)
+    letters = "ARNDCQEGHILKMFPSTWYV"
+    query = "".join(rng.choices(letters, k=400))
+    targets = ["".join(rng.choices(letters, k=rng.randrange(175, 525))) for _ in range(max(1, cells // 400 // 350))]
+    database = pyopal.Database(targets)
+    aligner = pyopal.Aligner(gap_open=11, gap_extend=1)
+    for mode in ["score", "end", "full"]:
+        wall, _ = best_of(3, lambda: aligner.align(query, database, mode=mode, algorithm="sw"))
+        name = f"pyopal {mode}, protein, one query of 400 against many of about 350, 1 thread"
+        table.row(name, 400 * sum(map(len, targets)), wall, "its scores are not compared")
+
+
 def run(swalign, pairs, queries):
     table = Table()
     with tempfile.TemporaryDirectory() as folder:
         run_pairs(table, swalign, pairs, pathlib.Path(folder))
         run_all(table, swalign, queries, pathlib.Path(folder))
+        run_kinds(table, swalign, 2000 * pairs, pathlib.Path(folder))
+        run_proteins(table, 4000 * pairs)
     sys.exit(table.failed)
 
 

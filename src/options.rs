@@ -1,7 +1,6 @@
 //! What a run is asked to do, resolved from the command line.
 
 use crate::alphabet::Alphabet;
-use crate::engine::cpu::simd::InstructionSet;
 use crate::error::{Error, Place, Result};
 use crate::scoring::{MAX_PARAMETER, Matrix, Scoring, Substitution};
 use std::path::PathBuf;
@@ -20,8 +19,8 @@ pub enum Mode {
 pub enum DeviceChoice {
     /// The best real GPU; the CPU where there is none, or where the work is too little for one.
     Auto,
-    /// The cores, with an instruction set that they have.
-    Cpu(InstructionSet),
+    /// The cores, with an instruction set by name or the best that they have.
+    Cpu(Option<String>),
     /// The specification engine: slow, for checking the others.
     Plain,
     /// The best real GPU.

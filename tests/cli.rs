@@ -11,6 +11,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::engine::cpu::simd::InstructionSet;
 use tempfile::TempDir;
 
 const REFERENCE: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACCGTATGCAAGGCTTA\n>chr2\nTTGACCAGTACCAGGATACAGATTTACCGGATACCAGATCCA\n";
@@ -506,7 +507,7 @@ mod output {
         let normal = accepted(&files, &["-t", "1", "q.fa", "ref.fa"]).stderr;
         let lines: Vec<&str> = normal.lines().collect();
         assert_eq!(lines.len(), 2, "{normal}");
-        assert_eq!(lines[0], "swalign: using CPU (1 thread)");
+        assert!(lines[0].starts_with("swalign: using CPU (1 thread, "), "{normal}");
         // 29 and 24 letters against 51 and 42, both strands.
         let cells = 2 * (29 + 24) * (51 + 42);
         assert!(
@@ -539,29 +540,53 @@ mod devices {
             .env("VK_DRIVER_FILES", "/nonexistent")
             .env("VK_ICD_FILENAMES", "/nonexistent")
             .env("WGPU_BACKEND", "vulkan");
-        finish(command.args(args))
+        finish(command.args(args).write_stdin(QUERY))
     }
 
     #[test]
     fn a_device_that_is_missing_is_an_error() {
         refused_options(&["--device", "gpu:nosuchcard"], 1, &["nosuchcard"]);
         refused_options(&["--device", "gpu:99"], 1, &["99"]);
+        refused_options(&["--device", "cpu:vax"], 1, &["'vax'", "baseline"]);
         refused_options(&["--device", "nosuch"], 2, &["--device"]);
     }
 
     #[test]
     fn no_driver() {
         let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
-        let auto =
-            without_driver(folder.path(), &["--device", "auto", "--min-score", "10", "q.fa", "ref.fa"]);
-        assert_eq!(auto.without_pg(), baseline().without_pg());
-        assert!(auto.stderr.contains("CPU"), "{}", auto.stderr);
+        let auto = |query: &str| {
+            let args = ["--device", "auto", "--min-score", "10", query, "ref.fa"];
+            let outcome = without_driver(folder.path(), &args);
+            assert_eq!(outcome.without_pg(), baseline().without_pg());
+            outcome.stderr
+        };
+        let little = auto("q.fa");
+        assert!(little.contains("using CPU") && little.contains("too little for a GPU"), "{little}");
+        // What comes from stdin may be much.
+        let piped = auto("-");
+        assert!(piped.contains("using CPU") && piped.contains("no GPU was found"), "{piped}");
         let gpu = without_driver(folder.path(), &["--device", "gpu", "-o", "out.sam", "q.fa", "ref.fa"]);
         assert_eq!(gpu.code, Some(1), "{}", gpu.stderr);
         assert!(gpu.stderr.contains("GPU") && gpu.stderr.contains("cpu"), "{}", gpu.stderr);
         assert!(!folder.path().join("out.sam").exists());
         let listed = without_driver(folder.path(), &["devices"]);
         assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    }
+
+    /// The widest vectors are those of most tests; these are the same bytes from all the others.
+    #[test]
+    fn instruction_sets() {
+        let on = |device: &str| {
+            run_here(&["--device", device, "--max-hits", "5", "data/proteins_20.fa", "data/uniprot_60.fa"])
+        };
+        let expected = on("plain");
+        assert_eq!(expected.code, Some(0), "{}", expected.stderr);
+        for set in InstructionSet::available() {
+            let device = format!("cpu:{set}");
+            let outcome = on(&device);
+            assert!(outcome.stderr.contains(&format!(", {set})")), "{}", outcome.stderr);
+            assert!(outcome.without_pg() == expected.without_pg(), "{device} gives other bytes");
+        }
     }
 
     #[test]

@@ -95,12 +95,12 @@ fn the_default_is_no_software_adapter() {
     assert_eq!(auto.code, Some(0), "{}", auto.stderr);
     if defaults[0][0] == "cpu" {
         assert!(rows[1..rows.len() - 1].iter().all(|row| remark(row).starts_with("software")), "{listed}");
-        assert!(auto.stderr.contains("using CPU (2 threads): no GPU was found"), "{}", auto.stderr);
+        assert!(auto.stderr.contains("using CPU (2 threads, "), "{}", auto.stderr);
         assert_eq!(gpu.code, Some(1), "{}", gpu.stderr);
         assert!(gpu.stderr.contains("software adapters are taken only when named"), "{}", gpu.stderr);
     } else {
         let using = format!("using GPU {}", defaults[0][1]);
-        assert!(auto.stderr.contains(&using) && gpu.stderr.contains(&using), "{}", auto.stderr);
+        assert!(gpu.stderr.contains(&using), "{}", gpu.stderr);
     }
 }
 

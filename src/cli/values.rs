@@ -1,7 +1,6 @@
 //! What the text of an argument stands for; an error is the remedy.
 
 use crate::alphabet::Alphabet;
-use crate::engine::cpu::simd::InstructionSet;
 use crate::options::DeviceChoice;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -52,14 +51,11 @@ pub fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
 pub fn device(text: &str) -> Result<DeviceChoice, String> {
     match text.split_once(':') {
         None if text == "auto" => Ok(DeviceChoice::Auto),
-        None if text == "cpu" => Ok(DeviceChoice::Cpu(InstructionSet::best())),
+        None if text == "cpu" => Ok(DeviceChoice::Cpu(None)),
         None if text == "plain" => Ok(DeviceChoice::Plain),
         None if text == "gpu" => Ok(DeviceChoice::Gpu),
         None if text == "all" => Ok(DeviceChoice::AllGpus),
-        Some(("cpu", name)) => InstructionSet::named(name).map(DeviceChoice::Cpu).ok_or_else(|| {
-            let sets: Vec<&str> = InstructionSet::available().iter().map(|set| set.name()).collect();
-            format!("this processor's instruction sets are {}", sets.join(", "))
-        }),
+        Some(("cpu", name)) if !name.is_empty() => Ok(DeviceChoice::Cpu(Some(name.to_string()))),
         Some(("gpu", names)) if names.split(',').all(|name| !name.trim().is_empty()) => {
             let name = |name: &str| name.trim().trim_start_matches("gpu:").to_string();
             Ok(DeviceChoice::Gpus(names.split(',').map(name).collect()))

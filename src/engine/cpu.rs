@@ -30,8 +30,10 @@ const STRIP_STEP: u64 = 2;
 /// and more have been.
 const TRIED: usize = 256;
 
-/// Cells of a band that is filled beside others, at most: their directions should stay in the cache.
+/// Cells of a band that is filled beside others, at most: their directions should stay in a cache. A matrix
+/// is looked up lane by lane, so that beyond the nearest cache it is no faster than strips (docs/ideas.md).
 const BAND_CELLS: u64 = 1 << 19;
+const BAND_CELLS_BY_MATRIX: u64 = 1 << 17;
 /// Bands of a group differ in fewer rows than this.
 const BAND_ROWS: u32 = 64;
 
@@ -130,8 +132,12 @@ impl Engine for Cpu {
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
         let shape = |place: &u32| Shape::of(&windows[*place as usize]);
+        let most = match batch.scoring.substitution {
+            Substitution::Equal { .. } => BAND_CELLS,
+            Substitution::Matrix(_) => BAND_CELLS_BY_MATRIX,
+        };
         let mut order: Vec<u32> =
-            (0..windows.len() as u32).filter(|place| shape(place).cells() <= BAND_CELLS).collect();
+            (0..windows.len() as u32).filter(|place| shape(place).cells() <= most).collect();
         // Bands of about one height and width go well side by side.
         order.par_sort_unstable_by_key(|place| {
             let shape = shape(place);

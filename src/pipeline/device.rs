@@ -108,7 +108,7 @@ pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
     let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
     let device = match &options.device {
         DeviceChoice::Plain => Device::Plain,
-        DeviceChoice::Cpu(set) => Device::Cpu(*set),
+        DeviceChoice::Cpu(name) => Device::Cpu(instruction_set(name.as_deref())?),
         DeviceChoice::Gpus(names) => Device::Gpu(Card::open_named(names, options.checked_shaders)?, false),
         DeviceChoice::AllGpus => {
             Device::Gpu(Card::open_all(options.checked_shaders).map_err(with_remedy)?, false)
@@ -126,6 +126,16 @@ pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
         }
     };
     Ok((device, String::new()))
+}
+
+/// The instruction set of that name, or the best.
+fn instruction_set(name: Option<&str>) -> Result<InstructionSet, EngineError> {
+    let Some(name) = name else { return Ok(InstructionSet::best()) };
+    InstructionSet::named(name).ok_or_else(|| {
+        let known: Vec<&str> = InstructionSet::available().into_iter().map(InstructionSet::name).collect();
+        let text = format!("this processor has no instructions called '{name}'; it has {}", known.join(", "));
+        EngineError::NoDevice(text)
+    })
 }
 
 /// Whether the CPU is done with the work before a GPU has started.

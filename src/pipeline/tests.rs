@@ -6,7 +6,6 @@ use crate::alignment::Hit;
 use crate::batch::Pair;
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
-use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::{Block, Directions, Edges, Swept, Window};
 use crate::options::{DeviceChoice, ScoringChoice};
 use std::fmt::Write as _;
@@ -90,7 +89,7 @@ fn options(folder: &Path) -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 2,
-        device: DeviceChoice::Cpu(InstructionSet::best()),
+        device: DeviceChoice::Cpu(None),
         threads: 4,
         batch: Some(2),
         eqx: false,

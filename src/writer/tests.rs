@@ -4,7 +4,6 @@ use super::SamWriter;
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand, push_run};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
-use crate::engine::cpu::simd::InstructionSet;
 use crate::error::{Error, Result};
 use crate::options::{DeviceChoice, Mode, Options, ScoringChoice};
 use crate::reader::Record;
@@ -24,7 +23,7 @@ pub(super) fn options() -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 1,
-        device: DeviceChoice::Cpu(InstructionSet::best()),
+        device: DeviceChoice::Cpu(None),
         threads: 1,
         batch: None,
         eqx: false,

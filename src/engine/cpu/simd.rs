@@ -2,8 +2,8 @@
 //!
 //! Kernels are written once, over [`Vectors`], and compiled for each instruction set; which of them runs
 //! is decided when the program runs ([`InstructionSet::best`]). A value of an instruction set's type proves
-//! that the processor has it, so that its operations are safe to call. They are inlined into [`run`]'s
-//! functions, which are compiled for the set's features.
+//! that the processor has it, so that its operations are safe to call. They are inlined into functions
+//! that are compiled for the set's features.
 
 mod arrays;
 #[cfg(target_arch = "x86_64")]

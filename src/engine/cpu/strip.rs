@@ -46,7 +46,7 @@ impl Kernel for Sweep<'_> {
     }
 }
 
-/// Keeps the directions of the cells in `tiles`, which [`tiles`] made, in `words`; the answer are the edges
+/// Keeps the directions of the cells in `tiles` ([`tiles()`]) in `words`; the answer are the edges
 /// that leave the rectangle. Cells outside of tiles count as H = 0 without a gap.
 pub struct Fill<'a> {
     pub rectangle: Rectangle<'a>,
@@ -72,8 +72,7 @@ impl Kernel for Fill<'_> {
     }
 }
 
-/// The tiles of strips of `lanes` rows, over the columns that each strip's first row and the row behind
-/// its last one ask for.
+/// The tiles of strips of `lanes` rows, over the columns that each strip's rows ask for.
 pub fn tiles(rows: u32, lanes: usize, cols: impl Fn(Range<u32>) -> Range<u32>) -> impl Iterator<Item = Tile> {
     let lanes = lanes as u32;
     (0..rows.div_ceil(lanes)).map(move |strip| {
