@@ -30,6 +30,12 @@ fn cpu_agrees_on_empty_pairs() {
 fn blocks_make_the_whole() {
     suite::blocks_agree(&mut Plain::new());
     suite::blocks_agree(&mut Cpu::new());
+    suite::narrow_blocks_agree(&mut Cpu::new());
+}
+
+#[test]
+fn cpu_leaves_the_edges_between_blocks() {
+    suite::lattices_agree(&mut Cpu::new(), 2);
 }
 
 #[test]

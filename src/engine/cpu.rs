@@ -75,8 +75,7 @@ impl Engine for Cpu {
         edges: &Edges,
         keep: bool,
     ) -> Result<Swept, EngineError> {
-        let query = &batch.query(block.query)[block.rows.start as usize..block.rows.end as usize];
-        let target = &batch.target(block.target)[block.cols.start as usize..block.cols.end as usize];
+        let (query, target) = block.codes(batch);
         Ok(plain::sweep(query, target, &batch.scoring, edges, keep))
     }
 }
