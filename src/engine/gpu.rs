@@ -160,7 +160,7 @@ pub struct Tuning {
     pub few_cells: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
-    /// A sweep of more tiles is done in several jobs.
+    /// A sweep of more tiles is done in several jobs; so many have 96 MiB of tasks.
     pub many_tiles: u64,
 }
 

@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::engine::directions::Layout;
 use crate::engine::gpu::grid::{Grid, GridTile};
-use crate::engine::gpu::job::{Answer, Job};
+use crate::engine::gpu::job::{Answer, Dispatch, Job};
 use crate::engine::gpu::lattice::block_task;
 use crate::engine::gpu::layout::Task;
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
@@ -76,7 +76,7 @@ fn fill_job(plans: &[Plan]) -> (Job, Layout) {
         job.edges += plan.edges;
     }
     for (variant, tasks) in classes.into_values() {
-        job.push(variant, longest_first(tasks));
+        job.push(Dispatch::new(variant, longest_first(tasks)));
     }
     job.output = layout.words * 4;
     (job, layout)
@@ -149,14 +149,14 @@ impl Gpu {
         }
         let mut job = Job { edges: grid.edges(), ..Job::default() };
         for wave in waves.into_values() {
-            job.push(variant, wave);
+            job.push(Dispatch::new(variant, wave));
         }
         job.entering = grid.entering(edges);
         job.leaving = grid.leaving();
         match keep {
             true => job.output = layout.words * 4,
             // What a tile's best cell is does not matter here, but has its place.
-            false => job.output = job.tasks.len() as u64 * 16,
+            false => job.output = tiles.len() as u64 * 16,
         }
         let answer =
             self.runner.run(&self.card.device, &self.card.pipelines, &inputs, &batch.scoring, &job)?;

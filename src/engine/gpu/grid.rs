@@ -83,7 +83,7 @@ impl Grid {
 
     /// The line before `place` of `len` rows or columns.
     fn line(&self, place: u32, len: u32) -> Option<u32> {
-        let on_line = place > 0 && place < len && place.is_multiple_of(self.side);
+        let on_line = place >= self.side && place < len && place.is_multiple_of(self.side);
         on_line.then(|| place / self.side - 1)
     }
 
@@ -132,6 +132,23 @@ impl Grid {
     /// Waves of its tiles.
     pub fn waves(&self) -> u32 {
         (self.strips() + self.runs()).saturating_sub(1)
+    }
+
+    /// Tiles of one wave where all columns are needed.
+    pub fn wave_size(&self, wave: u32) -> u32 {
+        let least = self.strips().min(self.runs()).min(wave + 1);
+        least.min(self.waves() - wave)
+    }
+
+    /// The place of a tile among all of the grid, strip by strip.
+    pub fn place(&self, tile: &GridTile) -> u64 {
+        u64::from(tile.strip) * u64::from(self.runs()) + u64::from(tile.cols.start / TILE_COLS)
+    }
+
+    /// The first row, empty ones apart, and the first column of the tile at a place.
+    pub fn first_cell(&self, place: u64) -> (u32, u32) {
+        let (strip, run) = (place / u64::from(self.runs()), place % u64::from(self.runs()));
+        (self.first_row(strip as u32).max(0) as u32, run as u32 * TILE_COLS)
     }
 
     /// The tiles of one wave, strip by strip, given the columns that each strip needs.
@@ -224,6 +241,38 @@ impl Grid {
             corner: 0,
             horizontal: if full { below } else { Vec::new() },
             vertical: read.flatten().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waves_hold_every_tile_once() {
+        for (rows, cols) in
+            [(1, 1), (512, 512), (513, 512), (512, 513), (1300, 4000), (4000, 600), (2000, 2000)]
+        {
+            for grid in [Grid::padded(rows, cols, 512), Grid::unpadded(rows, cols, 512)] {
+                let case = format!("{grid:?}");
+                let waves = (0..grid.waves()).flat_map(|wave| {
+                    let tiles: Vec<GridTile> = grid.wave(wave, |_| 0..cols).collect();
+                    assert_eq!(tiles.len() as u32, grid.wave_size(wave), "{case}, wave {wave}");
+                    tiles
+                });
+                let key = |tile: &GridTile| (tile.strip, tile.cols.start, tile.cols.end, tile.wave);
+                let mut found: Vec<_> = waves.map(|tile| key(&tile)).collect();
+                found.sort_unstable();
+                let tiles: Vec<GridTile> = grid.tiles(|_| 0..cols).collect();
+                assert_eq!(found, tiles.iter().map(key).collect::<Vec<_>>(), "{case}");
+                assert_eq!(tiles.len() as u64, grid.size(), "{case}");
+                for (place, tile) in (0..).zip(&tiles) {
+                    assert_eq!(grid.place(tile), place, "{case}");
+                    let first_row = grid.first_row(tile.strip).max(0) as u32;
+                    assert_eq!(grid.first_cell(place), (first_row, tile.cols.start), "{case}");
+                }
+            }
         }
     }
 }

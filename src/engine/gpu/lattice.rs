@@ -2,13 +2,14 @@
 
 use crate::batch::Batch;
 use crate::engine::gpu::grid::Grid;
-use crate::engine::gpu::job::{Inputs, Job};
+use crate::engine::gpu::job::{Dispatch, Inputs, Job};
 use crate::engine::gpu::layout::Task;
 use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Variant};
 use crate::engine::gpu::{Cols, Gpu, JOB_EDGES, scores_of};
 use crate::engine::lattice::{Lattice, block_by_block};
 use crate::engine::{Block, Edges};
 use crate::error::EngineError;
+use rayon::prelude::*;
 
 /// The grid over a block, with lines between parts of `side` x `side` cells.
 fn grid_over(block: &Block, side: u32) -> Grid {
@@ -87,22 +88,21 @@ impl Gpu {
     }
 
     /// The job that sweeps a block, given the columns that each strip of its grid needs.
-    fn waves(&self, batch: &Batch, block: &Block, grid: &Grid, needed: impl Fn(u32) -> Cols) -> Job {
+    fn waves(&self, batch: &Batch, block: &Block, grid: &Grid, needed: impl Fn(u32) -> Cols + Sync) -> Job {
         let (subgroup, few_tiles) = (self.card.device.subgroup, self.tuning.few_tiles);
         let scores = scores_of(batch);
         let (variant, thin) = (Variant::joined(Kernel::Score, scores), Variant::thin(Kernel::Score, scores));
         let base = block_task(batch, block);
-        let mut job = Job { edges: grid.edges(), ..Job::default() };
-        for wave in 0..grid.waves() {
-            // What a tile's best cell is does not matter here, but has its place.
-            let task = |(tile, place)| Task { result: place, ..grid.task(&tile, &base, 0) };
+        // What a tile's best cell is does not matter here, but has its place in its wave.
+        let task = |(tile, place)| Task { result: place, ..grid.task(&tile, &base, 0) };
+        let dispatch = |wave| {
             let tasks: Vec<Task> = grid.wave(wave, &needed).zip(0..).map(task).collect();
-            if !tasks.is_empty() {
-                job.output = job.output.max(tasks.len() as u64 * 16);
-                let few = tasks.len() < few_tiles;
-                job.push(if few { thin } else { variant }.on(subgroup), tasks);
-            }
-        }
+            let variant = if tasks.len() < few_tiles { thin } else { variant };
+            (!tasks.is_empty()).then(|| Dispatch::new(variant.on(subgroup), tasks))
+        };
+        let waves: Vec<Dispatch> = (0..grid.waves()).into_par_iter().filter_map(dispatch).collect();
+        let mut job = Job { edges: grid.edges(), output: u64::from(grid.strips()) * 16, ..Job::default() };
+        waves.into_iter().for_each(|wave| job.push(wave));
         job
     }
 }
