@@ -3,6 +3,9 @@
 
 //!slot bindings
 @group(0) @binding(5) var<storage, read_write> directions: array<u32>;
+//!slot leaving
+    let below = task.horizontal;
+    let right = task.vertical;
 //!slot state
     let last_first = i32(task.cols + LANES - 1u - task.stored);
     // Where all steps are kept a step's words lie together, else a lane's.

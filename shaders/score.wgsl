@@ -15,6 +15,9 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
     let earlier = a.z < b.z || (a.z == b.z && a.y < b.y);
     return a.x > b.x || (a.x == b.x && earlier);
 }
+//!slot leaving
+    let below = task.directions;
+    let right = task.stored;
 //!slot state
     var best = 0;
     var best_row = 0u;

@@ -87,7 +87,7 @@
 //!end
 //!if EDGES
         if (lane == LANES - 1u) {
-            edges[task.horizontal + col] = vec2<i32>(h$last, f) / SCALE;
+            edges[below + col] = vec2<i32>(h$last, f) / SCALE;
         }
 //!end
 //!if GUARDED

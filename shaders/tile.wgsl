@@ -19,7 +19,8 @@
 @group(0) @binding(1) var<storage, read> queries: array<u32>;
 @group(0) @binding(2) var<storage, read> targets: array<u32>;
 //!if EDGES
-// H and F, or H and E, where tiles meet; in place: a tile reads what enters and leaves what goes out.
+// H and F, or H and E, where tiles meet: a tile reads what enters and leaves what goes out, most often
+// in the same place.
 @group(0) @binding(3) var<storage, read_write> edges: array<vec2<i32>>;
 //!end
 //!if PROFILE
@@ -154,6 +155,7 @@ fn main(
 //!end
 //!end
 //!if EDGES
+//!insert leaving
     var corner = edges[task.vertical + lane * ROWS].x * SCALE;
 //!for k
     let left$k = edges[task.vertical + lane * ROWS + $ku + 1u] * SCALE;
@@ -221,10 +223,10 @@ fn main(
 //!if EDGES
     if (task.cols > 0u) {
 //!for k
-        edges[task.vertical + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k) / SCALE;
+        edges[right + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k) / SCALE;
 //!end
         if (lane == 0u) {
-            edges[task.vertical].x = corner / SCALE;
+            edges[right].x = corner / SCALE;
         }
     }
 //!end

@@ -10,9 +10,9 @@ mod walk;
 
 use crate::alignment::{Alignment, Hit, Strand};
 use crate::batch::Batch;
-use crate::engine::{BLOCK_ROWS, Engine, Window};
+use crate::engine::{Engine, Window};
 use crate::error::EngineError;
-use blocks::align_in_blocks;
+use blocks::{Cuts, align_in_blocks};
 use rayon::prelude::*;
 use straight::straight;
 use walk::Walk;
@@ -22,8 +22,6 @@ use walk::Walk;
 const FILL_BYTES: u64 = 16 << 20;
 /// A window whose directions take more than this is walked block by block.
 const WINDOW_BYTES: u64 = 48 << 20;
-/// Side of such a block, in cells: its directions take half its square, 72 MiB.
-const BLOCK_SIDE: u32 = 24 * BLOCK_ROWS;
 /// Paths that a thread walks in one go, at least.
 const WALKS: usize = 64;
 
@@ -113,7 +111,7 @@ pub fn align_filled(
     let mut rest = wanted;
     while let Some(first) = rest.first() {
         if bytes(&first.window) > WINDOW_BYTES {
-            alignments.push(align_in_blocks(engine, batch, first, BLOCK_SIDE)?);
+            alignments.push(align_in_blocks(engine, batch, first, Cuts::default())?);
             rest = &rest[1..];
             continue;
         }

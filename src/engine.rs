@@ -7,11 +7,13 @@ pub mod cpu;
 pub(crate) mod directions;
 pub mod gpu;
 mod guarded;
+mod lattice;
 mod paths;
 pub mod plain;
 
 pub use directions::{Cells, Directions, Source, Tile};
 pub use guarded::Guarded;
+pub use lattice::Lattice;
 pub use paths::Paths;
 
 use crate::alignment::Hit;
@@ -32,16 +34,52 @@ pub struct Window {
     pub band: Band,
 }
 
+impl Window {
+    /// Target columns.
+    pub fn cols(&self) -> u32 {
+        self.target_end - self.start
+    }
+
+    /// The columns, counted from the window's first, that its band takes in `rows`, and one before them:
+    /// the first cell's diagonal neighbour comes from there.
+    pub fn band_cols(&self, rows: Range<i64>) -> Range<u32> {
+        let diagonal = i64::from(self.cols()) - i64::from(self.query_end);
+        let clip = |col: i64| col.clamp(0, i64::from(self.cols())) as u32;
+        let first = rows.start + diagonal - i64::from(self.band.deletions) - 1;
+        clip(first)..clip(rows.end + diagonal + i64::from(self.band.insertions))
+    }
+}
+
 /// Blocks that have others below them have a multiple of this many rows.
 pub const BLOCK_ROWS: u32 = 512;
 
-/// A rectangle of the matrix, swept with what its neighbours above and to the left left behind.
+/// A rectangle of a window, swept with what its neighbours above and to the left left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    pub query: u32,
+    pub window: Window,
     pub rows: Range<u32>,
-    pub target: u32,
+    /// Counted from the window's first column.
     pub cols: Range<u32>,
+}
+
+impl Block {
+    /// The whole of a window.
+    pub fn whole(window: &Window) -> Block {
+        Block { window: *window, rows: 0..window.query_end, cols: 0..window.cols() }
+    }
+
+    /// The residues of its rows and of its columns.
+    pub fn codes<'a>(&self, batch: &'a Batch) -> (&'a [u8], &'a [u8]) {
+        let Range { start, end } = self.target_cols();
+        let rows = self.rows.start as usize..self.rows.end as usize;
+        let target = &batch.target(self.window.target)[start as usize..end as usize];
+        (&batch.query(self.window.query)[rows], target)
+    }
+
+    /// Its columns, counted from the target's first.
+    pub fn target_cols(&self) -> Range<u32> {
+        self.window.start + self.cols.start..self.window.start + self.cols.end
+    }
 }
 
 /// The values that enter a block from above and from the left, or leave it below and to the right.
@@ -93,4 +131,16 @@ pub trait Engine: Send {
         edges: &Edges,
         keep: bool,
     ) -> Result<Swept, EngineError>;
+
+    /// Sweeps all of `block` that its window's band crosses, without directions, and leaves the edges
+    /// between the parts of `side` x `side` cells, a multiple of [`BLOCK_ROWS`], that it is cut into.
+    fn sweep_lattice(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        side: u32,
+    ) -> Result<Lattice, EngineError> {
+        lattice::block_by_block(self, batch, block, edges, side)
+    }
 }

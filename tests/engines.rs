@@ -59,6 +59,12 @@ fn cpu_agrees_on_empty_pairs() {
 fn blocks_make_the_whole() {
     suite::blocks_agree(&mut Plain::new());
     on_each_set(|cpu| suite::blocks_agree(cpu));
+    on_each_set(|cpu| suite::narrow_blocks_agree(cpu));
+}
+
+#[test]
+fn cpu_leaves_the_edges_between_blocks() {
+    on_each_set(|cpu| suite::lattices_agree(cpu, 2));
 }
 
 #[test]

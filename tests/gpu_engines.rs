@@ -8,7 +8,7 @@ use std::sync::Arc;
 use swalign::engine::gpu::{Card, Gpu, Tuning};
 
 /// Leaves nothing to the host, and takes few tiles for many.
-const ALONE: Tuning = Tuning { few_cells: 0, few_tiles: 0 };
+const ALONE: Tuning = Tuning { few_cells: 0, few_tiles: 0, many_tiles: u64::MAX };
 
 fn card(checked: bool) -> Arc<Card> {
     Card::open(Some(&common::test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
@@ -34,7 +34,7 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_grids() {
     suite::grids_agree(&mut gpu());
-    suite::grids_agree(&mut gpu().tuned(Tuning { few_cells: 0, few_tiles: usize::MAX }));
+    suite::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
 }
 
 #[test]
@@ -60,6 +60,18 @@ fn gpu_agrees_on_empty_pairs() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_blocks_make_the_whole() {
     suite::blocks_agree(&mut gpu());
+    suite::narrow_blocks_agree(&mut gpu());
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_leaves_the_edges_between_blocks() {
+    suite::lattices_agree(&mut gpu(), 2);
+    suite::lattices_agree(&mut Gpu::new(card(true)).tuned(Tuning { few_tiles: usize::MAX, ..ALONE }), 2);
+    // One row of blocks at a time, two or more, and block by block.
+    for many_tiles in [5, 10, 0] {
+        suite::lattices_agree(&mut gpu().tuned(Tuning { many_tiles, ..ALONE }), 4);
+    }
 }
 
 #[test]

@@ -107,7 +107,9 @@ impl Engine for Cpu {
             .iter()
             .map(|window| {
                 let first = layout.tiles.len();
-                layout.push_window(strip::tiles(window.query_end, lanes, |rows| band_cols(window, rows)));
+                layout.push_window(strip::tiles(window.query_end, lanes, |rows| {
+                    window.band_cols(i64::from(rows.start)..i64::from(rows.end))
+                }));
                 first..layout.tiles.len()
             })
             .collect();
@@ -169,8 +171,7 @@ impl Engine for Cpu {
         edges: &Edges,
         keep: bool,
     ) -> Result<Swept, EngineError> {
-        let query = &batch.query(block.query)[block.rows.start as usize..block.rows.end as usize];
-        let target = &batch.target(block.target)[block.cols.start as usize..block.cols.end as usize];
+        let (query, target) = block.codes(batch);
         let rectangle = Rectangle { query, target, scoring: &batch.scoring };
         if !keep {
             let (edges, _) = self.set.run(Sweep { rectangle, edges, own: usize::MAX });
@@ -183,17 +184,6 @@ impl Engine for Cpu {
         let edges = self.set.run(Fill { rectangle, edges, tiles: &layout.tiles, words: &mut words });
         Ok(Swept { edges, directions: Some(Directions::new(layout, Box::new(words))) })
     }
-}
-
-/// The columns that a window's band takes in some rows, and one before them: the first cell's diagonal
-/// neighbour comes from there.
-fn band_cols(window: &Window, rows: Range<u32>) -> Range<u32> {
-    let cols = i64::from(window.target_end - window.start);
-    let diagonal = cols - i64::from(window.query_end);
-    let clip = |col: i64| col.clamp(0, cols) as u32;
-    let first = i64::from(rows.start) + diagonal - i64::from(window.band.deletions) - 1;
-    let behind = i64::from(rows.end) + diagonal + i64::from(window.band.insertions);
-    clip(first)..clip(behind)
 }
 
 /// The places of pairs, those together that go well side by side: of one query where lanes can share its

@@ -9,6 +9,7 @@ mod device;
 mod fill;
 mod grid;
 mod job;
+mod lattice;
 pub mod layout;
 mod pipeline;
 mod readback;
@@ -22,7 +23,7 @@ pub use device::{AdapterEntry, list};
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
 use crate::engine::cpu::Cpu;
-use crate::engine::{Block, Directions, Edges, Engine, Paths, Swept, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Lattice, Paths, Swept, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use buffers::Grown;
@@ -159,11 +160,13 @@ pub struct Tuning {
     pub few_cells: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
+    /// A sweep of more tiles is done in several jobs; so many have 96 MiB of tasks.
+    pub many_tiles: u64,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
-        Tuning { few_cells: 1 << 22, few_tiles: 1 << 10 }
+        Tuning { few_cells: 1 << 22, few_tiles: 1 << 10, many_tiles: 1 << 21 }
     }
 }
 
@@ -286,6 +289,16 @@ impl Engine for Gpu {
         keep: bool,
     ) -> Result<Swept, EngineError> {
         self.sweep_block(batch, block, edges, keep)
+    }
+
+    fn sweep_lattice(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        side: u32,
+    ) -> Result<Lattice, EngineError> {
+        self.sweep_in_bands(batch, block, edges, side)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
-use crate::engine::{Block, Directions, Edges, Engine, Paths, Swept, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Lattice, Paths, Swept, Window};
 use crate::error::EngineError;
 
 /// What an engine is to do with some items.
@@ -96,6 +96,20 @@ impl Engine for Guarded {
         self.halving(
             std::slice::from_ref(block),
             &mut |engine, blocks| engine.sweep(batch, &blocks[0], edges, keep),
+            &|first, _| first,
+        )
+    }
+
+    fn sweep_lattice(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        side: u32,
+    ) -> Result<Lattice, EngineError> {
+        self.halving(
+            std::slice::from_ref(block),
+            &mut |engine, blocks| engine.sweep_lattice(batch, &blocks[0], edges, side),
             &|first, _| first,
         )
     }

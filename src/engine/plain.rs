@@ -138,8 +138,7 @@ impl Engine for Plain {
         edges: &Edges,
         keep: bool,
     ) -> Result<Swept, EngineError> {
-        let query = &batch.query(block.query)[block.rows.start as usize..block.rows.end as usize];
-        let target = &batch.target(block.target)[block.cols.start as usize..block.cols.end as usize];
+        let (query, target) = block.codes(batch);
         Ok(sweep(query, target, &batch.scoring, edges, keep))
     }
 }

@@ -11,11 +11,12 @@ use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Hit, Strand};
 use swalign::alphabet::Alphabet;
+use swalign::backtrace::blocks::{Cuts, align_in_blocks};
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::bounds::Band;
 use swalign::engine::plain::Plain;
-use swalign::engine::{Engine, Window};
+use swalign::engine::{Block, Edges, Engine, Window};
 use swalign::scoring::{Matrix, Scoring};
 
 /// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
@@ -246,16 +247,100 @@ pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: usize)
     }
 }
 
-/// An alignment walked block by block is the one walked at once.
+/// An alignment walked block by block is the one walked at once, also where blocks are cut in stages.
 pub fn blocks_agree(engine: &mut dyn Engine) {
     for (number, scoring) in scorings().iter().enumerate().step_by(3) {
-        let sizes = [(1300, 1700), (512, 513), (1024, 1024), (513, 2600), (40, 700)];
+        let sizes = [(1300, 1700), (512, 513), (1024, 1024), (513, 2600), (40, 700), (700, 40), (2100, 2300)];
         let (batch, pairs) = batch(scoring, &sizes, 500 + number as u64);
         let hits = Plain::new().score(&batch, &pairs).unwrap();
         let expected = plain_paths(&batch, &pairs, &hits);
         for (wanted, expected) in wanted(&batch, &pairs, &hits).iter().zip(&expected) {
-            let found = backtrace::blocks::align_in_blocks(engine, &batch, wanted, 512).unwrap();
-            assert_eq!(&found, expected, "blocks, scoring {number}");
+            for cuts in [Cuts { side: 512, edges: 1 << 30 }, Cuts { side: 512, edges: 1 }] {
+                let found = align_in_blocks(engine, &batch, wanted, cuts).unwrap();
+                assert_eq!(&found, expected, "{cuts:?}, scoring {number}");
+            }
+        }
+    }
+}
+
+/// A long path that strays in a narrow band, so that most blocks are left out.
+pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
+    for (number, scoring) in scorings().iter().enumerate().step_by(3) {
+        let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
+        let mut random = Random::new(900 + number as u64);
+        let target = random.codes(4000, letters);
+        let mut query = target[100..3900].to_vec();
+        query.drain(700..703);
+        query.splice(2500..2500, random.codes(2, letters));
+        let batch = Batch {
+            queries: Arc::new([query.as_slice()].into_iter().collect()),
+            targets: Arc::new([target.as_slice()].into_iter().collect()),
+            scoring: Arc::new(scoring.clone()),
+        };
+        let pairs = [Pair { query: 0, target: 0, start: 0, own: 0, end: 4000 }];
+        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        let expected = plain_paths(&batch, &pairs, &hits);
+        let wanted = wanted(&batch, &pairs, &hits);
+        let cuts = Cuts { side: 512, edges: 1 << 30 };
+        let found = align_in_blocks(engine, &batch, &wanted[0], cuts).unwrap();
+        assert_eq!(found, expected[0], "scoring {number}");
+    }
+}
+
+/// H and E or F along lines.
+type Lines = Vec<Vec<[i32; 2]>>;
+
+/// H as it is, and of gaps those that a path can come through.
+fn comparable(lines: &[Vec<[i32; 2]>]) -> Lines {
+    lines.iter().map(|line| line.iter().map(|&[h, gap]| [h, gap.max(0)]).collect()).collect()
+}
+
+/// What the specification has at the multiples of 512 in a window: below rows, right of columns.
+fn lines_of(batch: &Batch, whole: &Block) -> (Lines, Lines) {
+    let edges = |block: Block| Plain::new().sweep(batch, &block, &Edges::default(), false).unwrap().edges;
+    let below = |row: u32| edges(Block { rows: 0..row, ..whole.clone() }).horizontal;
+    let right = |col: u32| edges(Block { cols: 0..col, ..whole.clone() }).vertical;
+    let multiples = |len: u32| (1..len.div_ceil(512)).map(|line| line * 512);
+    (multiples(whole.rows.end).map(below).collect(), multiples(whole.cols.end).map(right).collect())
+}
+
+/// The edges between blocks are those of the specification: of windows of one block, one row, one column
+/// and many, and of the part behind row and column 512 from what enters it; for one scoring in `every`.
+pub fn lattices_agree(engine: &mut dyn Engine, every: usize) {
+    let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
+    let sizes = [(512, 512), (300, 1700), (1700, 300), (513, 513), (1024, 1536), (1300, 2100), (2100, 1025)];
+    for (number, scoring) in scorings().iter().enumerate().step_by(every) {
+        let (batch, pairs) = batch(scoring, &sizes, 800 + number as u64);
+        for (pair, (rows, cols)) in pairs.iter().zip(sizes) {
+            let (query_end, target_end) = (rows as u32, cols as u32);
+            let (query, target) = (pair.query, pair.target);
+            let whole = Block::whole(&Window { query, target, start: 0, query_end, target_end, band });
+            let (below, right) = lines_of(&batch, &whole);
+            let whole_edges = Edges::default();
+            let from_512 = |line: Option<&Vec<[i32; 2]>>| {
+                line.filter(|line| line.len() > 512).map(|line| line[512..].to_vec())
+            };
+            let rest = from_512(below.first()).zip(from_512(right.first())).map(|(horizontal, vertical)| {
+                let corner = below[0][511][0];
+                let part = Block { rows: 512..query_end, cols: 512..target_end, ..whole.clone() };
+                (part, Edges { corner, horizontal, vertical })
+            });
+            for (block, edges) in std::iter::once((whole, whole_edges)).chain(rest) {
+                let first = block.rows.start as usize;
+                for side in [512, 1024] {
+                    let found = engine.sweep_lattice(&batch, &block, &edges, side).unwrap();
+                    let lines = |all: &Lines| -> Lines {
+                        let (skipped, step) = ((first + side as usize) / 512 - 1, side as usize / 512);
+                        all.iter().skip(skipped).step_by(step).map(|line| line[first..].to_vec()).collect()
+                    };
+                    let case = format!("{block:?} by {side}, scoring {number}");
+                    let (rows, cols) = (comparable(&found.horizontal), comparable(&found.vertical));
+                    assert_eq!(found.horizontal[0], edges.horizontal, "{case}: what enters");
+                    assert_eq!(found.vertical[0], edges.vertical, "{case}: what enters");
+                    assert!(rows[1..] == comparable(&lines(&below)), "{case}: rows");
+                    assert!(cols[1..] == comparable(&lines(&right)), "{case}: columns");
+                }
+            }
         }
     }
 }

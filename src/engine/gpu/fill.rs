@@ -3,7 +3,8 @@
 use crate::batch::Batch;
 use crate::engine::directions::Layout;
 use crate::engine::gpu::grid::{Grid, GridTile};
-use crate::engine::gpu::job::{Answer, Job};
+use crate::engine::gpu::job::{Answer, Dispatch, Job};
+use crate::engine::gpu::lattice::block_task;
 use crate::engine::gpu::layout::Task;
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of};
@@ -43,7 +44,7 @@ impl Plan {
         let variant = Variant::joined(Kernel::Fill, scores).on(subgroup);
         let grid = Grid::padded(rows, cols, variant.capacity());
         let mut plan = Plan { variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
-        for tile in grid.tiles(|strip| grid.band_cols(window, strip)) {
+        for tile in grid.tiles(|strip| window.band_cols(grid.rows_of(strip))) {
             plan.tasks.push((tile.wave, grid.task(&tile, &base, 0)));
             let shape = (variant.lanes, variant.rows, 1);
             plan.tiles.push(Tile::new(window, grid.first_row(tile.strip), tile.cols, shape));
@@ -75,7 +76,7 @@ fn fill_job(plans: &[Plan]) -> (Job, Layout) {
         job.edges += plan.edges;
     }
     for (variant, tasks) in classes.into_values() {
-        job.push(variant, longest_first(tasks));
+        job.push(Dispatch::new(variant, longest_first(tasks)));
     }
     job.output = layout.words * 4;
     (job, layout)
@@ -133,12 +134,7 @@ impl Gpu {
         let kernel = if keep { Kernel::Fill } else { Kernel::Score };
         let variant = Variant::thin(kernel, scores_of(batch)).on(self.card.device.subgroup);
         let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
-        let base = Task {
-            query: batch.queries.start(block.query as usize) as u32 + block.rows.start,
-            target_: batch.targets.start(block.target as usize) as u32 + block.cols.start,
-            own: u32::MAX,
-            ..Task::default()
-        };
+        let base = block_task(batch, block);
         let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
         let kept = |tile: &GridTile| {
             Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)
@@ -148,18 +144,19 @@ impl Gpu {
         let mut waves: BTreeMap<u32, Vec<Task>> = BTreeMap::new();
         for (place, (tile, kept)) in tiles.iter().zip(&layout.tiles).enumerate() {
             let task = Task { result: place as u32, ..grid.task(tile, &base, 0) };
-            waves.entry(tile.wave).or_default().push(keeping(kept, task));
+            let task = if keep { keeping(kept, task) } else { task };
+            waves.entry(tile.wave).or_default().push(task);
         }
         let mut job = Job { edges: grid.edges(), ..Job::default() };
         for wave in waves.into_values() {
-            job.push(variant, wave);
+            job.push(Dispatch::new(variant, wave));
         }
         job.entering = grid.entering(edges);
         job.leaving = grid.leaving();
         match keep {
             true => job.output = layout.words * 4,
             // What a tile's best cell is does not matter here, but has its place.
-            false => job.output = job.tasks.len() as u64 * 16,
+            false => job.output = tiles.len() as u64 * 16,
         }
         let answer =
             self.runner.run(&self.card.device, &self.card.pipelines, &inputs, &batch.scoring, &job)?;

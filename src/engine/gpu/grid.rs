@@ -3,10 +3,18 @@
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
 use crate::engine::gpu::layout::{TILE_COLS, Task};
-use crate::engine::{Edges, Window};
+use crate::engine::gpu::shader::STRIP_ROWS;
+use crate::engine::{BLOCK_ROWS, Edges};
 use std::ops::Range;
 
+// The lines of a lattice fall on the borders of tiles.
+const _: () = assert!(BLOCK_ROWS.is_multiple_of(TILE_COLS) && BLOCK_ROWS.is_multiple_of(STRIP_ROWS));
+
 /// The grid over `rows` x `cols` cells.
+///
+/// Its edge values: one for each column; for each strip a corner and one for each row; then those of its
+/// lines, first the horizontal ones, a value for each column each, then the vertical ones, likewise strip
+/// by strip. Tiles hand values on in place, but for those that cross a line: they are left there, once.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     pub rows: u32,
@@ -15,6 +23,8 @@ pub struct Grid {
     height: u32,
     /// Empty rows above the first.
     pad: u32,
+    /// Lines lie at its multiples inside the grid; [`u32::MAX`] where there are none.
+    side: u32,
 }
 
 /// One tile of a grid. Tiles of one wave run side by side; each waits for the waves before.
@@ -28,12 +38,17 @@ pub struct GridTile {
 impl Grid {
     /// A grid whose last strip is full, for scores: the empty rows stand above the query.
     pub fn padded(rows: u32, cols: u32, height: u32) -> Grid {
-        Grid { rows, cols, height, pad: rows.next_multiple_of(height) - rows }
+        Grid { rows, cols, height, pad: rows.next_multiple_of(height) - rows, side: u32::MAX }
     }
 
     /// A grid whose first strip begins with the first row, so that edges can enter from above.
     pub fn unpadded(rows: u32, cols: u32, height: u32) -> Grid {
-        Grid { rows, cols, height, pad: 0 }
+        Grid { rows, cols, height, pad: 0, side: u32::MAX }
+    }
+
+    /// The same grid with lines at the multiples of `side`, itself one of [`BLOCK_ROWS`].
+    pub fn with_lines(self, side: u32) -> Grid {
+        Grid { side, ..self }
     }
 
     pub fn strips(&self) -> u32 {
@@ -45,13 +60,60 @@ impl Grid {
         (strip * self.height) as i32 - self.pad as i32
     }
 
-    /// Edge values: one for each column, and for each strip one a row and a corner.
-    pub fn edges(&self) -> u64 {
-        u64::from(self.cols) + u64::from(self.strips()) * u64::from(self.height + 1)
+    /// The grid's rows of a strip's tile, those that are empty too.
+    pub fn rows_of(&self, strip: u32) -> Range<i64> {
+        let first = i64::from(self.first_row(strip));
+        first..first + i64::from(self.height)
     }
 
-    fn vertical(&self, strip: u32) -> u64 {
-        u64::from(self.cols) + u64::from(strip) * u64::from(self.height + 1)
+    /// Runs of columns.
+    fn runs(&self) -> u32 {
+        self.cols.div_ceil(TILE_COLS)
+    }
+
+    /// Tiles.
+    pub fn size(&self) -> u64 {
+        u64::from(self.strips()) * u64::from(self.runs())
+    }
+
+    /// Lines inside `len` rows or columns.
+    fn lines(&self, len: u32) -> u32 {
+        len.saturating_sub(1) / self.side
+    }
+
+    /// The line before `place` of `len` rows or columns.
+    fn line(&self, place: u32, len: u32) -> Option<u32> {
+        let on_line = place >= self.side && place < len && place.is_multiple_of(self.side);
+        on_line.then(|| place / self.side - 1)
+    }
+
+    /// Edge values in all.
+    pub fn edges(&self) -> u64 {
+        self.vertical_line(self.lines(self.cols))
+    }
+
+    /// Edge values of all strips' rows and corners.
+    fn strip_edges(&self) -> u64 {
+        u64::from(self.strips()) * u64::from(self.height + 1)
+    }
+
+    fn horizontal_line(&self, line: u32) -> u64 {
+        u64::from(self.cols) + self.strip_edges() + u64::from(line) * u64::from(self.cols)
+    }
+
+    fn vertical_line(&self, line: u32) -> u64 {
+        self.horizontal_line(self.lines(self.rows)) + u64::from(line) * self.strip_edges()
+    }
+
+    /// The edge values between a strip and the one above.
+    fn horizontal(&self, strip: u32) -> u64 {
+        self.line(strip * self.height, self.rows).map_or(0, |line| self.horizontal_line(line))
+    }
+
+    /// The edge values between the columns `col - 1` and `col` of a strip.
+    fn vertical(&self, strip: u32, col: u32) -> u64 {
+        let line = self.line(col, self.cols).map(|line| self.vertical_line(line));
+        line.unwrap_or(u64::from(self.cols)) + u64::from(strip) * u64::from(self.height + 1)
     }
 
     /// The tiles, given the columns that each strip needs; cut at multiples of [`TILE_COLS`], so that
@@ -67,14 +129,36 @@ impl Grid {
         })
     }
 
-    /// The columns that a window's band takes in a strip, and one before them: the first cell's
-    /// diagonal neighbour comes from there.
-    pub fn band_cols(&self, window: &Window, strip: u32) -> Cols {
-        let diagonal = i64::from(self.cols) - i64::from(self.rows);
-        let first = i64::from(self.first_row(strip)) + diagonal;
-        let last = first + i64::from(self.height) - 1;
-        let clip = |col: i64| col.clamp(0, i64::from(self.cols)) as u32;
-        clip(first - i64::from(window.band.deletions) - 1)..clip(last + i64::from(window.band.insertions) + 1)
+    /// Waves of its tiles.
+    pub fn waves(&self) -> u32 {
+        (self.strips() + self.runs()).saturating_sub(1)
+    }
+
+    /// Tiles of one wave where all columns are needed.
+    pub fn wave_size(&self, wave: u32) -> u32 {
+        let least = self.strips().min(self.runs()).min(wave + 1);
+        least.min(self.waves() - wave)
+    }
+
+    /// The place of a tile among all of the grid, strip by strip.
+    pub fn place(&self, tile: &GridTile) -> u64 {
+        u64::from(tile.strip) * u64::from(self.runs()) + u64::from(tile.cols.start / TILE_COLS)
+    }
+
+    /// The first row, empty ones apart, and the first column of the tile at a place.
+    pub fn first_cell(&self, place: u64) -> (u32, u32) {
+        let (strip, run) = (place / u64::from(self.runs()), place % u64::from(self.runs()));
+        (self.first_row(strip as u32).max(0) as u32, run as u32 * TILE_COLS)
+    }
+
+    /// The tiles of one wave, strip by strip, given the columns that each strip needs.
+    pub fn wave(&self, wave: u32, cols: impl Fn(u32) -> Cols) -> impl Iterator<Item = GridTile> {
+        let first = (wave + 1).saturating_sub(self.runs());
+        (first..self.strips().min(wave + 1)).filter_map(move |strip| {
+            let (cols, run) = (cols(strip), wave - strip);
+            let cols = cols.start.max(run * TILE_COLS)..cols.end.min((run + 1) * TILE_COLS);
+            (!cols.is_empty()).then_some(GridTile { strip, wave, cols })
+        })
     }
 
     /// The task of a tile; `base` is that of the whole grid, as if it were one tile without padding.
@@ -88,8 +172,10 @@ impl Grid {
             target_: base.target_ + tile.cols.start,
             cols: tile.cols.len() as u32,
             own: base.own.saturating_sub(tile.cols.start),
-            horizontal: (edges + u64::from(tile.cols.start)) as u32,
-            vertical: (edges + self.vertical(tile.strip)) as u32,
+            horizontal: (edges + self.horizontal(tile.strip) + u64::from(tile.cols.start)) as u32,
+            vertical: (edges + self.vertical(tile.strip, tile.cols.start)) as u32,
+            directions: (edges + self.horizontal(tile.strip + 1) + u64::from(tile.cols.start)) as u32,
+            stored: (edges + self.vertical(tile.strip, tile.cols.end)) as u32,
             ..*base
         }
     }
@@ -108,7 +194,7 @@ impl Grid {
             };
             let rows = edges.vertical.iter().skip(row).take(self.height as usize);
             entering
-                .push((self.vertical(strip), std::iter::once([corner, 0]).chain(rows.copied()).collect()));
+                .push((self.vertical(strip, 0), std::iter::once([corner, 0]).chain(rows.copied()).collect()));
         }
         entering
     }
@@ -116,11 +202,33 @@ impl Grid {
     /// Where leaving edges lie: below, then right, strip by strip.
     pub fn leaving(&self) -> Vec<Range<u64>> {
         let right = |strip: u32| {
-            let first = self.vertical(strip) + 1;
-            let rows = (self.rows - strip * self.height).min(self.height);
-            first..first + u64::from(rows)
+            let first = self.vertical(strip, 0) + 1;
+            first..first + u64::from(self.strip_rows(strip))
         };
         std::iter::once(0..u64::from(self.cols)).chain((0..self.strips()).map(right)).collect()
+    }
+
+    /// Rows of a strip of a grid without empty rows above.
+    fn strip_rows(&self, strip: u32) -> u32 {
+        (self.rows - strip * self.height).min(self.height)
+    }
+
+    /// Where the edge values of the horizontal lines lie, and behind them those below all strips.
+    pub fn horizontal_lines(&self) -> Vec<Range<u64>> {
+        let lines = (0..self.lines(self.rows)).map(|line| self.horizontal_line(line));
+        lines.chain([0]).map(|first| first..first + u64::from(self.cols)).collect()
+    }
+
+    /// Where the edge values of the vertical lines lie, corners too.
+    pub fn vertical_lines(&self) -> Vec<Range<u64>> {
+        let lines = (0..self.lines(self.cols)).map(|line| self.vertical_line(line));
+        lines.map(|first| first..first + self.strip_edges()).collect()
+    }
+
+    /// A vertical line as read back, without its strips' corners.
+    pub fn line_rows(&self, read: &[[i32; 2]]) -> EdgeValues {
+        let strips = read.chunks(self.height as usize + 1).zip(0..);
+        strips.flat_map(|(values, strip)| &values[1..][..self.strip_rows(strip) as usize]).copied().collect()
     }
 
     /// The leaving edges, as read back.
@@ -133,6 +241,38 @@ impl Grid {
             corner: 0,
             horizontal: if full { below } else { Vec::new() },
             vertical: read.flatten().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waves_hold_every_tile_once() {
+        for (rows, cols) in
+            [(1, 1), (512, 512), (513, 512), (512, 513), (1300, 4000), (4000, 600), (2000, 2000)]
+        {
+            for grid in [Grid::padded(rows, cols, 512), Grid::unpadded(rows, cols, 512)] {
+                let case = format!("{grid:?}");
+                let waves = (0..grid.waves()).flat_map(|wave| {
+                    let tiles: Vec<GridTile> = grid.wave(wave, |_| 0..cols).collect();
+                    assert_eq!(tiles.len() as u32, grid.wave_size(wave), "{case}, wave {wave}");
+                    tiles
+                });
+                let key = |tile: &GridTile| (tile.strip, tile.cols.start, tile.cols.end, tile.wave);
+                let mut found: Vec<_> = waves.map(|tile| key(&tile)).collect();
+                found.sort_unstable();
+                let tiles: Vec<GridTile> = grid.tiles(|_| 0..cols).collect();
+                assert_eq!(found, tiles.iter().map(key).collect::<Vec<_>>(), "{case}");
+                assert_eq!(tiles.len() as u64, grid.size(), "{case}");
+                for (place, tile) in (0..).zip(&tiles) {
+                    assert_eq!(grid.place(tile), place, "{case}");
+                    let first_row = grid.first_row(tile.strip).max(0) as u32;
+                    assert_eq!(grid.first_cell(place), (first_row, tile.cols.start), "{case}");
+                }
+            }
         }
     }
 }

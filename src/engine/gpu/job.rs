@@ -30,17 +30,25 @@ pub type EdgeValues = Vec<[i32; 2]>;
 
 /// Tasks of one variant that run side by side.
 #[derive(Debug)]
-pub(super) struct Dispatch {
+pub struct Dispatch {
     variant: Variant,
-    tasks: Range<usize>,
+    tasks: Vec<Task>,
     cells: u64,
+}
+
+impl Dispatch {
+    /// A dispatch of `tasks`, padded with empty ones.
+    pub fn new(variant: Variant, mut tasks: Vec<Task>) -> Dispatch {
+        let cells = tasks.iter().map(|task| u64::from(task.rows) * u64::from(task.cols)).sum();
+        tasks.resize(tasks.len().next_multiple_of(TASK_ALIGNMENT), Task::default());
+        Dispatch { variant, tasks, cells }
+    }
 }
 
 /// Work for the device.
 #[derive(Debug, Default)]
 pub struct Job {
-    pub tasks: Vec<Task>,
-    pub(super) dispatches: Vec<Dispatch>,
+    pub dispatches: Vec<Dispatch>,
     pub cells: u64,
     /// Bytes of output.
     pub output: u64,
@@ -55,16 +63,38 @@ pub struct Job {
 }
 
 impl Job {
-    /// Adds a dispatch of `tasks`, padded with empty ones. A later dispatch sees what an earlier one
-    /// wrote. Returns the place of its first task among the job's.
-    pub fn push(&mut self, variant: Variant, tasks: impl IntoIterator<Item = Task>) -> usize {
-        let first = self.tasks.len();
-        self.tasks.extend(tasks);
-        let cells = self.tasks[first..].iter().map(|task| u64::from(task.rows) * u64::from(task.cols)).sum();
-        self.tasks.resize(self.tasks.len().next_multiple_of(TASK_ALIGNMENT), Task::default());
-        self.dispatches.push(Dispatch { variant, tasks: first..self.tasks.len(), cells });
-        self.cells += cells;
-        first
+    /// Adds a dispatch. A later one sees what an earlier one wrote.
+    pub fn push(&mut self, dispatch: Dispatch) {
+        self.cells += dispatch.cells;
+        self.dispatches.push(dispatch);
+    }
+
+    /// Where each dispatch's tasks begin among all, and how many there are.
+    fn places(&self) -> (Vec<usize>, usize) {
+        let mut tasks = 0;
+        let first = |dispatch: &Dispatch| {
+            let first = tasks;
+            tasks += dispatch.tasks.len();
+            first
+        };
+        (self.dispatches.iter().map(first).collect(), tasks)
+    }
+
+    /// Copies a range of the words of all tasks; `firsts` is where each dispatch's begin.
+    fn copy_tasks(&self, firsts: &[usize], range: Range<usize>, copied: &mut [u32]) {
+        const WORDS: usize = size_of::<Task>() / 4;
+        let begun = firsts.partition_point(|first| first * WORDS <= range.start);
+        let mut copied = &mut copied[..range.len()];
+        let mut skipped = range.start - begun.checked_sub(1).map_or(0, |last| firsts[last] * WORDS);
+        for dispatch in &self.dispatches[begun.saturating_sub(1)..] {
+            let words: &[u32] = &bytemuck::cast_slice(&dispatch.tasks)[skipped..];
+            let (here, behind) = copied.split_at_mut(words.len().min(copied.len()));
+            here.copy_from_slice(&words[..here.len()]);
+            (copied, skipped) = (behind, 0);
+            if copied.is_empty() {
+                break;
+            }
+        }
     }
 }
 
@@ -184,14 +214,16 @@ impl Runner {
         let index = self.next;
         let slot = &mut self.slots[index];
         let edge_bytes: u64 = job.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
-        let tasks = slot.tasks.with_room(device, size_of_val(job.tasks.as_slice()) as u64)?;
+        let (firsts, all_tasks) = job.places();
+        let task_bytes = all_tasks * size_of::<Task>();
+        let tasks = slot.tasks.with_room(device, task_bytes as u64)?;
         let edges = slot.edges.with_room(device, job.edges * 8)?;
         let output = slot.output.with_room(device, job.output)?;
         let scratch = self.scratch.with_room(device, job.scratch * 4)?;
         let times_at = (job.output + edge_bytes).next_multiple_of(256);
         let readback = self.pool.take(device, times_at + TIMES)?;
-        let words: &[u32] = bytemuck::cast_slice(&job.tasks);
-        self.staging.upload(device, tasks, words.len(), |range, made| made.copy_from_slice(&words[range]))?;
+        let copy = |range, copied: &mut [u32]| job.copy_tasks(&firsts, range, copied);
+        self.staging.upload(device, tasks, task_bytes / 4, copy)?;
 
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         if job.edges > 0 {
@@ -211,7 +243,8 @@ impl Runner {
             }
             recorded += dispatch.cells;
             let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
-            let group = bind(device, &pipeline, dispatch, inputs, [tasks, edges, output, scratch])?;
+            let bound = (dispatch, firsts[number]);
+            let group = bind(device, &pipeline, bound, inputs, [tasks, edges, output, scratch])?;
             let groups = (dispatch.tasks.len() as u32).div_ceil(dispatch.variant.pairs());
             let timestamp_writes = slot.times.as_ref().map(|times| wgpu::ComputePassTimestampWrites {
                 query_set: times,
@@ -312,14 +345,14 @@ impl Runner {
 fn bind(
     device: &Device,
     pipeline: &wgpu::ComputePipeline,
-    dispatch: &Dispatch,
+    (dispatch, first): (&Dispatch, usize),
     inputs: &Inputs,
     [tasks, edges, output, scratch]: [&wgpu::Buffer; 4],
 ) -> Result<wgpu::BindGroup, EngineError> {
     let size = |tasks: usize| (tasks * size_of::<Task>()) as u64;
     let task_binding = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
         buffer: tasks,
-        offset: size(dispatch.tasks.start),
+        offset: size(first),
         size: wgpu::BufferSize::new(size(dispatch.tasks.len())),
     });
     let mut entries = Vec::new();
@@ -340,4 +373,36 @@ fn bind(
     device.guard("bind group", |gpu| {
         gpu.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::gpu::shader::{Kernel, Scores};
+
+    #[test]
+    fn tasks_are_copied_from_all_dispatches() {
+        let variant = Variant::thin(Kernel::Score, Scores::Packed);
+        let mut job = Job::default();
+        let mut expected: Vec<Task> = Vec::new();
+        for count in [0, 1, 64, 0, 65, 3] {
+            let task = |place: u32| Task { query: place + 1, stored: count, ..Task::default() };
+            let tasks: Vec<Task> = (0..count).map(task).collect();
+            expected.extend(&tasks);
+            expected.resize(expected.len().next_multiple_of(TASK_ALIGNMENT), Task::default());
+            job.push(Dispatch::new(variant, tasks));
+        }
+        let (firsts, tasks) = job.places();
+        assert_eq!((firsts.as_slice(), tasks), (&[0, 0, 64, 128, 128, 256][..], expected.len()));
+        let expected: &[u32] = bytemuck::cast_slice(&expected);
+        for len in [1, 12, 100, 1024, expected.len()] {
+            for start in (0..expected.len()).step_by(len) {
+                let range = start..expected.len().min(start + len);
+                let mut copied = vec![7; range.len()];
+                job.copy_tasks(&firsts, range.clone(), &mut copied);
+                assert_eq!(copied, expected[range.clone()], "{range:?}");
+            }
+        }
+        Job::default().copy_tasks(&[], 0..0, &mut []);
+    }
 }

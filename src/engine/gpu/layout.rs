@@ -36,17 +36,19 @@ task! {
     cols: u32,
     /// First column whose cells count for the score; of a trace, the words that its path may take.
     own: u32,
-    /// First of `cols` edge values above the tile.
+    /// First of `cols` edge values above the tile; directions leave those below it there too.
     horizontal: u32,
-    /// First of 1 + tile rows edge values left of the tile; the first is the corner.
+    /// First of 1 + tile rows edge values left of the tile, of which the first is the corner; directions
+    /// leave those on the right there too.
     vertical: u32,
     /// Where the result goes; of a trace, the first word of its path.
     result: u32,
-    /// First direction word.
+    /// First direction word; of a score, the first of `cols` edge values that it leaves below.
     directions: u32,
     /// As in [`crate::engine::Tile`]; of a trace, the first column of the band in the first row.
     band_first: i32,
-    /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band.
+    /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band; of a score, the
+    /// first of 1 + tile rows edge values that it leaves on the right.
     stored: u32,
 }
 

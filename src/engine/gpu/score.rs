@@ -3,14 +3,13 @@
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::gpu::grid::Grid;
-use crate::engine::gpu::job::{Answer, Inputs, Job};
-use crate::engine::gpu::layout::Task;
+use crate::engine::gpu::job::{Answer, Dispatch, Inputs, Job};
+use crate::engine::gpu::layout::{TASK_ALIGNMENT, Task};
 use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Variant};
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Pairs of a job, at most: their results and records stay small beside the sequences.
@@ -25,11 +24,10 @@ const GRID_SUBMISSIONS: u64 = 4;
 /// Where tasks are padded so that workgroups share a query, at most so many times as many.
 const MOST_PADDING: usize = 2;
 
-/// Where a task's result belongs: its pair, and what to add to the tile's rows and columns.
+/// What to add to the rows and columns of a result.
 #[derive(Clone, Copy)]
 struct Origin {
-    pair: u32,
-    row: i32,
+    row: u32,
     col: u32,
 }
 
@@ -40,7 +38,7 @@ impl Origin {
             0 => Hit::default(),
             score => Hit {
                 score: score as i32,
-                query_end: (self.row + result[1] as i32 + 1) as u32,
+                query_end: self.row + result[1] + 1,
                 target_end: self.col + result[2] + 1,
             },
         }
@@ -93,7 +91,7 @@ impl Tiles<'_> {
         for (class, variant) in self.variants.iter().enumerate() {
             let tasks: Vec<&[Task]> = parts.iter().map(|classes| classes[class].as_slice()).collect();
             if tasks.iter().any(|tasks| !tasks.is_empty()) {
-                push(&mut job, *variant, tasks.concat(), self.subgroup);
+                job.push(dispatch(*variant, tasks.concat(), self.subgroup));
             }
         }
         job
@@ -115,17 +113,16 @@ fn next_range(grains: &[u64], done: &mut usize, pairs: usize, cells: u64) -> Opt
     (taken > 0).then(|| first * GRAIN..((first + taken) * GRAIN).min(pairs))
 }
 
-/// Adds a dispatch of `tasks`; where enough of them have one query, its workgroups share a profile.
-fn push(job: &mut Job, variant: Variant, tasks: Vec<Task>, subgroup: Option<u32>) {
+/// A dispatch of `tasks`; where enough of them have one query, its workgroups share a profile.
+fn dispatch(variant: Variant, tasks: Vec<Task>, subgroup: Option<u32>) -> Dispatch {
     if let Some(sharing) = variant.sharing(subgroup) {
         let pad = sharing.capacity() - variant.capacity();
         let grouped = grouped(&tasks, sharing.pairs() as usize, pad);
         if grouped.len() <= tasks.len() * MOST_PADDING {
-            job.push(sharing, grouped);
-            return;
+            return Dispatch::new(sharing, grouped);
         }
     }
-    job.push(variant.on(subgroup), tasks);
+    Dispatch::new(variant.on(subgroup), tasks)
 }
 
 /// The tasks so that each `size` of them have one query, with empty ones between; `pad` more rows
@@ -168,7 +165,7 @@ impl Gpu {
             let known = hits[range.clone()].par_iter_mut().zip(&pairs[range]);
             known.zip(results).with_min_len(SORT_PAIRS).for_each(|((hit, pair), result)| {
                 if tiles.class(pair).is_some() {
-                    *hit = Origin { pair: 0, row: 0, col: pair.start }.hit(result);
+                    *hit = Origin { row: 0, col: pair.start }.hit(result);
                 }
             });
         };
@@ -183,47 +180,116 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let (subgroup, few_tiles) = (self.card.device.subgroup, self.tuning.few_tiles);
         let scores = scores_of(batch);
-        let (variant, thin) = (Variant::joined(Kernel::Score, scores), Variant::thin(Kernel::Score, scores));
+        let shapes = Shapes {
+            many: Variant::joined(Kernel::Score, scores),
+            few: Variant::thin(Kernel::Score, scores),
+            few_tiles: self.tuning.few_tiles,
+            subgroup: self.card.device.subgroup,
+        };
         let is_long = |pair: &Pair| batch.query(pair.query).len() as u32 > STRIP_ROWS && pair.cols() > 0;
         let mut long = pairs.iter().enumerate().filter(|(_, pair)| is_long(pair)).peekable();
         let next = |cells: u64| {
-            let mut job = Job::default();
-            let mut waves: BTreeMap<u32, Vec<Task>> = BTreeMap::new();
-            let mut origins = Vec::new();
+            let mut grids = Grids::default();
             let mut planned = 0;
             while let Some((index, pair)) = long.peek() {
                 let base = pair_task(batch, pair, 0);
-                let grid = Grid::padded(base.rows, pair.cols(), variant.capacity());
+                let grid = Grid::padded(base.rows, pair.cols(), shapes.many.capacity());
                 if planned > 0
-                    && (planned >= cells * GRID_SUBMISSIONS || job.edges + grid.edges() > JOB_EDGES)
+                    && (planned >= cells * GRID_SUBMISSIONS || grids.edges + grid.edges() > JOB_EDGES)
                 {
                     break;
                 }
                 planned += batch.cells(pair);
-                for tile in grid.tiles(|_| 0..pair.cols()) {
-                    let task = Task { result: origins.len() as u32, ..grid.task(&tile, &base, job.edges) };
-                    waves.entry(tile.wave).or_default().push(task);
-                    origins.push(Origin {
-                        pair: *index as u32,
-                        // The kernel counts from the query's first row in the tile.
-                        row: grid.first_row(tile.strip).max(0),
-                        col: pair.start + tile.cols.start,
-                    });
-                }
-                job.edges += grid.edges();
+                grids.push(*index, grid, base, pair.start);
                 long.next();
             }
-            for tasks in waves.into_values() {
-                let few = tasks.len() < few_tiles;
-                push(&mut job, if few { thin } else { variant }, tasks, subgroup);
-            }
-            job.output = origins.len() as u64 * 16;
-            (!origins.is_empty()).then_some((job, origins))
+            (planned > 0).then(|| (grids.job(&shapes), grids))
         };
-        let take = |answer: Answer, origins: Vec<Origin>| keep_best(&answer, &origins, hits);
+        let take = |answer: Answer, grids: Grids| {
+            let best = |grid: &PlacedGrid| (grid.index, grid.best(answer.output.as_ref()));
+            let best: Vec<(usize, Hit)> = grids.placed.par_iter().map(best).collect();
+            best.into_iter().for_each(|(index, hit)| hits[index] = hit);
+        };
         self.run_all(batch, inputs, next, take)
+    }
+}
+
+/// The tiles that waves are made of, by how many stand side by side.
+struct Shapes {
+    many: Variant,
+    few: Variant,
+    few_tiles: usize,
+    subgroup: Option<u32>,
+}
+
+/// The grids of a job.
+#[derive(Default)]
+struct Grids {
+    placed: Vec<PlacedGrid>,
+    edges: u64,
+    results: u64,
+}
+
+/// The grid of a pair, and where its edge values and the results of its tiles begin.
+struct PlacedGrid {
+    /// The pair's place among those that are scored, and the first of its columns.
+    index: usize,
+    start: u32,
+    grid: Grid,
+    base: Task,
+    edges: u64,
+    results: u64,
+}
+
+impl Grids {
+    fn push(&mut self, index: usize, grid: Grid, base: Task, start: u32) {
+        self.placed.push(PlacedGrid { index, start, grid, base, edges: self.edges, results: self.results });
+        self.edges += grid.edges();
+        self.results += grid.size();
+    }
+
+    /// The job of all tiles, wave by wave; the waves are made side by side.
+    fn job(&mut self, shapes: &Shapes) -> Job {
+        // So the grids of any wave are the first ones.
+        self.placed.sort_by_key(|grid| Reverse(grid.grid.waves()));
+        let waves = self.placed.first().map_or(0, |grid| grid.grid.waves());
+        let made = |wave: u32| {
+            let met = &self.placed[..self.placed.partition_point(|grid| grid.grid.waves() > wave)];
+            let tiles = met.iter().map(|grid| grid.grid.wave_size(wave) as usize).sum();
+            let mut tasks = Vec::with_capacity(usize::next_multiple_of(tiles, TASK_ALIGNMENT));
+            met.iter().for_each(|grid| tasks.extend(grid.tasks(wave)));
+            let few = tasks.len() < shapes.few_tiles;
+            dispatch(if few { shapes.few } else { shapes.many }, tasks, shapes.subgroup)
+        };
+        let waves: Vec<Dispatch> = (0..waves).into_par_iter().map(made).collect();
+        let mut job = Job { edges: self.edges, output: self.results * 16, ..Job::default() };
+        waves.into_iter().for_each(|wave| job.push(wave));
+        job
+    }
+}
+
+impl PlacedGrid {
+    /// The tasks of a wave.
+    fn tasks(&self, wave: u32) -> impl Iterator<Item = Task> {
+        self.grid.wave(wave, |_| 0..self.grid.cols).map(|tile| {
+            let result = (self.results + self.grid.place(&tile)) as u32;
+            Task { result, ..self.grid.task(&tile, &self.base, self.edges) }
+        })
+    }
+
+    /// The first in order of its tiles' hits, among the results of its job.
+    fn best(&self, results: &[u32]) -> Hit {
+        let first = self.results as usize * 4;
+        let results = results[first..first + self.grid.size() as usize * 4].chunks_exact(4);
+        let most = results.clone().map(|result| result[0]).max();
+        let hit = |(place, result): (u64, &[u32])| {
+            let (row, col) = self.grid.first_cell(place);
+            // The kernel counts from the query's first row in the tile.
+            Origin { row, col: self.start + col }.hit(result)
+        };
+        let highest = (0..).zip(results).filter(|(_, result)| Some(result[0]) == most);
+        highest.map(hit).min_by(Hit::order).unwrap_or_default()
     }
 }
 
@@ -237,15 +303,5 @@ fn pair_task(batch: &Batch, pair: &Pair, result: u32) -> Task {
         own: pair.own - pair.start,
         result,
         ..Task::default()
-    }
-}
-
-/// Keeps the first in order of each pair's results.
-fn keep_best(answer: &Answer, origins: &[Origin], hits: &mut [Hit]) {
-    for (result, origin) in answer.output.as_ref().chunks_exact(4).zip(origins) {
-        let (hit, best) = (origin.hit(result), &mut hits[origin.pair as usize]);
-        if hit.score > 0 && hit.order(best).is_lt() {
-            *best = hit;
-        }
     }
 }

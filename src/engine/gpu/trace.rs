@@ -2,7 +2,7 @@
 
 use crate::batch::{Batch, counting_sort_descending};
 use crate::engine::Window;
-use crate::engine::gpu::job::{Answer, Job};
+use crate::engine::gpu::job::{Answer, Dispatch, Job};
 use crate::engine::gpu::layout::{THREADS, Task};
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
 use crate::engine::gpu::{Gpu, scores_of};
@@ -92,7 +92,7 @@ impl Plan<'_> {
         for same in order.chunk_by(|a, b| class_of(keys[*a as usize]) == class_of(keys[*b as usize])) {
             if let Some(variant) = class_of(keys[same[0] as usize]).map(|class| self.variants[class]) {
                 let tasks = self.tasks(windows, &places, same, variant, &mut job.scratch);
-                job.push(variant, tasks);
+                job.push(Dispatch::new(variant, tasks));
             }
         }
         (job, places)

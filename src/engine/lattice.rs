@@ -1,0 +1,216 @@
+//! The edges between the parts that a long alignment is cut into: from them each part can be swept
+//! again by itself (the grid cache of FastLSA, Driga et al. 2006).
+
+use crate::batch::Batch;
+use crate::engine::{Block, Edges, Engine};
+use crate::error::EngineError;
+use std::ops::Range;
+
+/// The edges that enter the parts of `side` x `side` cells of a block. A part that the window's band
+/// does not cross leaves zeros: no path comes through it (docs/algorithm.md, section 7).
+///
+/// It takes 8 bytes a column for each row of parts and 8 bytes a row for each column of parts, all but the
+/// first: about `16 * rows * cols / side` bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lattice {
+    block: Block,
+    side: u32,
+    /// H of the cell diagonally above the block's first.
+    corner: i32,
+    /// `horizontal[r]`: `[H, F]` over all columns of the row above the r-th row of parts; what enters the
+    /// block for r = 0.
+    pub horizontal: Vec<Vec<[i32; 2]>>,
+    /// `vertical[c]`: `[H, E]` over all rows of the column before the c-th column of parts; what enters
+    /// the block for c = 0.
+    pub vertical: Vec<Vec<[i32; 2]>>,
+}
+
+impl Lattice {
+    /// The lattice of a block that `edges` enter, with zeros between its parts.
+    pub fn new(block: &Block, edges: &Edges, side: u32) -> Lattice {
+        let lines = |first: &Vec<[i32; 2]>, len: usize, count: usize| {
+            let zeros = (1..count.div_ceil(side as usize)).map(|_| vec![[0; 2]; len]);
+            std::iter::once(first.clone()).chain(zeros).collect()
+        };
+        let (rows, cols) = (block.rows.len(), block.cols.len());
+        Lattice {
+            block: block.clone(),
+            side,
+            corner: edges.corner,
+            horizontal: lines(&edges.horizontal, cols, rows),
+            vertical: lines(&edges.vertical, rows, cols),
+        }
+    }
+
+    pub fn side(&self) -> u32 {
+        self.side
+    }
+
+    /// Rows of parts.
+    pub fn down(&self) -> u32 {
+        self.horizontal.len() as u32
+    }
+
+    /// Columns of parts.
+    pub fn across(&self) -> u32 {
+        self.vertical.len() as u32
+    }
+
+    /// The parts `rows` x `cols` as one block.
+    pub fn parts(&self, rows: Range<u32>, cols: Range<u32>) -> Block {
+        let cut = |within: &Range<u32>, parts: Range<u32>| {
+            let place =
+                |part: u32| within.end.min(within.start.saturating_add(part.saturating_mul(self.side)));
+            place(parts.start)..place(parts.end)
+        };
+        Block {
+            window: self.block.window,
+            rows: cut(&self.block.rows, rows),
+            cols: cut(&self.block.cols, cols),
+        }
+    }
+
+    /// The part with the last cell of the window's first `rows` rows and `cols` columns, cut off behind
+    /// that cell.
+    pub fn part_before(&self, rows: u32, cols: u32) -> Block {
+        let row = (rows - 1 - self.block.rows.start) / self.side;
+        let col = (cols - 1 - self.block.cols.start) / self.side;
+        let part = self.parts(row..row + 1, col..col + 1);
+        Block { rows: part.rows.start..rows, cols: part.cols.start..cols, ..part }
+    }
+
+    /// The edges that enter `part`, whose first cell is that of a part.
+    pub fn entering(&self, part: &Block) -> Edges {
+        let (row, col) = self.place(part.rows.start, part.cols.start);
+        let above = &self.horizontal[row / self.side as usize];
+        let before = &self.vertical[col / self.side as usize];
+        let cut = |line: &[[i32; 2]], first: usize, len: usize| match line.is_empty() {
+            true => Vec::new(),
+            false => line[first..first + len].to_vec(),
+        };
+        let h = |line: &[[i32; 2]], place: usize| line.get(place - 1).map_or(0, |value| value[0]);
+        Edges {
+            corner: match (row, col) {
+                (0, 0) => self.corner,
+                (_, 0) => h(before, row),
+                _ => h(above, col),
+            },
+            horizontal: cut(above, col, part.cols.len()),
+            vertical: cut(before, row, part.rows.len()),
+        }
+    }
+
+    /// Keeps what a block leaves below, from the column `col` of the window on, in the row before `row`;
+    /// nothing where no line lies there.
+    pub fn leave_below(&mut self, row: u32, col: u32, values: &[[i32; 2]]) {
+        let (row, col) = self.place(row, col);
+        leave(&mut self.horizontal, row, self.side, col, values);
+    }
+
+    /// Keeps what a block leaves on the right, from the row `row` of the window on, in the column before
+    /// `col`; nothing where no line lies there.
+    pub fn leave_right(&mut self, row: u32, col: u32, values: &[[i32; 2]]) {
+        let (row, col) = self.place(row, col);
+        leave(&mut self.vertical, col, self.side, row, values);
+    }
+
+    /// A row and a column of the window, counted from the block's first.
+    fn place(&self, row: u32, col: u32) -> (usize, usize) {
+        ((row - self.block.rows.start) as usize, (col - self.block.cols.start) as usize)
+    }
+}
+
+fn leave(lines: &mut [Vec<[i32; 2]>], line: usize, side: u32, first: usize, values: &[[i32; 2]]) {
+    if line.is_multiple_of(side as usize)
+        && let Some(line) = lines.get_mut(line / side as usize)
+    {
+        line[first..first + values.len()].copy_from_slice(values);
+    }
+}
+
+/// Sweeps a block part by part.
+pub fn block_by_block<E: Engine + ?Sized>(
+    engine: &mut E,
+    batch: &Batch,
+    block: &Block,
+    edges: &Edges,
+    side: u32,
+) -> Result<Lattice, EngineError> {
+    let mut lattice = Lattice::new(block, edges, side);
+    let (down, across) = (lattice.down(), lattice.across());
+    for (row, col) in (0..down).flat_map(|row| (0..across).map(move |col| (row, col))) {
+        let part = lattice.parts(row..row + 1, col..col + 1);
+        let band = block.window.band_cols(i64::from(part.rows.start)..i64::from(part.rows.end));
+        let crossed = band.start < part.cols.end && part.cols.start < band.end;
+        // Nothing lies behind the last part.
+        if crossed && (row + 1 < down || col + 1 < across) {
+            let left = engine.sweep(batch, &part, &lattice.entering(&part), false)?.edges;
+            lattice.leave_below(part.rows.end, part.cols.start, &left.horizontal);
+            lattice.leave_right(part.rows.start, part.cols.end, &left.vertical);
+        }
+    }
+    Ok(lattice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::Hit;
+    use crate::batch::Pair;
+    use crate::bounds::Band;
+    use crate::engine::plain::Plain;
+    use crate::engine::{Directions, Swept, Window};
+    use crate::scoring::Scoring;
+    use std::sync::Arc;
+
+    /// Notes where the blocks begin that are swept.
+    struct Noting(Vec<(u32, u32)>);
+
+    impl Engine for Noting {
+        fn describe(&self) -> String {
+            "noting".into()
+        }
+
+        fn score(&mut self, _: &Batch, _: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+            Err(EngineError::Wrong("not asked for".into()))
+        }
+
+        fn fill(&mut self, _: &Batch, _: &[Window]) -> Result<Directions, EngineError> {
+            Err(EngineError::Wrong("not asked for".into()))
+        }
+
+        fn sweep(
+            &mut self,
+            b: &Batch,
+            block: &Block,
+            edges: &Edges,
+            keep: bool,
+        ) -> Result<Swept, EngineError> {
+            self.0.push((block.rows.start, block.cols.start));
+            Plain::new().sweep(b, block, edges, keep)
+        }
+    }
+
+    #[test]
+    fn only_parts_that_the_band_crosses_are_swept() {
+        let codes = [0u8; 1536];
+        let batch = Batch {
+            queries: Arc::new([&codes[..]].into_iter().collect()),
+            targets: Arc::new([&codes[..]].into_iter().collect()),
+            scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+        };
+        let swept = |deletions: u32, insertions: u32| {
+            let band = Band { deletions, insertions };
+            let window = Window { query: 0, target: 0, start: 0, query_end: 1536, target_end: 1536, band };
+            let mut engine = Noting(Vec::new());
+            engine.sweep_lattice(&batch, &Block::whole(&window), &Edges::default(), 512).unwrap();
+            engine.0
+        };
+        // A path along the diagonal takes H of the corners from the parts to the left.
+        assert_eq!(swept(0, 0), [(0, 0), (512, 0), (512, 512), (1024, 512)]);
+        assert_eq!(swept(0, 1), [(0, 0), (0, 512), (512, 0), (512, 512), (512, 1024), (1024, 512)]);
+        assert_eq!(swept(0, 512).len(), 6);
+        assert_eq!(swept(512, 512).len(), 7);
+        assert_eq!(swept(513, 513).len(), 8);
+    }
+}
