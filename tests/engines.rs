@@ -46,6 +46,11 @@ fn lanes_agree_wherever_the_best_cell_is() {
 }
 
 #[test]
+fn long_pairs_agree() {
+    on_each_set(|cpu| suite::lanes::long_pairs_agree(cpu));
+}
+
+#[test]
 fn shared_queries_agree() {
     on_each_set(|cpu| suite::shared_queries_agree(cpu));
 }

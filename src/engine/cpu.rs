@@ -8,8 +8,9 @@ mod trace;
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
+use crate::bounds::Band;
 use crate::engine::directions::Layout;
-use crate::engine::{Block, Directions, Edges, Engine, Paths, Swept, Tile, Window};
+use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Paths, Swept, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use rayon::prelude::*;
@@ -36,6 +37,12 @@ const BAND_CELLS: u64 = 1 << 19;
 const BAND_CELLS_BY_MATRIX: u64 = 1 << 17;
 /// Bands of a group differ in fewer rows than this.
 const BAND_ROWS: u32 = 64;
+
+/// A pair of at least so many cells is swept by several threads, in parts of this side.
+const SHARED_CELLS: u64 = 1 << 24;
+const PART_SIDE: u32 = 4 * BLOCK_ROWS;
+/// A band that holds every cell.
+const WHOLE: Band = Band { deletions: u32::MAX, insertions: u32::MAX };
 
 /// The CPU engine. Its parallel loops run on the current rayon pool.
 #[derive(Debug)]
@@ -164,6 +171,16 @@ impl Engine for Cpu {
         Ok(paths)
     }
 
+    fn sweep_lattice(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        side: u32,
+    ) -> Result<Lattice, EngineError> {
+        Ok(sweep_parts(self.set, batch, (block, edges), side, u32::MAX).0)
+    }
+
     fn sweep(
         &mut self,
         batch: &Batch,
@@ -184,6 +201,43 @@ impl Engine for Cpu {
         let edges = self.set.run(Fill { rectangle, edges, tiles: &layout.tiles, words: &mut words });
         Ok(Swept { edges, directions: Some(Directions::new(layout, Box::new(words))) })
     }
+}
+
+/// Sweeps the parts of a block, those of one anti-diagonal side by side; with the edges between them, the
+/// first best cell of the columns from `own` of the window on, its rows and columns counted in the window.
+fn sweep_parts(
+    set: InstructionSet,
+    batch: &Batch,
+    (block, edges): (&Block, &Edges),
+    side: u32,
+    own: u32,
+) -> (Lattice, Hit) {
+    let mut lattice = Lattice::new(block, edges, side);
+    let mut best = Hit::default();
+    for wave in 0..lattice.waves() {
+        let mut parts = lattice.wave(wave);
+        // Where no cell is to be found, the last part is of no use.
+        parts.retain(|part| own < u32::MAX || !lattice.is_last(part));
+        let sweep = |part: &Block| {
+            let (query, target) = part.codes(batch);
+            let rectangle = Rectangle { query, target, scoring: &batch.scoring };
+            let own = own.saturating_sub(part.cols.start) as usize;
+            set.run(Sweep { rectangle, edges: &lattice.entering(part), own })
+        };
+        let swept: Vec<(Edges, Hit)> = parts.par_iter().map(sweep).collect();
+        for (part, (edges, hit)) in parts.iter().zip(swept) {
+            let hit = Hit {
+                query_end: hit.query_end + part.rows.start,
+                target_end: hit.target_end + part.cols.start,
+                ..hit
+            };
+            if hit.score > 0 && hit.order(&best).is_lt() {
+                best = hit;
+            }
+            lattice.leave(part, &edges);
+        }
+    }
+    (lattice, best)
 }
 
 /// The places of pairs, those together that go well side by side: of one query where lanes can share its
@@ -283,11 +337,16 @@ impl Scorer<'_> {
     }
 
     fn score_in_strips(&self, pair: &Pair) -> Hit {
-        let target = &self.batch.target(pair.target)[pair.start as usize..pair.end as usize];
-        let query = self.batch.query(pair.query);
-        let rectangle = Rectangle { query, target, scoring: &self.batch.scoring };
-        let own = (pair.own - pair.start) as usize;
-        let (_, hit) = self.set.run(Sweep { rectangle, edges: &Edges::default(), own });
-        if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + pair.start, ..hit } }
+        let own = pair.own - pair.start;
+        let (query_end, (start, target_end)) =
+            (self.batch.query(pair.query).len() as u32, (pair.start, pair.end));
+        let window =
+            Window { query: pair.query, target: pair.target, start, query_end, target_end, band: WHOLE };
+        let block = (&Block::whole(&window), &Edges::default());
+        // Parts pay where several threads share them.
+        let large = self.batch.cells(pair) >= SHARED_CELLS && rayon::current_num_threads() > 1;
+        let side = if large { PART_SIDE } else { u32::MAX };
+        let (_, hit) = sweep_parts(self.set, self.batch, block, side, own);
+        if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + start, ..hit } }
     }
 }

@@ -70,6 +70,34 @@ impl Lattice {
         }
     }
 
+    /// Anti-diagonals of parts.
+    pub fn waves(&self) -> u32 {
+        (self.down() + self.across()).saturating_sub(1)
+    }
+
+    /// The parts of an anti-diagonal that the window's band crosses. They need what the waves before leave,
+    /// and nothing of each other.
+    pub fn wave(&self, wave: u32) -> Vec<Block> {
+        let rows = (wave + 1).saturating_sub(self.across())..self.down().min(wave + 1);
+        let parts = rows.map(|row| self.parts(row..row + 1, wave - row..wave - row + 1));
+        let crossed = |part: &Block| {
+            let band = part.window.band_cols(i64::from(part.rows.start)..i64::from(part.rows.end));
+            band.start < part.cols.end && part.cols.start < band.end
+        };
+        parts.filter(crossed).collect()
+    }
+
+    /// Whether nothing lies behind `part`.
+    pub fn is_last(&self, part: &Block) -> bool {
+        (part.rows.end, part.cols.end) == (self.block.rows.end, self.block.cols.end)
+    }
+
+    /// Keeps what `part` leaves.
+    pub fn leave(&mut self, part: &Block, edges: &Edges) {
+        self.leave_below(part.rows.end, part.cols.start, &edges.horizontal);
+        self.leave_right(part.rows.start, part.cols.end, &edges.vertical);
+    }
+
     /// The part with the last cell of the window's first `rows` rows and `cols` columns, cut off behind
     /// that cell.
     pub fn part_before(&self, rows: u32, cols: u32) -> Block {
@@ -137,16 +165,10 @@ pub fn block_by_block<E: Engine + ?Sized>(
     side: u32,
 ) -> Result<Lattice, EngineError> {
     let mut lattice = Lattice::new(block, edges, side);
-    let (down, across) = (lattice.down(), lattice.across());
-    for (row, col) in (0..down).flat_map(|row| (0..across).map(move |col| (row, col))) {
-        let part = lattice.parts(row..row + 1, col..col + 1);
-        let band = block.window.band_cols(i64::from(part.rows.start)..i64::from(part.rows.end));
-        let crossed = band.start < part.cols.end && part.cols.start < band.end;
-        // Nothing lies behind the last part.
-        if crossed && (row + 1 < down || col + 1 < across) {
+    for part in (0..lattice.waves()).flat_map(|wave| lattice.wave(wave)).collect::<Vec<_>>() {
+        if !lattice.is_last(&part) {
             let left = engine.sweep(batch, &part, &lattice.entering(&part), false)?.edges;
-            lattice.leave_below(part.rows.end, part.cols.start, &left.horizontal);
-            lattice.leave_right(part.rows.start, part.cols.end, &left.vertical);
+            lattice.leave(&part, &left);
         }
     }
     Ok(lattice)
@@ -204,6 +226,7 @@ mod tests {
             let window = Window { query: 0, target: 0, start: 0, query_end: 1536, target_end: 1536, band };
             let mut engine = Noting(Vec::new());
             engine.sweep_lattice(&batch, &Block::whole(&window), &Edges::default(), 512).unwrap();
+            engine.0.sort_unstable();
             engine.0
         };
         // A path along the diagonal takes H of the corners from the parts to the left.

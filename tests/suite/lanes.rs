@@ -90,3 +90,14 @@ pub fn places_agree(engine: &mut dyn Engine) {
     assert!(hits.iter().filter(|hit| hit.score >= MATCH as i32).count() > hits.len() / 3, "they are found");
     paths_agree(engine, &batch, &pairs, &hits, "places");
 }
+
+/// Pairs that several threads share, of more rows than go side by side, with owned columns in the middle.
+pub fn long_pairs_agree(engine: &mut dyn Engine) {
+    for (number, scoring) in [&scorings()[0], &scorings()[6]].into_iter().enumerate() {
+        let sizes = [(4097, 4200), (2050, 8300), (8200, 2100), (8500, 3)];
+        let (batch, pairs) = batch(scoring, &sizes, 40 + number as u64);
+        let case = format!("long pairs, scoring {number}");
+        let hits = scores_agree(engine, &batch, &pairs, &case);
+        paths_agree(engine, &batch, &pairs, &hits, &case);
+    }
+}
