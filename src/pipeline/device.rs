@@ -18,10 +18,11 @@ const GPU_WORKERS: (usize, usize) = (2, 6);
 /// Workers of each of several GPUs.
 const WORKERS_OF_SEVERAL: usize = 4;
 
-/// What opening a GPU takes at least, with a process that has done it before: 0.22 to 0.4 s on an H200.
+/// What opening a GPU takes: 0.22 to 0.4 s on an H200.
 const GPU_START_MS: u64 = 300;
-/// Cells that a thread aligns in a second, CIGARs included, for each byte of its vectors: 7e9 with 64 bytes.
-const CELLS_PER_VECTOR_BYTE: u64 = 100_000_000;
+/// Cells that a thread does in a second for each byte of its vectors: 9.6e9 with 64 bytes, between the 18e9 of
+/// scores and the 7e9 of pairs with CIGARs (docs/benchmarks.md).
+const CELLS_PER_VECTOR_BYTE: u64 = 150_000_000;
 
 /// Threads of such a worker, at most.
 const WORKER_THREADS: usize = 8;

@@ -5,8 +5,9 @@ use crate::reader::Reader;
 use std::fs;
 use std::path::Path;
 
-/// Bytes that one of a compressed file stands for, about.
+/// Bytes that one of a compressed file stands for, and bytes of FASTQ for each letter, about.
 const PACKED: u64 = 4;
+const FASTQ: u64 = 2;
 
 /// Cells of the recurrence, about; `None` where an input's size can't be known before it is read.
 pub fn cells(options: &Options) -> Option<u64> {
@@ -26,8 +27,11 @@ pub fn cells(options: &Options) -> Option<u64> {
 /// Letters of a file, at most about as many.
 fn letters(path: &Path) -> Option<u64> {
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let packed = path.extension().is_some_and(|extension| ["gz", "bgz"].iter().any(|&gz| extension == gz));
-    Some(file.len().saturating_mul(if packed { PACKED } else { 1 }))
+    let name = path.file_name()?.to_string_lossy();
+    let plain = name.trim_end_matches(".gz").trim_end_matches(".bgz");
+    let packed = if plain.len() < name.len() { PACKED } else { 1 };
+    let fastq = if plain.ends_with(".fq") || plain.ends_with(".fastq") { FASTQ } else { 1 };
+    Some(file.len().saturating_mul(packed) / fastq)
 }
 
 #[cfg(test)]
@@ -39,9 +43,11 @@ mod tests {
         let plain = tempfile::Builder::new().suffix(".fa").tempfile().unwrap();
         fs::write(plain.path(), ">a\nACGT\n").unwrap();
         assert_eq!(letters(plain.path()), Some(8));
-        let packed = tempfile::Builder::new().suffix(".fa.gz").tempfile().unwrap();
-        fs::write(packed.path(), [0; 10]).unwrap();
-        assert_eq!(letters(packed.path()), Some(40));
+        for (suffix, expected) in [(".fa.gz", 40), (".fastq", 5), (".fq.gz", 20), (".gz", 40), ("", 10)] {
+            let file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
+            fs::write(file.path(), [0; 10]).unwrap();
+            assert_eq!(letters(file.path()), Some(expected), "{suffix}");
+        }
         assert_eq!(letters(Path::new("-")), None);
         assert_eq!(letters(Path::new("/dev/null")), None);
     }
