@@ -9,7 +9,6 @@
 mod device;
 mod estimate;
 mod intake;
-mod opening;
 #[cfg(test)]
 mod tests;
 
@@ -255,7 +254,7 @@ impl<'a> Run<'a> {
     fn whole(
         &self,
         queries: Queries,
-        (crew, engine): (&Crew, &(dyn Fn(usize) -> Result<Guarded, EngineError> + Sync)),
+        (crew, engine): (&Crew, &(dyn Fn(usize) -> Guarded + Sync)),
         output: &mut Output,
     ) -> Result<Summary> {
         for part in self.writer.header() {
@@ -278,15 +277,9 @@ impl<'a> Run<'a> {
                 let to_writer = to_writer.clone();
                 let from_reader = Arc::clone(&from_reader);
                 scope.spawn(move || {
-                    // Not before its device is open, which may take until others have done much.
-                    match engine(worker) {
-                        Ok(mut engine) => {
-                            let align = |batch| crew.run(worker, || self.align(&mut engine, batch));
-                            self.work(align, &from_reader, &to_writer);
-                        }
-                        // The writer may have stopped already.
-                        Err(error) => drop(to_writer.send(Err(error.into()))),
-                    }
+                    let mut engine = engine(worker);
+                    let align = |batch| crew.run(worker, || self.align(&mut engine, batch));
+                    self.work(align, &from_reader, &to_writer);
                 });
             }
             drop((from_reader, to_writer));

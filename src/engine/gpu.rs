@@ -18,7 +18,7 @@ pub mod shader;
 mod trace;
 mod upload;
 
-pub use device::{Adapter, AdapterEntry, list};
+pub use device::{AdapterEntry, list};
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
@@ -98,21 +98,30 @@ impl Card {
     /// Opens the adapter that `wanted` names (index, PCI id, part of the name), or the best real GPU.
     /// `checked` keeps the shaders' bounds checks.
     pub fn open(wanted: Option<&str>, checked: bool) -> Result<Arc<Card>, EngineError> {
-        let adapter = match wanted {
-            None => Adapter::best()?,
-            Some(name) => Adapter::named(&[name.to_string()])?.swap_remove(0),
+        let device = match wanted {
+            None => Device::open_best(checked)?,
+            Some(name) => Device::open_named(&[name.to_string()], checked)?.swap_remove(0),
         };
-        Card::on(&adapter, checked)
+        Ok(Card::new(device))
     }
 
-    /// Opens an adapter.
-    pub fn on(adapter: &Adapter, checked: bool) -> Result<Arc<Card>, EngineError> {
-        Ok(Arc::new(Card {
-            device: Device::open(adapter, checked)?,
+    /// Opens the adapters that `names` name.
+    pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
+        Ok(Device::open_named(names, checked)?.into_iter().map(Card::new).collect())
+    }
+
+    /// Opens every real GPU.
+    pub fn open_all(checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
+        Ok(Device::open_all(checked)?.into_iter().map(Card::new).collect())
+    }
+
+    fn new(device: Device) -> Arc<Card> {
+        Arc::new(Card {
+            device,
             pipelines: Pipelines::default(),
             staging: Staging::default(),
             targets: Mutex::new(Resident::new("targets")),
-        }))
+        })
     }
 
     pub fn name(&self) -> &str {

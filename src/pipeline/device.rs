@@ -1,15 +1,15 @@
 //! The devices that a run computes on, and the workers that keep them busy.
 
 use super::estimate;
-use super::opening::Opening;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
-use crate::engine::gpu::Gpu;
+use crate::engine::gpu::{Card, Gpu};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
 use crate::error::EngineError;
 use crate::options::{DeviceChoice, Options};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::Arc;
 
 /// Workers where the cores do all the work: one computes while another is at its ends.
 const CPU_WORKERS: usize = 2;
@@ -32,7 +32,7 @@ pub enum Device {
     Plain,
     Cpu(InstructionSet),
     /// With whether the CPU may take over.
-    Gpu(Vec<Opening>, bool),
+    Gpu(Vec<Arc<Card>>, bool),
 }
 
 /// The workers of a run.
@@ -66,32 +66,28 @@ impl Crew {
 }
 
 impl Device {
-    /// An engine of its own for a worker, once its device is open.
-    pub fn engine(&self, worker: usize) -> Result<Guarded, EngineError> {
-        Ok(match self {
+    /// An engine of its own for a worker.
+    pub fn engine(&self, worker: usize) -> Guarded {
+        match self {
             Device::Plain => Guarded::new(Box::new(Plain::new()), None),
             Device::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
             Device::Gpu(cards, may_fall_back) => {
-                let gpu = Gpu::new(cards[worker % cards.len()].card()?);
+                let gpu = Gpu::new(Arc::clone(&cards[worker % cards.len()]));
                 let fallback = || Box::new(Cpu::new()) as Box<dyn Engine>;
                 let fallback: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(fallback);
                 Guarded::new(Box::new(gpu), may_fall_back.then_some(fallback))
             }
-        })
+        }
     }
 
     /// What the devices are, for people.
     pub fn describe(&self) -> String {
         match self {
-            Device::Plain => Plain::new().describe(),
-            Device::Cpu(set) => Cpu::on(*set).describe(),
-            Device::Gpu(cards, _) => match cards.as_slice() {
-                [card] => format!("GPU {}", card.name),
-                several => {
-                    let names: Vec<&str> = several.iter().map(|card| card.name.as_str()).collect();
-                    format!("{} GPUs: {}", several.len(), names.join(", "))
-                }
-            },
+            Device::Gpu(cards, _) if cards.len() > 1 => {
+                let names: Vec<&str> = cards.iter().map(|card| card.name()).collect();
+                format!("{} GPUs: {}", cards.len(), names.join(", "))
+            }
+            _ => self.engine(0).describe(),
         }
     }
 
@@ -110,32 +106,27 @@ impl Device {
 
 /// Opens the devices that were asked for; with a remark where they are not the first choice.
 pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
-    let checked = options.checked_shaders;
+    let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
     let device = match &options.device {
         DeviceChoice::Plain => Device::Plain,
         DeviceChoice::Cpu(name) => Device::Cpu(instruction_set(name.as_deref())?),
-        DeviceChoice::Gpus(names) => Device::Gpu(begun(Opening::named(names, checked))?, false),
-        DeviceChoice::AllGpus => Device::Gpu(begun(Opening::all(checked)).map_err(with_remedy)?, false),
-        DeviceChoice::Gpu => Device::Gpu(begun(Opening::best(checked)).map_err(with_remedy)?, false),
+        DeviceChoice::Gpus(names) => Device::Gpu(Card::open_named(names, options.checked_shaders)?, false),
+        DeviceChoice::AllGpus => {
+            Device::Gpu(Card::open_all(options.checked_shaders).map_err(with_remedy)?, false)
+        }
+        DeviceChoice::Gpu => Device::Gpu(vec![card(None).map_err(with_remedy)?], false),
         DeviceChoice::Auto => {
             let set = InstructionSet::best();
             if is_little(options, set) {
                 return Ok((Device::Cpu(set), ": the work is too little for a GPU".to_string()));
             }
-            match begun(Opening::best(checked)) {
-                Ok(cards) => Device::Gpu(cards, true),
+            match card(None) {
+                Ok(card) => Device::Gpu(vec![card], true),
                 Err(error) => return Ok((Device::Cpu(set), format!(": {error}"))),
             }
         }
     };
     Ok((device, String::new()))
-}
-
-/// Waits until the first GPU is open; the others may follow.
-fn begun(cards: Result<Vec<Opening>, EngineError>) -> Result<Vec<Opening>, EngineError> {
-    let cards = cards?;
-    cards.first().map_or(Ok(()), |first| first.card().map(drop))?;
-    Ok(cards)
 }
 
 /// The instruction set of that name, or the best.

@@ -108,13 +108,6 @@ fn faulty(fault: Fault, may_fall_back: bool) -> Guarded {
 
 /// What a run on such engines writes, and its notes.
 fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u8>, Vec<String>)> {
-    run_on_each(move |_| Ok(engine()))
-}
-
-/// The same, with an engine for each worker that may not be had.
-fn run_on_each(
-    engine: impl Fn(usize) -> std::result::Result<Guarded, EngineError> + Send + Sync + 'static,
-) -> Result<(Vec<u8>, Vec<String>)> {
     let (done, outcome) = sync_channel(1);
     // In a thread of its own, so that a run that is stuck fails its test.
     thread::spawn(move || {
@@ -125,7 +118,7 @@ fn run_on_each(
             set_threads(options.threads)?;
             let run = Run::new(&options, &notes, inputs.references, inputs.target_file)?;
             let mut output = Output::create(options.output.as_deref())?;
-            run.whole(inputs.queries, (&Crew::sharing(WORKERS), &engine), &mut output)?;
+            run.whole(inputs.queries, (&Crew::sharing(WORKERS), &|_| engine()), &mut output)?;
             output.finish()
         });
         let left: Vec<_> =
@@ -237,15 +230,4 @@ fn many_threads_and_small_batches_come_to_an_end() {
     for _ in 0..20 {
         assert!(sound() == expected);
     }
-}
-
-/// As where one of several GPUs can't be opened.
-#[test]
-fn a_worker_without_an_engine_ends_the_run() {
-    let engine = |worker: usize| match worker {
-        0 => Ok(Guarded::new(Box::new(Cpu::new()), None)),
-        _ => Err(EngineError::NoDevice("it is not there".to_string())),
-    };
-    let error = run_on_each(engine).unwrap_err();
-    assert!(error.to_string().contains("it is not there"), "{error}");
 }

@@ -1,6 +1,7 @@
 //! Adapters and devices: finding, naming, opening, waiting, and noticing faults.
 
 use crate::error::EngineError;
+use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -139,29 +140,34 @@ fn no_gpu(infos: &[wgpu::AdapterInfo]) -> EngineError {
     ))
 }
 
-/// A GPU that can be opened.
-pub struct Adapter(wgpu::Adapter);
+/// Opens all of them side by side: each takes the driver a while.
+fn request_all(adapters: Vec<wgpu::Adapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
+    let request = |adapter| pollster::block_on(Device::request(adapter, checked));
+    adapters.into_par_iter().map(request).collect()
+}
 
-impl Adapter {
-    /// The best real GPU.
-    pub fn best() -> Result<Adapter, EngineError> {
+impl Device {
+    /// Opens the best real GPU.
+    pub fn open_best(checked: bool) -> Result<Device, EngineError> {
         let (mut adapters, infos) = found();
-        let best = default_index(&infos).ok_or_else(|| no_gpu(&infos))?;
-        Ok(Adapter(adapters.swap_remove(best)))
+        match default_index(&infos) {
+            Some(best) => pollster::block_on(Device::request(adapters.swap_remove(best), checked)),
+            None => Err(no_gpu(&infos)),
+        }
     }
 
-    /// Every real GPU.
-    pub fn all() -> Result<Vec<Adapter>, EngineError> {
+    /// Opens every real GPU.
+    pub fn open_all(checked: bool) -> Result<Vec<Device>, EngineError> {
         let (adapters, infos) = found();
         if default_index(&infos).is_none() {
             return Err(no_gpu(&infos));
         }
         let real = adapters.into_iter().filter(|adapter| rank(&adapter.get_info()).is_some());
-        Ok(real.map(Adapter).collect())
+        request_all(real.collect(), checked)
     }
 
-    /// The adapters that `names` name, each once.
-    pub fn named(names: &[String]) -> Result<Vec<Adapter>, EngineError> {
+    /// Opens the adapters that `names` name, each once.
+    pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Device>, EngineError> {
         let (adapters, infos) = found();
         let mut chosen = Vec::new();
         for wanted in names {
@@ -178,21 +184,10 @@ impl Adapter {
             }
             chosen.push(index);
         }
-        Ok(chosen.into_iter().map(|index| Adapter(adapters[index].clone())).collect())
+        request_all(chosen.into_iter().map(|index| adapters[index].clone()).collect(), checked)
     }
 
-    /// Its name, as the driver gives it.
-    pub fn name(&self) -> String {
-        self.0.get_info().name
-    }
-}
-
-impl Device {
-    pub fn open(Adapter(adapter): &Adapter, checked: bool) -> Result<Device, EngineError> {
-        pollster::block_on(Device::request(adapter, checked))
-    }
-
-    async fn request(adapter: &wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
+    async fn request(adapter: wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
         let info = adapter.get_info();
         let limits = adapter.limits();
         let features = adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
