@@ -250,7 +250,9 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
     let (mode, query, reference, flags) = match subcommand {
         Some(Sub::Devices) => return Ok(Command::Devices),
-        Some(Sub::Search(search)) => return Ok(Command::Search(Box::new(search.resolve()?))),
+        Some(Sub::Search(search)) => {
+            return Ok(Command::Search(Box::new(search.resolve(command_line(&line))?)));
+        }
         Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags),
         None => match (all.query, all.reference) {
             (Some(query), Some(reference)) => (Mode::All, query, reference, all.flags),

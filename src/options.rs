@@ -58,6 +58,8 @@ pub struct SearchOptions {
     pub device: SearchDevice,
     /// Host threads; at least 1.
     pub threads: usize,
+    /// The command line for @PG.
+    pub command_line: String,
     /// 0 quiet, 1 normal, 2 verbose.
     pub verbosity: u8,
 }
@@ -76,6 +78,7 @@ pub enum Patterns {
 pub enum SearchFormat {
     Tab,
     Bed,
+    Sam,
     Fasta,
     /// Hits of each text.
     Count,

@@ -23,7 +23,7 @@ mod texts;
 pub use names::first_repeated;
 pub use queries::Queries;
 pub use references::{References, read_references};
-pub use texts::{Text, Texts, read_patterns};
+pub use texts::{Text, Texts, read_lengths, read_patterns};
 
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};

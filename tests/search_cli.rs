@@ -182,6 +182,32 @@ mod options {
     }
 
     #[test]
+    fn sam() {
+        let folder = folder(&[
+            ("t.fa", b">a x\nACGTTGCATTAGCCATGGATCC\n>b\nTTTTAGCATGGTTT\n"),
+            ("p.fa", b">p\nUUAGCCATGG\n>q\nCCATGGC\n"),
+        ]);
+        let args = ["search", "-k1", "-f", "p.fa", "--format", "sam", "t.fa"];
+        let outcome = run(folder.path(), &args);
+        let sam = outcome.sam();
+        assert_eq!(sam.header[..3], ["@HD\tVN:1.6\tSO:coordinate", "@SQ\tSN:a\tLN:22", "@SQ\tSN:b\tLN:14"]);
+        assert!(
+            sam.header[3].starts_with("@PG\tID:swalign\tPN:swalign\tVN:") && sam.header[3].contains("CL:")
+        );
+        let records: Vec<String> = sam.records.iter().map(|record| record.fields.join(" ")).collect();
+        assert_eq!(
+            records,
+            [
+                "p 0 a 9 255 10= * 0 0 TTAGCCATGG * NM:i:0",
+                "q 16 a 12 255 7= * 0 0 GCCATGG * NM:i:0",
+                "q 256 a 13 255 6=1I * 0 0 CCATGGC * NM:i:1",
+                "p 256 b 3 255 4=1I5= * 0 0 TTAGCCATGG * NM:i:1",
+                "q 272 b 6 255 1=1I5= * 0 0 GCCATGG * NM:i:1",
+            ]
+        );
+    }
+
+    #[test]
     fn letters_that_are_no_base() {
         // N in the text matches only N.
         assert_eq!(hits(&["ACCNGG", "t.fa"]), ["chr2 9 15 pattern + 0 6= ACCNGG"]);
@@ -269,6 +295,7 @@ mod errors {
         }
         refused(FILES, &["--no-indels", "--max-ins", "1", "ACGT", "t.fa"], 2, &["--max-ins"]);
         refused(FILES, &["-k", "33", "--max-ins", "1", "ACGT", "t.fa"], 2, &["at most 32"]);
+        refused(FILES, &["--format", "sam", "ACGT", "-"], 2, &["--format sam", "stdin"]);
         refused(FILES, &["--device", "gpu", "ACGT", "t.fa"], 2, &["--device", "cpu"]);
         refused(FILES, &["--device", "cpu:vax", "ACGT", "t.fa"], 1, &["'vax'", "it has"]);
         refused(FILES, &["-t", "0", "ACGT", "t.fa"], 2, &["--threads"]);
@@ -308,6 +335,23 @@ mod errors {
             &["ACGT", "x.gz"],
             1,
             &["x.gz", "gzip", "cut short"],
+        );
+    }
+
+    #[test]
+    fn names_that_sam_can_not_hold() {
+        let texts = |bytes: &[u8], says: &[&str]| {
+            refused(&[("x.fa", bytes)], &["ACGT", "x.fa", "--format", "sam"], 1, says);
+        };
+        texts(b">a\nACGT\n>a 2\nACGT\n", &["x.fa", "'a'", "twice"]);
+        texts(b">a,b\nACGT\n", &["x.fa, record 1", "a,b"]);
+        texts(b">a\n>b\nACGT\n", &["x.fa, record 1", "no letters"]);
+        let patterns = b">a@b\nACGT\n";
+        refused(
+            &[("x.fa", patterns), ("t.fa", TEXT)],
+            &["-fx.fa", "t.fa", "--format", "sam"],
+            1,
+            &["x.fa", "a@b"],
         );
     }
 

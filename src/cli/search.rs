@@ -114,6 +114,8 @@ enum FormatName {
     Tab,
     /// BED of six columns; the fifth is the edits
     Bed,
+    /// SAM, the pattern as the read; the texts are read twice
+    Sam,
     /// The matched text, on the reverse strand reverse-complemented
     Fasta,
     /// Each text and its number of hits
@@ -141,19 +143,25 @@ Columns of --format tab, with a header line:
   'pattern'), strand, edits, cigar (with = and X, in the text's order; I is a letter of the pattern
   that the text lacks, D the reverse), match (the text from start to end)
 
+SAM:
+  The patterns are the reads; the first hit of a pattern is its primary record, further ones are
+  secondary. Without a hit a pattern has no record. MAPQ is 255, NM has the edits. The order is that of
+  coordinates.
+
 Order:
   By text, start, end, pattern in the order of the file, + before -.
 
 Examples:
   swalign search -k 2 GATTACANNNCATTAG genome.fa
   swalign search -k 3 -f primers.fa --best reads.fq.gz > hits.tsv
+  swalign search -k 3 -f primers.fa --format sam genome.fa | samtools view -b -o hits.bam -
   swalign search -k 1 --no-indels --all -f guides.fa --format bed genome.fa.gz
   zcat reads.fq.gz | swalign search -v -k 4 -f adapters.fa --format fasta - > clean.fa
 
 Exit codes: 0 success, hits or not; 1 failure; 2 wrong usage.";
 
 impl Search {
-    pub fn resolve(self) -> Result<SearchOptions, clap::Error> {
+    pub fn resolve(self, command_line: String) -> Result<SearchOptions, clap::Error> {
         let Search { inputs, patterns, edits, hits, output, machine } = self;
         let mut texts = inputs.into_iter();
         let patterns = match patterns {
@@ -166,11 +174,17 @@ impl Search {
             _ if output.count => SearchFormat::Count,
             FormatName::Tab => SearchFormat::Tab,
             FormatName::Bed => SearchFormat::Bed,
+            FormatName::Sam => SearchFormat::Sam,
             FormatName::Fasta => SearchFormat::Fasta,
             FormatName::Count => SearchFormat::Count,
         };
         if hits.invert_match && !matches!(format, SearchFormat::Tab | SearchFormat::Fasta) {
             let text = "--invert-match (-v) lists texts, not hits; give --format tab or fasta with it";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
+        if format == SearchFormat::Sam && texts.iter().any(|text| text == Path::new("-")) {
+            let text =
+                "--format sam reads the texts twice, first for its header; give files instead of stdin";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         let limits = edits.limits()?;
@@ -189,6 +203,7 @@ impl Search {
             format,
             device: machine.device,
             threads: machine.threads.unwrap_or_else(|| default_threads(slurm_cpus().as_deref())),
+            command_line,
             verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
         })
     }

@@ -3,9 +3,9 @@
 
 use super::{Reporter, device, set_threads, warn};
 use crate::error::{Error, Result};
-use crate::options::{Patterns, SearchDevice, SearchOptions};
-use crate::reader::{Text, Texts, read_patterns};
-use crate::search::format::{Lines, Place};
+use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
+use crate::reader::{Text, Texts, read_lengths, read_patterns};
+use crate::search::format::{Lines, Place, sam_header};
 use crate::search::hits::{Gatherer, Hit, Wanted};
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
@@ -15,7 +15,6 @@ use crate::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use crate::search::{Rule, Scan};
 use crate::writer::Output;
 use rayon::prelude::*;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -86,7 +85,12 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let begun = Instant::now();
     set_threads(options.threads)?;
     let search = Search::new(options, reporter)?;
+    let header = match options.format {
+        SearchFormat::Sam => sam_header(&read_lengths(&options.texts)?, &options.command_line),
+        _ => Vec::new(),
+    };
     let mut output = Output::create(options.output.as_deref())?;
+    output.put(&header)?;
     let (to_writer, from_reader) = sync_channel(1);
     let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };
     thread::scope(|scope| {
@@ -106,7 +110,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
 
 impl<'a> Search<'a> {
     fn new(options: &'a SearchOptions, reporter: &'a dyn Reporter) -> Result<Search<'a>> {
-        let patterns = patterns(&options.patterns)?;
+        let patterns = patterns(&options.patterns, options.format == SearchFormat::Sam)?;
         let oriented: Vec<Vec<u8>> = match options.both_strands {
             true => patterns.iter().flat_map(|p| [p.classes(), p.reverse_classes()]).collect(),
             false => patterns.iter().map(Pattern::classes).collect(),
@@ -182,7 +186,7 @@ impl<'a> Search<'a> {
         output: &mut Output,
         summary: &mut SearchSummary,
     ) -> Result<()> {
-        let lines = Lines { format: self.options.format, patterns: &self.patterns };
+        let mut lines = Lines::new(self.options.format, &self.patterns);
         let mut text = lines.header(self.options.invert).as_bytes().to_vec();
         let mut carried = Gatherer::default();
         for batch in batches {
@@ -242,7 +246,7 @@ impl<'a> Search<'a> {
 }
 
 /// The patterns that were given.
-fn patterns(given: &Patterns) -> Result<Vec<Pattern>> {
+fn patterns(given: &Patterns, sam: bool) -> Result<Vec<Pattern>> {
     let refused =
         |at: usize| Error::Usage(format!("PATTERN has a letter at position {} that is none", at + 1));
     match given {
@@ -252,7 +256,7 @@ fn patterns(given: &Patterns) -> Result<Vec<Pattern>> {
         }
         Patterns::File(path) => {
             let pattern = |text: Text| Pattern::new(text.name, &text.letters).map_err(refused);
-            read_patterns(Path::new(path))?.into_iter().map(pattern).collect()
+            read_patterns(path, sam)?.into_iter().map(pattern).collect()
         }
     }
 }

@@ -1,11 +1,14 @@
 //! What is searched: patterns, all of them at once, and texts, one after the other.
 
 use super::Reader;
+use super::checks::{check_query_name, check_reference};
+use super::faults::whole;
+use super::names::first_repeated;
 use super::parse::Raw;
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
 use std::collections::VecDeque;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A DNA sequence with its codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,11 +57,45 @@ impl Iterator for Texts {
     }
 }
 
-/// Reads all patterns of a file, none of them empty.
-pub fn read_patterns(path: &Path) -> Result<Vec<Text>> {
+/// Names and lengths of all texts of the files, as SAM's header has them: what it can't hold is refused.
+pub fn read_lengths(paths: &[PathBuf]) -> Result<Vec<(String, usize)>> {
+    let (mut names, mut lengths) = (Vec::new(), Vec::new());
+    for path in paths {
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            let remedy = "give a file, or another --format";
+            return Err(Error::input(whole(path), "it can't be read twice, as SAM's header demands", remedy));
+        }
+        let mut reader = Reader::open(path)?;
+        while let Some(harvest) = reader.harvest(|texts: &mut Vec<(String, usize)>, raw| {
+            let len = raw.written().len();
+            check_reference(raw.name, len).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+            texts.push((raw.name.to_string(), len));
+            Ok(())
+        }) {
+            for (name, len) in harvest.pieces.into_iter().flat_map(|(_, texts)| texts) {
+                names.push(name);
+                lengths.push(len);
+            }
+            if let Some(fault) = harvest.fault {
+                return Err(fault);
+            }
+        }
+        if let Some((_, later)) = first_repeated(&names) {
+            let problem = format!("the name '{}' stands twice among the texts", names[later].escape_debug());
+            return Err(Error::input(whole(path), problem, "SAM needs a name of its own for each text"));
+        }
+    }
+    Ok(names.into_iter().zip(lengths).collect())
+}
+
+/// Reads all patterns of a file, none of them empty. As reads of SAM their names are checked.
+pub fn read_patterns(path: &Path, sam: bool) -> Result<Vec<Text>> {
     let mut reader = Reader::open(path)?;
     let mut patterns = Vec::new();
     while let Some(harvest) = reader.harvest(|patterns: &mut Vec<Text>, raw| {
+        if sam {
+            check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+        }
         take(patterns, &raw, "pattern")?;
         if patterns.last().is_some_and(|pattern| pattern.letters.is_empty()) {
             return Err(raw.fault("the pattern has no letters", "give it letters or remove it"));

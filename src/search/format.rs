@@ -8,11 +8,17 @@ use crate::alphabet::reverse_complement;
 use crate::options::SearchFormat;
 use std::io::Write;
 
+/// FLAG bits of SAM.
+const REVERSE: u32 = 16;
+const SECONDARY: u32 = 256;
+
 /// Writes lines of one format into a buffer, which can't fail.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Lines<'a> {
-    pub format: SearchFormat,
-    pub patterns: &'a [Pattern],
+    format: SearchFormat,
+    patterns: &'a [Pattern],
+    /// For SAM: the patterns that have a record, whose further ones are secondary.
+    seen: Vec<bool>,
 }
 
 /// A text, as its hits show it.
@@ -22,19 +28,24 @@ pub struct Place<'a> {
     pub letters: &'a [u8],
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
+    pub fn new(format: SearchFormat, patterns: &'a [Pattern]) -> Lines<'a> {
+        let seen = if format == SearchFormat::Sam { vec![false; patterns.len()] } else { Vec::new() };
+        Lines { format, patterns, seen }
+    }
+
     /// The first line, where the format has one. `invert` is for texts instead of hits.
     pub fn header(&self, invert: bool) -> &'static str {
         match self.format {
             SearchFormat::Tab if invert => "text\n",
             SearchFormat::Tab => "text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch\n",
             SearchFormat::Count => "text\thits\n",
-            SearchFormat::Bed | SearchFormat::Fasta => "",
+            SearchFormat::Bed | SearchFormat::Fasta | SearchFormat::Sam => "",
         }
     }
 
     /// A hit. Starts are 0-based and ends exclusive, on the forward strand.
-    pub fn hit(&self, out: &mut Vec<u8>, text: Place, hit: &Hit) {
+    pub fn hit(&mut self, out: &mut Vec<u8>, text: Place, hit: &Hit) {
         let Hit { start, end, edits, .. } = *hit;
         let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
         let strand = if hit.strand == Strand::Forward { '+' } else { '-' };
@@ -61,8 +72,24 @@ impl Lines<'_> {
                     Strand::Reverse => put_line(out, &reverse_complement(&as_dna(found))),
                 }
             }
+            SearchFormat::Sam => self.sam(out, name, hit),
             SearchFormat::Count => {}
         }
+    }
+
+    /// A record: the whole pattern is the read, in the text's orientation.
+    fn sam(&mut self, out: &mut Vec<u8>, text: &str, hit: &Hit) {
+        let pattern = &self.patterns[hit.pattern as usize];
+        let (strand, letters) = match hit.strand {
+            Strand::Forward => (0, as_dna(&pattern.letters)),
+            Strand::Reverse => (REVERSE, pattern.reverse_letters()),
+        };
+        let seen = std::mem::replace(&mut self.seen[hit.pattern as usize], true);
+        let flag = strand + if seen { SECONDARY } else { 0 };
+        let (name, cigar) = (&pattern.name, cigar(&hit.path));
+        put(out, format_args!("{name}\t{flag}\t{text}\t{}\t255\t{cigar}\t*\t0\t0\t", hit.start + 1));
+        out.extend_from_slice(&letters);
+        put(out, format_args!("\t*\tNM:i:{}\n", hit.edits));
     }
 
     /// A text after all of its hits.
@@ -78,6 +105,17 @@ impl Lines<'_> {
             _ => put(out, format_args!("{name}\n")),
         }
     }
+}
+
+/// The header of SAM. Hits come in the order of the texts, and in each by their start.
+pub fn sam_header(texts: &[(String, usize)], command_line: &str) -> Vec<u8> {
+    let mut out = b"@HD\tVN:1.6\tSO:coordinate\n".to_vec();
+    for (name, len) in texts {
+        put(&mut out, format_args!("@SQ\tSN:{name}\tLN:{len}\n"));
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    put(&mut out, format_args!("@PG\tID:swalign\tPN:swalign\tVN:{version}\tCL:{command_line}\n"));
+    out
 }
 
 fn put(out: &mut Vec<u8>, text: std::fmt::Arguments) {

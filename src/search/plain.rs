@@ -1,5 +1,6 @@
-//! The specification of a scan: the recurrence, cell by cell.
+//! The specification: the recurrence, cell by cell, and the walk over all of its cells.
 
+use super::align::{Aligned, Step, runs, step_of};
 use super::pattern::matches;
 use super::{End, Rule, Scan};
 
@@ -23,6 +24,34 @@ impl Scan for Plain {
         };
         (0..).zip(patterns).flat_map(ends).collect()
     }
+}
+
+/// The path at an end: backwards from D(m,end), the diagonal before the deletion before the insertion.
+pub fn align(pattern: &[u8], text: &[u8], end: usize) -> Aligned {
+    let (rows, columns) = (pattern.len(), end);
+    let mut d = vec![vec![0; columns + 1]; rows + 1];
+    for i in 1..=rows {
+        d[i][0] = i;
+        for j in 1..=columns {
+            let differs = usize::from(!matches(pattern[i - 1], text[j - 1]));
+            d[i][j] = (d[i - 1][j - 1] + differs).min(d[i][j - 1] + 1).min(d[i - 1][j] + 1);
+        }
+    }
+    let (mut i, mut j, mut steps) = (rows, columns, Vec::new());
+    while i > 0 {
+        let differs = j > 0 && !matches(pattern[i - 1], text[j - 1]);
+        if j > 0 && d[i][j] == d[i - 1][j - 1] + usize::from(differs) {
+            steps.push(step_of(pattern[i - 1], text[j - 1]));
+            (i, j) = (i - 1, j - 1);
+        } else if j > 0 && d[i][j] == d[i][j - 1] + 1 {
+            steps.push(Step::Deletion);
+            j -= 1;
+        } else {
+            steps.push(Step::Insertion);
+            i -= 1;
+        }
+    }
+    Aligned { start: j, path: runs(steps.into_iter().rev()) }
 }
 
 /// D(m,j) for each j from 1.

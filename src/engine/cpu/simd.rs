@@ -115,6 +115,8 @@ pub trait Bits: Copy + Send + Sync {
     /// Each word of 64 bits moves its bits down.
     fn shift_down(self, a: Self::B, count: u32) -> Self::B;
     fn any(self, a: Self::B) -> bool;
+    /// Has what begins here brought into the cache, where the processor can be asked to.
+    fn prefetch(self, bytes: &[u8]);
     /// Bit `BIT` of each of 64 bytes.
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64;
 }

@@ -7,17 +7,20 @@ use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::search::NOTHING;
 use crate::search::pattern::{ANY, CLASSES};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+use std::array::from_fn;
 
 /// Letters of a chunk of a long text: with this, planes of all bases stay in a core's second cache.
 const CHUNK: usize = 2048;
 /// The overlap's share of a chunk is at most one in so many.
 const OVERLAP: usize = 4;
+/// Letters that are brought into the cache before they are needed: the stores between loads keep the processor
+/// from seeing that they are in a row.
+const AHEAD: usize = 4096;
 /// Columns that are turned at a time: bits of a word.
 pub const BLOCK: usize = 64;
 /// Bits of a code: two of a base, one of [`crate::search::OTHER`], one of [`NOTHING`].
 const CODE_BITS: usize = 4;
-/// Words between the blocks' rows, so that they don't fall on the same lines of the cache.
-const PAD: usize = 8;
+const BASE_BITS: usize = 2;
 
 /// As many bytes as the longest vector has, and aligned like it.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -66,20 +69,36 @@ impl Shape {
 /// The planes of a stretch of text. A plane has a vector for each column.
 #[derive(Debug, Default)]
 pub struct Tile {
-    /// By class; empty where no pattern has it.
+    /// Of the four bases.
+    bases: [Vec<Line>; 4],
+    /// By class, of those that are no single base; empty where no pattern has it.
     planes: Vec<Vec<Line>>,
     /// Where the first chunk begins in the text, and where the text ends.
     pub first: usize,
     pub end: usize,
-    /// The bits of the codes before they are turned.
-    words: [Vec<u64>; CODE_BITS],
+    words: Words,
+}
+
+/// The bits of codes before they are turned.
+#[derive(Debug, Default)]
+struct Words {
+    /// For each group of chunks that share a vector's row, for each block, a word for each chunk of the
+    /// group: its letters' bits of one place. So what is stored one after the other lies close together.
+    bits: [Vec<u64>; CODE_BITS],
+    /// Chunks of a group: words of a vector.
+    group: usize,
+    /// Whether a block has letters that are no base; else only the bits of bases are true.
+    rare: Vec<bool>,
 }
 
 impl Tile {
     /// The plane of a class that was asked for.
     #[inline(always)]
     pub fn plane<B: Pod>(&self, class: u8) -> &[B] {
-        cast_slice(&self.planes[usize::from(class)])
+        match class {
+            1 | 2 | 4 | 8 => cast_slice(&self.bases[class.trailing_zeros() as usize]),
+            _ => cast_slice(&self.planes[usize::from(class)]),
+        }
     }
 }
 
@@ -100,85 +119,131 @@ impl Kernel for Fill<'_> {
     fn run<S: Simd>(self, simd: S) {
         let Fill { tile, shape, text, first, classes } = self;
         (tile.first, tile.end) = (first, text.len());
-        tile.planes.resize(CLASSES, Vec::new());
         let lines = shape.columns * size_of::<S::B>() / size_of::<Line>();
-        let (needed, stride) = (classes | 0b1_0001_0110, shape.lanes + PAD);
+        tile.planes.resize(CLASSES, Vec::new());
+        tile.bases.iter_mut().for_each(|plane| plane.resize(lines, Line::zeroed()));
         for (class, plane) in tile.planes.iter_mut().enumerate() {
-            plane.resize(if needed >> class & 1 == 1 { lines } else { 0 }, Line::zeroed());
+            plane.resize(if classes >> class & 1 == 1 { lines } else { 0 }, Line::zeroed());
         }
-        for words in &mut tile.words {
-            words.resize(shape.columns / BLOCK * stride, 0);
+        gather(simd, &mut tile.words, shape, text, first);
+        turn(simd, tile, shape, classes);
+    }
+}
+
+impl Words {
+    fn reset(&mut self, shape: &Shape) {
+        let blocks = shape.columns / BLOCK;
+        self.group = shape.lanes / BLOCK;
+        self.bits.iter_mut().for_each(|bits| bits.resize(blocks * shape.lanes, 0));
+        self.rare.clear();
+        self.rare.resize(blocks, false);
+    }
+
+    /// Where the words of a group begin.
+    #[inline(always)]
+    fn place(&self, group: usize, block: usize) -> usize {
+        (group * self.rare.len() + block) * self.group
+    }
+
+    #[inline(always)]
+    fn put<S: Bits>(&mut self, simd: S, block: usize, chunk: usize, letters: &[u8; BLOCK]) {
+        let at = self.place(chunk / self.group, block) + chunk % self.group;
+        self.bits[0][at] = simd.bits_of::<0>(letters);
+        self.bits[1][at] = simd.bits_of::<1>(letters);
+        // Letters that are nothing have this bit too.
+        let others = simd.bits_of::<2>(letters);
+        if others != 0 {
+            self.put_rare(block, at, others, simd.bits_of::<3>(letters));
         }
-        gather(simd, &mut tile.words, shape, stride, text, first);
-        turn(simd, tile, shape, stride, classes);
+    }
+
+    #[cold]
+    fn put_rare(&mut self, block: usize, at: usize, others: u64, nothings: u64) {
+        if !self.rare[block] {
+            self.rare[block] = true;
+            for group in 0..BLOCK {
+                let begin = self.place(group, block);
+                for bits in &mut self.bits[BASE_BITS..] {
+                    bits[begin..begin + self.group].fill(0);
+                }
+            }
+        }
+        self.bits[2][at] = others;
+        self.bits[3][at] = nothings;
     }
 }
 
 /// Gathers the bits of the codes, chunk by chunk.
 #[inline(always)]
-fn gather<S: Bits>(
-    simd: S,
-    words: &mut [Vec<u64>; CODE_BITS],
-    shape: &Shape,
-    stride: usize,
-    text: &[u8],
-    first: usize,
-) {
-    let [zeros, ones, others, nothings] = words;
-    let mut padded = [NOTHING; BLOCK];
+fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &[u8], first: usize) {
+    words.reset(shape);
     for chunk in 0..shape.lanes {
         let start = first + chunk * shape.chunk;
+        let inside = start.checked_sub(shape.before).and_then(|from| text.get(from..from + shape.columns));
+        if let Some(letters) = inside {
+            let ahead = text.get(start + AHEAD..).unwrap_or_default();
+            let (blocks, _) = letters.as_chunks::<BLOCK>();
+            for (block, letters) in blocks.iter().enumerate() {
+                simd.prefetch(ahead.get(block * BLOCK..).unwrap_or_default());
+                words.put(simd, block, chunk, letters);
+            }
+            continue;
+        }
         for block in 0..shape.columns / BLOCK {
-            let from = (start + block * BLOCK).checked_sub(shape.before);
-            let inside = from.and_then(|from| text.get(from..from + BLOCK)?.first_chunk::<BLOCK>());
-            let letters = match inside {
-                Some(letters) => letters,
-                None => {
-                    for (column, letter) in (block * BLOCK..).zip(&mut padded) {
-                        let place = (start + column).checked_sub(shape.before);
-                        *letter = place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING);
-                    }
-                    &padded
-                }
+            let letter = |column: usize| {
+                let place = (start + block * BLOCK + column).checked_sub(shape.before);
+                place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
             };
-            let at = block * stride + chunk;
-            zeros[at] = simd.bits_of::<0>(letters);
-            ones[at] = simd.bits_of::<1>(letters);
-            others[at] = simd.bits_of::<2>(letters);
-            nothings[at] = if others[at] == 0 { 0 } else { simd.bits_of::<3>(letters) };
+            words.put(simd, block, chunk, &from_fn(letter));
         }
     }
 }
 
 /// Transposes the words of each block, and makes the planes of them.
 #[inline(always)]
-fn turn<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, stride: usize, classes: u32) {
+fn turn<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
     let ones: S::B = all_ones();
+    let mut bits = [[S::B::zeroed(); BLOCK]; CODE_BITS];
     for block in 0..shape.columns / BLOCK {
-        let words = |bit: usize| &tile.words[bit][block * stride..][..shape.lanes];
-        // Not by `map`: what is in a closure may be compiled without the instruction set.
-        let mut bits = [[S::B::zeroed(); BLOCK]; CODE_BITS];
-        for (bit, columns) in bits.iter_mut().enumerate() {
-            transpose(simd, words(bit), columns);
+        let used = if tile.words.rare[block] { CODE_BITS } else { BASE_BITS };
+        for (bit, rows) in bits.iter_mut().enumerate() {
+            match bit < used {
+                true => transpose(simd, &tile.words, bit, block, rows),
+                false => rows.fill(S::B::zeroed()),
+            }
         }
         let [low, high, other, nothing] = &bits;
         let columns = block * BLOCK..(block + 1) * BLOCK;
-        for class in (1..CLASSES).filter(|class| (classes >> class) & 1 == 1) {
+        let [a, c, g, t] = &mut tile.bases;
+        let [a, c, g, t]: [&mut [S::B]; 4] = [
+            &mut cast_slice_mut(a)[columns.clone()],
+            &mut cast_slice_mut(c)[columns.clone()],
+            &mut cast_slice_mut(g)[columns.clone()],
+            &mut cast_slice_mut(t)[columns.clone()],
+        ];
+        for k in 0..BLOCK {
+            let (odd, base) = (simd.and_not(low[k], other[k]), simd.and_not(ones, other[k]));
+            let even = simd.and_not(base, low[k]);
+            a[k] = simd.and_not(even, high[k]);
+            c[k] = simd.and_not(odd, high[k]);
+            g[k] = simd.and(even, high[k]);
+            t[k] = simd.and(odd, high[k]);
+        }
+        for class in (1..CLASSES).filter(|class| (classes >> class) & 1 == 1 && !class.is_power_of_two()) {
             let plane: &mut [S::B] = cast_slice_mut(&mut tile.planes[class]);
-            for (k, out) in plane[columns.clone()].iter_mut().enumerate() {
-                if class == usize::from(ANY) {
-                    *out = simd.and_not(ones, nothing[k]);
-                    continue;
+            let plane = &mut plane[columns.clone()];
+            if class == usize::from(ANY) {
+                for (out, &nothing) in plane.iter_mut().zip(nothing) {
+                    *out = simd.and_not(ones, nothing);
                 }
-                // Of the four bases, those of the class.
-                let mut found = simd.and_not(ones, ones);
-                for base in (0..4).filter(|base| class >> base & 1 == 1) {
-                    let column = if base & 2 == 0 { simd.and_not(ones, high[k]) } else { high[k] };
-                    let column =
-                        if base & 1 == 0 { simd.and_not(column, low[k]) } else { simd.and(column, low[k]) };
-                    found = simd.or(found, column);
+                continue;
+            }
+            plane.fill(S::B::zeroed());
+            let bases: [&[S::B]; 4] = [a, c, g, t];
+            for (_, column) in bases.into_iter().enumerate().filter(|(base, _)| class >> base & 1 == 1) {
+                for (out, &column) in plane.iter_mut().zip(column) {
+                    *out = simd.or(*out, column);
                 }
-                *out = simd.and_not(found, other[k]);
             }
         }
     }
@@ -186,13 +251,10 @@ fn turn<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, stride: usize, classes
 
 /// Makes 64 rows of bits columns, as many blocks side by side as a vector has words (Warren 2012, 7-3).
 #[inline(always)]
-fn transpose<S: Bits>(simd: S, words: &[u64], rows: &mut [S::B; BLOCK]) {
-    if words.iter().all(|&word| word == 0) {
-        return;
-    }
-    let lanes = words.len() / BLOCK;
-    for (row, words) in rows.iter_mut().zip(words.chunks_exact(lanes)) {
-        *row = bytemuck::pod_read_unaligned(cast_slice(words));
+fn transpose<S: Bits>(simd: S, words: &Words, bit: usize, block: usize, rows: &mut [S::B; BLOCK]) {
+    for (group, row) in rows.iter_mut().enumerate() {
+        let begin = words.place(group, block);
+        *row = bytemuck::pod_read_unaligned(cast_slice(&words.bits[bit][begin..begin + words.group]));
     }
     exchange(simd, rows, 32, 0x0000_0000_ffff_ffff);
     exchange(simd, rows, 16, 0x0000_ffff_0000_ffff);

@@ -143,6 +143,9 @@ impl Bits for Arrays {
         a[0] | a[1] != 0
     }
 
+    #[inline(always)]
+    fn prefetch(self, _: &[u8]) {}
+
     /// The product brings the lowest bits of eight bytes together in the highest byte.
     #[inline(always)]
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {

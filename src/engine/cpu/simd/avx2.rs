@@ -239,6 +239,11 @@ impl Bits for Avx2 {
     }
 
     #[inline(always)]
+    fn prefetch(self, bytes: &[u8]) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
         let halves: [__m256i; 2] = cast(*bytes);
         // The sign of a byte is its highest bit; what comes from a neighbour stays below it.

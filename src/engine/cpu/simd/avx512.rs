@@ -246,6 +246,11 @@ impl Bits for Avx512 {
     }
 
     #[inline(always)]
+    fn prefetch(self, bytes: &[u8]) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
         let bytes: __m512i = cast(*bytes);
         unsafe { _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(1 << BIT)) }
