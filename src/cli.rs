@@ -1,10 +1,11 @@
 //! The command line, resolved into [`Options`]; nothing else knows clap.
 
+mod search;
 pub mod terminal;
 mod values;
 
 use crate::alphabet::Alphabet;
-use crate::options::{DeviceChoice, Mode, Options, Preset, ScoringChoice};
+use crate::options::{DeviceChoice, Mode, Options, Preset, ScoringChoice, SearchOptions};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -17,6 +18,8 @@ use std::{fs, process, thread};
 pub enum Command {
     /// Align, and write SAM.
     Align(Box<Options>),
+    /// Search patterns with errors.
+    Search(Box<SearchOptions>),
     /// List the devices.
     Devices,
 }
@@ -32,7 +35,8 @@ pub enum Command {
     disable_help_subcommand = true,
     after_long_help = NOTES,
     override_usage = "swalign [OPTIONS] QUERY REFERENCE\n       \
-                      swalign pairs [OPTIONS] QUERY TARGET\n       swalign devices"
+                      swalign pairs [OPTIONS] QUERY TARGET\n       \
+                      swalign search [OPTIONS] PATTERN TEXT...\n       swalign devices"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -46,6 +50,9 @@ enum Sub {
     /// Align the i-th query with the i-th target, forward strand only unless --both-strands
     #[command(after_long_help = NOTES)]
     Pairs(Box<Pairs>),
+    /// Find every place where patterns occur with few edits
+    #[command(after_long_help = search::NOTES, override_usage = search::USAGE)]
+    Search(Box<search::Search>),
     /// List the devices, and which one is the default
     Devices,
 }
@@ -197,7 +204,7 @@ Examples:
   zcat reads.fq.gz | swalign --max-hits 5 -R '@RG\\tID:run1\\tSM:s1' - vectors.fa
   swalign --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa families.fa
   swalign pairs --both-strands amplicons.fa expected.fa
-  A file that is named like a subcommand is given as ./pairs or ./devices.
+  A file that is named like a subcommand is given as ./pairs, ./search or ./devices.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
 
@@ -243,6 +250,9 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
     let (mode, query, reference, flags) = match subcommand {
         Some(Sub::Devices) => return Ok(Command::Devices),
+        Some(Sub::Search(search)) => {
+            return Ok(Command::Search(Box::new(search.resolve(command_line(&line))?)));
+        }
         Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags),
         None => match (all.query, all.reference) {
             (Some(query), Some(reference)) => (Mode::All, query, reference, all.flags),
@@ -265,7 +275,7 @@ fn clearer(error: clap::Error) -> clap::Error {
         Some(word) if error.kind() == ErrorKind::ArgumentConflict => {
             let text = format!(
                 "one argument too many: '{word}'; give QUERY and REFERENCE, and a subcommand (pairs, \
-                 devices) before everything else"
+                 search, devices) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }
@@ -317,12 +327,14 @@ fn check_files(query: &Path, reference: &Path, output: Option<&Path>) -> Result<
         let text = "stdin (-) can be only one of the two inputs; give a file for the other";
         return Err(usage(ErrorKind::ArgumentConflict, text));
     }
-    let Some(output) = output.filter(|output| *output != stdin) else {
-        return Ok(());
-    };
-    match [query, reference].into_iter().find(|input| same_file(input, output)) {
+    [query, reference].into_iter().try_for_each(|input| check_output(input, output))
+}
+
+/// Refuses an output that would overwrite an input.
+fn check_output(input: &Path, output: Option<&Path>) -> Result<(), clap::Error> {
+    match output.filter(|output| *output != Path::new("-") && same_file(input, output)) {
         None => Ok(()),
-        Some(input) => {
+        Some(_) => {
             let text = format!("--output would overwrite the input {}; name another file", input.display());
             Err(usage(ErrorKind::ArgumentConflict, text))
         }
@@ -366,7 +378,7 @@ mod tests {
     fn options(words: &[&str]) -> Options {
         match parsed(words) {
             Ok(Command::Align(options)) => *options,
-            Ok(Command::Devices) => panic!("{words:?} asks for the devices"),
+            Ok(other) => panic!("{words:?} asks for {other:?}"),
             Err(error) => panic!("{words:?}: {error}"),
         }
     }

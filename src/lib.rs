@@ -124,4 +124,5 @@ pub mod options;
 pub mod pipeline;
 pub mod reader;
 pub mod scoring;
+pub mod search;
 pub mod writer;

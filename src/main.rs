@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use swalign::cli::terminal::{self, Terminal};
 use swalign::cli::{self, Command};
 use swalign::error::{Error, Result};
-use swalign::options::Options;
+use swalign::options::{Options, SearchOptions};
 use swalign::{engine, pipeline};
 
 fn main() -> ExitCode {
     let outcome = match cli::parse() {
         Command::Align(options) => align(&options),
+        Command::Search(options) => search(&options),
         Command::Devices => print(&terminal::devices(&engine::gpu::list())),
     };
     match outcome {
@@ -23,6 +24,13 @@ fn align(options: &Options) -> Result<()> {
     let terminal = Terminal::new(options.verbosity);
     let summary = pipeline::run(options, &terminal)?;
     terminal.summary(&summary);
+    Ok(())
+}
+
+fn search(options: &SearchOptions) -> Result<()> {
+    let terminal = Terminal::new(options.verbosity);
+    let summary = pipeline::search::search(options, &terminal)?;
+    terminal.search_summary(&summary);
     Ok(())
 }
 

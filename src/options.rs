@@ -31,6 +31,68 @@ pub enum DeviceChoice {
     Gpus(Vec<String>),
 }
 
+/// What `swalign search` is asked to do, all choices made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchOptions {
+    pub patterns: Patterns,
+    /// FASTA or FASTQ; `-` is stdin.
+    pub texts: Vec<PathBuf>,
+    /// `None` is stdout.
+    pub output: Option<PathBuf>,
+    /// Most edits of a hit.
+    pub max_edits: u32,
+    /// Whether insertions and deletions are edits.
+    pub indels: bool,
+    /// Most insertions, deletions and substitutions, where one of them is below `max_edits`.
+    pub limits: Option<(u32, u32, u32)>,
+    pub both_strands: bool,
+    /// Every end, and not one of each cluster.
+    pub every_end: bool,
+    /// Only the fewest edits of a text.
+    pub best: bool,
+    /// Only the first hit of a text.
+    pub first: bool,
+    /// The texts without a hit, instead of hits.
+    pub invert: bool,
+    pub format: SearchFormat,
+    pub device: SearchDevice,
+    /// Host threads; at least 1.
+    pub threads: usize,
+    /// The command line for @PG.
+    pub command_line: String,
+    /// 0 quiet, 1 normal, 2 verbose.
+    pub verbosity: u8,
+}
+
+/// Where patterns come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Patterns {
+    /// One, given by its letters.
+    Letters(String),
+    /// FASTA or FASTQ; `-` is stdin.
+    File(PathBuf),
+}
+
+/// What `swalign search` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchFormat {
+    Tab,
+    Bed,
+    Sam,
+    Fasta,
+    /// Hits of each text.
+    Count,
+}
+
+/// What scans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchDevice {
+    /// The cores, with an instruction set by name or the best that they have.
+    Cpu(Option<String>),
+    /// The specification: slow, for checking the others.
+    Plain,
+}
+
 /// Scoring as asked for; [`ScoringChoice::resolve`] fills in what was left open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScoringChoice {

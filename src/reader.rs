@@ -18,10 +18,12 @@ mod seams;
 mod source;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use names::first_repeated;
 pub use queries::Queries;
 pub use references::{References, read_references};
+pub use texts::{Text, Texts, read_lengths, read_patterns};
 
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};

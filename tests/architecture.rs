@@ -24,7 +24,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("candidates", &["batch", "bounds"]),
     ("backtrace", &["batch", "bounds", "engine"]),
     ("hits", &["batch", "bounds", "engine", "candidates", "backtrace"]),
+    ("search", &["options", "engine"]),
     ("pipeline", &["options", "reader", "batch", "writer", "engine", "candidates", "hits"]),
+    ("pipeline/search", &["search"]),
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),

@@ -1,6 +1,7 @@
 //! What a person sees on stderr: notes, a progress bar where it is a terminal, a summary.
 
 use crate::engine::gpu::AdapterEntry;
+use crate::pipeline::search::SearchSummary;
 use crate::pipeline::{Reporter, Summary};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
@@ -33,6 +34,21 @@ impl Terminal {
         match &self.bar {
             Some(bar) => bar.suspend(print),
             None => print(),
+        }
+    }
+
+    /// The line at the end of a search.
+    pub fn search_summary(&self, summary: &SearchSummary) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        if self.verbosity > 0 {
+            let SearchSummary { patterns, texts, letters, hits, found, elapsed } = summary;
+            let seconds = elapsed.as_secs_f64();
+            self.line(&format!(
+                "{patterns} patterns, {texts} texts of {letters} letters, {found} with a hit, {hits} hits in \
+                 {seconds:.2} s"
+            ));
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the text of an argument stands for; an error is the remedy.
 
 use crate::alphabet::Alphabet;
-use crate::options::DeviceChoice;
+use crate::options::{DeviceChoice, SearchDevice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 pub fn score(text: &str) -> Result<i32, String> {
@@ -36,6 +36,14 @@ pub fn count(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "give a whole number of 1 or more".to_string())
 }
 
+pub fn edits(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "give a whole number of 0 or more, such as 2".to_string())
+}
+
+pub fn yes_or_no() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["yes", "no"]).map(|answer| answer == "yes")
+}
+
 pub fn ratio(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
@@ -63,6 +71,15 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
         _ => Err("give auto, cpu, gpu, all, or gpu:INDEX, gpu:NAME or gpu:PCI-ID from `swalign devices`, \
                   several as in gpu:0,1"
             .to_string()),
+    }
+}
+
+pub fn search_device(text: &str) -> Result<SearchDevice, String> {
+    match text.split_once(':') {
+        None if text == "cpu" => Ok(SearchDevice::Cpu(None)),
+        None if text == "plain" => Ok(SearchDevice::Plain),
+        Some(("cpu", name)) if !name.is_empty() => Ok(SearchDevice::Cpu(Some(name.to_string()))),
+        _ => Err("give cpu, or cpu:SET with an instruction set of this processor".to_string()),
     }
 }
 

@@ -130,7 +130,7 @@ pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
 }
 
 /// The instruction set of that name, or the best.
-fn instruction_set(name: Option<&str>) -> Result<InstructionSet, EngineError> {
+pub fn instruction_set(name: Option<&str>) -> Result<InstructionSet, EngineError> {
     let Some(name) = name else { return Ok(InstructionSet::best()) };
     InstructionSet::named(name).ok_or_else(|| {
         let known: Vec<&str> = InstructionSet::available().into_iter().map(InstructionSet::name).collect();

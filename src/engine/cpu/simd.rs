@@ -98,10 +98,33 @@ pub trait Rows: Vectors<i32> {
     fn with_first(self, a: Self::V, first: i32) -> Self::V;
 }
 
-/// All that a kernel may need of an instruction set.
-pub trait Simd: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows {}
+/// Operations on vectors of bits. What takes three of them is one operation of AVX-512, which the compiler
+/// finds for `and`, `or` and `and_not` by itself.
+pub trait Bits: Copy + Send + Sync {
+    type B: Pod + Send + Sync;
 
-impl<S: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows> Simd for S {}
+    fn and(self, a: Self::B, b: Self::B) -> Self::B;
+    /// `a & !b`.
+    fn and_not(self, a: Self::B, b: Self::B) -> Self::B;
+    fn or(self, a: Self::B, b: Self::B) -> Self::B;
+    fn xor(self, a: Self::B, b: Self::B) -> Self::B;
+    /// What at least two of three have.
+    fn majority(self, a: Self::B, b: Self::B, c: Self::B) -> Self::B;
+    /// Each word of 64 bits moves its bits up.
+    fn shift_up(self, a: Self::B, count: u32) -> Self::B;
+    /// Each word of 64 bits moves its bits down.
+    fn shift_down(self, a: Self::B, count: u32) -> Self::B;
+    fn any(self, a: Self::B) -> bool;
+    /// Has what begins here brought into the cache, where the processor can be asked to.
+    fn prefetch(self, bytes: &[u8]);
+    /// Bit `BIT` of each of 64 bytes.
+    fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64;
+}
+
+/// All that a kernel may need of an instruction set.
+pub trait Simd: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows + Bits {}
+
+impl<S: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows + Bits> Simd for S {}
 
 /// Work that is compiled for each instruction set. `run` must be `#[inline(always)]`, and so must be all
 /// that it calls on vectors.

@@ -1,6 +1,6 @@
 //! Vectors as arrays of 16 bytes: the compiler makes SSE or NEON of the loops over their lanes.
 
-use super::{Lane, Rows, Table, Vectors};
+use super::{Bits, Lane, Rows, Table, Vectors};
 use crate::alphabet::CODES;
 use std::array::from_fn;
 
@@ -97,5 +97,63 @@ impl Rows for Arrays {
     #[inline(always)]
     fn with_first(self, a: Self::V, first: i32) -> Self::V {
         [first, a[1], a[2], a[3]]
+    }
+}
+
+impl Bits for Arrays {
+    type B = [u64; 2];
+
+    #[inline(always)]
+    fn and(self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
+        from_fn(|k| a[k] & b[k])
+    }
+
+    #[inline(always)]
+    fn and_not(self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
+        from_fn(|k| a[k] & !b[k])
+    }
+
+    #[inline(always)]
+    fn or(self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
+        from_fn(|k| a[k] | b[k])
+    }
+
+    #[inline(always)]
+    fn xor(self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
+        from_fn(|k| a[k] ^ b[k])
+    }
+
+    #[inline(always)]
+    fn majority(self, a: [u64; 2], b: [u64; 2], c: [u64; 2]) -> [u64; 2] {
+        from_fn(|k| a[k] & b[k] | c[k] & (a[k] | b[k]))
+    }
+
+    #[inline(always)]
+    fn shift_up(self, a: [u64; 2], count: u32) -> [u64; 2] {
+        a.map(|word| word << count)
+    }
+
+    #[inline(always)]
+    fn shift_down(self, a: [u64; 2], count: u32) -> [u64; 2] {
+        a.map(|word| word >> count)
+    }
+
+    #[inline(always)]
+    fn any(self, a: [u64; 2]) -> bool {
+        a[0] | a[1] != 0
+    }
+
+    #[inline(always)]
+    fn prefetch(self, _: &[u8]) {}
+
+    /// The product brings the lowest bits of eight bytes together in the highest byte.
+    #[inline(always)]
+    fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
+        let (eights, _) = bytes.as_chunks::<8>();
+        let gathered = |eight: &[u8; 8]| {
+            let lowest = u64::from_le_bytes(*eight) >> BIT & 0x0101_0101_0101_0101;
+            lowest.wrapping_mul(0x0102_0408_1020_4080) >> 56
+        };
+        eights.iter().rev().fold(0, |bits, eight| bits << 8 | gathered(eight))
     }
 }

@@ -1,6 +1,6 @@
 //! AVX2: 32 bytes, a condition is all bits of a lane.
 
-use super::{Kernel, Rows, Table, Vectors};
+use super::{Bits, Kernel, Rows, Table, Vectors};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
@@ -191,5 +191,66 @@ impl Rows for Avx2 {
     #[inline(always)]
     fn with_first(self, a: __m256i, first: i32) -> __m256i {
         unsafe { _mm256_blend_epi32::<1>(a, _mm256_set1_epi32(first)) }
+    }
+}
+
+impl Bits for Avx2 {
+    type B = __m256i;
+
+    // SAFETY (all of these): `self` proves the features.
+    #[inline(always)]
+    fn and(self, a: __m256i, b: __m256i) -> __m256i {
+        unsafe { _mm256_and_si256(a, b) }
+    }
+
+    #[inline(always)]
+    fn and_not(self, a: __m256i, b: __m256i) -> __m256i {
+        unsafe { _mm256_andnot_si256(b, a) }
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m256i, b: __m256i) -> __m256i {
+        unsafe { _mm256_or_si256(a, b) }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m256i, b: __m256i) -> __m256i {
+        unsafe { _mm256_xor_si256(a, b) }
+    }
+
+    #[inline(always)]
+    fn majority(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+        unsafe { _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b))) }
+    }
+
+    #[inline(always)]
+    fn shift_up(self, a: __m256i, count: u32) -> __m256i {
+        unsafe { _mm256_sll_epi64(a, _mm_cvtsi32_si128(count as i32)) }
+    }
+
+    #[inline(always)]
+    fn shift_down(self, a: __m256i, count: u32) -> __m256i {
+        unsafe { _mm256_srl_epi64(a, _mm_cvtsi32_si128(count as i32)) }
+    }
+
+    #[inline(always)]
+    fn any(self, a: __m256i) -> bool {
+        unsafe { _mm256_testz_si256(a, a) == 0 }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, bytes: &[u8]) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
+        let halves: [__m256i; 2] = cast(*bytes);
+        // The sign of a byte is its highest bit; what comes from a neighbour stays below it.
+        let [low, high] = halves.map(|half| unsafe {
+            let signs = _mm256_sll_epi16(half, _mm_cvtsi32_si128(7 - BIT as i32));
+            _mm256_movemask_epi8(signs) as u32
+        });
+        u64::from(high) << 32 | u64::from(low)
     }
 }

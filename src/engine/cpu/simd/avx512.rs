@@ -1,6 +1,6 @@
 //! AVX-512 with BW: 64 bytes, conditions in mask registers.
 
-use super::{Kernel, Rows, Table, Vectors};
+use super::{Bits, Kernel, Rows, Table, Vectors};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
@@ -198,5 +198,61 @@ impl Rows for Avx512 {
     #[inline(always)]
     fn with_first(self, a: __m512i, first: i32) -> __m512i {
         unsafe { _mm512_mask_set1_epi32(a, 1, first) }
+    }
+}
+
+impl Bits for Avx512 {
+    type B = __m512i;
+
+    // SAFETY (all of these): `self` proves the features.
+    #[inline(always)]
+    fn and(self, a: __m512i, b: __m512i) -> __m512i {
+        unsafe { _mm512_and_si512(a, b) }
+    }
+
+    #[inline(always)]
+    fn and_not(self, a: __m512i, b: __m512i) -> __m512i {
+        unsafe { _mm512_andnot_si512(b, a) }
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m512i, b: __m512i) -> __m512i {
+        unsafe { _mm512_or_si512(a, b) }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+        unsafe { _mm512_xor_si512(a, b) }
+    }
+
+    #[inline(always)]
+    fn majority(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+        unsafe { _mm512_ternarylogic_epi64::<0xe8>(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn shift_up(self, a: __m512i, count: u32) -> __m512i {
+        unsafe { _mm512_sll_epi64(a, _mm_cvtsi32_si128(count as i32)) }
+    }
+
+    #[inline(always)]
+    fn shift_down(self, a: __m512i, count: u32) -> __m512i {
+        unsafe { _mm512_srl_epi64(a, _mm_cvtsi32_si128(count as i32)) }
+    }
+
+    #[inline(always)]
+    fn any(self, a: __m512i) -> bool {
+        unsafe { _mm512_test_epi64_mask(a, a) != 0 }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, bytes: &[u8]) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
+        let bytes: __m512i = cast(*bytes);
+        unsafe { _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(1 << BIT)) }
     }
 }

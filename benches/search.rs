@@ -1,0 +1,107 @@
+//! Throughput of the scan for patterns with errors, answers checked:
+//! `cargo bench --bench search -- [SET] [threads=N] [only=TEXT]`.
+//!
+//! SET is an instruction set (default: each that this processor has). Prints giga letters of text times
+//! patterns a second, the best of some calls; a pattern and its reverse complement are two. The text is
+//! random and in memory, a byte a letter; a time holds all from there to sorted ends.
+
+use rayon::ThreadPoolBuilder;
+use std::time::Instant;
+use swalign::engine::cpu::simd::InstructionSet;
+use swalign::search::plain::Plain;
+use swalign::search::sliced::Sliced;
+use swalign::search::{Rule, Scan};
+
+const CALLS: usize = 5;
+/// Letters of the text's start, in which a few patterns' ends are compared with the specification's.
+const CHECKED: usize = 1_000_000;
+const CHECKED_PATTERNS: usize = 4;
+
+/// SplitMix64 (Steele et al. 2014).
+struct Random(u64);
+
+impl Random {
+    fn codes(&mut self, len: usize) -> Vec<u8> {
+        let mut next = || {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (z >> 62) as u8
+        };
+        (0..len).map(|_| next()).collect()
+    }
+}
+
+struct Work {
+    name: &'static str,
+    letters: usize,
+    patterns: usize,
+    len: usize,
+    max_edits: u32,
+    indels: bool,
+}
+
+const fn work(name: &'static str, letters: usize, patterns: usize, len: usize, max_edits: u32) -> Work {
+    Work { name, letters, patterns, len, max_edits, indels: true }
+}
+
+const WORKS: [Work; 13] = [
+    work("one m=20 k=3 of a text in the cache", 1_000_000, 1, 20, 3),
+    work("one m=20 k=1", 100_000_000, 1, 20, 1),
+    work("one m=20 k=2", 100_000_000, 1, 20, 2),
+    work("one m=20 k=3", 100_000_000, 1, 20, 3),
+    work("one m=32 k=3", 100_000_000, 1, 32, 3),
+    work("one m=64 k=3", 100_000_000, 1, 64, 3),
+    work("one m=256 k=20", 100_000_000, 1, 256, 20),
+    Work { indels: false, ..work("one m=20 k=3 without gaps", 100_000_000, 1, 20, 3) },
+    work("1000 and reverse m=20 k=3", 10_000_000, 2000, 20, 3),
+    Work { indels: false, ..work("1000 and reverse m=20 k=3 without gaps", 10_000_000, 2000, 20, 3) },
+    work("100000 m=20 k=2", 100_000, 100_000, 20, 2),
+    work("1000 of m=12 k=2: many ends", 1_000_000, 1000, 12, 2),
+    work("10 of m=1024 k=100", 10_000_000, 10, 1024, 100),
+];
+
+fn row(set: InstructionSet, work: &Work) {
+    let mut random = Random(1);
+    let text = random.codes(work.letters);
+    let patterns: Vec<Vec<u8>> =
+        (0..work.patterns).map(|_| random.codes(work.len).iter().map(|code| 1 << code).collect()).collect();
+    let rule = Rule { max_edits: work.max_edits, indels: work.indels };
+    let scan = Sliced::on(set);
+    let (mut best, mut ends) = (f64::INFINITY, Vec::new());
+    for _ in 0..CALLS {
+        let begun = Instant::now();
+        ends = scan.scan(&text, &patterns, &rule);
+        best = best.min(begun.elapsed().as_secs_f64());
+    }
+    let checked = text.len().min(CHECKED);
+    let few = patterns.len().min(CHECKED_PATTERNS);
+    let expected = Plain.scan(&text[..checked], &patterns[..few], &rule);
+    let found = ends.iter().filter(|end| (end.pattern as usize) < few && end.end as usize <= checked);
+    assert!(found.eq(&expected), "{}: other ends", work.name);
+    println!(
+        "{:10}{:44}{:12}{:10.4}{:10.2}",
+        set.name(),
+        work.name,
+        ends.len(),
+        best,
+        (work.letters * work.patterns) as f64 / best / 1e9
+    );
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let value = |key: &str| arguments.iter().find_map(|argument| argument.strip_prefix(key));
+    let threads = value("threads=").map_or(1, |threads| threads.parse().expect("a number of threads"));
+    ThreadPoolBuilder::new().num_threads(threads).build_global().expect("threads");
+    let only = value("only=").unwrap_or_default();
+    let sets = match arguments.iter().find(|argument| !argument.contains('=')) {
+        Some(name) => vec![InstructionSet::named(name).expect("a set of this processor")],
+        None => InstructionSet::available(),
+    };
+    println!("{:10}{:44}{:>12}{:>10}{:>10}", "set", "work", "ends", "seconds", "Gbp/s");
+    for set in sets {
+        WORKS.iter().filter(|work| work.name.contains(only)).for_each(|work| row(set, work));
+    }
+}

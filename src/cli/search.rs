@@ -1,0 +1,267 @@
+//! The arguments of `swalign search`.
+
+use super::{check_output, default_threads, slurm_cpus, usage, values};
+use crate::alphabet::Alphabet;
+use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args, ValueEnum};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// With limits of single kinds the work grows with the cube of the edits.
+const MOST_LIMITED: u32 = 32;
+
+#[derive(Args)]
+pub struct Search {
+    /// The pattern, in IUPAC codes, unless -f has patterns; then texts: FASTA or FASTQ, plain or gzip; -
+    /// is stdin
+    #[arg(value_name = "PATTERN|TEXT", required = true)]
+    inputs: Vec<OsString>,
+    /// Patterns: FASTA or FASTQ, plain or gzip; - is stdin
+    #[arg(short = 'f', long = "patterns", value_name = "FILE")]
+    patterns: Option<PathBuf>,
+    #[command(flatten)]
+    edits: EditFlags,
+    #[command(flatten)]
+    hits: HitFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+    #[command(flatten)]
+    machine: MachineFlags,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Edits")]
+struct EditFlags {
+    /// Most edits of a hit: letters replaced, inserted or deleted
+    #[arg(
+        short = 'k',
+        long = "max-edits",
+        value_name = "N",
+        default_value = "0",
+        allow_negative_numbers = true,
+        value_parser = values::edits
+    )]
+    max_edits: u32,
+    /// Only replaced letters (Hamming distance)
+    #[arg(long, conflicts_with_all = ["max_ins", "max_del"])]
+    no_indels: bool,
+    /// Most letters of the pattern that the text lacks [default: as -k]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    max_ins: Option<u32>,
+    /// Most letters of the text that the pattern lacks [default: as -k]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    max_del: Option<u32>,
+    /// Most replaced letters [default: as -k]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    max_sub: Option<u32>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Hits")]
+struct HitFlags {
+    /// Search the reverse complements of the patterns too
+    #[arg(long, value_name = "yes|no", default_value = "yes", action = ArgAction::Set, value_parser = values::yes_or_no(), hide_possible_values = true)]
+    revcomp: bool,
+    /// Every end of a hit, and not only the best one of ends side by side
+    #[arg(long)]
+    all: bool,
+    /// Only the hits with the fewest edits in their text
+    #[arg(long)]
+    best: bool,
+    /// Only the first hit of each text
+    #[arg(long)]
+    first: bool,
+    /// The texts without a hit, instead of hits
+    #[arg(short = 'v', long, conflicts_with_all = ["all", "best", "first", "count"])]
+    invert_match: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+struct OutputFlags {
+    /// Output file [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What is written of a hit
+    #[arg(long, value_enum, value_name = "NAME", default_value = "tab")]
+    format: FormatName,
+    /// The number of hits of each text: --format count
+    #[arg(short, long, conflicts_with = "format")]
+    count: bool,
+    /// Say only what went wrong
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more on stderr
+    #[arg(long)]
+    verbose: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Machine")]
+struct MachineFlags {
+    /// What scans: cpu, or cpu:SET with an instruction set; the answer is the same
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::search_device)]
+    device: SearchDevice,
+    /// Host threads [default: SLURM_CPUS_PER_TASK, else all cores]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
+    threads: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatName {
+    /// Columns, see below
+    Tab,
+    /// BED of six columns; the fifth is the edits
+    Bed,
+    /// SAM, the pattern as the read; the texts are read twice
+    Sam,
+    /// The matched text, on the reverse strand reverse-complemented
+    Fasta,
+    /// Each text and its number of hits
+    Count,
+}
+
+pub const USAGE: &str = "swalign search [OPTIONS] PATTERN TEXT...\n       \
+                         swalign search [OPTIONS] -f PATTERNS TEXT...";
+
+pub const NOTES: &str = "\
+Letters:
+  IUPAC codes in a pattern are classes: R matches A and G. U is T, lower case is upper case. A letter
+  of a text that is not A, C, G, T or U matches only N in the pattern.
+
+Hits:
+  A place where a hit ends is one where the pattern has at most -k edits against the text before it.
+  Of such places side by side, for one pattern on one strand, the one with the fewest edits is
+  reported, of several the leftmost; with --all, every one. A hit ends there, and its start and its
+  CIGAR are those of the alignment with the fewest edits that is found by walking backwards with
+  matches and replaced letters first, then deletions, then insertions. The reverse strand is the
+  pattern's reverse complement, searched in the same text in the same way.
+
+Columns of --format tab, with a header line:
+  text, start, end (0-based, half-open, on the forward strand), pattern (a single one is called
+  'pattern'), strand, edits, cigar (with = and X, in the text's order; I is a letter of the pattern
+  that the text lacks, D the reverse), match (the text from start to end)
+
+SAM:
+  The patterns are the reads; the first hit of a pattern is its primary record, further ones are
+  secondary. Without a hit a pattern has no record. MAPQ is 255, NM has the edits. The order is that of
+  coordinates.
+
+Order:
+  By text, start, end, pattern in the order of the file, + before -.
+
+Examples:
+  swalign search -k 2 GATTACANNNCATTAG genome.fa
+  swalign search -k 3 -f primers.fa --best reads.fq.gz > hits.tsv
+  swalign search -k 3 -f primers.fa --format sam genome.fa | samtools view -b -o hits.bam -
+  swalign search -k 1 --no-indels --all -f guides.fa --format bed genome.fa.gz
+  zcat reads.fq.gz | swalign search -v -k 4 -f adapters.fa --format fasta - > clean.fa
+
+Exit codes: 0 success, hits or not; 1 failure; 2 wrong usage.";
+
+impl Search {
+    pub fn resolve(self, command_line: String) -> Result<SearchOptions, clap::Error> {
+        let Search { inputs, patterns, edits, hits, output, machine } = self;
+        let mut texts = inputs.into_iter();
+        let patterns = match patterns {
+            Some(file) => Patterns::File(file),
+            None => Patterns::Letters(letters(texts.next().unwrap_or_default())?),
+        };
+        let texts: Vec<PathBuf> = texts.map(PathBuf::from).collect();
+        check_files(&patterns, &texts, output.output.as_deref())?;
+        let format = match output.format {
+            _ if output.count => SearchFormat::Count,
+            FormatName::Tab => SearchFormat::Tab,
+            FormatName::Bed => SearchFormat::Bed,
+            FormatName::Sam => SearchFormat::Sam,
+            FormatName::Fasta => SearchFormat::Fasta,
+            FormatName::Count => SearchFormat::Count,
+        };
+        if hits.invert_match && !matches!(format, SearchFormat::Tab | SearchFormat::Fasta) {
+            let text = "--invert-match (-v) lists texts, not hits; give --format tab or fasta with it";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
+        if format == SearchFormat::Sam && texts.iter().any(|text| text == Path::new("-")) {
+            let text =
+                "--format sam reads the texts twice, first for its header; give files instead of stdin";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
+        let limits = edits.limits()?;
+        Ok(SearchOptions {
+            patterns,
+            texts,
+            output: output.output.filter(|path| path != Path::new("-")),
+            max_edits: edits.max_edits,
+            indels: !edits.no_indels,
+            limits,
+            both_strands: hits.revcomp,
+            every_end: hits.all,
+            best: hits.best,
+            first: hits.first,
+            invert: hits.invert_match,
+            format,
+            device: machine.device,
+            threads: machine.threads.unwrap_or_else(|| default_threads(slurm_cpus().as_deref())),
+            command_line,
+            verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
+        })
+    }
+}
+
+impl EditFlags {
+    /// The limits of single kinds, where one of them says more than -k.
+    fn limits(&self) -> Result<Option<(u32, u32, u32)>, clap::Error> {
+        let most = self.max_edits;
+        let [ins, del, sub] =
+            [self.max_ins, self.max_del, self.max_sub].map(|limit| limit.unwrap_or(most).min(most));
+        // Without gaps, a limit of replaced letters is one of all edits.
+        let (ins, del) = if self.no_indels { (0, 0) } else { (ins, del) };
+        if [ins, del, sub] == [most; 3] || (self.no_indels && sub == most) {
+            return Ok(None);
+        }
+        if most > MOST_LIMITED {
+            let text = format!(
+                "--max-ins, --max-del and --max-sub are for at most {MOST_LIMITED} edits; give a smaller -k \
+                 with them"
+            );
+            return Err(usage(ErrorKind::ValueValidation, text));
+        }
+        Ok(Some((ins, del, sub)))
+    }
+}
+
+/// The letters of a pattern, which must be some.
+fn letters(given: OsString) -> Result<String, clap::Error> {
+    let letters = given.to_string_lossy();
+    let refuse = |text: String| Err(usage(ErrorKind::ValueValidation, text));
+    if letters.is_empty() {
+        return refuse("PATTERN has no letters; give some, such as GATTACA".to_string());
+    }
+    match letters.chars().find(|&c| u8::try_from(c).ok().and_then(|c| Alphabet::Dna.code(c)).is_none()) {
+        None => Ok(letters.into_owned()),
+        Some(letter) => refuse(format!(
+            "PATTERN '{}' has '{}', which is no IUPAC code of DNA; patterns in a file are given by -f FILE",
+            letters.escape_debug(),
+            letter.escape_debug()
+        )),
+    }
+}
+
+/// Refuses a search without texts, stdin twice, and an output that would overwrite an input.
+fn check_files(patterns: &Patterns, texts: &[PathBuf], output: Option<&Path>) -> Result<(), clap::Error> {
+    if texts.is_empty() {
+        let text = "no TEXT was given; name files to search, or - for stdin";
+        return Err(usage(ErrorKind::MissingRequiredArgument, text));
+    }
+    let file = match patterns {
+        Patterns::File(file) => Some(file),
+        Patterns::Letters(_) => None,
+    };
+    let inputs = || file.into_iter().chain(texts);
+    if inputs().filter(|input| *input == Path::new("-")).count() > 1 {
+        let text = "stdin (-) can be only one of the inputs; give files for the others";
+        return Err(usage(ErrorKind::ArgumentConflict, text));
+    }
+    inputs().try_for_each(|input| check_output(input, output))
+}

@@ -1,0 +1,262 @@
+//! `swalign search`: one thread reads texts and lays them behind one another, the calling thread scans,
+//! gathers and writes, in the order of the texts.
+
+use super::{Reporter, device, set_threads, warn};
+use crate::error::{Error, Result};
+use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
+use crate::reader::{Text, Texts, read_lengths, read_patterns};
+use crate::search::format::{Lines, Place, sam_header};
+use crate::search::hits::{Gatherer, Hit, Wanted};
+use crate::search::limits::Limits;
+use crate::search::pattern::Pattern;
+use crate::search::plain::Plain;
+use crate::search::sliced::Sliced;
+use crate::search::stream::{Seams, Stream, TextEnd, plain_codes};
+use crate::search::{Rule, Scan};
+use crate::writer::Output;
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Letters of a batch for each thread, and of any batch at least and at most.
+const LETTERS: usize = 1 << 22;
+const LEAST_LETTERS: usize = 1 << 24;
+const MOST_LETTERS: usize = 1 << 27;
+/// Letters times patterns of a batch at most, unless it then were shorter than this.
+const WORK: usize = 1 << 36;
+const SHORTEST: usize = 1 << 19;
+/// Texts of a batch, at most.
+const TEXTS: usize = 1 << 17;
+
+/// What a search did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SearchSummary {
+    pub patterns: u64,
+    pub texts: u64,
+    /// Of all texts.
+    pub letters: u64,
+    pub hits: u64,
+    /// Texts with a hit.
+    pub found: u64,
+    pub elapsed: Duration,
+}
+
+/// A text under way. Its codes are those of a scan.
+struct Job {
+    text: Text,
+    /// Nothing more is asked of it.
+    done: AtomicBool,
+}
+
+/// Texts, of which the first may have begun in the batch before, and the last may go on in the next.
+#[derive(Default)]
+struct Batch {
+    jobs: Vec<Arc<Job>>,
+    stream: Stream,
+}
+
+/// What was found in the part of a text that ends at `to`.
+struct Gathered<'a> {
+    job: &'a Job,
+    to: usize,
+    hits: Vec<Hit>,
+    gatherer: Gatherer,
+}
+
+/// What a search is made of.
+struct Search<'a> {
+    options: &'a SearchOptions,
+    reporter: &'a dyn Reporter,
+    patterns: Vec<Pattern>,
+    /// The classes of each, with both strands behind them those of the reverse complement.
+    oriented: Vec<Vec<u8>>,
+    wanted: Wanted,
+    seams: Seams,
+    scan: Box<dyn Scan>,
+    /// Letters of a batch.
+    enough: usize,
+}
+
+/// Runs `swalign search` as `options` ask.
+pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<SearchSummary> {
+    let begun = Instant::now();
+    set_threads(options.threads)?;
+    let search = Search::new(options, reporter)?;
+    let header = match options.format {
+        SearchFormat::Sam => sam_header(&read_lengths(&options.texts)?, &options.command_line),
+        _ => Vec::new(),
+    };
+    let mut output = Output::create(options.output.as_deref())?;
+    output.put(&header)?;
+    let (to_writer, from_reader) = sync_channel(1);
+    let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let batches = to_writer;
+            if let Err(error) = search.read(&batches) {
+                // A writer that has stopped has an error of its own.
+                let _ = batches.send(Err(error));
+            }
+        });
+        search.write(from_reader, &mut output, &mut summary)
+    })?;
+    output.finish()?;
+    summary.elapsed = begun.elapsed();
+    Ok(summary)
+}
+
+impl<'a> Search<'a> {
+    fn new(options: &'a SearchOptions, reporter: &'a dyn Reporter) -> Result<Search<'a>> {
+        let patterns = patterns(&options.patterns, options.format == SearchFormat::Sam)?;
+        let oriented: Vec<Vec<u8>> = match options.both_strands {
+            true => patterns.iter().flat_map(|p| [p.classes(), p.reverse_classes()]).collect(),
+            false => patterns.iter().map(Pattern::classes).collect(),
+        };
+        let rule = Rule { max_edits: options.max_edits, indels: options.indels };
+        let seams = Seams::new(patterns.iter().map(|pattern| pattern.letters.len()), &rule);
+        let limits = |(insertions, deletions, substitutions)| Limits { insertions, deletions, substitutions };
+        let wanted = Wanted {
+            rule,
+            limits: options.limits.map(limits),
+            every_end: options.every_end,
+            best: options.best,
+            first: options.first || options.invert,
+            strands: if options.both_strands { 2 } else { 1 },
+            before: seams.before(),
+        };
+        let scan: Box<dyn Scan> = match &options.device {
+            SearchDevice::Cpu(name) => Box::new(Sliced::on(device::instruction_set(name.as_deref())?)),
+            SearchDevice::Plain => Box::new(Plain),
+        };
+        let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
+        let enough = letters.min((WORK / oriented.len().max(1)).max(SHORTEST));
+        Ok(Search { options, reporter, patterns, oriented, wanted, seams, scan, enough })
+    }
+
+    /// The reader's stage: all texts of all files, in batches.
+    fn read(&self, batches: &SyncSender<Result<Batch>>) -> Result<()> {
+        let mut batch = Batch::default();
+        for path in &self.options.texts {
+            let mut texts = Texts::open(path)?;
+            for text in texts.by_ref() {
+                let mut text = text?;
+                plain_codes(&mut text.codes);
+                let job = Arc::new(Job { text, done: AtomicBool::new(false) });
+                if !self.cut(&job, &mut batch, batches) {
+                    return Ok(());
+                }
+            }
+            warn(self.reporter, texts.warning());
+        }
+        let _ = batches.send(Ok(batch));
+        Ok(())
+    }
+
+    /// Lays a text into the batch, and what does not fit into further ones; `false` when nobody takes
+    /// them any more.
+    fn cut(&self, job: &Arc<Job>, batch: &mut Batch, batches: &SyncSender<Result<Batch>>) -> bool {
+        let codes = &job.text.codes;
+        let mut after = 0;
+        loop {
+            let full = batch.stream.codes.len() >= self.enough || batch.jobs.len() >= TEXTS;
+            if full && batches.send(Ok(std::mem::take(batch))).is_err() {
+                return false;
+            }
+            let room = self.enough - batch.stream.codes.len();
+            // What is done needs no further scan.
+            let to =
+                if job.done.load(Ordering::Relaxed) { codes.len() } else { codes.len().min(after + room) };
+            let from = if job.done.load(Ordering::Relaxed) { to } else { after };
+            batch.stream.push(&self.seams, batch.jobs.len(), codes, from..to);
+            batch.jobs.push(Arc::clone(job));
+            after = to;
+            if after == codes.len() {
+                return true;
+            }
+        }
+    }
+
+    /// The writer's stage, which scans as well: a scan has all threads by itself.
+    fn write(
+        &self,
+        batches: Receiver<Result<Batch>>,
+        output: &mut Output,
+        summary: &mut SearchSummary,
+    ) -> Result<()> {
+        let mut lines = Lines::new(self.options.format, &self.patterns);
+        let mut text = lines.header(self.options.invert).as_bytes().to_vec();
+        let mut carried = Gatherer::default();
+        for batch in batches {
+            let batch = batch?;
+            let ends = self.scan.scan(&batch.stream.codes, &self.oriented, &self.wanted.rule);
+            let placed = batch.stream.place(&ends, &self.oriented, &self.wanted.rule);
+            drop(ends);
+            for Gathered { job, to, hits, gatherer } in
+                self.gather(&batch, &placed, std::mem::take(&mut carried))?
+            {
+                let place = Place { name: &job.text.name, letters: &job.text.letters };
+                if !self.options.invert {
+                    hits.iter().for_each(|hit| lines.hit(&mut text, place, hit));
+                }
+                summary.hits += hits.len() as u64;
+                if gatherer.is_done(&self.wanted) {
+                    job.done.store(true, Ordering::Relaxed);
+                }
+                if to == job.text.codes.len() {
+                    lines.text(&mut text, place, gatherer.given(), self.options.invert);
+                    summary.texts += 1;
+                    summary.letters += to as u64;
+                    summary.found += u64::from(gatherer.given() > 0);
+                } else {
+                    carried = gatherer;
+                }
+            }
+            output.put(&text)?;
+            text.clear();
+        }
+        output.put(&text)
+    }
+
+    /// The hits of each text of a batch; `first` has those of its first text so far.
+    fn gather<'b>(&self, batch: &'b Batch, ends: &[TextEnd], first: Gatherer) -> Result<Vec<Gathered<'b>>> {
+        let mut first = Some(first);
+        let mut rest = ends;
+        let tasks: Vec<(&[TextEnd], usize, Gatherer)> = batch
+            .stream
+            .stretches
+            .iter()
+            .map(|stretch| {
+                let (own, others) = rest.split_at(rest.partition_point(|end| end.text <= stretch.text));
+                rest = others;
+                (own, stretch.to, first.take().unwrap_or_default())
+            })
+            .collect();
+        tasks
+            .into_par_iter()
+            .zip(&batch.jobs)
+            .map(|((ends, to, mut gatherer), job)| {
+                let hits = gatherer.take(&self.wanted, &self.oriented, &job.text.codes, ends, to)?;
+                Ok(Gathered { job, to, hits, gatherer })
+            })
+            .collect()
+    }
+}
+
+/// The patterns that were given.
+fn patterns(given: &Patterns, sam: bool) -> Result<Vec<Pattern>> {
+    let refused =
+        |at: usize| Error::Usage(format!("PATTERN has a letter at position {} that is none", at + 1));
+    match given {
+        Patterns::Letters(letters) => {
+            let pattern = Pattern::new("pattern".to_string(), letters.as_bytes()).map_err(refused)?;
+            Ok(vec![pattern])
+        }
+        Patterns::File(path) => {
+            let pattern = |text: Text| Pattern::new(text.name, &text.letters).map_err(refused);
+            read_patterns(path, sam)?.into_iter().map(pattern).collect()
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What is searched: patterns, all of them at once, and texts, one after the other.
+
+use super::Reader;
+use super::checks::{check_query_name, check_reference};
+use super::faults::whole;
+use super::names::first_repeated;
+use super::parse::Raw;
+use crate::alphabet::Alphabet;
+use crate::error::{Error, Result};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+/// A DNA sequence with its codes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The header up to its first white space.
+    pub name: String,
+    /// Letters in upper case, without line ends.
+    pub letters: Vec<u8>,
+    /// Codes of DNA, as many.
+    pub codes: Vec<u8>,
+}
+
+/// The texts of one file, in order. After an error there are no more.
+pub struct Texts {
+    reader: Reader,
+    ready: VecDeque<Text>,
+    fault: Option<Error>,
+}
+
+impl Texts {
+    /// Opens `path`, or stdin for `-`.
+    pub fn open(path: &Path) -> Result<Texts> {
+        Ok(Texts { reader: Reader::open(path)?, ready: VecDeque::new(), fault: None })
+    }
+
+    /// See [`Reader::warning`].
+    pub fn warning(&self) -> Option<String> {
+        self.reader.warning()
+    }
+}
+
+/// One without letters is no error.
+impl Iterator for Texts {
+    type Item = Result<Text>;
+
+    fn next(&mut self) -> Option<Result<Text>> {
+        while self.ready.is_empty() {
+            if let Some(fault) = self.fault.take() {
+                return Some(Err(fault));
+            }
+            let harvest = self.reader.harvest(|texts: &mut Vec<Text>, raw| take(texts, &raw, "text"))?;
+            self.ready.extend(harvest.pieces.into_iter().flat_map(|(_, texts)| texts));
+            self.fault = harvest.fault;
+        }
+        self.ready.pop_front().map(Ok)
+    }
+}
+
+/// Names and lengths of all texts of the files, as SAM's header has them: what it can't hold is refused.
+pub fn read_lengths(paths: &[PathBuf]) -> Result<Vec<(String, usize)>> {
+    let (mut names, mut lengths) = (Vec::new(), Vec::new());
+    for path in paths {
+        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            let remedy = "give a file, or another --format";
+            return Err(Error::input(whole(path), "it can't be read twice, as SAM's header demands", remedy));
+        }
+        let mut reader = Reader::open(path)?;
+        while let Some(harvest) = reader.harvest(|texts: &mut Vec<(String, usize)>, raw| {
+            let len = raw.written().len();
+            check_reference(raw.name, len).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+            texts.push((raw.name.to_string(), len));
+            Ok(())
+        }) {
+            for (name, len) in harvest.pieces.into_iter().flat_map(|(_, texts)| texts) {
+                names.push(name);
+                lengths.push(len);
+            }
+            if let Some(fault) = harvest.fault {
+                return Err(fault);
+            }
+        }
+        if let Some((_, later)) = first_repeated(&names) {
+            let problem = format!("the name '{}' stands twice among the texts", names[later].escape_debug());
+            return Err(Error::input(whole(path), problem, "SAM needs a name of its own for each text"));
+        }
+    }
+    Ok(names.into_iter().zip(lengths).collect())
+}
+
+/// Reads all patterns of a file, none of them empty. As reads of SAM their names are checked.
+pub fn read_patterns(path: &Path, sam: bool) -> Result<Vec<Text>> {
+    let mut reader = Reader::open(path)?;
+    let mut patterns = Vec::new();
+    while let Some(harvest) = reader.harvest(|patterns: &mut Vec<Text>, raw| {
+        if sam {
+            check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+        }
+        take(patterns, &raw, "pattern")?;
+        if patterns.last().is_some_and(|pattern| pattern.letters.is_empty()) {
+            return Err(raw.fault("the pattern has no letters", "give it letters or remove it"));
+        }
+        Ok(())
+    }) {
+        patterns.extend(harvest.pieces.into_iter().flat_map(|(_, patterns)| patterns));
+        if let Some(fault) = harvest.fault {
+            return Err(fault);
+        }
+    }
+    Ok(patterns)
+}
+
+fn take(texts: &mut Vec<Text>, raw: &Raw, what: &str) -> Result<()> {
+    if raw.name.is_empty() {
+        return Err(raw.fault(format!("the {what} has no name"), "put a name right after '>' or '@'"));
+    }
+    let letters = raw.letters();
+    let mut codes = Vec::with_capacity(letters.len());
+    if let Err(at) = Alphabet::Dna.encode(&letters, &mut codes) {
+        let letter = letters[at].escape_ascii();
+        let problem = format!("'{letter}' at position {} is not a letter of DNA or RNA", at + 1);
+        let remedy = "replace it by N or remove it; search takes nucleotides and their IUPAC codes";
+        return Err(raw.fault(problem, remedy));
+    }
+    texts.push(Text { name: raw.name.to_string(), letters, codes });
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Approximate search: every place of a text where a pattern occurs with few edits.
+//!
+//! # The hit rule
+//!
+//! A pattern is a row of classes of letters, `p_1 .. p_m`; a text is `t_1 .. t_n`. A class matches the bases
+//! that its IUPAC code stands for; the class N matches every letter, and a letter of the text that is no
+//! base matches only N. An edit replaces, inserts or deletes a letter: an *insertion* consumes the pattern, a
+//! *deletion* the text. `D(i,j)` is the fewest edits between `p_1 .. p_i` and any stretch of the text that
+//! ends with `t_j` (Sellers 1980):
+//!
+//! ```text
+//! D(0,j) = 0        D(i,0) = i
+//! D(i,j) = min(D(i-1,j-1) + [p_i does not match t_j], D(i,j-1) + 1, D(i-1,j) + 1)
+//! ```
+//!
+//! `j >= 1` is an *end* with `D(m,j)` edits if these are at most as many as allowed. Which ends are
+//! reported, where their hits begin and which path they show is told in [`hits`] and [`align`]; the reverse
+//! strand is the reverse complement of the pattern, searched by the same rule in the same text.
+//!
+//! # Data flow
+//!
+//! ```text
+//! Text --stream--> Stream --Scan--> End --hits--> Hit --format--> lines
+//! ```
+//!
+//! - [`pattern`] makes classes of letters.
+//! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts.
+//! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one.
+//! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
+//!   edits are limited, [`format`] writes lines.
+
+pub mod align;
+pub mod format;
+pub mod hits;
+pub mod limits;
+pub mod pattern;
+pub mod plain;
+pub mod sliced;
+pub mod stream;
+
+/// A letter of a text that is not A, C, G or T. Those are 0 to 3.
+pub const OTHER: u8 = 4;
+/// Where there is no letter: nothing matches it. It has the bit of [`OTHER`] and one more.
+pub const NOTHING: u8 = 12;
+
+/// How a pattern may differ from the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Most edits of a hit.
+    pub max_edits: u32,
+    /// Whether insertions and deletions are edits; else the `m` letters before an end are compared.
+    pub indels: bool,
+}
+
+impl Rule {
+    /// Edits that a pattern of `len` letters can have: no end has more than `len`.
+    pub fn edits_of(&self, len: usize) -> usize {
+        len.min(self.max_edits as usize)
+    }
+
+    /// Letters of the text that a hit of a pattern of `len` letters has at most.
+    pub fn span_of(&self, len: usize) -> usize {
+        if self.indels { len + self.edits_of(len) } else { len }
+    }
+}
+
+/// An end of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct End {
+    /// Place of the pattern among those that were searched.
+    pub pattern: u32,
+    /// Letters of the text before and with the last one of the hit.
+    pub end: u32,
+    pub edits: u32,
+}
+
+/// Finds ends.
+pub trait Scan: Sync {
+    /// All ends of all patterns in `text`, by pattern and end. Patterns are classes
+    /// ([`pattern::class_of`]) and not empty; the text is 0 to 3, [`OTHER`] and [`NOTHING`].
+    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Vec<End>;
+}

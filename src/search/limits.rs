@@ -1,0 +1,128 @@
+//! Hits whose insertions, deletions and substitutions are limited one by one.
+//!
+//! At an end, the fewest edits within all limits count, and of the paths with so many the first in the
+//! order of [`super::align`] is shown: walked backwards from the end, the diagonal goes before the deletion
+//! before the insertion. A hit has at least one letter of the text.
+//!
+//! The search goes backwards depth first, in this order, for one edit more from round to round, so that the
+//! first path found is the one. A cell of the walk is known by the rows left, and the insertions and
+//! deletions so far; where it failed with `s` substitutions so far, it fails with more.
+
+use super::align::{Aligned, Step, runs, step_of};
+
+/// Most edits of each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub insertions: u32,
+    pub deletions: u32,
+    pub substitutions: u32,
+}
+
+/// Edits so far.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    insertions: u32,
+    deletions: u32,
+    substitutions: u32,
+}
+
+/// The best path at `end` within the limits and `most` edits, and its edits. Fewer than `least` are known
+/// not to do.
+pub fn align(
+    pattern: &[u8],
+    text: &[u8],
+    end: usize,
+    (least, most): (u32, u32),
+    limits: &Limits,
+) -> Option<(u32, Aligned)> {
+    (least..=most).find_map(|edits| {
+        let round = Round { pattern, text, end, edits, limits };
+        round.first_path().map(|found| (edits, found))
+    })
+}
+
+/// A search with so many edits.
+struct Round<'a> {
+    pattern: &'a [u8],
+    text: &'a [u8],
+    end: usize,
+    edits: u32,
+    limits: &'a Limits,
+}
+
+impl Round<'_> {
+    fn first_path(&self) -> Option<Aligned> {
+        let (insertions, deletions) =
+            (self.limits.insertions.min(self.edits) as usize, self.limits.deletions.min(self.edits) as usize);
+        let place = |rows: usize, spent: &Spent| {
+            (rows * (insertions + 1) + spent.insertions as usize) * (deletions + 1) + spent.deletions as usize
+        };
+        // Of each cell: the fewest substitutions with which it failed.
+        let mut failed = vec![u32::MAX; (self.pattern.len() + 1) * (insertions + 1) * (deletions + 1)];
+        let (mut rows, mut spent, mut steps) = (self.pattern.len(), Spent::default(), Vec::new());
+        // Of each cell on the way: which way is to be tried next.
+        let mut next = vec![0];
+        loop {
+            let column = self.column(rows, &spent)?;
+            if rows == 0 && column < self.end {
+                return Some(Aligned { start: column, path: runs(steps.into_iter().rev()) });
+            }
+            let way = next.pop()?;
+            if way == 3 {
+                let cell = &mut failed[place(rows, &spent)];
+                *cell = spent.substitutions.min(*cell);
+                rows += undo(steps.pop()?, &mut spent);
+                continue;
+            }
+            next.push(way + 1);
+            let Some((step, after)) = self.step(way, rows, column, &spent) else { continue };
+            let rows_after = rows - usize::from(step != Step::Deletion);
+            if after.substitutions < failed[place(rows_after, &after)] {
+                (rows, spent) = (rows_after, after);
+                steps.push(step);
+                next.push(0);
+            }
+        }
+    }
+
+    /// Letters of the text before a cell of the walk.
+    fn column(&self, rows: usize, spent: &Spent) -> Option<usize> {
+        (self.end + spent.insertions as usize)
+            .checked_sub(self.pattern.len() - rows + spent.deletions as usize)
+    }
+
+    /// What a way leads to, within all limits.
+    fn step(&self, way: u32, rows: usize, column: usize, spent: &Spent) -> Option<(Step, Spent)> {
+        if rows == 0 || (way < 2 && column == 0) {
+            return None;
+        }
+        let mut after = *spent;
+        let step = match way {
+            0 => step_of(self.pattern[rows - 1], self.text[column - 1]),
+            1 => Step::Deletion,
+            _ => Step::Insertion,
+        };
+        match step {
+            Step::Equal => {}
+            Step::Replaced => after.substitutions += 1,
+            Step::Insertion => after.insertions += 1,
+            Step::Deletion => after.deletions += 1,
+        }
+        let within = after.insertions <= self.limits.insertions
+            && after.deletions <= self.limits.deletions
+            && after.substitutions <= self.limits.substitutions
+            && after.insertions + after.deletions + after.substitutions <= self.edits;
+        within.then_some((step, after))
+    }
+}
+
+/// Takes a step back; the rows that it gives back.
+fn undo(step: Step, spent: &mut Spent) -> usize {
+    match step {
+        Step::Equal => {}
+        Step::Replaced => spent.substitutions -= 1,
+        Step::Insertion => spent.insertions -= 1,
+        Step::Deletion => spent.deletions -= 1,
+    }
+    usize::from(step != Step::Deletion)
+}
