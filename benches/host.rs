@@ -12,7 +12,7 @@ use swalign::candidates::{self, Layout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
-use swalign::options::{DeviceChoice, Mode, Options, ScoringChoice};
+use swalign::options::{DeviceChoice, FilterChoice, Mode, Options, ScoringChoice};
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
 use swalign::writer::SamWriter;
@@ -182,6 +182,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 1,
+        filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
         threads: 1,
         batch: None,

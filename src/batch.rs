@@ -76,6 +76,11 @@ impl Sequences {
         if index == 0 { 0 } else { self.ends[index - 1] }
     }
 
+    /// The sequence that [`Sequences::codes`] at `place` belongs to.
+    pub fn holding(&self, place: usize) -> usize {
+        self.ends.partition_point(|&end| end <= place)
+    }
+
     /// The codes of sequence `index`.
     pub fn get(&self, index: usize) -> &[u8] {
         &self.codes[self.start(index)..self.ends[index]]

@@ -19,8 +19,8 @@ pub fn potential(codes: &[u8], scoring: &Scoring) -> i64 {
 /// The sum of what each of `codes` can add to a score, and the least of it.
 fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
     if let Substitution::Equal { match_, .. } = scoring.substitution {
-        // All that can match are worth the same; counting them is quick.
-        let matching = codes.iter().filter(|&&code| scoring.potential(code) > 0).count();
+        // All that can match, A, C, G and T, are worth the same; counting them is quick.
+        let matching = codes.iter().filter(|&&code| code < 4).count();
         let all = matching == codes.len() && match_ > 0;
         return (matching as i64 * i64::from(match_), if all { i64::from(match_) } else { 0 });
     }

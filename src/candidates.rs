@@ -3,6 +3,12 @@
 //! A long target is cut into chunks that share no end column: each owns its columns and warms up over
 //! as many before them as an alignment of the least score that counts can span. So every such
 //! alignment lies whole in the chunk that owns its end, and nothing depends on where the cuts fall.
+//!
+//! [`filter`] finds the stretches that can hold alignments of a higher score, without looking at all.
+
+pub mod filter;
+mod index;
+mod pieces;
 
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair};

@@ -5,7 +5,7 @@ pub mod terminal;
 mod values;
 
 use crate::alphabet::Alphabet;
-use crate::options::{DeviceChoice, Mode, Options, Preset, ScoringChoice, SearchOptions};
+use crate::options::{DeviceChoice, FilterChoice, Mode, Options, Preset, ScoringChoice, SearchOptions};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -162,6 +162,13 @@ struct OutputFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct MachineFlags {
+    /// What stands in front of the scores: auto or none; changes speed and memory, never the answer
+    ///
+    /// auto looks pieces of DNA queries up in an index of the references, where few enough windows are left
+    /// by it, and goes on with shorter pieces, and at last with all, until nothing can be missing. none
+    /// scores all of every reference at once.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_enum, hide_possible_values = true)]
+    filter: FilterName,
     /// Where to compute: auto, cpu, gpu, all, gpu:INDEX, gpu:NAME or gpu:PCI-ID
     ///
     /// auto takes the best real GPU; the CPU where there is none, or where the work takes the CPU less time
@@ -179,6 +186,12 @@ struct MachineFlags {
     /// Run shaders with the driver's bounds checks on
     #[arg(long, hide = true)]
     checked_shaders: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FilterName {
+    Auto,
+    None,
 }
 
 const NOTES: &str = "\
@@ -304,6 +317,10 @@ impl Flags {
             min_score: hits.min_score,
             secondary_ratio: hits.secondary_ratio,
             max_hits: hits.max_hits,
+            filter: match machine.filter {
+                FilterName::Auto => FilterChoice::Auto,
+                FilterName::None => FilterChoice::None,
+            },
             device: machine.device,
             threads: machine.threads.unwrap_or_else(|| default_threads(slurm_cpus().as_deref())),
             batch: machine.batch,

@@ -10,7 +10,8 @@ use crate::alignment::{Alignment, Found, Hit, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair};
 use crate::bounds::potential;
-use crate::candidates::{self, Layout};
+use crate::candidates::filter::{Filter, Rung, Scratch};
+use crate::candidates::{self, CHUNK, Layout};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use rayon::prelude::*;
@@ -35,11 +36,26 @@ impl Rules {
     }
 }
 
+/// Regions of the queries that are searched in full behind a filter, at a time: what bounds their memory.
+const WHOLE_REGIONS: usize = 1 << 18;
+
+/// What hits are looked for in.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    pub batch: &'a Batch,
+    pub layout: Layout,
+    pub rules: Rules,
+    /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
+    pub filter: Option<&'a Filter>,
+}
+
 /// Work done and time spent on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Effort {
     /// Cells of the recurrence that were scored.
     pub cells: u64,
+    /// Queries that were searched in full since no filter helped.
+    pub whole: u64,
     /// Time in scoring calls.
     pub scoring: Duration,
     /// Time in filling directions and walking paths.
@@ -58,41 +74,65 @@ struct Region {
 /// The search for one record's hits.
 #[derive(Debug, Default)]
 struct Search {
+    record: u32,
+    /// Where the regions come from; `None` if they are all there are.
+    rung: Option<Rung>,
     regions: Vec<Region>,
     found: Found,
     done: bool,
+    /// No rung holds all that counts: this search has found nothing, and a full one must follow.
+    unknown: bool,
 }
 
-/// Finds the hits of every record of `batch`.
-pub fn find(
+/// Finds the hits of every record of the batch.
+pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
+    let records = scope.layout.records(scope.batch.queries.len()) as u32;
+    let mut searches: Vec<Search> = (0..records)
+        .into_par_iter()
+        .map_init(Scratch::default, |scratch, record| Search::new(scope, record, scratch))
+        .collect::<Result<_, _>>()?;
+    finish(engine, scope, &mut searches, effort)?;
+    let unknown: Vec<u32> = searches.iter().filter(|search| search.unknown).map(|s| s.record).collect();
+    effort.whole += unknown.len() as u64;
+    let columns = scope.batch.targets.codes().len() * scope.layout.strands as usize;
+    let at_a_time = WHOLE_REGIONS / (columns / CHUNK as usize + scope.batch.targets.len() + 1);
+    for records in unknown.chunks(at_a_time.max(1)) {
+        let mut whole: Vec<Search> = records.par_iter().map(|&record| Search::whole(scope, record)).collect();
+        finish(engine, scope, &mut whole, effort)?;
+        for search in whole {
+            let record = search.record as usize;
+            searches[record] = search;
+        }
+    }
+    Ok(searches.into_iter().map(|search| search.found).collect())
+}
+
+/// Goes on until every search is done.
+fn finish(
     engine: &mut dyn Engine,
-    batch: &Batch,
-    layout: &Layout,
-    rules: &Rules,
+    scope: &Scope,
+    searches: &mut [Search],
     effort: &mut Effort,
-) -> Result<Vec<Found>, EngineError> {
-    let records = layout.records(batch.queries.len()) as u32;
-    let mut searches: Vec<Search> =
-        (0..records).into_par_iter().map(|record| Search::new(batch, layout, rules, record)).collect();
+) -> Result<(), EngineError> {
     loop {
-        score_regions(engine, batch, rules, &mut searches, effort)?;
+        score_regions(engine, scope, searches, effort)?;
         let (next, wanted): (Vec<usize>, Vec<Wanted>) = searches
             .par_iter_mut()
             .enumerate()
-            .filter_map(|(index, search)| Some((index, search.next(rules)?.wanted(batch))))
+            .filter_map(|(index, search)| Some((index, search.next(&scope.rules)?.wanted(scope.batch))))
             .unzip();
         if next.is_empty() {
-            return Ok(searches.into_iter().map(|search| search.found).collect());
+            return Ok(());
         }
         let start = Instant::now();
-        let alignments = backtrace::align(engine, batch, &wanted)?;
+        let alignments = backtrace::align(engine, scope.batch, &wanted)?;
         effort.backtrace += start.elapsed();
         let mut aligned: Vec<Option<Alignment>> = vec![None; searches.len()];
         for (index, alignment) in next.into_iter().zip(alignments) {
             aligned[index] = Some(alignment);
         }
         searches.par_iter_mut().zip(aligned).for_each(|(search, alignment)| {
-            alignment.into_iter().for_each(|alignment| search.accept(alignment, rules, batch));
+            alignment.into_iter().for_each(|alignment| search.accept(alignment, scope));
         });
     }
 }
@@ -100,11 +140,11 @@ pub fn find(
 /// Scores regions until, in every search, no unscored one can hold what comes next.
 fn score_regions(
     engine: &mut dyn Engine,
-    batch: &Batch,
-    rules: &Rules,
+    scope: &Scope,
     searches: &mut [Search],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
+    let Scope { batch, rules, .. } = scope;
     loop {
         let unknown: Vec<(u32, u32)> = searches
             .par_iter()
@@ -112,7 +152,13 @@ fn score_regions(
             .flat_map_iter(|(index, search)| search.unknown(rules).map(move |region| (index as u32, region)))
             .collect();
         if unknown.is_empty() {
-            return Ok(());
+            let descend = |scratch: &mut Scratch, search: &mut Search| search.descend(scope, scratch);
+            let lower: Vec<bool> =
+                searches.par_iter_mut().map_init(Scratch::default, descend).collect::<Result<_, _>>()?;
+            match lower.contains(&true) {
+                true => continue,
+                false => return Ok(()),
+            }
         }
         let pairs: Vec<Pair> = unknown
             .iter()
@@ -130,23 +176,76 @@ fn score_regions(
 }
 
 impl Search {
-    fn new(batch: &Batch, layout: &Layout, rules: &Rules, record: u32) -> Search {
+    /// On the filter's first rung, or in full.
+    fn new(scope: &Scope, record: u32, scratch: &mut Scratch) -> Result<Search, EngineError> {
+        let first = scope.filter.and_then(|filter| filter.first(query_len(scope, record)));
+        match first {
+            Some(rung) => {
+                let mut search = Search { record, ..Search::default() };
+                search.take(scope, rung, scratch)?;
+                Ok(search)
+            }
+            None => Ok(Search::whole(scope, record)),
+        }
+    }
+
+    /// With all regions there are.
+    fn whole(scope: &Scope, record: u32) -> Search {
+        let pairs = candidates::pairs(scope.batch, &scope.layout, record, scope.rules.min_score);
+        let mut search = Search { record, ..Search::default() };
+        search.begin(scope, pairs.into_iter().map(|(strand, pair)| (strand, pair, i32::MAX)));
+        search
+    }
+
+    /// Begins anew with the regions of a rung.
+    fn take(&mut self, scope: &Scope, rung: Rung, scratch: &mut Scratch) -> Result<(), EngineError> {
+        let Some(filter) = scope.filter else { return Ok(()) };
+        let regions = filter.regions(scope.batch, &scope.layout, self.record, &rung, scratch)?;
+        self.rung = Some(rung);
+        self.begin(scope, regions);
+        Ok(())
+    }
+
+    /// Takes regions, each with the most that an alignment in it can score.
+    fn begin(&mut self, scope: &Scope, regions: impl IntoIterator<Item = (Strand, Pair, i32)>) {
+        let Scope { batch, layout, rules, .. } = scope;
         let bound = layout.orientations().iter().map(|&strand| {
-            let query = batch.query(layout.query(record, strand));
+            let query = batch.query(layout.query(self.record, strand));
             potential(query, &batch.scoring).min(i64::from(i32::MAX)) as i32
         });
         let by_query: Vec<i32> = bound.collect();
         let most = batch.scoring.max_potential();
-        let region = |(strand, pair): (Strand, Pair)| {
-            let bound = by_query[strand as usize].min(by_target(&pair, most));
+        let region = |(strand, pair, bound): (Strand, Pair, i32)| {
+            let bound = bound.min(by_query[strand as usize]).min(by_target(&pair, most));
             Region { strand, pair, bound, best: None }
         };
-        let regions =
-            candidates::pairs(batch, layout, record, rules.min_score).into_iter().map(region).collect();
-        let mut search = Search { regions, ..Search::default() };
-        search.found.threshold = rules.min_score;
-        search.prune(rules);
-        search
+        self.regions = regions.into_iter().map(region).collect();
+        self.found.threshold = rules.min_score;
+        self.prune(rules);
+    }
+
+    /// Climbs down where hits may lie below the rung; `false` where nothing is left to be scored for it.
+    fn descend(&mut self, scope: &Scope, scratch: &mut Scratch) -> Result<bool, EngineError> {
+        let (Some(filter), Some(rung)) = (scope.filter, self.rung) else { return Ok(false) };
+        if self.done || !self.found.alignments.is_empty() {
+            return Ok(false);
+        }
+        // What is found is an alignment, even if it scores less than the rung: the best is no worse.
+        let best = self.best().map(|region| region.bound);
+        let least = best.map_or(scope.rules.min_score, |best| scope.rules.threshold(best));
+        if rung.least <= least {
+            return Ok(false);
+        }
+        let len = query_len(scope, self.record);
+        let lower = match best {
+            Some(_) => filter.at_most(len, least),
+            None => filter.below(len, &rung),
+        };
+        match lower {
+            Some(lower) => self.take(scope, lower, scratch)?,
+            None => *self = Search { record: self.record, done: true, unknown: true, ..Search::default() },
+        }
+        Ok(lower.is_some())
     }
 
     /// Drops regions that can't hold a hit.
@@ -168,9 +267,14 @@ impl Search {
 
     /// The unscored regions that could hold what comes next.
     fn unknown(&self, rules: &Rules) -> impl Iterator<Item = u32> + '_ {
-        let best = self.best().map_or(0, |region| region.bound);
-        // Of the last hit only the score is wanted, so that an equal one elsewhere changes nothing.
-        let needed = best + i32::from(self.found.alignments.len() >= rules.max_hits);
+        let needed = match self.best() {
+            // Of the last hit only the score is wanted, so that an equal one elsewhere changes nothing.
+            Some(best) => best.bound + i32::from(self.found.alignments.len() >= rules.max_hits),
+            // A filter's windows differ in what they can hold: with the most promising ones scored first, most
+            // others need not be.
+            None if self.rung.is_some() => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
+            None => 0,
+        };
         let open = !self.done;
         self.regions
             .iter()
@@ -196,7 +300,8 @@ impl Search {
         None
     }
 
-    fn accept(&mut self, alignment: Alignment, rules: &Rules, batch: &Batch) {
+    fn accept(&mut self, alignment: Alignment, scope: &Scope) {
+        let Scope { batch, rules, .. } = scope;
         let regions = std::mem::take(&mut self.regions);
         self.regions = regions.into_iter().flat_map(|region| region.without(&alignment, batch)).collect();
         self.found.alignments.push(alignment);
@@ -206,6 +311,11 @@ impl Search {
         self.done = self.found.alignments.len() == rules.max_hits && rules.max_hits > 1;
         self.prune(rules);
     }
+}
+
+/// Letters of a record's query.
+fn query_len(scope: &Scope, record: u32) -> usize {
+    scope.batch.query(scope.layout.query(record, Strand::Forward)).len()
 }
 
 /// The most that any alignment of `pair` can score.

@@ -79,7 +79,7 @@
 //! use swalign::batch::{Batch, Sequences};
 //! use swalign::candidates::Layout;
 //! use swalign::engine::cpu::Cpu;
-//! use swalign::hits::{self, Effort, Rules};
+//! use swalign::hits::{self, Effort, Rules, Scope};
 //! use swalign::scoring::Scoring;
 //!
 //! let sequence = |letters: &[u8]| {
@@ -95,7 +95,8 @@
 //! // One orientation of each query, every query against every target.
 //! let layout = Layout { strands: 1, paired: None };
 //! let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1 };
-//! let found = hits::find(&mut Cpu::new(), &batch, &layout, &rules, &mut Effort::default())?;
+//! let scope = Scope { batch: &batch, layout, rules, filter: None };
+//! let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default())?;
 //!
 //! let best = &found[0].alignments[0];
 //! let letter = |op: Op| match op {

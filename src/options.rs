@@ -93,6 +93,16 @@ pub enum SearchDevice {
     Plain,
 }
 
+/// What stands in front of the scores. The answer is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FilterChoice {
+    /// An index of the targets, where it pays.
+    #[default]
+    Auto,
+    /// Every query meets all of every target.
+    None,
+}
+
 /// Scoring as asked for; [`ScoringChoice::resolve`] fills in what was left open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScoringChoice {
@@ -140,6 +150,7 @@ pub struct Options {
     pub secondary_ratio: f64,
     /// Most records a query gets; at least 1.
     pub max_hits: usize,
+    pub filter: FilterChoice,
     pub device: DeviceChoice,
     /// Host threads; at least 1.
     pub threads: usize,

@@ -17,10 +17,11 @@ use crate::alignment::Found;
 use crate::alphabet::Alphabet;
 use crate::batch::{Batch, Sequences};
 use crate::candidates::Layout;
+use crate::candidates::filter::Filter;
 use crate::engine::Guarded;
 use crate::error::{EngineError, Error, Result};
-use crate::hits::{self, Effort, Rules};
-use crate::options::{Mode, Options, default_min_score};
+use crate::hits::{self, Effort, Rules, Scope};
+use crate::options::{FilterChoice, Mode, Options, default_min_score};
 use crate::reader::{Queries, Reader, Record, References, read_references};
 use crate::scoring::Scoring;
 use crate::writer::{Output, SamWriter};
@@ -61,6 +62,8 @@ pub struct Summary {
     pub aligned: u64,
     /// Cells of the recurrence that were scored.
     pub cells: u64,
+    /// Queries that were searched in full since the filter did not help; `None` without a filter.
+    pub whole: Option<u64>,
     pub elapsed: Duration,
     /// Time in reading and parsing.
     pub reading: Duration,
@@ -80,6 +83,8 @@ struct QueryBatch {
     records: Vec<Record>,
     /// Forward, and where asked for reverse, codes of each.
     queries: Sequences,
+    /// What it was taken to be, by which the next ones are sized.
+    cells: u64,
 }
 
 /// A batch on its way to the writer.
@@ -104,6 +109,7 @@ struct Run<'a> {
     scoring: Arc<Scoring>,
     rules: Rules,
     strands: u32,
+    filter: Option<Filter>,
     writer: SamWriter,
     failure: Failure,
     /// Cells that a batch should have, as the workers' speed suggests.
@@ -234,6 +240,11 @@ impl<'a> Run<'a> {
             targets.codes().len()
         ));
         reporter.detail(&format!("{scoring}, min_score={min_score}"));
+        let strands = strands(options, alphabet);
+        let filter = match (options.filter, options.mode) {
+            (FilterChoice::Auto, Mode::All) => Filter::new(&targets, &scoring, strands),
+            _ => None,
+        };
         Ok(Run {
             options,
             reporter,
@@ -242,7 +253,8 @@ impl<'a> Run<'a> {
             longest_target,
             scoring,
             rules,
-            strands: strands(options, alphabet),
+            strands,
+            filter,
             writer,
             failure: Failure::default(),
             cells: AtomicU64::new(FIRST_CELLS),
@@ -271,7 +283,7 @@ impl<'a> Run<'a> {
         }
         // Each stage owns its ends of the channels, so that one that stops wakes its neighbours.
         let from_reader = Arc::new(Mutex::new(from_reader));
-        let mut summary = Summary::default();
+        let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
         thread::scope(|scope| {
             scope.spawn(move || self.guard(|| self.read(queries, crew.workers, enter, to_workers)));
             for worker in 0..crew.workers {
@@ -324,7 +336,7 @@ impl<'a> Run<'a> {
     /// Finds and formats the hits of one batch.
     fn align(&self, engine: &mut Guarded, queries: QueryBatch) -> Result<Written> {
         let begun = Instant::now();
-        let QueryBatch { number, first, records, queries } = queries;
+        let QueryBatch { number, first, records, queries, cells } = queries;
         let paired = (self.options.mode == Mode::Pairs).then_some(first as u32);
         let most = match paired {
             Some(first) => self.targets.len().saturating_sub(first as usize),
@@ -344,7 +356,7 @@ impl<'a> Run<'a> {
         let mut effort = Effort::default();
         let found = self.find(engine, &batch, &layout, &mut effort)?;
         drop(batch);
-        self.learn(effort.cells, begun.elapsed());
+        self.learn(cells, begun.elapsed());
         let formatting = Instant::now();
         let parts = records
             .par_chunks(FORMAT_QUERIES)
@@ -369,11 +381,12 @@ impl<'a> Run<'a> {
         layout: &Layout,
         effort: &mut Effort,
     ) -> Result<Vec<Found>> {
-        let mut found = hits::find(engine, batch, layout, &self.rules, effort);
+        let scope = Scope { batch, layout: *layout, rules: self.rules, filter: self.filter.as_ref() };
+        let mut found = hits::find(engine, &scope, effort);
         if let Err(error) = &found
             && engine.fall_back(error)
         {
-            found = hits::find(engine, batch, layout, &self.rules, effort);
+            found = hits::find(engine, &scope, effort);
         }
         warn(self.reporter, engine.take_notice());
         Ok(found?)
@@ -413,6 +426,7 @@ impl<'a> Run<'a> {
                 summary.queries += written.queries;
                 summary.aligned += written.aligned;
                 summary.cells += written.effort.cells;
+                summary.whole = summary.whole.map(|whole| whole + written.effort.whole);
                 summary.scoring += written.effort.scoring;
                 summary.backtrace += written.effort.backtrace;
                 self.detail(&written);

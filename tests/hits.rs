@@ -21,7 +21,7 @@ use swalign::candidates::{self, CHUNK, Layout};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Window};
-use swalign::hits::{self, Effort, Rules};
+use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::scoring::Scoring;
 
 /// The oracle stops after so many hits: one more than any case asks for.
@@ -180,7 +180,8 @@ impl Case {
     }
 
     fn find(&self, rules: &Rules) -> Vec<swalign::alignment::Found> {
-        hits::find(&mut Cpu::new(), &self.batch, &self.layout, rules, &mut Effort::default()).unwrap()
+        let scope = Scope { batch: &self.batch, layout: self.layout, rules: *rules, filter: None };
+        hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap()
     }
 }
 

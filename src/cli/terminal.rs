@@ -86,9 +86,10 @@ impl Reporter for Terminal {
 /// Times of stages that run side by side may add up to more than the whole.
 fn summary_line(summary: &Summary) -> String {
     let seconds = summary.elapsed.as_secs_f64();
+    let whole = summary.whole.map_or(String::new(), |whole| format!(" ({whole} searched in full)"));
     format!(
-        "{} queries, {} aligned, {} cells in {seconds:.2} s ({:.2} GCUPS); reading {:.2} s, device {:.2} s, \
-         backtrace {:.2} s, writing {:.2} s",
+        "{} queries{whole}, {} aligned, {} cells in {seconds:.2} s ({:.2} GCUPS); reading {:.2} s, device \
+         {:.2} s, backtrace {:.2} s, writing {:.2} s",
         summary.queries,
         summary.aligned,
         summary.cells,

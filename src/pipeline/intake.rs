@@ -89,8 +89,13 @@ impl Run<'_> {
     /// Gathers queries until there is work enough for a batch.
     fn gather(&self, intake: &mut Intake, number: usize, workers: usize) -> Result<QueryBatch> {
         let Intake { queries, count } = intake;
-        let mut batch =
-            QueryBatch { number, first: count.taken, records: Vec::new(), queries: Sequences::default() };
+        let mut batch = QueryBatch {
+            number,
+            first: count.taken,
+            records: Vec::new(),
+            queries: Sequences::default(),
+            cells: 0,
+        };
         let enough = self.enough(workers);
         let mut load = Load::default();
         while !load.reaches(&enough) {
@@ -105,15 +110,16 @@ impl Run<'_> {
                 }
                 let len = record.sequence.len();
                 self.check_query(count, record, len)?;
-                let residues = self.target_residues(count.taken);
+                let columns = self.columns(count.taken, len);
                 load.queries += 1;
                 load.residues += len * self.strands as usize;
-                load.cells += len as u64 * residues * u64::from(self.strands);
-                load.chunks += u64::from(self.strands) * (residues / u64::from(CHUNK) + 1);
+                load.cells += len as u64 * columns;
+                load.chunks += columns / u64::from(CHUNK) + u64::from(self.strands);
                 count.taken += 1;
             }
             queries.take(load.queries - taken, &mut batch.records, &mut batch.queries);
         }
+        batch.cells = load.cells;
         Ok(batch)
     }
 
@@ -124,6 +130,14 @@ impl Run<'_> {
             None => (ALL_QUERIES / workers, self.cells.load(Ordering::Relaxed)),
         };
         Load { queries, residues: ALL_RESIDUES / workers, cells, chunks: ALL_CHUNKS / workers as u64 }
+    }
+
+    /// Columns of all strands that a query of `len` letters at this place among all is scored against, about.
+    fn columns(&self, place: u64, len: usize) -> u64 {
+        match &self.filter {
+            Some(filter) => filter.columns(len),
+            None => self.target_residues(place) * u64::from(self.strands),
+        }
     }
 
     /// Residues of the targets that the query at this place among all meets.

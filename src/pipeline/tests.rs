@@ -7,7 +7,7 @@ use crate::batch::Pair;
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
 use crate::engine::{Block, Directions, Edges, Swept, Window};
-use crate::options::{DeviceChoice, ScoringChoice};
+use crate::options::{DeviceChoice, FilterChoice, ScoringChoice};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -89,6 +89,7 @@ fn options(folder: &Path) -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 2,
+        filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
         threads: 4,
         batch: Some(2),

@@ -1,0 +1,116 @@
+//! How well an alignment must score so that a piece of the query is found in it without an edit. The
+//! theorem and its proof stand in docs/algorithm.md, section 6.
+//!
+//! A query is cut into consecutive pieces of `piece` letters; what is left at its end belongs to none.
+
+use crate::scoring::{Scoring, Substitution};
+
+/// What is known of the alignments of a query that is cut into pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pieces {
+    len: i64,
+    piece: i64,
+    match_: i64,
+    /// Twice what an alignment loses at least by each piece that it covers and that does not match as it is.
+    spoil: i64,
+}
+
+impl Pieces {
+    /// For a query of `len` letters and pieces of `piece`. `None` where the proof does not hold for the
+    /// scoring, or no alignment is sure to hold a piece.
+    pub fn new(len: usize, piece: usize, scoring: &Scoring) -> Option<Pieces> {
+        let Substitution::Equal { match_, mismatch } = scoring.substitution else { return None };
+        let [a, b] = [match_, mismatch].map(i64::from);
+        let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
+        let (len, piece) = (i64::try_from(len).ok()?, i64::try_from(piece).ok()?);
+        if piece < 1 || 2 * (a + e) * (piece - 1) < o || !scoring.fits(len as usize) {
+            return None;
+        }
+        let spoil = (2 * (a + b)).min(2 * (o + e)).min(o + 2 * (a + e));
+        let pieces = Pieces { len, piece, match_: a, spoil };
+        (i64::from(pieces.least_score()) <= a * len).then_some(pieces)
+    }
+
+    /// The least score of which it is known that every alignment that has it, or a higher one, holds a
+    /// complete piece in which all letters match, side by side.
+    pub fn least_score(&self) -> i32 {
+        self.most_score(0) + 1
+    }
+
+    /// The most that an alignment scores which holds at most `found` such pieces.
+    pub fn most_score(&self, found: usize) -> i32 {
+        let found = found.min(self.len as usize) as i64;
+        // With so many pieces inside, the longest is the best, and the bound is straight on both sides of
+        // `found` of them: the ends decide, and where not all letters of the last pieces are there.
+        let longest_with = |inside: i64| self.piece * (inside + 2) - 2;
+        let last = self.inside(self.len - 1);
+        let ends = [self.len, self.len - 1, longest_with(last - 1), longest_with(found)];
+        ends.map(|l| self.spoilt(l.clamp(0, self.len), found)).into_iter().max().unwrap_or(0) as i32
+    }
+
+    /// The most that an alignment of `l` letters scores if all but `found` of the pieces inside are spoilt.
+    fn spoilt(&self, l: i64, found: i64) -> i64 {
+        self.match_ * l - ((self.inside(l) - found).max(0) * self.spoil + 1) / 2
+    }
+
+    /// The fewest complete pieces inside any `l` letters in a row.
+    fn inside(&self, l: i64) -> i64 {
+        // The worst place begins right behind the first letter of a piece, unless there is only one place.
+        if l == self.len { l / self.piece } else { ((l + 1) / self.piece - 1).max(0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the definition has it: all stretches of the query.
+    fn by_definition(len: usize, piece: usize, match_: i64, spoil_twice: i64, found: usize) -> i64 {
+        let inside = |place: usize, l: usize| {
+            (0..len / piece).filter(|k| k * piece >= place && (k + 1) * piece <= place + l).count()
+        };
+        let fewest = |l: usize| (0..=len - l).map(|place| inside(place, l)).min().unwrap();
+        (0..=len)
+            .map(|l| match_ * l as i64 - (fewest(l).saturating_sub(found) as i64 * spoil_twice + 1) / 2)
+            .max()
+            .unwrap()
+    }
+
+    #[test]
+    fn scores_are_those_of_the_definition() {
+        let schemes = [
+            ((1, 4, 6, 1), 10),
+            ((2, 4, 4, 2), 12),
+            ((2, 3, 5, 2), 10),
+            ((1, 1, 0, 2), 4),
+            ((5, 4, 9, 1), 18),
+            ((1, 19, 40, 1), 40),
+        ];
+        for ((a, b, o, e), spoil_twice) in schemes {
+            let scoring = Scoring::dna(a, b, o, e);
+            for len in [1, 2, 5, 20, 31, 64, 100, 150] {
+                for piece in [5, 8, 11, 13, 20, 22, 31, 64, 151] {
+                    let most: Vec<i64> = (0..=len / piece + 1)
+                        .map(|found| by_definition(len, piece, a.into(), spoil_twice, found))
+                        .collect();
+                    let place = format!("{len} letters, pieces of {piece}, {scoring}");
+                    let Some(pieces) = Pieces::new(len, piece, &scoring) else {
+                        let proven = 2 * (a + e) * (piece as i32 - 1) >= o;
+                        assert!(!proven || most[0] == i64::from(a) * len as i64, "{place}");
+                        continue;
+                    };
+                    let found: Vec<i64> = (0..most.len()).map(|n| pieces.most_score(n).into()).collect();
+                    assert_eq!(found, most, "{place}");
+                    assert_eq!(i64::from(pieces.least_score()), most[0] + 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_too_short_for_the_proof_are_refused() {
+        // An insertion over three pieces of one letter costs 15 + 3 * 6, less than three over two.
+        assert_eq!(Pieces::new(100, 1, &Scoring::dna(5, 40, 15, 1)), None);
+        assert!(Pieces::new(100, 3, &Scoring::dna(5, 40, 15, 1)).is_some());
+    }
+}
