@@ -12,10 +12,10 @@ use swalign::candidates::{self, Layout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
-use swalign::options::{DeviceChoice, Mode, Options, ScoringChoice};
+use swalign::options::{DeviceChoice, Format, Mode, Options, ScoringChoice};
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
-use swalign::writer::SamWriter;
+use swalign::writer::Writer;
 use swalign::writer::tags::{Differences, Residues};
 use tempfile::NamedTempFile;
 
@@ -176,6 +176,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         query: "reads.fq".into(),
         reference: "targets.fa".into(),
         output: None,
+        format: Format::Sam,
         alphabet: None,
         scoring: ScoringChoice::default(),
         both_strands: true,
@@ -197,8 +198,8 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
     (options, names, Arc::new(targets))
 }
 
-fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> SamWriter {
-    SamWriter::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), names, targets).expect("header")
+fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> Writer {
+    Writer::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), names, targets).expect("header")
 }
 
 #[divan::bench(args = [200_000, 1_000_000], sample_count = 20)]

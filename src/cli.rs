@@ -4,7 +4,7 @@ pub mod terminal;
 mod values;
 
 use crate::alphabet::Alphabet;
-use crate::options::{DeviceChoice, Mode, Options, Preset, ScoringChoice};
+use crate::options::{DeviceChoice, Format, Mode, Options, Preset, ScoringChoice};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -138,10 +138,16 @@ struct OutputFlags {
     /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Format of the output [default: by the output file's extension, .sam or .paf, else sam]
+    ///
+    /// The same hits in each. PAF has minimap2's columns, the tags NM, AS, tp, de and cg, no header and no
+    /// read groups.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<FormatName>,
     /// Write = and X in CIGARs instead of M
     #[arg(long)]
     eqx: bool,
-    /// Read group of all records, such as '@RG\tID:run1\tSM:sample1'
+    /// Read group of all records (PAF has none), such as '@RG\tID:run1\tSM:sample1'
     #[arg(short = 'R', long, value_name = "LINE", value_parser = values::read_group)]
     read_group: Option<String>,
     /// Say only what went wrong
@@ -223,6 +229,22 @@ impl From<PresetName> for Preset {
     }
 }
 
+/// The formats, as the command line names them.
+#[derive(Clone, Copy, ValueEnum)]
+enum FormatName {
+    Sam,
+    Paf,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Format {
+        match name {
+            FormatName::Sam => Format::Sam,
+            FormatName::Paf => Format::Paf,
+        }
+    }
+}
+
 /// Parses the process's command line. Help, version and usage errors are printed, and end the
 /// process with code 0 or 2.
 pub fn parse() -> Command {
@@ -276,11 +298,13 @@ fn clearer(error: clap::Error) -> clap::Error {
 impl Flags {
     fn resolve(self, mode: Mode, query: PathBuf, reference: PathBuf, command_line: String) -> Options {
         let Flags { scoring, hits, output, machine } = self;
+        let named = output.output.as_deref().and_then(Format::of_file);
         Options {
             mode,
             query,
             reference,
             output: output.output.filter(|path| path != Path::new("-")),
+            format: output.format.map(Format::from).or(named).unwrap_or_default(),
             alphabet: scoring.alphabet,
             scoring: ScoringChoice {
                 preset: scoring.preset.map(Preset::from),
@@ -399,6 +423,7 @@ mod tests {
         assert!(options.both_strands && !options.eqx && !options.checked_shaders);
         assert!(options.threads >= 1);
         assert_eq!((options.verbosity, options.read_group), (1, None));
+        assert_eq!(options.format, Format::Sam);
     }
 
     #[test]
@@ -510,6 +535,22 @@ mod tests {
         refused(&["-o", path, "q", path], &["--output would overwrite", path]);
         refused(&["-o", path, path, "r"], &["--output would overwrite", path]);
         options(&["-o", "/dev/null", "/dev/null", "r"]);
+    }
+
+    #[test]
+    fn formats_by_extension_and_by_name() {
+        let format = |words: &[&str]| options(&[words, &["q", "r"]].concat()).format;
+        for (file, expected) in [("x.sam", Format::Sam), ("x.paf", Format::Paf), ("a.b/x.y.PAF", Format::Paf)]
+        {
+            assert_eq!(format(&["-o", file]), expected, "{file}");
+        }
+        for file in ["x", "x.txt", ".paf", "paf", "x.paf.gz", "x.sam/paf", "-"] {
+            assert_eq!(format(&["-o", file]), Format::Sam, "{file}");
+        }
+        assert_eq!(format(&["--format", "paf"]), Format::Paf);
+        assert_eq!(format(&["--format", "sam", "-o", "x.paf"]), Format::Sam);
+        assert_eq!(format(&["--format", "paf", "-o", "x.sam"]), Format::Paf);
+        refused(&["--format", "cram", "q", "r"], &["--format", "sam", "paf"]);
     }
 
     #[test]

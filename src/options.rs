@@ -3,7 +3,7 @@
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
 use crate::scoring::{MAX_PARAMETER, Matrix, Scoring, Substitution};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which queries meet which targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,14 @@ pub enum DeviceChoice {
     AllGpus,
     /// GPUs by index, PCI id or part of the name.
     Gpus(Vec<String>),
+}
+
+/// The format of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    #[default]
+    Sam,
+    Paf,
 }
 
 /// Scoring as asked for; [`ScoringChoice::resolve`] fills in what was left open.
@@ -67,6 +75,7 @@ pub struct Options {
     pub reference: PathBuf,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
+    pub format: Format,
     /// `None` detects it from the reference.
     pub alphabet: Option<Alphabet>,
     pub scoring: ScoringChoice,
@@ -93,6 +102,18 @@ pub struct Options {
     pub verbosity: u8,
     /// Run shaders with the driver's bounds checks on.
     pub checked_shaders: bool,
+}
+
+impl Format {
+    /// The format that a file's name stands for, in upper or lower case.
+    pub fn of_file(path: &Path) -> Option<Format> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match &*extension {
+            "sam" => Some(Format::Sam),
+            "paf" => Some(Format::Paf),
+            _ => None,
+        }
+    }
 }
 
 impl Preset {

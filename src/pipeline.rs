@@ -22,7 +22,7 @@ use crate::hits::{self, Effort, Rules};
 use crate::options::{Mode, Options, default_min_score};
 use crate::reader::{Queries, Reader, Record, References, read_references};
 use crate::scoring::Scoring;
-use crate::writer::{Output, SamWriter};
+use crate::writer::{Output, Writer};
 use device::Crew;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ struct Run<'a> {
     scoring: Arc<Scoring>,
     rules: Rules,
     strands: u32,
-    writer: SamWriter,
+    writer: Writer,
     failure: Failure,
     /// Cells that a batch should have, as the workers' speed suggests.
     cells: AtomicU64,
@@ -220,7 +220,7 @@ impl<'a> Run<'a> {
         let min_score = options.min_score.unwrap_or_else(|| default_min_score(&scoring));
         let targets = Arc::new(references.sequences);
         let writer =
-            SamWriter::new(options, min_score, Arc::clone(&scoring), references.names, Arc::clone(&targets))?;
+            Writer::new(options, min_score, Arc::clone(&scoring), references.names, Arc::clone(&targets))?;
         let rules = Rules {
             min_score,
             secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,

@@ -1,7 +1,7 @@
 //! The plain twin of our text: records as noodles holds them, written by noodles. Ours must be the same
 //! byte for byte, the refusals too, and noodles must read it back.
 
-use super::SamWriter;
+use super::Writer;
 use super::tags::mapping_quality;
 use super::tests::{Random, at, options, read, writer};
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand};
@@ -15,7 +15,7 @@ use noodles_sam::alignment::io::Write as _;
 use noodles_sam::alignment::record::cigar::op::{Kind, Op as SamOp};
 use noodles_sam::alignment::record::data::field::Tag;
 use noodles_sam::alignment::record::{Flags, MappingQuality};
-use noodles_sam::io::{Reader, Writer};
+use noodles_sam::io::{Reader, Writer as SamWriter};
 use std::io;
 
 /// One query against a few targets.
@@ -29,7 +29,7 @@ struct Case {
 }
 
 impl Case {
-    fn writer(&self) -> SamWriter {
+    fn writer(&self) -> Writer {
         let targets: Vec<_> =
             self.targets.iter().map(|(name, letters)| (name.as_str(), letters.as_str())).collect();
         writer(&self.options, self.scoring.clone(), &targets).unwrap()
@@ -217,7 +217,7 @@ impl Random {
 }
 
 fn written(header: &Header, lines: &[RecordBuf]) -> io::Result<Vec<u8>> {
-    let mut writer = Writer::new(Vec::new());
+    let mut writer = SamWriter::new(Vec::new());
     lines.iter().try_for_each(|line| writer.write_alignment_record(header, line))?;
     Ok(writer.into_inner())
 }
@@ -284,7 +284,7 @@ fn headers_are_those_of_noodles() {
         let expected = case.targets.iter().map(|(name, letters)| (name.clone(), letters.len()));
         assert!(read.eq(expected), "{references} references");
         let mut again = Vec::new();
-        Writer::new(&mut again).write_header(&header).unwrap();
+        SamWriter::new(&mut again).write_header(&header).unwrap();
         assert!(again == text.as_bytes(), "{references} references");
     }
 }
