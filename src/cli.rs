@@ -8,14 +8,14 @@ use crate::options::{DeviceChoice, Format, Mode, Options, Preset, ScoringChoice}
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, process, thread};
 
 /// What the user asks for.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Align, and write SAM.
+    /// Align, and write what was found.
     Align(Box<Options>),
     /// List the devices.
     Devices,
@@ -138,10 +138,10 @@ struct OutputFlags {
     /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Format of the output [default: by the output file's extension, .sam or .paf, else sam]
+    /// Format of the output [default: by the output file's extension, .sam, .bam or .paf, else sam]
     ///
-    /// The same hits in each. PAF has minimap2's columns, the tags NM, AS, tp, de and cg, no header and no
-    /// read groups.
+    /// The same hits in each. BAM is for nucleotides, and is not written to a terminal. PAF has minimap2's
+    /// columns, the tags NM, AS, tp, de and cg, no header and no read groups.
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatName>,
     /// Write = and X in CIGARs instead of M
@@ -233,6 +233,7 @@ impl From<PresetName> for Preset {
 #[derive(Clone, Copy, ValueEnum)]
 enum FormatName {
     Sam,
+    Bam,
     Paf,
 }
 
@@ -240,6 +241,7 @@ impl From<FormatName> for Format {
     fn from(name: FormatName) -> Format {
         match name {
             FormatName::Sam => Format::Sam,
+            FormatName::Bam => Format::Bam,
             FormatName::Paf => Format::Paf,
         }
     }
@@ -248,7 +250,8 @@ impl From<FormatName> for Format {
 /// Parses the process's command line. Help, version and usage errors are printed, and end the
 /// process with code 0 or 2.
 pub fn parse() -> Command {
-    match parse_from(std::env::args_os()) {
+    let to_terminal = io::stdout().is_terminal();
+    match parse_from(std::env::args_os()).and_then(|command| readable(command, to_terminal)) {
         Ok(command) => command,
         Err(error) if error.use_stderr() => {
             // Where stderr is gone too, the exit code is all that is left to say.
@@ -279,6 +282,21 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
         return Err(usage(ErrorKind::ArgumentConflict, text));
     }
     Ok(Command::Align(Box::new(flags.resolve(mode, query, reference, command_line(&line)))))
+}
+
+/// Refuses to write BAM where a person would have to read it.
+fn readable(command: Command, to_terminal: bool) -> Result<Command, clap::Error> {
+    let to_stdout = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path == "/dev/stdout");
+    match &command {
+        Command::Align(options)
+            if options.format == Format::Bam && to_terminal && to_stdout(&options.output) =>
+        {
+            let text = "BAM is binary, and stdout is a terminal; give a file with -o, pipe it on, or take \
+                        --format sam";
+            Err(usage(ErrorKind::ArgumentConflict, text))
+        }
+        _ => Ok(command),
+    }
 }
 
 /// A third file is a misplaced subcommand in clap's words; says it in the user's.
@@ -550,7 +568,26 @@ mod tests {
         assert_eq!(format(&["--format", "paf"]), Format::Paf);
         assert_eq!(format(&["--format", "sam", "-o", "x.paf"]), Format::Sam);
         assert_eq!(format(&["--format", "paf", "-o", "x.sam"]), Format::Paf);
-        refused(&["--format", "cram", "q", "r"], &["--format", "sam", "paf"]);
+        assert_eq!(format(&["--format", "bam"]), Format::Bam);
+        refused(&["--format", "cram", "q", "r"], &["--format", "sam", "bam", "paf"]);
+    }
+
+    #[test]
+    fn bam_is_not_for_terminals() {
+        for (words, fine) in [
+            (&["--format", "bam"][..], false),
+            (&["--format", "bam", "-o", "-"], false),
+            (&["--format", "bam", "-o", "/dev/stdout"], false),
+            (&["-o", "x.bam"], true),
+            (&["--format", "sam"], true),
+            (&["--format", "paf"], true),
+        ] {
+            let parsed = || parsed(&[words, &["q", "r"]].concat()).unwrap();
+            assert!(readable(parsed(), false).is_ok(), "{words:?}");
+            let error = readable(parsed(), true).err().map(|error| error.to_string());
+            assert_eq!(error.is_none(), fine, "{words:?}: {error:?}");
+            assert!(error.is_none_or(|error| error.contains("-o") && error.contains("terminal")));
+        }
     }
 
     #[test]

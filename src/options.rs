@@ -36,6 +36,7 @@ pub enum DeviceChoice {
 pub enum Format {
     #[default]
     Sam,
+    Bam,
     Paf,
 }
 
@@ -110,6 +111,7 @@ impl Format {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match &*extension {
             "sam" => Some(Format::Sam),
+            "bam" => Some(Format::Bam),
             "paf" => Some(Format::Paf),
             _ => None,
         }

@@ -1,5 +1,7 @@
-//! Output: alignments as SAM or PAF, and where it goes.
+//! Output: alignments as SAM, BAM or PAF, and where it goes.
 
+mod bam;
+pub mod bgzf;
 mod header;
 mod line;
 #[cfg(test)]
@@ -14,11 +16,13 @@ mod tests;
 pub use output::Output;
 
 use crate::alignment::Found;
+use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
-use crate::error::Result;
+use crate::error::{Error, Place, Result};
 use crate::options::{Format, Options};
 use crate::reader::Record;
 use crate::scoring::Scoring;
+use bgzf::{Joint, Part};
 use line::Lines;
 use std::sync::Arc;
 use tags::Residues;
@@ -53,6 +57,7 @@ impl Writer {
         let text = header::text(options, min_score, &scoring, group, &names, &targets)?;
         let header = match options.format {
             Format::Sam => text,
+            Format::Bam => vec![bgzf::pack(&bam_header(options, &scoring, &text, &names, &targets)?)?],
             Format::Paf => Vec::new(),
         };
         let residues = Residues::new(scoring.alphabet);
@@ -66,7 +71,26 @@ impl Writer {
         &self.header
     }
 
-    /// The bytes of all records of the given queries and what was found for them, in their order.
+    /// What puts the parts of a run behind one another.
+    pub fn joint(&self) -> Result<Joint> {
+        match self.format {
+            Format::Bam => Joint::of_blocks(),
+            Format::Sam | Format::Paf => Ok(Joint::of_text()),
+        }
+    }
+
+    /// The records of the given queries, all of one of [`bgzf::groups`], of which the first is number
+    /// `first` (from 0) of the input.
+    pub fn part(&self, first: u64, queries: &[Record], found: &[Found]) -> Result<Part> {
+        let bytes = self.records(queries, found)?;
+        match self.format {
+            Format::Bam => bgzf::part(first, queries.len(), bytes),
+            Format::Sam | Format::Paf => Ok(Part::Ready(bytes)),
+        }
+    }
+
+    /// The bytes, in BAM not yet packed, of all records of the given queries and what was found for them,
+    /// in their order.
     pub fn records(&self, queries: &[Record], found: &[Found]) -> Result<Vec<u8>> {
         let letters = |query: &Record| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
         let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
@@ -75,10 +99,30 @@ impl Writer {
         self.lines.for_each(queries, found, |line| {
             match self.format {
                 Format::Sam => sam::push(&mut out, line, group),
+                Format::Bam => return bam::push(&mut out, line, group),
                 Format::Paf => paf::push(&mut out, line, &self.lines.residues),
             }
             Ok(())
         })?;
         Ok(out)
     }
+}
+
+/// The header of BAM, not yet packed.
+fn bam_header(
+    options: &Options,
+    scoring: &Scoring,
+    text: &[Vec<u8>],
+    names: &[String],
+    targets: &Sequences,
+) -> Result<Vec<u8>> {
+    if scoring.alphabet == Alphabet::Protein {
+        let problem = "BAM has letters for nucleotides only; write proteins as SAM or PAF (--format)";
+        return Err(Error::Usage(problem.to_string()));
+    }
+    bam::header(text, names, targets).ok_or_else(|| {
+        let place = Place { file: options.reference.clone(), ..Place::default() };
+        let problem = "BAM can't hold so many references: its header has more than 2 GiB";
+        Error::input(place, problem, "write SAM or PAF (--format), which have no such limit")
+    })
 }
