@@ -1,7 +1,7 @@
 //! BAM: a line in binary (SAMv1 specification, 4.2), field by field what `sam` writes as text.
 //!
-//! The bytes are those that samtools makes of our SAM, but for U, which it takes for N. Our alignments
-//! take it for T, and NM and MD with them. The tests hold the records against noodles too.
+//! The bytes are those that samtools makes of our SAM. BAM has letters for nucleotides only, so that runs
+//! of proteins are refused before they get here.
 
 use super::line::{Aligned, Kind, Line, Refused};
 use crate::batch::Sequences;
@@ -34,7 +34,6 @@ const fn codes() -> [u8; 256] {
         codes[LETTERS[code] as usize] = code as u8;
         code += 1;
     }
-    (codes[b'U' as usize], codes[b'u' as usize]) = (codes[b'T' as usize], codes[b'T' as usize]);
     codes
 }
 

@@ -15,8 +15,17 @@ use rayon::prelude::*;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Queries whose records are made in one go, and in BAM have blocks of their own.
-pub const GROUP: usize = 256;
+/// Queries whose records are made in one go, and in BAM have blocks of their own. The less there are, the
+/// finer an input can be split; the more, the fuller the blocks. Against blocks that are all full, files
+/// are larger by
+///
+/// | queries | 150 letters, qualities | 20 letters, none | 3,000 letters, qualities |
+/// |---|---|---|---|
+/// | 128 | 0.9 % | 10 % | 0.02 % |
+/// | 256 | 0.7 % | 4.7 % | 0.01 % |
+/// | 512 | 0.3 % | 1.0 % | 0 |
+/// | 1024 | 0.2 % | 0.9 % | 0 |
+pub const GROUP: usize = 512;
 /// Bytes of a full block before they are deflated; as samtools cuts.
 const BLOCK: usize = 0xff00;
 /// Deflate's level, 0 to 9.
@@ -167,19 +176,19 @@ mod tests {
     fn groups_cover_a_batch() {
         let all = |first, len| groups(first, len).collect::<Vec<_>>();
         assert!(all(0, 0).is_empty());
-        assert_eq!(all(0, 256), [0..256]);
-        assert_eq!(all(0, 257), [0..256, 256..257]);
-        assert_eq!(all(1, 255), [0..255]);
-        assert_eq!(all(1, 256), [0..255, 255..256]);
-        assert_eq!(all(511, 600), [0..1, 1..257, 257..513, 513..600]);
-        assert_eq!(all(256, 1), [0..1]);
+        assert_eq!(all(0, 512), [0..512]);
+        assert_eq!(all(0, 513), [0..512, 512..513]);
+        assert_eq!(all(1, 511), [0..511]);
+        assert_eq!(all(1, 512), [0..511, 511..512]);
+        assert_eq!(all(1023, 1100), [0..1, 1..513, 513..1025, 1025..1100]);
+        assert_eq!(all(512, 1), [0..1]);
     }
 
     #[test]
     fn blocks_do_not_depend_on_batches() {
-        for queries in [0, 1, 255, 256, 257, 600] {
+        for queries in [0, 1, 511, 512, 513, 1200] {
             let expected = joined(0, queries, &[queries.max(1)]);
-            for batches in [&[1][..], &[2, 255], &[256], &[257, 1, 3], &[100_000]] {
+            for batches in [&[1][..], &[2, 511], &[512], &[513, 1, 3], &[100_000]] {
                 assert!(joined(0, queries, batches) == expected, "{queries} queries in {batches:?}");
             }
             let sizes: Vec<usize> = (0..queries).map(|query| records(query).len()).collect();
@@ -198,11 +207,11 @@ mod tests {
     #[test]
     fn stretches_joined_are_the_whole() {
         let end = end_of_file().unwrap().len();
-        let mut parts = joined(0, 512, &[7]);
-        for (first, queries) in [(512, 256), (768, 132)] {
+        let mut parts = joined(0, 1024, &[7]);
+        for (first, queries) in [(1024, 512), (1536, 132)] {
             parts.truncate(parts.len() - end);
-            parts.extend(joined(first, queries, &[300]));
+            parts.extend(joined(first, queries, &[600]));
         }
-        assert!(parts == joined(0, 900, &[31]));
+        assert!(parts == joined(0, 1668, &[31]));
     }
 }
