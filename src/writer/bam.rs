@@ -203,3 +203,65 @@ fn push_number(out: &mut Vec<u8>, tag: &[u8; 2], number: i64) {
 fn too_long(problem: String) -> Refused {
     Refused { format: "BAM", problem, remedy: "write SAM or PAF (--format), which have no such limit" }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bins of the specification's own tree: 8 more to a level, from windows of 16 KiB on.
+    #[test]
+    fn bins() {
+        assert_eq!(bin(0, 1), 4681);
+        assert_eq!(bin(0, 1 << 14), 4681);
+        assert_eq!(bin(0, (1 << 14) + 1), 585);
+        assert_eq!(bin((1 << 14) - 1, 1 << 14), 4681);
+        assert_eq!(bin(1 << 14, (1 << 14) + 1), 4682);
+        assert_eq!(bin((1 << 17) - 1, (1 << 17) + 1), 73);
+        assert_eq!(bin(1 << 17, 1 << 18), 586);
+        assert_eq!(bin(0, (1 << 20) + 1), 9);
+        assert_eq!(bin(0, (1 << 23) + 1), 1);
+        assert_eq!(bin(0, (1 << 26) + 1), 0);
+        assert_eq!(bin(1 << 26, (1 << 26) + (1 << 23) + 1), 2);
+        assert_eq!(bin((1 << 29) - 1, 1 << 29), 37_448);
+    }
+
+    #[test]
+    fn numbers_take_the_smallest_type() {
+        let bytes = |number| {
+            let mut out = Vec::new();
+            push_number(&mut out, b"AS", number);
+            assert_eq!(&out[..2], b"AS");
+            out.split_off(2)
+        };
+        for (number, expected) in [
+            (0, &b"C\0"[..]),
+            (255, b"C\xff"),
+            (256, b"S\0\x01"),
+            (65_535, b"S\xff\xff"),
+            (65_536, b"I\0\0\x01\0"),
+            (-1, b"c\xff"),
+            (-128, b"c\x80"),
+            (-129, b"s\x7f\xff"),
+            (-32_769, b"i\xff\x7f\xff\xff"),
+        ] {
+            assert_eq!(bytes(number), expected, "{number}");
+        }
+    }
+
+    /// Of letters whose number is odd the last 4 bits are 0.
+    #[test]
+    fn letters_by_four_bits() {
+        let mut out = Vec::new();
+        push_letters(&mut out, b"=ACMGRSVTWYHKDBNacgtnU.zA");
+        assert_eq!(out, b"\x01\x23\x45\x67\x89\xab\xcd\xef\x12\x48\xff\xff\x10");
+    }
+
+    #[test]
+    fn what_has_no_room_is_refused() {
+        let mut out = Vec::new();
+        assert!(push_cigar(&mut out, &[((1 << 28) - 1, Kind::Match)]).is_ok());
+        assert_eq!(out, b"\xf0\xff\xff\xff");
+        let refused = push_cigar(&mut out, &[(1 << 28, Kind::Deletion)]).err().unwrap();
+        assert!(refused.problem.contains("268435456") && refused.remedy.contains("--format"));
+    }
+}
