@@ -21,7 +21,7 @@ pub enum Command {
     Devices,
 }
 
-/// Exact Smith-Waterman on any GPU (and on the CPU), SAM out.
+/// Exact Smith-Waterman on any GPU (and on the CPU), SAM, BAM or PAF out.
 #[derive(Parser)]
 #[command(
     name = "swalign",
