@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::command::{Outcome, command, finish, run, run_here};
+use common::command::{Outcome, run, run_here};
 use common::random::Random;
 use noodles_bam::io::Reader;
 use noodles_sam::alignment::io::Write as _;
@@ -262,17 +262,28 @@ fn proteins_are_not_for_bam() {
 #[test]
 fn a_failure_ends_no_bam() {
     let folder = folder(5);
-    let mut queries = fs::read(folder.path().join("q.fq")).unwrap();
-    queries.extend_from_slice(b"@bad\nACGT\n+\nII\n");
-    fs::write(folder.path().join("bad.fq"), &queries).unwrap();
-    for (input, what) in [(&b""[..], "empty"), (&queries, "bad")] {
-        for output in [&["--format", "bam"][..], &["-o", "out.bam"]] {
-            let args = [&["--device", "cpu", "--batch", "1"], output, &["-", "ref.fa"]].concat();
-            let outcome = finish(command(folder.path()).args(&args).write_stdin(input));
-            assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-            assert!(outcome.stderr.contains(what), "{}", outcome.stderr);
-            assert!(!outcome.stdout.ends_with(END), "{args:?}");
-            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{args:?} left a file");
-        }
+    let queries = fs::read_to_string(folder.path().join("q.fa")).unwrap();
+    // One target too many: that is known when all records are written.
+    fs::write(folder.path().join("t.fa"), queries.clone() + ">more\nACGT\n").unwrap();
+    for output in [&["--format", "bam"][..], &["-o", "out.bam"]] {
+        let args = [&["pairs", "--device", "cpu", "--batch", "1"], output, &["q.fa", "t.fa"]].concat();
+        let outcome = run(folder.path(), &args);
+        assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("5 queries for the 6 targets"), "{}", outcome.stderr);
+        assert_eq!(outcome.stdout.is_empty(), output[0] == "-o");
+        assert!(!outcome.stdout.ends_with(END), "{args:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{args:?} left a file");
+    }
+}
+
+/// As in SAM, an empty file is a mistake.
+#[test]
+fn no_queries_are_refused() {
+    let folder = folder(1);
+    fs::write(folder.path().join("q.fa"), "").unwrap();
+    for format in ["sam", "bam", "paf"] {
+        let outcome = run(folder.path(), &["--device", "cpu", "--format", format, "q.fa", "ref.fa"]);
+        assert_eq!((outcome.code, outcome.stdout.len()), (Some(1), 0), "{format}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("empty"), "{format}: {}", outcome.stderr);
     }
 }
