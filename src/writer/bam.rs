@@ -188,11 +188,11 @@ fn push_text(out: &mut Vec<u8>, tag: &[u8; 2], text: &[u8]) {
 /// A number of 32 bits, in the smallest type that holds it, as samtools writes it.
 fn push_number(out: &mut Vec<u8>, tag: &[u8; 2], number: i64) {
     let (kind, bytes) = match number {
-        0..=0xff => (b'C', 1),
-        0..=0xffff => (b'S', 2),
-        0.. => (b'I', 4),
-        -0x80.. => (b'c', 1),
-        -0x8000.. => (b's', 2),
+        0..0x100 => (b'C', 1),
+        0x100..0x1_0000 => (b'S', 2),
+        0x1_0000.. => (b'I', 4),
+        -0x80..0 => (b'c', 1),
+        -0x8000..-0x80 => (b's', 2),
         _ => (b'i', 4),
     };
     out.extend_from_slice(tag);

@@ -2,11 +2,11 @@
 //!
 //! Where blocks begin follows from the input alone, never from batches or threads. The header has blocks
 //! of its own. After it a block begins with the records of every [`GROUP`]-th query, counted from the
-//! first of the input, and within such a group after every [`BLOCK`] bytes. So the blocks of queries from
+//! first of the input, and within such a group after every 65,280 bytes. So the blocks of queries from
 //! one multiple of `GROUP` to another are the same wherever the rest is written, and files of such
 //! stretches, joined byte by byte, give those of the whole.
 //!
-//! A block's bytes are those of zlib-rs at [`LEVEL`], the same on all processors.
+//! A block's bytes are those of zlib-rs at one level, the same on all processors.
 
 use crate::error::{Error, Result};
 use noodles_bgzf::io::Writer;
@@ -174,14 +174,21 @@ mod tests {
 
     #[test]
     fn groups_cover_a_batch() {
-        let all = |first, len| groups(first, len).collect::<Vec<_>>();
-        assert!(all(0, 0).is_empty());
-        assert_eq!(all(0, 512), [0..512]);
-        assert_eq!(all(0, 513), [0..512, 512..513]);
-        assert_eq!(all(1, 511), [0..511]);
-        assert_eq!(all(1, 512), [0..511, 511..512]);
-        assert_eq!(all(1023, 1100), [0..1, 1..513, 513..1025, 1025..1100]);
-        assert_eq!(all(512, 1), [0..1]);
+        let ends = |first, len| {
+            let mut at = 0;
+            let end = |of: Range<usize>| {
+                assert_eq!(std::mem::replace(&mut at, of.end), of.start);
+                of.end
+            };
+            groups(first, len).map(end).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(0, 0), []);
+        assert_eq!(ends(0, 512), [512]);
+        assert_eq!(ends(0, 513), [512, 513]);
+        assert_eq!(ends(1, 511), [511]);
+        assert_eq!(ends(1, 512), [511, 512]);
+        assert_eq!(ends(1023, 1100), [1, 513, 1025, 1100]);
+        assert_eq!(ends(512, 1), [1]);
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Case {
     }
 
     /// What noodles reads from the records in BAM.
-    fn from_bam(&self) -> io::Result<Vec<RecordBuf>> {
+    fn read_bam(&self) -> io::Result<Vec<RecordBuf>> {
         let options = Options { format: Format::Bam, ..self.options.clone() };
         let writer = Case { options, ..self.clone() }.writer();
         let mut bytes = writer.header().concat();
@@ -276,7 +276,7 @@ fn records_are_those_of_noodles() {
                 );
                 assert_eq!(text.unwrap_err().to_string(), expected, "seed {seed}");
                 if case.scoring.alphabet == Alphabet::Dna {
-                    assert_eq!(case.from_bam().unwrap_err().to_string(), expected, "seed {seed}");
+                    assert_eq!(case.read_bam().unwrap_err().to_string(), expected, "seed {seed}");
                 }
             }
             Ok(expected) => {
@@ -292,7 +292,7 @@ fn records_are_those_of_noodles() {
                     binary += 1;
                     let lines: Vec<_> = lines.into_iter().map(of_four_bits).collect();
                     let expected = written(&header, &lines).unwrap();
-                    let again = case.from_bam().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                    let again = case.read_bam().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
                     assert_eq!(show(&written(&header, &again).unwrap()), show(&expected), "seed {seed}");
                 }
             }
@@ -317,7 +317,7 @@ fn cigars_that_bam_cannot_count() {
         let case = Case { options, scoring, targets, query, found };
         let header: Header = String::from_utf8(case.writer().header().concat()).unwrap().parse().unwrap();
         let expected = case.lines();
-        let again = case.from_bam().unwrap();
+        let again = case.read_bam().unwrap();
         assert!(written(&header, &again).unwrap() == written(&header, &expected).unwrap(), "{operations}");
         assert_eq!(again[0].cigar().as_ref().len(), expected[0].cigar().as_ref().len(), "{operations}");
     }
