@@ -1,8 +1,7 @@
 //! A record of the output before it has a format: what SAM, BAM and PAF each say in their own way.
 //!
 //! One primary line a query, further hits as secondary ones, an unmapped line where nothing was found.
-//! All formats take what SAM can hold and refuse the rest, so that the choice of a format never decides
-//! whether a run succeeds.
+//! What SAM can't hold is refused in all formats. BAM refuses more, which its own module names.
 
 use super::tags::{Differences, Residues, mapping_quality, sam_letter};
 use crate::alignment::{Alignment, Found, Op, Strand};
