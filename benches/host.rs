@@ -3,6 +3,7 @@
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::alphabet::Alphabet;
@@ -12,10 +13,11 @@ use swalign::candidates::{self, Layout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
-use swalign::options::{DeviceChoice, FilterChoice, Mode, Options, ScoringChoice};
+use swalign::options::{DeviceChoice, FilterChoice, Format, Mode, Options, ScoringChoice};
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
-use swalign::writer::SamWriter;
+use swalign::writer::Writer;
+use swalign::writer::bgzf::{GROUP, groups};
 use swalign::writer::tags::{Differences, Residues};
 use tempfile::NamedTempFile;
 
@@ -176,6 +178,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         query: "reads.fq".into(),
         reference: "targets.fa".into(),
         output: None,
+        format: Format::Sam,
         alphabet: None,
         scoring: ScoringChoice::default(),
         both_strands: true,
@@ -198,8 +201,8 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
     (options, names, Arc::new(targets))
 }
 
-fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> SamWriter {
-    SamWriter::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), names, targets).expect("header")
+fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> Writer {
+    Writer::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), names, targets).expect("header")
 }
 
 #[divan::bench(args = [200_000, 1_000_000], sample_count = 20)]
@@ -247,14 +250,41 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
     targets.iter().enumerate().map(read).collect()
 }
 
-/// As the pipeline formats them: 256 records into a text of their own.
+/// As the pipeline makes BAM: groups of queries, each packed into blocks of its own; raw bytes are counted.
+#[divan::bench(args = [false, true], sample_count = 10)]
+fn records_packed(bencher: Bencher, packed: bool) {
+    let (options, names, targets) = writing(50_000);
+    let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&targets, true).into_iter().unzip();
+    let writer = sam_writer((Options { format: Format::Bam, ..options }, names, targets));
+    let raw = || -> usize {
+        let groups = queries.chunks(GROUP).zip(found.chunks(GROUP));
+        groups.map(|(queries, found)| writer.records(queries, found).expect("records").len()).sum()
+    };
+    let parts = || -> usize {
+        let mut joint = writer.joint().expect("blocks");
+        let part = |of: Range<usize>| {
+            let part = writer.part(of.start as u64, &queries[of.clone()], &found[of]).expect("a part");
+            joint.add(part).expect("blocks").len()
+        };
+        groups(0, queries.len()).map(part).sum()
+    };
+    let make: &dyn Fn() -> usize = if packed { &parts } else { &raw };
+    let bytes = make();
+    assert!(if packed { bytes < raw() } else { bytes > 300 * queries.len() });
+    bencher
+        .counter(ItemsCount::new(queries.len()))
+        .counter(BytesCount::new(raw()))
+        .bench_local(|| assert_eq!(make(), bytes));
+}
+
+/// As the pipeline formats them: a group of queries into a text of their own.
 #[divan::bench(args = [false, true], sample_count = 20)]
 fn records_formatted(bencher: Bencher, qualities: bool) {
     let run = writing(100_000);
     let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&run.2, qualities).into_iter().unzip();
     let writer = sam_writer(run);
     let format = |visit: &mut dyn FnMut(&[u8])| {
-        for (queries, found) in queries.chunks(256).zip(found.chunks(256)) {
+        for (queries, found) in queries.chunks(GROUP).zip(found.chunks(GROUP)) {
             visit(&writer.records(queries, found).expect("records"));
         }
     };

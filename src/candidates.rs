@@ -7,8 +7,8 @@
 //! [`filter`] finds the stretches that can hold alignments of a higher score, without looking at all.
 
 pub mod filter;
-mod index;
-mod pieces;
+pub mod index;
+pub mod pieces;
 
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair};

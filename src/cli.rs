@@ -5,18 +5,20 @@ pub mod terminal;
 mod values;
 
 use crate::alphabet::Alphabet;
-use crate::options::{DeviceChoice, FilterChoice, Mode, Options, Preset, ScoringChoice, SearchOptions};
+use crate::options::{
+    DeviceChoice, FilterChoice, Format, Mode, Options, Preset, ScoringChoice, SearchOptions,
+};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, process, thread};
 
 /// What the user asks for.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Align, and write SAM.
+    /// Align, and write what was found.
     Align(Box<Options>),
     /// Search patterns with errors.
     Search(Box<SearchOptions>),
@@ -24,7 +26,7 @@ pub enum Command {
     Devices,
 }
 
-/// Exact Smith-Waterman on any GPU (and on the CPU), SAM out.
+/// Exact Smith-Waterman on any GPU (and on the CPU), SAM, BAM or PAF out.
 #[derive(Parser)]
 #[command(
     name = "swalign",
@@ -145,10 +147,16 @@ struct OutputFlags {
     /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Format of the output [default: by the output file's extension, .sam, .bam or .paf, else sam]
+    ///
+    /// The same hits in each. BAM is for nucleotides, and is not written to a terminal. PAF has minimap2's
+    /// columns, the tags NM, AS, tp, de and cg, no header and no read groups.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<FormatName>,
     /// Write = and X in CIGARs instead of M
     #[arg(long)]
     eqx: bool,
-    /// Read group of all records, such as '@RG\tID:run1\tSM:sample1'
+    /// Read group of all records (PAF has none), such as '@RG\tID:run1\tSM:sample1'
     #[arg(short = 'R', long, value_name = "LINE", value_parser = values::read_group)]
     read_group: Option<String>,
     /// Say only what went wrong
@@ -243,10 +251,29 @@ impl From<PresetName> for Preset {
     }
 }
 
+/// The formats, as the command line names them.
+#[derive(Clone, Copy, ValueEnum)]
+enum FormatName {
+    Sam,
+    Bam,
+    Paf,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Format {
+        match name {
+            FormatName::Sam => Format::Sam,
+            FormatName::Bam => Format::Bam,
+            FormatName::Paf => Format::Paf,
+        }
+    }
+}
+
 /// Parses the process's command line. Help, version and usage errors are printed, and end the
 /// process with code 0 or 2.
 pub fn parse() -> Command {
-    match parse_from(std::env::args_os()) {
+    let to_terminal = io::stdout().is_terminal();
+    match parse_from(std::env::args_os()).and_then(|command| readable(command, to_terminal)) {
         Ok(command) => command,
         Err(error) if error.use_stderr() => {
             // Where stderr is gone too, the exit code is all that is left to say.
@@ -282,6 +309,21 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
     Ok(Command::Align(Box::new(flags.resolve(mode, query, reference, command_line(&line)))))
 }
 
+/// Refuses to write BAM where a person would have to read it.
+fn readable(command: Command, to_terminal: bool) -> Result<Command, clap::Error> {
+    let to_stdout = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path == "/dev/stdout");
+    match &command {
+        Command::Align(options)
+            if options.format == Format::Bam && to_terminal && to_stdout(&options.output) =>
+        {
+            let text = "BAM is binary, and stdout is a terminal; give a file with -o, pipe it on, or take \
+                        --format sam";
+            Err(usage(ErrorKind::ArgumentConflict, text))
+        }
+        _ => Ok(command),
+    }
+}
+
 /// A third file is a misplaced subcommand in clap's words; says it in the user's.
 fn clearer(error: clap::Error) -> clap::Error {
     match error.get(ContextKind::InvalidSubcommand) {
@@ -299,11 +341,13 @@ fn clearer(error: clap::Error) -> clap::Error {
 impl Flags {
     fn resolve(self, mode: Mode, query: PathBuf, reference: PathBuf, command_line: String) -> Options {
         let Flags { scoring, hits, output, machine } = self;
+        let named = output.output.as_deref().and_then(Format::of_file);
         Options {
             mode,
             query,
             reference,
             output: output.output.filter(|path| path != Path::new("-")),
+            format: output.format.map(Format::from).or(named).unwrap_or_default(),
             alphabet: scoring.alphabet,
             scoring: ScoringChoice {
                 preset: scoring.preset.map(Preset::from),
@@ -428,6 +472,7 @@ mod tests {
         assert!(options.both_strands && !options.eqx && !options.checked_shaders);
         assert!(options.threads >= 1);
         assert_eq!((options.verbosity, options.read_group), (1, None));
+        assert_eq!(options.format, Format::Sam);
     }
 
     #[test]
@@ -539,6 +584,41 @@ mod tests {
         refused(&["-o", path, "q", path], &["--output would overwrite", path]);
         refused(&["-o", path, path, "r"], &["--output would overwrite", path]);
         options(&["-o", "/dev/null", "/dev/null", "r"]);
+    }
+
+    #[test]
+    fn formats_by_extension_and_by_name() {
+        let format = |words: &[&str]| options(&[words, &["q", "r"]].concat()).format;
+        for (file, expected) in [("x.sam", Format::Sam), ("x.paf", Format::Paf), ("a.b/x.y.PAF", Format::Paf)]
+        {
+            assert_eq!(format(&["-o", file]), expected, "{file}");
+        }
+        for file in ["x", "x.txt", ".paf", "paf", "x.paf.gz", "x.sam/paf", "-"] {
+            assert_eq!(format(&["-o", file]), Format::Sam, "{file}");
+        }
+        assert_eq!(format(&["--format", "paf"]), Format::Paf);
+        assert_eq!(format(&["--format", "sam", "-o", "x.paf"]), Format::Sam);
+        assert_eq!(format(&["--format", "paf", "-o", "x.sam"]), Format::Paf);
+        assert_eq!(format(&["--format", "bam"]), Format::Bam);
+        refused(&["--format", "cram", "q", "r"], &["--format", "sam", "bam", "paf"]);
+    }
+
+    #[test]
+    fn bam_is_not_for_terminals() {
+        for (words, fine) in [
+            (&["--format", "bam"][..], false),
+            (&["--format", "bam", "-o", "-"], false),
+            (&["--format", "bam", "-o", "/dev/stdout"], false),
+            (&["-o", "x.bam"], true),
+            (&["--format", "sam"], true),
+            (&["--format", "paf"], true),
+        ] {
+            let parsed = || parsed(&[words, &["q", "r"]].concat()).unwrap();
+            assert!(readable(parsed(), false).is_ok(), "{words:?}");
+            let error = readable(parsed(), true).err().map(|error| error.to_string());
+            assert_eq!(error.is_none(), fine, "{words:?}: {error:?}");
+            assert!(error.is_none_or(|error| error.contains("-o") && error.contains("terminal")));
+        }
     }
 
     #[test]

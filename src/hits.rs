@@ -77,6 +77,8 @@ struct Search {
     record: u32,
     /// Where the regions come from; `None` if they are all there are.
     rung: Option<Rung>,
+    /// With a rung, the least score of which the regions hold all.
+    least: i32,
     regions: Vec<Region>,
     found: Found,
     done: bool,
@@ -176,13 +178,19 @@ fn score_regions(
 }
 
 impl Search {
-    /// On the filter's first rung, or in full.
+    /// On the rung that a glance at the targets suggests, or the first one, or in full.
     fn new(scope: &Scope, record: u32, scratch: &mut Scratch) -> Result<Search, EngineError> {
-        let first = scope.filter.and_then(|filter| filter.first(query_len(scope, record)));
-        match first {
-            Some(rung) => {
+        let len = query_len(scope, record);
+        let begin = scope.filter.and_then(|filter| {
+            let seen = filter.glance(scope.batch, &scope.layout, record, scratch);
+            let least = scope.rules.threshold(seen);
+            let rung = filter.at_most(len, least).filter(|_| seen >= scope.rules.min_score);
+            Some((rung.or_else(|| filter.first(len))?, least))
+        });
+        match begin {
+            Some((rung, least)) => {
                 let mut search = Search { record, ..Search::default() };
-                search.take(scope, rung, scratch)?;
+                search.take(scope, rung, least, scratch)?;
                 Ok(search)
             }
             None => Ok(Search::whole(scope, record)),
@@ -197,11 +205,18 @@ impl Search {
         search
     }
 
-    /// Begins anew with the regions of a rung.
-    fn take(&mut self, scope: &Scope, rung: Rung, scratch: &mut Scratch) -> Result<(), EngineError> {
+    /// Begins anew with the regions of a rung that hold all that scores `least`, if the rung does.
+    fn take(
+        &mut self,
+        scope: &Scope,
+        rung: Rung,
+        least: i32,
+        scratch: &mut Scratch,
+    ) -> Result<(), EngineError> {
         let Some(filter) = scope.filter else { return Ok(()) };
-        let regions = filter.regions(scope.batch, &scope.layout, self.record, &rung, scratch)?;
-        self.rung = Some(rung);
+        let least = least.max(rung.least);
+        let regions = filter.regions(scope.batch, &scope.layout, self.record, (&rung, least), scratch)?;
+        (self.rung, self.least) = (Some(rung), least);
         self.begin(scope, regions);
         Ok(())
     }
@@ -233,7 +248,7 @@ impl Search {
         // What is found is an alignment, even if it scores less than the rung: the best is no worse.
         let best = self.best().map(|region| region.bound);
         let least = best.map_or(scope.rules.min_score, |best| scope.rules.threshold(best));
-        if rung.least <= least {
+        if self.least <= least {
             return Ok(false);
         }
         let len = query_len(scope, self.record);
@@ -242,7 +257,7 @@ impl Search {
             None => filter.below(len, &rung),
         };
         match lower {
-            Some(lower) => self.take(scope, lower, scratch)?,
+            Some(lower) => self.take(scope, lower, least, scratch)?,
             None => *self = Search { record: self.record, done: true, unknown: true, ..Search::default() },
         }
         Ok(lower.is_some())

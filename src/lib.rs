@@ -56,7 +56,7 @@
 //!   specification, [`engine::cpu`] uses the machine's cores, [`engine::gpu`] runs WGSL kernels.
 //! - [`hits`] decides which alignments a query has, [`bounds`] how far each can stray, and
 //!   [`backtrace`] walks its path.
-//! - [`writer`] makes SAM of it. [`pipeline`] runs all of this side by side for the command, whose
+//! - [`writer`] makes SAM, BAM or PAF of it. [`pipeline`] runs all of this side by side for the command, whose
 //!   arguments [`cli`] resolves into [`options`].
 //!
 //! Coordinates are 0-based and half-open everywhere but in SAM. The proofs are in `docs/algorithm.md`,

@@ -3,7 +3,7 @@
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
 use crate::scoring::{MAX_PARAMETER, Matrix, Scoring, Substitution};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which queries meet which targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,15 @@ pub enum FilterChoice {
     None,
 }
 
+/// The format of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    #[default]
+    Sam,
+    Bam,
+    Paf,
+}
+
 /// Scoring as asked for; [`ScoringChoice::resolve`] fills in what was left open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScoringChoice {
@@ -139,6 +148,7 @@ pub struct Options {
     pub reference: PathBuf,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
+    pub format: Format,
     /// `None` detects it from the reference.
     pub alphabet: Option<Alphabet>,
     pub scoring: ScoringChoice,
@@ -166,6 +176,19 @@ pub struct Options {
     pub verbosity: u8,
     /// Run shaders with the driver's bounds checks on.
     pub checked_shaders: bool,
+}
+
+impl Format {
+    /// The format that a file's name stands for, in upper or lower case.
+    pub fn of_file(path: &Path) -> Option<Format> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match &*extension {
+            "sam" => Some(Format::Sam),
+            "bam" => Some(Format::Bam),
+            "paf" => Some(Format::Paf),
+            _ => None,
+        }
+    }
 }
 
 impl Preset {

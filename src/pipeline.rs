@@ -24,11 +24,13 @@ use crate::hits::{self, Effort, Rules, Scope};
 use crate::options::{FilterChoice, Mode, Options, default_min_score};
 use crate::reader::{Queries, Reader, Record, References, read_references};
 use crate::scoring::Scoring;
-use crate::writer::{Output, SamWriter};
+use crate::writer::bgzf::{self, Joint, Part};
+use crate::writer::{Output, Writer};
 use device::Crew;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::error::Error as _;
+use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -42,8 +44,6 @@ const OTHER_BATCHES: usize = 3;
 /// How long a batch should take, and how much the first ones hold.
 const BATCH_SECONDS: f64 = 0.3;
 const FIRST_CELLS: u64 = 1 << 30;
-/// Records that a thread formats in one go.
-const FORMAT_QUERIES: usize = 256;
 
 /// Where a run's news go. Called from several threads.
 pub trait Reporter: Sync {
@@ -90,7 +90,7 @@ struct QueryBatch {
 /// A batch on its way to the writer.
 struct Written {
     number: usize,
-    parts: Vec<Vec<u8>>,
+    parts: Vec<Part>,
     queries: u64,
     aligned: u64,
     effort: Effort,
@@ -110,7 +110,7 @@ struct Run<'a> {
     rules: Rules,
     strands: u32,
     filter: Option<Filter>,
-    writer: SamWriter,
+    writer: Writer,
     failure: Failure,
     /// Cells that a batch should have, as the workers' speed suggests.
     cells: AtomicU64,
@@ -227,7 +227,7 @@ impl<'a> Run<'a> {
         let min_score = options.min_score.unwrap_or_else(|| default_min_score(&scoring));
         let targets = Arc::new(references.sequences);
         let writer =
-            SamWriter::new(options, min_score, Arc::clone(&scoring), references.names, Arc::clone(&targets))?;
+            Writer::new(options, min_score, Arc::clone(&scoring), references.names, Arc::clone(&targets))?;
         let rules = Rules {
             min_score,
             secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,
@@ -284,6 +284,7 @@ impl<'a> Run<'a> {
         // Each stage owns its ends of the channels, so that one that stops wakes its neighbours.
         let from_reader = Arc::new(Mutex::new(from_reader));
         let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
+        let mut joint = self.writer.joint()?;
         thread::scope(|scope| {
             scope.spawn(move || self.guard(|| self.read(queries, crew.workers, enter, to_workers)));
             for worker in 0..crew.workers {
@@ -296,10 +297,14 @@ impl<'a> Run<'a> {
                 });
             }
             drop((from_reader, to_writer));
-            self.guard(|| self.write(from_workers, leave, output, &mut summary));
+            self.guard(|| self.write(from_workers, leave, (&mut joint, output), &mut summary));
         });
         summary.reading = Duration::from_nanos(self.reading.load(Ordering::Relaxed));
-        self.failure.take().map_or(Ok(summary), Err)
+        match self.failure.take() {
+            Some(error) => Err(error),
+            // Only now: what ends a file says that nothing is missing.
+            None => output.put(&joint.finish()?).map(|()| summary),
+        }
     }
 
     /// Runs a stage; its error stops the others.
@@ -358,10 +363,10 @@ impl<'a> Run<'a> {
         drop(batch);
         self.learn(cells, begun.elapsed());
         let formatting = Instant::now();
-        let parts = records
-            .par_chunks(FORMAT_QUERIES)
-            .zip(found.par_chunks(FORMAT_QUERIES))
-            .map(|(records, found)| self.writer.records(records, found))
+        let parts = bgzf::groups(first, found.len())
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|of| self.writer.part(first + of.start as u64, &records[of.clone()], &found[of]))
             .collect::<Result<Vec<_>>>()?;
         Ok(Written {
             number,
@@ -405,7 +410,7 @@ impl<'a> Run<'a> {
         &self,
         from_workers: Receiver<Result<Written>>,
         leave: SyncSender<()>,
-        output: &mut Output,
+        (joint, output): (&mut Joint, &mut Output),
         summary: &mut Summary,
     ) -> Result<()> {
         let mut early = BTreeMap::new();
@@ -413,13 +418,13 @@ impl<'a> Run<'a> {
         for written in from_workers {
             let written = written?;
             early.insert(written.number, written);
-            while let Some(written) = early.remove(&next) {
+            while let Some(mut written) = early.remove(&next) {
                 if self.failure.stopped() {
                     return Ok(());
                 }
                 let begun = Instant::now();
-                for part in &written.parts {
-                    output.put(part)?;
+                for part in mem::take(&mut written.parts) {
+                    output.put(&joint.add(part)?)?;
                 }
                 next += 1;
                 summary.writing += begun.elapsed() + written.formatting;

@@ -1,13 +1,128 @@
-//! Output: alignments as SAM, and where it goes.
+//! Output: alignments as SAM, BAM or PAF, and where it goes.
 
+mod bam;
+pub mod bgzf;
 mod header;
+mod line;
 #[cfg(test)]
 mod oracle;
 pub mod output;
-pub mod sam;
+mod paf;
+mod sam;
 pub mod tags;
 #[cfg(test)]
 mod tests;
 
 pub use output::Output;
-pub use sam::SamWriter;
+
+use crate::alignment::Found;
+use crate::alphabet::Alphabet;
+use crate::batch::Sequences;
+use crate::error::{Error, Place, Result};
+use crate::options::{Format, Options};
+use crate::reader::Record;
+use crate::scoring::Scoring;
+use bgzf::{Joint, Part};
+use line::Lines;
+use std::sync::Arc;
+use tags::Residues;
+
+/// What a record usually has beside SEQ and QUAL, at most; if it has more its bytes grow.
+const RECORD_BYTES: usize = 192;
+
+/// Makes the output's bytes, in the format that was asked for; all a run's records share one. It holds
+/// no state between calls, so that several threads may each write a part into a buffer of their own.
+pub struct Writer {
+    format: Format,
+    header: Vec<Vec<u8>>,
+    lines: Lines,
+    /// ID of the read group.
+    read_group: Option<String>,
+}
+
+impl Writer {
+    /// A writer for a run of `options` with its resolved least score and scoring, against `targets`
+    /// under these `names`. Everything that can't stand in a header is refused here, before anything
+    /// is written.
+    pub fn new(
+        options: &Options,
+        min_score: i32,
+        scoring: Arc<Scoring>,
+        names: Vec<String>,
+        targets: Arc<Sequences>,
+    ) -> Result<Writer> {
+        let group = options.read_group.as_deref().map(header::read_group).transpose()?;
+        let read_group = group.as_ref().map(|(id, _)| id.clone());
+        // In formats without a header too: what is refused does not depend on the format.
+        let text = header::text(options, min_score, &scoring, group, &names, &targets)?;
+        let header = match options.format {
+            Format::Sam => text,
+            Format::Bam => vec![bgzf::pack(&bam_header(options, &scoring, &text, &names, &targets)?)?],
+            Format::Paf => Vec::new(),
+        };
+        let residues = Residues::new(scoring.alphabet);
+        let (eqx, query) = (options.eqx, options.query.clone());
+        let lines = Lines { names, targets, scoring, residues, eqx, query };
+        Ok(Writer { format: options.format, header, lines, read_group })
+    }
+
+    /// The header, in parts.
+    pub fn header(&self) -> &[Vec<u8>] {
+        &self.header
+    }
+
+    /// What puts the parts of a run behind one another.
+    pub fn joint(&self) -> Result<Joint> {
+        match self.format {
+            Format::Bam => Joint::of_blocks(),
+            Format::Sam | Format::Paf => Ok(Joint::of_text()),
+        }
+    }
+
+    /// The records of the given queries, all of one of [`bgzf::groups`], of which the first is number
+    /// `first` (from 0) of the input.
+    pub fn part(&self, first: u64, queries: &[Record], found: &[Found]) -> Result<Part> {
+        let bytes = self.records(queries, found)?;
+        match self.format {
+            Format::Bam => bgzf::part(first, queries.len(), bytes),
+            Format::Sam | Format::Paf => Ok(Part::Ready(bytes)),
+        }
+    }
+
+    /// The bytes, in BAM not yet packed, of all records of the given queries and what was found for them,
+    /// in their order.
+    pub fn records(&self, queries: &[Record], found: &[Found]) -> Result<Vec<u8>> {
+        let letters = |query: &Record| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
+        let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
+        let mut out = Vec::with_capacity(bytes);
+        let group = self.read_group.as_deref();
+        self.lines.for_each(queries, found, |line| {
+            match self.format {
+                Format::Sam => sam::push(&mut out, line, group),
+                Format::Bam => return bam::push(&mut out, line, group),
+                Format::Paf => paf::push(&mut out, line, &self.lines.residues),
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+}
+
+/// The header of BAM, not yet packed.
+fn bam_header(
+    options: &Options,
+    scoring: &Scoring,
+    text: &[Vec<u8>],
+    names: &[String],
+    targets: &Sequences,
+) -> Result<Vec<u8>> {
+    if scoring.alphabet == Alphabet::Protein {
+        let problem = "BAM has letters for nucleotides only; write proteins as SAM or PAF (--format)";
+        return Err(Error::Usage(problem.to_string()));
+    }
+    bam::header(text, names, targets).ok_or_else(|| {
+        let place = Place { file: options.reference.clone(), ..Place::default() };
+        let problem = "BAM can't hold so many references: its header has more than 2 GiB";
+        Error::input(place, problem, "write SAM or PAF (--format), which have no such limit")
+    })
+}

@@ -41,7 +41,7 @@ const BELONGS_TO: &[(&[&str], &[&str])] = &[
     (&["clap"], &["cli"]),
     (&["indicatif"], &["cli"]),
     (&["needletail"], &["reader"]),
-    (&["noodles_sam"], &["writer"]),
+    (&["noodles_sam", "noodles_bgzf"], &["writer"]),
     (
         &["eprintln!", "eprint!", "println!", "print!", "dbg!", "io::stderr", "process::exit", "ExitCode"],
         &["cli", "main"],

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::bam::records;
 use common::command::{Outcome, run_here};
 use common::test_gpu;
 
@@ -24,6 +25,21 @@ fn same_bytes(args: &[&str], ways: &[&[&str]]) {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn illumina() {
     same_bytes(&["data/illumina_chr22.fq.gz", "data/chr22_12k.fa"], &[&[], &["--batch", "7", "-t", "5"]]);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn each_format() {
+    let gpu = format!("gpu:{}", test_gpu());
+    for format in ["bam", "paf"] {
+        let bytes = |device: &str, way: &[&str]| {
+            let args = ["--format", format, "data/illumina_chr22.fq.gz", "data/chr22_12k.fa"];
+            let Outcome { code, stdout, stderr } = on(device, &[way, &args].concat());
+            assert_eq!(code, Some(0), "{stderr}");
+            if format == "bam" { records(&stdout) } else { stdout }
+        };
+        assert!(bytes(&gpu, &["--batch", "70", "-t", "3"]) == bytes("cpu", &[]), "{format}");
+    }
 }
 
 #[test]

@@ -4,8 +4,11 @@
 mod common;
 
 use common::command::run_here;
+use common::random::Random;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use swalign::alphabet::Alphabet;
 
 fn tool(variable: &str) -> PathBuf {
     std::env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set: run scripts/test.sh")).into()
@@ -77,6 +80,98 @@ fn read_by_others(query: &str, reference: &str, pairs: bool, options: &[&str], r
     let mut check = Command::new(tool("SWALIGN_TEST_PYTHON"));
     check.args(["tests/check_sam.py", &sam, query, reference]).args(pairs.then_some("--pairs"));
     succeed(&mut check);
+    if !protein {
+        let ours = path("ours.bam");
+        *args.iter_mut().find(|word| **word == sam).unwrap() = &ours;
+        let outcome = run_here(&args);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        bam_is_that_of_samtools(&ours, &sam);
+    }
+}
+
+/// Our BAM is sound, reads as our SAM, and holds the very bytes that samtools makes of that.
+fn bam_is_that_of_samtools(bam: &str, sam: &str) {
+    samtools(&["quickcheck", "-v", bam]);
+    let without_pg = |text: &str| -> String {
+        text.split_inclusive('\n').filter(|line| !line.starts_with("@PG")).collect()
+    };
+    let text = std::fs::read_to_string(sam).unwrap();
+    assert!(without_pg(&samtools(&["view", "--no-PG", "-h", bam])) == without_pg(&text), "samtools view");
+    let theirs = sam.to_string() + ".theirs.bam";
+    samtools(&["view", "--no-PG", "-b", "-o", &theirs, sam]);
+    assert!(record_bytes(bam) == record_bytes(&theirs), "other bytes than samtools");
+    let mut check = Command::new(tool("SWALIGN_TEST_PYTHON"));
+    succeed(check.args(["-c", SAME_TO_PYSAM, bam, sam]));
+    let sorted = bam.to_string() + ".sorted.bam";
+    samtools(&["sort", "-o", &sorted, bam]);
+    samtools(&["index", &sorted]);
+}
+
+/// Whether pysam reads the same records from two files.
+const SAME_TO_PYSAM: &str = "
+import sys, pysam
+bam, sam = (list(pysam.AlignmentFile(path)) for path in sys.argv[1:])
+assert len(bam) == len(sam) > 0
+for a, b in zip(bam, sam):
+    assert a.to_dict() == b.to_dict() and a.get_tags() == b.get_tags(), a.query_name
+    assert a.query_qualities == b.query_qualities and a.cigartuples == b.cigartuples, a.query_name
+    assert a.reference_end == b.reference_end and a.bin == b.bin, a.query_name
+";
+
+/// The records of a BAM file as they stand behind its header, unpacked.
+fn record_bytes(bam: &str) -> Vec<u8> {
+    let mut reader = noodles_bgzf::io::Reader::new(std::fs::File::open(bam).unwrap());
+    noodles_bam::io::Reader::from(&mut reader).read_header().unwrap();
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+/// A read of more operations than a BAM record can count, and more hits of it; and one without letters.
+#[test]
+#[ignore = "needs samtools and pysam: run scripts/test.sh"]
+fn more_operations_than_bam_can_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let mut random = Random::new(5);
+    let target = random.sequence(Alphabet::Dna, 110_000);
+    // A residue fewer in every three: an operation each, and one between any two.
+    let query: Vec<u8> = target.chunks(3).flat_map(|three| &three[..three.len().min(2)]).copied().collect();
+    let text = |letters: &[u8]| String::from_utf8(letters.to_vec()).unwrap();
+    let (query_file, reference) = (path("q.fa"), path("ref.fa"));
+    std::fs::write(&query_file, format!(">long\n{}\n>none\n\n", text(&query))).unwrap();
+    std::fs::write(&reference, format!(">a\n{0}\n>b\n{0}\n", text(&target))).unwrap();
+    let [sam, bam] = [path("out.sam"), path("out.bam")];
+    for file in [&sam, &bam] {
+        let scores = ["--match", "10", "--mismatch", "40", "--gap-open", "0", "--gap-extend", "1"];
+        let rest =
+            ["--device", "cpu", "--max-hits", "2", "--forward-only", "-o", file, &query_file, &reference];
+        let outcome = run_here(&[&scores[..], &rest].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    }
+    let records = std::fs::read_to_string(&sam).unwrap();
+    let operations = records.lines().filter(|line| !line.starts_with('@')).map(|line| {
+        line.split('\t').nth(5).unwrap().bytes().filter(|letter| !letter.is_ascii_digit()).count()
+    });
+    let operations: Vec<usize> = operations.collect();
+    assert!(operations[0] > 65_535 && operations[1] > 65_535 && operations.len() == 3, "{operations:?}");
+    bam_is_that_of_samtools(&bam, &sam);
+}
+
+/// On a terminal BAM is refused; Python has pseudo-terminals at hand.
+#[test]
+#[ignore = "needs samtools and pysam: run scripts/test.sh"]
+fn a_terminal_gets_no_bam() {
+    const ON_A_TERMINAL: &str = "
+import os, pty, subprocess, sys
+ours, theirs = pty.openpty()
+done = subprocess.run(sys.argv[1:], stdout=theirs, stderr=subprocess.PIPE)
+assert done.returncode == 2 and b'terminal' in done.stderr and b'-o' in done.stderr, done
+";
+    let program = assert_cmd::cargo::cargo_bin!("swalign");
+    let mut check = Command::new(tool("SWALIGN_TEST_PYTHON"));
+    check.args(["-c", ON_A_TERMINAL]).arg(program);
+    succeed(check.args(["--format", "bam", "data/artic_v3_primers.fa", "data/sars2.fa"]));
 }
 
 /// samtools counts NM and MD itself, in DNA.

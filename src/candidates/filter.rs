@@ -15,6 +15,7 @@ use crate::bounds::longest_span;
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashMap;
+use std::mem;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, RwLock};
 
@@ -34,6 +35,11 @@ const PAYS: f64 = 3.0;
 const FIRST_SHARE: f64 = 0.8;
 /// Windows of the first rung that a query has by chance, at most.
 const MOST_BY_CHANCE: f64 = 8.0;
+/// Letters of a piece by which a first alignment is looked for, at most; a query has so many of them if it can.
+const GLANCE_PIECE: usize = 20;
+const GLANCE_PIECES: usize = 4;
+/// What a window costs that is found and not scored, in windows that are scored.
+const UNSCORED: f64 = 0.1;
 /// Lengths of queries whose rungs are kept.
 const KEPT_LENGTHS: usize = 1 << 12;
 
@@ -49,6 +55,15 @@ pub struct Rung {
     by_chance: f64,
     /// Columns of all windows, about.
     columns: f64,
+}
+
+impl Rung {
+    /// What the windows cost where only scores of `least` or more count, in windows that are scored.
+    fn cost(&self, least: i32) -> f64 {
+        // With one piece by chance, can it score so much?
+        let scored = self.pieces.most_score(1) >= least;
+        1.0 + self.by_chance * if scored { 1.0 } else { UNSCORED }
+    }
 }
 
 /// Finds windows in the targets. Its parts are made when they are first needed.
@@ -98,7 +113,9 @@ impl Filter {
 
     /// The quickest rung that holds all that score `most` or more; `None` where none does, or pays.
     pub fn at_most(&self, len: usize, most: i32) -> Option<Rung> {
-        self.rungs(len).iter().find(|rung| rung.least <= most).copied()
+        let rungs = self.rungs(len);
+        let able = rungs.iter().filter(|rung| rung.least <= most);
+        able.min_by(|a, b| a.cost(most).total_cmp(&b.cost(most))).copied()
     }
 
     /// The next rung below one on which nothing was found.
@@ -154,14 +171,48 @@ impl Filter {
         pays.then_some(Rung { piece, least, pieces, by_chance, columns })
     }
 
-    /// The regions of `record` that hold every alignment of at least the rung's score, each with the most
-    /// that one in it can score, in the order strand, target, place.
+    /// The score of some alignment of `record`, the best that is found at a glance: without gaps, through
+    /// long pieces. 0 if there is none.
+    pub fn glance(&self, batch: &Batch, layout: &Layout, record: u32, scratch: &mut Scratch) -> i32 {
+        let Some((letters, level)) = self.levels.first() else { return 0 };
+        let letters = *letters as usize;
+        let index = level.get_or_init(|| Index::new(&self.targets, letters as u32));
+        let mut best = 0;
+        for &strand in layout.orientations() {
+            let query = batch.query(layout.query(record, strand));
+            let piece = (query.len() / GLANCE_PIECES).clamp(letters, GLANCE_PIECE.max(letters));
+            let mut last = None;
+            self.for_each_place(index, query, piece, scratch, |from, place, bounds| {
+                let offset = place as i64 - from as i64;
+                if last.replace(offset) != Some(offset) {
+                    best = best.max(self.straight(query, offset, bounds));
+                }
+            });
+        }
+        best
+    }
+
+    /// The best score without gaps of a query that begins at `offset` of the targets' letters, in `bounds`.
+    fn straight(&self, query: &[u8], offset: i64, bounds: &Range<usize>) -> i32 {
+        let from = (bounds.start as i64 - offset).max(0) as usize;
+        let to = (bounds.end as i64 - offset).min(query.len() as i64) as usize;
+        let target = &self.targets.codes()[(from as i64 + offset) as usize..(to as i64 + offset) as usize];
+        let (mut score, mut best) = (0, 0);
+        for (&q, &t) in query[from..to].iter().zip(target) {
+            score = (score + self.scoring.score(q, t)).max(0);
+            best = best.max(score);
+        }
+        best
+    }
+
+    /// The regions of `record` that hold every alignment of at least the score `least`, which is no less than
+    /// the rung's, each with the most that one in it can score, in the order strand, target, place.
     pub fn regions(
         &self,
         batch: &Batch,
         layout: &Layout,
         record: u32,
-        rung: &Rung,
+        (rung, least): (&Rung, i32),
         scratch: &mut Scratch,
     ) -> Result<Vec<(Strand, Pair, i32)>, EngineError> {
         let wrong = || EngineError::Wrong(format!("no index for {rung:?}"));
@@ -172,11 +223,18 @@ impl Filter {
         for &strand in layout.orientations() {
             let query = layout.query(record, strand);
             let codes = batch.query(query);
-            let span = longest_span(codes, rung.least, &self.scoring);
-            scratch.windows.clear();
-            self.windows(index, codes, rung.piece, span, scratch);
-            scratch.windows.sort_unstable();
-            for (Window { target, start, end }, found) in joined(&scratch.windows) {
+            let span = longest_span(codes, least, &self.scoring);
+            let mut windows = mem::take(&mut scratch.windows);
+            // All that an alignment through a piece can reach.
+            let gaps = span as usize - codes.len();
+            self.for_each_place(index, codes, rung.piece, scratch, |from, place, bounds| {
+                let start = place.saturating_sub(from + gaps).max(bounds.start) - bounds.start;
+                let end = (place + codes.len() - from + gaps).min(bounds.end) - bounds.start;
+                let target = self.targets.holding(place) as u32;
+                windows.push(Window { target, start: start as u32, end: end as u32 });
+            });
+            windows.sort_unstable();
+            for (Window { target, start, end }, found) in joined(&windows) {
                 let most = rung.pieces.most_score(found);
                 let chunks = chunks(end - start, span);
                 regions.extend(chunks.map(|(from, own, to)| {
@@ -184,16 +242,24 @@ impl Filter {
                     (strand, pair, most)
                 }));
             }
+            windows.clear();
+            scratch.windows = windows;
         }
         Ok(regions)
     }
 
-    /// The window of each place where a piece stands: all that an alignment through it can reach which covers
-    /// `span` letters of the target at most.
-    fn windows(&self, index: &Index, query: &[u8], piece: usize, span: u32, scratch: &mut Scratch) {
-        let Scratch { words, places, windows } = scratch;
+    /// Calls with each place where a piece stands as it is: where it begins in the query and in the letters
+    /// of all targets, and which of these are its target's.
+    fn for_each_place(
+        &self,
+        index: &Index,
+        query: &[u8],
+        piece: usize,
+        scratch: &mut Scratch,
+        mut call: impl FnMut(usize, usize, &Range<usize>),
+    ) {
+        let Scratch { words, places, .. } = scratch;
         let letters = index.letters();
-        let gaps = span as usize - query.len();
         // One loop after the other, so that the processor waits for many places of the memory at a time.
         words.clear();
         places.clear();
@@ -210,14 +276,11 @@ impl Filter {
                     continue;
                 }
                 let target = self.targets.holding(place);
-                let (first, end) = (self.targets.start(target), self.targets.start(target + 1));
+                let bounds = self.targets.start(target)..self.targets.start(target + 1);
                 // A letter that is none matches nothing, and a piece lies in one target.
-                if behind + rest.len() > end || rest.iter().any(|&code| code > 3) {
-                    continue;
+                if behind + rest.len() <= bounds.end && rest.iter().all(|&code| code < 4) {
+                    call(from, place, &bounds);
                 }
-                let start = place.saturating_sub(from + gaps).max(first) - first;
-                let end = (place + query.len() - from + gaps).min(end) - first;
-                windows.push(Window { target: target as u32, start: start as u32, end: end as u32 });
             }
         }
     }

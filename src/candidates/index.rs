@@ -9,7 +9,7 @@ const LETTER_BITS: u32 = 2;
 pub const MOST_LETTERS: u32 = 13;
 /// Words of a part of the index, which a thread builds in one go: more parts read the targets more often, larger ones
 /// leave the cache.
-const PART_WORDS: usize = 1 << 20;
+const PART_WORDS: usize = 1 << 22;
 
 /// The places of all words in [`Sequences::codes`], by word, those of one word in ascending order.
 #[derive(Debug)]

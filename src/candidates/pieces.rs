@@ -13,7 +13,12 @@ pub struct Pieces {
     match_: i64,
     /// Twice what an alignment loses at least by each piece that it covers and that does not match as it is.
     spoil: i64,
+    /// The most that an alignment scores that holds so many pieces as they are.
+    most: [i32; KEPT],
 }
+
+/// Numbers of pieces of which the most is kept.
+const KEPT: usize = 8;
 
 impl Pieces {
     /// For a query of `len` letters and pieces of `piece`. `None` where the proof does not hold for the
@@ -27,7 +32,8 @@ impl Pieces {
             return None;
         }
         let spoil = (2 * (a + b)).min(2 * (o + e)).min(o + 2 * (a + e));
-        let pieces = Pieces { len, piece, match_: a, spoil };
+        let mut pieces = Pieces { len, piece, match_: a, spoil, most: [0; KEPT] };
+        pieces.most = std::array::from_fn(|found| pieces.most_with(found as i64));
         (i64::from(pieces.least_score()) <= a * len).then_some(pieces)
     }
 
@@ -37,9 +43,13 @@ impl Pieces {
         self.most_score(0) + 1
     }
 
-    /// The most that an alignment scores which holds at most `found` such pieces.
+    /// What an alignment that holds at most `found` such pieces does not exceed.
     pub fn most_score(&self, found: usize) -> i32 {
-        let found = found.min(self.len as usize) as i64;
+        self.most.get(found).copied().unwrap_or((self.match_ * self.len) as i32)
+    }
+
+    /// The most that an alignment scores which holds at most `found` such pieces.
+    fn most_with(&self, found: i64) -> i32 {
         // With so many pieces inside, the longest is the best, and the bound is straight on both sides of
         // `found` of them: the ends decide, and where not all letters of the last pieces are there.
         let longest_with = |inside: i64| self.piece * (inside + 2) - 2;
@@ -99,9 +109,12 @@ mod tests {
                         assert!(!proven || most[0] == i64::from(a) * len as i64, "{place}");
                         continue;
                     };
-                    let found: Vec<i64> = (0..most.len()).map(|n| pieces.most_score(n).into()).collect();
+                    let found: Vec<i64> =
+                        (0..most.len()).map(|n| pieces.most_with(n as i64).into()).collect();
                     assert_eq!(found, most, "{place}");
                     assert_eq!(i64::from(pieces.least_score()), most[0] + 1);
+                    assert_eq!(i64::from(pieces.most_score(1)), most[1], "{place}");
+                    assert!((0..most.len()).all(|n| i64::from(pieces.most_score(n)) >= most[n]));
                 }
             }
         }

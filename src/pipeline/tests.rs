@@ -7,7 +7,7 @@ use crate::batch::Pair;
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
 use crate::engine::{Block, Directions, Edges, Swept, Window};
-use crate::options::{DeviceChoice, FilterChoice, ScoringChoice};
+use crate::options::{DeviceChoice, FilterChoice, Format, ScoringChoice};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -83,6 +83,7 @@ fn options(folder: &Path) -> Options {
         query: folder.join("q.fa"),
         reference: folder.join("ref.fa"),
         output: Some(folder.join("out.sam")),
+        format: Format::Sam,
         alphabet: None,
         scoring: ScoringChoice::default(),
         both_strands: true,

@@ -1,24 +1,26 @@
 //! The plain twin of our text: records as noodles holds them, written by noodles. Ours must be the same
-//! byte for byte, the refusals too, and noodles must read it back.
+//! byte for byte, the refusals too, and noodles must read it back. From our BAM it must read the same.
 
-use super::SamWriter;
+use super::Writer;
 use super::tags::mapping_quality;
 use super::tests::{Random, at, options, read, writer};
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand};
 use crate::alphabet::{Alphabet, reverse_complement};
-use crate::options::Options;
+use crate::options::{Format, Options};
 use crate::reader::Record;
 use crate::scoring::{Matrix, Scoring};
+use noodles_bam::io::Reader as BamReader;
 use noodles_sam::Header;
 use noodles_sam::alignment::RecordBuf;
 use noodles_sam::alignment::io::Write as _;
 use noodles_sam::alignment::record::cigar::op::{Kind, Op as SamOp};
 use noodles_sam::alignment::record::data::field::Tag;
 use noodles_sam::alignment::record::{Flags, MappingQuality};
-use noodles_sam::io::{Reader, Writer};
+use noodles_sam::io::{Reader, Writer as SamWriter};
 use std::io;
 
 /// One query against a few targets.
+#[derive(Clone)]
 struct Case {
     options: Options,
     scoring: Scoring,
@@ -29,10 +31,25 @@ struct Case {
 }
 
 impl Case {
-    fn writer(&self) -> SamWriter {
+    fn writer(&self) -> Writer {
         let targets: Vec<_> =
             self.targets.iter().map(|(name, letters)| (name.as_str(), letters.as_str())).collect();
         writer(&self.options, self.scoring.clone(), &targets).unwrap()
+    }
+
+    /// What noodles reads from the records in BAM.
+    fn read_bam(&self) -> io::Result<Vec<RecordBuf>> {
+        let options = Options { format: Format::Bam, ..self.options.clone() };
+        let writer = Case { options, ..self.clone() }.writer();
+        let mut bytes = writer.header().concat();
+        let query = std::slice::from_ref(&self.query);
+        let part = writer.part(0, query, std::slice::from_ref(&self.found)).map_err(io::Error::other)?;
+        let mut joint = writer.joint().unwrap();
+        bytes.extend(joint.add(part).unwrap());
+        bytes.extend(joint.finish().unwrap());
+        let mut reader = BamReader::new(&bytes[..]);
+        let header = reader.read_header()?;
+        reader.record_bufs(&header).collect()
     }
 
     /// All records of the query.
@@ -216,15 +233,24 @@ impl Random {
     }
 }
 
+/// SEQ as BAM has it.
+fn of_four_bits(mut line: RecordBuf) -> RecordBuf {
+    for letter in line.sequence_mut().as_mut() {
+        let upper = letter.to_ascii_uppercase();
+        *letter = if b"=ACMGRSVTWYHKDBN".contains(&upper) { upper } else { b'N' };
+    }
+    line
+}
+
 fn written(header: &Header, lines: &[RecordBuf]) -> io::Result<Vec<u8>> {
-    let mut writer = Writer::new(Vec::new());
+    let mut writer = SamWriter::new(Vec::new());
     lines.iter().try_for_each(|line| writer.write_alignment_record(header, line))?;
     Ok(writer.into_inner())
 }
 
 #[test]
 fn records_are_those_of_noodles() {
-    let (mut refused, mut held) = (0, 0);
+    let (mut refused, mut held, mut binary) = (0, 0, 0);
     for seed in 0..3000 {
         let mut random = Random(seed);
         let mut case = random.case();
@@ -249,6 +275,9 @@ fn records_are_those_of_noodles() {
                     },
                 );
                 assert_eq!(text.unwrap_err().to_string(), expected, "seed {seed}");
+                if case.scoring.alphabet == Alphabet::Dna {
+                    assert_eq!(case.read_bam().unwrap_err().to_string(), expected, "seed {seed}");
+                }
             }
             Ok(expected) => {
                 held += 1;
@@ -259,10 +288,39 @@ fn records_are_those_of_noodles() {
                 let again: Vec<_> = reader.record_bufs(&header).collect::<io::Result<_>>().unwrap();
                 assert_eq!(again.len(), lines.len(), "seed {seed}");
                 assert_eq!(show(&written(&header, &again).unwrap()), show(&expected), "seed {seed}");
+                if case.scoring.alphabet == Alphabet::Dna {
+                    binary += 1;
+                    let lines: Vec<_> = lines.into_iter().map(of_four_bits).collect();
+                    let expected = written(&header, &lines).unwrap();
+                    let again = case.read_bam().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                    assert_eq!(show(&written(&header, &again).unwrap()), show(&expected), "seed {seed}");
+                }
             }
         }
     }
-    assert!(refused > 300 && held > 1500, "{refused} refused, {held} held");
+    assert!(refused > 300 && held > 1500 && binary > 1000, "{refused} refused, {held} held, {binary} in BAM");
+}
+
+/// More operations than BAM can count, on both sides of the limit, in a primary and a secondary record.
+#[test]
+fn cigars_that_bam_cannot_count() {
+    for operations in [65_533, 65_535, 65_536, 65_537, 70_001] {
+        let mut random = Random(operations);
+        let path = |op| (0..operations).map(|at| (1, if at % 2 == 0 { Op::Match } else { op })).collect();
+        let long = at(Strand::Reverse, 0, 5, path(Op::Insertion));
+        let other = at(Strand::Forward, 0, 9, path(Op::Deletion));
+        let query = read("q", &random.letters(long.query_end, b"ACGT"), None);
+        let target = random.letters(other.target_end + 9, b"ACGT");
+        let found = Found { alignments: vec![long, other], second: Some(7), threshold: 5 };
+        let (scoring, targets) = (Scoring::dna(1, 4, 6, 1), vec![("a".to_string(), target)]);
+        let options = Options { read_group: Some("@RG\tID:g 1".into()), ..options() };
+        let case = Case { options, scoring, targets, query, found };
+        let header: Header = String::from_utf8(case.writer().header().concat()).unwrap().parse().unwrap();
+        let expected = case.lines();
+        let again = case.read_bam().unwrap();
+        assert!(written(&header, &again).unwrap() == written(&header, &expected).unwrap(), "{operations}");
+        assert_eq!(again[0].cigar().as_ref().len(), expected[0].cigar().as_ref().len(), "{operations}");
+    }
 }
 
 /// At the seams of the parts in which references are written.
@@ -284,7 +342,10 @@ fn headers_are_those_of_noodles() {
         let expected = case.targets.iter().map(|(name, letters)| (name.clone(), letters.len()));
         assert!(read.eq(expected), "{references} references");
         let mut again = Vec::new();
-        Writer::new(&mut again).write_header(&header).unwrap();
+        SamWriter::new(&mut again).write_header(&header).unwrap();
         assert!(again == text.as_bytes(), "{references} references");
+        let options = Options { format: Format::Bam, ..case.options.clone() };
+        let bytes = Case { options, ..case }.writer().header().concat();
+        assert!(BamReader::new(&bytes[..]).read_header().unwrap() == header, "{references} references");
     }
 }

@@ -1,4 +1,4 @@
-//! What a SAM record says about its alignment: NM, MD and the mapping quality.
+//! What a record says about its alignment: NM, MD and the mapping quality.
 
 use crate::alignment::{Alignment, Op};
 use crate::alphabet::Alphabet;
@@ -47,6 +47,16 @@ impl Residues {
         let sides = query.iter().zip(target).enumerate();
         let differs = sides.filter(|(_, (letter, code))| !self.equal(**letter, **code));
         differs.map(|(at, _)| at).for_each(unequal);
+    }
+
+    /// Whether a query letter is none of A, C, G and T; a protein has no such letters.
+    pub fn is_ambiguous(&self, letter: u8) -> bool {
+        self.codes[usize::from(letter)] == NONE
+    }
+
+    /// The same of a target's code.
+    pub fn is_ambiguous_code(&self, code: u8) -> bool {
+        self.is_ambiguous(self.letter(code))
     }
 
     fn letter(&self, code: u8) -> u8 {

@@ -1,11 +1,11 @@
 //! Headers and records by hand, and what the text of random records says of their targets.
 
-use super::SamWriter;
+use super::Writer;
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand, push_run};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
 use crate::error::{Error, Result};
-use crate::options::{DeviceChoice, Mode, Options, ScoringChoice};
+use crate::options::{DeviceChoice, FilterChoice, Format, Mode, Options, ScoringChoice};
 use crate::reader::Record;
 use crate::scoring::{Matrix, Scoring};
 use std::slice;
@@ -17,12 +17,14 @@ pub(super) fn options() -> Options {
         query: "reads.fq".into(),
         reference: "ref.fa".into(),
         output: None,
+        format: Format::Sam,
         alphabet: None,
         scoring: ScoringChoice::default(),
         both_strands: true,
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 1,
+        filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
         threads: 1,
         batch: None,
@@ -34,7 +36,7 @@ pub(super) fn options() -> Options {
     }
 }
 
-pub(super) fn writer(options: &Options, scoring: Scoring, targets: &[(&str, &str)]) -> Result<SamWriter> {
+pub(super) fn writer(options: &Options, scoring: Scoring, targets: &[(&str, &str)]) -> Result<Writer> {
     let alphabet = scoring.alphabet;
     let mut sequences = Sequences::default();
     for (_, letters) in targets {
@@ -43,18 +45,18 @@ pub(super) fn writer(options: &Options, scoring: Scoring, targets: &[(&str, &str
         sequences.push(codes);
     }
     let names: Vec<String> = targets.iter().map(|(name, _)| name.to_string()).collect();
-    SamWriter::new(options, 20, Arc::new(scoring), names, Arc::new(sequences))
+    Writer::new(options, 20, Arc::new(scoring), names, Arc::new(sequences))
 }
 
-fn dna(options: &Options, targets: &[(&str, &str)]) -> SamWriter {
+fn dna(options: &Options, targets: &[(&str, &str)]) -> Writer {
     writer(options, Scoring::dna(1, 4, 6, 1), targets).unwrap()
 }
 
-fn header(writer: &SamWriter) -> String {
+fn header(writer: &Writer) -> String {
     String::from_utf8(writer.header().concat()).unwrap()
 }
 
-fn lines(writer: &SamWriter, record: &Record, found: &Found) -> Vec<String> {
+fn lines(writer: &Writer, record: &Record, found: &Found) -> Vec<String> {
     let text = writer.records(slice::from_ref(record), slice::from_ref(found)).unwrap();
     String::from_utf8(text).unwrap().lines().map(str::to_string).collect()
 }

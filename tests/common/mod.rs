@@ -1,6 +1,7 @@
 //! What the test binaries share: files, seeded randomness, the golden tables, the command.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub mod bam;
 pub mod command;
 pub mod golden;
 pub mod random;

@@ -1,0 +1,267 @@
+//! BAM: a line in binary (SAMv1 specification, 4.2), field by field what `sam` writes as text.
+//!
+//! The bytes are those that samtools makes of our SAM. BAM has letters for nucleotides only, so that runs
+//! of proteins are refused before they get here.
+
+use super::line::{Aligned, Kind, Line, Refused};
+use crate::batch::Sequences;
+
+const MAGIC: &[u8] = b"BAM\x01";
+/// Letters by their 4 bits; any other letter is N.
+const LETTERS: &[u8; 16] = b"=ACMGRSVTWYHKDBN";
+/// The 4 bits of each letter.
+const CODES: [u8; 256] = codes();
+/// A quality that is not known.
+const NO_QUALITY: u8 = 0xff;
+/// What QUAL has above a quality in text.
+const OFFSET: u8 = b'!';
+/// An operation is shorter, having 28 bits for its length.
+const OPERATION: u32 = 1 << 28;
+/// Operations that the field for their number can count; longer CIGARs stand in a tag.
+const MAX_OPERATIONS: usize = u16::MAX as usize;
+/// An operation of a CIGAR that says that the tag has it: target residues passed over.
+const SKIP: u32 = 3;
+/// Target and place of a read that has none, or no mate.
+const NOWHERE: i32 = -1;
+/// The bin of a read without a place, as the specification computes it.
+const NO_BIN: u16 = 4680;
+
+const fn codes() -> [u8; 256] {
+    let mut codes = [15; 256];
+    let mut code = 0;
+    while code < LETTERS.len() {
+        codes[LETTERS[code].to_ascii_lowercase() as usize] = code as u8;
+        codes[LETTERS[code] as usize] = code as u8;
+        code += 1;
+    }
+    codes
+}
+
+/// The header: its text, and the references once more. `None` where the text is too long.
+pub fn header(text: &[Vec<u8>], names: &[String], targets: &Sequences) -> Option<Vec<u8>> {
+    let bytes: usize = text.iter().map(Vec::len).sum();
+    let references = i32::try_from(names.len()).ok()?;
+    let mut out = Vec::with_capacity(2 * bytes);
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&i32::try_from(bytes).ok()?.to_le_bytes());
+    text.iter().for_each(|part| out.extend_from_slice(part));
+    out.extend_from_slice(&references.to_le_bytes());
+    for (name, target) in names.iter().zip(targets.iter()) {
+        out.extend_from_slice(&(name.len() as u32 + 1).to_le_bytes());
+        out.extend_from_slice(name.as_bytes());
+        out.push(0);
+        // The text's own check has seen that it fits.
+        out.extend_from_slice(&(target.len() as u32).to_le_bytes());
+    }
+    Some(out)
+}
+
+/// Appends a record, and the read group, where there is one, as the last tag but CG.
+pub fn push(out: &mut Vec<u8>, line: &Line, read_group: Option<&str>) -> Result<(), Refused> {
+    let start = out.len();
+    // The record's size, once it is known.
+    out.extend_from_slice(&[0; 4]);
+    let letters = if line.is_secondary() { &[][..] } else { line.letters };
+    let cigar = line.aligned.as_ref().map_or(&[][..], |aligned| aligned.cigar);
+    let long = cigar.len() > MAX_OPERATIONS;
+    push_place(out, line, if long { 2 } else { cigar.len() as u16 }, letters.len());
+    out.extend_from_slice(line.name.as_bytes());
+    out.push(0);
+    match &line.aligned {
+        Some(aligned) if long => push_placeholder(out, aligned, letters.len())?,
+        _ => push_cigar(out, cigar)?,
+    }
+    push_letters(out, letters);
+    push_qualities(out, line, letters.len());
+    if let Some(aligned) = &line.aligned {
+        push_tags(out, aligned);
+    }
+    if let Some(group) = read_group {
+        push_text(out, b"RG", group.as_bytes());
+    }
+    if long {
+        out.extend_from_slice(b"CGBI");
+        out.extend_from_slice(&(cigar.len() as u32).to_le_bytes());
+        push_cigar(out, cigar)?;
+    }
+    let size = i32::try_from(out.len() - start - 4)
+        .map_err(|_| too_long(format!("it has {} letters, which take more than 2 GiB", letters.len())))?;
+    out[start..start + 4].copy_from_slice(&size.to_le_bytes());
+    Ok(())
+}
+
+/// refID to tlen: everything of a fixed size.
+fn push_place(out: &mut Vec<u8>, line: &Line, operations: u16, letters: usize) {
+    let (target, start, quality, bin) = match &line.aligned {
+        None => (NOWHERE, NOWHERE, 0, NO_BIN),
+        Some(Aligned { alignment, quality, .. }) => (
+            alignment.target as i32,
+            alignment.target_start as i32,
+            *quality,
+            bin(alignment.target_start, alignment.target_end),
+        ),
+    };
+    out.extend_from_slice(&target.to_le_bytes());
+    out.extend_from_slice(&start.to_le_bytes());
+    out.push(line.name.len() as u8 + 1);
+    out.push(quality);
+    out.extend_from_slice(&bin.to_le_bytes());
+    out.extend_from_slice(&operations.to_le_bytes());
+    out.extend_from_slice(&line.flags().to_le_bytes());
+    out.extend_from_slice(&(letters as u32).to_le_bytes());
+    // No mate, and no length of a template.
+    out.extend_from_slice(&NOWHERE.to_le_bytes());
+    out.extend_from_slice(&NOWHERE.to_le_bytes());
+    out.extend_from_slice(&0i32.to_le_bytes());
+}
+
+/// The smallest bin that holds a stretch of a target, for indices: `reg2bin` of the specification (5.3).
+/// Beyond 2^29 there are no bins, and indices of this kind are not made.
+fn bin(start: u32, end: u32) -> u16 {
+    let last = end.max(start + 1) - 1;
+    let levels = [(14, 4681), (17, 585), (20, 73), (23, 9), (26, 1)];
+    let level = levels.into_iter().find(|(shift, _)| start >> shift == last >> shift);
+    level.map_or(0, |(shift, first)| (first + (start >> shift)) as u16)
+}
+
+fn push_cigar(out: &mut Vec<u8>, cigar: &[(u32, Kind)]) -> Result<(), Refused> {
+    for &(len, kind) in cigar {
+        if len >= OPERATION {
+            return Err(too_long(format!("its CIGAR has an operation of {len}")));
+        }
+        out.extend_from_slice(&(len << 4 | kind as u32).to_le_bytes());
+    }
+    Ok(())
+}
+
+/// What stands for a CIGAR that is in the tag CG: as many letters clipped as SEQ has, and the alignment's
+/// stretch of the target skipped.
+fn push_placeholder(out: &mut Vec<u8>, aligned: &Aligned, letters: usize) -> Result<(), Refused> {
+    let span = aligned.alignment.target_end - aligned.alignment.target_start;
+    if letters.max(span as usize) >= OPERATION as usize {
+        return Err(too_long(format!(
+            "its CIGAR has {} operations over {letters} letters and {span} of the reference",
+            aligned.cigar.len()
+        )));
+    }
+    out.extend_from_slice(&((letters as u32) << 4 | Kind::Clip as u32).to_le_bytes());
+    out.extend_from_slice(&(span << 4 | SKIP).to_le_bytes());
+    Ok(())
+}
+
+/// SEQ, two letters a byte.
+fn push_letters(out: &mut Vec<u8>, letters: &[u8]) {
+    let code = |letter: u8| CODES[usize::from(letter)];
+    let (pairs, last) = letters.as_chunks::<2>();
+    out.extend(pairs.iter().map(|&[first, second]| code(first) << 4 | code(second)));
+    out.extend(last.iter().map(|&letter| code(letter) << 4));
+}
+
+/// QUAL, of as many letters as SEQ has.
+fn push_qualities(out: &mut Vec<u8>, line: &Line, letters: usize) {
+    let known = line.qualities.iter().map(|quality| quality - OFFSET);
+    match line.is_reverse() {
+        _ if letters == 0 => {}
+        _ if line.qualities.is_empty() => out.resize(out.len() + letters, NO_QUALITY),
+        false => out.extend(known),
+        true => out.extend(known.rev()),
+    }
+}
+
+/// NM, MD and AS, and on primary records XS.
+fn push_tags(out: &mut Vec<u8>, aligned: &Aligned) {
+    push_number(out, b"NM", i64::from(aligned.differences.edits));
+    push_text(out, b"MD", &aligned.differences.md);
+    push_number(out, b"AS", i64::from(aligned.alignment.score));
+    if let Some(second) = aligned.second {
+        push_number(out, b"XS", i64::from(second));
+    }
+}
+
+fn push_text(out: &mut Vec<u8>, tag: &[u8; 2], text: &[u8]) {
+    out.extend_from_slice(tag);
+    out.push(b'Z');
+    out.extend_from_slice(text);
+    out.push(0);
+}
+
+/// A number of 32 bits, in the smallest type that holds it, as samtools writes it.
+fn push_number(out: &mut Vec<u8>, tag: &[u8; 2], number: i64) {
+    let (kind, bytes) = match number {
+        0..0x100 => (b'C', 1),
+        0x100..0x1_0000 => (b'S', 2),
+        0x1_0000.. => (b'I', 4),
+        -0x80..0 => (b'c', 1),
+        -0x8000..-0x80 => (b's', 2),
+        _ => (b'i', 4),
+    };
+    out.extend_from_slice(tag);
+    out.push(kind);
+    out.extend_from_slice(&number.to_le_bytes()[..bytes]);
+}
+
+fn too_long(problem: String) -> Refused {
+    Refused { format: "BAM", problem, remedy: "write SAM or PAF (--format), which have no such limit" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bins of the specification's own tree: 8 more to a level, from windows of 16 KiB on.
+    #[test]
+    fn bins() {
+        assert_eq!(bin(0, 1), 4681);
+        assert_eq!(bin(0, 1 << 14), 4681);
+        assert_eq!(bin(0, (1 << 14) + 1), 585);
+        assert_eq!(bin((1 << 14) - 1, 1 << 14), 4681);
+        assert_eq!(bin(1 << 14, (1 << 14) + 1), 4682);
+        assert_eq!(bin((1 << 17) - 1, (1 << 17) + 1), 73);
+        assert_eq!(bin(1 << 17, 1 << 18), 586);
+        assert_eq!(bin(0, (1 << 20) + 1), 9);
+        assert_eq!(bin(0, (1 << 23) + 1), 1);
+        assert_eq!(bin(0, (1 << 26) + 1), 0);
+        assert_eq!(bin(1 << 26, (1 << 26) + (1 << 23) + 1), 2);
+        assert_eq!(bin((1 << 29) - 1, 1 << 29), 37_448);
+    }
+
+    #[test]
+    fn numbers_take_the_smallest_type() {
+        let bytes = |number| {
+            let mut out = Vec::new();
+            push_number(&mut out, b"AS", number);
+            assert_eq!(&out[..2], b"AS");
+            out.split_off(2)
+        };
+        for (number, expected) in [
+            (0, &b"C\0"[..]),
+            (255, b"C\xff"),
+            (256, b"S\0\x01"),
+            (65_535, b"S\xff\xff"),
+            (65_536, b"I\0\0\x01\0"),
+            (-1, b"c\xff"),
+            (-128, b"c\x80"),
+            (-129, b"s\x7f\xff"),
+            (-32_769, b"i\xff\x7f\xff\xff"),
+        ] {
+            assert_eq!(bytes(number), expected, "{number}");
+        }
+    }
+
+    /// Of letters whose number is odd the last 4 bits are 0.
+    #[test]
+    fn letters_by_four_bits() {
+        let mut out = Vec::new();
+        push_letters(&mut out, b"=ACMGRSVTWYHKDBNacgtnU.zA");
+        assert_eq!(out, b"\x01\x23\x45\x67\x89\xab\xcd\xef\x12\x48\xff\xff\x10");
+    }
+
+    #[test]
+    fn what_has_no_room_is_refused() {
+        let mut out = Vec::new();
+        assert!(push_cigar(&mut out, &[((1 << 28) - 1, Kind::Match)]).is_ok());
+        assert_eq!(out, b"\xf0\xff\xff\xff");
+        let refused = push_cigar(&mut out, &[(1 << 28, Kind::Deletion)]).err().unwrap();
+        assert!(refused.problem.contains("268435456") && refused.remedy.contains("--format"));
+    }
+}

@@ -1,0 +1,269 @@
+//! A record of the output before it has a format: what SAM, BAM and PAF each say in their own way.
+//!
+//! One primary line a query, further hits as secondary ones, an unmapped line where nothing was found.
+//! What SAM can't hold is refused in all formats. BAM refuses more, which its own module names.
+
+use super::tags::{Differences, Residues, mapping_quality, sam_letter};
+use crate::alignment::{Alignment, Found, Op, Strand};
+use crate::alphabet::reverse_complement;
+use crate::batch::Sequences;
+use crate::error::{Error, Place, Result};
+use crate::reader::Record;
+use crate::scoring::Scoring;
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The longest name that SAM can hold.
+const MAX_NAME: usize = 254;
+const REMEDY: &str =
+    "give it a name of 1 to 254 printable ASCII characters without '@', and qualities from '!' to '~'";
+
+/// FLAG bits.
+const UNMAPPED: u16 = 4;
+const REVERSE: u16 = 16;
+const SECONDARY: u16 = 256;
+
+/// A line, checked.
+pub struct Line<'a> {
+    /// `*` for a nameless query.
+    pub name: &'a str,
+    /// The query's letters in the orientation of the alignment.
+    pub letters: &'a [u8],
+    /// As they were read; empty where there are none.
+    pub qualities: &'a [u8],
+    /// `None` for an unmapped query.
+    pub aligned: Option<Aligned<'a>>,
+}
+
+/// Where and how the query of a line is aligned.
+pub struct Aligned<'a> {
+    pub alignment: &'a Alignment,
+    pub secondary: bool,
+    pub quality: u8,
+    /// Score of the query's second hit; only of primary lines.
+    pub second: Option<i32>,
+    /// The target's name and codes.
+    pub target_name: &'a str,
+    pub target: &'a [u8],
+    /// The path with soft clips at its ends, so that it consumes the whole query: never two of a kind
+    /// side by side, none empty.
+    pub cigar: &'a [(u32, Kind)],
+    pub differences: &'a Differences,
+}
+
+/// The operations of a CIGAR, numbered as BAM has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Match = 0,
+    Insertion = 1,
+    Deletion = 2,
+    Clip = 4,
+    Equal = 7,
+    Unequal = 8,
+}
+
+/// A record can't stand in the format that is named, why, and what to do.
+pub struct Refused {
+    pub format: &'static str,
+    pub problem: String,
+    pub remedy: &'static str,
+}
+
+/// Makes lines; all of a run are made by one. It holds no state between calls, so that several threads
+/// may each make a part.
+pub struct Lines {
+    pub names: Vec<String>,
+    pub targets: Arc<Sequences>,
+    pub scoring: Arc<Scoring>,
+    pub residues: Residues,
+    /// `=` and `X` instead of `M`.
+    pub eqx: bool,
+    /// Where the queries come from, for error messages.
+    pub query: PathBuf,
+}
+
+/// What is used again from line to line.
+#[derive(Default)]
+struct Buffers {
+    cigar: Vec<(u32, Kind)>,
+    differences: Differences,
+}
+
+impl Line<'_> {
+    pub fn flags(&self) -> u16 {
+        let Some(Aligned { alignment, secondary, .. }) = &self.aligned else { return UNMAPPED };
+        let strand = if alignment.strand == Strand::Reverse { REVERSE } else { 0 };
+        strand | if *secondary { SECONDARY } else { 0 }
+    }
+
+    pub fn is_secondary(&self) -> bool {
+        self.aligned.as_ref().is_some_and(|aligned| aligned.secondary)
+    }
+
+    pub fn is_reverse(&self) -> bool {
+        self.aligned.as_ref().is_some_and(|aligned| aligned.alignment.strand == Strand::Reverse)
+    }
+}
+
+impl Kind {
+    pub fn letter(self) -> u8 {
+        b"MIDNSHP=X"[self as usize]
+    }
+}
+
+impl Lines {
+    /// Calls `push` with all lines of the given queries and what was found for them, in their order.
+    pub fn for_each(
+        &self,
+        queries: &[Record],
+        found: &[Found],
+        mut push: impl FnMut(&Line) -> Result<(), Refused>,
+    ) -> Result<()> {
+        let mut buffers = Buffers::default();
+        for (record, found) in queries.iter().zip(found) {
+            self.of_query(&mut buffers, record, found, &mut push)
+                .map_err(|refused| self.refused(record, refused))?;
+        }
+        Ok(())
+    }
+
+    /// The error of a record that can't be held.
+    fn refused(&self, record: &Record, refused: Refused) -> Error {
+        let place = Place {
+            file: self.query.clone(),
+            record: Some((record.number, record.name.clone())),
+            line: None,
+        };
+        let Refused { format, problem, remedy } = refused;
+        Error::input(place, format!("{format} can't hold this record ({problem})"), remedy)
+    }
+
+    fn of_query(
+        &self,
+        buffers: &mut Buffers,
+        record: &Record,
+        found: &Found,
+        push: &mut impl FnMut(&Line) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        let name = checked_name(&record.name)?;
+        let qualities = checked_qualities(record)?;
+        if found.alignments.is_empty() {
+            return push(&Line { name, letters: &record.sequence, qualities, aligned: None });
+        }
+        for (at, alignment) in found.alignments.iter().enumerate() {
+            let letters = oriented(record, alignment.strand);
+            let target = self.targets.get(alignment.target as usize);
+            let Buffers { cigar, differences } = &mut *buffers;
+            self.find_cigar(cigar, &letters, target, alignment);
+            differences.find(&self.residues, &letters, target, alignment);
+            let secondary = at > 0;
+            let aligned = Aligned {
+                alignment,
+                secondary,
+                quality: match secondary {
+                    false => mapping_quality(&self.scoring, alignment, found.second, found.threshold),
+                    true => 0,
+                },
+                second: found.second.filter(|_| !secondary),
+                target_name: &self.names[alignment.target as usize],
+                target,
+                cigar,
+                differences,
+            };
+            push(&Line { name, letters: &letters, qualities, aligned: Some(aligned) })?;
+        }
+        Ok(())
+    }
+
+    /// The path with soft clips, and where asked for with `=` and `X`. `query` is in the aligned
+    /// orientation.
+    fn find_cigar(&self, cigar: &mut Vec<(u32, Kind)>, query: &[u8], target: &[u8], alignment: &Alignment) {
+        cigar.clear();
+        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+        push_op(cigar, alignment.query_start, Kind::Clip);
+        for &(len, op) in &alignment.cigar {
+            let steps = len as usize;
+            match op {
+                Op::Match if self.eqx => self.push_eqx(cigar, &query[i..i + steps], &target[j..j + steps]),
+                Op::Match => push_op(cigar, len, Kind::Match),
+                Op::Insertion => push_op(cigar, len, Kind::Insertion),
+                Op::Deletion => push_op(cigar, len, Kind::Deletion),
+            }
+            i += if op == Op::Deletion { 0 } else { steps };
+            j += if op == Op::Insertion { 0 } else { steps };
+        }
+        push_op(cigar, (query.len() - i) as u32, Kind::Clip);
+    }
+
+    /// A run of `M` as `=` and `X`.
+    fn push_eqx(&self, cigar: &mut Vec<(u32, Kind)>, query: &[u8], target: &[u8]) {
+        // A run of X is open from `start` to `end`; what lies between `end` and the next is equal.
+        let (mut start, mut end) = (0, 0);
+        self.residues.for_each_unequal(query, target, |at| {
+            if at > end {
+                push_op(cigar, (end - start) as u32, Kind::Unequal);
+                push_op(cigar, (at - end) as u32, Kind::Equal);
+                start = at;
+            }
+            end = at + 1;
+        });
+        push_op(cigar, (end - start) as u32, Kind::Unequal);
+        push_op(cigar, (query.len() - end) as u32, Kind::Equal);
+    }
+}
+
+/// One operation of a CIGAR; nothing for length 0.
+fn push_op(cigar: &mut Vec<(u32, Kind)>, len: u32, kind: Kind) {
+    if len > 0 {
+        cigar.push((len, kind));
+    }
+}
+
+/// QNAME; a nameless record is `*`.
+fn checked_name(name: &str) -> Result<&str, Refused> {
+    let letters = name.bytes().all(|letter| letter.is_ascii_graphic() && letter != b'@');
+    match name {
+        "" => Ok("*"),
+        _ if !letters || name.len() > MAX_NAME || name == "*" => Err(invalid()),
+        _ => Ok(name),
+    }
+}
+
+/// The qualities of a record whose letters can stand in SEQ and whose qualities can stand in QUAL.
+fn checked_qualities(record: &Record) -> Result<&[u8], Refused> {
+    let query = &record.sequence;
+    let qualities = record.qualities.as_deref().unwrap_or_default();
+    // Folds, since `all` stops early and is then not done with vectors.
+    let lettered = query.iter().fold(true, |all, &letter| all & is_letter(sam_letter(letter)));
+    let graphic = qualities.iter().fold(true, |all, quality| all & quality.is_ascii_graphic());
+    if !lettered {
+        return Err(invalid());
+    }
+    if !qualities.is_empty() && qualities.len() != query.len() {
+        let (expected, got) = (query.len(), qualities.len());
+        let problem = format!("sequence-quality scores length mismatch: expected {expected}, got {got}");
+        return Err(Refused { problem, ..invalid() });
+    }
+    match graphic {
+        true => Ok(qualities),
+        false => Err(invalid()),
+    }
+}
+
+/// What SAM allows in SEQ.
+fn is_letter(letter: u8) -> bool {
+    letter.is_ascii_alphabetic() | (letter == b'=') | (letter == b'.')
+}
+
+fn invalid() -> Refused {
+    Refused { format: "SAM", problem: "invalid input parameter".to_string(), remedy: REMEDY }
+}
+
+/// The query's letters in the orientation of an alignment.
+fn oriented(record: &Record, strand: Strand) -> Cow<'_, [u8]> {
+    match strand {
+        Strand::Forward => Cow::Borrowed(&record.sequence),
+        Strand::Reverse => Cow::Owned(reverse_complement(&record.sequence)),
+    }
+}

@@ -1,0 +1,251 @@
+//! BAM and PAF from the command: the same bytes however computed, the records of SAM, blocks that can be
+//! joined, and what is refused.
+
+mod common;
+
+use common::bam::{END, blocks, records};
+use common::command::{Outcome, run, run_here};
+use common::random::Random;
+use noodles_bam::io::Reader;
+use noodles_sam::alignment::io::Write as _;
+use noodles_sam::io::Writer;
+use std::fs;
+use std::path::Path;
+use swalign::alphabet::Alphabet;
+use swalign::writer::bgzf::GROUP;
+use tempfile::TempDir;
+
+/// A BAM file as SAM text, read and written by noodles.
+fn as_text(bam: &[u8]) -> String {
+    let mut reader = Reader::new(bam);
+    let header = reader.read_header().unwrap();
+    let mut writer = Writer::new(Vec::new());
+    writer.write_header(&header).unwrap();
+    for record in reader.record_bufs(&header) {
+        writer.write_alignment_record(&header, &record.unwrap()).unwrap();
+    }
+    String::from_utf8(writer.into_inner()).unwrap()
+}
+
+fn without_pg(text: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !line.starts_with("@PG")).collect()
+}
+
+fn succeeded(outcome: Outcome) -> Vec<u8> {
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.stdout
+}
+
+/// Reads of a reference, some of them turned, some of no relation, some with qualities: FASTA and FASTQ.
+fn reads(folder: &Path, count: usize) {
+    let mut random = Random::new(11);
+    let reference = random.sequence(Alphabet::Dna, 900);
+    let mut queries = Vec::new();
+    for number in 0..count {
+        let (start, len) = (random.below(800), 24 + random.below(60));
+        let mut letters = match number % 9 {
+            4 => random.sequence(Alphabet::Dna, 40),
+            _ => reference[start..(start + len).min(900)].to_vec(),
+        };
+        if number % 3 == 0 {
+            letters = swalign::alphabet::reverse_complement(&letters);
+        }
+        queries.push((number, letters));
+    }
+    let fasta = |(number, letters): &(usize, Vec<u8>)| format!(">q{number}\n{}\n", text(letters));
+    let fastq = |(number, letters): &(usize, Vec<u8>)| {
+        let qualities: String =
+            (0..letters.len()).map(|at| char::from(b'!' + (at + number) as u8 % 90)).collect();
+        format!("@q{number}\n{}\n+\n{qualities}\n", text(letters))
+    };
+    fs::write(folder.join("ref.fa"), format!(">r\n{}\n", text(&reference))).unwrap();
+    fs::write(folder.join("q.fa"), queries.iter().map(fasta).collect::<String>()).unwrap();
+    fs::write(folder.join("q.fq"), queries.iter().map(fastq).collect::<String>()).unwrap();
+}
+
+fn text(letters: &[u8]) -> &str {
+    std::str::from_utf8(letters).unwrap()
+}
+
+fn folder(count: usize) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    reads(folder.path(), count);
+    folder
+}
+
+/// Ways to compute that must not matter.
+const WAYS: [&[&str]; 6] = [
+    &["--device", "cpu", "-t", "2"],
+    &["--device", "cpu", "-t", "5", "--batch", "7"],
+    &["--device", "cpu", "-t", "2", "--batch", "512"],
+    &["--device", "cpu", "-t", "1", "--batch", "1000"],
+    &["--device", "cpu:baseline", "-t", "2"],
+    &["--device", "plain", "-t", "5", "--batch", "100"],
+];
+
+#[test]
+fn bytes_do_not_depend_on_the_way() {
+    let folder = folder(2 * GROUP + 200);
+    for (format, query) in [("bam", "q.fq"), ("bam", "q.fa"), ("paf", "q.fq")] {
+        let options =
+            ["--format", format, "--max-hits", "3", "--secondary-ratio", "0.3", "--min-score", "15"];
+        let bytes = |way: &[&str]| {
+            let bytes = succeeded(run(folder.path(), &[&options, way, &[query, "ref.fa"]].concat()));
+            if format == "bam" { records(&bytes) } else { bytes }
+        };
+        let expected = bytes(&["--device", "cpu", "-t", "1"]);
+        assert!(!expected.is_empty());
+        for way in WAYS {
+            assert!(bytes(way) == expected, "{format} of {query}: {way:?} gives other bytes");
+        }
+    }
+}
+
+/// What is left for runs of parts of an input: their records, joined as they are, are those of the whole.
+#[test]
+fn records_of_parts_can_be_joined() {
+    let count = 3 * GROUP + 70;
+    let folder = folder(count);
+    let fasta = fs::read_to_string(folder.path().join("q.fa")).unwrap();
+    let lines: Vec<&str> = fasta.split_inclusive('\n').collect();
+    let bam = |name: &str, lines: &[&str]| {
+        fs::write(folder.path().join(name), lines.concat()).unwrap();
+        let args = ["--device", "cpu", "--batch", "100", "--format", "bam", name, "ref.fa"];
+        succeeded(run(folder.path(), &args))
+    };
+    let whole = bam("whole.fa", &lines);
+    let (first, second) = lines.split_at(2 * 2 * GROUP);
+    let joined = [records(&bam("first.fa", first)), records(&bam("second.fa", second))].concat();
+    assert!(joined == records(&whole));
+    let (header, _) = blocks(&whole);
+    let mut reader = Reader::new(&whole[..]);
+    let header_of_whole = reader.read_header().unwrap();
+    assert_eq!(reader.record_bufs(&header_of_whole).count(), count);
+    // A header, records of parts and the end make a file.
+    let made = [header.concat(), joined, END.to_vec()].concat();
+    assert!(made == whole);
+}
+
+#[test]
+fn bam_has_the_records_of_sam() {
+    for (args, flags) in [
+        (&["--max-hits", "3", "data/illumina_chr22.fq.gz", "data/chr22_12k.fa"][..], 16),
+        (
+            &[
+                "--preset",
+                "long",
+                "--max-hits",
+                "3",
+                "--secondary-ratio",
+                "0.02",
+                "--eqx",
+                "-R",
+                "@RG\\tID:a",
+                "data/ont_sars2.fq.gz",
+                "data/sars2.fa",
+            ],
+            256,
+        ),
+        (&["--min-score", "24", "data/artic_v3_primers.fa", "data/sars2.fa"], 4),
+        (&["--max-hits", "20", "data/amplicon_16s.fq.gz", "data/16s_20.fa"], 256),
+    ] {
+        let as_format = |format| {
+            let all = [&["--device", "cpu", "--format", format], args].concat();
+            succeeded(run_here(&all))
+        };
+        let sam = String::from_utf8(as_format("sam")).unwrap();
+        let flagged = sam
+            .lines()
+            .filter(|line| !line.starts_with('@'))
+            .filter(|line| line.split('\t').nth(1).unwrap().parse::<u32>().unwrap() & flags != 0);
+        assert!(flagged.count() > 0, "{args:?}: none with flag {flags}");
+        assert_eq!(without_pg(&as_text(&as_format("bam"))), without_pg(&sam), "{args:?}");
+    }
+}
+
+#[test]
+fn pairs_in_each_format() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("q.fa"), ">a\nACGTACGGTTAACCAGGT\n>b\n\n>c\nTTTTTTTTTTTTTTTTTTTT\n")
+        .unwrap();
+    fs::write(
+        folder.path().join("t.fa"),
+        ">x\nCCACGTACGGTTAACCAGGTA\n>y\nACGTACGT\n>z\nGAGAGAGCGCGAGAGCGCGA\n",
+    )
+    .unwrap();
+    let as_format = |format| {
+        let args = ["pairs", "--device", "cpu", "--min-score", "10", "--format", format, "q.fa", "t.fa"];
+        succeeded(run(folder.path(), &args))
+    };
+    let sam = String::from_utf8(as_format("sam")).unwrap();
+    assert!(sam.contains("\nb\t4\t*\t0\t0\t*\t*\t0\t0\t*\t*\n"), "{sam}");
+    assert_eq!(without_pg(&as_text(&as_format("bam"))), without_pg(&sam));
+    assert_eq!(
+        String::from_utf8(as_format("paf")).unwrap(),
+        "a\t18\t0\t18\t+\tx\t21\t2\t20\t18\t18\t24\tNM:i:0\tAS:i:18\ttp:A:P\tde:f:0\tcg:Z:18M\n\
+         b\t0\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n\
+         c\t20\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n"
+    );
+}
+
+#[test]
+fn the_file_names_the_format() {
+    let folder = folder(5);
+    let written = |name: &str, args: &[&str]| {
+        let all = [&["--device", "cpu", "-o", name], args, &["q.fa", "ref.fa"]].concat();
+        assert!(succeeded(run(folder.path(), &all)).is_empty());
+        fs::read(folder.path().join(name)).unwrap()
+    };
+    let sam = written("out.txt", &[]);
+    assert!(sam.starts_with(b"@HD"));
+    let bam = written("out.bam", &[]);
+    assert_eq!(without_pg(&as_text(&bam)), without_pg(text(&sam)));
+    assert!(written("out.paf", &[]).starts_with(b"q0\t"));
+    assert!(written("sam.bam", &["--format", "sam"]).starts_with(b"@HD"));
+    assert_eq!(records(&written("bam.sam", &["--format", "bam"])), records(&bam));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3 + 5, "no temporary is left");
+}
+
+#[test]
+fn proteins_are_not_for_bam() {
+    let args = ["--device", "cpu", "--format", "bam", "data/proteins_20.fa", "data/uniprot_60.fa"];
+    let outcome = run_here(&args);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    assert!(outcome.stdout.is_empty());
+    assert!(
+        outcome.stderr.contains("nucleotides") && outcome.stderr.contains("--format"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// A run that fails must not look like one that is done: neither a file nor, in a pipe, the block that
+/// says that nothing is missing.
+#[test]
+fn a_failure_ends_no_bam() {
+    let folder = folder(5);
+    let queries = fs::read_to_string(folder.path().join("q.fa")).unwrap();
+    // One target too many: that is known when all records are written.
+    fs::write(folder.path().join("t.fa"), queries.clone() + ">more\nACGT\n").unwrap();
+    for output in [&["--format", "bam"][..], &["-o", "out.bam"]] {
+        let args = [&["pairs", "--device", "cpu", "--batch", "1"], output, &["q.fa", "t.fa"]].concat();
+        let outcome = run(folder.path(), &args);
+        assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("5 queries for the 6 targets"), "{}", outcome.stderr);
+        assert_eq!(outcome.stdout.is_empty(), output[0] == "-o");
+        assert!(!outcome.stdout.ends_with(END), "{args:?}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{args:?} left a file");
+    }
+}
+
+/// As in SAM, an empty file is a mistake.
+#[test]
+fn no_queries_are_refused() {
+    let folder = folder(1);
+    fs::write(folder.path().join("q.fa"), "").unwrap();
+    for format in ["sam", "bam", "paf"] {
+        let outcome = run(folder.path(), &["--device", "cpu", "--format", format, "q.fa", "ref.fa"]);
+        assert_eq!((outcome.code, outcome.stdout.len()), (Some(1), 0), "{format}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("empty"), "{format}: {}", outcome.stderr);
+    }
+}
