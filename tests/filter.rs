@@ -1,0 +1,248 @@
+//! The filter in front of the scores loses nothing: the hits are those without it, and the theorem that says
+//! so holds for alignments that are made to break it.
+
+mod common;
+
+use common::random::Random;
+use std::sync::Arc;
+use swalign::alignment::{Alignment, Found, Op};
+use swalign::backtrace::{self, Wanted};
+use swalign::batch::{Batch, Pair, Sequences};
+use swalign::candidates::Layout;
+use swalign::candidates::filter::Filter;
+use swalign::candidates::pieces::Pieces;
+use swalign::engine::Engine;
+use swalign::engine::cpu::Cpu;
+use swalign::hits::{self, Effort, Rules, Scope};
+use swalign::scoring::Scoring;
+
+/// match, mismatch, gap open, gap extend.
+const SCHEMES: [(i32, i32, i32, i32); 6] =
+    [(1, 4, 6, 1), (2, 4, 4, 2), (2, 3, 5, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 1, 1)];
+/// A code that is no base.
+const OTHER: u8 = 14;
+
+fn scoring((match_, mismatch, open, extend): (i32, i32, i32, i32)) -> Scoring {
+    Scoring::dna(match_, mismatch, open, extend)
+}
+
+fn reversed(codes: &[u8]) -> Vec<u8> {
+    codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
+}
+
+/// Targets with repeats, turned ones too, and queries drawn from them, or not.
+struct Case {
+    batch: Batch,
+    layout: Layout,
+}
+
+impl Case {
+    fn new(seed: u64) -> Case {
+        let mut random = Random::new(seed);
+        let letters = random.pick(&[4, 4, 4, 3]);
+        let mut targets: Vec<Vec<u8>> =
+            [30_000, 9_000, 700, 40, 1].map(|len| random.codes(len, letters)).into();
+        for _ in 0..10 {
+            let (from, to) = (random.below(2), random.below(3));
+            let len = 20 + random.below(400);
+            let start = random.below(targets[from].len() - len);
+            let copy = random.mutated_codes(&targets[from][start..start + len], 4, 25);
+            let copy = if random.below(2) == 0 { reversed(&copy) } else { copy };
+            let copy = if random.below(3) == 0 { copy.repeat(3) } else { copy };
+            let at = random.below(targets[to].len());
+            targets[to].iter_mut().skip(at).zip(copy).for_each(|(old, new)| *old = new);
+        }
+        for _ in 0..20 {
+            let target = random.below(2);
+            let at = random.below(targets[target].len());
+            targets[target][at] = OTHER;
+        }
+        let strands = random.pick(&[1, 2, 2]);
+        let mut queries = Sequences::default();
+        for _ in 0..60 {
+            let query = Case::query(&mut random, &targets);
+            queries.push(query.iter().copied());
+            if strands == 2 {
+                queries.push(reversed(&query));
+            }
+        }
+        let batch = Batch {
+            queries: Arc::new(queries),
+            targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
+            scoring: Arc::new(scoring(random.pick(&SCHEMES))),
+        };
+        Case { batch, layout: Layout { strands, paired: None } }
+    }
+
+    fn query(random: &mut Random, targets: &[Vec<u8>]) -> Vec<u8> {
+        let len = random.pick(&[0, 5, 11, 19, 20, 21, 50, 100, 150, 150, 150, 151, 250, 400]);
+        if random.below(20) == 0 {
+            return random.codes(len, 4);
+        }
+        let target = &targets[random.pick(&[0, 0, 1, 2])];
+        let start = random.below(target.len().saturating_sub(len).max(1));
+        let drawn = &target[start..(start + len).min(target.len())];
+        let every = random.pick(&[0, 90, 60, 40, 30, 12, 7]);
+        let drawn = if every == 0 { drawn.to_vec() } else { random.mutated_codes(drawn, 4, every) };
+        let mut drawn = if random.below(2) == 0 { reversed(&drawn) } else { drawn };
+        if random.below(5) == 0 && !drawn.is_empty() {
+            let at = random.below(drawn.len());
+            drawn[at] = OTHER;
+        }
+        drawn
+    }
+
+    fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<Found>, Effort) {
+        let scope = Scope { batch: &self.batch, layout: self.layout, rules, filter };
+        let mut effort = Effort::default();
+        let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
+        (found, effort)
+    }
+}
+
+#[test]
+fn hits_are_those_without_a_filter() {
+    let (mut cells, mut fewer, mut whole, mut hits, mut queries) = (0, 0, 0, 0, 0);
+    for seed in 0..24 {
+        let case = Case::new(seed);
+        let Batch { targets, scoring, .. } = &case.batch;
+        let filter = Filter::new(targets, scoring, case.layout.strands).unwrap();
+        let match_ = scoring.max_potential();
+        let min_score = [20, 12, 60, 5][seed as usize % 4] * match_;
+        for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, [0, 1_000_000][seed as usize % 2])] {
+            let rules = Rules { min_score, secondary_ppm, max_hits };
+            let (expected, all) = case.find(rules, None);
+            let (found, some) = case.find(rules, Some(&filter));
+            assert_eq!(found, expected, "seed {seed}, {rules:?}, {scoring}");
+            hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
+            cells += all.cells;
+            fewer += some.cells;
+            whole += some.whole;
+            queries += found.len() as u64;
+        }
+    }
+    // The filter did something, and could not always help.
+    let seen = format!("{fewer} of {cells} cells, {whole} of {queries} queries in full, {hits} hits");
+    assert!(fewer * 20 < cells * 19 && whole > 100 && whole * 3 < queries * 2 && hits > 3000, "{seen}");
+}
+
+#[test]
+fn where_there_is_no_filter() {
+    let case = Case::new(1);
+    let few: Arc<Sequences> = Arc::new([&[0u8, 1, 2][..]].into_iter().collect());
+    assert!(Filter::new(&few, &case.batch.scoring, 2).is_none());
+    let matrix = swalign::scoring::Matrix::named("BLOSUM62").unwrap();
+    let proteins = Scoring::matrix(swalign::alphabet::Alphabet::Protein, matrix, 11, 1);
+    assert!(Filter::new(&case.batch.targets, &Arc::new(proteins), 1).is_none());
+}
+
+/// How a piece is spoilt.
+#[derive(Clone, Copy)]
+enum Fault {
+    Replaced,
+    Deletion,
+    Insertion,
+    /// An insertion that takes the last letter of one piece and the first of the next.
+    Across,
+}
+
+/// A copy of `query[from..to]` in which every complete piece inside has a fault.
+fn spoilt(
+    random: &mut Random,
+    query: &[u8],
+    (from, to): (usize, usize),
+    piece: usize,
+    fault: Fault,
+) -> Vec<u8> {
+    let mut copy: Vec<Option<u8>> = query[from..to].iter().copied().map(Some).collect();
+    let mut extra = Vec::new();
+    let inside: Vec<usize> =
+        (0..query.len() / piece).map(|k| k * piece).filter(|&k| k >= from && k + piece <= to).collect();
+    for (number, &start) in inside.iter().enumerate() {
+        // Anywhere but at the piece's ends: there a local alignment could end before the fault.
+        let at = start - from + 1 + random.below(piece - 2);
+        match fault {
+            Fault::Replaced => copy[at] = copy[at].map(|code| (code + 1 + random.below(3) as u8) % 4),
+            Fault::Deletion => extra.push((at, random.below(4) as u8)),
+            Fault::Insertion => copy[at] = None,
+            Fault::Across if number % 2 == 1 => {
+                copy[start - from] = None;
+                copy[start - from - 1] = None;
+            }
+            Fault::Across if number + 1 == inside.len() => copy[at] = None,
+            Fault::Across => {}
+        }
+    }
+    let extra = |at: usize| extra.iter().filter(move |extra| extra.0 == at).map(|extra| extra.1);
+    copy.iter().enumerate().flat_map(|(at, &code)| extra(at).chain(code)).collect()
+}
+
+/// The best alignment of a query with a target.
+fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
+    let batch = Batch {
+        queries: Arc::new([query].into_iter().collect()),
+        targets: Arc::new([target].into_iter().collect()),
+        scoring: Arc::new(scoring.clone()),
+    };
+    let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
+    let hit = Cpu::new().score(&batch, &[pair]).unwrap()[0];
+    let window = backtrace::window_of(&batch, 0, 0, 0, &hit);
+    let wanted = Wanted { window, strand: swalign::alignment::Strand::Forward, score: hit.score };
+    (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
+}
+
+/// Complete pieces of the query that the alignment has as they are, side by side.
+fn intact(alignment: &Alignment, query: &[u8], target: &[u8], piece: usize) -> usize {
+    let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
+    let mut count = 0;
+    for &(len, op) in &alignment.cigar {
+        let len = len as usize;
+        if op == Op::Match {
+            let whole = |k: &usize| {
+                let start = k * piece;
+                start >= q
+                    && start + piece <= q + len
+                    && query[start..start + piece] == target[start - q + t..start - q + t + piece]
+            };
+            count += (0..query.len() / piece).filter(whole).count();
+        }
+        q += if op == Op::Deletion { 0 } else { len };
+        t += if op == Op::Insertion { 0 } else { len };
+    }
+    count
+}
+
+#[test]
+fn alignments_that_score_enough_hold_a_piece() {
+    let mut random = Random::new(7);
+    // Alignments without a piece that score all but one of what they may, and those with few pieces.
+    let (mut tight, mut with_pieces) = (0, 0);
+    for scheme in SCHEMES {
+        let scoring = scoring(scheme);
+        for (len, piece) in [(150, 11), (150, 13), (150, 20), (100, 8), (60, 7), (30, 9), (251, 16), (64, 32)]
+        {
+            let Some(pieces) = Pieces::new(len, piece, &scoring) else { continue };
+            for round in 0..60 {
+                let query = random.codes(len, 4);
+                let fault = [Fault::Replaced, Fault::Deletion, Fault::Insertion, Fault::Across][round % 4];
+                // The whole query, or what begins right behind the start of a piece.
+                let from = if round < 20 { 0 } else { 1 + piece * random.below(len / piece / 2 + 1) };
+                let to = len - if round < 40 { 0 } else { random.below(len / 4) };
+                let [before, behind] = [(); 2].map(|()| random.pick(&[0, 5, 40]));
+                let mut target = random.codes(before, 4);
+                target.extend(spoilt(&mut random, &query, (from.min(to), to), piece, fault));
+                target.extend(random.codes(behind, 4));
+                let Some(found) = best(&query, &target, &scoring) else { continue };
+                let count = intact(&found, &query, &target, piece);
+                assert!(
+                    found.score <= pieces.most_score(count),
+                    "{scoring}: {count} pieces of {piece} in {len}, {found:?}"
+                );
+                assert!(count > 0 || found.score < pieces.least_score());
+                tight += usize::from(count == 0 && found.score + 1 == pieces.least_score());
+                with_pieces += usize::from(count > 0);
+            }
+        }
+    }
+    assert!(tight > 20 && with_pieces > 20, "{tight} {with_pieces}");
+}
