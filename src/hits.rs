@@ -71,14 +71,21 @@ struct Region {
     best: Option<Hit>,
 }
 
+/// What a search's regions hold.
+#[derive(Clone, Copy, Debug, Default)]
+enum Source {
+    /// All that scores at least so much, found by pieces.
+    Rung(Rung, i32),
+    /// Everything.
+    #[default]
+    All,
+}
+
 /// The search for one record's hits.
 #[derive(Debug, Default)]
 struct Search {
     record: u32,
-    /// Where the regions come from; `None` if they are all there are.
-    rung: Option<Rung>,
-    /// With a rung, the least score of which the regions hold all.
-    least: i32,
+    source: Source,
     regions: Vec<Region>,
     found: Found,
     done: bool,
@@ -89,17 +96,15 @@ struct Search {
 /// Finds the hits of every record of the batch.
 pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
     let records = scope.layout.records(scope.batch.queries.len()) as u32;
-    let mut searches: Vec<Search> = (0..records)
-        .into_par_iter()
-        .map_init(Scratch::default, |scratch, record| Search::new(scope, record, scratch))
-        .collect::<Result<_, _>>()?;
+    let mut searches = open(scope, &first_sources(scope, records))?;
     finish(engine, scope, &mut searches, effort)?;
-    let unknown: Vec<u32> = searches.iter().filter(|search| search.unknown).map(|s| s.record).collect();
+    let unknown = searches.iter().filter(|search| search.unknown);
+    let unknown: Vec<(u32, Source)> = unknown.map(|search| (search.record, Source::All)).collect();
     effort.whole += unknown.len() as u64;
     let columns = scope.batch.targets.codes().len() * scope.layout.strands as usize;
     let at_a_time = WHOLE_REGIONS / (columns / CHUNK as usize + scope.batch.targets.len() + 1);
-    for records in unknown.chunks(at_a_time.max(1)) {
-        let mut whole: Vec<Search> = records.par_iter().map(|&record| Search::whole(scope, record)).collect();
+    for some in unknown.chunks(at_a_time.max(1)) {
+        let mut whole = open(scope, some)?;
         finish(engine, scope, &mut whole, effort)?;
         for search in whole {
             let record = search.record as usize;
@@ -107,6 +112,48 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
         }
     }
     Ok(searches.into_iter().map(|search| search.found).collect())
+}
+
+/// Where the search of each record begins: on the rung that a glance at the targets suggests, on the filter's
+/// first one, or with everything.
+fn first_sources(scope: &Scope, records: u32) -> Vec<(u32, Source)> {
+    let Some(filter) = scope.filter else {
+        return (0..records).map(|record| (record, Source::All)).collect();
+    };
+    filter.prepare_glance();
+    let source = |scratch: &mut Scratch, record: u32| {
+        let seen = filter.glance(scope.batch, &scope.layout, record, scratch);
+        let (len, least) = (query_len(scope, record), scope.rules.threshold(seen));
+        let rung = filter.at_most(len, least).filter(|_| seen >= scope.rules.min_score);
+        let rung = rung.or_else(|| filter.first(len));
+        (record, rung.map_or(Source::All, |rung| Source::Rung(rung, least.max(rung.least))))
+    };
+    (0..records).into_par_iter().map_init(Scratch::default, source).collect()
+}
+
+/// Searches of some records, each with the regions of its source.
+fn open(scope: &Scope, wanted: &[(u32, Source)]) -> Result<Vec<Search>, EngineError> {
+    if let Some(filter) = scope.filter {
+        // Here and not where they are needed: what waits for an index must not be part of a parallel loop.
+        filter.prepare(wanted.iter().filter_map(|(_, source)| match source {
+            Source::Rung(rung, _) => Some(rung),
+            Source::All => None,
+        }));
+    }
+    let search = |scratch: &mut Scratch, &(record, source): &(u32, Source)| {
+        let Scope { batch, layout, rules, .. } = scope;
+        let regions = match (source, scope.filter) {
+            (Source::Rung(rung, least), Some(filter)) => {
+                filter.regions(batch, layout, record, (&rung, least), scratch)?
+            }
+            _ => candidates::pairs(batch, layout, record, rules.min_score)
+                .into_iter()
+                .map(|(strand, pair)| (strand, pair, i32::MAX))
+                .collect(),
+        };
+        Ok(Search::new(scope, record, source, regions))
+    };
+    wanted.par_iter().map_init(Scratch::default, search).collect()
 }
 
 /// Goes on until every search is done.
@@ -154,10 +201,7 @@ fn score_regions(
             .flat_map_iter(|(index, search)| search.unknown(rules).map(move |region| (index as u32, region)))
             .collect();
         if unknown.is_empty() {
-            let descend = |scratch: &mut Scratch, search: &mut Search| search.descend(scope, scratch);
-            let lower: Vec<bool> =
-                searches.par_iter_mut().map_init(Scratch::default, descend).collect::<Result<_, _>>()?;
-            match lower.contains(&true) {
+            match descend(scope, searches)? {
                 true => continue,
                 false => return Ok(()),
             }
@@ -177,55 +221,30 @@ fn score_regions(
     }
 }
 
+/// Climbs down where hits may lie below what the regions hold; `false` where nothing is left to be scored for it.
+fn descend(scope: &Scope, searches: &mut [Search]) -> Result<bool, EngineError> {
+    let lower: Vec<(usize, Option<Source>)> = searches
+        .par_iter()
+        .enumerate()
+        .filter_map(|(index, search)| Some((index, search.lower(scope)?)))
+        .collect();
+    let wanted: Vec<(u32, Source)> =
+        lower.iter().filter_map(|&(index, source)| Some((searches[index].record, source?))).collect();
+    let mut opened = open(scope, &wanted)?.into_iter();
+    for (index, source) in lower {
+        let record = searches[index].record;
+        let unknown = Search { record, done: true, unknown: true, ..Search::default() };
+        searches[index] = source.and_then(|_| opened.next()).unwrap_or(unknown);
+    }
+    Ok(!wanted.is_empty())
+}
+
 impl Search {
-    /// On the rung that a glance at the targets suggests, or the first one, or in full.
-    fn new(scope: &Scope, record: u32, scratch: &mut Scratch) -> Result<Search, EngineError> {
-        let len = query_len(scope, record);
-        let begin = scope.filter.and_then(|filter| {
-            let seen = filter.glance(scope.batch, &scope.layout, record, scratch);
-            let least = scope.rules.threshold(seen);
-            let rung = filter.at_most(len, least).filter(|_| seen >= scope.rules.min_score);
-            Some((rung.or_else(|| filter.first(len))?, least))
-        });
-        match begin {
-            Some((rung, least)) => {
-                let mut search = Search { record, ..Search::default() };
-                search.take(scope, rung, least, scratch)?;
-                Ok(search)
-            }
-            None => Ok(Search::whole(scope, record)),
-        }
-    }
-
-    /// With all regions there are.
-    fn whole(scope: &Scope, record: u32) -> Search {
-        let pairs = candidates::pairs(scope.batch, &scope.layout, record, scope.rules.min_score);
-        let mut search = Search { record, ..Search::default() };
-        search.begin(scope, pairs.into_iter().map(|(strand, pair)| (strand, pair, i32::MAX)));
-        search
-    }
-
-    /// Begins anew with the regions of a rung that hold all that scores `least`, if the rung does.
-    fn take(
-        &mut self,
-        scope: &Scope,
-        rung: Rung,
-        least: i32,
-        scratch: &mut Scratch,
-    ) -> Result<(), EngineError> {
-        let Some(filter) = scope.filter else { return Ok(()) };
-        let least = least.max(rung.least);
-        let regions = filter.regions(scope.batch, &scope.layout, self.record, (&rung, least), scratch)?;
-        (self.rung, self.least) = (Some(rung), least);
-        self.begin(scope, regions);
-        Ok(())
-    }
-
-    /// Takes regions, each with the most that an alignment in it can score.
-    fn begin(&mut self, scope: &Scope, regions: impl IntoIterator<Item = (Strand, Pair, i32)>) {
+    /// With regions, and the most that an alignment in each can score.
+    fn new(scope: &Scope, record: u32, source: Source, regions: Vec<(Strand, Pair, i32)>) -> Search {
         let Scope { batch, layout, rules, .. } = scope;
         let bound = layout.orientations().iter().map(|&strand| {
-            let query = batch.query(layout.query(self.record, strand));
+            let query = batch.query(layout.query(record, strand));
             potential(query, &batch.scoring).min(i64::from(i32::MAX)) as i32
         });
         let by_query: Vec<i32> = bound.collect();
@@ -234,33 +253,32 @@ impl Search {
             let bound = bound.min(by_query[strand as usize]).min(by_target(&pair, most));
             Region { strand, pair, bound, best: None }
         };
-        self.regions = regions.into_iter().map(region).collect();
-        self.found.threshold = rules.min_score;
-        self.prune(rules);
+        let regions = regions.into_iter().map(region).collect();
+        let mut search = Search { record, source, regions, ..Search::default() };
+        search.found.threshold = rules.min_score;
+        search.prune(rules);
+        search
     }
 
-    /// Climbs down where hits may lie below the rung; `false` where nothing is left to be scored for it.
-    fn descend(&mut self, scope: &Scope, scratch: &mut Scratch) -> Result<bool, EngineError> {
-        let (Some(filter), Some(rung)) = (scope.filter, self.rung) else { return Ok(false) };
+    /// What this search must go on with where its regions may lack what counts: another rung, or none that
+    /// there is.
+    fn lower(&self, scope: &Scope) -> Option<Option<Source>> {
+        let (Some(filter), Source::Rung(rung, held)) = (scope.filter, self.source) else { return None };
         if self.done || !self.found.alignments.is_empty() {
-            return Ok(false);
+            return None;
         }
         // What is found is an alignment, even if it scores less than the rung: the best is no worse.
         let best = self.best().map(|region| region.bound);
         let least = best.map_or(scope.rules.min_score, |best| scope.rules.threshold(best));
-        if self.least <= least {
-            return Ok(false);
+        if held <= least {
+            return None;
         }
         let len = query_len(scope, self.record);
         let lower = match best {
             Some(_) => filter.at_most(len, least),
             None => filter.below(len, &rung),
         };
-        match lower {
-            Some(lower) => self.take(scope, lower, least, scratch)?,
-            None => *self = Search { record: self.record, done: true, unknown: true, ..Search::default() },
-        }
-        Ok(lower.is_some())
+        Some(lower.map(|rung| Source::Rung(rung, least.max(rung.least))))
     }
 
     /// Drops regions that can't hold a hit.
@@ -287,7 +305,9 @@ impl Search {
             Some(best) => best.bound + i32::from(self.found.alignments.len() >= rules.max_hits),
             // A filter's windows differ in what they can hold: with the most promising ones scored first, most
             // others need not be.
-            None if self.rung.is_some() => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
+            None if matches!(self.source, Source::Rung(..)) => {
+                self.regions.iter().map(|region| region.bound).max().unwrap_or(0)
+            }
             None => 0,
         };
         let open = !self.done;

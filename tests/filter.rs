@@ -109,7 +109,8 @@ fn hits_are_those_without_a_filter() {
         let filter = Filter::new(targets, scoring, case.layout.strands).unwrap();
         let match_ = scoring.max_potential();
         let min_score = [20, 12, 60, 5][seed as usize % 4] * match_;
-        for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, [0, 1_000_000][seed as usize % 2])] {
+        for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, [0, 1_000_000][seed as usize % 2])]
+        {
             let rules = Rules { min_score, secondary_ppm, max_hits };
             let (expected, all) = case.find(rules, None);
             let (found, some) = case.find(rules, Some(&filter));

@@ -14,7 +14,7 @@ use crate::batch::{Batch, Pair, Sequences};
 use crate::bounds::longest_span;
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::mem;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, RwLock};
@@ -66,6 +66,9 @@ impl Rung {
     }
 }
 
+/// Letters of a word, and the index of such words once it is made.
+type Level = (u32, OnceLock<Index>);
+
 /// Finds windows in the targets. Its parts are made when they are first needed.
 #[derive(Debug)]
 pub struct Filter {
@@ -73,7 +76,7 @@ pub struct Filter {
     scoring: Arc<Scoring>,
     strands: u32,
     /// Longer words first.
-    levels: Vec<(u32, OnceLock<Index>)>,
+    levels: Vec<Level>,
     /// The rungs of queries by their length, longer pieces first.
     rungs: RwLock<HashMap<usize, Arc<[Rung]>>>,
 }
@@ -171,12 +174,31 @@ impl Filter {
         pays.then_some(Rung { piece, least, pieces, by_chance, columns })
     }
 
+    /// Makes what [`Filter::glance`] needs. Not to be called in a parallel loop, like [`Filter::prepare`].
+    pub fn prepare_glance(&self) {
+        self.levels.first().inspect(|level| self.make(level));
+    }
+
+    /// Makes what [`Filter::regions`] needs of these rungs.
+    pub fn prepare<'a>(&self, rungs: impl Iterator<Item = &'a Rung>) {
+        let pieces: BTreeSet<usize> = rungs.map(|rung| rung.piece).collect();
+        pieces.into_iter().filter_map(|piece| self.level(piece)).for_each(|level| self.make(level));
+    }
+
+    fn make(&self, (letters, index): &Level) {
+        index.get_or_init(|| Index::new(&self.targets, *letters));
+    }
+
+    /// The level of the longest words that such pieces have.
+    fn level(&self, piece: usize) -> Option<&Level> {
+        self.levels.iter().find(|(letters, _)| *letters as usize <= piece)
+    }
+
     /// The score of some alignment of `record`, the best that is found at a glance: without gaps, through
     /// long pieces. 0 if there is none.
     pub fn glance(&self, batch: &Batch, layout: &Layout, record: u32, scratch: &mut Scratch) -> i32 {
-        let Some((letters, level)) = self.levels.first() else { return 0 };
-        let letters = *letters as usize;
-        let index = level.get_or_init(|| Index::new(&self.targets, letters as u32));
+        let Some(index) = self.levels.first().and_then(|level| level.1.get()) else { return 0 };
+        let letters = index.letters();
         let mut best = 0;
         for &strand in layout.orientations() {
             let query = batch.query(layout.query(record, strand));
@@ -216,9 +238,7 @@ impl Filter {
         scratch: &mut Scratch,
     ) -> Result<Vec<(Strand, Pair, i32)>, EngineError> {
         let wrong = || EngineError::Wrong(format!("no index for {rung:?}"));
-        let (letters, level) =
-            self.levels.iter().find(|(letters, _)| *letters as usize <= rung.piece).ok_or_else(wrong)?;
-        let index = level.get_or_init(|| Index::new(&self.targets, *letters));
+        let index = self.level(rung.piece).and_then(|level| level.1.get()).ok_or_else(wrong)?;
         let mut regions = Vec::new();
         for &strand in layout.orientations() {
             let query = layout.query(record, strand);
