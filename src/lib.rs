@@ -119,6 +119,7 @@ pub mod candidates;
 pub mod cli;
 pub mod engine;
 pub mod error;
+pub mod grep;
 pub mod hits;
 pub mod options;
 pub mod pipeline;

@@ -5,8 +5,8 @@
 //! over them. Chunks overlap by the longest span of a hit less one letter, so that every end is found
 //! once, with its true edits.
 
-mod sweep;
-mod tile;
+pub(crate) mod sweep;
+pub(crate) mod tile;
 
 use super::{End, Rule, Scan};
 use crate::engine::cpu::simd::InstructionSet;
