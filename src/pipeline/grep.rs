@@ -171,7 +171,7 @@ impl Grep<'_> {
                     self.reporter.note(&format!("error: {error}"));
                     // The block that it was read into is lost.
                     let _ = spare.try_send(LineBlock::default());
-                    summary.selected += self.end_file(file, &mut progress, output)?;
+                    summary.selected += std::mem::take(&mut progress).selected;
                 }
                 News::End => {
                     let _ = spare.try_send(LineBlock::default());
