@@ -120,7 +120,7 @@ Patterns:
 
 Examples:
   swalign grep -k 2 -n approximate docs/*.md
-  swalign grep -k 1 -i -c 'colou?r' notes.txt            # refused: write it as color with -k 1
+  swalign grep -k 1 -i -c color notes.txt
   swalign grep -k 1 '\\d\\d\\d\\d-\\d\\d-\\d\\d' log.txt
   swalign grep -k 2 -v -f names.txt list.txt > others.txt
 
