@@ -18,7 +18,7 @@
 //! ```
 //!
 //! - [`pattern`] reads what the user wrote, [`cubes`] says which bits a byte of a class has.
-//! - [`plain`] is the specification, [`sliced`] the fast way, and [`sweep`] its recurrences.
+//! - [`plain`] is the specification, [`sliced`] the fast way, and `sweep` its recurrences.
 //! - [`select`] makes lines of the places where hits end.
 
 pub mod cubes;

@@ -3,7 +3,7 @@
 //!
 //! The bits of the bytes are gathered chunk by chunk, 64 bytes at a time, and then block by block of 64
 //! columns turned: a vector for each column and bit of a byte, with a bit for each chunk. From these come
-//! the planes of the classes, and patterns are swept over them ([`super::sweep`]). What ends where is turned
+//! the planes of the classes, and patterns are swept over them (`sweep.rs`). What ends where is turned
 //! back, so that it comes in the order of the text.
 //!
 //! Chunks overlap by the longest stretch of a hit less one byte, so that every end is found. A chunk begins
