@@ -2,13 +2,22 @@
 """Other exact aligners on the CPU, one thread each, on the inputs of scripts/bench.sh, beside swalign.
 
     scripts/peers.py inputs FOLDER PAIRS READS    makes pairs.q.fa, pairs.t.fa, reads.fq; prints their cells
+    scripts/peers.py grep SWALIGN [FILE]          lines with errors, below
     scripts/peers.py run SWALIGN PAIRS QUERIES    compares; a table of work, cells, wall seconds, GCUPS, note
 
 `run` takes PAIRS pairs of 150 x 241 where the peer takes pairs, and QUERIES queries against 500 targets
 where it takes all against all. Scoring is match 1, mismatch -4, a gap of k costs 6 + k everywhere; where
 a peer's first residue of a gap costs the whole of `open`, that is 7. What a peer scores is compared with
 swalign. A peer that isn't there is named, with the package that has it; the exit code is 1 if one fails or differs.
+
+`grep` compares `swalign grep` with ugrep -Z, agrep and tre-agrep. The text is FILE, or the dictionary of Debian's
+package dict-gcide (English prose, 40 MB), over and over up to 92 MB. Every program prints its lines to a file;
+the best of some runs is given, and lines that only one of the two prints are counted. Locale C: in UTF-8 tre-agrep
+ends at the first byte that is none.
 """
+import collections
+import gzip
+import os
 import pathlib
 import random
 import shutil
@@ -264,6 +273,55 @@ def run_proteins(table, cells):
         table.row(name, 400 * sum(map(len, targets)), wall, "its scores are not compared")
 
 
+DICTIONARY = pathlib.Path("/usr/share/dictd/gcide.dict.dz")
+ENGLISH = 92_000_000
+GREPS = [("individual", 0), ("individual", 1), ("individual", 2), ("government", 2), ("individual", 3),
+         ("characteristically", 3), ("an approximate match of", 4)]
+
+
+def english(file, out):
+    """Whole lines of the text, as many as go into so many bytes."""
+    text = pathlib.Path(file).read_bytes() if file else gzip.open(DICTIONARY).read()
+    text = (text * (ENGLISH // len(text) + 1))[:ENGLISH]
+    out.write_bytes(text[: text.rindex(b"\n") + 1])
+
+
+def run_grep(swalign, file):
+    """Lines with errors, of every program; what they print is compared with swalign's."""
+    print("program", "pattern", "edits", "wall s", "lines", "lines that swalign has not", "missed", sep="\t")
+    environment = {**os.environ, "LC_ALL": "C"}
+    with tempfile.TemporaryDirectory() as folder:
+        text, found = pathlib.Path(folder) / "english.txt", pathlib.Path(folder) / "found.txt"
+        english(file, text)
+        for pattern, edits in GREPS:
+            programs = [
+                ("swalign grep -t 1", 7, [swalign, "grep", "-t", "1", "-k", str(edits)]),
+                ("swalign grep -t 2", 7, [swalign, "grep", "-t", "2", "-k", str(edits)]),
+                ("agrep", 5, ["agrep", f"-{edits}"] if edits else ["agrep"]),
+                ("ugrep -Z", 3, ["ugrep", f"-Z{edits}"] if edits else ["ugrep"]),
+                ("tre-agrep", 1, ["tre-agrep", "-E", str(edits)]),
+            ]
+            expected = None
+            for name, calls, command in programs:
+                if shutil.which(command[0]) is None:
+                    print(name, "missing: apt-get install tre-agrep ugrep glimpse", sep="\t")
+                    continue
+
+                def work():
+                    with open(found, "wb") as out:
+                        code = subprocess.run([*command, pattern, text], stdout=out, stderr=subprocess.DEVNULL,
+                                              env=environment).returncode
+                    return code
+
+                wall, code = best_of(calls, work)
+                lines = found.read_bytes().splitlines()
+                expected = lines if expected is None else expected
+                more = sum((collections.Counter(lines) - collections.Counter(expected)).values())
+                less = sum((collections.Counter(expected) - collections.Counter(lines)).values())
+                fault = "" if code in (0, 1) or lines else f"\texit code {code}"
+                print(f"{name}\t{pattern}\t{edits}\t{wall:.3f}\t{len(lines)}\t{more}\t{less}{fault}", flush=True)
+
+
 def run(swalign, pairs, queries):
     table = Table()
     with tempfile.TemporaryDirectory() as folder:
@@ -278,6 +336,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["inputs", folder, pairs, reads]:
             inputs(folder, int(pairs), int(reads))
+        case ["grep", swalign, *file] if len(file) < 2:
+            run_grep(swalign, *file or [None])
         case ["run", swalign, pairs, queries]:
             run(swalign, int(pairs), int(queries))
         case _:

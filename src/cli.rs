@@ -1,12 +1,13 @@
 //! The command line, resolved into [`Options`]; nothing else knows clap.
 
+mod grep;
 mod search;
 pub mod terminal;
 mod values;
 
 use crate::alphabet::Alphabet;
 use crate::options::{
-    DeviceChoice, FilterChoice, Format, Mode, Options, Preset, ScoringChoice, SearchOptions,
+    DeviceChoice, FilterChoice, Format, GrepOptions, Mode, Options, Preset, ScoringChoice, SearchOptions,
 };
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -22,6 +23,8 @@ pub enum Command {
     Align(Box<Options>),
     /// Search patterns with errors.
     Search(Box<SearchOptions>),
+    /// Print the lines that match with errors.
+    Grep(Box<GrepOptions>),
     /// List the devices.
     Devices,
 }
@@ -38,7 +41,8 @@ pub enum Command {
     after_long_help = NOTES,
     override_usage = "swalign [OPTIONS] QUERY REFERENCE\n       \
                       swalign pairs [OPTIONS] QUERY TARGET\n       \
-                      swalign search [OPTIONS] PATTERN TEXT...\n       swalign devices"
+                      swalign search [OPTIONS] PATTERN TEXT...\n       \
+                      swalign grep [OPTIONS] PATTERN FILE...\n       swalign devices"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -55,6 +59,9 @@ enum Sub {
     /// Find every place where patterns occur with few edits
     #[command(after_long_help = search::NOTES, override_usage = search::USAGE)]
     Search(Box<search::Search>),
+    /// Print the lines of any files that match patterns with few edits
+    #[command(after_long_help = grep::NOTES, override_usage = grep::USAGE)]
+    Grep(Box<grep::Grep>),
     /// List the devices, and which one is the default
     Devices,
 }
@@ -293,6 +300,7 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
         Some(Sub::Search(search)) => {
             return Ok(Command::Search(Box::new(search.resolve(command_line(&line))?)));
         }
+        Some(Sub::Grep(grep)) => return Ok(Command::Grep(Box::new(grep.resolve()?))),
         Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags),
         None => match (all.query, all.reference) {
             (Some(query), Some(reference)) => (Mode::All, query, reference, all.flags),
@@ -330,7 +338,7 @@ fn clearer(error: clap::Error) -> clap::Error {
         Some(word) if error.kind() == ErrorKind::ArgumentConflict => {
             let text = format!(
                 "one argument too many: '{word}'; give QUERY and REFERENCE, and a subcommand (pairs, \
-                 search, devices) before everything else"
+                 search, grep, devices) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }

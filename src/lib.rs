@@ -120,6 +120,7 @@ pub mod candidates;
 pub mod cli;
 pub mod engine;
 pub mod error;
+pub mod grep;
 pub mod hits;
 pub mod options;
 pub mod pipeline;

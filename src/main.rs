@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use swalign::cli::terminal::{self, Terminal};
 use swalign::cli::{self, Command};
 use swalign::error::{Error, Result};
-use swalign::options::{Options, SearchOptions};
+use swalign::options::{GrepOptions, Options, SearchOptions};
 use swalign::{engine, pipeline};
 
 fn main() -> ExitCode {
     let outcome = match cli::parse() {
         Command::Align(options) => align(&options),
         Command::Search(options) => search(&options),
+        Command::Grep(options) => return grep(&options),
         Command::Devices => print(&terminal::devices(&engine::gpu::list())),
     };
     match outcome {
@@ -32,6 +33,19 @@ fn search(options: &SearchOptions) -> Result<()> {
     let summary = pipeline::search::search(options, &terminal)?;
     terminal.search_summary(&summary);
     Ok(())
+}
+
+/// With grep's exit codes.
+fn grep(options: &GrepOptions) -> ExitCode {
+    let terminal = Terminal::new(u8::from(!options.silent));
+    match pipeline::grep::grep(options, &terminal) {
+        Ok(summary) => ExitCode::from(summary.exit_code(options.output)),
+        Err(Error::Closed) => ExitCode::SUCCESS,
+        Err(error) => {
+            fail(&error);
+            ExitCode::from(2)
+        }
+    }
 }
 
 /// Rust ignores SIGPIPE, so a reader that left shows as a write error; that is [`Error::Closed`].

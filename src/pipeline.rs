@@ -8,6 +8,7 @@
 
 mod device;
 mod estimate;
+pub mod grep;
 mod intake;
 pub mod search;
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod blocks;
 mod checks;
 mod cut;
 mod faults;
+mod lines;
 mod names;
 mod parse;
 mod queries;
@@ -20,6 +21,7 @@ mod source;
 mod tests;
 mod texts;
 
+pub use lines::{LineBlock, LineReader};
 pub use names::first_repeated;
 pub use queries::Queries;
 pub use references::{References, read_references};

@@ -27,7 +27,7 @@
 //! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts.
 //! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
-//!   edits are limited, [`format`] writes lines.
+//!   edits are limited, [`mod@format`] writes lines.
 
 pub mod align;
 pub mod format;

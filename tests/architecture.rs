@@ -25,8 +25,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("backtrace", &["batch", "bounds", "engine"]),
     ("hits", &["batch", "bounds", "engine", "candidates", "backtrace"]),
     ("search", &["options", "engine"]),
+    ("grep", &["engine", "search"]),
     ("pipeline", &["options", "reader", "batch", "writer", "engine", "candidates", "hits"]),
     ("pipeline/search", &["search"]),
+    ("pipeline/grep", &["grep", "search"]),
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),

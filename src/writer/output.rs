@@ -58,6 +58,11 @@ impl Output {
         self.write_all(bytes).map_err(|source| explain(&self.name, source))
     }
 
+    /// Writes what is buffered.
+    pub fn flush_now(&mut self) -> Result<()> {
+        self.flush().map_err(|source| explain(&self.name, source))
+    }
+
     /// Brings everything to its place: flushes, and for a regular file syncs and renames.
     pub fn finish(mut self) -> Result<()> {
         self.complete().map_err(|source| explain(&self.name, source))

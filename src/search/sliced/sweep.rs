@@ -104,20 +104,20 @@ fn signed(number: &[u64], words: usize, word: usize, bit: usize) -> i64 {
 }
 
 /// Bits of a number that is at least `least` and at most `most`.
-fn width(least: i64, most: i64) -> usize {
+pub fn width(least: i64, most: i64) -> usize {
     (1..64).find(|bits| -1 << (bits - 1) <= least && most < 1 << (bits - 1)).unwrap_or(64)
 }
 
 /// The same number in each chunk.
 #[inline(always)]
-fn constant<S: Bits>(value: i64, width: usize) -> Vec<S::B> {
+pub fn constant<S: Bits>(value: i64, width: usize) -> Vec<S::B> {
     let (zero, ones): (S::B, S::B) = (S::B::zeroed(), all_ones());
     (0..width).map(|bit| if value >> bit & 1 == 1 { ones } else { zero }).collect()
 }
 
 /// Adds 1 where `plus` is and takes 1 where `minus` is; never both.
 #[inline(always)]
-fn step<S: Bits>(simd: S, number: &mut [S::B], plus: S::B, minus: S::B) {
+pub fn step<S: Bits>(simd: S, number: &mut [S::B], plus: S::B, minus: S::B) {
     let [lowest, rest @ ..] = number else { return };
     let changes = simd.or(plus, minus);
     let mut carry = simd.and(*lowest, changes);

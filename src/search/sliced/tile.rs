@@ -256,6 +256,12 @@ fn transpose<S: Bits>(simd: S, words: &Words, bit: usize, block: usize, rows: &m
         let begin = words.place(group, block);
         *row = bytemuck::pod_read_unaligned(cast_slice(&words.bits[bit][begin..begin + words.group]));
     }
+    turn_rows(simd, rows);
+}
+
+/// Makes 64 rows columns, in each block of 64 bits; twice gives the rows again.
+#[inline(always)]
+pub fn turn_rows<S: Bits>(simd: S, rows: &mut [S::B; BLOCK]) {
     exchange(simd, rows, 32, 0x0000_0000_ffff_ffff);
     exchange(simd, rows, 16, 0x0000_ffff_0000_ffff);
     exchange(simd, rows, 8, 0x00ff_00ff_00ff_00ff);
@@ -280,7 +286,7 @@ fn exchange<S: Bits>(simd: S, rows: &mut [S::B; BLOCK], step: usize, lower: u64)
 
 /// A vector of the same words.
 #[inline(always)]
-fn splat<B: Pod>(word: u64) -> B {
+pub fn splat<B: Pod>(word: u64) -> B {
     let line = Line([word; 8]);
     cast_slice(&[line])[0]
 }

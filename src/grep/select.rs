@@ -1,0 +1,80 @@
+//! From the places where hits end to lines.
+
+use super::NEWLINE;
+use memchr::{memchr, memchr_iter, memrchr};
+
+/// A line in its text, without its newline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub start: usize,
+    pub end: usize,
+}
+
+/// Gathers the lines of places that come in order; places in a line that it has already may come again.
+pub struct Finder<'a> {
+    text: &'a [u8],
+    lines: Vec<Span>,
+    /// No place before it is new.
+    after: usize,
+}
+
+impl<'a> Finder<'a> {
+    pub fn new(text: &'a [u8]) -> Finder<'a> {
+        Finder { text, lines: Vec::new(), after: 0 }
+    }
+
+    /// The line of the byte at `place`, which is no newline.
+    #[inline]
+    pub fn take(&mut self, place: usize) {
+        if place >= self.after {
+            let start =
+                memrchr(NEWLINE, &self.text[self.after..place]).map_or(self.after, |at| self.after + at + 1);
+            let end = line_end(self.text, place);
+            self.lines.push(Span { start, end });
+            self.after = end + 1;
+        }
+    }
+
+    pub fn lines(self) -> Vec<Span> {
+        self.lines
+    }
+}
+
+/// Where the line ends that has the byte at `place`, or is empty there.
+fn line_end(text: &[u8], place: usize) -> usize {
+    memchr(NEWLINE, &text[place..]).map_or(text.len(), |at| place + at)
+}
+
+/// All lines of the text.
+pub fn every(text: &[u8]) -> Vec<Span> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        let end = line_end(text, start);
+        lines.push(Span { start, end });
+        start = end + 1;
+    }
+    lines
+}
+
+/// The lines that are not among `lines`.
+pub fn others(text: &[u8], lines: &[Span]) -> Vec<Span> {
+    let mut others = Vec::new();
+    let mut start = 0;
+    let ends = lines.iter().map(|line| (line.start, (line.end + 1).min(text.len())));
+    for (until, next) in ends.chain([(text.len(), text.len())]) {
+        others.extend(
+            every(&text[start..until])
+                .iter()
+                .map(|line| Span { start: start + line.start, end: start + line.end }),
+        );
+        start = next;
+    }
+    others
+}
+
+/// Lines of the text, the last one with or without its newline.
+pub fn count(text: &[u8]) -> u64 {
+    let open = text.last().is_some_and(|&byte| byte != NEWLINE);
+    memchr_iter(NEWLINE, text).count() as u64 + u64::from(open)
+}

@@ -1,0 +1,325 @@
+//! `swalign grep`: one thread reads blocks of lines, the calling thread has the lines of a block found on all
+//! threads, and writes them in order.
+
+use super::{Reporter, device, set_threads};
+use crate::error::{Error, Place, Result};
+use crate::grep::pattern::{Fault, Pattern, Reading};
+use crate::grep::select::{self, Span};
+use crate::grep::sliced::Sliced;
+use crate::grep::{NEWLINE, plain};
+use crate::options::{GrepOptions, GrepOutput, GrepPatterns, SearchDevice};
+use crate::reader::{LineBlock, LineReader};
+use crate::search::Rule;
+use crate::writer::Output;
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// Bytes of a block, and of the pieces that threads take of it. A piece and what is made of it stay in a
+/// core's second cache.
+const BLOCK: usize = 4 << 20;
+const PIECE: usize = 512 << 10;
+/// Blocks under way: one being read, one waiting, one being searched.
+const BLOCKS: usize = 3;
+/// What stdin is called before its lines.
+const STDIN: &str = "(standard input)";
+
+/// What was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GrepSummary {
+    /// Lines, or with -q one of them.
+    pub selected: u64,
+    /// Some file could not be read.
+    pub failed: bool,
+}
+
+impl GrepSummary {
+    /// grep's: what was found with -q counts more than what failed.
+    pub fn exit_code(&self, output: GrepOutput) -> u8 {
+        match (self.selected > 0, self.failed) {
+            (true, _) if output == GrepOutput::Nothing => 0,
+            (_, true) => 2,
+            (found, false) => u8::from(!found),
+        }
+    }
+}
+
+/// What the reader tells, each with the place of the file among all.
+enum News {
+    Lines(LineBlock),
+    Failed(Error),
+    /// The file is read.
+    End,
+}
+
+/// What finds lines.
+enum Scan {
+    Sliced(Sliced),
+    Plain(Vec<Pattern>, Rule),
+}
+
+struct Grep<'a> {
+    options: &'a GrepOptions,
+    reporter: &'a dyn Reporter,
+    scan: Scan,
+    /// The writer waits for lines.
+    waits: AtomicBool,
+    /// Files before this one need not be read on.
+    wanted: AtomicUsize,
+}
+
+/// The lines of a piece that are selected.
+struct Piece<'a> {
+    text: &'a [u8],
+    lines: Vec<Span>,
+}
+
+/// A file being written.
+#[derive(Default)]
+struct Progress {
+    selected: u64,
+    /// Lines before the piece in hand.
+    lines: u64,
+}
+
+/// Runs `swalign grep` as `options` ask.
+pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummary> {
+    set_threads(options.threads)?;
+    let rule = Rule { max_edits: options.max_edits, indels: options.indels };
+    let patterns = patterns(options)?;
+    let scan = match &options.device {
+        SearchDevice::Cpu(name) => {
+            Scan::Sliced(Sliced::new(device::instruction_set(name.as_deref())?, &patterns, rule))
+        }
+        SearchDevice::Plain => Scan::Plain(patterns, rule),
+    };
+    let grep = Grep { options, reporter, scan, waits: AtomicBool::new(false), wanted: AtomicUsize::new(0) };
+    let mut output = Output::create(None)?;
+    let (to_writer, from_reader) = sync_channel(1);
+    let (to_reader, spare) = sync_channel(BLOCKS);
+    for _ in 0..BLOCKS {
+        // The channel holds all of them.
+        let _ = to_reader.send(LineBlock::default());
+    }
+    let summary = thread::scope(|scope| {
+        scope.spawn(|| {
+            let (to_writer, spare) = (to_writer, spare);
+            grep.read(&to_writer, &spare);
+        });
+        grep.write(from_reader, to_reader, &mut output)
+    })?;
+    output.finish()?;
+    Ok(summary)
+}
+
+impl Grep<'_> {
+    /// The reader's stage: all files, until nobody listens.
+    fn read(&self, to_writer: &SyncSender<(usize, News)>, spare: &Receiver<LineBlock>) {
+        for (file, path) in self.options.texts.iter().enumerate() {
+            let news = self.read_file(file, path, to_writer, spare).map_or_else(News::Failed, |()| News::End);
+            if to_writer.send((file, news)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn read_file(
+        &self,
+        file: usize,
+        path: &Path,
+        to_writer: &SyncSender<(usize, News)>,
+        spare: &Receiver<LineBlock>,
+    ) -> Result<()> {
+        let mut lines = LineReader::open(path)?;
+        let waits = || self.waits.load(Ordering::Relaxed);
+        while self.wanted.load(Ordering::Relaxed) <= file
+            && let Ok(mut block) = spare.recv()
+            && lines.fill(&mut block, BLOCK, waits)?
+            && to_writer.send((file, News::Lines(block))).is_ok()
+        {}
+        Ok(())
+    }
+
+    /// The writer's stage, which has lines found as well.
+    fn write(
+        &self,
+        news: Receiver<(usize, News)>,
+        spare: SyncSender<LineBlock>,
+        output: &mut Output,
+    ) -> Result<GrepSummary> {
+        let mut summary = GrepSummary::default();
+        let mut progress = Progress::default();
+        loop {
+            self.waits.store(true, Ordering::Relaxed);
+            let Ok((file, news)) = news.recv() else { return Ok(summary) };
+            self.waits.store(false, Ordering::Relaxed);
+            match news {
+                News::Lines(block) => {
+                    if self.wanted.load(Ordering::Relaxed) <= file {
+                        self.put_block(file, block.bytes(), &mut progress, output)?;
+                    }
+                    if progress.selected > 0 && self.options.output == GrepOutput::Nothing {
+                        return Ok(GrepSummary { selected: progress.selected, ..summary });
+                    }
+                    // The reader may have left.
+                    let _ = spare.try_send(block);
+                }
+                News::Failed(error) => {
+                    summary.failed = true;
+                    self.reporter.note(&format!("error: {error}"));
+                    // The block that it was read into is lost.
+                    let _ = spare.try_send(LineBlock::default());
+                    summary.selected += std::mem::take(&mut progress).selected;
+                }
+                News::End => {
+                    let _ = spare.try_send(LineBlock::default());
+                    summary.selected += self.end_file(file, &mut progress, output)?;
+                }
+            }
+        }
+    }
+
+    /// Writes the selected lines of a block.
+    fn put_block(
+        &self,
+        file: usize,
+        text: &[u8],
+        progress: &mut Progress,
+        output: &mut Output,
+    ) -> Result<()> {
+        let pieces: Vec<Piece> = pieces(text).into_par_iter().map(|text| self.piece(text)).collect();
+        let most = self.options.max_count.unwrap_or(u64::MAX);
+        for Piece { text, mut lines } in pieces {
+            lines.truncate((most - progress.selected).min(lines.len() as u64) as usize);
+            if self.options.output == GrepOutput::Lines {
+                self.put_lines(file, text, &lines, progress.lines, output)?;
+            }
+            progress.selected += lines.len() as u64;
+            if self.options.numbers {
+                progress.lines += select::count(text);
+            }
+        }
+        let one = matches!(self.options.output, GrepOutput::Names | GrepOutput::Nothing);
+        if progress.selected >= most || (one && progress.selected > 0) {
+            self.wanted.store(file + 1, Ordering::Relaxed);
+        }
+        // Who waits at the other end of a pipe shall see them now.
+        output.flush_now()
+    }
+
+    fn piece<'a>(&self, text: &'a [u8]) -> Piece<'a> {
+        let lines = match &self.scan {
+            Scan::Sliced(scan) => scan.lines(text),
+            Scan::Plain(patterns, rule) => plain::lines(text, patterns, rule),
+        };
+        Piece { text, lines: if self.options.invert { select::others(text, &lines) } else { lines } }
+    }
+
+    /// Writes lines; `before` are the lines before `text`.
+    fn put_lines(
+        &self,
+        file: usize,
+        text: &[u8],
+        lines: &[Span],
+        before: u64,
+        output: &mut Output,
+    ) -> Result<()> {
+        let prefix = if self.options.names { [self.name(file), b":"].concat() } else { Vec::new() };
+        let mut number = (0, before);
+        let mut lines = lines.iter().peekable();
+        while let Some(line) = lines.next() {
+            let mut end = line.end;
+            if self.options.numbers {
+                number = (line.start, number.1 + select::count(&text[number.0..line.start]));
+                output.put(&prefix)?;
+                output.put(format!("{}:", number.1 + 1).as_bytes())?;
+            } else if self.options.names {
+                output.put(&prefix)?;
+            } else {
+                // Lines one after the other go out in one piece.
+                while let Some(next) = lines.next_if(|next| next.start == end + 1) {
+                    end = next.end;
+                }
+            }
+            output.put(&text[line.start..(end + 1).min(text.len())])?;
+            if end == text.len() {
+                output.put(&[NEWLINE])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is known at the end of a file; gives the lines that were selected in it.
+    fn end_file(&self, file: usize, progress: &mut Progress, output: &mut Output) -> Result<u64> {
+        let selected = std::mem::take(progress).selected;
+        let name = self.name(file);
+        match self.options.output {
+            GrepOutput::Count if self.options.names => {
+                output.put(&[name, b":", selected.to_string().as_bytes(), b"\n"].concat())?;
+            }
+            GrepOutput::Count => output.put(format!("{selected}\n").as_bytes())?,
+            GrepOutput::Names if selected > 0 => output.put(&[name, b"\n"].concat())?,
+            _ => {}
+        }
+        Ok(selected)
+    }
+
+    fn name(&self, file: usize) -> &[u8] {
+        let path = &self.options.texts[file];
+        if path == Path::new("-") { STDIN.as_bytes() } else { path.as_os_str().as_encoded_bytes() }
+    }
+}
+
+/// Whole lines, cut where a piece has enough.
+fn pieces(text: &[u8]) -> Vec<&[u8]> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while rest.len() > PIECE {
+        let Some(newline) = memchr::memchr(NEWLINE, &rest[PIECE..]) else { break };
+        let (piece, others) = rest.split_at(PIECE + newline + 1);
+        pieces.push(piece);
+        rest = others;
+    }
+    pieces.push(rest);
+    pieces
+}
+
+/// The patterns that were given.
+fn patterns(options: &GrepOptions) -> Result<Vec<Pattern>> {
+    let reading = Reading { literal: options.literal, any_case: options.any_case };
+    let mut patterns = Vec::new();
+    for given in &options.patterns {
+        match given {
+            GrepPatterns::Text(text) => {
+                for line in text.split(|&byte| byte == NEWLINE) {
+                    let refused = |fault: Fault| {
+                        let Fault { position, problem, remedy } = fault;
+                        let text = String::from_utf8_lossy(line);
+                        Error::Usage(format!("PATTERN '{text}', position {position}: {problem}; {remedy}"))
+                    };
+                    patterns.push(Pattern::new(line, reading).map_err(refused)?);
+                }
+            }
+            GrepPatterns::File(path) => {
+                let mut reader = LineReader::open(path)?;
+                let mut block = LineBlock::default();
+                let mut number = 0;
+                while reader.fill(&mut block, BLOCK, || false)? {
+                    for line in select::every(block.bytes()) {
+                        number += 1;
+                        let place = Place { file: path.clone(), record: None, line: Some(number) };
+                        let refused = |fault: Fault| {
+                            let problem = format!("position {}: {}", fault.position, fault.problem);
+                            Error::input(place, problem, fault.remedy)
+                        };
+                        let pattern = Pattern::new(&block.bytes()[line.start..line.end], reading);
+                        patterns.push(pattern.map_err(refused)?);
+                    }
+                }
+            }
+        }
+    }
+    Ok(patterns)
+}

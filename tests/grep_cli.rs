@@ -1,0 +1,233 @@
+//! `swalign grep` end to end: its options, exit codes and refusals, and that blocks, threads and devices do not
+//! show.
+
+mod common;
+
+use common::command::{Outcome, command, finish, run};
+use common::random::Random;
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+use swalign::engine::cpu::simd::InstructionSet;
+use swalign::grep::pattern::{Pattern, Reading};
+use swalign::grep::plain;
+use swalign::search::Rule;
+use tempfile::TempDir;
+
+const LINES: &[u8] = b"the quick brown fox\njumps over\n\nthe lazy dog\nTHE QUIK BROWN\r\nlast qick";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in
+        [("a.txt", LINES), ("b.txt", b"nothing here\n"), ("p.txt", b"lazy\nover\n"), ("empty", b"")]
+    {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+fn grep(args: &[&str]) -> Outcome {
+    run(folder().path(), &[&["grep"], args].concat())
+}
+
+/// stdout of a run that ends with `code` and says nothing.
+#[track_caller]
+fn printed(args: &[&str], code: i32) -> String {
+    let outcome = grep(args);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(code), ""), "{args:?}");
+    String::from_utf8(outcome.stdout).unwrap()
+}
+
+mod options {
+    use super::*;
+
+    #[test]
+    fn lines_and_edits() {
+        assert_eq!(printed(&["quick", "a.txt"], 0), "the quick brown fox\n");
+        assert_eq!(printed(&["-k", "1", "quick", "a.txt"], 0), "the quick brown fox\nlast qick\n");
+        assert_eq!(printed(&["-k1", "--no-indels", "quick", "a.txt"], 0), "the quick brown fox\n");
+        assert_eq!(printed(&["-i", "-k", "1", "quick", "a.txt"], 0).lines().count(), 3);
+        assert_eq!(printed(&["QUIK", "a.txt"], 0), "THE QUIK BROWN\r\n");
+        assert_eq!(printed(&["-k", "4", "zzzz", "a.txt"], 0), String::from_utf8_lossy(LINES) + "\n");
+        assert_eq!(printed(&["", "a.txt"], 0), String::from_utf8_lossy(LINES) + "\n");
+        assert_eq!(printed(&["zzzz", "a.txt"], 1), "");
+        assert_eq!(printed(&["", "empty"], 1), "");
+        assert_eq!(printed(&["-v", "o", "a.txt"], 0), "\nTHE QUIK BROWN\r\nlast qick\n");
+    }
+
+    #[test]
+    fn what_is_before_a_line() {
+        assert_eq!(printed(&["-n", "-k1", "quick", "a.txt"], 0), "1:the quick brown fox\n6:last qick\n");
+        assert_eq!(printed(&["-H", "lazy", "a.txt"], 0), "a.txt:the lazy dog\n");
+        assert_eq!(printed(&["lazy", "a.txt", "b.txt"], 0), "a.txt:the lazy dog\n");
+        assert_eq!(printed(&["-h", "lazy", "a.txt", "b.txt"], 0), "the lazy dog\n");
+        assert_eq!(printed(&["-n", "h.r", "a.txt", "b.txt"], 0), "b.txt:1:nothing here\n");
+        assert_eq!(printed(&["-nv", "o", "a.txt"], 0), "3:\n5:THE QUIK BROWN\r\n6:last qick\n");
+    }
+
+    #[test]
+    fn numbers_names_and_nothing() {
+        assert_eq!(printed(&["-c", "the", "a.txt"], 0), "2\n");
+        assert_eq!(printed(&["-c", "the", "a.txt", "b.txt"], 0), "a.txt:2\nb.txt:0\n");
+        assert_eq!(printed(&["-cv", "the", "a.txt"], 0), "4\n");
+        assert_eq!(printed(&["-c", "zzzz", "a.txt"], 1), "0\n");
+        assert_eq!(printed(&["-l", "the", "a.txt", "b.txt"], 0), "a.txt\n");
+        assert_eq!(printed(&["-q", "the", "a.txt"], 0), "");
+        assert_eq!(printed(&["-q", "zzzz", "a.txt"], 1), "");
+        assert_eq!(printed(&["-m", "1", "the", "a.txt"], 0), "the quick brown fox\n");
+        assert_eq!(printed(&["-m1", "-c", "the", "a.txt", "b.txt"], 0), "a.txt:1\nb.txt:0\n");
+    }
+
+    #[test]
+    fn patterns() {
+        assert_eq!(printed(&["-f", "p.txt", "a.txt"], 0), "jumps over\nthe lazy dog\n");
+        assert_eq!(printed(&["-e", "lazy", "-e", "over", "a.txt"], 0), "jumps over\nthe lazy dog\n");
+        assert_eq!(printed(&["lazy\nover", "a.txt"], 0), "jumps over\nthe lazy dog\n");
+        assert_eq!(printed(&["-f", "p.txt", "-e", "fox", "a.txt"], 0).lines().count(), 3);
+        assert_eq!(printed(&["-f", "empty", "a.txt"], 1), "");
+        assert_eq!(printed(&["-e", "-k", "a.txt"], 1), "");
+        assert_eq!(printed(&["-F", "l.zy", "a.txt"], 1), "");
+        assert_eq!(printed(&["l[^b-z]\\wy", "a.txt"], 0), "the lazy dog\n");
+    }
+
+    #[test]
+    fn stdin() {
+        let here = folder();
+        let from = |args: &[&str]| finish(command(here.path()).arg("grep").args(args).write_stdin(LINES));
+        assert_eq!(from(&["lazy", "-"]).stdout, b"the lazy dog\n");
+        assert_eq!(from(&["lazy", "-", "b.txt"]).stdout, b"(standard input):the lazy dog\n");
+        let outcome = finish(command(here.path()).args(["grep", "-f", "-", "a.txt"]).write_stdin("lazy"));
+        assert_eq!(outcome.stdout, b"the lazy dog\n");
+    }
+}
+
+mod faults {
+    use super::*;
+
+    #[track_caller]
+    fn refused(args: &[&str], says: &[&str]) {
+        let outcome = grep(args);
+        assert_eq!(outcome.code, Some(2), "{args:?}");
+        for text in says {
+            assert!(outcome.stderr.contains(text), "{args:?}: '{text}' is not said:\n{}", outcome.stderr);
+        }
+        assert!(outcome.stdout.is_empty());
+    }
+
+    #[test]
+    fn wrong_usage() {
+        refused(&[], &["no PATTERN"]);
+        refused(&["x"], &["no FILE"]);
+        refused(&["-e", "x"], &["no FILE"]);
+        refused(&["-k", "-1", "x", "a.txt"], &["--max-edits", "0 or more"]);
+        refused(&["a[b", "a.txt"], &["PATTERN 'a[b'", "position 2", "not closed", "-F"]);
+        refused(&["ab*", "a.txt"], &["position 3", "\\*"]);
+        refused(&["-e", "x\\", "a.txt"], &["position 2", "backslash"]);
+        refused(&["x", "-", "-"], &["only one"]);
+        refused(&["-f", "nofile", "a.txt"], &["nofile"]);
+        refused(&["--device", "cpu:none", "x", "a.txt"], &["no instructions called 'none'"]);
+    }
+
+    #[test]
+    fn a_pattern_of_a_file_is_named_by_its_line() {
+        let here = folder();
+        fs::write(here.path().join("bad.txt"), "fine\nb(d\n").unwrap();
+        let outcome = run(here.path(), &["grep", "-f", "bad.txt", "a.txt"]);
+        assert_eq!(outcome.code, Some(2));
+        assert!(outcome.stderr.contains("bad.txt, line 2: position 2: '('"), "{}", outcome.stderr);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_does_not_stop_the_others() {
+        for wrong in ["nofile", "."] {
+            let outcome = grep(&["-c", "the", wrong, "a.txt"]);
+            assert_eq!((outcome.code, outcome.stdout.as_slice()), (Some(2), &b"a.txt:2\n"[..]));
+            assert!(outcome.stderr.contains(&format!("{wrong}: ")), "{}", outcome.stderr);
+            let outcome = grep(&["-s", "the", wrong, "a.txt"]);
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), ""));
+            assert_eq!(grep(&["-q", "the", wrong, "a.txt"]).code, Some(0));
+            assert_eq!(grep(&["-q", "zzzz", wrong, "a.txt"]).code, Some(2));
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_success() {
+        let here = folder();
+        fs::write(here.path().join("long.txt"), "the line\n".repeat(2_000_000)).unwrap();
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+            .args(["grep", "the", "long.txt"])
+            .current_dir(here.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut some = [0; 9];
+        child.stdout.take().unwrap().read_exact(&mut some).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    }
+}
+
+/// Several blocks, with lines longer than a piece and than a block, against the specification.
+#[test]
+fn blocks_pieces_and_devices_do_not_show() {
+    let mut random = Random::new(7);
+    let mut text: Vec<u8> = Vec::new();
+    for len in [3_000_000, 5_000_000, 400_000, 100, 4 << 20, 0, 600_000] {
+        text.extend((0..len).map(|_| random.pick(b"abc\n ")));
+        text.extend((0..len / 3).map(|_| random.pick(b"abc ")));
+        text.push(b'\n');
+    }
+    text.extend(b"ends abcabcab");
+    let here = folder();
+    fs::write(here.path().join("long.txt"), &text).unwrap();
+    let pattern = Pattern::new(b"abcabcabc", Reading::default()).unwrap();
+    let lines = plain::lines(&text, &[pattern], &Rule { max_edits: 1, indels: true });
+    let expected: Vec<u8> =
+        lines.iter().flat_map(|line| [&text[line.start..line.end], b"\n"].concat()).collect();
+    assert!(lines.len() > 100);
+    let of = |args: &[&str]| {
+        run(here.path(), &[&["grep", "-k", "1", "abcabcabc", "long.txt"], args].concat()).stdout
+    };
+    for set in InstructionSet::available() {
+        let device = format!("cpu:{set}");
+        assert!(of(&["--device", &device]) == expected, "{set}");
+    }
+    assert!(of(&["-t", "1"]) == expected && of(&["-t", "5"]) == expected);
+    let mut number = (0, 1);
+    let numbered: Vec<String> = lines
+        .iter()
+        .map(|line| {
+            let newlines = text[number.0..line.start].iter().filter(|&&byte| byte == b'\n').count();
+            number = (line.start, number.1 + newlines);
+            let text = String::from_utf8_lossy(&text[line.start..line.end]);
+            format!("{}:{text}\n", number.1)
+        })
+        .collect();
+    assert!(of(&["-n"]) == numbered.concat().into_bytes());
+    let all = text.split_inclusive(|&byte| byte == b'\n').count();
+    assert_eq!(of(&["-vc"]), format!("{}\n", all - lines.len()).into_bytes());
+}
+
+/// Lines come while the writer of the pipe still thinks.
+#[test]
+fn who_waits_sees_lines_at_once() {
+    use std::io::Write;
+    let here = folder();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+        .args(["grep", "x", "-"])
+        .current_dir(here.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    for _ in 0..3 {
+        input.write_all(b"ax\nb\n").unwrap();
+        let mut line = [0; 3];
+        output.read_exact(&mut line).unwrap();
+        assert_eq!(&line, b"ax\n");
+    }
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
