@@ -13,6 +13,7 @@ mod lattice;
 pub mod layout;
 mod pipeline;
 mod readback;
+pub mod scan;
 mod score;
 pub mod shader;
 mod trace;
