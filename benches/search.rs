@@ -72,12 +72,12 @@ fn row(set: InstructionSet, work: &Work) {
     let (mut best, mut ends) = (f64::INFINITY, Vec::new());
     for _ in 0..CALLS {
         let begun = Instant::now();
-        ends = scan.scan(&text, &patterns, &rule);
+        ends = scan.scan(&text, &patterns, &rule).expect("ends");
         best = best.min(begun.elapsed().as_secs_f64());
     }
     let checked = text.len().min(CHECKED);
     let few = patterns.len().min(CHECKED_PATTERNS);
-    let expected = Plain.scan(&text[..checked], &patterns[..few], &rule);
+    let expected = Plain.scan(&text[..checked], &patterns[..few], &rule).expect("ends");
     let found = ends.iter().filter(|end| (end.pattern as usize) < few && end.end as usize <= checked);
     assert!(found.eq(&expected), "{}: other ends", work.name);
     println!(

@@ -87,6 +87,10 @@ pub enum SearchFormat {
 /// What scans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchDevice {
+    /// The best GPU where the work is worth its start, else the cores.
+    Auto,
+    /// The best GPU, or one by index, PCI id or part of the name.
+    Gpu(Option<String>),
     /// The cores, with an instruction set by name or the best that they have.
     Cpu(Option<String>),
     /// The specification: slow, for checking the others.

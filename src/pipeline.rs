@@ -9,6 +9,7 @@
 mod device;
 mod estimate;
 mod intake;
+mod scanner;
 pub mod search;
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("search", &["options", "engine"]),
     ("pipeline", &["options", "reader", "batch", "writer", "engine", "candidates", "hits"]),
     ("pipeline/search", &["search"]),
+    ("pipeline/scanner", &["search"]),
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),

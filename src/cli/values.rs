@@ -76,10 +76,15 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
 
 pub fn search_device(text: &str) -> Result<SearchDevice, String> {
     match text.split_once(':') {
+        None if text == "auto" => Ok(SearchDevice::Auto),
         None if text == "cpu" => Ok(SearchDevice::Cpu(None)),
+        None if text == "gpu" => Ok(SearchDevice::Gpu(None)),
         None if text == "plain" => Ok(SearchDevice::Plain),
         Some(("cpu", name)) if !name.is_empty() => Ok(SearchDevice::Cpu(Some(name.to_string()))),
-        _ => Err("give cpu, or cpu:SET with an instruction set of this processor".to_string()),
+        Some(("gpu", name)) if !name.is_empty() => Ok(SearchDevice::Gpu(Some(name.to_string()))),
+        _ => Err("give auto, cpu, gpu, cpu:SET with an instruction set of this processor, or gpu:INDEX, \
+                  gpu:NAME or gpu:PCI-ID from `swalign devices`"
+            .to_string()),
     }
 }
 

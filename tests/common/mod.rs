@@ -4,6 +4,7 @@
 pub mod command;
 pub mod golden;
 pub mod random;
+pub mod scans;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn no_directive_is_left_over() {
-        let texts = Variant::all().iter().map(Variant::wgsl).chain([turn_wgsl()]);
+        let texts = Variant::all().into_iter().map(|variant| variant.wgsl()).chain([turn_wgsl()]);
         texts.for_each(|text| assert!(!text.contains("//!") && !text.contains('$'), "{text}"));
     }
 
