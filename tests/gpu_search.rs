@@ -105,8 +105,9 @@ fn gpu_finds_all_ends_of_many_lengths() {
     let scans = scans(&card(false));
     let mut random = Random::new(23);
     let text = random_text(&mut random, 4);
-    let some: Vec<Vec<u8>> =
-        (1..=70).flat_map(|len| patterns(&mut random, &text, len).into_iter().skip(len % 4).take(2)).collect();
+    let some: Vec<Vec<u8>> = (1..=70)
+        .flat_map(|len| patterns(&mut random, &text, len).into_iter().skip(len % 4).take(2))
+        .collect();
     check(&scans, &text, &some, &[0, 1, 3], "many lengths");
     let longer = [patterns(&mut random, &text, 130), patterns(&mut random, &text, 1030)].concat();
     check(&scans, &text, &longer, &[5, 40], "longer than strips");

@@ -83,7 +83,11 @@ fn long_patterns() {
         let rule = Rule { max_edits, indels: true };
         let expected = Plain.scan(text, &patterns, &rule).unwrap();
         for set in InstructionSet::available() {
-            same(&Sliced::on(set).scan(text, &patterns, &rule).unwrap(), &expected, &format!("{rule:?}, {set}"));
+            same(
+                &Sliced::on(set).scan(text, &patterns, &rule).unwrap(),
+                &expected,
+                &format!("{rule:?}, {set}"),
+            );
         }
     }
 }
@@ -185,7 +189,8 @@ fn paths_are_those_of_the_whole_matrix() {
             text[50] = OTHER;
             for pattern in patterns(&mut random, &text, len) {
                 let rule = Rule { max_edits: len as u32, indels: true };
-                for End { end, edits: fewest, .. } in Plain.scan(&text, std::slice::from_ref(&pattern), &rule).unwrap()
+                for End { end, edits: fewest, .. } in
+                    Plain.scan(&text, std::slice::from_ref(&pattern), &rule).unwrap()
                 {
                     let found = align(&pattern, &text, end as usize, fewest).expect("a path");
                     assert_eq!(edits(&found.path), fewest);
@@ -333,8 +338,9 @@ fn hits_do_not_depend_on_parts() {
             for (place, text) in texts.iter().enumerate().filter(|(_, text)| from == 0 || from < text.len()) {
                 stream.push(&seams, place, text, from..text.len().min(from + part));
             }
-            let ends =
-                Sliced::with_chunks(InstructionSet::best(), 16).scan(&stream.codes, &patterns, &wanted.rule).unwrap();
+            let ends = Sliced::with_chunks(InstructionSet::best(), 16)
+                .scan(&stream.codes, &patterns, &wanted.rule)
+                .unwrap();
             let placed = stream.place(&ends, &patterns, &wanted.rule);
             for stretch in &stream.stretches {
                 let own: Vec<TextEnd> =

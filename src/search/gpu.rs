@@ -27,6 +27,11 @@ impl OnGpu {
         OnGpu { scanner, cores, fallback: may_fall_back.then(Mutex::default) }
     }
 
+    /// What scans on the device.
+    pub fn scanner(&self) -> &Scanner {
+        &self.scanner
+    }
+
     /// The ends of those patterns that `chosen` names, each with its own place.
     fn on_device(
         &self,
@@ -41,7 +46,8 @@ impl OnGpu {
         let wanted = |&place: &u32| wanted(&patterns[place as usize], rule);
         match self.scanner.scan(text, &chosen.iter().map(wanted).collect::<Vec<_>>()) {
             Ok(found) => {
-                let end = |FoundEnd { pattern, end, edits }| End { pattern: chosen[pattern as usize], end, edits };
+                let end =
+                    |FoundEnd { pattern, end, edits }| End { pattern: chosen[pattern as usize], end, edits };
                 Ok(found.into_par_iter().map(end).collect())
             }
             Err(error) if self.fall_back(&error) => self.on_cores(text, patterns, chosen, rule),

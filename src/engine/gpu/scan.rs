@@ -5,6 +5,7 @@
 //! A length that many patterns don't share is rounded up: rows that match everything, put in front of a
 //! pattern, change none of its ends.
 
+mod kernels;
 pub mod shader;
 mod shape;
 mod sweep;
@@ -15,10 +16,11 @@ use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::Turning;
-use crate::engine::gpu::pipeline;
 use crate::error::EngineError;
 use bytemuck::bytes_of;
-use shader::{ALL, HEADER, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of, turn_wgsl};
+use kernels::Kernel;
+pub use kernels::Kernels;
+use shader::{ALL, HEADER, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of};
 use shape::{Pack, Shape, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -91,7 +93,6 @@ pub struct Scanner {
 struct State {
     packed: Grown,
     planes: Grown,
-    turn: Option<wgpu::ComputePipeline>,
     sweeper: Sweeper,
 }
 
@@ -111,15 +112,9 @@ impl Scanner {
         let state = State {
             packed: storage("packed text", BufferUsages::COPY_DST),
             planes: storage("planes", BufferUsages::empty()),
-            turn: None,
             sweeper: Sweeper::new(&card.device),
         };
-        Scanner {
-            card,
-            set: InstructionSet::best(),
-            tuning: ScanTuning::default(),
-            state: Mutex::new(state),
-        }
+        Scanner { card, set: InstructionSet::best(), tuning: ScanTuning::default(), state: Mutex::new(state) }
     }
 
     pub fn tuned(self, tuning: ScanTuning) -> Scanner {
@@ -186,10 +181,12 @@ impl Scanner {
         let planes = state.planes.with_room(device, 0)?.clone();
         for group in groups {
             let records = group.records_for(&shape);
+            let kernel = self.card.kernels.get(device, Kernel::Sweep(group.variant))?;
             state.sweeper.sweep(
                 device,
                 (&planes, &shape, own.len()),
-                (group.variant, &records, group.patterns.len()),
+                (group.variant, &kernel),
+                (&records, group.patterns.len()),
                 self.tuning.ends,
                 |place, end, edits| {
                     let pattern = group.patterns[place as usize];
@@ -220,9 +217,13 @@ impl Scanner {
         let columns = shape.columns() + 2 * WORD;
         let bytes = (columns * shape.words * shader::PLANES as usize) as u64 * 4;
         let planes = state.planes.with_room(device, bytes)?.clone();
-        let turning =
-            Turning { words: shape.words as u32, chunk: (shape.chunk / WORD) as u32, stride: plane_words as u32 };
-        turn(device, &mut state.turn, &turning, shape, [&packed, &planes])
+        let turning = Turning {
+            words: shape.words as u32,
+            chunk: (shape.chunk / WORD) as u32,
+            stride: plane_words as u32,
+        };
+        let kernel = self.card.kernels.get(device, Kernel::Turn)?;
+        turn(device, &kernel, &turning, shape, [&packed, &planes])
     }
 
     /// Patterns by the kernels that sweep them.
@@ -240,12 +241,9 @@ impl Scanner {
             by_kernel.entry((rows_of(pattern.classes.len()), iupac)).or_default().push(place);
         }
         let group = |((rows, iupac), places): ((u32, bool), Vec<u32>)| {
-            let own = || places.iter().map(|&place| &patterns[place as usize]);
-            let allowed = own().map(|pattern| pattern.allowed as i32);
-            let least = -allowed.clone().max().unwrap_or(0) - 1;
-            let most = rows as i32 - allowed.min().unwrap_or(0) - 1;
-            let variant = Variant::new(rows, (least, most), iupac);
-            let records = own().flat_map(|pattern| record(pattern, rows)).collect();
+            let own = places.iter().map(|&place| &patterns[place as usize]);
+            let variant = Variant::new(rows, iupac);
+            let records = own.flat_map(|pattern| record(pattern, rows)).collect();
             Group { variant, patterns: places, records, rows }
         };
         by_kernel.into_iter().map(group).collect()
@@ -293,16 +291,11 @@ impl Group {
 /// Has the device turn a packed text.
 fn turn(
     device: &Device,
-    compiled: &mut Option<wgpu::ComputePipeline>,
+    kernel: &wgpu::ComputePipeline,
     turning: &Turning,
     shape: &Shape,
     [packed, planes]: [&wgpu::Buffer; 2],
 ) -> Result<(), EngineError> {
-    let kernel = match compiled.take() {
-        Some(kernel) => kernel,
-        None => pipeline::create(device, "turn", turn_wgsl(), &[(0, false), (1, false), (2, true)], &[])?,
-    };
-    let kernel = compiled.insert(kernel);
     let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
     let work = crate::engine::gpu::buffers::create(device, "turning", usage, size_of::<Turning>() as u64)?;
     device.queue.write_buffer(&work, 0, bytes_of(turning));

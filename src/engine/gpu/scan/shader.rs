@@ -51,8 +51,6 @@ pub fn is_iupac(slot: u32) -> bool {
 pub struct Variant {
     /// Rows that are written out: those of a pattern, or of a strip.
     pub rows: u32,
-    /// Bits of the number at the last row.
-    pub bits: u32,
     /// Whether patterns have IUPAC codes besides N.
     pub iupac: bool,
     /// Whether a pattern is swept strip by strip.
@@ -60,26 +58,22 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// The kernel for patterns of `rows` rows whose number is between `least` and `most`.
-    pub fn new(rows: u32, (least, most): (i32, i32), iupac: bool) -> Variant {
+    /// The kernel for patterns of `rows` rows.
+    pub fn new(rows: u32, iupac: bool) -> Variant {
         match rows <= MOST_ROWS {
-            true => Variant { rows, bits: bits_of(least, most), iupac, strips: false },
-            false => Variant { rows: STRIP_ROWS, bits: STRIP_BITS, iupac, strips: true },
+            true => Variant { rows, iupac, strips: false },
+            false => Variant { rows: STRIP_ROWS, iupac, strips: true },
         }
     }
 
-    /// Every kernel: with the fewest and the most bits that its rows can ask for, and those between.
+    /// Every kernel.
     pub fn all() -> Vec<Variant> {
-        let mut all = Vec::new();
-        for iupac in [false, true] {
-            for rows in 1..=MOST_ROWS {
-                let bits = (0..=rows as i32).map(|allowed| bits_of(-allowed - 1, rows as i32 - allowed - 1));
-                let (fewest, most) = (bits.clone().min().unwrap_or(1), bits.max().unwrap_or(1));
-                all.extend((fewest..=most).map(|bits| Variant { rows, bits, iupac, strips: false }));
-            }
-            all.push(Variant::new(MOST_ROWS + 1, (0, 0), iupac));
-        }
-        all
+        (1..=MOST_ROWS + 1).flat_map(|rows| [false, true].map(|iupac| Variant::new(rows, iupac))).collect()
+    }
+
+    /// Bits of the number at the last row: between `-m - 1` and `m`, less one.
+    fn bits(&self) -> u32 {
+        if self.strips { STRIP_BITS } else { u32::BITS - self.rows.leading_zeros() + 1 }
     }
 
     /// Vectors of columns that are done in one go.
@@ -101,12 +95,6 @@ impl Variant {
         self.slots() * self.groups() * THREADS * 16
     }
 
-    /// Bindings by number, and whether the kernel writes to them.
-    pub fn bindings(&self) -> &'static [(u32, bool)] {
-        let all = &[(0, false), (1, false), (2, false), (3, true), (4, true)];
-        if self.strips { all } else { &all[..4] }
-    }
-
     /// The kernel's WGSL.
     pub fn wgsl(&self) -> String {
         let mut text = Sweeping::wgsl();
@@ -119,7 +107,7 @@ impl Variant {
             ("CLASSES", self.slots()),
             ("ALL", all),
             ("ROWS", self.rows),
-            ("BITS", self.bits),
+            ("BITS", self.bits()),
             ("HEADER", HEADER),
             ("EDIT_BITS", EDIT_BITS),
         ] {
@@ -129,9 +117,11 @@ impl Variant {
     }
 
     fn meaning(&self) -> Meaning {
-        let column = |c: u32| named([("c", c), ("g", c / GROUP)], ("x", ["x", "y", "z", "w"][c as usize % 4]));
-        let group =
-            |g: u32| named([("g", g), ("p", 4 * g), ("q", 4 * g + 1), ("s", 4 * g + 2), ("t", 4 * g + 3)], NONE);
+        let column =
+            |c: u32| named([("c", c), ("g", c / GROUP)], ("x", ["x", "y", "z", "w"][c as usize % 4]));
+        let group = |g: u32| {
+            named([("g", g), ("p", 4 * g), ("q", 4 * g + 1), ("s", 4 * g + 2), ("t", 4 * g + 3)], NONE)
+        };
         let row = |k: u32| named([("k", k), ("r", k / 4), ("shift", k % 4 * 8)], NONE);
         let bit = |n: u32| named([("n", n)], NONE);
         let list = |name: &str, count: u32| {
@@ -147,12 +137,12 @@ impl Variant {
                 ("g", (0..self.groups()).map(group).collect()),
                 ("k", (0..self.rows).map(row).collect()),
                 ("r", (0..self.rows.div_ceil(4)).map(|r| named([("r", r)], NONE)).collect()),
-                ("n", (0..self.bits).map(bit).collect()),
-                ("upper", (1..self.bits).map(bit).collect()),
+                ("n", (0..self.bits()).map(bit).collect()),
+                ("upper", (1..self.bits()).map(bit).collect()),
             ]),
             names: vec![
-                ("sign", (self.bits - 1).to_string()),
-                ("number", list("before", self.bits)),
+                ("sign", (self.bits() - 1).to_string()),
+                ("number", list("before", self.bits())),
                 ("no_plus", list("no_plus", self.columns())),
                 ("minus", list("minus", self.columns())),
             ],
@@ -168,11 +158,6 @@ fn named<const N: usize>(numbers: [(&'static str, u32); N], text: (&'static str,
         names.push((text.0, text.1.to_string()));
     }
     names
-}
-
-/// Bits of a number that is at least `least` and at most `most`.
-fn bits_of(least: i32, most: i32) -> u32 {
-    (1..31).find(|bits| -1 << (bits - 1) <= least && most < 1 << (bits - 1)).unwrap_or(31)
 }
 
 /// The WGSL of the kernel that turns a text.
@@ -215,8 +200,10 @@ mod tests {
     }
 
     #[test]
-    fn bits_of_numbers() {
-        let bits = [(-1, 0), (-1, 1), (-2, 1), (-3, 1), (-4, 16), (-4, 15), (-65, 0)];
-        assert_eq!(bits.map(|(least, most)| bits_of(least, most)), [1, 2, 2, 3, 6, 5, 8]);
+    fn numbers_have_enough_bits() {
+        for rows in 1..=MOST_ROWS as i32 {
+            let bits = Variant::new(rows as u32, false).bits();
+            assert!(-1 << (bits - 1) < -rows && rows <= 1 << (bits - 1), "{rows}");
+        }
     }
 }

@@ -6,11 +6,9 @@ use super::shape::Shape;
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::{MAX_GROUPS, Sweeping};
-use crate::engine::gpu::pipeline;
 use crate::engine::gpu::readback::{Output, Pool};
 use crate::error::EngineError;
 use bytemuck::bytes_of;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -43,7 +41,6 @@ const EDITS: u32 = (1 << super::shader::EDIT_BITS) - 1;
 
 /// Sweeps patterns.
 pub struct Sweeper {
-    kernels: HashMap<Variant, wgpu::ComputePipeline>,
     work: Grown,
     records: Grown,
     found: Grown,
@@ -71,7 +68,7 @@ impl Piece {
         if self.patterns.len() > 1 {
             return Some(self.split_patterns(|count| count / 2));
         }
-        let half = (self.words.len() as u32 / 2).next_multiple_of(THREADS);
+        let half = (self.words.len() as u32).div_ceil(2).next_multiple_of(THREADS);
         (half < self.words.len() as u32).then(|| self.split_words(half))
     }
 
@@ -109,7 +106,6 @@ impl Sweeper {
             })
         });
         Sweeper {
-            kernels: HashMap::new(),
             work: grown("sweep", BufferUsages::STORAGE),
             records: grown("patterns", BufferUsages::STORAGE),
             found: grown("ends", BufferUsages::STORAGE | BufferUsages::COPY_SRC),
@@ -129,11 +125,11 @@ impl Sweeper {
         &mut self,
         device: &Device,
         (planes, shape, letters): (&wgpu::Buffer, &Shape, usize),
-        (variant, records, count): (Variant, &[u32], usize),
+        (variant, kernel): (Variant, &wgpu::ComputePipeline),
+        (records, count): (&[u32], usize),
         (room, most): (usize, usize),
         mut take: impl FnMut(u32, u32, u32),
     ) -> Result<(), EngineError> {
-        let kernel = self.kernel(device, variant)?;
         let record = records.len() / count;
         let rows = if variant.strips { records[3] * variant.rows } else { variant.rows };
         let word_cells = (shape.columns() * 32) as f64 * f64::from(rows);
@@ -144,14 +140,14 @@ impl Sweeper {
         let buffer = self.records.with_room(device, records.len() as u64 * 4)?.clone();
         device.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(records));
         self.room = self.room.max(room);
-        let mut bound = self.bind(device, &kernel, [planes, &buffer], variant.strips)?;
+        let mut bound = self.bind(device, kernel, [planes, &buffer], variant.strips)?;
         let mut pieces = vec![Piece { patterns: 0..count as u32, words: 0..shape.words as u32 }];
         while let Some(piece) = pieces.pop() {
             let (now, later) = self.cut(piece, word_cells, edge);
             pieces.extend(later);
             if edge > 0 {
                 self.edges.with_room(device, edge * (now.words.len() * now.patterns.len()) as u64)?;
-                bound = self.bind(device, &kernel, [planes, &buffer], variant.strips)?;
+                bound = self.bind(device, kernel, [planes, &buffer], variant.strips)?;
             }
             let sweeping = Sweeping {
                 words: shape.words as u32,
@@ -166,7 +162,8 @@ impl Sweeper {
                 capacity: bound.capacity as u32,
             };
             let cells = word_cells * (now.words.len() * now.patterns.len()) as f64;
-            let (found, output) = self.run(device, &kernel, &bound, (&sweeping, now.patterns.len() as u32), cells)?;
+            let (found, output) =
+                self.run(device, kernel, &bound, (&sweeping, now.patterns.len() as u32), cells)?;
             if found > bound.capacity {
                 drop(output);
                 // The count ends a little above the capacity: how many there are is not known.
@@ -174,7 +171,7 @@ impl Sweeper {
                     Some(halves) => pieces.extend(halves),
                     None => {
                         self.room = bound.capacity * MORE_ROOM;
-                        bound = self.bind(device, &kernel, [planes, &buffer], variant.strips)?;
+                        bound = self.bind(device, kernel, [planes, &buffer], variant.strips)?;
                         pieces.push(now);
                     }
                 }
@@ -186,16 +183,6 @@ impl Sweeper {
             }
         }
         Ok(())
-    }
-
-    fn kernel(&mut self, device: &Device, variant: Variant) -> Result<wgpu::ComputePipeline, EngineError> {
-        if let Some(kernel) = self.kernels.get(&variant) {
-            return Ok(kernel.clone());
-        }
-        let label = format!("{variant:?}");
-        let kernel = pipeline::create(device, &label, variant.wgsl(), variant.bindings(), &[])?;
-        self.kernels.insert(variant, kernel.clone());
-        Ok(kernel)
     }
 
     /// What of a piece is done in one go, and the rest.
