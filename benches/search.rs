@@ -1,16 +1,20 @@
 //! Throughput of the scan for patterns with errors, answers checked:
-//! `cargo bench --bench search -- [SET] [threads=N] [only=TEXT]`.
+//! `cargo bench --bench search -- [SET | gpu[:NAME]] [threads=N] [only=TEXT]`.
 //!
-//! SET is an instruction set (default: each that this processor has). Prints giga letters of text times
+//! SET is an instruction set (default: each that this processor has), NAME a GPU. Prints giga letters of text times
 //! patterns a second, the best of some calls; a pattern and its reverse complement are two. The text is
-//! random and in memory, a byte a letter; a time holds all from there to sorted ends.
+//! random and in memory, a byte a letter; a time holds all from there to sorted ends. On a GPU the last column is
+//! that of the sweeps alone, by the device's clock: the text is there, and ends have not come back.
 
 use rayon::ThreadPoolBuilder;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use swalign::engine::cpu::simd::InstructionSet;
+use swalign::engine::gpu::Card;
+use swalign::engine::gpu::scan::Scanner;
+use swalign::search::gpu::OnGpu;
 use swalign::search::plain::Plain;
 use swalign::search::sliced::Sliced;
-use swalign::search::{Rule, Scan};
+use swalign::search::{End, Rule, Scan};
 
 const CALLS: usize = 5;
 /// Letters of the text's start, in which a few patterns' ends are compared with the specification's.
@@ -21,15 +25,16 @@ const CHECKED_PATTERNS: usize = 4;
 struct Random(u64);
 
 impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
     fn codes(&mut self, len: usize) -> Vec<u8> {
-        let mut next = || {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (z >> 62) as u8
-        };
-        (0..len).map(|_| next()).collect()
+        (0..len).map(|_| (self.next() >> 62) as u8).collect()
     }
 }
 
@@ -62,32 +67,73 @@ const WORKS: [Work; 13] = [
     work("10 of m=1024 k=100", 10_000_000, 10, 1024, 100),
 ];
 
-fn row(set: InstructionSet, work: &Work) {
+/// For GPUs besides: more than the cores do in a while.
+const LONG: [Work; 3] = [
+    work("one m=20 k=2 of a long text", 1_000_000_000, 1, 20, 2),
+    work("96 of m=24 k=3", 100_000_000, 96, 24, 3),
+    work("1000 and reverse m=20 k=3 of a long text", 100_000_000, 2000, 20, 3),
+];
+
+enum Backend {
+    Cores(Sliced),
+    Gpu(Box<OnGpu>),
+}
+
+struct Scanned {
+    name: String,
+    scan: Backend,
+}
+
+impl Scanned {
+    fn ends(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Vec<End> {
+        let ends = match &self.scan {
+            Backend::Cores(scan) => scan.scan(text, patterns, rule),
+            Backend::Gpu(scan) => scan.scan(text, patterns, rule),
+        };
+        ends.expect("ends")
+    }
+
+    /// Time that the device has spent in sweeps.
+    fn swept(&self) -> Duration {
+        match &self.scan {
+            Backend::Cores(_) => Duration::ZERO,
+            Backend::Gpu(scan) => scan.scanner().kernel_time(),
+        }
+    }
+}
+
+fn on_cores(set: InstructionSet) -> Scanned {
+    Scanned { name: set.name().to_string(), scan: Backend::Cores(Sliced::on(set)) }
+}
+
+fn on_gpu(name: Option<&str>) -> Scanned {
+    let card = Card::open(name, false).expect("a GPU");
+    let scan = OnGpu::new(Scanner::new(card), Sliced::on(InstructionSet::best()), false);
+    Scanned { name: "gpu".to_string(), scan: Backend::Gpu(Box::new(scan)) }
+}
+
+fn row(scanned: &Scanned, work: &Work) {
     let mut random = Random(1);
     let text = random.codes(work.letters);
     let patterns: Vec<Vec<u8>> =
         (0..work.patterns).map(|_| random.codes(work.len).iter().map(|code| 1 << code).collect()).collect();
     let rule = Rule { max_edits: work.max_edits, indels: work.indels };
-    let scan = Sliced::on(set);
-    let (mut best, mut ends) = (f64::INFINITY, Vec::new());
+    let (mut best, mut best_swept, mut ends) = (f64::INFINITY, f64::INFINITY, Vec::new());
     for _ in 0..CALLS {
-        let begun = Instant::now();
-        ends = scan.scan(&text, &patterns, &rule);
+        let (begun, swept) = (Instant::now(), scanned.swept());
+        ends = scanned.ends(&text, &patterns, &rule);
         best = best.min(begun.elapsed().as_secs_f64());
+        best_swept = best_swept.min((scanned.swept() - swept).as_secs_f64());
     }
     let checked = text.len().min(CHECKED);
     let few = patterns.len().min(CHECKED_PATTERNS);
-    let expected = Plain.scan(&text[..checked], &patterns[..few], &rule);
+    let expected = Plain.scan(&text[..checked], &patterns[..few], &rule).expect("ends");
     let found = ends.iter().filter(|end| (end.pattern as usize) < few && end.end as usize <= checked);
     assert!(found.eq(&expected), "{}: other ends", work.name);
-    println!(
-        "{:10}{:44}{:12}{:10.4}{:10.2}",
-        set.name(),
-        work.name,
-        ends.len(),
-        best,
-        (work.letters * work.patterns) as f64 / best / 1e9
-    );
+    let giga = (work.letters * work.patterns) as f64 / 1e9;
+    let swept = if best_swept > 0.0 { format!("{:10.2}", giga / best_swept) } else { String::new() };
+    let Scanned { name, .. } = scanned;
+    println!("{name:10}{:44}{:12}{best:10.4}{:10.2}{swept}", work.name, ends.len(), giga / best);
 }
 
 fn main() {
@@ -96,12 +142,15 @@ fn main() {
     let threads = value("threads=").map_or(1, |threads| threads.parse().expect("a number of threads"));
     ThreadPoolBuilder::new().num_threads(threads).build_global().expect("threads");
     let only = value("only=").unwrap_or_default();
-    let sets = match arguments.iter().find(|argument| !argument.contains('=')) {
-        Some(name) => vec![InstructionSet::named(name).expect("a set of this processor")],
-        None => InstructionSet::available(),
+    let scans = match arguments.iter().find(|argument| !argument.contains('=')) {
+        Some(name) if name.starts_with("gpu") => vec![on_gpu(name.strip_prefix("gpu:"))],
+        Some(name) => vec![on_cores(InstructionSet::named(name).expect("a set of this processor"))],
+        None => InstructionSet::available().into_iter().map(on_cores).collect(),
     };
-    println!("{:10}{:44}{:>12}{:>10}{:>10}", "set", "work", "ends", "seconds", "Gbp/s");
-    for set in sets {
-        WORKS.iter().filter(|work| work.name.contains(only)).for_each(|work| row(set, work));
+    println!("{:10}{:44}{:>12}{:>10}{:>10}{:>10}", "set", "work", "ends", "seconds", "Gbp/s", "swept");
+    for scan in scans {
+        let long = if matches!(scan.scan, Backend::Gpu(_)) { &LONG[..] } else { &[] };
+        let works = WORKS.iter().chain(long);
+        works.filter(|work| work.name.contains(only)).for_each(|work| row(&scan, work));
     }
 }

@@ -87,6 +87,10 @@ pub enum SearchFormat {
 /// What scans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchDevice {
+    /// The best GPU where the work is worth its start, else the cores.
+    Auto,
+    /// The best GPU, or one by index, PCI id or part of the name.
+    Gpu(Option<String>),
     /// The cores, with an instruction set by name or the best that they have.
     Cpu(Option<String>),
     /// The specification: slow, for checking the others.
@@ -137,7 +141,7 @@ pub struct GrepOptions {
     pub max_count: Option<u64>,
     /// Nothing is said of files that can't be read.
     pub silent: bool,
-    pub device: SearchDevice,
+    pub device: GrepDevice,
     /// Host threads; at least 1.
     pub threads: usize,
 }
@@ -148,6 +152,15 @@ pub enum GrepPatterns {
     Text(Vec<u8>),
     /// `-` is stdin.
     File(PathBuf),
+}
+
+/// What scans lines: the cores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GrepDevice {
+    /// With an instruction set by name or the best that they have.
+    Cpu(Option<String>),
+    /// The specification: slow, for checking the others.
+    Plain,
 }
 
 /// What `swalign grep` writes.

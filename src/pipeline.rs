@@ -10,6 +10,7 @@ mod device;
 mod estimate;
 pub mod grep;
 mod intake;
+mod scanner;
 pub mod search;
 #[cfg(test)]
 mod tests;

@@ -25,12 +25,16 @@
 //!
 //! - [`pattern`] makes classes of letters.
 //! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts.
-//! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one.
+//! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, and [`gpu`] has
+//!   a GPU do the same.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
 //!   edits are limited, [`mod@format`] writes lines.
 
+use crate::error::EngineError;
+
 pub mod align;
 pub mod format;
+pub mod gpu;
 pub mod hits;
 pub mod limits;
 pub mod pattern;
@@ -78,5 +82,10 @@ pub struct End {
 pub trait Scan: Sync {
     /// All ends of all patterns in `text`, by pattern and end. Patterns are classes
     /// ([`pattern::class_of`]) and not empty; the text is 0 to 3, [`OTHER`] and [`NOTHING`].
-    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Vec<End>;
+    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError>;
+
+    /// What the user should hear of since the last call.
+    fn take_notice(&self) -> Option<String> {
+        None
+    }
 }

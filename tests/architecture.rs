@@ -29,6 +29,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline", &["options", "reader", "batch", "writer", "engine", "candidates", "hits"]),
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),
+    ("pipeline/scanner", &["search"]),
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),

@@ -73,6 +73,17 @@ fn proteins() {
     same_bytes(&["--max-hits", "5", "data/proteins_20.fa", "data/uniprot_60.fa"], &[&[], &["--batch", "3"]]);
 }
 
+/// Primers, with what the device does, and with what it leaves to the cores.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn searches() {
+    let files = ["-f", "data/artic_v3_primers.fa", "data/sars2.fa", "data/ont_sars2.fq.gz"];
+    for args in [&["-k", "3"][..], &["-k", "2", "--all"], &["-k", "2", "--no-indels"], &["-k", "4", "-v"]] {
+        let on = |device: &str| run_here(&[&["search", "--device", device], args, &files].concat());
+        assert!(on(&format!("gpu:{}", test_gpu())).without_pg() == on("cpu").without_pg(), "{args:?}");
+    }
+}
+
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn mitochondria_as_a_pair() {

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{fasta, random::Random, text};
+use common::random::Random;
+use common::scans::{LENGTHS, classes, genome, patterns, same};
+use common::text;
 use rayon::prelude::*;
 use swalign::alignment::Strand;
 use swalign::alphabet::Alphabet;
@@ -10,68 +12,11 @@ use swalign::engine::cpu::simd::InstructionSet;
 use swalign::search::align::{Aligned, Path, Step, align, edits, replaced};
 use swalign::search::hits::{Gatherer, Hit, Wanted};
 use swalign::search::limits::{self, Limits};
-use swalign::search::pattern::Pattern;
 use swalign::search::plain;
 use swalign::search::plain::Plain;
 use swalign::search::sliced::Sliced;
 use swalign::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use swalign::search::{End, NOTHING, OTHER, Rule, Scan};
-
-/// Lengths at the seams of words, of groups of addends and of vectors.
-const LENGTHS: [usize; 17] = [1, 2, 3, 6, 7, 8, 14, 15, 31, 32, 33, 63, 64, 65, 127, 128, 129];
-
-fn classes(letters: &[u8]) -> Vec<u8> {
-    Pattern::new("p".to_string(), letters).expect("IUPAC codes").classes()
-}
-
-fn genome() -> Vec<u8> {
-    let letters = fasta(&text("data/sars2.fa")).into_values().next().expect("a genome");
-    letters
-        .iter()
-        .map(|letter| b"ACGT".iter().position(|base| base == letter).map_or(OTHER, |code| code as u8))
-        .collect()
-}
-
-/// Patterns of a length: cut out of the text and changed, random, IUPAC codes, a repeat, N.
-fn patterns(random: &mut Random, text: &[u8], len: usize) -> Vec<Vec<u8>> {
-    let mut patterns = Vec::new();
-    for changes in 0..4 {
-        let begin = random.below(text.len().saturating_sub(len).max(1));
-        let mut letters: Vec<u8> =
-            (0..len).map(|k| b"ACGTNN"[usize::from(*text.get(begin + k).unwrap_or(&0)).min(4)]).collect();
-        for _ in 0..changes {
-            let at = random.below(letters.len().max(1));
-            match random.below(3) {
-                0 if !letters.is_empty() => letters[at] = random.pick(b"ACGTRYSWKMBDHVN"),
-                1 if !letters.is_empty() => drop(letters.remove(at)),
-                _ => letters.insert(at, random.pick(b"ACGT")),
-            }
-        }
-        letters.resize(len, b'A');
-        patterns.push(classes(&letters));
-    }
-    let letters: Vec<u8> = (0..len).map(|_| random.pick(b"ACGT")).collect();
-    patterns.push(classes(&letters));
-    let letters: Vec<u8> = (0..len).map(|_| random.pick(b"ACGTRYSWKMBDHVN")).collect();
-    patterns.push(classes(&letters));
-    patterns.push(classes(&vec![b'A'; len]));
-    patterns.push(classes(&vec![b'N'; len]));
-    patterns
-}
-
-#[track_caller]
-fn same(found: &[End], expected: &[End], what: &str) {
-    if found != expected {
-        let place = found.iter().zip(expected).take_while(|(a, b)| a == b).count();
-        panic!(
-            "{what}: {} ends, expected {}; at {place}: {:?}, expected {:?}",
-            found.len(),
-            expected.len(),
-            found.get(place),
-            expected.get(place)
-        );
-    }
-}
 
 /// Holds all instruction sets and some chunk lengths against the specification.
 #[track_caller]
@@ -80,7 +25,7 @@ fn check(text: &[u8], patterns: &[Vec<u8>], chunks: &[Option<usize>], what: &str
     for max_edits in [0, 1, 2, 3, 4, longest] {
         for indels in [true, false] {
             let rule = Rule { max_edits, indels };
-            let expected = Plain.scan(text, patterns, &rule);
+            let expected = Plain.scan(text, patterns, &rule).unwrap();
             for set in InstructionSet::available() {
                 for &chunk in chunks {
                     let scan = match chunk {
@@ -88,9 +33,9 @@ fn check(text: &[u8], patterns: &[Vec<u8>], chunks: &[Option<usize>], what: &str
                         None => Sliced::on(set),
                     };
                     let what = format!("{what}, {rule:?}, {set}, chunks {chunk:?}");
-                    same(&scan.scan(text, patterns, &rule), &expected, &what);
+                    same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &what);
                     // Tiles are used again.
-                    same(&scan.scan(text, patterns, &rule), &expected, &format!("again: {what}"));
+                    same(&scan.scan(text, patterns, &rule).unwrap(), &expected, &format!("again: {what}"));
                 }
             }
         }
@@ -136,9 +81,13 @@ fn long_patterns() {
         [1024, 1500].iter().flat_map(|&len| patterns(&mut random, text, len).into_iter().take(3)).collect();
     for max_edits in [0, 3, 40] {
         let rule = Rule { max_edits, indels: true };
-        let expected = Plain.scan(text, &patterns, &rule);
+        let expected = Plain.scan(text, &patterns, &rule).unwrap();
         for set in InstructionSet::available() {
-            same(&Sliced::on(set).scan(text, &patterns, &rule), &expected, &format!("{rule:?}, {set}"));
+            same(
+                &Sliced::on(set).scan(text, &patterns, &rule).unwrap(),
+                &expected,
+                &format!("{rule:?}, {set}"),
+            );
         }
     }
 }
@@ -197,7 +146,7 @@ fn edlib_finds_the_same() {
             InstructionSet::available().into_iter().map(|set| Box::new(Sliced::on(set)) as Box<dyn Scan>),
         );
         for scan in scans {
-            let found = scan.scan(&codes, &patterns, &rule);
+            let found = scan.scan(&codes, &patterns, &rule).unwrap();
             let found = found.iter().map(|end| (end.end, end.edits));
             assert!(found.eq(expected.iter().map(|(end, edits, _)| (*end, *edits))), "{row}");
         }
@@ -240,7 +189,8 @@ fn paths_are_those_of_the_whole_matrix() {
             text[50] = OTHER;
             for pattern in patterns(&mut random, &text, len) {
                 let rule = Rule { max_edits: len as u32, indels: true };
-                for End { end, edits: fewest, .. } in Plain.scan(&text, std::slice::from_ref(&pattern), &rule)
+                for End { end, edits: fewest, .. } in
+                    Plain.scan(&text, std::slice::from_ref(&pattern), &rule).unwrap()
                 {
                     let found = align(&pattern, &text, end as usize, fewest).expect("a path");
                     assert_eq!(edits(&found.path), fewest);
@@ -326,7 +276,7 @@ fn limits_choose_the_first_of_the_best_paths() {
 fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for (place, pattern) in (0..).zip(patterns) {
-        let ends = Plain.scan(text, std::slice::from_ref(pattern), &wanted.rule);
+        let ends = Plain.scan(text, std::slice::from_ref(pattern), &wanted.rule).unwrap();
         let mut chosen = Vec::new();
         for cluster in ends.chunk_by(|a, b| a.end + 1 == b.end) {
             let fewest = cluster.iter().map(|end| end.edits).min();
@@ -388,8 +338,9 @@ fn hits_do_not_depend_on_parts() {
             for (place, text) in texts.iter().enumerate().filter(|(_, text)| from == 0 || from < text.len()) {
                 stream.push(&seams, place, text, from..text.len().min(from + part));
             }
-            let ends =
-                Sliced::with_chunks(InstructionSet::best(), 16).scan(&stream.codes, &patterns, &wanted.rule);
+            let ends = Sliced::with_chunks(InstructionSet::best(), 16)
+                .scan(&stream.codes, &patterns, &wanted.rule)
+                .unwrap();
             let placed = stream.place(&ends, &patterns, &wanted.rule);
             for stretch in &stream.stretches {
                 let own: Vec<TextEnd> =

@@ -296,7 +296,8 @@ mod errors {
         refused(FILES, &["--no-indels", "--max-ins", "1", "ACGT", "t.fa"], 2, &["--max-ins"]);
         refused(FILES, &["-k", "33", "--max-ins", "1", "ACGT", "t.fa"], 2, &["at most 32"]);
         refused(FILES, &["--format", "sam", "ACGT", "-"], 2, &["--format sam", "stdin"]);
-        refused(FILES, &["--device", "gpu", "ACGT", "t.fa"], 2, &["--device", "cpu"]);
+        refused(FILES, &["--device", "tpu", "ACGT", "t.fa"], 2, &["--device", "cpu"]);
+        refused(FILES, &["--device", "gpu:tpu", "ACGT", "t.fa"], 1, &["'tpu'", "swalign devices"]);
         refused(FILES, &["--device", "cpu:vax", "ACGT", "t.fa"], 1, &["'vax'", "it has"]);
         refused(FILES, &["-t", "0", "ACGT", "t.fa"], 2, &["--threads"]);
         refused(FILES, &["-f", "-", "-"], 2, &["stdin"]);

@@ -5,19 +5,31 @@ mod common;
 mod suite;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use rayon::prelude::*;
+use swalign::engine::gpu::scan::shader as scan;
 use swalign::engine::gpu::shader::{Scores, Variant};
+
+fn is_valid(text: &str, what: &str) {
+    let module = naga::front::wgsl::parse_str(text)
+        .unwrap_or_else(|error| panic!("{what}: {}", error.emit_to_string(text)));
+    let outcome = Validator::new(ValidationFlags::all(), Capabilities::SUBGROUP).validate(&module);
+    assert!(outcome.is_ok(), "{what}: {:?}", outcome.err());
+}
 
 #[test]
 fn every_variant_is_valid() {
     let variants = Variant::all();
     assert!(variants.len() > 20, "variants are missing");
-    for variant in variants {
-        let text = variant.wgsl();
-        let module = naga::front::wgsl::parse_str(&text)
-            .unwrap_or_else(|error| panic!("{variant:?}: {}", error.emit_to_string(&text)));
-        let outcome = Validator::new(ValidationFlags::all(), Capabilities::SUBGROUP).validate(&module);
-        assert!(outcome.is_ok(), "{variant:?}: {:?}", outcome.err());
-    }
+    variants.iter().for_each(|variant| is_valid(&variant.wgsl(), &format!("{variant:?}")));
+}
+
+/// The kernels of the scan: for each length of pattern and each width of its number.
+#[test]
+fn every_kernel_of_the_scan_is_valid() {
+    let variants = scan::Variant::all();
+    assert_eq!(variants.len(), 2 * (scan::MOST_ROWS as usize + 1), "variants are missing");
+    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl(), &format!("{variant:?}")));
+    is_valid(&scan::turn_wgsl(), "turn");
 }
 
 /// The host's record of a task is laid out as the kernels read it.

@@ -1,5 +1,5 @@
 //! How well an alignment must score so that a piece of the query is found in it without an edit. The
-//! theorem and its proof stand in docs/algorithm.md, section 6.
+//! theorem and its proof stand in docs/algorithm.md, section 15.
 //!
 //! A query is cut into consecutive pieces of `piece` letters; what is left at its end belongs to none.
 

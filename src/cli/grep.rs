@@ -1,7 +1,7 @@
 //! The arguments of `swalign grep`.
 
 use super::{default_threads, slurm_cpus, usage, values};
-use crate::options::{GrepOptions, GrepOutput, GrepPatterns, SearchDevice};
+use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use std::ffi::OsString;
@@ -90,8 +90,8 @@ struct OutputFlags {
 #[command(next_help_heading = "Machine")]
 struct MachineFlags {
     /// What scans: cpu, or cpu:SET with an instruction set; the answer is the same
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::search_device)]
-    device: SearchDevice,
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::grep_device)]
+    device: GrepDevice,
     /// Host threads [default: SLURM_CPUS_PER_TASK, else all cores]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     threads: Option<usize>,

@@ -100,8 +100,9 @@ struct OutputFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct MachineFlags {
-    /// What scans: cpu, or cpu:SET with an instruction set; the answer is the same
-    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::search_device)]
+    /// What scans: auto (a GPU where the work is worth its start), cpu, gpu, cpu:SET with an instruction set, or
+    /// gpu:NAME with an index, a PCI id or a part of the name; the answer is the same
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::search_device)]
     device: SearchDevice,
     /// Host threads [default: SLURM_CPUS_PER_TASK, else all cores]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]

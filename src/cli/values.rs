@@ -1,7 +1,7 @@
 //! What the text of an argument stands for; an error is the remedy.
 
 use crate::alphabet::Alphabet;
-use crate::options::{DeviceChoice, SearchDevice};
+use crate::options::{DeviceChoice, GrepDevice, SearchDevice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 pub fn score(text: &str) -> Result<i32, String> {
@@ -76,10 +76,24 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
 
 pub fn search_device(text: &str) -> Result<SearchDevice, String> {
     match text.split_once(':') {
+        None if text == "auto" => Ok(SearchDevice::Auto),
         None if text == "cpu" => Ok(SearchDevice::Cpu(None)),
+        None if text == "gpu" => Ok(SearchDevice::Gpu(None)),
         None if text == "plain" => Ok(SearchDevice::Plain),
         Some(("cpu", name)) if !name.is_empty() => Ok(SearchDevice::Cpu(Some(name.to_string()))),
-        _ => Err("give cpu, or cpu:SET with an instruction set of this processor".to_string()),
+        Some(("gpu", name)) if !name.is_empty() => Ok(SearchDevice::Gpu(Some(name.to_string()))),
+        _ => Err("give auto, cpu, gpu, cpu:SET with an instruction set of this processor, or gpu:INDEX, \
+                  gpu:NAME or gpu:PCI-ID from `swalign devices`"
+            .to_string()),
+    }
+}
+
+/// What scans lines.
+pub fn grep_device(text: &str) -> Result<GrepDevice, String> {
+    match search_device(text) {
+        Ok(SearchDevice::Cpu(name)) => Ok(GrepDevice::Cpu(name)),
+        Ok(SearchDevice::Plain) => Ok(GrepDevice::Plain),
+        _ => Err("grep computes on the CPU; give cpu, or cpu:SET with an instruction set".to_string()),
     }
 }
 

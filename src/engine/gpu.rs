@@ -13,6 +13,7 @@ mod lattice;
 pub mod layout;
 mod pipeline;
 mod readback;
+pub mod scan;
 mod score;
 pub mod shader;
 mod trace;
@@ -50,6 +51,7 @@ pub struct Card {
     pipelines: Pipelines,
     staging: Staging,
     targets: Mutex<Resident>,
+    kernels: scan::Kernels,
 }
 
 /// Packed sequences on the device, those that were uploaded last.
@@ -121,6 +123,7 @@ impl Card {
             pipelines: Pipelines::default(),
             staging: Staging::default(),
             targets: Mutex::new(Resident::new("targets")),
+            kernels: scan::Kernels::default(),
         })
     }
 

@@ -19,7 +19,7 @@ const GPU_WORKERS: (usize, usize) = (2, 6);
 const WORKERS_OF_SEVERAL: usize = 4;
 
 /// What opening a GPU takes: 0.22 to 0.4 s on an H200.
-const GPU_START_MS: u64 = 300;
+pub const GPU_START_MS: u64 = 300;
 /// Cells that a thread does in a second for each byte of its vectors: 9.6e9 with 64 bytes, between the 18e9 of
 /// scores and the 7e9 of pairs with CIGARs (docs/benchmarks.md).
 const CELLS_PER_VECTOR_BYTE: u64 = 150_000_000;
@@ -146,7 +146,7 @@ fn is_little(options: &Options, set: InstructionSet) -> bool {
 }
 
 /// What to do without a GPU, where one was asked for.
-fn with_remedy(error: EngineError) -> EngineError {
+pub fn with_remedy(error: EngineError) -> EngineError {
     match error {
         EngineError::NoDevice(text) => EngineError::NoDevice(format!(
             "{text}; use --device cpu, or install the GPU's Vulkan driver and loader"

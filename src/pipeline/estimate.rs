@@ -24,8 +24,8 @@ pub fn cells(options: &Options) -> Option<u64> {
     Some(queries.saturating_mul(against).saturating_mul(strands))
 }
 
-/// Letters of a file, at most about as many.
-fn letters(path: &Path) -> Option<u64> {
+/// Letters of a file, at most about as many; `None` where they can't be known before it is read.
+pub fn letters(path: &Path) -> Option<u64> {
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let name = path.file_name()?.to_string_lossy();
     let plain = name.trim_end_matches(".gz").trim_end_matches(".bgz");

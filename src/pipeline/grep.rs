@@ -7,7 +7,7 @@ use crate::grep::pattern::{Fault, Pattern, Reading};
 use crate::grep::select::{self, Span};
 use crate::grep::sliced::Sliced;
 use crate::grep::{NEWLINE, plain};
-use crate::options::{GrepOptions, GrepOutput, GrepPatterns, SearchDevice};
+use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
 use crate::reader::{LineBlock, LineReader};
 use crate::search::Rule;
 use crate::writer::Output;
@@ -90,10 +90,10 @@ pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummar
     let rule = Rule { max_edits: options.max_edits, indels: options.indels };
     let patterns = patterns(options)?;
     let scan = match &options.device {
-        SearchDevice::Cpu(name) => {
+        GrepDevice::Cpu(name) => {
             Scan::Sliced(Sliced::new(device::instruction_set(name.as_deref())?, &patterns, rule))
         }
-        SearchDevice::Plain => Scan::Plain(patterns, rule),
+        GrepDevice::Plain => Scan::Plain(patterns, rule),
     };
     let grep = Grep { options, reporter, scan, waits: AtomicBool::new(false), wanted: AtomicUsize::new(0) };
     let mut output = Output::create(None)?;

@@ -1,16 +1,15 @@
 //! `swalign search`: one thread reads texts and lays them behind one another, the calling thread scans,
 //! gathers and writes, in the order of the texts.
 
-use super::{Reporter, device, set_threads, warn};
+use super::scanner::{self, Work};
+use super::{Reporter, set_threads, warn};
 use crate::error::{Error, Result};
-use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
+use crate::options::{Patterns, SearchFormat, SearchOptions};
 use crate::reader::{Text, Texts, read_lengths, read_patterns};
 use crate::search::format::{Lines, Place, sam_header};
 use crate::search::hits::{Gatherer, Hit, Wanted};
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
-use crate::search::plain::Plain;
-use crate::search::sliced::Sliced;
 use crate::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use crate::search::{Rule, Scan};
 use crate::writer::Output;
@@ -75,7 +74,6 @@ struct Search<'a> {
     oriented: Vec<Vec<u8>>,
     wanted: Wanted,
     seams: Seams,
-    scan: Box<dyn Scan>,
     /// Letters of a batch.
     enough: usize,
 }
@@ -101,7 +99,10 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
                 let _ = batches.send(Err(error));
             }
         });
-        search.write(from_reader, &mut output, &mut summary)
+        // A GPU is opened while the first text is read.
+        let work = Work { patterns: &search.oriented, rule: &search.wanted.rule };
+        let scan = scanner::open(options, &work, reporter)?;
+        search.write(scan.as_ref(), from_reader, &mut output, &mut summary)
     })?;
     output.finish()?;
     summary.elapsed = begun.elapsed();
@@ -127,13 +128,9 @@ impl<'a> Search<'a> {
             strands: if options.both_strands { 2 } else { 1 },
             before: seams.before(),
         };
-        let scan: Box<dyn Scan> = match &options.device {
-            SearchDevice::Cpu(name) => Box::new(Sliced::on(device::instruction_set(name.as_deref())?)),
-            SearchDevice::Plain => Box::new(Plain),
-        };
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let enough = letters.min((WORK / oriented.len().max(1)).max(SHORTEST));
-        Ok(Search { options, reporter, patterns, oriented, wanted, seams, scan, enough })
+        Ok(Search { options, reporter, patterns, oriented, wanted, seams, enough })
     }
 
     /// The reader's stage: all texts of all files, in batches.
@@ -182,6 +179,7 @@ impl<'a> Search<'a> {
     /// The writer's stage, which scans as well: a scan has all threads by itself.
     fn write(
         &self,
+        scan: &dyn Scan,
         batches: Receiver<Result<Batch>>,
         output: &mut Output,
         summary: &mut SearchSummary,
@@ -191,7 +189,8 @@ impl<'a> Search<'a> {
         let mut carried = Gatherer::default();
         for batch in batches {
             let batch = batch?;
-            let ends = self.scan.scan(&batch.stream.codes, &self.oriented, &self.wanted.rule);
+            let ends = scan.scan(&batch.stream.codes, &self.oriented, &self.wanted.rule)?;
+            warn(self.reporter, scan.take_notice());
             let placed = batch.stream.place(&ends, &self.oriented, &self.wanted.rule);
             drop(ends);
             for Gathered { job, to, hits, gatherer } in

@@ -3,13 +3,14 @@
 use super::align::{Aligned, Step, runs, step_of};
 use super::pattern::matches;
 use super::{End, Rule, Scan};
+use crate::error::EngineError;
 
 /// Finds ends one cell after the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
 impl Scan for Plain {
-    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Vec<End> {
+    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
         let ends = |(place, pattern): (u32, &Vec<u8>)| {
             let edits = match rule.indels {
                 true => edit_distances(pattern, text),
@@ -22,7 +23,7 @@ impl Scan for Plain {
                 .map(move |(end, edits)| End { pattern: place, end, edits: edits.unwrap_or(0) })
                 .collect::<Vec<End>>()
         };
-        (0..).zip(patterns).flat_map(ends).collect()
+        Ok((0..).zip(patterns).flat_map(ends).collect())
     }
 }
 
@@ -87,7 +88,7 @@ mod tests {
     fn ends(pattern: &str, text: &[u8], max_edits: u32, indels: bool) -> Vec<(u32, u32)> {
         let classes = Pattern::new(String::new(), pattern.as_bytes()).unwrap().classes();
         let rule = Rule { max_edits, indels };
-        Plain.scan(text, &[classes], &rule).iter().map(|end| (end.end, end.edits)).collect()
+        Plain.scan(text, &[classes], &rule).unwrap().iter().map(|end| (end.end, end.edits)).collect()
     }
 
     #[test]

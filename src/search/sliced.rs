@@ -10,6 +10,7 @@ pub(crate) mod tile;
 
 use super::{End, Rule, Scan};
 use crate::engine::cpu::simd::InstructionSet;
+use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use sweep::Sweep;
@@ -54,14 +55,14 @@ impl Sliced {
 }
 
 impl Scan for Sliced {
-    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Vec<End> {
+    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
         let before = patterns.iter().map(|pattern| rule.span_of(pattern.len()) - 1).max().unwrap_or(0);
         let shape = Shape::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
         let firsts: Vec<usize> = (0..text.len()).step_by(shape.letters()).collect();
         let tile = |&first: &usize| self.tile(&shape, text, first, patterns, rule);
         let mut ends: Vec<End> = firsts.par_iter().flat_map(tile).collect();
         ends.par_sort_unstable();
-        ends
+        Ok(ends)
     }
 }
 

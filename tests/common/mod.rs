@@ -5,6 +5,7 @@ pub mod bam;
 pub mod command;
 pub mod golden;
 pub mod random;
+pub mod scans;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -5,25 +5,29 @@ use crate::scoring::Matrix;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
 
-/// Declares the task record once, for both sides.
-macro_rules! task {
-    ($($(#[$doc:meta])* $field:ident: $kind:ident,)*) => {
-        /// One tile to run.
+/// Declares a record once, for both sides.
+macro_rules! record {
+    ($(#[$what:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $kind:ident,)* }) => {
+        $(#[$what])*
         #[repr(C)]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-        pub struct Task { $($(#[$doc])* pub $field: $kind,)* }
+        pub struct $name { $($(#[$doc])* pub $field: $kind,)* }
 
-        /// The record in WGSL.
-        pub fn task_wgsl() -> String {
-            let mut text = String::from("struct Task {\n");
-            $(text.push_str(concat!("    ", stringify!($field), ": ", stringify!($kind), ",\n"));)*
-            text.push_str("}\n");
-            text
+        impl $name {
+            /// The record in WGSL.
+            pub fn wgsl() -> String {
+                let mut text = String::from(concat!("struct ", stringify!($name), " {\n"));
+                $(text.push_str(concat!("    ", stringify!($field), ": ", stringify!($kind), ",\n"));)*
+                text.push_str("}\n");
+                text
+            }
         }
     };
 }
 
-task! {
+record! {
+/// One tile to run.
+Task {
     /// First residue in the packed queries.
     query: u32,
     /// Query residues.
@@ -50,6 +54,42 @@ task! {
     /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band; of a score, the
     /// first of 1 + tile rows edge values that it leaves on the right.
     stored: u32,
+}
+}
+
+record! {
+/// A text to turn into columns: see `shaders/turn.wgsl`.
+Turning {
+    /// Words of a column.
+    words: u32,
+    /// Words of a chunk's letters without its overlap.
+    chunk: u32,
+    /// Words of a plane of the packed text.
+    stride: u32,
+}
+}
+
+record! {
+/// What a dispatch sweeps: see `shaders/sliced.wgsl`.
+Sweeping {
+    /// Words of a column.
+    words: u32,
+    /// The words that are swept, from the first to before the end.
+    first: u32,
+    end: u32,
+    /// Place of the first pattern among the records, and words of a record.
+    pattern: u32,
+    record: u32,
+    /// Columns in front of each chunk.
+    before: u32,
+    /// Blocks of columns that are done in one go.
+    blocks: u32,
+    /// Letters of a chunk without its overlap, and of the whole text.
+    chunk: u32,
+    letters: u32,
+    /// Ends that there is room for.
+    capacity: u32,
+}
 }
 
 /// Threads of a workgroup: one subgroup on most cards, several pairs where pairs take fewer lanes.

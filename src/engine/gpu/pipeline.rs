@@ -56,9 +56,6 @@ fn compile(
     variant: Variant,
     numbers: Numbers,
 ) -> Result<wgpu::ComputePipeline, EngineError> {
-    let label = format!("{variant:?}");
-    let source = wgpu::ShaderSource::Wgsl(variant.wgsl().into());
-    let descriptor = wgpu::ShaderModuleDescriptor { label: Some(&label), source };
     let scale = f64::from(variant.scale());
     let constants = [
         ("MATCH", f64::from(numbers.match_)),
@@ -71,7 +68,21 @@ fn compile(
         Scores::Packed | Scores::Compared => &constants[..],
         Scores::Profile | Scores::WideProfile => &constants[2..],
     };
-    device.guard(&label, |gpu| {
+    let bindings: Vec<(u32, bool)> = bindings(variant).collect();
+    create(device, &format!("{variant:?}"), variant.wgsl(), &bindings, constants)
+}
+
+/// Compiles the text of a kernel with these bindings, by number, and whether it writes to them.
+pub fn create(
+    device: &Device,
+    label: &str,
+    wgsl: String,
+    bindings: &[(u32, bool)],
+    constants: &[(&str, f64)],
+) -> Result<wgpu::ComputePipeline, EngineError> {
+    let source = wgpu::ShaderSource::Wgsl(wgsl.into());
+    let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source };
+    device.guard(label, |gpu| {
         let module = match device.checked {
             true => gpu.create_shader_module(descriptor),
             // SAFETY: every index of the kernels is bounded by what the host puts into a task
@@ -81,9 +92,9 @@ fn compile(
                 gpu.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
             },
         };
-        let layout = layout(gpu, variant);
+        let layout = layout(gpu, bindings);
         gpu.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(&label),
+            label: Some(label),
             layout: Some(&layout),
             module: &module,
             entry_point: Some("main"),
@@ -113,9 +124,10 @@ pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
     .map(|(number, written, _)| (number, written))
 }
 
-fn layout(device: &wgpu::Device, variant: Variant) -> wgpu::PipelineLayout {
-    let entries: Vec<wgpu::BindGroupLayoutEntry> = bindings(variant)
-        .map(|(binding, written)| wgpu::BindGroupLayoutEntry {
+fn layout(device: &wgpu::Device, bindings: &[(u32, bool)]) -> wgpu::PipelineLayout {
+    let entries: Vec<wgpu::BindGroupLayoutEntry> = bindings
+        .iter()
+        .map(|&(binding, written)| wgpu::BindGroupLayoutEntry {
             binding,
             visibility: wgpu::ShaderStages::COMPUTE,
             ty: wgpu::BindingType::Buffer {

@@ -239,7 +239,7 @@ impl Variant {
             Kernel::Trace => (TRACE, HashMap::new()),
         };
         let lines: Vec<&str> = frame.lines().flat_map(|line| insert(line, &slots)).collect();
-        let mut text = layout::task_wgsl() + &self.scores.letters().wgsl();
+        let mut text = layout::Task::wgsl() + &self.scores.letters().wgsl();
         text.push_str(&format!("const SCALE = {};\n", self.scale()));
         for (name, value) in [
             ("THREADS", self.threads()),
@@ -327,7 +327,7 @@ impl Variant {
     }
 }
 
-fn directive(line: &str) -> Option<&str> {
+pub(super) fn directive(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("//!").map(str::trim)
 }
 
@@ -355,7 +355,7 @@ fn insert<'a>(line: &'a str, slots: &HashMap<&str, Vec<&'a str>>) -> Vec<&'a str
 }
 
 /// Where the block that opens at `start` has its `else` (or its end) and its end.
-fn block(lines: &[&str], start: usize) -> (usize, usize) {
+pub(super) fn block(lines: &[&str], start: usize) -> (usize, usize) {
     let (mut depth, mut middle) = (0, None);
     for (index, line) in lines.iter().enumerate().skip(start) {
         match directive(line) {

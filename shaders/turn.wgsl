@@ -1,0 +1,32 @@
+// Turn: 32 letters of each of 32 chunks become 32 columns with a bit for each chunk, as tile.rs of
+// src/search/sliced does it on vectors (Warren 2012, 7-3). A thread turns one of the three bits of one
+// word's chunks.
+
+@group(0) @binding(0) var<storage, read> work: Turning;
+// Of each plane, the bits of 32 letters in a word, in the order of the text.
+@group(0) @binding(1) var<storage, read> packed: array<u32>;
+// For each block of four columns, for each plane, for each word: its columns.
+@group(0) @binding(2) var<storage, read_write> planes: array<vec4<u32>>;
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let word = id.x;
+    if (word >= work.words) {
+        return;
+    }
+    let own = id.z * work.stride + word * work.chunk + id.y;
+    let apart = work.words * work.chunk;
+//!for b
+    var r$b = packed[own + $bu * apart];
+//!end
+    var differ: u32;
+//!for exchange
+    differ = ((r$a >> $su) ^ r$d) & $masku;
+    r$d ^= differ;
+    r$a ^= differ << $su;
+//!end
+    let at = (id.y * 8u * PLANES + id.z) * work.words + word;
+//!for q
+    planes[at + $qu * PLANES * work.words] = vec4<u32>(r$q0, r$q1, r$q2, r$q3);
+//!end
+}

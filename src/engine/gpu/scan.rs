@@ -1,0 +1,327 @@
+//! Patterns with errors on a GPU. The text is packed, sent and turned into columns once for all patterns; a
+//! kernel written out for each length of pattern sweeps over it (`shaders/sliced.wgsl`). Ends are appended to
+//! a buffer in any order; where they don't fit, it grows, or the work is done again in halves.
+//!
+//! A length that many patterns don't share is rounded up: rows that match everything, put in front of a
+//! pattern, change none of its ends.
+
+mod kernels;
+pub mod shader;
+mod shape;
+mod sweep;
+mod template;
+
+use crate::engine::cpu::simd::InstructionSet;
+use crate::engine::gpu::Card;
+use crate::engine::gpu::buffers::Grown;
+use crate::engine::gpu::device::Device;
+use crate::engine::gpu::layout::Turning;
+use crate::error::EngineError;
+use bytemuck::bytes_of;
+use kernels::Kernel;
+pub use kernels::Kernels;
+use shader::{ALL, HEADER, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of};
+use shape::{Pack, Shape, WORD};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use sweep::Sweeper;
+use wgpu::BufferUsages;
+
+/// Letters of the longest pattern that a device takes: a thread's sweep then ends long before a watchdog.
+pub const MOST_LETTERS: usize = 1024;
+/// Patterns of so many lengths have kernels of their own, others are rounded up to a multiple.
+const LENGTHS: usize = 6;
+const ROUNDED: u32 = 8;
+/// Letters of a text that are on the device at a time, at most.
+const TEXT: usize = 1 << 30;
+
+/// An end: the pattern's place, letters of the text before and with the last one, edits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundEnd {
+    pub pattern: u32,
+    pub end: u32,
+    pub edits: u32,
+}
+
+/// A pattern: classes as in the texts that are scanned, a bit for each base and one for other letters, and
+/// its most edits.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    pub classes: &'a [u8],
+    pub allowed: u32,
+}
+
+impl Wanted<'_> {
+    /// Whether a device can search it.
+    pub fn fits(&self) -> bool {
+        (1..=MOST_LETTERS).contains(&self.classes.len()) && self.classes.iter().all(|&c| slot_of(c).is_some())
+    }
+}
+
+/// Sizes that are chosen for speed; tests set them to reach all seams.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanTuning {
+    /// Letters of a chunk; `None` chooses by the text and the number of patterns.
+    pub chunk: Option<usize>,
+    /// Threads that keep a device busy.
+    pub threads: usize,
+    /// Ends that there is room for at first, and at most.
+    pub ends: (usize, usize),
+    /// Letters of a text that are on the device at a time.
+    pub text: usize,
+    /// Lengths that have kernels of their own.
+    pub lengths: usize,
+}
+
+impl Default for ScanTuning {
+    fn default() -> ScanTuning {
+        ScanTuning { chunk: None, threads: 1 << 17, ends: (1 << 20, 1 << 25), text: TEXT, lengths: LENGTHS }
+    }
+}
+
+/// Finds ends on a card.
+pub struct Scanner {
+    card: Arc<Card>,
+    set: InstructionSet,
+    tuning: ScanTuning,
+    state: Mutex<State>,
+}
+
+/// What is on the device.
+struct State {
+    packed: Grown,
+    planes: Grown,
+    sweeper: Sweeper,
+}
+
+/// Patterns that one kernel sweeps.
+struct Group {
+    variant: Variant,
+    /// Their places.
+    patterns: Vec<u32>,
+    records: Vec<u32>,
+    /// Rows of a pattern, padding too.
+    rows: u32,
+}
+
+impl Scanner {
+    pub fn new(card: Arc<Card>) -> Scanner {
+        let storage = |label, more| Grown::new(label, BufferUsages::STORAGE | more);
+        let state = State {
+            packed: storage("packed text", BufferUsages::COPY_DST),
+            planes: storage("planes", BufferUsages::empty()),
+            sweeper: Sweeper::new(&card.device),
+        };
+        Scanner { card, set: InstructionSet::best(), tuning: ScanTuning::default(), state: Mutex::new(state) }
+    }
+
+    pub fn tuned(self, tuning: ScanTuning) -> Scanner {
+        Scanner { tuning, ..self }
+    }
+
+    pub fn describe(&self) -> String {
+        format!("GPU {}", self.card.name())
+    }
+
+    /// Time spent sweeping so far by the device's clock; zero where it has none.
+    pub fn kernel_time(&self) -> Duration {
+        self.state.lock().map_or(Duration::ZERO, |state| state.sweeper.kernel_time)
+    }
+
+    /// All ends of all patterns in the text, in any order. All patterns fit ([`Wanted::fits`]).
+    pub fn scan(&self, text: &[u8], patterns: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError> {
+        let mut found = Vec::new();
+        if text.is_empty() || patterns.is_empty() {
+            return Ok(found);
+        }
+        let groups = self.groups(patterns);
+        let mut state =
+            self.state.lock().map_err(|_| EngineError::Lost("a scan has failed before".to_string()))?;
+        let limits = &self.card.device.limits;
+        // Three bits a letter, and the overlap of chunks.
+        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let mut most = self.tuning.text.min(usize::try_from(binding).unwrap_or(usize::MAX)).max(1);
+        let mut first = 0;
+        while first < text.len() {
+            let own = first..text.len().min(first + most);
+            let len = found.len();
+            match self.scan_part(&mut state, text, own.clone(), &groups, &mut found) {
+                Err(EngineError::OutOfMemory(_)) if own.len() > THREADS as usize * WORD => {
+                    found.truncate(len);
+                    most = own.len() / 2;
+                }
+                outcome => {
+                    outcome?;
+                    first = own.end;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The ends in a part of the text.
+    fn scan_part(
+        &self,
+        state: &mut State,
+        text: &[u8],
+        own: Range<usize>,
+        groups: &[Group],
+        found: &mut Vec<FoundEnd>,
+    ) -> Result<(), EngineError> {
+        let device = &self.card.device;
+        let before = groups.iter().map(Group::before).max().unwrap_or(0);
+        let patterns = groups.iter().map(|group| group.patterns.len()).sum();
+        let shape = match self.tuning.chunk {
+            Some(chunk) => Shape::of_chunks(own.len(), chunk, before),
+            None => Shape::new(own.len(), patterns, before, self.tuning.threads),
+        };
+        self.load(state, text, own.clone(), &shape)?;
+        let planes = state.planes.with_room(device, 0)?.clone();
+        for group in groups {
+            let records = group.records_for(&shape);
+            let kernel = self.card.kernels.get(device, Kernel::Sweep(group.variant))?;
+            state.sweeper.sweep(
+                device,
+                (&planes, &shape, own.len()),
+                (group.variant, &kernel),
+                (&records, group.patterns.len()),
+                self.tuning.ends,
+                |place, end, edits| {
+                    let pattern = group.patterns[place as usize];
+                    found.push(FoundEnd { pattern, end: own.start as u32 + end, edits });
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Packs a part of a text, sends it and turns it.
+    fn load(
+        &self,
+        state: &mut State,
+        text: &[u8],
+        own: Range<usize>,
+        shape: &Shape,
+    ) -> Result<(), EngineError> {
+        let Card { device, staging, .. } = self.card.as_ref();
+        let plane_words = shape.plane_words();
+        let words = plane_words * shader::PLANES as usize;
+        let packed = state.packed.with_room(device, words as u64 * 4)?.clone();
+        let (from, text) = (own.start as isize - shape.before as isize, &text[..own.end]);
+        staging.upload(device, &packed, words, |words, packed| {
+            self.set.run(Pack { text, from, plane_words, words, packed });
+        })?;
+        // Kernels read a block ahead.
+        let columns = shape.columns() + 2 * WORD;
+        let bytes = (columns * shape.words * shader::PLANES as usize) as u64 * 4;
+        let planes = state.planes.with_room(device, bytes)?.clone();
+        let turning = Turning {
+            words: shape.words as u32,
+            chunk: (shape.chunk / WORD) as u32,
+            stride: plane_words as u32,
+        };
+        let kernel = self.card.kernels.get(device, Kernel::Turn)?;
+        turn(device, &kernel, &turning, shape, [&packed, &planes])
+    }
+
+    /// Patterns by the kernels that sweep them.
+    fn groups(&self, patterns: &[Wanted]) -> Vec<Group> {
+        let lengths: BTreeSet<usize> = patterns.iter().map(|pattern| pattern.classes.len()).collect();
+        let many = lengths.len() > self.tuning.lengths;
+        let rows_of = |len: usize| match len as u32 {
+            rows if rows > MOST_ROWS => rows.next_multiple_of(STRIP_ROWS),
+            rows if many => rows.next_multiple_of(ROUNDED),
+            rows => rows,
+        };
+        let mut by_kernel: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
+        for (place, pattern) in (0..).zip(patterns) {
+            let iupac = pattern.classes.iter().any(|&class| slot_of(class).is_some_and(is_iupac));
+            by_kernel.entry((rows_of(pattern.classes.len()), iupac)).or_default().push(place);
+        }
+        let group = |((rows, iupac), places): ((u32, bool), Vec<u32>)| {
+            let own = places.iter().map(|&place| &patterns[place as usize]);
+            let variant = Variant::new(rows, iupac);
+            let records = own.flat_map(|pattern| record(pattern, rows)).collect();
+            Group { variant, patterns: places, records, rows }
+        };
+        by_kernel.into_iter().map(group).collect()
+    }
+}
+
+/// Words of a record of a pattern of so many rows.
+fn record_words(rows: u32) -> u32 {
+    HEADER + rows.div_ceil(4)
+}
+
+/// What a kernel is told of a pattern; instead of its first block, the columns that it needs in front.
+fn record(pattern: &Wanted, rows: u32) -> Vec<u32> {
+    let (len, allowed) = (pattern.classes.len() as u32, pattern.allowed);
+    let slots: Vec<u32> = (len..rows)
+        .map(|_| ALL)
+        .chain(pattern.classes.iter().copied())
+        .map(|class| slot_of(class).unwrap_or_default())
+        .collect();
+    let word = |slots: &[u32]| slots.iter().rev().fold(0, |word, &slot| word << 8 | slot);
+    // The longest span of a hit but for its last letter, with a letter for each row of padding.
+    let before = len + allowed + (rows - len) - 1;
+    let number = (rows as i32 - allowed as i32 - 1) as u32;
+    let header = [before, number, allowed + 1, rows / STRIP_ROWS];
+    header.into_iter().chain(slots.chunks(4).map(word)).collect()
+}
+
+impl Group {
+    /// Columns that its patterns need in front of a chunk.
+    fn before(&self) -> usize {
+        let records = self.records.chunks(record_words(self.rows) as usize);
+        records.map(|record| record[0]).max().unwrap_or(0) as usize
+    }
+
+    /// The records with the first blocks of columns in a shape.
+    fn records_for(&self, shape: &Shape) -> Vec<u32> {
+        let mut records = self.records.clone();
+        for record in records.chunks_mut(record_words(self.rows) as usize) {
+            record[0] = (shape.before as u32 - record[0]) / self.variant.columns();
+        }
+        records
+    }
+}
+
+/// Has the device turn a packed text.
+fn turn(
+    device: &Device,
+    kernel: &wgpu::ComputePipeline,
+    turning: &Turning,
+    shape: &Shape,
+    [packed, planes]: [&wgpu::Buffer; 2],
+) -> Result<(), EngineError> {
+    let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+    let work = crate::engine::gpu::buffers::create(device, "turning", usage, size_of::<Turning>() as u64)?;
+    device.queue.write_buffer(&work, 0, bytes_of(turning));
+    let group = bind(device, kernel, &[&work, packed, planes])?;
+    let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+    pass.set_pipeline(kernel);
+    pass.set_bind_group(0, &group, &[]);
+    let groups = (shape.words as u32).div_ceil(THREADS);
+    pass.dispatch_workgroups(groups, (shape.columns() / WORD) as u32, shader::PLANES);
+    drop(pass);
+    device.queue.submit([encoder.finish()]);
+    device.check()
+}
+
+/// Binds whole buffers in the order of their numbers.
+fn bind(
+    device: &Device,
+    kernel: &wgpu::ComputePipeline,
+    buffers: &[&wgpu::Buffer],
+) -> Result<wgpu::BindGroup, EngineError> {
+    let resources = buffers.iter().map(|buffer| buffer.as_entire_binding());
+    let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
+    let entries: Vec<wgpu::BindGroupEntry> = (0..).zip(resources).map(entry).collect();
+    let layout = kernel.get_bind_group_layout(0);
+    device.guard("bind group", |gpu| {
+        gpu.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries })
+    })
+}

@@ -1,0 +1,209 @@
+//! The scan's kernels, and their WGSL text from the templates in `shaders/`.
+
+use super::template::{Meaning, Names};
+use crate::engine::gpu::layout::{Sweeping, Turning};
+use std::collections::HashMap;
+
+const TURN: &str = include_str!("../../../../shaders/turn.wgsl");
+const SLICED: &str = include_str!("../../../../shaders/sliced.wgsl");
+
+/// Rows of the largest pattern that stays in registers as a whole.
+pub const MOST_ROWS: u32 = 64;
+/// Rows of a strip of longer ones.
+pub const STRIP_ROWS: u32 = 32;
+/// Patterns of at most so many rows do eight columns in one go, with the registers that they leave.
+const WIDE_ROWS: u32 = 32;
+/// Bits of the number at the last row of a strip: for all lengths.
+const STRIP_BITS: u32 = 16;
+/// Threads of a workgroup.
+pub const THREADS: u32 = 64;
+/// Columns whose words lie in a vector.
+pub const GROUP: u32 = 4;
+/// Planes of a turned text.
+pub const PLANES: u32 = 3;
+/// Words in front of the classes of a pattern's record: its first block of columns, its number before the
+/// first column, the edits of an end whose number is 0, its strips.
+pub const HEADER: u32 = 4;
+/// Bits of an end's edits; those above are its pattern.
+pub const EDIT_BITS: u32 = 16;
+
+/// The class N: every letter.
+const ANY: u8 = 31;
+/// The class of a row that pads a pattern: it matches even where there is no letter.
+pub const ALL: u8 = 255;
+/// The classes in the order of their slots in workgroup memory; the first are those of a kernel without
+/// IUPAC codes.
+const SLOTS: [u8; 16] = [1, 2, 4, 8, ANY, ALL, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14];
+const PLAIN_SLOTS: u32 = 6;
+
+/// The slot of a class that a pattern may have.
+pub fn slot_of(class: u8) -> Option<u32> {
+    SLOTS.iter().position(|&known| known == class).map(|slot| slot as u32)
+}
+
+/// Whether a slot needs a kernel for IUPAC codes.
+pub fn is_iupac(slot: u32) -> bool {
+    slot >= PLAIN_SLOTS
+}
+
+/// A kernel that sweeps patterns of one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Variant {
+    /// Rows that are written out: those of a pattern, or of a strip.
+    pub rows: u32,
+    /// Whether patterns have IUPAC codes besides N.
+    pub iupac: bool,
+    /// Whether a pattern is swept strip by strip.
+    pub strips: bool,
+}
+
+impl Variant {
+    /// The kernel for patterns of `rows` rows.
+    pub fn new(rows: u32, iupac: bool) -> Variant {
+        match rows <= MOST_ROWS {
+            true => Variant { rows, iupac, strips: false },
+            false => Variant { rows: STRIP_ROWS, iupac, strips: true },
+        }
+    }
+
+    /// Every kernel.
+    pub fn all() -> Vec<Variant> {
+        (1..=MOST_ROWS + 1).flat_map(|rows| [false, true].map(|iupac| Variant::new(rows, iupac))).collect()
+    }
+
+    /// Bits of the number at the last row: between `-m - 1` and `m`, less one.
+    fn bits(&self) -> u32 {
+        if self.strips { STRIP_BITS } else { u32::BITS - self.rows.leading_zeros() + 1 }
+    }
+
+    /// Vectors of columns that are done in one go.
+    pub fn groups(&self) -> u32 {
+        if self.rows <= WIDE_ROWS && !self.iupac { 2 } else { 1 }
+    }
+
+    /// Columns that are done in one go.
+    pub fn columns(&self) -> u32 {
+        self.groups() * GROUP
+    }
+
+    fn slots(&self) -> u32 {
+        if self.iupac { SLOTS.len() as u32 } else { PLAIN_SLOTS }
+    }
+
+    /// Workgroup memory in bytes.
+    pub fn workgroup_bytes(&self) -> u32 {
+        self.slots() * self.groups() * THREADS * 16
+    }
+
+    /// The kernel's WGSL.
+    pub fn wgsl(&self) -> String {
+        let mut text = Sweeping::wgsl();
+        let all = slot_of(ALL).unwrap_or_default();
+        for (name, value) in [
+            ("THREADS", THREADS),
+            ("PLANES", PLANES),
+            ("GROUPS", self.groups()),
+            ("COLUMNS", self.columns()),
+            ("CLASSES", self.slots()),
+            ("ALL", all),
+            ("ROWS", self.rows),
+            ("BITS", self.bits()),
+            ("HEADER", HEADER),
+            ("EDIT_BITS", EDIT_BITS),
+        ] {
+            text.push_str(&format!("const {name} = {value}u;\n"));
+        }
+        text + &self.meaning().expand(SLICED)
+    }
+
+    fn meaning(&self) -> Meaning {
+        let column =
+            |c: u32| named([("c", c), ("g", c / GROUP)], ("x", ["x", "y", "z", "w"][c as usize % 4]));
+        let group = |g: u32| {
+            named([("g", g), ("p", 4 * g), ("q", 4 * g + 1), ("s", 4 * g + 2), ("t", 4 * g + 3)], NONE)
+        };
+        let row = |k: u32| named([("k", k), ("r", k / 4), ("shift", k % 4 * 8)], NONE);
+        let bit = |n: u32| named([("n", n)], NONE);
+        let list = |name: &str, count: u32| {
+            (0..count).map(|number| format!("{name}{number}")).collect::<Vec<_>>().join(", ")
+        };
+        let mut flags = Vec::new();
+        flags.extend(self.iupac.then_some("IUPAC"));
+        flags.extend(self.strips.then_some("STRIPS"));
+        Meaning {
+            flags,
+            loops: HashMap::from([
+                ("c", (0..self.columns()).map(column).collect()),
+                ("g", (0..self.groups()).map(group).collect()),
+                ("k", (0..self.rows).map(row).collect()),
+                ("r", (0..self.rows.div_ceil(4)).map(|r| named([("r", r)], NONE)).collect()),
+                ("n", (0..self.bits()).map(bit).collect()),
+                ("upper", (1..self.bits()).map(bit).collect()),
+            ]),
+            names: vec![
+                ("sign", (self.bits() - 1).to_string()),
+                ("number", list("before", self.bits())),
+                ("no_plus", list("no_plus", self.columns())),
+                ("minus", list("minus", self.columns())),
+            ],
+        }
+    }
+}
+
+const NONE: (&str, &str) = ("", "");
+
+fn named<const N: usize>(numbers: [(&'static str, u32); N], text: (&'static str, &str)) -> Names {
+    let mut names: Names = numbers.map(|(name, number)| (name, number.to_string())).into();
+    if text != NONE {
+        names.push((text.0, text.1.to_string()));
+    }
+    names
+}
+
+/// The WGSL of the kernel that turns a text.
+pub fn turn_wgsl() -> String {
+    let mut exchanges = Vec::new();
+    for (step, mask) in
+        [(16, 0x0000_ffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)]
+    {
+        for first in (0..32).filter(|row| row & step == 0) {
+            exchanges.push(named([("a", first), ("d", first + step), ("s", step), ("mask", mask)], NONE));
+        }
+    }
+    let block = |q: u32| {
+        named([("q", q), ("q0", 4 * q), ("q1", 4 * q + 1), ("q2", 4 * q + 2), ("q3", 4 * q + 3)], NONE)
+    };
+    let loops = HashMap::from([
+        ("b", (0..32).map(|b| named([("b", b)], NONE)).collect()),
+        ("exchange", exchanges),
+        ("q", (0..32 / GROUP).map(block).collect()),
+    ]);
+    let constants = format!("const THREADS = {THREADS}u;\nconst PLANES = {PLANES}u;\n");
+    Turning::wgsl() + &constants + &Meaning { loops, ..Meaning::default() }.expand(TURN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_fits_the_workgroup_memory_that_every_adapter_has() {
+        for variant in Variant::all() {
+            assert!(variant.workgroup_bytes() <= 16 << 10, "{variant:?}: {}", variant.workgroup_bytes());
+        }
+    }
+
+    #[test]
+    fn no_directive_is_left_over() {
+        let texts = Variant::all().into_iter().map(|variant| variant.wgsl()).chain([turn_wgsl()]);
+        texts.for_each(|text| assert!(!text.contains("//!") && !text.contains('$'), "{text}"));
+    }
+
+    #[test]
+    fn numbers_have_enough_bits() {
+        for rows in 1..=MOST_ROWS as i32 {
+            let bits = Variant::new(rows as u32, false).bits();
+            assert!(-1 << (bits - 1) < -rows && rows <= 1 << (bits - 1), "{rows}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a search scans with.
+
+use super::{Reporter, device, estimate};
+use crate::engine::cpu::simd::InstructionSet;
+use crate::engine::gpu::Card;
+use crate::engine::gpu::scan::Scanner;
+use crate::error::EngineError;
+use crate::options::{SearchDevice, SearchOptions};
+use crate::search::gpu::{OnGpu, takes};
+use crate::search::plain::Plain;
+use crate::search::sliced::Sliced;
+use crate::search::{Rule, Scan};
+
+/// Cells, letters times rows, that a thread does in a second for each byte of its vectors: 3.4e11 with 64
+/// bytes, what one pattern of 20 letters takes (docs/benchmarks.md).
+const CELLS_PER_VECTOR_BYTE: u64 = 5_000_000_000;
+
+/// What is searched.
+pub struct Work<'a> {
+    pub patterns: &'a [Vec<u8>],
+    pub rule: &'a Rule,
+}
+
+/// Opens what was asked for.
+pub fn open(
+    options: &SearchOptions,
+    work: &Work,
+    reporter: &dyn Reporter,
+) -> Result<Box<dyn Scan>, EngineError> {
+    let set = InstructionSet::best();
+    let gpu = |name: Option<&str>, may_fall_back: bool| -> Result<Box<dyn Scan>, EngineError> {
+        let scanner = Scanner::new(Card::open(name, false)?);
+        reporter.detail(&format!("scanning on {}", scanner.describe()));
+        Ok(Box::new(OnGpu::new(scanner, Sliced::on(set), may_fall_back)))
+    };
+    Ok(match &options.device {
+        SearchDevice::Plain => Box::new(Plain),
+        SearchDevice::Cpu(name) => Box::new(Sliced::on(device::instruction_set(name.as_deref())?)),
+        SearchDevice::Gpu(None) => gpu(None, false).map_err(device::with_remedy)?,
+        SearchDevice::Gpu(name) => gpu(name.as_deref(), false)?,
+        SearchDevice::Auto => {
+            let remark = match is_little(options, work, set) {
+                true => "the work is too little for a GPU".to_string(),
+                false => match gpu(None, true) {
+                    Ok(scan) => return Ok(scan),
+                    Err(error) => error.to_string(),
+                },
+            };
+            reporter.detail(&format!("scanning on the CPU: {remark}"));
+            Box::new(Sliced::on(set))
+        }
+    })
+}
+
+/// Whether the cores are done with what a GPU would do before it has started.
+fn is_little(options: &SearchOptions, work: &Work, set: InstructionSet) -> bool {
+    let own = work.patterns.iter().filter(|pattern| takes(pattern, work.rule));
+    let rows: u64 = own.map(|pattern| pattern.len() as u64).sum();
+    let letters: Option<u64> = options.texts.iter().map(|path| estimate::letters(path)).sum();
+    let per_second = CELLS_PER_VECTOR_BYTE * set.lanes(1) as u64 * options.threads as u64;
+    let start = per_second / 1000 * device::GPU_START_MS;
+    rows == 0 || letters.is_some_and(|letters| letters.saturating_mul(rows) < start)
+}

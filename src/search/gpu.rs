@@ -1,0 +1,112 @@
+//! Scans on a GPU. What a device does not take, the cores do in the same call: comparing without gaps,
+//! very long patterns, and everything when the device fails and they may take over.
+
+use super::sliced::Sliced;
+use super::{End, Rule, Scan};
+use crate::engine::gpu::scan::{FoundEnd, Scanner, Wanted};
+use crate::error::EngineError;
+use rayon::prelude::*;
+use std::sync::Mutex;
+
+/// Finds ends on a GPU.
+pub struct OnGpu {
+    scanner: Scanner,
+    cores: Sliced,
+    /// What happened when the cores took over, which they may where this is given.
+    fallback: Option<Mutex<Fallback>>,
+}
+
+#[derive(Default)]
+struct Fallback {
+    lost: bool,
+    notice: Option<String>,
+}
+
+impl OnGpu {
+    pub fn new(scanner: Scanner, cores: Sliced, may_fall_back: bool) -> OnGpu {
+        OnGpu { scanner, cores, fallback: may_fall_back.then(Mutex::default) }
+    }
+
+    /// What scans on the device.
+    pub fn scanner(&self) -> &Scanner {
+        &self.scanner
+    }
+
+    /// The ends of those patterns that `chosen` names, each with its own place.
+    fn on_device(
+        &self,
+        text: &[u8],
+        patterns: &[Vec<u8>],
+        chosen: &[u32],
+        rule: &Rule,
+    ) -> Result<Vec<End>, EngineError> {
+        if self.is_lost() {
+            return self.on_cores(text, patterns, chosen, rule);
+        }
+        let wanted = |&place: &u32| wanted(&patterns[place as usize], rule);
+        match self.scanner.scan(text, &chosen.iter().map(wanted).collect::<Vec<_>>()) {
+            Ok(found) => {
+                let end =
+                    |FoundEnd { pattern, end, edits }| End { pattern: chosen[pattern as usize], end, edits };
+                Ok(found.into_par_iter().map(end).collect())
+            }
+            Err(error) if self.fall_back(&error) => self.on_cores(text, patterns, chosen, rule),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same on the cores.
+    fn on_cores(
+        &self,
+        text: &[u8],
+        patterns: &[Vec<u8>],
+        chosen: &[u32],
+        rule: &Rule,
+    ) -> Result<Vec<End>, EngineError> {
+        if chosen.is_empty() {
+            return Ok(Vec::new());
+        }
+        let own: Vec<Vec<u8>> = chosen.iter().map(|&place| patterns[place as usize].clone()).collect();
+        let mut ends = self.cores.scan(text, &own, rule)?;
+        ends.iter_mut().for_each(|end| end.pattern = chosen[end.pattern as usize]);
+        Ok(ends)
+    }
+
+    fn is_lost(&self) -> bool {
+        self.fallback.as_ref().is_some_and(|state| state.lock().is_ok_and(|state| state.lost))
+    }
+
+    /// Whether the cores take over from now on.
+    fn fall_back(&self, error: &EngineError) -> bool {
+        let Some(state) = &self.fallback else { return false };
+        let Ok(mut state) = state.lock() else { return false };
+        state.lost = true;
+        state.notice = Some(format!("{}: {error}; going on with the CPU", self.scanner.describe()));
+        true
+    }
+}
+
+/// Whether a device does a pattern's scan.
+pub fn takes(pattern: &[u8], rule: &Rule) -> bool {
+    rule.indels && wanted(pattern, rule).fits()
+}
+
+/// A pattern, as a device takes it.
+fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> Wanted<'a> {
+    Wanted { classes: pattern, allowed: rule.edits_of(pattern.len()) as u32 }
+}
+
+impl Scan for OnGpu {
+    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
+        let on_device = |place: &u32| takes(&patterns[*place as usize], rule);
+        let (device, cores): (Vec<u32>, Vec<u32>) = (0..patterns.len() as u32).partition(on_device);
+        let mut ends = self.on_device(text, patterns, &device, rule)?;
+        ends.extend(self.on_cores(text, patterns, &cores, rule)?);
+        ends.par_sort_unstable();
+        Ok(ends)
+    }
+
+    fn take_notice(&self) -> Option<String> {
+        self.fallback.as_ref()?.lock().ok()?.notice.take()
+    }
+}
