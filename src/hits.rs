@@ -124,8 +124,10 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<(u32, Source)> {
     let source = |scratch: &mut Scratch, record: u32| {
         let seen = filter.glance(scope.batch, &scope.layout, record, scratch);
         let (len, least) = (query_len(scope, record), scope.rules.threshold(seen));
-        let rung = filter.at_most(len, least).filter(|_| seen >= scope.rules.min_score);
-        let rung = rung.or_else(|| filter.first(len));
+        // What is seen may be but a part of the best, with a gap beside it: then it leads too far down.
+        let suggested = filter.at_most(len, least).filter(|_| seen >= scope.rules.min_score);
+        let first = filter.first(len);
+        let rung = suggested.filter(|rung| first.is_none_or(|first| rung.is_quicker_than(&first))).or(first);
         (record, rung.map_or(Source::All, |rung| Source::Rung(rung, least.max(rung.least))))
     };
     (0..records).into_par_iter().map_init(Scratch::default, source).collect()

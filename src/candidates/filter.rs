@@ -58,6 +58,11 @@ pub struct Rung {
 }
 
 impl Rung {
+    /// Whether this one is looked through more quickly.
+    pub fn is_quicker_than(&self, other: &Rung) -> bool {
+        self.by_chance < other.by_chance
+    }
+
     /// What the windows cost where only scores of `least` or more count, in windows that are scored.
     fn cost(&self, least: i32) -> f64 {
         // With one piece by chance, can it score so much?
