@@ -77,7 +77,7 @@ pub struct ScanTuning {
 
 impl Default for ScanTuning {
     fn default() -> ScanTuning {
-        ScanTuning { chunk: None, threads: 1 << 17, ends: (1 << 20, 1 << 25), text: TEXT, lengths: LENGTHS }
+        ScanTuning { chunk: None, threads: 1 << 16, ends: (1 << 20, 1 << 25), text: TEXT, lengths: LENGTHS }
     }
 }
 

@@ -131,7 +131,10 @@ mod tests {
                     let shape = Shape::new(letters, patterns, before, 1 << 16);
                     let Shape { words, chunk, .. } = shape;
                     assert!(words * WORD * chunk >= letters && (words - 1) * WORD * chunk < letters);
-                    assert!(shape.before >= before && chunk % WORD == 0 && shape.before % WORD == 0);
+                    assert!(
+                        shape.before >= before
+                            && [chunk, shape.before].iter().all(|n| n.is_multiple_of(WORD))
+                    );
                 }
             }
         }
