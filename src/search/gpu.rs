@@ -1,5 +1,5 @@
-//! Scans on a GPU. What a device does not take, the cores do in the same call: comparing without gaps,
-//! very long patterns, and everything when the device fails and they may take over.
+//! Scans on a GPU. What a device does not take, the cores do in the same call: very long patterns, without gaps
+//! those above 32 letters, and everything when the device fails and they may take over.
 
 use super::sliced::Sliced;
 use super::{End, Rule, Scan};
@@ -88,12 +88,12 @@ impl OnGpu {
 
 /// Whether a device does a pattern's scan.
 pub fn takes(pattern: &[u8], rule: &Rule) -> bool {
-    rule.indels && wanted(pattern, rule).fits()
+    wanted(pattern, rule).fits()
 }
 
 /// A pattern, as a device takes it.
 fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> Wanted<'a> {
-    Wanted { classes: pattern, allowed: rule.edits_of(pattern.len()) as u32 }
+    Wanted { classes: pattern, allowed: rule.edits_of(pattern.len()) as u32, gaps: rule.indels }
 }
 
 impl Scan for OnGpu {
