@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use sweep::Sweeper;
+use sweep::{Patterns, Sweeper, Turned};
 use wgpu::BufferUsages;
 
 /// Letters of the longest pattern that a device takes: a thread's sweep then ends long before a watchdog.
@@ -189,9 +189,13 @@ impl Scanner {
             let kernel = self.card.kernels.get(device, Kernel::Sweep(group.variant))?;
             state.sweeper.sweep(
                 device,
-                (&planes, &shape, own.len()),
-                (group.variant, &kernel),
-                (&records, group.patterns.len()),
+                &Turned { planes: &planes, shape: &shape, letters: own.len() },
+                &Patterns {
+                    variant: group.variant,
+                    kernel: &kernel,
+                    records: &records,
+                    count: group.patterns.len(),
+                },
                 self.tuning.ends,
                 |place, end, edits| {
                     let pattern = group.patterns[place as usize];
