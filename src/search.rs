@@ -28,7 +28,7 @@
 //! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, and [`gpu`] has
 //!   a GPU do the same.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
-//!   edits are limited, [`format`] writes lines.
+//!   edits are limited, [`mod@format`] writes lines.
 
 use crate::error::EngineError;
 

@@ -1,7 +1,7 @@
 //! Bit-sliced scans: the text is cut into as many chunks as a vector has bits, and bit by bit the vector's
 //! operations do the same cell of each chunk.
 //!
-//! [`tile`] turns a stretch of text into such vectors, once for all patterns; [`sweep`] runs the recurrence
+//! `tile` turns a stretch of text into such vectors, once for all patterns; `sweep` runs the recurrence
 //! over them. Chunks overlap by the longest span of a hit less one letter, so that every end is found
 //! once, with its true edits.
 
