@@ -10,6 +10,9 @@
 //
 // h+ is kept as its complement. At the last row `D(m,j) - allowed - 1` is a number of BITS bits, a word
 // each; where it is negative there is an end.
+//
+// Without gaps, counters of bits of a word each pass down the diagonals: a row adds 1 where it does not match. At the
+// last row they and the number before the first column make the number.
 
 @group(0) @binding(0) var<storage, read> work: Sweeping;
 // For each block of four columns the words of three planes: low and high bit of a base, and whether it is
@@ -88,9 +91,18 @@ fn main(
     let slots$r = patterns[slots + $ru];
 //!end
     // Column 0: D(i,0) = i.
+//!if GAPLESS
+    // Of the column before: the counters of the row above each row.
+//!for k
+//!for count
+    var count$k_$b = 0u;
+//!end
+//!end
+//!else
 //!for k
     var v_plus$k = ~0u;
     var v_minus$k = 0u;
+//!end
 //!end
 //!for n
     var n$n = select(0u, ~0u, ((start >> $nu) & 1u) == 1u);
@@ -137,10 +149,18 @@ fn main(
         high$g = planes[at + ($gu * PLANES + 1u) * work.words];
         other$g = planes[at + ($gu * PLANES + 2u) * work.words];
 //!end
+//!if GAPLESS
+//!for c
+//!for count
+        var counted$c_$b = 0u;
+//!end
+//!end
+//!else
         // Row 0: D(0,j) = 0.
 //!for c
         var no_plus$c = ~0u;
         var minus$c = 0u;
+//!end
 //!end
 //!if STRIPS
         let edge = first_edge + block * 2u * GROUPS * edges_apart;
@@ -161,6 +181,19 @@ fn main(
 //!for g
             let matches$g = matches[slot + $gu * THREADS];
 //!end
+//!if GAPLESS
+            var differs: u32;
+            var above: u32;
+//!for c
+            differs = ~matches$g.$x;
+//!for count
+            above = counted$c_$b;
+            counted$c_$b = count$k_$b ^ differs;
+            differs &= count$k_$b;
+            count$k_$b = above;
+//!end
+//!end
+//!else
 //!for c
             {
                 let same = matches$g.$x | v_minus$k | minus$c;
@@ -171,6 +204,7 @@ fn main(
                 no_plus$c = next_no_plus;
                 minus$c = next_minus;
             }
+//!end
 //!end
         }
 //!end
@@ -183,12 +217,38 @@ fn main(
             continue;
         }
 //!end
-//!for n
-        var before$n = n$n;
-//!end
         var negative = 0u;
         var carry: u32;
         var sum: u32;
+//!if GAPLESS
+//!for c
+        carry = 0u;
+//!for count
+        carry = (counted$c_$b & n$b) | (carry & (counted$c_$b | n$b));
+//!end
+        negative |= n$sign ^ carry;
+//!end
+        if (negative != 0u && block >= own_block) {
+//!for c
+            {
+                carry = 0u;
+//!for count
+                let before$b = counted$c_$b ^ n$b ^ carry;
+                carry = (counted$c_$b & n$b) | (carry & (counted$c_$b | n$b));
+//!end
+                let before$sign = n$sign ^ carry;
+                let fits = before$sign == 0u ||
+                    take(pattern, word, block * COLUMNS + $cu, before$sign, array<u32, BITS>($number));
+                if (!fits) {
+                    return;
+                }
+            }
+//!end
+        }
+//!else
+//!for n
+        var before$n = n$n;
+//!end
 //!for c
         carry = n0 & (~no_plus$c | minus$c);
         n0 ^= ~no_plus$c | minus$c;
@@ -218,6 +278,7 @@ fn main(
                 }
             }
         }
+//!end
     }
 //!if STRIPS
     }

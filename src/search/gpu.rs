@@ -1,5 +1,5 @@
-//! Scans on a GPU. What a device does not take, the cores do in the same call: comparing without gaps,
-//! very long patterns, and everything when the device fails and they may take over.
+//! Scans on a GPU. What a device does not take, the cores do in the same call: very long patterns, without gaps
+//! those above 32 letters, and everything when the device fails and they may take over.
 
 use super::sliced::Sliced;
 use super::{End, Rule, Scan};
@@ -8,9 +8,26 @@ use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::Mutex;
 
+/// A device that scans; in tests one that fails.
+pub trait Device: Sync {
+    fn describe(&self) -> String;
+    /// All ends of patterns that fit a device, in any order.
+    fn scan(&self, text: &[u8], patterns: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError>;
+}
+
+impl Device for Scanner {
+    fn describe(&self) -> String {
+        Scanner::describe(self)
+    }
+
+    fn scan(&self, text: &[u8], patterns: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError> {
+        Scanner::scan(self, text, patterns)
+    }
+}
+
 /// Finds ends on a GPU.
-pub struct OnGpu {
-    scanner: Scanner,
+pub struct OnGpu<D = Scanner> {
+    scanner: D,
     cores: Sliced,
     /// What happened when the cores took over, which they may where this is given.
     fallback: Option<Mutex<Fallback>>,
@@ -22,13 +39,13 @@ struct Fallback {
     notice: Option<String>,
 }
 
-impl OnGpu {
-    pub fn new(scanner: Scanner, cores: Sliced, may_fall_back: bool) -> OnGpu {
+impl<D: Device> OnGpu<D> {
+    pub fn new(scanner: D, cores: Sliced, may_fall_back: bool) -> OnGpu<D> {
         OnGpu { scanner, cores, fallback: may_fall_back.then(Mutex::default) }
     }
 
     /// What scans on the device.
-    pub fn scanner(&self) -> &Scanner {
+    pub fn scanner(&self) -> &D {
         &self.scanner
     }
 
@@ -88,15 +105,15 @@ impl OnGpu {
 
 /// Whether a device does a pattern's scan.
 pub fn takes(pattern: &[u8], rule: &Rule) -> bool {
-    rule.indels && wanted(pattern, rule).fits()
+    wanted(pattern, rule).fits()
 }
 
 /// A pattern, as a device takes it.
 fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> Wanted<'a> {
-    Wanted { classes: pattern, allowed: rule.edits_of(pattern.len()) as u32 }
+    Wanted { classes: pattern, allowed: rule.edits_of(pattern.len()) as u32, gaps: rule.indels }
 }
 
-impl Scan for OnGpu {
+impl<D: Device> Scan for OnGpu<D> {
     fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
         let on_device = |place: &u32| takes(&patterns[*place as usize], rule);
         let (device, cores): (Vec<u32>, Vec<u32>) = (0..patterns.len() as u32).partition(on_device);
@@ -108,5 +125,43 @@ impl Scan for OnGpu {
 
     fn take_notice(&self) -> Option<String> {
         self.fallback.as_ref()?.lock().ok()?.notice.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::cpu::simd::InstructionSet;
+    use crate::search::plain::Plain;
+
+    /// A device that is lost before it has answered.
+    struct Lost;
+
+    impl Device for Lost {
+        fn describe(&self) -> String {
+            "GPU of a test".to_string()
+        }
+
+        fn scan(&self, _: &[u8], _: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError> {
+            Err(EngineError::Lost("pulled out".to_string()))
+        }
+    }
+
+    #[test]
+    fn the_cores_take_over_where_they_may() {
+        let text = [0, 1, 2, 3, 0, 1, 2];
+        let patterns = vec![vec![1, 2, 4], vec![1; 2000], vec![31]];
+        let rule = Rule { max_edits: 1, indels: true };
+        let scan = |may| OnGpu::new(Lost, Sliced::on(InstructionSet::best()), may);
+        assert!(matches!(scan(false).scan(&text, &patterns, &rule), Err(EngineError::Lost(_))));
+        let scan = scan(true);
+        let expected = Plain.scan(&text, &patterns, &rule).unwrap();
+        for round in 0..2 {
+            assert_eq!(scan.scan(&text, &patterns, &rule).unwrap(), expected);
+            let notice = scan.take_notice();
+            let told =
+                notice.is_some_and(|text| text.contains("GPU of a test") && text.contains("pulled out"));
+            assert_eq!(told, round == 0, "told once");
+        }
     }
 }

@@ -20,13 +20,13 @@ use crate::error::EngineError;
 use bytemuck::bytes_of;
 use kernels::Kernel;
 pub use kernels::Kernels;
-use shader::{ALL, HEADER, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of};
+use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of};
 use shape::{Pack, Shape, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use sweep::Sweeper;
+use sweep::{Patterns, Sweeper, Turned};
 use wgpu::BufferUsages;
 
 /// Letters of the longest pattern that a device takes: a thread's sweep then ends long before a watchdog.
@@ -51,12 +51,15 @@ pub struct FoundEnd {
 pub struct Wanted<'a> {
     pub classes: &'a [u8],
     pub allowed: u32,
+    /// Whether insertions and deletions are edits.
+    pub gaps: bool,
 }
 
 impl Wanted<'_> {
     /// Whether a device can search it.
     pub fn fits(&self) -> bool {
-        (1..=MOST_LETTERS).contains(&self.classes.len()) && self.classes.iter().all(|&c| slot_of(c).is_some())
+        let most = if self.gaps { MOST_LETTERS } else { MOST_GAPLESS as usize };
+        (1..=most).contains(&self.classes.len()) && self.classes.iter().all(|&c| slot_of(c).is_some())
     }
 }
 
@@ -77,7 +80,7 @@ pub struct ScanTuning {
 
 impl Default for ScanTuning {
     fn default() -> ScanTuning {
-        ScanTuning { chunk: None, threads: 1 << 17, ends: (1 << 20, 1 << 25), text: TEXT, lengths: LENGTHS }
+        ScanTuning { chunk: None, threads: 1 << 16, ends: (1 << 20, 1 << 25), text: TEXT, lengths: LENGTHS }
     }
 }
 
@@ -102,6 +105,8 @@ struct Group {
     /// Their places.
     patterns: Vec<u32>,
     records: Vec<u32>,
+    /// The first end that each can have: without gaps its length.
+    least: Vec<u32>,
     /// Rows of a pattern, padding too.
     rows: u32,
 }
@@ -184,13 +189,20 @@ impl Scanner {
             let kernel = self.card.kernels.get(device, Kernel::Sweep(group.variant))?;
             state.sweeper.sweep(
                 device,
-                (&planes, &shape, own.len()),
-                (group.variant, &kernel),
-                (&records, group.patterns.len()),
+                &Turned { planes: &planes, shape: &shape, letters: own.len() },
+                &Patterns {
+                    variant: group.variant,
+                    kernel: &kernel,
+                    records: &records,
+                    count: group.patterns.len(),
+                },
                 self.tuning.ends,
                 |place, end, edits| {
                     let pattern = group.patterns[place as usize];
-                    found.push(FoundEnd { pattern, end: own.start as u32 + end, edits });
+                    let end = own.start as u32 + end;
+                    if end >= group.least[place as usize] {
+                        found.push(FoundEnd { pattern, end, edits });
+                    }
                 },
             )?;
         }
@@ -235,16 +247,17 @@ impl Scanner {
             rows if many => rows.next_multiple_of(ROUNDED),
             rows => rows,
         };
-        let mut by_kernel: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
+        let mut by_kernel: BTreeMap<(u32, bool, bool), Vec<u32>> = BTreeMap::new();
         for (place, pattern) in (0..).zip(patterns) {
             let iupac = pattern.classes.iter().any(|&class| slot_of(class).is_some_and(is_iupac));
-            by_kernel.entry((rows_of(pattern.classes.len()), iupac)).or_default().push(place);
+            by_kernel.entry((rows_of(pattern.classes.len()), iupac, pattern.gaps)).or_default().push(place);
         }
-        let group = |((rows, iupac), places): ((u32, bool), Vec<u32>)| {
+        let group = |((rows, iupac, gaps), places): ((u32, bool, bool), Vec<u32>)| {
             let own = places.iter().map(|&place| &patterns[place as usize]);
-            let variant = Variant::new(rows, iupac);
-            let records = own.flat_map(|pattern| record(pattern, rows)).collect();
-            Group { variant, patterns: places, records, rows }
+            let variant = if gaps { Variant::new(rows, iupac) } else { Variant::gapless(rows, iupac) };
+            let records = own.clone().flat_map(|pattern| record(pattern, rows)).collect();
+            let least = own.map(|own| if own.gaps { 0 } else { own.classes.len() as u32 }).collect();
+            Group { variant, patterns: places, records, least, rows }
         };
         by_kernel.into_iter().map(group).collect()
     }
@@ -265,8 +278,11 @@ fn record(pattern: &Wanted, rows: u32) -> Vec<u32> {
         .collect();
     let word = |slots: &[u32]| slots.iter().rev().fold(0, |word, &slot| word << 8 | slot);
     // The longest span of a hit but for its last letter, with a letter for each row of padding.
-    let before = len + allowed + (rows - len) - 1;
-    let number = (rows as i32 - allowed as i32 - 1) as u32;
+    let span = if pattern.gaps { len + allowed } else { len };
+    let before = span + (rows - len) - 1;
+    // Without gaps, no row has differed yet.
+    let first = if pattern.gaps { rows as i32 } else { 0 };
+    let number = (first - allowed as i32 - 1) as u32;
     let header = [before, number, allowed + 1, rows / STRIP_ROWS];
     header.into_iter().chain(slots.chunks(4).map(word)).collect()
 }

@@ -133,8 +133,7 @@ mod tests {
                     assert!(words * WORD * chunk >= letters && (words - 1) * WORD * chunk < letters);
                     assert!(
                         shape.before >= before
-                            && chunk.is_multiple_of(WORD)
-                            && shape.before.is_multiple_of(WORD)
+                            && [chunk, shape.before].iter().all(|n| n.is_multiple_of(WORD))
                     );
                 }
             }

@@ -1,7 +1,7 @@
 //! Dispatches of the kernel that sweeps patterns over a turned text, and the ends that come back.
 
 use super::bind;
-use super::shader::{GROUP, THREADS, Variant};
+use super::shader::{EDIT_BITS, GROUP, THREADS, Variant};
 use super::shape::Shape;
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
@@ -36,8 +36,8 @@ const COUNT: u64 = 8;
 const TIMES: u64 = 16;
 /// Bytes between two strips of rows, at most.
 const EDGES: u64 = 1 << 29;
-/// Where the edits of an end begin.
-const EDITS: u32 = (1 << super::shader::EDIT_BITS) - 1;
+/// The bits of an end's edits.
+const EDITS: u32 = (1 << EDIT_BITS) - 1;
 
 /// Sweeps patterns.
 pub struct Sweeper {
@@ -53,6 +53,21 @@ pub struct Sweeper {
     room: usize,
     /// Time in kernels so far.
     pub kernel_time: Duration,
+}
+
+/// A text that the device has turned.
+pub struct Turned<'a> {
+    pub planes: &'a wgpu::Buffer,
+    pub shape: &'a Shape,
+    pub letters: usize,
+}
+
+/// Patterns of one kernel, and what it is told of them.
+pub struct Patterns<'a> {
+    pub variant: Variant,
+    pub kernel: &'a wgpu::ComputePipeline,
+    pub records: &'a [u32],
+    pub count: usize,
 }
 
 /// What one dispatch sweeps.
@@ -119,17 +134,18 @@ impl Sweeper {
         }
     }
 
-    /// Sweeps `count` patterns, of which `records` tell, over a turned text of `letters` letters; gives the
-    /// place of the pattern, the end and the edits of each end to `take`.
+    /// Sweeps patterns over a text; gives the place of the pattern, the end and the edits of each end to
+    /// `take`. There is room for `room` ends at first, and for about `most` at most.
     pub fn sweep(
         &mut self,
         device: &Device,
-        (planes, shape, letters): (&wgpu::Buffer, &Shape, usize),
-        (variant, kernel): (Variant, &wgpu::ComputePipeline),
-        (records, count): (&[u32], usize),
+        text: &Turned,
+        patterns: &Patterns,
         (room, most): (usize, usize),
         mut take: impl FnMut(u32, u32, u32),
     ) -> Result<(), EngineError> {
+        let &Turned { planes, shape, letters } = text;
+        let &Patterns { variant, kernel, records, count } = patterns;
         let record = records.len() / count;
         let rows = if variant.strips { records[3] * variant.rows } else { variant.rows };
         let word_cells = (shape.columns() * 32) as f64 * f64::from(rows);
@@ -167,19 +183,31 @@ impl Sweeper {
             if found > bound.capacity {
                 drop(output);
                 // The count ends a little above the capacity: how many there are is not known.
-                match if bound.capacity >= most { now.clone().halves() } else { None } {
-                    Some(halves) => pieces.extend(halves),
-                    None => {
-                        self.room = bound.capacity * MORE_ROOM;
-                        bound = self.bind(device, kernel, [planes, &buffer], variant.strips)?;
-                        pieces.push(now);
+                let halves = now.clone().halves();
+                if bound.capacity < most || halves.is_none() {
+                    self.room = bound.capacity * MORE_ROOM;
+                    match (self.bind(device, kernel, [planes, &buffer], variant.strips), &halves) {
+                        (Err(EngineError::OutOfMemory(_)), Some(_)) => self.room = bound.capacity,
+                        (more, _) => {
+                            bound = more?;
+                            pieces.push(now);
+                            continue;
+                        }
                     }
+                    bound = self.bind(device, kernel, [planes, &buffer], variant.strips)?;
                 }
+                pieces.extend(halves.into_iter().flatten());
                 continue;
             }
             let ends: &[[u32; 2]] = bytemuck::cast_slice(&output.as_ref()[2..2 + 2 * found]);
             for &[end, rest] in ends {
-                take(sweeping.pattern + (rest >> super::shader::EDIT_BITS), end, rest & EDITS);
+                let pattern = rest >> EDIT_BITS;
+                if pattern >= now.patterns.len() as u32 || !(1..=letters).contains(&(end as usize)) {
+                    return Err(EngineError::Wrong(format!(
+                        "an end at {end} of a text of {letters} letters"
+                    )));
+                }
+                take(now.patterns.start + pattern, end, rest & EDITS);
             }
         }
         Ok(())
