@@ -114,8 +114,14 @@ command_rows() {
         "$SWALIGN" pairs "${on[@]}" -o /dev/null "${fasta[@]}"
     command_row "swalign pairs, $pairs pairs of 150 x about 250, to a file" "$pair_cells" \
         "$SWALIGN" pairs "${on[@]}" -o "$out" "${fasta[@]}"
-    command_row "swalign, $reads reads of 150 on data/sars2.fa, both strands, to a file" "$read_cells" \
-        "$SWALIGN" "${on[@]}" -o "$out" "$folder/reads.fq" data/sars2.fa
+    command_row "swalign --filter none, $reads reads of 150 on data/sars2.fa, both strands, to a file" "$read_cells" \
+        "$SWALIGN" "${on[@]}" --filter none -o "$out" "$folder/reads.fq" data/sars2.fa
+    command_row "swalign, the same reads, behind the filter" - \
+        "$SWALIGN" "${on[@]}" -o "$folder/filtered.sam" "$folder/reads.fq" data/sars2.fa
+    if ! cmp -s <(grep -v '^@PG' "$out") <(grep -v '^@PG' "$folder/filtered.sam"); then
+        row "the same records with and without the filter" - - - - FAILED
+        failed=1
+    fi
 }
 
 cpu_rows() {
