@@ -590,6 +590,32 @@ mod devices {
     }
 
     #[test]
+    fn the_filter() {
+        let sets: [&[&str]; 4] = [
+            &["data/illumina_chr22.fq.gz", "data/chr22_12k.fa"],
+            &["--max-hits", "20", "--forward-only", "data/amplicon_16s.fq.gz", "data/16s_20.fa"],
+            &["--min-score", "12", "--max-hits", "5", "data/artic_v3_primers.fa", "data/sars2.fa"],
+            &[
+                "--secondary-ratio",
+                "0.6",
+                "--max-hits",
+                "3",
+                "data/illumina_chr22.fq.gz",
+                "data/chr22_12k.fa",
+            ],
+        ];
+        for inputs in sets {
+            let with = |filter: &str| run_here(&[&["--device", "cpu", "--filter", filter], inputs].concat());
+            let (expected, found) = (with("none"), with("auto"));
+            assert_eq!(expected.code, Some(0), "{}", expected.stderr);
+            assert!(!expected.stderr.contains("searched in full"), "{}", expected.stderr);
+            assert!(found.stderr.contains("searched in full"), "{}", found.stderr);
+            assert!(found.without_pg() == expected.without_pg(), "{inputs:?}: the filter gives other bytes");
+        }
+        refused_options(&["--filter", "some"], 2, &["'some'", "--filter"]);
+    }
+
+    #[test]
     fn devices_are_listed() {
         let outcome = run_here(&["devices"]);
         assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
