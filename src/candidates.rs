@@ -9,6 +9,7 @@
 pub mod filter;
 pub mod index;
 pub mod pieces;
+mod words;
 
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair};

@@ -10,7 +10,7 @@ use crate::alignment::{Alignment, Found, Hit, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair};
 use crate::bounds::potential;
-use crate::candidates::filter::{Filter, Rung, Scratch};
+use crate::candidates::filter::{Filter, Rung};
 use crate::candidates::{self, CHUNK, Layout};
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -120,9 +120,8 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<(u32, Source)> {
     let Some(filter) = scope.filter else {
         return (0..records).map(|record| (record, Source::All)).collect();
     };
-    filter.prepare_glance();
-    let source = |scratch: &mut Scratch, record: u32| {
-        let seen = filter.glance(scope.batch, &scope.layout, record, scratch);
+    let seen = filter.glance(scope.batch, &scope.layout, records);
+    let source = |(record, seen): (u32, i32)| {
         let (len, least) = (query_len(scope, record), scope.rules.threshold(seen));
         // What is seen may be but a part of the best, with a gap beside it: then it leads too far down.
         let suggested = filter.at_most(len, least).filter(|_| seen >= scope.rules.min_score);
@@ -130,32 +129,33 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<(u32, Source)> {
         let rung = suggested.filter(|rung| first.is_none_or(|first| rung.is_quicker_than(&first))).or(first);
         (record, rung.map_or(Source::All, |rung| Source::Rung(rung, least.max(rung.least))))
     };
-    (0..records).into_par_iter().map_init(Scratch::default, source).collect()
+    (0..records).into_par_iter().zip(seen).map(source).collect()
 }
 
 /// Searches of some records, each with the regions of its source.
 fn open(scope: &Scope, wanted: &[(u32, Source)]) -> Result<Vec<Search>, EngineError> {
-    if let Some(filter) = scope.filter {
-        // Here and not where they are needed: what waits for an index must not be part of a parallel loop.
-        filter.prepare(wanted.iter().filter_map(|(_, source)| match source {
-            Source::Rung(rung, _) => Some(rung),
-            Source::All => None,
-        }));
-    }
-    let search = |scratch: &mut Scratch, &(record, source): &(u32, Source)| {
-        let Scope { batch, layout, rules, .. } = scope;
-        let regions = match (source, scope.filter) {
-            (Source::Rung(rung, least), Some(filter)) => {
-                filter.regions(batch, layout, record, (&rung, least), scratch)?
-            }
-            _ => candidates::pairs(batch, layout, record, rules.min_score)
-                .into_iter()
-                .map(|(strand, pair)| (strand, pair, i32::MAX))
-                .collect(),
-        };
-        Ok(Search::new(scope, record, source, regions))
+    let Scope { batch, layout, rules, .. } = scope;
+    let on_rung = |&(record, source): &(u32, Source)| match source {
+        Source::Rung(rung, least) => Some((record, rung, least)),
+        Source::All => None,
     };
-    wanted.par_iter().map_init(Scratch::default, search).collect()
+    let on_rungs: Vec<(u32, Rung, i32)> = wanted.iter().filter_map(on_rung).collect();
+    let filtered = match scope.filter {
+        Some(filter) => filter.regions(batch, layout, &on_rungs)?,
+        None => Vec::new(),
+    };
+    let mut filtered = filtered.into_iter();
+    let found = wanted.iter().map(|wanted| on_rung(wanted).and_then(|_| filtered.next()));
+    let regions: Vec<Option<Vec<(Strand, Pair, i32)>>> = found.collect();
+    let search = |(&(record, source), regions): (&(u32, Source), Option<_>)| match regions {
+        Some(regions) => Search::new(scope, record, source, regions),
+        None => {
+            let pairs = candidates::pairs(batch, layout, record, rules.min_score).into_iter();
+            let regions = pairs.map(|(strand, pair)| (strand, pair, i32::MAX)).collect();
+            Search::new(scope, record, Source::All, regions)
+        }
+    };
+    Ok(wanted.par_iter().zip(regions).map(search).collect())
 }
 
 /// Goes on until every search is done.

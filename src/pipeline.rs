@@ -244,7 +244,7 @@ impl<'a> Run<'a> {
         reporter.detail(&format!("{scoring}, min_score={min_score}"));
         let strands = strands(options, alphabet);
         let filter = match (options.filter, options.mode) {
-            (FilterChoice::Auto, Mode::All) => Filter::new(&targets, &scoring, strands),
+            (FilterChoice::Auto, Mode::All) => Filter::by_index(&targets, &scoring, strands),
             _ => None,
         };
         Ok(Run {

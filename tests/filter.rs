@@ -106,7 +106,7 @@ fn hits_are_those_without_a_filter() {
     for seed in 0..24 {
         let case = Case::new(seed);
         let Batch { targets, scoring, .. } = &case.batch;
-        let filter = Filter::new(targets, scoring, case.layout.strands).unwrap();
+        let filter = Filter::by_index(targets, scoring, case.layout.strands).unwrap();
         let match_ = scoring.max_potential();
         let min_score = [20, 12, 60, 5][seed as usize % 4] * match_;
         for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, [0, 1_000_000][seed as usize % 2])]
@@ -131,10 +131,10 @@ fn hits_are_those_without_a_filter() {
 fn where_there_is_no_filter() {
     let case = Case::new(1);
     let few: Arc<Sequences> = Arc::new([&[0u8, 1, 2][..]].into_iter().collect());
-    assert!(Filter::new(&few, &case.batch.scoring, 2).is_none());
+    assert!(Filter::by_index(&few, &case.batch.scoring, 2).is_none());
     let matrix = swalign::scoring::Matrix::named("BLOSUM62").unwrap();
     let proteins = Scoring::matrix(swalign::alphabet::Alphabet::Protein, matrix, 11, 1);
-    assert!(Filter::new(&case.batch.targets, &Arc::new(proteins), 1).is_none());
+    assert!(Filter::by_index(&case.batch.targets, &Arc::new(proteins), 1).is_none());
 }
 
 /// How a piece is spoilt.
@@ -222,7 +222,7 @@ fn alignments_that_score_enough_hold_a_piece() {
         let scoring = scoring(scheme);
         for (len, piece) in [(150, 11), (150, 13), (150, 20), (100, 8), (60, 7), (30, 9), (251, 16), (64, 32)]
         {
-            let Some(pieces) = Pieces::new(len, piece, &scoring) else { continue };
+            let Some(pieces) = Pieces::new(len, piece, 0, &scoring) else { continue };
             for round in 0..60 {
                 let query = random.codes(len, 4);
                 let fault = [Fault::Replaced, Fault::Deletion, Fault::Insertion, Fault::Across][round % 4];

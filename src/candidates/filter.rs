@@ -6,28 +6,31 @@
 //! what scores less. Shorter pieces reach down to lower scores, and stand in more places by chance.
 //! [`crate::hits`] climbs down the rungs as far as a query needs it.
 
-use super::index::{Index, MOST_LETTERS};
+use super::index;
 use super::pieces::Pieces;
+use super::words::{self, Words};
 use super::{Layout, chunks};
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair, Sequences};
 use crate::bounds::longest_span;
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
-use std::collections::{BTreeSet, HashMap};
-use std::mem;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, RwLock};
 
 /// Letters of all targets, at least and at most: fewer are scored as quickly as they are looked through, and
 /// the places of more would take too much memory.
 const LEAST_TARGETS: usize = 1 << 11;
 const MOST_TARGETS: usize = 1 << 27;
-/// Letters of a piece, at least and at most.
-const LEAST_PIECE: u32 = 6;
+/// Letters of a piece that is looked up as it is, at most, and of one that is searched with edits, at least and at
+/// most; and the most edits of it.
 const MOST_PIECE: usize = 32;
-/// Letters by which the words of the indices differ.
-const LEVELS_APART: usize = 2;
+const SCANNED_PIECES: std::ops::RangeInclusive<usize> = 10..=64;
+const MOST_EDITS: usize = 3;
+/// Where nothing was found, the next rung has at most this share of the score, in tenths.
+const NEXT_TENTHS: i32 = 9;
 /// A rung pays if it leaves one of so many columns.
 const PAYS: f64 = 3.0;
 /// The first rung leaves this share of what a perfect query could score to edits, unless a longer piece
@@ -48,6 +51,8 @@ const KEPT_LENGTHS: usize = 1 << 12;
 pub struct Rung {
     /// Letters of a piece.
     piece: usize,
+    /// Most edits with which a piece is searched.
+    edits: usize,
     /// Every alignment of at least this score lies in a window.
     pub least: i32,
     pieces: Pieces,
@@ -71,38 +76,67 @@ impl Rung {
     }
 }
 
-/// Letters of a word, and the index of such words once it is made.
-type Level = (u32, OnceLock<Index>);
+/// Searches pieces with edits in all targets.
+pub trait Scan: Sync {
+    /// Every place where one of `pieces` ends with at most `edits` edits. Pieces are codes of DNA; a letter
+    /// that is no base may be taken to match anything.
+    fn ends(&self, pieces: &[&[u8]], edits: usize) -> Result<Vec<PieceEnd>, EngineError>;
+}
+
+/// A place where a piece ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PieceEnd {
+    /// Its place among those that were searched.
+    pub piece: u32,
+    pub target: u32,
+    /// Letters of the target before and with the last one.
+    pub end: u32,
+}
+
+/// How pieces are found.
+enum Finder {
+    /// As they are, in an index.
+    Words(Words),
+    /// With edits, by a scan of all targets for all pieces of a batch.
+    Scan(Box<dyn Scan + Send>),
+}
 
 /// Finds windows in the targets. Its parts are made when they are first needed.
-#[derive(Debug)]
 pub struct Filter {
     targets: Arc<Sequences>,
     scoring: Arc<Scoring>,
     strands: u32,
-    /// Longer words first.
-    levels: Vec<Level>,
-    /// The rungs of queries by their length, longer pieces first.
+    finder: Finder,
+    /// The rungs of queries by their length, those of fewer windows by chance and of higher scores first.
     rungs: RwLock<HashMap<usize, Arc<[Rung]>>>,
 }
 
 impl Filter {
-    /// A filter for queries on so many strands; `None` where there is none for such targets or scores.
-    pub fn new(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<Filter> {
-        let letters = targets.codes().len();
-        if !(LEAST_TARGETS..=MOST_TARGETS).contains(&letters)
-            || !matches!(scoring.substitution, Substitution::Equal { .. })
-        {
-            return None;
-        }
-        // About as many words as places.
-        let longest = (letters.ilog2() / 2 + 1).clamp(LEAST_PIECE, MOST_LETTERS);
-        let levels = (LEAST_PIECE..=longest).rev().step_by(LEVELS_APART);
-        Some(Filter {
+    /// A filter by an index, for queries on so many strands; `None` where there is none for such targets or
+    /// scores.
+    pub fn by_index(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<Filter> {
+        let few = targets.codes().len() <= MOST_TARGETS;
+        let finder = Finder::Words(Words::new(targets));
+        Filter::new(targets, scoring, strands, finder).filter(|_| few)
+    }
+
+    /// A filter by scans, which `scan` does in the same targets.
+    pub fn by_scan(
+        targets: &Arc<Sequences>,
+        scoring: &Arc<Scoring>,
+        strands: u32,
+        scan: Box<dyn Scan + Send>,
+    ) -> Option<Filter> {
+        Filter::new(targets, scoring, strands, Finder::Scan(scan))
+    }
+
+    fn new(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32, finder: Finder) -> Option<Filter> {
+        let known = matches!(scoring.substitution, Substitution::Equal { .. });
+        (known && targets.codes().len() >= LEAST_TARGETS).then(|| Filter {
             targets: Arc::clone(targets),
             scoring: Arc::clone(scoring),
             strands,
-            levels: levels.map(|letters| (letters, OnceLock::new())).collect(),
+            finder,
             rungs: RwLock::default(),
         })
     }
@@ -128,8 +162,11 @@ impl Filter {
 
     /// The next rung below one on which nothing was found.
     pub fn below(&self, len: usize, rung: &Rung) -> Option<Rung> {
-        let next = rung.piece.saturating_sub(LEVELS_APART);
-        self.rungs(len).iter().find(|rung| rung.piece <= next).copied()
+        let rungs = self.rungs(len);
+        let lower =
+            |other: &&Rung| i64::from(other.least) * 10 <= i64::from(rung.least) * i64::from(NEXT_TENTHS);
+        let last = rungs.last().filter(|last| last.least < rung.least);
+        rungs.iter().find(lower).or(last).copied()
     }
 
     /// Columns that the first rung leaves of the targets for a query of `len` letters, about.
@@ -150,11 +187,20 @@ impl Filter {
         if let Some(rungs) = self.rungs.read().ok().and_then(|kept| kept.get(&len).cloned()) {
             return rungs;
         }
-        let least = self.levels.last().map_or(LEAST_PIECE, |level| level.0) as usize;
+        let mut all: Vec<Rung> = match &self.finder {
+            Finder::Words(words) => {
+                (words.least()..=MOST_PIECE.min(len)).filter_map(|piece| self.rung(len, piece, 0)).collect()
+            }
+            Finder::Scan(_) => SCANNED_PIECES
+                .filter(|&piece| piece <= len)
+                .flat_map(|piece| (0..=MOST_EDITS).map(move |edits| (piece, edits)))
+                .filter_map(|(piece, edits)| self.rung(len, piece, edits))
+                .collect(),
+        };
+        all.sort_by(|a, b| a.by_chance.total_cmp(&b.by_chance).then(a.least.cmp(&b.least)));
         let mut rungs: Vec<Rung> = Vec::new();
-        for piece in (least..=MOST_PIECE.min(len)).rev() {
-            let Some(rung) = self.rung(len, piece) else { continue };
-            if rungs.last().is_none_or(|longer| rung.least < longer.least) {
+        for rung in all {
+            if rungs.last().is_none_or(|quicker| rung.least < quicker.least) {
                 rungs.push(rung);
             }
         }
@@ -168,55 +214,40 @@ impl Filter {
         rungs
     }
 
-    fn rung(&self, len: usize, piece: usize) -> Option<Rung> {
-        let pieces = Pieces::new(len, piece, &self.scoring)?;
+    fn rung(&self, len: usize, piece: usize, edits: usize) -> Option<Rung> {
+        let pieces = Pieces::new(len, piece, edits, &self.scoring)?;
         let least = pieces.least_score();
         let slack = (self.perfect(len) - f64::from(least + self.scoring.gap_open)).max(0.0);
         let window = len as f64 + 2.0 * slack / f64::from(self.scoring.gap_extend);
-        let by_chance = (len / piece) as f64 * self.all_columns() / 4f64.powi(piece as i32);
+        // A letter replaced by 3 others, left out, or one of 4 put before it: about 8 ways for each place.
+        let ways: f64 = (1..=edits).map(|edit| 8.0 * piece as f64 / edit as f64).product();
+        let by_chance = (len / piece) as f64 * self.all_columns() * ways / 4f64.powi(piece as i32);
         let columns = (1.0 + by_chance) * window;
         let pays = columns * PAYS <= self.all_columns();
-        pays.then_some(Rung { piece, least, pieces, by_chance, columns })
+        pays.then_some(Rung { piece, edits, least, pieces, by_chance, columns })
     }
 
-    /// Makes what [`Filter::glance`] needs. Not to be called in a parallel loop, like [`Filter::prepare`].
-    pub fn prepare_glance(&self) {
-        self.levels.first().inspect(|level| self.make(level));
-    }
-
-    /// Makes what [`Filter::regions`] needs of these rungs.
-    pub fn prepare<'a>(&self, rungs: impl Iterator<Item = &'a Rung>) {
-        let pieces: BTreeSet<usize> = rungs.map(|rung| rung.piece).collect();
-        pieces.into_iter().filter_map(|piece| self.level(piece)).for_each(|level| self.make(level));
-    }
-
-    fn make(&self, (letters, index): &Level) {
-        index.get_or_init(|| Index::new(&self.targets, *letters));
-    }
-
-    /// The level of the longest words that such pieces have.
-    fn level(&self, piece: usize) -> Option<&Level> {
-        self.levels.iter().find(|(letters, _)| *letters as usize <= piece)
-    }
-
-    /// The score of some alignment of `record`, the best that is found at a glance: without gaps, through
-    /// long pieces. 0 if there is none.
-    pub fn glance(&self, batch: &Batch, layout: &Layout, record: u32, scratch: &mut Scratch) -> i32 {
-        let Some(index) = self.levels.first().and_then(|level| level.1.get()) else { return 0 };
-        let letters = index.letters();
-        let mut best = 0;
-        for &strand in layout.orientations() {
-            let query = batch.query(layout.query(record, strand));
-            let piece = (query.len() / GLANCE_PIECES).clamp(letters, GLANCE_PIECE.max(letters));
-            let mut last = None;
-            self.for_each_place(index, query, piece, scratch, |from, place, bounds| {
-                let offset = place as i64 - from as i64;
-                if last.replace(offset) != Some(offset) {
-                    best = best.max(self.straight(query, offset, bounds));
-                }
-            });
-        }
-        best
+    /// The scores of some alignment of each of so many records, the best that is found at a glance: without
+    /// gaps, through long pieces. 0 if there is none.
+    pub fn glance(&self, batch: &Batch, layout: &Layout, records: u32) -> Vec<i32> {
+        let Finder::Words(words) = &self.finder else { return vec![0; records as usize] };
+        words.prepare(GLANCE_PIECE);
+        let best = |scratch: &mut words::Scratch, record: u32| {
+            let mut best = 0;
+            for &strand in layout.orientations() {
+                let query = batch.query(layout.query(record, strand));
+                let piece = (query.len() / GLANCE_PIECES).clamp(index::MOST_LETTERS as usize, GLANCE_PIECE);
+                let mut last = None;
+                words.for_each_place(query, piece, scratch, |from, place, bounds| {
+                    let offset = place as i64 - from as i64;
+                    if last.replace(offset) != Some(offset) {
+                        best = best.max(self.straight(query, offset, bounds));
+                    }
+                });
+            }
+            best
+        };
+        (0..records).into_par_iter().map_init(words::Scratch::default, best).collect()
     }
 
     /// The best score without gaps of a query that begins at `offset` of the targets' letters, in `bounds`.
@@ -232,83 +263,131 @@ impl Filter {
         best
     }
 
-    /// The regions of `record` that hold every alignment of at least the score `least`, which is no less than
-    /// the rung's, each with the most that one in it can score, in the order strand, target, place.
+    /// The regions of records, each with a rung and a score that is no less than the rung's: all that hold an
+    /// alignment of at least that score, each with the most that one in it can score, in the order strand,
+    /// target, place. Not to be called in a parallel loop.
     pub fn regions(
         &self,
         batch: &Batch,
         layout: &Layout,
-        record: u32,
-        (rung, least): (&Rung, i32),
-        scratch: &mut Scratch,
-    ) -> Result<Vec<(Strand, Pair, i32)>, EngineError> {
-        let wrong = || EngineError::Wrong(format!("no index for {rung:?}"));
-        let index = self.level(rung.piece).and_then(|level| level.1.get()).ok_or_else(wrong)?;
+        wanted: &[(u32, Rung, i32)],
+    ) -> Result<Vec<Vec<Region>>, EngineError> {
+        match &self.finder {
+            Finder::Words(words) => {
+                let lengths: BTreeSet<usize> = wanted.iter().map(|(_, rung, _)| rung.piece).collect();
+                lengths.into_iter().for_each(|piece| words.prepare(piece));
+                let regions = |(scratch, windows): &mut (words::Scratch, Vec<Window>), wanted: &_| {
+                    self.looked_up(words, batch, layout, wanted, (scratch, windows))
+                };
+                wanted.par_iter().map_init(Default::default, regions).collect()
+            }
+            Finder::Scan(scan) => self.scanned(scan.as_ref(), batch, layout, wanted),
+        }
+    }
+
+    /// The regions of one record by the index.
+    fn looked_up(
+        &self,
+        words: &Words,
+        batch: &Batch,
+        layout: &Layout,
+        &(record, rung, least): &(u32, Rung, i32),
+        (scratch, windows): (&mut words::Scratch, &mut Vec<Window>),
+    ) -> Result<Vec<Region>, EngineError> {
         let mut regions = Vec::new();
         for &strand in layout.orientations() {
             let query = layout.query(record, strand);
             let codes = batch.query(query);
             let span = longest_span(codes, least, &self.scoring);
-            let mut windows = mem::take(&mut scratch.windows);
-            // All that an alignment through a piece can reach.
-            let gaps = span as usize - codes.len();
-            self.for_each_place(index, codes, rung.piece, scratch, |from, place, bounds| {
-                let start = place.saturating_sub(from + gaps).max(bounds.start) - bounds.start;
-                let end = (place + codes.len() - from + gaps).min(bounds.end) - bounds.start;
+            let prepared = words.for_each_place(codes, rung.piece, scratch, |from, place, bounds| {
                 let target = self.targets.holding(place) as u32;
-                windows.push(Window { target, start: start as u32, end: end as u32 });
+                let behind = place + rung.piece - bounds.start;
+                windows.push(window((target, bounds.len()), behind, (codes.len(), from + rung.piece), span));
             });
-            windows.sort_unstable();
-            for (Window { target, start, end }, found) in joined(&windows) {
-                let most = rung.pieces.most_score(found);
-                let chunks = chunks(end - start, span);
-                regions.extend(chunks.map(|(from, own, to)| {
-                    let pair = Pair { query, target, start: start + from, own: start + own, end: start + to };
-                    (strand, pair, most)
-                }));
-            }
-            windows.clear();
-            scratch.windows = windows;
+            prepared.ok_or_else(|| EngineError::Wrong(format!("no index for {rung:?}")))?;
+            push_regions(&mut regions, (strand, query), &rung, span, windows);
         }
         Ok(regions)
     }
 
-    /// Calls with each place where a piece stands as it is: where it begins in the query and in the letters
-    /// of all targets, and which of these are its target's.
-    fn for_each_place(
+    /// The regions of all records by scans, one for each kind of rung.
+    fn scanned(
         &self,
-        index: &Index,
-        query: &[u8],
-        piece: usize,
-        scratch: &mut Scratch,
-        mut call: impl FnMut(usize, usize, &Range<usize>),
-    ) {
-        let Scratch { words, places, .. } = scratch;
-        let letters = index.letters();
-        // One loop after the other, so that the processor waits for many places of the memory at a time.
-        words.clear();
-        places.clear();
-        let pieces = query.chunks_exact(piece).enumerate();
-        words.extend(pieces.filter_map(|(k, codes)| Some((k * piece, index.word(&codes[..letters])?))));
-        places.extend(words.iter().map(|&(from, word)| (from, index.range(word))));
-        for (from, range) in places.drain(..) {
-            let rest = &query[from + letters..from + piece];
-            for &place in index.places(range) {
-                let place = place as usize;
-                let behind = place + letters;
-                let Some(there) = self.targets.codes().get(behind..behind + rest.len()) else { continue };
-                if !there.iter().eq(rest) {
-                    continue;
-                }
-                let target = self.targets.holding(place);
-                let bounds = self.targets.start(target)..self.targets.start(target + 1);
-                // A letter that is none matches nothing, and a piece lies in one target.
-                if behind + rest.len() <= bounds.end && rest.iter().all(|&code| code < 4) {
-                    call(from, place, &bounds);
+        scan: &dyn Scan,
+        batch: &Batch,
+        layout: &Layout,
+        wanted: &[(u32, Rung, i32)],
+    ) -> Result<Vec<Vec<Region>>, EngineError> {
+        let strands = layout.orientations();
+        let span = |place: usize, strand: Strand| {
+            let (record, _, least) = wanted[place];
+            longest_span(batch.query(layout.query(record, strand)), least, &self.scoring)
+        };
+        let mut windows: Vec<Vec<Window>> = vec![Vec::new(); wanted.len() * strands.len()];
+        let mut kinds: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (place, (_, rung, _)) in wanted.iter().enumerate() {
+            kinds.entry((rung.piece, rung.edits)).or_default().push(place);
+        }
+        for ((piece, edits), places) in kinds {
+            // Of each piece: whose it is, and where it ends in the query.
+            let (mut pieces, mut owners) = (Vec::new(), Vec::new());
+            for place in places {
+                for &strand in strands {
+                    let codes = batch.query(layout.query(wanted[place].0, strand));
+                    let own = codes.chunks_exact(piece);
+                    owners.extend((1..=own.len()).map(|k| (place, strand, k * piece, codes.len())));
+                    pieces.extend(own);
                 }
             }
+            for found in scan.ends(&pieces, edits)? {
+                let (place, strand, to, len) = owners[found.piece as usize];
+                let target = (found.target, self.targets.get(found.target as usize).len());
+                let window = window(target, found.end as usize, (len, to), span(place, strand));
+                windows[place * strands.len() + strand as usize].push(window);
+            }
         }
+        let regions = |(place, windows): (usize, &mut [Vec<Window>])| {
+            let (record, rung, _) = wanted[place];
+            let mut regions = Vec::new();
+            for (&strand, windows) in strands.iter().zip(windows) {
+                let query = layout.query(record, strand);
+                push_regions(&mut regions, (strand, query), &rung, span(place, strand), windows);
+            }
+            regions
+        };
+        Ok(windows.par_chunks_mut(strands.len()).enumerate().map(regions).collect())
     }
+}
+
+/// A stretch of a target to be scored, and the most that an alignment in it can score.
+pub type Region = (Strand, Pair, i32);
+
+/// All that an alignment can reach which covers `span` letters of the target at most, and of which a piece
+/// that ends behind the first `to` of the query's `len` letters ends at `end`.
+fn window((target, target_len): (u32, usize), end: usize, (len, to): (usize, usize), span: u32) -> Window {
+    let gaps = span as usize - len;
+    let start = end.saturating_sub(to + gaps);
+    let end = (end + len - to + gaps).min(target_len);
+    Window { target, start: start as u32, end: end as u32 }
+}
+
+/// Appends the regions of a query's windows, which are gone then.
+fn push_regions(
+    regions: &mut Vec<Region>,
+    (strand, query): (Strand, u32),
+    rung: &Rung,
+    span: u32,
+    windows: &mut Vec<Window>,
+) {
+    windows.sort_unstable();
+    for (Window { target, start, end }, found) in joined(windows) {
+        let most = rung.pieces.most_score(found);
+        regions.extend(chunks(end - start, span).map(|(from, own, to)| {
+            let pair = Pair { query, target, start: start + from, own: start + own, end: start + to };
+            (strand, pair, most)
+        }));
+    }
+    windows.clear();
 }
 
 /// Columns of a target.
@@ -317,16 +396,6 @@ struct Window {
     target: u32,
     start: u32,
     end: u32,
-}
-
-/// Memory to use again.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    /// Where a piece begins in the query, and the word that it begins with.
-    words: Vec<(usize, usize)>,
-    /// The same with where the index has the places of the word.
-    places: Vec<(usize, Range<usize>)>,
-    windows: Vec<Window>,
 }
 
 /// Sorted windows, those that share columns joined, and how many each was.

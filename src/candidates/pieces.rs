@@ -11,7 +11,7 @@ pub struct Pieces {
     len: i64,
     piece: i64,
     match_: i64,
-    /// Twice what an alignment loses at least by each piece that it covers and that does not match as it is.
+    /// Twice what an alignment loses at least by each piece that it covers and that has more edits.
     spoil: i64,
     /// The most that an alignment scores that holds so many pieces as they are.
     most: [i32; KEPT],
@@ -21,24 +21,27 @@ pub struct Pieces {
 const KEPT: usize = 8;
 
 impl Pieces {
-    /// For a query of `len` letters and pieces of `piece`. `None` where the proof does not hold for the
+    /// For a query of `len` letters and pieces of `piece`, of which those with at most `edits` edits are found.
+    /// `None` where the proof does not hold for the
     /// scoring, or no alignment is sure to hold a piece.
-    pub fn new(len: usize, piece: usize, scoring: &Scoring) -> Option<Pieces> {
+    pub fn new(len: usize, piece: usize, edits: usize, scoring: &Scoring) -> Option<Pieces> {
         let Substitution::Equal { match_, mismatch } = scoring.substitution else { return None };
         let [a, b] = [match_, mismatch].map(i64::from);
         let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
         let (len, piece) = (i64::try_from(len).ok()?, i64::try_from(piece).ok()?);
-        if piece < 1 || 2 * (a + e) * (piece - 1) < o || !scoring.fits(len as usize) {
+        // One edit more than is found.
+        let more = i64::try_from(edits).ok()? + 1;
+        if piece < more || 2 * (a + e) * (piece - more) < o || !scoring.fits(len as usize) {
             return None;
         }
-        let spoil = (2 * (a + b)).min(2 * (o + e)).min(o + 2 * (a + e));
+        let spoil = (2 * more * (a + b)).min(2 * (o + more * e)).min(o + 2 * more * (a + e));
         let mut pieces = Pieces { len, piece, match_: a, spoil, most: [0; KEPT] };
         pieces.most = std::array::from_fn(|found| pieces.most_with(found as i64));
         (i64::from(pieces.least_score()) <= a * len).then_some(pieces)
     }
 
     /// The least score of which it is known that every alignment that has it, or a higher one, holds a
-    /// complete piece in which all letters match, side by side.
+    /// complete piece with no more edits.
     pub fn least_score(&self) -> i32 {
         self.most_score(0) + 1
     }
@@ -104,7 +107,7 @@ mod tests {
                         .map(|found| by_definition(len, piece, a.into(), spoil_twice, found))
                         .collect();
                     let place = format!("{len} letters, pieces of {piece}, {scoring}");
-                    let Some(pieces) = Pieces::new(len, piece, &scoring) else {
+                    let Some(pieces) = Pieces::new(len, piece, 0, &scoring) else {
                         let proven = 2 * (a + e) * (piece as i32 - 1) >= o;
                         assert!(!proven || most[0] == i64::from(a) * len as i64, "{place}");
                         continue;
@@ -123,7 +126,7 @@ mod tests {
     #[test]
     fn pieces_too_short_for_the_proof_are_refused() {
         // An insertion over three pieces of one letter costs 15 + 3 * 6, less than three over two.
-        assert_eq!(Pieces::new(100, 1, &Scoring::dna(5, 40, 15, 1)), None);
-        assert!(Pieces::new(100, 3, &Scoring::dna(5, 40, 15, 1)).is_some());
+        assert_eq!(Pieces::new(100, 1, 0, &Scoring::dna(5, 40, 15, 1)), None);
+        assert!(Pieces::new(100, 3, 0, &Scoring::dna(5, 40, 15, 1)).is_some());
     }
 }
