@@ -177,11 +177,12 @@ struct OutputFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct MachineFlags {
-    /// What stands in front of the scores: auto or none; changes speed and memory, never the answer
+    /// What stands in front of the scores: auto, bitap or none; changes speed and memory, never the answer
     ///
     /// auto looks pieces of DNA queries up in an index of the references, where few enough windows are left
-    /// by it, and goes on with shorter pieces, and at last with all, until nothing can be missing. none
-    /// scores all of every reference at once.
+    /// by it, and goes on with shorter pieces, and at last with all, until nothing can be missing; references
+    /// of more than 134 million letters are scanned for the pieces instead, with a few edits, as bitap does
+    /// always. none scores all of every reference at once.
     #[arg(long, value_name = "NAME", default_value = "auto", value_enum, hide_possible_values = true)]
     filter: FilterName,
     /// Where to compute: auto, cpu, gpu, all, gpu:INDEX, gpu:NAME or gpu:PCI-ID
@@ -206,6 +207,7 @@ struct MachineFlags {
 #[derive(Clone, Copy, ValueEnum)]
 enum FilterName {
     Auto,
+    Bitap,
     None,
 }
 
@@ -371,6 +373,7 @@ impl Flags {
             max_hits: hits.max_hits,
             filter: match machine.filter {
                 FilterName::Auto => FilterChoice::Auto,
+                FilterName::Bitap => FilterChoice::Bitap,
                 FilterName::None => FilterChoice::None,
             },
             device: machine.device,

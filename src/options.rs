@@ -100,9 +100,11 @@ pub enum SearchDevice {
 /// What stands in front of the scores. The answer is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FilterChoice {
-    /// An index of the targets, where it pays.
+    /// An index of the targets, or scans where they are too large for one; where it pays.
     #[default]
     Auto,
+    /// Scans for pieces of the queries with edits.
+    Bitap,
     /// Every query meets all of every target.
     None,
 }

@@ -8,6 +8,7 @@
 
 mod device;
 mod estimate;
+mod finder;
 pub mod grep;
 mod intake;
 mod scanner;
@@ -28,7 +29,8 @@ use crate::reader::{Queries, Reader, Record, References, read_references};
 use crate::scoring::Scoring;
 use crate::writer::bgzf::{self, Joint, Part};
 use crate::writer::{Output, Writer};
-use device::Crew;
+use device::{Crew, Device};
+use finder::Finder;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -159,7 +161,7 @@ pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
         Ok(opened) => opened?,
         Err(_) => return Err(EngineError::Lost("the driver failed while it was opened".to_string()).into()),
     };
-    let run = Run::new(options, reporter, references, target_file)?;
+    let run = Run::new(options, reporter, references, target_file, &device)?;
     run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
     reporter.note(&format!("using {}{remark}", device.describe()));
     let mut output = Output::create(options.output.as_deref())?;
@@ -223,6 +225,7 @@ impl<'a> Run<'a> {
         reporter: &'a dyn Reporter,
         references: References,
         target_file: PathBuf,
+        device: &Device,
     ) -> Result<Run<'a>> {
         let alphabet = references.alphabet;
         let scoring = Arc::new(options.scoring.resolve(alphabet)?);
@@ -243,9 +246,13 @@ impl<'a> Run<'a> {
         ));
         reporter.detail(&format!("{scoring}, min_score={min_score}"));
         let strands = strands(options, alphabet);
+        let by_index = || Filter::by_index(&targets, &scoring, strands);
+        let by_scan =
+            || Filter::by_scan(&targets, &scoring, strands, Box::new(Finder::new(&targets, device.scan())));
         let filter = match (options.filter, options.mode) {
-            (FilterChoice::Auto, Mode::All) => Filter::by_index(&targets, &scoring, strands),
-            _ => None,
+            (FilterChoice::None, _) | (_, Mode::Pairs) => None,
+            (FilterChoice::Auto, Mode::All) => by_index().or_else(by_scan),
+            (FilterChoice::Bitap, Mode::All) => by_scan(),
         };
         Ok(Run {
             options,

@@ -30,6 +30,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),
     ("pipeline/scanner", &["search"]),
+    ("pipeline/finder", &["search"]),
+    ("pipeline/device", &["search"]),
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),

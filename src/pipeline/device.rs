@@ -3,11 +3,15 @@
 use super::estimate;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
+use crate::engine::gpu::scan::Scanner;
 use crate::engine::gpu::{Card, Gpu};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
 use crate::error::EngineError;
 use crate::options::{DeviceChoice, Options};
+use crate::search::gpu::OnGpu;
+use crate::search::sliced::Sliced;
+use crate::search::{self, Scan};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 
@@ -76,6 +80,18 @@ impl Device {
                 let fallback = || Box::new(Cpu::new()) as Box<dyn Engine>;
                 let fallback: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(fallback);
                 Guarded::new(Box::new(gpu), may_fall_back.then_some(fallback))
+            }
+        }
+    }
+
+    /// What scans targets for pieces of queries.
+    pub fn scan(&self) -> Box<dyn Scan + Send> {
+        match self {
+            Device::Plain => Box::new(search::plain::Plain),
+            Device::Cpu(set) => Box::new(Sliced::on(*set)),
+            Device::Gpu(cards, may_fall_back) => {
+                let scanner = Scanner::new(Arc::clone(&cards[0]));
+                Box::new(OnGpu::new(scanner, Sliced::on(InstructionSet::best()), *may_fall_back))
             }
         }
     }

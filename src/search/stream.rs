@@ -73,7 +73,7 @@ impl Seams {
 
 impl Stream {
     /// Appends the part `own` of a text, with what stands in front of it. `codes` are those of the whole
-    /// text ([`plain_codes`]).
+    /// text; it does not matter here whether they are plain ones ([`plain_codes`]).
     pub fn push(&mut self, seams: &Seams, text: usize, codes: &[u8], own: std::ops::Range<usize>) {
         if !self.codes.is_empty() {
             self.codes.resize(self.codes.len() + seams.between, NOTHING);
@@ -81,7 +81,7 @@ impl Stream {
         let from = own.start.saturating_sub(seams.before);
         let at = self.codes.len();
         self.stretches.push(Stretch { text, from, after: own.start, to: own.end, at });
-        self.codes.extend_from_slice(&codes[from..own.end]);
+        self.codes.extend(codes[from..own.end].iter().map(|&code| code.min(OTHER)));
     }
 
     /// The ends of a scan in their texts: only those that a stretch owns, by text, pattern and end.
