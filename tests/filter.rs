@@ -147,12 +147,12 @@ enum Fault {
     Across,
 }
 
-/// A copy of `query[from..to]` in which every complete piece inside has a fault.
+/// A copy of `query[from..to]` in which every complete piece inside has so many faults.
 fn spoilt(
     random: &mut Random,
     query: &[u8],
     (from, to): (usize, usize),
-    piece: usize,
+    (piece, faults): (usize, usize),
     fault: Fault,
 ) -> Vec<u8> {
     let mut copy: Vec<Option<u8>> = query[from..to].iter().copied().map(Some).collect();
@@ -160,17 +160,18 @@ fn spoilt(
     let inside: Vec<usize> =
         (0..query.len() / piece).map(|k| k * piece).filter(|&k| k >= from && k + piece <= to).collect();
     for (number, &start) in inside.iter().enumerate() {
-        // Anywhere but at the piece's ends: there a local alignment could end before the fault.
-        let at = start - from + 1 + random.below(piece - 2);
+        // Not at the piece's ends: there a local alignment could end before the fault.
+        let at = start - from + 1 + random.below(piece - 1 - faults);
         match fault {
-            Fault::Replaced => copy[at] = copy[at].map(|code| (code + 1 + random.below(3) as u8) % 4),
-            Fault::Deletion => extra.push((at, random.below(4) as u8)),
-            Fault::Insertion => copy[at] = None,
+            Fault::Replaced => copy[at..at + faults]
+                .iter_mut()
+                .for_each(|code| *code = code.map(|code| (code + 1 + random.below(3) as u8) % 4)),
+            Fault::Deletion => extra.extend((0..faults).map(|_| (at, random.below(4) as u8))),
+            Fault::Insertion => copy[at..at + faults].fill(None),
             Fault::Across if number % 2 == 1 => {
-                copy[start - from] = None;
-                copy[start - from - 1] = None;
+                copy[start - from - faults..start - from + faults].fill(None);
             }
-            Fault::Across if number + 1 == inside.len() => copy[at] = None,
+            Fault::Across if number + 1 == inside.len() => copy[at..at + faults].fill(None),
             Fault::Across => {}
         }
     }
@@ -192,25 +193,25 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
     (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 
-/// Complete pieces of the query that the alignment has as they are, side by side.
-fn intact(alignment: &Alignment, query: &[u8], target: &[u8], piece: usize) -> usize {
+/// Complete pieces of the query that the alignment has with at most so many edits.
+fn held(alignment: &Alignment, query: &[u8], target: &[u8], piece: usize, most: usize) -> usize {
     let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
-    let mut count = 0;
+    // Of each piece: its letters in the alignment, and its edits.
+    let mut pieces = vec![(0, 0); query.len() / piece + 1];
     for &(len, op) in &alignment.cigar {
-        let len = len as usize;
-        if op == Op::Match {
-            let whole = |k: &usize| {
-                let start = k * piece;
-                start >= q
-                    && start + piece <= q + len
-                    && query[start..start + piece] == target[start - q + t..start - q + t + piece]
-            };
-            count += (0..query.len() / piece).filter(whole).count();
+        for _ in 0..len {
+            let own = &mut pieces[q / piece];
+            match op {
+                Op::Match => *own = (own.0 + 1, own.1 + usize::from(query[q] != target[t])),
+                Op::Insertion => *own = (own.0 + 1, own.1 + 1),
+                // Between two pieces it belongs to none.
+                Op::Deletion => own.1 += usize::from(q % piece != 0),
+            }
+            q += usize::from(op != Op::Deletion);
+            t += usize::from(op != Op::Insertion);
         }
-        q += if op == Op::Deletion { 0 } else { len };
-        t += if op == Op::Insertion { 0 } else { len };
     }
-    count
+    pieces.iter().filter(|&&(letters, edits)| letters == piece && edits <= most).count()
 }
 
 #[test]
@@ -220,9 +221,21 @@ fn alignments_that_score_enough_hold_a_piece() {
     let (mut tight, mut with_pieces) = (0, 0);
     for scheme in SCHEMES {
         let scoring = scoring(scheme);
-        for (len, piece) in [(150, 11), (150, 13), (150, 20), (100, 8), (60, 7), (30, 9), (251, 16), (64, 32)]
-        {
-            let Some(pieces) = Pieces::new(len, piece, 0, &scoring) else { continue };
+        for (len, piece, edits) in [
+            (150, 11, 0),
+            (150, 13, 0),
+            (150, 20, 0),
+            (100, 8, 0),
+            (60, 7, 0),
+            (30, 9, 0),
+            (251, 16, 0),
+            (64, 32, 0),
+            (150, 15, 1),
+            (150, 20, 2),
+            (100, 25, 3),
+            (60, 12, 1),
+        ] {
+            let Some(pieces) = Pieces::new(len, piece, edits, &scoring) else { continue };
             for round in 0..60 {
                 let query = random.codes(len, 4);
                 let fault = [Fault::Replaced, Fault::Deletion, Fault::Insertion, Fault::Across][round % 4];
@@ -231,13 +244,13 @@ fn alignments_that_score_enough_hold_a_piece() {
                 let to = len - if round < 40 { 0 } else { random.below(len / 4) };
                 let [before, behind] = [(); 2].map(|()| random.pick(&[0, 5, 40]));
                 let mut target = random.codes(before, 4);
-                target.extend(spoilt(&mut random, &query, (from.min(to), to), piece, fault));
+                target.extend(spoilt(&mut random, &query, (from.min(to), to), (piece, edits + 1), fault));
                 target.extend(random.codes(behind, 4));
                 let Some(found) = best(&query, &target, &scoring) else { continue };
-                let count = intact(&found, &query, &target, piece);
+                let count = held(&found, &query, &target, piece, edits);
                 assert!(
                     found.score <= pieces.most_score(count),
-                    "{scoring}: {count} pieces of {piece} in {len}, {found:?}"
+                    "{scoring}: {count} pieces of {piece} with {edits} edits in {len}, {found:?}"
                 );
                 assert!(count > 0 || found.score < pieces.least_score());
                 tight += usize::from(count == 0 && found.score + 1 == pieces.least_score());

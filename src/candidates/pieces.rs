@@ -124,6 +124,17 @@ mod tests {
     }
 
     #[test]
+    fn pieces_with_edits_cost_more_to_spoil() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        // Three edits: 15 by letters that differ, 9 by a deletion of three, 3 + 6 by half an insertion.
+        let pieces = Pieces::new(150, 20, 2, &scoring).unwrap();
+        assert_eq!(i64::from(pieces.least_score()), by_definition(150, 20, 1, 18, 0) + 1);
+        // 3 + 6 / 4 letters are needed for the proof.
+        assert_eq!(Pieces::new(150, 4, 2, &scoring), None);
+        assert!(Pieces::new(150, 5, 2, &scoring).is_some());
+    }
+
+    #[test]
     fn pieces_too_short_for_the_proof_are_refused() {
         // An insertion over three pieces of one letter costs 15 + 3 * 6, less than three over two.
         assert_eq!(Pieces::new(100, 1, 0, &Scoring::dna(5, 40, 15, 1)), None);
