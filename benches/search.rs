@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;
 use swalign::engine::gpu::scan::Scanner;
+use swalign::search::exact::Exact;
 use swalign::search::gpu::OnGpu;
 use swalign::search::plain::Plain;
 use swalign::search::sliced::Sliced;
@@ -51,7 +52,7 @@ const fn work(name: &'static str, letters: usize, patterns: usize, len: usize, m
     Work { name, letters, patterns, len, max_edits, indels: true }
 }
 
-const WORKS: [Work; 13] = [
+const WORKS: [Work; 16] = [
     work("one m=20 k=3 of a text in the cache", 1_000_000, 1, 20, 3),
     work("one m=20 k=1", 100_000_000, 1, 20, 1),
     work("one m=20 k=2", 100_000_000, 1, 20, 2),
@@ -65,6 +66,9 @@ const WORKS: [Work; 13] = [
     work("100000 m=20 k=2", 100_000, 100_000, 20, 2),
     work("1000 of m=12 k=2: many ends", 1_000_000, 1000, 12, 2),
     work("10 of m=1024 k=100", 10_000_000, 10, 1024, 100),
+    work("1000 m=20 k=0", 100_000_000, 1000, 20, 0),
+    work("10000 m=20 k=0", 100_000_000, 10_000, 20, 0),
+    work("100000 m=20 k=0", 100_000_000, 100_000, 20, 0),
 ];
 
 /// For GPUs besides: more than the cores do in a while.
@@ -75,7 +79,7 @@ const LONG: [Work; 3] = [
 ];
 
 enum Backend {
-    Cores(Sliced),
+    Cores(Box<dyn Scan>),
     Gpu(Box<OnGpu>),
 }
 
@@ -103,7 +107,7 @@ impl Scanned {
 }
 
 fn on_cores(set: InstructionSet) -> Scanned {
-    Scanned { name: set.name().to_string(), scan: Backend::Cores(Sliced::on(set)) }
+    Scanned { name: set.name().to_string(), scan: Backend::Cores(Box::new(Exact::on(set))) }
 }
 
 fn on_gpu(name: Option<&str>) -> Scanned {

@@ -25,14 +25,15 @@
 //!
 //! - [`pattern`] makes classes of letters.
 //! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts.
-//! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, and [`gpu`] has
-//!   a GPU do the same.
+//! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, [`exact`] looks up
+//!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`].
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
 //!   edits are limited, [`mod@format`] writes lines.
 
 use crate::error::EngineError;
 
 pub mod align;
+pub mod exact;
 pub mod format;
 pub mod gpu;
 pub mod hits;
@@ -88,4 +89,21 @@ pub trait Scan: Sync {
     fn take_notice(&self) -> Option<String> {
         None
     }
+}
+
+/// The ends of those patterns that `chosen` names, each with its own place.
+fn scan_some(
+    scan: &dyn Scan,
+    text: &[u8],
+    patterns: &[Vec<u8>],
+    chosen: &[u32],
+    rule: &Rule,
+) -> Result<Vec<End>, EngineError> {
+    if chosen.is_empty() {
+        return Ok(Vec::new());
+    }
+    let own: Vec<Vec<u8>> = chosen.iter().map(|&place| patterns[place as usize].clone()).collect();
+    let mut ends = scan.scan(text, &own, rule)?;
+    ends.iter_mut().for_each(|end| end.pattern = chosen[end.pattern as usize]);
+    Ok(ends)
 }

@@ -6,6 +6,7 @@ use crate::engine::gpu::Card;
 use crate::engine::gpu::scan::Scanner;
 use crate::error::EngineError;
 use crate::options::{SearchDevice, SearchOptions};
+use crate::search::exact::{self, Exact};
 use crate::search::gpu::{OnGpu, takes};
 use crate::search::plain::Plain;
 use crate::search::sliced::Sliced;
@@ -35,19 +36,22 @@ pub fn open(
     };
     Ok(match &options.device {
         SearchDevice::Plain => Box::new(Plain),
-        SearchDevice::Cpu(name) => Box::new(Sliced::on(device::instruction_set(name.as_deref())?)),
+        SearchDevice::Cpu(name) => Box::new(Exact::on(device::instruction_set(name.as_deref())?)),
         SearchDevice::Gpu(None) => gpu(None, false).map_err(device::with_remedy)?,
         SearchDevice::Gpu(name) => gpu(name.as_deref(), false)?,
         SearchDevice::Auto => {
-            let remark = match is_little(options, work, set) {
-                true => "the work is too little for a GPU".to_string(),
-                false => match gpu(None, true) {
+            let remark = if exact::pays(work.patterns, work.rule) {
+                "the patterns are looked up".to_string()
+            } else if is_little(options, work, set) {
+                "the work is too little for a GPU".to_string()
+            } else {
+                match gpu(None, true) {
                     Ok(scan) => return Ok(scan),
                     Err(error) => error.to_string(),
-                },
+                }
             };
             reporter.detail(&format!("scanning on the CPU: {remark}"));
-            Box::new(Sliced::on(set))
+            Box::new(Exact::on(set))
         }
     })
 }

@@ -4,8 +4,9 @@
 use super::scanner::{self, Work};
 use super::{Reporter, set_threads, warn};
 use crate::error::{Error, Result};
-use crate::options::{Patterns, SearchFormat, SearchOptions};
+use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{Slice, Text, Texts, read_lengths, read_patterns, slices};
+use crate::search::exact;
 use crate::search::format::{Lines, Place, sam_header};
 use crate::search::hits::{Gatherer, Hit, Wanted};
 use crate::search::limits::Limits;
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 const LETTERS: usize = 1 << 22;
 const LEAST_LETTERS: usize = 1 << 24;
 const MOST_LETTERS: usize = 1 << 27;
-/// Letters times patterns of a batch at most, unless it then were shorter than this.
+/// Letters times patterns of a batch at most, unless it then were shorter than this or the patterns are looked up.
 const WORK: usize = 1 << 36;
 const SHORTEST: usize = 1 << 19;
 /// Texts of a batch, at most.
@@ -136,7 +137,11 @@ impl<'a> Search<'a> {
             before: seams.before(),
         };
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
-        let enough = letters.min((WORK / oriented.len().max(1)).max(SHORTEST));
+        let swept = match options.device {
+            SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
+            _ => oriented.len().max(1),
+        };
+        let enough = letters.min((WORK / swept).max(SHORTEST));
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
         let before = AtomicU64::new(0);
         Ok(Search { options, reporter, patterns, oriented, wanted, seams, slices, before, enough })

@@ -2,7 +2,7 @@
 //! those above 32 letters, and everything when the device fails and they may take over.
 
 use super::sliced::Sliced;
-use super::{End, Rule, Scan};
+use super::{End, Rule, Scan, scan_some};
 use crate::engine::gpu::scan::{FoundEnd, Scanner, Wanted};
 use crate::error::EngineError;
 use rayon::prelude::*;
@@ -58,7 +58,7 @@ impl<D: Device> OnGpu<D> {
         rule: &Rule,
     ) -> Result<Vec<End>, EngineError> {
         if self.is_lost() {
-            return self.on_cores(text, patterns, chosen, rule);
+            return scan_some(&self.cores, text, patterns, chosen, rule);
         }
         let wanted = |&place: &u32| wanted(&patterns[place as usize], rule);
         match self.scanner.scan(text, &chosen.iter().map(wanted).collect::<Vec<_>>()) {
@@ -67,26 +67,9 @@ impl<D: Device> OnGpu<D> {
                     |FoundEnd { pattern, end, edits }| End { pattern: chosen[pattern as usize], end, edits };
                 Ok(found.into_par_iter().map(end).collect())
             }
-            Err(error) if self.fall_back(&error) => self.on_cores(text, patterns, chosen, rule),
+            Err(error) if self.fall_back(&error) => scan_some(&self.cores, text, patterns, chosen, rule),
             Err(error) => Err(error),
         }
-    }
-
-    /// The same on the cores.
-    fn on_cores(
-        &self,
-        text: &[u8],
-        patterns: &[Vec<u8>],
-        chosen: &[u32],
-        rule: &Rule,
-    ) -> Result<Vec<End>, EngineError> {
-        if chosen.is_empty() {
-            return Ok(Vec::new());
-        }
-        let own: Vec<Vec<u8>> = chosen.iter().map(|&place| patterns[place as usize].clone()).collect();
-        let mut ends = self.cores.scan(text, &own, rule)?;
-        ends.iter_mut().for_each(|end| end.pattern = chosen[end.pattern as usize]);
-        Ok(ends)
     }
 
     fn is_lost(&self) -> bool {
@@ -118,7 +101,7 @@ impl<D: Device> Scan for OnGpu<D> {
         let on_device = |place: &u32| takes(&patterns[*place as usize], rule);
         let (device, cores): (Vec<u32>, Vec<u32>) = (0..patterns.len() as u32).partition(on_device);
         let mut ends = self.on_device(text, patterns, &device, rule)?;
-        ends.extend(self.on_cores(text, patterns, &cores, rule)?);
+        ends.extend(scan_some(&self.cores, text, patterns, &cores, rule)?);
         ends.par_sort_unstable();
         Ok(ends)
     }
