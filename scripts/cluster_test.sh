@@ -63,5 +63,5 @@ if [ $snakemake = yes ]; then
             snakemake-executor-plugin-cluster-generic
     fi
     say "Snakemake"
-    python3 tests/cluster/snakemake.py "$venv/bin/snakemake" "$program"
+    python3 tests/cluster/snakemake_run.py "$venv/bin/snakemake" "$program"
 fi
