@@ -185,6 +185,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 1,
+        part: None,
         filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
         threads: 1,

@@ -1,6 +1,7 @@
 //! The command line, resolved into [`Options`]; nothing else knows clap.
 
 mod grep;
+mod line;
 mod search;
 pub mod terminal;
 mod values;
@@ -8,6 +9,7 @@ mod values;
 use crate::alphabet::Alphabet;
 use crate::options::{
     DeviceChoice, FilterChoice, Format, GrepOptions, Mode, Options, Preset, ScoringChoice, SearchOptions,
+    Share,
 };
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -99,6 +101,8 @@ struct Flags {
     #[command(flatten)]
     output: OutputFlags,
     #[command(flatten)]
+    parts: PartFlags,
+    #[command(flatten)]
     machine: MachineFlags,
 }
 
@@ -172,6 +176,19 @@ struct OutputFlags {
     /// Say more on stderr: the scoring, and what each batch took
     #[arg(short, long)]
     verbose: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Parts")]
+struct PartFlags {
+    /// Only part I of N of the queries, from 1, such as 2/8: with the others, joined by `swalign merge` in their
+    /// order, the bytes of the whole
+    ///
+    /// Parts are stretches of the file, about equal in bytes, cut at multiples of 512 queries, so that pairs
+    /// of reads side by side stay together; one may be empty. Nothing is split on the disk. `pairs` reads all
+    /// targets. QUERY must be a file.
+    #[arg(long, value_name = "I/N", value_parser = values::share)]
+    part: Option<Share>,
 }
 
 #[derive(Args)]
@@ -294,11 +311,12 @@ pub fn parse() -> Command {
 fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
     let line: Vec<OsString> = line.into_iter().collect();
     let matches = Arguments::command().try_get_matches_from(&line).map_err(clearer)?;
+    let command_line = line::of_records(&Arguments::command(), &matches);
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
     let (mode, query, reference, flags) = match subcommand {
         Some(Sub::Devices) => return Ok(Command::Devices),
         Some(Sub::Search(search)) => {
-            return Ok(Command::Search(Box::new(search.resolve(command_line(&line))?)));
+            return Ok(Command::Search(Box::new(search.resolve(command_line)?)));
         }
         Some(Sub::Grep(grep)) => return Ok(Command::Grep(Box::new(grep.resolve()?))),
         Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags),
@@ -314,7 +332,7 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
         let text = "--both-strands needs DNA; leave it out or set --alphabet dna";
         return Err(usage(ErrorKind::ArgumentConflict, text));
     }
-    Ok(Command::Align(Box::new(flags.resolve(mode, query, reference, command_line(&line)))))
+    Ok(Command::Align(Box::new(flags.resolve(mode, query, reference, command_line))))
 }
 
 /// Refuses to write BAM where a person would have to read it.
@@ -348,7 +366,7 @@ fn clearer(error: clap::Error) -> clap::Error {
 
 impl Flags {
     fn resolve(self, mode: Mode, query: PathBuf, reference: PathBuf, command_line: String) -> Options {
-        let Flags { scoring, hits, output, machine } = self;
+        let Flags { scoring, hits, output, parts, machine } = self;
         let named = output.output.as_deref().and_then(Format::of_file);
         Options {
             mode,
@@ -369,6 +387,7 @@ impl Flags {
             min_score: hits.min_score,
             secondary_ratio: hits.secondary_ratio,
             max_hits: hits.max_hits,
+            part: parts.part,
             filter: match machine.filter {
                 FilterName::Auto => FilterChoice::Auto,
                 FilterName::None => FilterChoice::None,
@@ -414,12 +433,6 @@ fn check_output(input: &Path, output: Option<&Path>) -> Result<(), clap::Error> 
 fn same_file(one: &Path, other: &Path) -> bool {
     let ordinary = fs::metadata(one).is_ok_and(|metadata| metadata.is_file());
     ordinary && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
-}
-
-/// The arguments as @PG holds them: one line, no tabs.
-fn command_line(line: &[OsString]) -> String {
-    let words: Vec<_> = line.iter().map(|word| word.to_string_lossy()).collect();
-    words.join(" ").replace(|c: char| c.is_control(), " ")
 }
 
 fn slurm_cpus() -> Option<String> {
@@ -656,8 +669,42 @@ mod tests {
 
     #[test]
     fn the_command_line_is_one_line_without_tabs() {
-        let line = ["swalign", "-R", "@RG\tID:x", "a\nb.fa"].map(OsString::from);
-        assert_eq!(command_line(&line), "swalign -R @RG ID:x a b.fa");
+        assert_eq!(
+            options(&["-R", "@RG\tID:x", "a\nb.fa", "r"]).command_line,
+            "swalign --read-group @RG ID:x a b.fa r"
+        );
+    }
+
+    /// However it is computed, wherever it goes: the header says the same.
+    #[test]
+    fn the_command_line_has_what_changes_records() {
+        let line = |words: &[&str]| options(&[words, &["q.fa", "r.fa"]].concat()).command_line;
+        assert_eq!(line(&[]), "swalign q.fa r.fa");
+        for words in [
+            &["--part", "2/3"][..],
+            &["-o", "x.bam", "-t3", "--device=cpu", "--batch", "7", "-q"],
+            &["--output=x", "--format", "paf", "--filter", "none", "-v", "--checked-shaders"],
+        ] {
+            assert_eq!(line(words), "swalign q.fa r.fa", "{words:?}");
+        }
+        let expected = "swalign --match 2 --max-hits 3 --eqx q.fa r.fa";
+        assert_eq!(line(&["--eqx", "-o", "x", "--max-hits=3", "--match", "2"]), expected);
+        let pairs = options(&["pairs", "--both-strands", "--part", "1/2", "--", "q", "-t"]).command_line;
+        assert_eq!(pairs, "swalign pairs --both-strands q -t");
+        let search = parsed(&["search", "-k", "2", "-t", "2", "--revcomp=no", "ACGT", "a", "b"]);
+        let Ok(Command::Search(search)) = search else { panic!("{search:?}") };
+        assert_eq!(search.command_line, "swalign search --max-edits 2 --revcomp no ACGT a b");
+    }
+
+    #[test]
+    fn parts_by_number() {
+        let part = |text: &str| options(&["--part", text, "q", "r"]).part;
+        assert_eq!(part("2/3"), Some(Share { number: 2, of: 3 }));
+        assert_eq!(options(&["q", "r"]).part, None);
+        for wrong in ["0/3", "4/3", "3", "1/", "/2", "1/0", "a/b", "1/2/3"] {
+            refused(&["--part", wrong, "q", "r"], &["--part"]);
+        }
+        refused(&["search", "--part", "1/2", "--format", "sam", "ACGT", "t"], &["--part", "--format sam"]);
     }
 
     #[test]

@@ -14,6 +14,15 @@ pub enum Mode {
     Pairs,
 }
 
+/// One part of a run that is done in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which one, from 1.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
 /// Which device computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
@@ -55,6 +64,8 @@ pub struct SearchOptions {
     /// The texts without a hit, instead of hits.
     pub invert: bool,
     pub format: SearchFormat,
+    /// Only this part of the texts.
+    pub part: Option<Share>,
     pub device: SearchDevice,
     /// Host threads; at least 1.
     pub threads: usize,
@@ -223,6 +234,8 @@ pub struct Options {
     pub secondary_ratio: f64,
     /// Most records a query gets; at least 1.
     pub max_hits: usize,
+    /// Only this part of the queries.
+    pub part: Option<Share>,
     pub filter: FilterChoice,
     pub device: DeviceChoice,
     /// Host threads; at least 1.

@@ -60,6 +60,8 @@ pub trait Reporter: Sync {
 /// What a run did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Summary {
+    /// Queries of the input before those of the run.
+    pub before: u64,
     pub queries: u64,
     pub aligned: u64,
     /// Cells of the recurrence that were scored.
@@ -196,7 +198,7 @@ struct Inputs {
 impl Inputs {
     fn read(options: &Options, reporter: &dyn Reporter) -> Result<Inputs> {
         let mut reader = Reader::open(&options.reference)?;
-        let mut queries = Reader::open(&options.query)?;
+        let mut queries = Reader::open_share(&options.query, options.part, bgzf::GROUP)?;
         queries.peek()?;
         let references = read_references(&mut reader, options.alphabet)?;
         warn(reporter, reader.warning());
@@ -285,7 +287,8 @@ impl<'a> Run<'a> {
         }
         // Each stage owns its ends of the channels, so that one that stops wakes its neighbours.
         let from_reader = Arc::new(Mutex::new(from_reader));
-        let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
+        let before = queries.first();
+        let mut summary = Summary { before, whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
         let mut joint = self.writer.joint()?;
         thread::scope(|scope| {
             scope.spawn(move || self.guard(|| self.read(queries, crew.workers, enter, to_workers)));

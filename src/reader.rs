@@ -16,6 +16,7 @@ mod queries;
 mod references;
 #[cfg(test)]
 mod seams;
+mod share;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -25,14 +26,17 @@ pub use lines::{LineBlock, LineReader};
 pub use names::first_repeated;
 pub use queries::Queries;
 pub use references::{References, read_references};
-pub use texts::{Text, Texts, read_lengths, read_patterns};
+pub use share::Slice;
+pub use texts::{Text, Texts, read_lengths, read_patterns, slices};
 
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
+use crate::options::Share;
 use blocks::{Block, Blocks, Sizes};
 use faults::{Origin, no_records, unopened, whole};
 use parse::{Before, Raw};
 use rayon::prelude::*;
+use share::Stretch;
 use source::{Packing, Source};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -96,30 +100,60 @@ impl Reader {
         Ok(Reader { steady, ..Reader::new(path.to_path_buf(), Box::new(file))? })
     }
 
+    /// Opens the part `share` of a file, cut where a multiple of `group` records stands before; without a
+    /// part, all of it.
+    pub fn open_share(path: &Path, share: Option<Share>, group: usize) -> Result<Reader> {
+        let Some(share) = share else { return Reader::open(path) };
+        let slice = Slice { share, group: group as u64, before: 0, total: size(path)? };
+        Reader::open_slice(path, slice)
+    }
+
+    fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
+        let file = File::open(path).map_err(|source| unopened(path, source))?;
+        let (stretch, before) = Stretch::open(file, slice).map_err(|source| Error::io(path, source))?;
+        // What is no FASTA is refused as a whole.
+        let before = stretch.has_records().then_some(before);
+        let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), before)?;
+        Ok(Reader { steady: true, ..reader })
+    }
+
     fn new(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Reader> {
         Reader::sized(path, input, Sizes::default())
     }
 
     fn sized(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes) -> Result<Reader> {
+        Reader::placed(path, input, sizes, None)
+    }
+
+    /// A reader of a part of a file, which may be empty, with what stands before it; or of all.
+    fn placed(
+        path: PathBuf,
+        input: Box<dyn Read + Send>,
+        sizes: Sizes,
+        before: Option<Before>,
+    ) -> Result<Reader> {
         let source = Source::new(input).map_err(|source| Error::io(&path, source))?;
         let (packing, trace) = (source.packing(), source.trace());
         match packing {
-            Packing::Empty => return Err(no_records(&path)),
+            Packing::Empty if before.is_none() => return Err(no_records(&path)),
             Packing::Foreign(name, command) => {
                 let remedy = format!("decompress it first, as in `{command} FILE | swalign - ...`");
                 return Err(Error::input(whole(&path), format!("{name} compression is not read"), remedy));
             }
-            Packing::Plain | Packing::Gzip | Packing::Bgzf => {}
+            Packing::Empty | Packing::Plain | Packing::Gzip | Packing::Bgzf => {}
         }
         let origin = Arc::new(Origin { path, packing, trace });
-        let blocks = Blocks::new(Arc::clone(&origin), source, sizes)?;
+        let blocks = match packing {
+            Packing::Empty => Blocks::none(Arc::clone(&origin), source, sizes),
+            _ => Blocks::new(Arc::clone(&origin), source, sizes)?,
+        };
         Ok(Reader {
             origin,
             blocks,
             steady: false,
             ahead: VecDeque::new(),
-            before: Before::default(),
-            finished: false,
+            before: before.unwrap_or_default(),
+            finished: packing == Packing::Empty,
             peeked: None,
             ready: VecDeque::new(),
             fault: None,
@@ -129,6 +163,11 @@ impl Reader {
     /// The path as errors show it.
     pub fn path(&self) -> &Path {
         &self.origin.path
+    }
+
+    /// Records of the file before those that come next, as far as they were taken in blocks.
+    pub fn records_before(&self) -> u64 {
+        self.before.records
     }
 
     /// The record that comes next, which stays the next one.
@@ -259,6 +298,20 @@ impl Reader {
         self.finished = harvest.fault.is_some();
         self.blocks.recycle(block);
         Some(harvest)
+    }
+}
+
+/// Bytes of a file that can be read in parts.
+fn size(path: &Path) -> Result<u64> {
+    let metadata = std::fs::metadata(path).map_err(|source| unopened(path, source));
+    match (path == Path::new("-"), metadata) {
+        (false, Ok(metadata)) if metadata.is_file() => Ok(metadata.len()),
+        (false, Err(error)) => Err(error),
+        (stdin, _) => {
+            let name = if stdin { "stdin".into() } else { path.display().to_string() };
+            let text = format!("--part: {name} can't be read in parts; give a file, as it lies on a disk");
+            Err(Error::Usage(text))
+        }
     }
 }
 

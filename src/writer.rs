@@ -8,8 +8,10 @@ mod line;
 mod oracle;
 pub mod output;
 mod paf;
+pub mod receipt;
 mod sam;
 pub mod tags;
+pub mod temporary;
 #[cfg(test)]
 mod tests;
 

@@ -18,7 +18,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("bounds", &[]),
     ("options", &[]),
     ("batch", &[]),
-    ("reader", &["batch"]),
+    ("reader", &["batch", "options"]),
     ("writer", &["reader", "batch", "options"]),
     ("engine", &["batch", "bounds"]),
     ("candidates", &["batch", "bounds"]),

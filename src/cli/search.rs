@@ -2,7 +2,7 @@
 
 use super::{check_output, default_threads, slurm_cpus, usage, values};
 use crate::alphabet::Alphabet;
-use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
+use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions, Share};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use std::ffi::OsString;
@@ -26,6 +26,8 @@ pub struct Search {
     hits: HitFlags,
     #[command(flatten)]
     output: OutputFlags,
+    #[command(flatten)]
+    parts: PartFlags,
     #[command(flatten)]
     machine: MachineFlags,
 }
@@ -98,6 +100,18 @@ struct OutputFlags {
 }
 
 #[derive(Args)]
+#[command(next_help_heading = "Parts")]
+struct PartFlags {
+    /// Only part I of N of the texts, from 1, such as 2/8: with the others, joined by `swalign merge` in their
+    /// order, the bytes of the whole
+    ///
+    /// Parts are stretches of the files, about equal in bytes; a text is in one part as a whole. Not with
+    /// --format sam, whose records depend on those before them. Texts must be files.
+    #[arg(long, value_name = "I/N", value_parser = values::share)]
+    part: Option<Share>,
+}
+
+#[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct MachineFlags {
     /// What scans: auto (a GPU where the work is worth its start), cpu, gpu, cpu:SET with an instruction set, or
@@ -163,7 +177,7 @@ Exit codes: 0 success, hits or not; 1 failure; 2 wrong usage.";
 
 impl Search {
     pub fn resolve(self, command_line: String) -> Result<SearchOptions, clap::Error> {
-        let Search { inputs, patterns, edits, hits, output, machine } = self;
+        let Search { inputs, patterns, edits, hits, output, parts, machine } = self;
         let mut texts = inputs.into_iter();
         let patterns = match patterns {
             Some(file) => Patterns::File(file),
@@ -188,6 +202,11 @@ impl Search {
                 "--format sam reads the texts twice, first for its header; give files instead of stdin";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
+        if format == SearchFormat::Sam && parts.part.is_some() {
+            let text = "--part excludes --format sam, in which a pattern's first hit of all texts is its \
+                        primary record; give another format, or leave --part out";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
         let limits = edits.limits()?;
         Ok(SearchOptions {
             patterns,
@@ -202,6 +221,7 @@ impl Search {
             first: hits.first,
             invert: hits.invert_match,
             format,
+            part: parts.part,
             device: machine.device,
             threads: machine.threads.unwrap_or_else(|| default_threads(slurm_cpus().as_deref())),
             command_line,

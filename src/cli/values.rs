@@ -1,7 +1,7 @@
 //! What the text of an argument stands for; an error is the remedy.
 
 use crate::alphabet::Alphabet;
-use crate::options::{DeviceChoice, GrepDevice, SearchDevice};
+use crate::options::{DeviceChoice, GrepDevice, SearchDevice, Share};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 pub fn score(text: &str) -> Result<i32, String> {
@@ -34,6 +34,18 @@ pub fn count(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|&number| number >= 1)
         .ok_or_else(|| "give a whole number of 1 or more".to_string())
+}
+
+/// `I/N`, both from 1.
+pub fn share(text: &str) -> Result<Share, String> {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number >= 1);
+    match text.split_once('/').map(|(i, n)| (number(i), number(n))) {
+        Some((Some(number), Some(of))) if number <= of => Ok(Share { number, of }),
+        Some((Some(number), Some(of))) => {
+            Err(format!("there is no part {number} of {of}; they are 1 to {of}"))
+        }
+        _ => Err("give I/N, part I of N, both from 1, such as 2/8".to_string()),
+    }
 }
 
 pub fn edits(text: &str) -> Result<u32, String> {

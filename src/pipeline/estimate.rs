@@ -21,7 +21,8 @@ pub fn cells(options: &Options) -> Option<u64> {
             Reader::open(&options.reference).ok()?.peek().ok()??.sequence.len() as u64
         }
     };
-    Some(queries.saturating_mul(against).saturating_mul(strands))
+    let parts = options.part.map_or(1, |part| u64::from(part.of));
+    Some((queries / parts).saturating_mul(against).saturating_mul(strands))
 }
 
 /// Letters of a file, at most about as many; `None` where they can't be known before it is read.

@@ -28,6 +28,7 @@ struct Intake {
 struct Count {
     /// Where they come from, as errors show it.
     file: PathBuf,
+    /// Queries of the input up to here.
     taken: u64,
     empty: u64,
 }
@@ -60,7 +61,8 @@ impl Run<'_> {
         enter: Receiver<()>,
         to_workers: SyncSender<QueryBatch>,
     ) -> Result<()> {
-        let count = Count { file: queries.path().to_path_buf(), ..Count::default() };
+        let (file, taken) = (queries.path().to_path_buf(), queries.first());
+        let count = Count { file, taken, ..Count::default() };
         let mut intake = Intake { queries, count };
         for number in 0.. {
             // A token that never comes means that the writer has stopped.
@@ -177,10 +179,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// In pairs, every query has its target and every target its query.
+    /// In pairs, every query has its target and every target its query. Only the last part knows how many
+    /// queries there are.
     fn check_counts(&self, file: &Path, queries: u64) -> Result<()> {
         let targets = self.targets.len() as u64;
-        if self.options.mode == Mode::All || queries == targets {
+        let more = self.options.part.is_some_and(|part| part.number < part.of);
+        if self.options.mode == Mode::All || queries == targets || (more && queries < targets) {
             return Ok(());
         }
         let place = Place { file: file.to_path_buf(), ..Place::default() };

@@ -57,6 +57,8 @@ fn is_little(options: &SearchOptions, work: &Work, set: InstructionSet) -> bool 
     let own = work.patterns.iter().filter(|pattern| takes(pattern, work.rule));
     let rows: u64 = own.map(|pattern| pattern.len() as u64).sum();
     let letters: Option<u64> = options.texts.iter().map(|path| estimate::letters(path)).sum();
+    let parts = options.part.map_or(1, |part| u64::from(part.of));
+    let letters = letters.map(|letters| letters / parts);
     let per_second = CELLS_PER_VECTOR_BYTE * set.lanes(1) as u64 * options.threads as u64;
     let start = per_second / 1000 * device::GPU_START_MS;
     rows == 0 || letters.is_some_and(|letters| letters.saturating_mul(rows) < start)

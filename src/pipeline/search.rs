@@ -5,7 +5,7 @@ use super::scanner::{self, Work};
 use super::{Reporter, set_threads, warn};
 use crate::error::{Error, Result};
 use crate::options::{Patterns, SearchFormat, SearchOptions};
-use crate::reader::{Text, Texts, read_lengths, read_patterns};
+use crate::reader::{Slice, Text, Texts, read_lengths, read_patterns, slices};
 use crate::search::format::{Lines, Place, sam_header};
 use crate::search::hits::{Gatherer, Hit, Wanted};
 use crate::search::limits::Limits;
@@ -15,7 +15,7 @@ use crate::search::{Rule, Scan};
 use crate::writer::Output;
 use rayon::prelude::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,6 +33,8 @@ const TEXTS: usize = 1 << 17;
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchSummary {
+    /// Texts before those that were searched.
+    pub before: u64,
     pub patterns: u64,
     pub texts: u64,
     /// Of all texts.
@@ -74,6 +76,10 @@ struct Search<'a> {
     oriented: Vec<Vec<u8>>,
     wanted: Wanted,
     seams: Seams,
+    /// What of each file is searched, where it is not all.
+    slices: Option<Vec<Slice>>,
+    /// Texts before those that are searched.
+    before: AtomicU64,
     /// Letters of a batch.
     enough: usize,
 }
@@ -105,6 +111,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
         search.write(scan.as_ref(), from_reader, &mut output, &mut summary)
     })?;
     output.finish()?;
+    summary.before = search.before.load(Ordering::Relaxed);
     summary.elapsed = begun.elapsed();
     Ok(summary)
 }
@@ -130,14 +137,17 @@ impl<'a> Search<'a> {
         };
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let enough = letters.min((WORK / oriented.len().max(1)).max(SHORTEST));
-        Ok(Search { options, reporter, patterns, oriented, wanted, seams, enough })
+        let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
+        let before = AtomicU64::new(0);
+        Ok(Search { options, reporter, patterns, oriented, wanted, seams, slices, before, enough })
     }
 
     /// The reader's stage: all texts of all files, in batches.
     fn read(&self, batches: &SyncSender<Result<Batch>>) -> Result<()> {
         let mut batch = Batch::default();
-        for path in &self.options.texts {
-            let mut texts = Texts::open(path)?;
+        for (index, path) in self.options.texts.iter().enumerate() {
+            let mut texts = Texts::open(path, self.slices.as_ref().map(|slices| slices[index]))?;
+            self.before.fetch_add(texts.before(), Ordering::Relaxed);
             for text in texts.by_ref() {
                 let mut text = text?;
                 plain_codes(&mut text.codes);

@@ -90,6 +90,7 @@ fn options(folder: &Path) -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 2,
+        part: None,
         filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
         threads: 4,

@@ -108,6 +108,12 @@ impl Blocks {
         Ok(Blocks { origin, feed, sizes, wanted, spare: Vec::new(), ended: false })
     }
 
+    /// None at all.
+    pub fn none(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Blocks {
+        let feed = Feed::Plain(Plain { source, format: Format::Fasta, rest: Vec::new() });
+        Blocks { origin, feed, sizes, wanted: 0, spare: Vec::new(), ended: true }
+    }
+
     /// Whether there are no more.
     pub fn ended(&self) -> bool {
         self.ended

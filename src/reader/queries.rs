@@ -22,6 +22,8 @@ pub struct Queries {
     /// What is left of the piece in hand, and all of its codes.
     records: Vec<Record>,
     codes: Sequences,
+    /// Records of the file before the first one.
+    first: u64,
 }
 
 /// What a query is held against.
@@ -49,14 +51,23 @@ impl Queries {
     /// `both_strands`; `given` says that the user named the alphabet, and then queries that look
     /// otherwise are taken at the user's word.
     pub fn new(reader: Reader, alphabet: Alphabet, given: bool, both_strands: bool) -> Queries {
+        let first = reader.records_before();
+        // What the whole is, its first part tells.
+        let suspect = alphabet == Alphabet::Protein && !given && first == 0;
         Queries {
             reader,
-            rules: Rules { alphabet, suspect: alphabet == Alphabet::Protein && !given, both_strands },
+            rules: Rules { alphabet, suspect, both_strands },
             pieces: Vec::new().into_iter(),
             fault: None,
             records: Vec::new(),
             codes: Sequences::default(),
+            first,
         }
+    }
+
+    /// Place of the first query among all of the file, from 0.
+    pub fn first(&self) -> u64 {
+        self.first
     }
 
     /// The queries at hand, which are the next ones; none when there are no more. One without letters

@@ -30,7 +30,7 @@ const NEWLINE_GZIP: [u8; 24] = [
 ];
 
 impl Packing {
-    fn of(head: &[u8]) -> Packing {
+    pub fn of(head: &[u8]) -> Packing {
         // The flag says that there are extra fields, and BC is bgzf's.
         let bgzf = head.starts_with(&BGZF_END[..4]) && head.get(12..14) == Some(b"BC");
         match head {

@@ -1,12 +1,14 @@
 //! What is searched: patterns, all of them at once, and texts, one after the other.
 
-use super::Reader;
 use super::checks::{check_query_name, check_reference};
 use super::faults::whole;
 use super::names::first_repeated;
 use super::parse::Raw;
+use super::share::Slice;
+use super::{Reader, size};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
+use crate::options::Share;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -23,15 +25,25 @@ pub struct Text {
 
 /// The texts of one file, in order. After an error there are no more.
 pub struct Texts {
+    before: u64,
     reader: Reader,
     ready: VecDeque<Text>,
     fault: Option<Error>,
 }
 
 impl Texts {
-    /// Opens `path`, or stdin for `-`.
-    pub fn open(path: &Path) -> Result<Texts> {
-        Ok(Texts { reader: Reader::open(path)?, ready: VecDeque::new(), fault: None })
+    /// Opens `path`, or stdin for `-`; or a slice of it.
+    pub fn open(path: &Path, slice: Option<Slice>) -> Result<Texts> {
+        let reader = match slice {
+            Some(slice) => Reader::open_slice(path, slice)?,
+            None => Reader::open(path)?,
+        };
+        Ok(Texts { before: reader.records_before(), reader, ready: VecDeque::new(), fault: None })
+    }
+
+    /// Number of the texts of the file before the part that was opened.
+    pub fn before(&self) -> u64 {
+        self.before
     }
 
     /// See [`Reader::warning`].
@@ -55,6 +67,18 @@ impl Iterator for Texts {
         }
         self.ready.pop_front().map(Ok)
     }
+}
+
+/// What of each file belongs to the part `share` of all their texts, for which they count as one file.
+pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<Slice>> {
+    let sizes = paths.iter().map(|path| size(path)).collect::<Result<Vec<u64>>>()?;
+    let (total, mut before) = (sizes.iter().sum(), 0);
+    let mut slice = |size| {
+        let slice = Slice { share, group: 1, before, total };
+        before += size;
+        slice
+    };
+    Ok(sizes.into_iter().map(&mut slice).collect())
 }
 
 /// Names and lengths of all texts of the files, as SAM's header has them: what it can't hold is refused.

@@ -110,6 +110,11 @@ impl Joint {
         }
     }
 
+    /// Bytes behind the last record.
+    pub fn end(&self) -> u64 {
+        self.end.len() as u64
+    }
+
     /// What is left when all parts are there.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         let mut bytes = self.take(self.rest.len())?;

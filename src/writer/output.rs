@@ -1,7 +1,7 @@
 //! Where the output goes: stdout, or a file that appears whole or not at all.
 
+use super::{receipt, temporary};
 use crate::error::{Error, Result};
-use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,6 @@ use std::path::{Path, PathBuf};
 /// Bytes gathered before a write. The parts of a large run are longer and written as they are, without
 /// a copy.
 const BUFFER: usize = 64 * 1024;
-/// Characters of the file's name in its temporary's, so that this stays within a file system's limit
-/// of 255 bytes.
-const NAME_CHARS: usize = 48;
-/// How many names of leftover temporaries are stepped over.
-const ATTEMPTS: u32 = 1000;
 
 /// The output of a run.
 ///
@@ -28,6 +23,8 @@ pub struct Output {
     sink: Option<BufWriter<Sink>>,
     /// The name it is written under and the one it will have.
     rename: Option<(PathBuf, PathBuf)>,
+    /// Bytes so far.
+    written: u64,
 }
 
 #[derive(Debug)]
@@ -50,12 +47,23 @@ impl Output {
     }
 
     fn new(name: PathBuf, sink: Sink, rename: Option<(PathBuf, PathBuf)>) -> Output {
-        Output { name, sink: Some(BufWriter::with_capacity(BUFFER, sink)), rename }
+        Output { name, sink: Some(BufWriter::with_capacity(BUFFER, sink)), rename, written: 0 }
     }
 
     /// Writes all of `bytes`; unlike [`Write`], with an error that names the file and the remedy.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.written += bytes.len() as u64;
         self.write_all(bytes).map_err(|source| explain(&self.name, source))
+    }
+
+    /// Bytes that were written so far.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Whether it will be a regular file.
+    pub fn is_file(&self) -> bool {
+        self.rename.is_some()
     }
 
     /// Writes what is buffered.
@@ -78,7 +86,8 @@ impl Output {
         }
         // Some systems rename no open file.
         self.sink = None;
-        fs::rename(temporary, target)?;
+        receipt::forget(target)?;
+        temporary::keep(temporary, target)?;
         self.rename = None;
         Ok(())
     }
@@ -105,8 +114,7 @@ impl Drop for Output {
             // What is buffered goes with the file; flushing it could only fail again.
             drop(sink.into_parts());
         }
-        // A second failure must not hide the first.
-        let _ = fs::remove_file(temporary);
+        temporary::discard(&temporary);
     }
 }
 
@@ -164,7 +172,7 @@ fn is_descriptor(path: &Path) -> bool {
 }
 
 /// The file that `path` leads to over symbolic links, whether or not it exists yet.
-fn resolve(path: &Path) -> io::Result<PathBuf> {
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => match fs::read_link(path) {
             // Links in a circle are another error than "not found", so this comes to an end.
@@ -186,25 +194,8 @@ fn directory(path: &Path) -> &Path {
 /// one step.
 fn open_beside(target: &Path) -> io::Result<(File, Option<(PathBuf, PathBuf)>)> {
     let name = target.file_name().ok_or(ErrorKind::InvalidFilename)?;
-    for attempt in 0..ATTEMPTS {
-        let temporary = directory(target).join(temporary_name(name, attempt));
-        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
-            // Left behind by a killed process that had our id.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(file) => return Ok((file, Some((temporary, target.to_path_buf())))),
-        }
-    }
-    Err(ErrorKind::AlreadyExists.into())
-}
-
-fn temporary_name(name: &OsStr, attempt: u32) -> String {
-    let name: String = name.to_string_lossy().chars().take(NAME_CHARS).collect();
-    let process = std::process::id();
-    match attempt {
-        0 => format!(".{name}.{process}.tmp"),
-        _ => format!(".{name}.{process}.{attempt}.tmp"),
-    }
+    let (file, temporary) = temporary::create(directory(target), name)?;
+    Ok((file, Some((temporary, target.to_path_buf()))))
 }
 
 /// The error at `name` with what to do about it.
@@ -256,7 +247,8 @@ mod tests {
         let path = scratch.path().join("out.sam");
         let mut output = Output::create(Some(&path)).unwrap();
         output.put(b"first").unwrap();
-        assert_eq!(names(scratch.path()), [format!(".out.sam.{}.tmp", std::process::id())]);
+        let [temporary] = &names(scratch.path())[..] else { panic!("one file") };
+        assert!(temporary.starts_with(".out.sam.") && temporary.ends_with(".0.tmp"), "{temporary}");
         output.finish().unwrap();
         assert_eq!(names(scratch.path()), ["out.sam"]);
         assert_eq!(fs::read(&path).unwrap(), b"first");

@@ -24,6 +24,7 @@ pub(super) fn options() -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         max_hits: 1,
+        part: None,
         filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
         threads: 1,

@@ -1,0 +1,49 @@
+//! The command line as headers have it.
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
+
+/// Options that change no record, but where they go, how they are computed, or how many of them there are.
+/// Runs that differ in these alone have the same header, so that their parts can be joined.
+const OF_THE_RUN: [&str; 11] = [
+    "batch",
+    "checked_shaders",
+    "count",
+    "device",
+    "filter",
+    "format",
+    "output",
+    "part",
+    "quiet",
+    "threads",
+    "verbose",
+];
+
+/// The arguments that were given and change records: options by their long names in the order of the help,
+/// then files. One line, no tabs.
+pub fn of_records(command: &Command, matches: &ArgMatches) -> String {
+    let mut words = vec![command.get_name().to_string()];
+    let (command, matches) = match matches.subcommand() {
+        Some((name, inner)) => {
+            words.push(name.to_string());
+            (command.find_subcommand(name).unwrap_or(command), inner)
+        }
+        None => (command, matches),
+    };
+    let given = |arg: &&Arg| {
+        let id = arg.get_id().as_str();
+        !OF_THE_RUN.contains(&id) && matches.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    let (files, options): (Vec<&Arg>, Vec<&Arg>) =
+        command.get_arguments().filter(given).partition(|arg| arg.is_positional());
+    for arg in options.into_iter().chain(files) {
+        let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+        let values = values.map(|value| value.to_string_lossy().into_owned());
+        match arg.get_long() {
+            None => words.extend(values),
+            Some(long) if !arg.get_action().takes_values() => words.push(format!("--{long}")),
+            Some(long) => values.for_each(|value| words.extend([format!("--{long}"), value])),
+        }
+    }
+    words.join(" ").replace(|c: char| c.is_control(), " ")
+}

@@ -1,0 +1,209 @@
+//! What is written beside an output of a part, or of a run that may be resumed: how it was made, and that it
+//! is whole. It stands in the output's file name with `.swalign` behind, and comes after the output itself.
+//!
+//! ```text
+//! swalign 0.1.0
+//! command <TAB> swalign --max-hits 3 reads.fq ref.fa
+//! format  <TAB> bam
+//! part    <TAB> 2/7
+//! input   <TAB> bytes <TAB> nanoseconds since 1970 <TAB> reads.fq
+//! records <TAB> place of the first in the input, from 0 <TAB> place behind the last
+//! bytes   <TAB> of the header <TAB> of the end <TAB> of all
+//! ```
+
+use super::output::{Output, resolve};
+use crate::error::{Error, Result};
+use crate::options::Share;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+const EXTENSION: &str = ".swalign";
+/// The first line: other versions may write other records.
+const FIRST_LINE: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"));
+
+/// What an output is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// As @PG has it.
+    pub command: String,
+    pub format: String,
+    /// 1/1 is the whole.
+    pub part: Share,
+    pub inputs: Vec<Input>,
+}
+
+/// A file as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    pub bytes: u64,
+    /// Nanoseconds since 1970.
+    pub modified: u64,
+    pub name: String,
+}
+
+/// An output that is whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    pub task: Task,
+    /// Places in the input of the first record and behind the last.
+    pub records: (u64, u64),
+    /// Bytes of the header, of what stands behind the records, and of all.
+    pub header: u64,
+    pub end: u64,
+    pub bytes: u64,
+}
+
+impl Task {
+    /// A task on `inputs`, those of them that are regular files.
+    pub fn new<'a>(
+        command: &str,
+        format: &str,
+        part: Option<Share>,
+        inputs: impl IntoIterator<Item = &'a Path>,
+    ) -> Task {
+        Task {
+            command: command.to_string(),
+            format: format.to_string(),
+            part: part.unwrap_or(Share { number: 1, of: 1 }),
+            inputs: inputs.into_iter().filter_map(Input::of).collect(),
+        }
+    }
+
+    /// Whether `output` is what this task would write. An input that is no file, as stdin, is never the same
+    /// one.
+    pub fn is_done(&self, output: &Path, inputs: usize) -> bool {
+        let bytes = fs::metadata(output).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
+        let receipt = read(output).ok().flatten();
+        self.inputs.len() == inputs
+            && receipt.is_some_and(|receipt| receipt.task == *self && Some(receipt.bytes) == bytes)
+    }
+
+    /// Whether `other` is a part of the same run. Copies of inputs have times of their own.
+    pub fn is_beside(&self, other: &Task) -> bool {
+        let bytes = |task: &Task| task.inputs.iter().map(|input| input.bytes).collect::<Vec<_>>();
+        (&self.command, &self.format, self.part.of) == (&other.command, &other.format, other.part.of)
+            && bytes(self) == bytes(other)
+    }
+}
+
+impl Input {
+    fn of(path: &Path) -> Option<Input> {
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        let name = path.to_string_lossy().replace(|c: char| c.is_control(), " ");
+        Some(Input { bytes: metadata.len(), modified: modified as u64, name })
+    }
+}
+
+impl Receipt {
+    fn text(&self) -> String {
+        let Receipt { task, records, header, end, bytes } = self;
+        let Share { number, of } = task.part;
+        let mut text = format!("{FIRST_LINE}\ncommand\t{}\nformat\t{}\n", task.command, task.format);
+        text += &format!("part\t{number}/{of}\n");
+        for input in &task.inputs {
+            text += &format!("input\t{}\t{}\t{}\n", input.bytes, input.modified, input.name);
+        }
+        text + &format!("records\t{}\t{}\nbytes\t{header}\t{end}\t{bytes}\n", records.0, records.1)
+    }
+
+    fn parse(text: &str) -> Option<Receipt> {
+        let mut lines = text.strip_suffix('\n')?.split('\n').filter(|line| !line.is_empty()).peekable();
+        lines.next().filter(|line| *line == FIRST_LINE)?;
+        let command = lines.next()?.strip_prefix("command\t")?.to_string();
+        let format = lines.next()?.strip_prefix("format\t")?.to_string();
+        let (number, of) = lines.next()?.strip_prefix("part\t")?.split_once('/')?;
+        let part = Share { number: number.parse().ok()?, of: of.parse().ok()? };
+        let mut inputs = Vec::new();
+        while let Some(input) = lines.peek().and_then(|line| line.strip_prefix("input\t")) {
+            let mut fields = input.splitn(3, '\t');
+            let mut number = || fields.next()?.parse::<u64>().ok();
+            let (bytes, modified) = (number()?, number()?);
+            inputs.push(Input { bytes, modified, name: fields.next()?.to_string() });
+            lines.next();
+        }
+        let numbers = |line: &str| line.split('\t').map(|field| field.parse::<u64>().ok()).collect();
+        let records: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("records\t")?);
+        let bytes: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("bytes\t")?);
+        let (&[first, last], &[header, end, bytes]) = (&records?[..], &bytes?[..]) else { return None };
+        let task = Task { command, format, part, inputs };
+        lines.next().is_none().then_some(Receipt { task, records: (first, last), header, end, bytes })
+    }
+
+    /// Writes it for the output that is at `output` now.
+    pub fn write(&self, output: &Path) -> Result<()> {
+        let mut file = Output::create(Some(&path(output)))?;
+        file.put(self.text().as_bytes())?;
+        file.finish()
+    }
+}
+
+/// Where the receipt of `output` stands.
+pub fn path(output: &Path) -> PathBuf {
+    let output = resolve(output).unwrap_or_else(|_| output.to_path_buf());
+    let mut name = output.into_os_string();
+    name.push(EXTENSION);
+    PathBuf::from(name)
+}
+
+/// The receipt of `output`; `None` where there is none, or none of this version.
+pub fn read(output: &Path) -> Result<Option<Receipt>> {
+    let path = path(output);
+    match fs::read(&path) {
+        Ok(bytes) => Ok(Receipt::parse(&String::from_utf8_lossy(&bytes))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(path, error)),
+    }
+}
+
+/// Takes back the receipt of `output`, which will be another one.
+pub fn forget(output: &Path) -> std::io::Result<()> {
+    let path = path(output);
+    let ours = fs::read(&path).is_ok_and(|bytes| bytes.starts_with(b"swalign "));
+    if ours { fs::remove_file(path) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receipt() -> Receipt {
+        let part = Share { number: 2, of: 7 };
+        let input = |name: &str| Input { bytes: 5, modified: 1_700_000_000_123_456_789, name: name.into() };
+        let inputs = vec![input("a\tb"), input("")];
+        let task = Task { command: "swalign q r".into(), format: "bam".into(), part, inputs };
+        Receipt { task, records: (512, 1024), header: 100, end: 28, bytes: 5000 }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let receipt = receipt();
+        let text = receipt.text();
+        assert_eq!(Receipt::parse(&text), Some(receipt.clone()));
+        // No beginning of it is one.
+        for len in 0..text.len() {
+            assert_eq!(Receipt::parse(&text[..len]), None, "{len}");
+        }
+        assert_eq!(Receipt::parse(&text.replace("swalign 0", "swalign 9")), None);
+        assert_eq!(Receipt::parse(&text.replace("5000", "five")), None);
+        assert_eq!(Receipt::parse(&(text + "more\n")), None);
+    }
+
+    #[test]
+    fn parts_of_one_run() {
+        let Receipt { task, .. } = receipt();
+        let other = |change: &dyn Fn(&mut Task)| {
+            let mut other = task.clone();
+            change(&mut other);
+            task.is_beside(&other)
+        };
+        assert!(other(&|task| task.part.number = 3));
+        assert!(other(&|task| task.inputs[0].modified = 3));
+        assert!(!other(&|task| task.part.of = 8));
+        assert!(!other(&|task| task.inputs[0].bytes = 8));
+        assert!(!other(&|task| task.command.push('x')));
+        assert!(!other(&|task| task.format.push('x')));
+    }
+}
