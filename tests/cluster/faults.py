@@ -28,6 +28,10 @@ KILLED, LOST = 2, 5
 # most of a second: --filter none has every cell of the matrix computed.
 COPIES = 40
 OPTIONS = ["--device", "cpu", "--filter", "none"]
+# What stands beside a part and says how it was made.
+RECEIPT = ".swalign"
+# What swalign says when it has nothing to do.
+SKIPPED = "is there and whole"
 BEGIN = time.monotonic()
 
 
@@ -112,15 +116,11 @@ class Run:
         return {part for part in range(1, PARTS + 1) if (self.parts / part_name(part)).exists()}
 
     def strangers(self):
-        """Files beside the parts that are neither a part nor the sidecar of one."""
-        expected = {part_name(part) for part in range(1, PARTS + 1)}
-        sidecars = {name + suffix for name in expected for suffix in SIDECARS}
+        """Files beside the parts that are neither a part nor the receipt of one."""
+        parts = {part_name(part) for part in range(1, PARTS + 1)}
+        receipts = {name + RECEIPT for name in parts}
         return sorted(path.name for path in self.parts.iterdir()
-                      if path.is_file() and path.name not in expected | sidecars)
-
-
-# What --resume writes beside an output to know it again.
-SIDECARS = [".swalign"]
+                      if path.is_file() and path.name not in parts | receipts)
 
 
 def faults(run):
@@ -181,10 +181,6 @@ def resume(run, whole):
     check(not run.strangers(), "no temporary is left")
 
 
-# What swalign says when it skips.
-SKIPPED = "skipp"
-
-
 def resume_all(run):
     """The third submission has nothing to do."""
     before = {part: identity(run.parts / part_name(part)) for part in run.present()}
@@ -209,7 +205,7 @@ def race(run):
         print("".join(errors))
     same(out, expected, "one whole file is left of them")
     left = {path.name for path in folder.iterdir()}
-    check(left <= {out.name, *(out.name + suffix for suffix in SIDECARS)}, "and no temporary")
+    check(left == {out.name, out.name + RECEIPT}, "and no temporary")
 
 
 def merge_refuses(run):

@@ -7,7 +7,7 @@ usage() {
 Usage: submit.sh -o OUT -n PARTS [-c CPUS] [-g GPUS] [-s OPTION]... -- [swalign options] QUERY REFERENCE
 
 Submits an array of PARTS tasks, and behind it a job that joins them into OUT, whose extension (.bam, .sam
-or .paf) is the format. The parts and their logs go to OUT.parts. After a failure the same line runs only
+or .paf) is the format; for swalign search another one, with its own --format. The parts and their logs go to OUT.parts. After a failure the same line runs only
 what is missing. The numbers of both jobs are printed: ARRAY MERGE.
 
   -o OUT      the joined output
@@ -49,10 +49,9 @@ shift $((OPTIND - 1))
 case $parts in '' | 0* | *[!0-9]*) die "-n '$parts': give the number of parts, 1 or more" ;; esac
 case $cpus in '' | 0* | *[!0-9]*) die "-c '$cpus': give a number, 1 or more" ;; esac
 [ $# -gt 0 ] || die "nothing after --; -h prints the usage"
-case $out in
-    *.bam | *.sam | *.paf) format=${out##*.} ;;
-    *) die "$out: its extension has to be .bam, .sam or .paf" ;;
-esac
+name=${out##*/}
+format=${name##*.}
+case $format in '' | "$name" | *[!A-Za-z0-9]*) die "$out: give it an extension, such as .bam" ;; esac
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 dir=$out.parts
