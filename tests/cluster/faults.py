@@ -160,6 +160,8 @@ def faults(run):
     gpus = {line.rsplit(" ", 1)[1] for part in range(1, PARTS + 1) for line in run.log(part).splitlines()
             if line.split(":")[-1].count("GPU")}
     check(gpus == {"0", "1"}, "each task was given one GPU, by CUDA_VISIBLE_DEVICES")
+    # The machine has more cores than the one that -c asked for.
+    check(all("(1 thread" in run.log(part) for part in run.present()), "and one thread, by SLURM_CPUS_PER_TASK")
     check("restart 1" in run.log(LOST) and "restart 0" in run.log(LOST), "one log has both attempts")
 
 

@@ -6,9 +6,10 @@ usage() {
     cat <<'END'
 Usage: submit.sh -o OUT -n PARTS [-c CPUS] [-g GPUS] [-s OPTION]... -- [swalign options] QUERY REFERENCE
 
-Submits an array of PARTS tasks, and behind it a job that joins them into OUT, whose extension (.bam, .sam
-or .paf) is the format; for swalign search another one, with its own --format. The parts and their logs go to OUT.parts. After a failure the same line runs only
-what is missing. The numbers of both jobs are printed: ARRAY MERGE.
+Submits an array of PARTS tasks, and behind it a job that joins them into OUT. The extension of OUT (.bam,
+.sam or .paf) is the format; for swalign search it may be another one, with --format behind the --. The
+parts and their logs go to OUT.parts. After a failure the same line runs only what is missing. The numbers
+of both jobs are printed: ARRAY MERGE.
 
   -o OUT      the joined output
   -n PARTS    number of parts
@@ -60,7 +61,8 @@ dir=$out.parts
 mkdir -p -- "$dir/logs"
 logs=${dir//%/%%}/logs
 
-array=$(sbatch "${both[@]}" "${tasks[@]}" "--array=1-$parts" -c "$cpus" "--output=$logs/%a.log" \
+# An empty array is an error to bash before 4.4, hence the +.
+array=$(sbatch "${both[@]}" ${tasks[@]+"${tasks[@]}"} "--array=1-$parts" -c "$cpus" "--output=$logs/%a.log" \
     "$here/swalign-array.sbatch" -o "$dir" -n "$parts" -f "$format" -- "$@")
 array=${array%%;*} # on a federation: JOB;CLUSTER
 merge=$(sbatch "${both[@]}" "--dependency=afterok:$array" --kill-on-invalid-dep=yes "--output=$logs/merge.log" \

@@ -16,7 +16,7 @@ process SWALIGN_ALIGN {
 
     output:
     tuple val(meta), path("*.{bam,sam,paf}"), emit: alignments
-    tuple val(meta), path("*.swalign"), emit: sidecar, optional: true
+    tuple val(meta), path("*.swalign"), emit: receipt, optional: true
     path "versions.yml", emit: versions
 
     when:
