@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Runs the batch jobs of workflow/slurm on a small real Slurm: three nodes on this machine, in a temporary
+# folder. Tasks are killed, a node is lost, and what is missing runs again (tests/cluster/faults.py says what).
+#
+# On Debian or Ubuntu, as root or with sudo, what is missing is installed; the cluster itself needs no root.
+# SWALIGN=FILE takes that program instead of building one. With --snakemake, workflow/snakemake runs there,
+# too, with what pip installs into target/cluster-venv.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+venv=target/cluster-venv
+snakemake=no
+case ${1-} in
+    '') ;;
+    --snakemake) snakemake=yes ;;
+    *)
+        echo "usage: scripts/cluster_test.sh [--snakemake]" >&2
+        exit 2
+        ;;
+esac
+
+say() { printf '\n=== %s\n' "$*" >&2; }
+has() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
+
+packages=()
+has munged || packages+=(munge)
+has slurmctld || packages+=(slurmctld)
+has slurmd || packages+=(slurmd)
+has sbatch || packages+=(slurm-client)
+has samtools || packages+=(samtools)
+has python3 || packages+=(python3)
+has shellcheck || packages+=(shellcheck)
+if [ $snakemake = yes ] && ! python3 -c 'import ensurepip, venv' 2>/dev/null; then packages+=(python3-venv); fi
+if [ ${#packages[@]} -gt 0 ]; then
+    as_root=()
+    if [ "$(id -u)" -ne 0 ] && has sudo; then as_root=(sudo); fi
+    say "installing ${packages[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    "${as_root[@]}" apt-get update
+    "${as_root[@]}" apt-get install -y --no-install-recommends "${packages[@]}"
+fi
+
+say "shellcheck"
+shellcheck scripts/cluster_test.sh tests/cluster/held_swalign workflow/slurm/*.sh workflow/slurm/*.sbatch \
+    workflow/snakemake/profiles/cluster-generic/*.sh
+
+if [ -z "${SWALIGN-}" ]; then
+    say "cargo build"
+    cargo build --locked --bin swalign
+    SWALIGN=target/debug/swalign
+fi
+program=$SWALIGN
+unset SWALIGN
+
+say "Slurm"
+python3 tests/cluster/faults.py "$program"
+
+if [ $snakemake = yes ]; then
+    if ! "$venv/bin/snakemake" --version >/dev/null 2>&1; then
+        say "installing Snakemake into $venv"
+        python3 -m venv "$venv"
+        "$venv/bin/pip" install --quiet snakemake snakemake-executor-plugin-slurm \
+            snakemake-executor-plugin-cluster-generic
+    fi
+    say "Snakemake"
+    python3 tests/cluster/snakemake_run.py "$venv/bin/snakemake" "$program"
+fi
