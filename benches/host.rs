@@ -186,6 +186,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         secondary_ratio: 0.8,
         max_hits: 1,
         part: None,
+        resume: false,
         filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
         threads: 1,

@@ -3,13 +3,14 @@
 mod grep;
 mod line;
 mod search;
+pub mod signals;
 pub mod terminal;
 mod values;
 
 use crate::alphabet::Alphabet;
 use crate::options::{
-    DeviceChoice, FilterChoice, Format, GrepOptions, Mode, Options, Preset, ScoringChoice, SearchOptions,
-    Share,
+    DeviceChoice, FilterChoice, Format, GrepOptions, MergeOptions, Mode, Options, Preset, ScoringChoice,
+    SearchOptions, Share,
 };
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -27,6 +28,8 @@ pub enum Command {
     Search(Box<SearchOptions>),
     /// Print the lines that match with errors.
     Grep(Box<GrepOptions>),
+    /// Join the parts of a run.
+    Merge(MergeOptions),
     /// List the devices.
     Devices,
 }
@@ -44,7 +47,8 @@ pub enum Command {
     override_usage = "swalign [OPTIONS] QUERY REFERENCE\n       \
                       swalign pairs [OPTIONS] QUERY TARGET\n       \
                       swalign search [OPTIONS] PATTERN TEXT...\n       \
-                      swalign grep [OPTIONS] PATTERN FILE...\n       swalign devices"
+                      swalign grep [OPTIONS] PATTERN FILE...\n       \
+                      swalign merge OUT PART...\n       swalign devices"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -64,8 +68,26 @@ enum Sub {
     /// Print the lines of any files that match patterns with few edits
     #[command(after_long_help = grep::NOTES, override_usage = grep::USAGE)]
     Grep(Box<grep::Grep>),
+    /// Join the outputs of all parts of a run into what the whole run would have written
+    ///
+    /// The parts were written with --part and -o, and have their .swalign files beside them. All parts must
+    /// be there, in any order, and be of the same command. It works on all formats that --part writes.
+    Merge(Merge),
     /// List the devices, and which one is the default
     Devices,
+}
+
+#[derive(Args)]
+struct Merge {
+    /// Output file; - is stdout
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// All parts
+    #[arg(value_name = "PART", required = true)]
+    parts: Vec<PathBuf>,
+    /// Say only what went wrong
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 #[derive(Args)]
@@ -189,6 +211,12 @@ struct PartFlags {
     /// targets. QUERY must be a file.
     #[arg(long, value_name = "I/N", value_parser = values::share)]
     part: Option<Share>,
+    /// Do nothing if the output is there, whole, and of the same command, part and inputs
+    ///
+    /// This is known from the file that is written beside an output of --part or --resume, with .swalign
+    /// behind its name. Inputs are the same while their sizes and times are.
+    #[arg(long, requires = "output")]
+    resume: bool,
 }
 
 #[derive(Args)]
@@ -210,7 +238,7 @@ struct MachineFlags {
     /// sse4.1, baseline. The answer is the same on every device.
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
     device: DeviceChoice,
-    /// Host threads [default: SLURM_CPUS_PER_TASK, else all cores]
+    /// Host threads [default: SLURM_CPUS_PER_TASK, else SLURM_CPUS_ON_NODE, else all cores]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     threads: Option<usize>,
     /// Most queries of one batch [default: by their work]; changes memory and speed, never the answer
@@ -251,6 +279,8 @@ Examples:
   zcat reads.fq.gz | swalign --max-hits 5 -R '@RG\\tID:run1\\tSM:s1' - vectors.fa
   swalign --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa families.fa
   swalign pairs --both-strands amplicons.fa expected.fa
+  swalign --part 2/8 --resume -o part.2.bam reads.fq.gz genome.fa
+  swalign merge out.bam part.*.bam
   A file that is named like a subcommand is given as ./pairs, ./search or ./devices.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
@@ -320,6 +350,14 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
         Some(Sub::Search(search)) => {
             return Ok(Command::Search(Box::new(search.resolve(command_line)?)));
         }
+        Some(Sub::Merge(Merge { output, parts, quiet })) => {
+            if let Some(part) = parts.iter().find(|part| same_file(part, &output)) {
+                let text = format!("OUT is also a part: {}; name OUT before all parts", part.display());
+                return Err(usage(ErrorKind::ArgumentConflict, text));
+            }
+            let output = Some(output).filter(|path| path != Path::new("-"));
+            return Ok(Command::Merge(MergeOptions { output, parts, verbosity: u8::from(!quiet) }));
+        }
         Some(Sub::Grep(grep)) => return Ok(Command::Grep(Box::new(grep.resolve()?))),
         Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags),
         None => match (all.query, all.reference) {
@@ -358,7 +396,7 @@ fn clearer(error: clap::Error) -> clap::Error {
         Some(word) if error.kind() == ErrorKind::ArgumentConflict => {
             let text = format!(
                 "one argument too many: '{word}'; give QUERY and REFERENCE, and a subcommand (pairs, \
-                 search, grep, devices) before everything else"
+                 search, grep, merge, devices) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }
@@ -390,13 +428,14 @@ impl Flags {
             secondary_ratio: hits.secondary_ratio,
             max_hits: hits.max_hits,
             part: parts.part,
+            resume: parts.resume,
             filter: match machine.filter {
                 FilterName::Auto => FilterChoice::Auto,
                 FilterName::Bitap => FilterChoice::Bitap,
                 FilterName::None => FilterChoice::None,
             },
             device: machine.device,
-            threads: machine.threads.unwrap_or_else(|| default_threads(slurm_cpus().as_deref())),
+            threads: machine.threads.unwrap_or_else(|| default_threads(|name| std::env::var(name).ok())),
             batch: machine.batch,
             eqx: output.eqx,
             read_group: output.read_group,
@@ -438,15 +477,11 @@ fn same_file(one: &Path, other: &Path) -> bool {
     ordinary && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-fn slurm_cpus() -> Option<String> {
-    std::env::var("SLURM_CPUS_PER_TASK").ok()
-}
-
 /// What the cluster granted where it says so, else every core that this process may use.
-fn default_threads(granted: Option<&str>) -> usize {
-    granted
-        .and_then(|text| text.trim().parse().ok())
-        .filter(|&threads| threads > 0)
+fn default_threads(variable: impl Fn(&str) -> Option<String>) -> usize {
+    let granted = |name| variable(name)?.trim().parse().ok().filter(|&threads| threads > 0);
+    granted("SLURM_CPUS_PER_TASK")
+        .or_else(|| granted("SLURM_CPUS_ON_NODE"))
         .unwrap_or_else(|| thread::available_parallelism().map_or(1, |threads| threads.get()))
 }
 
@@ -663,10 +698,18 @@ mod tests {
 
     #[test]
     fn threads_are_those_that_slurm_granted() {
-        let all = default_threads(None);
-        assert_eq!(default_threads(Some("3")), 3);
+        let all = default_threads(|_| None);
+        let threads = |task: &str, node: &str| {
+            default_threads(|name| match name {
+                "SLURM_CPUS_PER_TASK" => Some(task.to_string()),
+                "SLURM_CPUS_ON_NODE" => Some(node.to_string()),
+                _ => None,
+            })
+        };
+        assert_eq!(threads("3", "16"), 3);
         for senseless in ["", "0", "-1", "many", "4(x2)"] {
-            assert_eq!(default_threads(Some(senseless)), all, "{senseless:?}");
+            assert_eq!(threads(senseless, "5"), 5, "{senseless:?}");
+            assert_eq!(threads(senseless, senseless), all, "{senseless:?}");
         }
     }
 

@@ -3,16 +3,19 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 use swalign::cli::terminal::{self, Terminal};
-use swalign::cli::{self, Command};
+use swalign::cli::{self, Command, signals};
 use swalign::error::{Error, Result};
-use swalign::options::{GrepOptions, Options, SearchOptions};
+use swalign::options::{GrepOptions, MergeOptions, Options, SearchOptions};
 use swalign::{engine, pipeline};
 
 fn main() -> ExitCode {
-    let outcome = match cli::parse() {
+    let command = cli::parse();
+    signals::watch();
+    let outcome = match command {
         Command::Align(options) => align(&options),
         Command::Search(options) => search(&options),
         Command::Grep(options) => return grep(&options),
+        Command::Merge(options) => merge(&options),
         Command::Devices => print(&terminal::devices(&engine::gpu::list())),
     };
     match outcome {
@@ -23,6 +26,9 @@ fn main() -> ExitCode {
 
 fn align(options: &Options) -> Result<()> {
     let terminal = Terminal::new(options.verbosity);
+    if pipeline::is_done(options, &terminal) {
+        return Ok(());
+    }
     let summary = pipeline::run(options, &terminal)?;
     terminal.summary(&summary);
     Ok(())
@@ -30,9 +36,16 @@ fn align(options: &Options) -> Result<()> {
 
 fn search(options: &SearchOptions) -> Result<()> {
     let terminal = Terminal::new(options.verbosity);
+    if pipeline::is_search_done(options, &terminal) {
+        return Ok(());
+    }
     let summary = pipeline::search::search(options, &terminal)?;
     terminal.search_summary(&summary);
     Ok(())
+}
+
+fn merge(options: &MergeOptions) -> Result<()> {
+    pipeline::merge::merge(options, &Terminal::new(options.verbosity))
 }
 
 /// With grep's exit codes.

@@ -40,6 +40,16 @@ pub enum DeviceChoice {
     Gpus(Vec<String>),
 }
 
+/// What `swalign merge` is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeOptions {
+    /// `None` is stdout.
+    pub output: Option<PathBuf>,
+    pub parts: Vec<PathBuf>,
+    /// 0 quiet, 1 normal.
+    pub verbosity: u8,
+}
+
 /// What `swalign search` is asked to do, all choices made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchOptions {
@@ -66,6 +76,8 @@ pub struct SearchOptions {
     pub format: SearchFormat,
     /// Only this part of the texts.
     pub part: Option<Share>,
+    /// Nothing is done if the output is there, whole, and of this command.
+    pub resume: bool,
     pub device: SearchDevice,
     /// Host threads; at least 1.
     pub threads: usize,
@@ -238,6 +250,8 @@ pub struct Options {
     pub max_hits: usize,
     /// Only this part of the queries.
     pub part: Option<Share>,
+    /// Nothing is done if the output is there, whole, and of this command.
+    pub resume: bool,
     pub filter: FilterChoice,
     pub device: DeviceChoice,
     /// Host threads; at least 1.

@@ -11,6 +11,8 @@ mod estimate;
 mod finder;
 pub mod grep;
 mod intake;
+pub mod merge;
+mod receipts;
 mod scanner;
 pub mod search;
 #[cfg(test)]
@@ -32,6 +34,7 @@ use crate::writer::{Output, Writer};
 use device::{Crew, Device};
 use finder::Finder;
 use rayon::prelude::*;
+use receipts::Noted;
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::mem;
@@ -42,6 +45,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+
+pub use receipts::{is_done, is_search_done};
 
 /// Batches under way beside those of the workers: one being gathered, one waiting, one being written.
 const OTHER_BATCHES: usize = 3;
@@ -152,6 +157,7 @@ impl Failure {
 pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
     let begun = Instant::now();
     set_threads(options.threads)?;
+    let noted = Noted::of(options);
     // Opening a GPU takes longer than reading a few megabases: do both at once.
     let (inputs, reading, opened) = thread::scope(|scope| {
         let opening = scope.spawn(|| device::open(options));
@@ -169,7 +175,15 @@ pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
     let mut output = Output::create(options.output.as_deref())?;
     let crew = device.crew(options.threads)?;
     let mut summary = run.whole(queries, (&crew, &|worker| device.engine(worker)), &mut output)?;
-    output.finish()?;
+    match noted {
+        None => output.finish()?,
+        Some(noted) => {
+            let frame =
+                (run.writer.header().iter().map(|part| part.len() as u64).sum(), run.writer.joint()?.end());
+            let records = (summary.before, summary.before + summary.queries);
+            noted.finish(output, options.output.as_deref(), frame, records)?;
+        }
+    }
     summary.elapsed = begun.elapsed();
     Ok(summary)
 }

@@ -35,6 +35,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),
+    ("cli/signals", &["writer"]),
     ("lib", &[]),
     ("main", &["cli", "options", "engine", "pipeline"]),
 ];
@@ -51,7 +52,9 @@ const BELONGS_TO: &[(&[&str], &[&str])] = &[
         &["eprintln!", "eprint!", "println!", "print!", "dbg!", "io::stderr", "process::exit", "ExitCode"],
         &["cli", "main"],
     ),
-    (&["thread::spawn", "thread::scope", "thread::Builder"], &["pipeline"]),
+    (&["thread::spawn", "thread::scope", "thread::Builder"], &["pipeline", "cli/signals"]),
+    (&["signal_hook"], &["cli/signals"]),
+    (&["flate2"], &["reader"]),
 ];
 
 /// A source file without comments, texts and tests.

@@ -8,8 +8,14 @@ use common::command::{command, finish};
 use common::repository;
 
 const PAGE: &str = "docs/cli.md";
-const COMMANDS: [&[&str]; 5] =
-    [&["--help"], &["pairs", "--help"], &["search", "--help"], &["grep", "--help"], &["devices", "--help"]];
+const COMMANDS: [&[&str]; 6] = [
+    &["--help"],
+    &["pairs", "--help"],
+    &["search", "--help"],
+    &["grep", "--help"],
+    &["merge", "--help"],
+    &["devices", "--help"],
+];
 /// Characters of a line. The help fits itself to its terminal, and where there is none, as in this
 /// test, to this.
 const COLUMNS: &str = "100";

@@ -219,3 +219,231 @@ fn what_can_not_be_parted_is_refused() {
         assert!(outcome.stderr.contains(query), "{}", outcome.stderr);
     }
 }
+
+/// `swalign ARGS` with an output and a part.
+fn write_part(folder: &Path, part: &str, out: &str) -> common::command::Outcome {
+    let args = ["--device", "cpu", "--part", part, "--resume", "-o", out, "q.fq", "ref.fa"];
+    run(folder, &args)
+}
+
+#[test]
+fn merged_parts_are_the_whole() {
+    let folder = reads();
+    for (query, format, count) in [
+        ("q.fq", "bam", 3),
+        ("q.fq.gz", "bam", 600),
+        ("q.fa", "paf", 7),
+        ("wrapped.fa", "sam", 2),
+        ("q.fq", "sam", 1),
+    ] {
+        let count = if count == 600 && cfg!(debug_assertions) { 60 } else { count };
+        let name = |number: u32| format!("part.{number}.{format}");
+        for number in 1..=count {
+            let (part, threads) = (format!("{number}/{count}"), (1 + number % 3).to_string());
+            let args =
+                ["--device", "cpu", "-t", &threads, "--part", &part, "-o", &name(number), query, "ref.fa"];
+            stdout(folder.path(), &args);
+        }
+        // In the order of a folder's listing, in which 10 comes before 2.
+        let mut parts: Vec<String> = (1..=count).map(name).collect();
+        parts.sort();
+        let args: Vec<&str> = ["merge", "out"].into_iter().chain(parts.iter().map(String::as_str)).collect();
+        stdout(folder.path(), &args);
+        let whole = stdout(folder.path(), &["--device", "cpu", "--format", format, query, "ref.fa"]);
+        assert!(
+            fs::read(folder.path().join("out")).unwrap() == whole,
+            "{query} as {format} in {count} parts"
+        );
+    }
+    for format in ["tab", "count", "fasta"] {
+        let search = ["search", "-k", "2", "--format", format, "GATTACAGG", "q.fa", "wrapped.fa"];
+        for number in 1..=3 {
+            let (part, out) = (format!("{number}/3"), format!("{number}.out"));
+            stdout(folder.path(), &[&search[..], &["--part", &part, "-o", &out]].concat());
+        }
+        let merged = stdout(folder.path(), &["merge", "-", "2.out", "3.out", "1.out"]);
+        assert!(merged == stdout(folder.path(), &search), "{format}");
+    }
+}
+
+#[test]
+fn merge_says_what_is_missing_or_foreign() {
+    let folder = reads();
+    let path = |name: &str| folder.path().join(name);
+    for number in ["1", "2", "3"] {
+        assert_eq!(write_part(folder.path(), &format!("{number}/3"), &format!("{number}.bam")).code, Some(0));
+    }
+    let write = |args: &[&str]| stdout(folder.path(), &[&["--device", "cpu"], args, &["ref.fa"]].concat());
+    write(&["--part", "2/4", "-o", "of4.bam", "q.fq"]);
+    write(&["--part", "2/3", "-o", "2.sam", "q.fq"]);
+    write(&["--part", "2/3", "-o", "eqx.bam", "--eqx", "q.fq"]);
+    write(&["--part", "2/3", "-o", "other.bam", "q.fa"]);
+    write(&["-o", "whole.bam", "q.fq"]);
+    fs::copy(path("2.bam"), path("again.bam")).unwrap();
+    fs::copy(path("2.bam.swalign"), path("again.bam.swalign")).unwrap();
+    fs::write(path("short.bam"), &fs::read(path("2.bam")).unwrap()[..1000]).unwrap();
+    fs::copy(path("2.bam.swalign"), path("short.bam.swalign")).unwrap();
+    let before = names(folder.path());
+    for (parts, says) in [
+        (&["1.bam", "3.bam"][..], &["part 2/3", "missing"][..]),
+        (&["2.bam"], &["part 1/3 and 1 more", "missing"]),
+        (&["1.bam", "2.bam", "3.bam", "again.bam"], &["part 2/3, as is 2.bam", "again.bam"]),
+        (&["1.bam", "of4.bam", "3.bam"], &["of4.bam", "another run", "in 4 parts"]),
+        (&["1.bam", "2.sam", "3.bam"], &["2.sam", "another run", "as sam"]),
+        (&["1.bam", "eqx.bam", "3.bam"], &["eqx.bam", "another run", "--eqx"]),
+        (&["1.bam", "other.bam", "3.bam"], &["other.bam", "another run", "q.fa"]),
+        (&["1.bam", "whole.bam", "3.bam"], &["whole.bam", "whole.bam.swalign is missing"]),
+        (&["1.bam", "short.bam", "3.bam"], &["short.bam", "1000 bytes"]),
+        (&["1.bam", "nosuch.bam", "3.bam"], &["nosuch.bam"]),
+    ] {
+        let outcome = run(folder.path(), &[&["merge", "out.bam"], parts].concat());
+        assert_eq!(outcome.code, Some(1), "{parts:?}: {}", outcome.stderr);
+        for text in says {
+            assert!(outcome.stderr.contains(text), "{parts:?}: no '{text}' in {}", outcome.stderr);
+        }
+        assert_eq!(names(folder.path()), before, "{parts:?}");
+    }
+    let outcome = run(folder.path(), &["merge", "1.bam", "2.bam", "1.bam", "3.bam"]);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    stdout(folder.path(), &["merge", "out.bam", "1.bam", "2.bam", "3.bam"]);
+    assert!(fs::read(path("out.bam")).unwrap() == fs::read(path("whole.bam")).unwrap());
+}
+
+/// An output is left as it is only if it is what the command would write.
+#[test]
+fn what_is_done_is_not_done_again() {
+    let folder = reads();
+    let path = |name: &str| folder.path().join(name);
+    let resume = |more: &[&str]| {
+        let args = [&["--device", "cpu", "--resume", "-o", "x.sam"], more, &["q.fq", "ref.fa"]].concat();
+        let outcome = run(folder.path(), &args);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        !outcome.stderr.contains("queries")
+    };
+    assert!(!resume(&[]), "nothing is there");
+    assert_eq!(names(folder.path()).iter().filter(|name| name.starts_with('.')).count(), 0);
+    let whole = fs::read(path("x.sam")).unwrap();
+    assert!(resume(&[]) && resume(&["-t", "1", "--batch", "9"]), "the same records");
+    assert!(!resume(&["--part", "1/2"]) && resume(&["--part", "1/2"]));
+    assert!(!resume(&["--part", "2/2"]), "another part");
+    assert!(!resume(&[]), "not the whole");
+    assert!(!resume(&["--format", "bam"]) && !resume(&[]), "another format");
+    assert!(!resume(&["--eqx"]) && !resume(&[]), "another command");
+    fs::write(path("x.sam"), &whole[..whole.len() - 1]).unwrap();
+    assert!(!resume(&[]), "a byte is missing");
+    fs::remove_file(path("x.sam")).unwrap();
+    assert!(!resume(&[]) && resume(&[]), "it was removed");
+    let input = File::options().write(true).open(path("q.fq")).unwrap();
+    input.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert!(!resume(&[]) && resume(&[]), "the input is another one");
+    // A run without --resume makes what was written down untrue.
+    stdout(folder.path(), &["--device", "cpu", "-o", "x.sam", "--eqx", "q.fq", "ref.fa"]);
+    assert!(!path("x.sam.swalign").exists());
+    assert!(!resume(&[]));
+    assert!(fs::read(path("x.sam")).unwrap() == whole);
+    let search = ["search", "--resume", "-o", "x.tab", "GATTACA", "q.fq"];
+    let patterns = |outcome: common::command::Outcome| outcome.stderr.contains("patterns");
+    assert!(patterns(run(folder.path(), &search)) && !patterns(run(folder.path(), &search)));
+    let outcome = run(folder.path(), &["--resume", "q.fq", "ref.fa"]);
+    assert_eq!((outcome.code, outcome.stderr.contains("--output")), (Some(2), true), "{}", outcome.stderr);
+}
+
+#[cfg(unix)]
+mod ends {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    /// A run that waits for its queries, and has begun to write.
+    fn waiting(folder: &Path, envs: &[(&str, &str)]) -> Child {
+        let temporaries =
+            || names(folder).into_iter().filter(|name| name.ends_with(".tmp")).collect::<Vec<_>>();
+        let before = temporaries();
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+            .args(["--device", "cpu", "-q", "-o", "out.sam", "-", "ref.fa"])
+            .envs(envs.iter().copied())
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // More than the first block, so that the run begins, and less than the second.
+        let queries = format!(">r\n{}\n", "ACGT".repeat(250)).repeat(600);
+        child.stdin.as_mut().unwrap().write_all(queries.as_bytes()).unwrap();
+        let begun = Instant::now();
+        while temporaries().iter().all(|name| before.contains(name)) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nothing is written");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child
+    }
+
+    fn signal(child: &Child, name: &str) {
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    }
+
+    fn folder() -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("ref.fa"), ">r\nGATTACAGATTACACATTAGGATTACAGATTACACATTAG\n").unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_signal_leaves_nothing() {
+        let folder = folder();
+        for (name, code) in [("-TERM", 143), ("-INT", 130)] {
+            let mut child = waiting(folder.path(), &[]);
+            signal(&child, name);
+            let status = child.wait().unwrap();
+            assert_eq!((status.code(), status.signal()), (Some(code), None), "{name}");
+            assert_eq!(names(folder.path()), ["ref.fa"], "{name}");
+        }
+    }
+
+    /// What a killed run leaves, the next one removes; that of another job's it does not.
+    #[test]
+    fn two_attempts_leave_one_file() {
+        let folder = folder();
+        let job = |restarts| [("SLURM_JOB_ID", "77"), ("SLURM_RESTART_COUNT", restarts)];
+        let mut killed = waiting(folder.path(), &[]);
+        signal(&killed, "-KILL");
+        killed.wait().unwrap();
+        let left = names(folder.path());
+        assert_eq!(left.len(), 2, "{left:?}");
+        let mut first = waiting(folder.path(), &job("0"));
+        assert!(!names(folder.path()).contains(&left[0]), "what the killed one left");
+        let mut other = waiting(folder.path(), &[("SLURM_JOB_ID", "78")]);
+        let second = waiting(folder.path(), &job("1"));
+        let now = names(folder.path());
+        assert!(now.len() == 3 && now.iter().all(|name| !name.contains(".77__0.")), "{now:?}");
+        for child in [second] {
+            assert!(child.wait_with_output().unwrap().status.success());
+        }
+        let whole = fs::read(folder.path().join("out.sam")).unwrap();
+        // The earlier attempt has lost its file, says so, and harms nothing.
+        drop(first.stdin.take());
+        assert_eq!(first.wait().unwrap().code(), Some(1));
+        assert!(fs::read(folder.path().join("out.sam")).unwrap() == whole);
+        drop(other.stdin.take());
+        assert!(other.wait().unwrap().success());
+        assert_eq!(names(folder.path()), ["out.sam", "ref.fa"]);
+        assert!(fs::read(folder.path().join("out.sam")).unwrap() == whole);
+    }
+
+    /// As on a full disk, with what a shell can forbid.
+    #[test]
+    fn a_file_that_may_not_grow_is_an_error() {
+        let folder = reads();
+        let before = names(folder.path());
+        let line = format!(
+            "ulimit -f 8; exec '{}' --device cpu -o out.sam q.fq ref.fa",
+            assert_cmd::cargo::cargo_bin!("swalign").display()
+        );
+        let output = Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("out.sam") && said.contains("free some space"), "{said}");
+        assert_eq!(names(folder.path()), before);
+    }
+}

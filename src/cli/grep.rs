@@ -1,6 +1,6 @@
 //! The arguments of `swalign grep`.
 
-use super::{default_threads, slurm_cpus, usage, values};
+use super::{default_threads, usage, values};
 use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
@@ -92,7 +92,7 @@ struct MachineFlags {
     /// What scans: cpu, or cpu:SET with an instruction set; the answer is the same
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::grep_device)]
     device: GrepDevice,
-    /// Host threads [default: SLURM_CPUS_PER_TASK, else all cores]
+    /// Host threads [default: SLURM_CPUS_PER_TASK, else SLURM_CPUS_ON_NODE, else all cores]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     threads: Option<usize>,
 }
@@ -159,7 +159,7 @@ impl Grep {
             max_count: output.max_count.map(|count| count as u64),
             silent: output.no_messages,
             device: machine.device,
-            threads: machine.threads.unwrap_or_else(|| default_threads(slurm_cpus().as_deref())),
+            threads: machine.threads.unwrap_or_else(|| default_threads(|name| std::env::var(name).ok())),
             texts,
         })
     }

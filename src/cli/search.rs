@@ -1,6 +1,6 @@
 //! The arguments of `swalign search`.
 
-use super::{check_output, default_threads, slurm_cpus, usage, values};
+use super::{check_output, default_threads, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions, Share};
 use clap::error::ErrorKind;
@@ -109,6 +109,12 @@ struct PartFlags {
     /// --format sam, whose records depend on those before them. Texts must be files.
     #[arg(long, value_name = "I/N", value_parser = values::share)]
     part: Option<Share>,
+    /// Do nothing if the output is there, whole, and of the same command, part and inputs
+    ///
+    /// This is known from the file that is written beside an output of --part or --resume, with .swalign
+    /// behind its name. Inputs are the same while their sizes and times are.
+    #[arg(long, requires = "output")]
+    resume: bool,
 }
 
 #[derive(Args)]
@@ -118,7 +124,7 @@ struct MachineFlags {
     /// gpu:NAME with an index, a PCI id or a part of the name; the answer is the same
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::search_device)]
     device: SearchDevice,
-    /// Host threads [default: SLURM_CPUS_PER_TASK, else all cores]
+    /// Host threads [default: SLURM_CPUS_PER_TASK, else SLURM_CPUS_ON_NODE, else all cores]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     threads: Option<usize>,
 }
@@ -222,8 +228,9 @@ impl Search {
             invert: hits.invert_match,
             format,
             part: parts.part,
+            resume: parts.resume,
             device: machine.device,
-            threads: machine.threads.unwrap_or_else(|| default_threads(slurm_cpus().as_deref())),
+            threads: machine.threads.unwrap_or_else(|| default_threads(|name| std::env::var(name).ok())),
             command_line,
             verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
         })

@@ -1,6 +1,7 @@
 //! `swalign search`: one thread reads texts and lays them behind one another, the calling thread scans,
 //! gathers and writes, in the order of the texts.
 
+use super::receipts::Noted;
 use super::scanner::{self, Work};
 use super::{Reporter, set_threads, warn};
 use crate::error::{Error, Result};
@@ -89,6 +90,7 @@ struct Search<'a> {
 pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<SearchSummary> {
     let begun = Instant::now();
     set_threads(options.threads)?;
+    let noted = Noted::of_search(options);
     let search = Search::new(options, reporter)?;
     let header = match options.format {
         SearchFormat::Sam => sam_header(&read_lengths(&options.texts)?, &options.command_line),
@@ -111,8 +113,16 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
         let scan = scanner::open(options, &work, reporter)?;
         search.write(scan.as_ref(), from_reader, &mut output, &mut summary)
     })?;
-    output.finish()?;
     summary.before = search.before.load(Ordering::Relaxed);
+    match noted {
+        None => output.finish()?,
+        Some(noted) => {
+            let line = Lines::new(options.format, &[]).header(options.invert);
+            let frame = ((header.len() + line.len()) as u64, 0);
+            let records = (summary.before, summary.before + summary.texts);
+            noted.finish(output, options.output.as_deref(), frame, records)?;
+        }
+    }
     summary.elapsed = begun.elapsed();
     Ok(summary)
 }

@@ -25,6 +25,7 @@ pub(super) fn options() -> Options {
         secondary_ratio: 0.8,
         max_hits: 1,
         part: None,
+        resume: false,
         filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
         threads: 1,

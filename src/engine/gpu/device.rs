@@ -121,6 +121,70 @@ fn is_named(wanted: &str, index: usize, name: &str, pci: &str) -> bool {
     pci_named || name.to_ascii_lowercase().contains(&wanted)
 }
 
+/// NVIDIA's vendor id, whose cards the variables of [`Grant::of_job`] count.
+const NVIDIA: u32 = 0x10de;
+
+/// The cards that a job was granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Grant {
+    /// The variable that says so.
+    variable: &'static str,
+    cards: String,
+}
+
+impl Grant {
+    /// What CUDA or Slurm says; `None` where all cards may be taken.
+    fn of_job(variable: impl Fn(&str) -> Option<String>) -> Option<Grant> {
+        let said = |name| variable(name).map(|cards| Grant { variable: name, cards });
+        let of_slurm = |name| said(name).filter(|grant| !grant.cards.trim().is_empty());
+        said("CUDA_VISIBLE_DEVICES")
+            .or_else(|| of_slurm("SLURM_STEP_GPUS"))
+            .or_else(|| of_slurm("SLURM_JOB_GPUS"))
+    }
+
+    /// The granted ones of NVIDIA's real cards, which are given by their indices and PCI ids: the grant counts
+    /// them in the order of their PCI ids.
+    fn choose(&self, mut cards: Vec<(usize, String)>) -> Result<Vec<usize>, EngineError> {
+        cards.sort_by(|one, other| one.1.to_ascii_lowercase().cmp(&other.1.to_ascii_lowercase()));
+        let Grant { variable, cards: granted } = self;
+        let mut chosen = Vec::new();
+        for name in granted.split(',').map(str::trim) {
+            let none = ["", "-1", "NoDevFiles"].contains(&name);
+            // CUDA takes those before the first that is none.
+            if none {
+                break;
+            }
+            let place = name.parse::<usize>().map_err(|_| {
+                let text = format!(
+                    "{variable}={granted}: '{name}' is no index, and cards are known by their \
+                                    indices only; name one with --device gpu:PCI-ID"
+                );
+                EngineError::NoDevice(text)
+            })?;
+            let (index, _) = cards.get(place).ok_or_else(|| {
+                let text =
+                    format!("{variable}={granted} grants card {place}, but {} can be seen", cards.len());
+                EngineError::NoDevice(text)
+            })?;
+            chosen.push(*index);
+        }
+        match chosen.is_empty() {
+            true => Err(EngineError::NoDevice(format!("{variable}={granted} grants no GPU"))),
+            false => Ok(chosen),
+        }
+    }
+}
+
+/// The adapters that the job was granted; `None` where it may take all.
+fn granted(infos: &[wgpu::AdapterInfo]) -> Result<Option<Vec<usize>>, EngineError> {
+    let Some(grant) = Grant::of_job(|name| std::env::var(name).ok()) else { return Ok(None) };
+    let cards = infos.iter().enumerate().filter(|(_, info)| info.vendor == NVIDIA && rank(info).is_some());
+    let cards: Vec<_> = cards.map(|(index, info)| (index, info.device_pci_bus_id.clone())).collect();
+    // Cards of others are not what these variables count.
+    let others = infos.iter().any(|info| info.vendor != NVIDIA && rank(info).is_some());
+    if cards.is_empty() && others { Ok(None) } else { grant.choose(cards).map(Some) }
+}
+
 /// All adapters, and what they say of themselves.
 fn found() -> (Vec<wgpu::Adapter>, Vec<wgpu::AdapterInfo>) {
     let adapters = adapters();
@@ -147,20 +211,24 @@ fn request_all(adapters: Vec<wgpu::Adapter>, checked: bool) -> Result<Vec<Device
 }
 
 impl Device {
-    /// Opens the best real GPU.
+    /// Opens the best real GPU, or the first one that the job was granted.
     pub fn open_best(checked: bool) -> Result<Device, EngineError> {
         let (mut adapters, infos) = found();
-        match default_index(&infos) {
+        let granted = granted(&infos)?.and_then(|granted| granted.first().copied());
+        match granted.or_else(|| default_index(&infos)) {
             Some(best) => pollster::block_on(Device::request(adapters.swap_remove(best), checked)),
             None => Err(no_gpu(&infos)),
         }
     }
 
-    /// Opens every real GPU.
+    /// Opens every real GPU, or all that the job was granted.
     pub fn open_all(checked: bool) -> Result<Vec<Device>, EngineError> {
         let (adapters, infos) = found();
         if default_index(&infos).is_none() {
             return Err(no_gpu(&infos));
+        }
+        if let Some(granted) = granted(&infos)? {
+            return request_all(granted.into_iter().map(|index| adapters[index].clone()).collect(), checked);
         }
         let real = adapters.into_iter().filter(|adapter| rank(&adapter.get_info()).is_some());
         request_all(real.collect(), checked)
@@ -283,7 +351,49 @@ impl Device {
 
 #[cfg(test)]
 mod tests {
-    use super::is_named;
+    use super::{Grant, is_named};
+
+    #[test]
+    fn a_job_takes_the_cards_that_it_was_granted() {
+        // As Vulkan may list them; Slurm and CUDA count by PCI id.
+        let cards = [(0, "0000:3b:00.0"), (2, "0000:1A:00.0"), (3, "0000:d8:00.0")];
+        let choose = |granted: &str| {
+            let grant = Grant { variable: "CUDA_VISIBLE_DEVICES", cards: granted.to_string() };
+            grant.choose(cards.map(|(index, pci)| (index, pci.to_string())).to_vec())
+        };
+        assert_eq!(choose("0"), Ok(vec![2]));
+        assert_eq!(choose("2,1"), Ok(vec![3, 0]));
+        assert_eq!(choose("1, -1,2"), Ok(vec![0]));
+        for (granted, says) in [
+            ("3", "grants card 3, but 3 can be seen"),
+            ("0,7", "grants card 7"),
+            ("", "grants no GPU"),
+            ("-1", "grants no GPU"),
+            ("NoDevFiles", "grants no GPU"),
+            ("GPU-1b2c", "'GPU-1b2c' is no index"),
+            ("MIG-GPU-1/2/3", "is no index"),
+        ] {
+            let said = choose(granted).unwrap_err().to_string();
+            assert!(said.contains(says), "{granted}: {said}");
+        }
+    }
+
+    #[test]
+    fn who_says_which_cards_were_granted() {
+        let of = |variables: &[(&str, &str)]| {
+            let value = |name: &str| {
+                variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string())
+            };
+            Grant::of_job(value).map(|grant| (grant.variable, grant.cards))
+        };
+        let granted = |variable, cards: &str| Some((variable, cards.to_string()));
+        let slurm = [("SLURM_JOB_GPUS", "0,1"), ("SLURM_STEP_GPUS", "1")];
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&slurm), granted("SLURM_STEP_GPUS", "1"));
+        assert_eq!(of(&slurm[..1]), granted("SLURM_JOB_GPUS", "0,1"));
+        assert_eq!(of(&[("SLURM_JOB_GPUS", "")]), None);
+        assert_eq!(of(&[("CUDA_VISIBLE_DEVICES", ""), slurm[0]]), granted("CUDA_VISIBLE_DEVICES", ""));
+    }
 
     #[test]
     fn adapters_are_named_by_index_pci_id_or_part_of_the_name() {

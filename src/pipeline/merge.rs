@@ -1,0 +1,156 @@
+//! `swalign merge`: the parts of a run, checked by their receipts and joined in their order.
+
+use super::Reporter;
+use crate::error::{Error, Place, Result};
+use crate::options::{MergeOptions, Share};
+use crate::writer::Output;
+use crate::writer::receipt::{self, Receipt};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// Bytes that are copied at once.
+const BUFFER: usize = 1 << 20;
+
+/// A part and what is known of it.
+struct Part<'a> {
+    path: &'a PathBuf,
+    receipt: Receipt,
+}
+
+/// Joins parts into what the whole run would have written.
+pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
+    let mut parts = options.parts.iter().map(Part::read).collect::<Result<Vec<_>>>()?;
+    // Of two of one number, the one that was named first comes first.
+    parts.sort_by_key(|part| part.number());
+    check(&parts)?;
+    let mut output = Output::create(options.output.as_deref())?;
+    let mut header = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        part.join(index == 0, index + 1 == parts.len(), &mut header, &mut output)?;
+    }
+    output.finish()?;
+    let records: u64 = parts.iter().map(|part| part.receipt.records.1 - part.receipt.records.0).sum();
+    reporter.note(&format!("joined {} parts of {records} records", parts.len()));
+    Ok(())
+}
+
+impl<'a> Part<'a> {
+    fn read(path: &'a PathBuf) -> Result<Part<'a>> {
+        let Some(receipt) = receipt::read(path)? else {
+            let problem =
+                format!("{} is missing, or of another version of swalign", receipt::path(path).display());
+            let remedy = "a part is written with --part and -o, and its .swalign file stays beside it: \
+                          write this one again";
+            return Err(refused(path, problem, remedy));
+        };
+        let bytes = File::open(path).and_then(|file| file.metadata()).map(|metadata| metadata.len());
+        match bytes.map_err(|source| Error::io(path, source))? {
+            bytes if bytes == receipt.bytes && receipt.header + receipt.end <= bytes => {
+                Ok(Part { path, receipt })
+            }
+            bytes => {
+                let problem = format!("it has {bytes} bytes, and had {} when it was written", receipt.bytes);
+                Err(refused(path, problem, "write this part again"))
+            }
+        }
+    }
+
+    fn number(&self) -> u32 {
+        self.receipt.task.part.number
+    }
+
+    /// Appends the part's records, behind the first one's header and before the last one's end.
+    fn join(&self, first: bool, last: bool, header: &mut Vec<u8>, output: &mut Output) -> Result<()> {
+        let failed = |source| Error::io(self.path, source);
+        let Receipt { header: own, end, bytes, .. } = self.receipt;
+        let mut file = File::open(self.path).map_err(failed)?;
+        let mut of_part = Vec::new();
+        (&mut file).take(own).read_to_end(&mut of_part).map_err(failed)?;
+        if first {
+            *header = of_part;
+            output.put(header)?;
+        } else if *header != of_part {
+            let problem = "its header is not that of the other parts";
+            return Err(refused(self.path, problem, "write all parts with the same references"));
+        }
+        let mut left = bytes - own - if last { 0 } else { end };
+        let mut buffer = vec![0; BUFFER];
+        file.seek(SeekFrom::Start(own)).map_err(failed)?;
+        while left > 0 {
+            let wanted = left.min(BUFFER as u64) as usize;
+            file.read_exact(&mut buffer[..wanted]).map_err(failed)?;
+            output.put(&buffer[..wanted])?;
+            left -= wanted as u64;
+        }
+        Ok(())
+    }
+}
+
+/// All parts of one run must be there, each once.
+fn check(parts: &[Part]) -> Result<()> {
+    let Some(first) = parts.first() else { return Err(Error::Usage("merge: no part was given".to_string())) };
+    let task = &first.receipt.task;
+    for part in parts {
+        let own = &part.receipt.task;
+        if !own.is_beside(task) {
+            let told = |task: &receipt::Task| {
+                let bytes: Vec<String> = task.inputs.iter().map(|input| input.bytes.to_string()).collect();
+                let Share { of, .. } = task.part;
+                format!(
+                    "`{}` as {} in {of} parts, of inputs of {} bytes",
+                    task.command,
+                    task.format,
+                    bytes.join(", ")
+                )
+            };
+            let problem = format!(
+                "it is of another run than {}: {}, not {}",
+                first.path.display(),
+                told(own),
+                told(task)
+            );
+            return Err(refused(part.path, problem, "give the parts of one run"));
+        }
+    }
+    for pair in parts.windows(2) {
+        if pair[0].number() == pair[1].number() {
+            let problem = format!(
+                "it is part {}, as is {}",
+                shown(pair[1].number(), task.part),
+                pair[0].path.display()
+            );
+            return Err(refused(pair[1].path, problem, "give each part once"));
+        }
+    }
+    let missing: Vec<String> = (1..=task.part.of)
+        .filter(|number| parts.binary_search_by_key(number, Part::number).is_err())
+        .map(|number| shown(number, task.part))
+        .collect();
+    if let Some(next) = missing.first() {
+        let others =
+            if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
+        let problem = format!("part {next}{others} of its run is missing");
+        return Err(refused(first.path, problem, "write it, and give all parts"));
+    }
+    for pair in parts.windows(2) {
+        let (end, begin) = (pair[0].receipt.records.1, pair[1].receipt.records.0);
+        if end != begin {
+            let problem = format!(
+                "it begins with record {}, but {} ends with {end}",
+                begin + 1,
+                pair[0].path.display()
+            );
+            return Err(refused(pair[1].path, problem, "the input has changed: write all parts again"));
+        }
+    }
+    Ok(())
+}
+
+fn shown(number: u32, part: Share) -> String {
+    format!("{number}/{}", part.of)
+}
+
+fn refused(path: &Path, problem: impl Into<String>, remedy: &str) -> Error {
+    Error::input(Place { file: path.to_path_buf(), ..Place::default() }, problem, remedy)
+}

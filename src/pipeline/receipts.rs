@@ -1,0 +1,94 @@
+//! What a run writes down of its output, and whether it is done already.
+
+use super::Reporter;
+use crate::error::Result;
+use crate::options::{Format, Options, Patterns, SearchFormat, SearchOptions};
+use crate::writer::Output;
+use crate::writer::receipt::{Receipt, Task};
+use std::path::Path;
+
+/// A run whose output is written down.
+pub struct Noted {
+    task: Task,
+}
+
+impl Noted {
+    /// `None` for a run that is neither a part nor may be resumed.
+    pub fn of(options: &Options) -> Option<Noted> {
+        (options.part.is_some() || options.resume).then(|| Noted { task: task(options) })
+    }
+
+    pub fn of_search(options: &SearchOptions) -> Option<Noted> {
+        (options.part.is_some() || options.resume).then(|| Noted { task: search_task(options) })
+    }
+
+    /// Finishes an output with this header and end, and then says what it is, where it is a file.
+    pub fn finish(
+        self,
+        output: Output,
+        path: Option<&Path>,
+        (header, end): (u64, u64),
+        records: (u64, u64),
+    ) -> Result<()> {
+        let (bytes, is_file) = (output.written(), output.is_file());
+        output.finish()?;
+        match path {
+            Some(path) if is_file => Receipt { task: self.task, records, header, end, bytes }.write(path),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the run's output is there, and this run may leave it at that.
+pub fn is_done(options: &Options, reporter: &dyn Reporter) -> bool {
+    // A matrix that is no file has a name that the command tells.
+    let inputs = inputs(options).iter().filter(|path| path.exists() || **path == Path::new("-")).count();
+    options.resume && told(&task(options), inputs, options.output.as_deref(), reporter)
+}
+
+/// As [`is_done`], for a search.
+pub fn is_search_done(options: &SearchOptions, reporter: &dyn Reporter) -> bool {
+    let inputs = search_inputs(options).len();
+    options.resume && told(&search_task(options), inputs, options.output.as_deref(), reporter)
+}
+
+fn told(task: &Task, inputs: usize, output: Option<&Path>, reporter: &dyn Reporter) -> bool {
+    let done = output.filter(|output| task.is_done(output, inputs));
+    if let Some(output) = done {
+        reporter.note(&format!("{} is there and whole (--resume)", output.display()));
+    }
+    done.is_some()
+}
+
+fn inputs(options: &Options) -> Vec<&Path> {
+    let matrix = options.scoring.matrix.as_deref().map(Path::new);
+    [&*options.query, &*options.reference].into_iter().chain(matrix).collect()
+}
+
+fn task(options: &Options) -> Task {
+    let format = match options.format {
+        Format::Sam => "sam",
+        Format::Bam => "bam",
+        Format::Paf => "paf",
+    };
+    Task::new(&options.command_line, format, options.part, inputs(options))
+}
+
+fn search_inputs(options: &SearchOptions) -> Vec<&Path> {
+    let patterns = match &options.patterns {
+        Patterns::Letters(_) => None,
+        Patterns::File(path) => Some(&**path),
+    };
+    patterns.into_iter().chain(options.texts.iter().map(|path| &**path)).collect()
+}
+
+fn search_task(options: &SearchOptions) -> Task {
+    let format = match options.format {
+        SearchFormat::Tab => "tab",
+        SearchFormat::Bed => "bed",
+        SearchFormat::Sam => "sam",
+        SearchFormat::Fasta => "fasta",
+        SearchFormat::Count => "count",
+    };
+    Task::new(&options.command_line, format, options.part, search_inputs(options))
+}
