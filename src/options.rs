@@ -55,6 +55,8 @@ pub struct SearchOptions {
     /// The texts without a hit, instead of hits.
     pub invert: bool,
     pub format: SearchFormat,
+    /// Names of texts and patterns are whole header lines, and not their first words.
+    pub full_names: bool,
     pub device: SearchDevice,
     /// Host threads; at least 1.
     pub threads: usize,

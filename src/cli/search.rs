@@ -89,6 +89,9 @@ struct OutputFlags {
     /// The number of hits of each text: --format count
     #[arg(short, long, conflicts_with = "format")]
     count: bool,
+    /// What texts and patterns are called: id, the first word of the header, or full, all of it with spaces for tabs
+    #[arg(long, value_enum, value_name = "id|full", default_value = "id", hide_possible_values = true)]
+    name: NameChoice,
     /// Say only what went wrong
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -121,6 +124,12 @@ enum FormatName {
     Fasta,
     /// Each text and its number of hits
     Count,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum NameChoice {
+    Id,
+    Full,
 }
 
 pub const USAGE: &str = "swalign search [OPTIONS] PATTERN TEXT...\n       \
@@ -188,6 +197,11 @@ impl Search {
                 "--format sam reads the texts twice, first for its header; give files instead of stdin";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
+        let full_names = output.name == NameChoice::Full;
+        if full_names && format == SearchFormat::Sam {
+            let text = "--name full and --format sam exclude each other: names of SAM have no spaces";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
         let limits = edits.limits()?;
         Ok(SearchOptions {
             patterns,
@@ -202,6 +216,7 @@ impl Search {
             first: hits.first,
             invert: hits.invert_match,
             format,
+            full_names,
             device: machine.device,
             threads: machine.threads.unwrap_or_else(|| default_threads(slurm_cpus().as_deref())),
             command_line,

@@ -43,7 +43,7 @@ impl Terminal {
             bar.finish_and_clear();
         }
         if self.verbosity > 0 {
-            let SearchSummary { patterns, texts, letters, hits, found, elapsed } = summary;
+            let SearchSummary { patterns, texts, letters, hits, found, elapsed, scanned: _ } = summary;
             let seconds = elapsed.as_secs_f64();
             self.line(&format!(
                 "{patterns} patterns, {texts} texts of {letters} letters, {found} with a hit, {hits} hits in \

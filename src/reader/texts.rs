@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A DNA sequence with its codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The header up to its first white space.
+    /// The header, up to its first white space or all of it.
     pub name: String,
     /// Letters in upper case, without line ends.
     pub letters: Vec<u8>,
@@ -24,14 +24,15 @@ pub struct Text {
 /// The texts of one file, in order. After an error there are no more.
 pub struct Texts {
     reader: Reader,
+    full_names: bool,
     ready: VecDeque<Text>,
     fault: Option<Error>,
 }
 
 impl Texts {
     /// Opens `path`, or stdin for `-`.
-    pub fn open(path: &Path) -> Result<Texts> {
-        Ok(Texts { reader: Reader::open(path)?, ready: VecDeque::new(), fault: None })
+    pub fn open(path: &Path, full_names: bool) -> Result<Texts> {
+        Ok(Texts { reader: Reader::open(path)?, full_names, ready: VecDeque::new(), fault: None })
     }
 
     /// See [`Reader::warning`].
@@ -49,7 +50,9 @@ impl Iterator for Texts {
             if let Some(fault) = self.fault.take() {
                 return Some(Err(fault));
             }
-            let harvest = self.reader.harvest(|texts: &mut Vec<Text>, raw| take(texts, &raw, "text"))?;
+            let full = self.full_names;
+            let harvest =
+                self.reader.harvest(|texts: &mut Vec<Text>, raw| take(texts, &raw, full, "text"))?;
             self.ready.extend(harvest.pieces.into_iter().flat_map(|(_, texts)| texts));
             self.fault = harvest.fault;
         }
@@ -89,14 +92,14 @@ pub fn read_lengths(paths: &[PathBuf]) -> Result<Vec<(String, usize)>> {
 }
 
 /// Reads all patterns of a file, none of them empty. As reads of SAM their names are checked.
-pub fn read_patterns(path: &Path, sam: bool) -> Result<Vec<Text>> {
+pub fn read_patterns(path: &Path, full_names: bool, sam: bool) -> Result<Vec<Text>> {
     let mut reader = Reader::open(path)?;
     let mut patterns = Vec::new();
     while let Some(harvest) = reader.harvest(|patterns: &mut Vec<Text>, raw| {
         if sam {
             check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         }
-        take(patterns, &raw, "pattern")?;
+        take(patterns, &raw, full_names, "pattern")?;
         if patterns.last().is_some_and(|pattern| pattern.letters.is_empty()) {
             return Err(raw.fault("the pattern has no letters", "give it letters or remove it"));
         }
@@ -110,7 +113,7 @@ pub fn read_patterns(path: &Path, sam: bool) -> Result<Vec<Text>> {
     Ok(patterns)
 }
 
-fn take(texts: &mut Vec<Text>, raw: &Raw, what: &str) -> Result<()> {
+fn take(texts: &mut Vec<Text>, raw: &Raw, full_name: bool, what: &str) -> Result<()> {
     if raw.name.is_empty() {
         return Err(raw.fault(format!("the {what} has no name"), "put a name right after '>' or '@'"));
     }
@@ -122,6 +125,7 @@ fn take(texts: &mut Vec<Text>, raw: &Raw, what: &str) -> Result<()> {
         let remedy = "replace it by N or remove it; search takes nucleotides and their IUPAC codes";
         return Err(raw.fault(problem, remedy));
     }
-    texts.push(Text { name: raw.name.to_string(), letters, codes });
+    let name = if full_name { raw.header() } else { raw.name.to_string() };
+    texts.push(Text { name, letters, codes });
     Ok(())
 }
