@@ -78,6 +78,8 @@ pub struct SearchOptions {
     pub part: Option<Share>,
     /// Nothing is done if the output is there, whole, and of this command.
     pub resume: bool,
+    /// Names of texts and patterns are whole header lines, and not their first words.
+    pub full_names: bool,
     pub device: SearchDevice,
     /// Host threads; at least 1.
     pub threads: usize,

@@ -400,10 +400,10 @@ mod looked_up {
 
     #[test]
     fn random_texts_of_any_letters() {
-        (0..24).into_par_iter().for_each(|round| {
+        (0..12).into_par_iter().for_each(|round| {
             let mut random = Random::new(300 + round);
             let letters = [1, 2, 4, 4][round as usize % 4];
-            let mut text = random.codes(700, letters);
+            let mut text = random.codes(400, letters);
             for _ in 0..round % 3 * 10 {
                 let at = random.below(text.len());
                 text[at] = random.pick(&[OTHER, NOTHING]);
@@ -450,19 +450,19 @@ mod looked_up {
     fn long_texts() {
         const STRETCH: usize = 7 << 13;
         let mut random = Random::new(31);
-        for len in [STRETCH + 1, 2 * STRETCH + 13] {
+        for len in [STRETCH + 1, STRETCH + 400] {
             let text = random.codes(len, 4);
             let mut patterns = Vec::new();
-            for of in [6, 8, 12, 15, 20, 200] {
-                for begin in [0, len - of, STRETCH - 200, STRETCH - of - 3, STRETCH - of / 2] {
+            for of in [6, 12, 20, 50] {
+                for begin in [0, len - of, STRETCH - of - 3, STRETCH - of / 2] {
                     let begin = begin.min(len - of);
                     patterns.push(text[begin..begin + of].iter().map(|code| 1 << code).collect());
                 }
             }
             check_exact(&text, &patterns, &format!("n={len}"));
         }
-        let text = &genome()[..12_000];
-        let patterns = many(&mut random, text, 100, 60);
+        let text = &genome()[..5000];
+        let patterns = many(&mut random, text, 60, 60);
         check_exact(text, &patterns, "a genome");
     }
 

@@ -208,6 +208,21 @@ mod options {
     }
 
     #[test]
+    fn names() {
+        let folder = folder(&[
+            ("t.fa", b">chr1 the\tfirst \nAAACGCGAAA\n>chr2\nCGCG\n"),
+            ("p.fa", b">p a pattern\nCGCG\n"),
+        ]);
+        let search = |args: &[&str]| {
+            let base = ["search", "-f", "p.fa", "t.fa", "--revcomp", "no", "--format", "bed", "--name"];
+            success(&run(folder.path(), &[&base, args].concat()))
+        };
+        assert_eq!(search(&["id"]), "chr1\t3\t7\tp\t0\t+\nchr2\t0\t4\tp\t0\t+\n");
+        let full = search(&["full"]).replace("first \t", "first\t");
+        assert_eq!(full, "chr1 the first\t3\t7\tp a pattern\t0\t+\nchr2\t0\t4\tp a pattern\t0\t+\n");
+    }
+
+    #[test]
     fn letters_that_are_no_base() {
         // N in the text matches only N.
         assert_eq!(hits(&["ACCNGG", "t.fa"]), ["chr2 9 15 pattern + 0 6= ACCNGG"]);
@@ -296,6 +311,8 @@ mod errors {
         refused(FILES, &["--no-indels", "--max-ins", "1", "ACGT", "t.fa"], 2, &["--max-ins"]);
         refused(FILES, &["-k", "33", "--max-ins", "1", "ACGT", "t.fa"], 2, &["at most 32"]);
         refused(FILES, &["--format", "sam", "ACGT", "-"], 2, &["--format sam", "stdin"]);
+        refused(FILES, &["--name", "short", "ACGT", "t.fa"], 2, &["--name"]);
+        refused(FILES, &["--name", "full", "--format", "sam", "ACGT", "t.fa"], 2, &["--name full"]);
         refused(FILES, &["--device", "tpu", "ACGT", "t.fa"], 2, &["--device", "cpu"]);
         refused(FILES, &["--device", "gpu:tpu", "ACGT", "t.fa"], 1, &["'tpu'", "swalign devices"]);
         refused(FILES, &["--device", "cpu:vax", "ACGT", "t.fa"], 1, &["'vax'", "it has"]);

@@ -91,6 +91,9 @@ struct OutputFlags {
     /// The number of hits of each text: --format count
     #[arg(short, long, conflicts_with = "format")]
     count: bool,
+    /// What texts and patterns are called: id, the first word of the header, or full, all of it with spaces for tabs
+    #[arg(long, value_enum, value_name = "id|full", default_value = "id", hide_possible_values = true)]
+    name: NameChoice,
     /// Say only what went wrong
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -141,6 +144,12 @@ enum FormatName {
     Fasta,
     /// Each text and its number of hits
     Count,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum NameChoice {
+    Id,
+    Full,
 }
 
 pub const USAGE: &str = "swalign search [OPTIONS] PATTERN TEXT...\n       \
@@ -213,6 +222,11 @@ impl Search {
                         primary record; give another format, or leave --part out";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
+        let full_names = output.name == NameChoice::Full;
+        if full_names && format == SearchFormat::Sam {
+            let text = "--name full and --format sam exclude each other: names of SAM have no spaces";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
         let limits = edits.limits()?;
         Ok(SearchOptions {
             patterns,
@@ -229,6 +243,7 @@ impl Search {
             format,
             part: parts.part,
             resume: parts.resume,
+            full_names,
             device: machine.device,
             threads: machine.threads.unwrap_or_else(|| default_threads(|name| std::env::var(name).ok())),
             command_line,

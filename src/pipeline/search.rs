@@ -12,7 +12,7 @@ use crate::search::format::{Lines, Place, sam_header};
 use crate::search::hits::{Gatherer, Hit, Wanted};
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
-use crate::search::stream::{Seams, Stream, TextEnd, plain_codes};
+use crate::search::stream::{Seams, Stream, Stretch, TextEnd, plain_codes};
 use crate::search::{Rule, Scan};
 use crate::writer::Output;
 use rayon::prelude::*;
@@ -29,6 +29,10 @@ const MOST_LETTERS: usize = 1 << 27;
 /// Letters times patterns of a batch at most, unless it then were shorter than this or the patterns are looked up.
 const WORK: usize = 1 << 36;
 const SHORTEST: usize = 1 << 19;
+/// Letters of a text that are scanned first where only its first hit is asked for; then twice as many, and so on. So
+/// no more are scanned than these and twice as many as stand before the end of the hit, unless it is not known yet
+/// to be the first.
+const FIRST_LETTERS: usize = 1 << 18;
 /// Texts of a batch, at most.
 const TEXTS: usize = 1 << 17;
 
@@ -41,6 +45,8 @@ pub struct SearchSummary {
     pub texts: u64,
     /// Of all texts.
     pub letters: u64,
+    /// Without those after the last hit that was asked for.
+    pub scanned: u64,
     pub hits: u64,
     /// Texts with a hit.
     pub found: u64,
@@ -59,6 +65,13 @@ struct Job {
 struct Batch {
     jobs: Vec<Arc<Job>>,
     stream: Stream,
+}
+
+impl Batch {
+    /// Whether nothing more is asked of any of its texts.
+    fn is_done(&self) -> bool {
+        self.jobs.iter().all(|job| job.done.load(Ordering::Relaxed))
+    }
 }
 
 /// What was found in the part of a text that ends at `to`.
@@ -129,7 +142,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
 
 impl<'a> Search<'a> {
     fn new(options: &'a SearchOptions, reporter: &'a dyn Reporter) -> Result<Search<'a>> {
-        let patterns = patterns(&options.patterns, options.format == SearchFormat::Sam)?;
+        let patterns = patterns(&options.patterns, options.full_names, options.format == SearchFormat::Sam)?;
         let oriented: Vec<Vec<u8>> = match options.both_strands {
             true => patterns.iter().flat_map(|p| [p.classes(), p.reverse_classes()]).collect(),
             false => patterns.iter().map(Pattern::classes).collect(),
@@ -161,7 +174,8 @@ impl<'a> Search<'a> {
     fn read(&self, batches: &SyncSender<Result<Batch>>) -> Result<()> {
         let mut batch = Batch::default();
         for (index, path) in self.options.texts.iter().enumerate() {
-            let mut texts = Texts::open(path, self.slices.as_ref().map(|slices| slices[index]))?;
+            let mut texts =
+                Texts::open(path, self.slices.as_ref().map(|slices| slices[index]), self.options.full_names)?;
             self.before.fetch_add(texts.before(), Ordering::Relaxed);
             for text in texts.by_ref() {
                 let mut text = text?;
@@ -182,12 +196,15 @@ impl<'a> Search<'a> {
     fn cut(&self, job: &Arc<Job>, batch: &mut Batch, batches: &SyncSender<Result<Batch>>) -> bool {
         let codes = &job.text.codes;
         let mut after = 0;
+        let mut most = if self.wanted.first { FIRST_LETTERS } else { usize::MAX };
+        // Nobody knows yet whether a text under way is done: its parts are batches of their own.
+        let mut send = false;
         loop {
             let full = batch.stream.codes.len() >= self.enough || batch.jobs.len() >= TEXTS;
-            if full && batches.send(Ok(std::mem::take(batch))).is_err() {
+            if (full || send) && batches.send(Ok(std::mem::take(batch))).is_err() {
                 return false;
             }
-            let room = self.enough - batch.stream.codes.len();
+            let room = (self.enough - batch.stream.codes.len()).min(most);
             // What is done needs no further scan.
             let to =
                 if job.done.load(Ordering::Relaxed) { codes.len() } else { codes.len().min(after + room) };
@@ -196,8 +213,10 @@ impl<'a> Search<'a> {
             batch.jobs.push(Arc::clone(job));
             after = to;
             if after == codes.len() {
-                return true;
+                return !send || batches.send(Ok(std::mem::take(batch))).is_ok();
             }
+            send = self.wanted.first;
+            most = most.saturating_mul(2);
         }
     }
 
@@ -214,7 +233,13 @@ impl<'a> Search<'a> {
         let mut carried = Gatherer::default();
         for batch in batches {
             let batch = batch?;
-            let ends = scan.scan(&batch.stream.codes, &self.oriented, &self.wanted.rule)?;
+            let ends = match batch.is_done() {
+                true => Vec::new(),
+                false => {
+                    summary.scanned += batch.stream.stretches.iter().map(Stretch::own).sum::<usize>() as u64;
+                    scan.scan(&batch.stream.codes, &self.oriented, &self.wanted.rule)?
+                }
+            };
             warn(self.reporter, scan.take_notice());
             let placed = batch.stream.place(&ends, &self.oriented, &self.wanted.rule);
             drop(ends);
@@ -270,7 +295,7 @@ impl<'a> Search<'a> {
 }
 
 /// The patterns that were given.
-fn patterns(given: &Patterns, sam: bool) -> Result<Vec<Pattern>> {
+fn patterns(given: &Patterns, full_names: bool, sam: bool) -> Result<Vec<Pattern>> {
     let refused =
         |at: usize| Error::Usage(format!("PATTERN has a letter at position {} that is none", at + 1));
     match given {
@@ -280,7 +305,94 @@ fn patterns(given: &Patterns, sam: bool) -> Result<Vec<Pattern>> {
         }
         Patterns::File(path) => {
             let pattern = |text: Text| Pattern::new(text.name, &text.letters).map_err(refused);
-            read_patterns(path, sam)?.into_iter().map(pattern).collect()
+            read_patterns(path, full_names, sam)?.into_iter().map(pattern).collect()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::SearchDevice;
+    use std::fs;
+
+    struct Silence;
+
+    impl Reporter for Silence {
+        fn note(&self, _: &str) {}
+        fn detail(&self, _: &str) {}
+        fn progress(&self, _: u64) {}
+    }
+
+    /// Letters without the pattern, but where it is planted.
+    fn text(len: usize, hits: &[usize]) -> Vec<u8> {
+        let mut text = vec![b'T'; len];
+        hits.iter().for_each(|&at| text[at..at + 4].copy_from_slice(b"GCGC"));
+        text
+    }
+
+    fn run(texts: &[Vec<u8>], first: bool, invert: bool) -> (SearchSummary, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut fasta = Vec::new();
+        for (number, text) in texts.iter().enumerate() {
+            fasta.extend_from_slice(format!(">t{number}\n").as_bytes());
+            fasta.extend_from_slice(text);
+            fasta.push(b'\n');
+        }
+        fs::write(path("t.fa"), fasta).unwrap();
+        let options = SearchOptions {
+            patterns: Patterns::Letters("GCGC".to_string()),
+            texts: vec![path("t.fa")],
+            output: Some(path("out")),
+            max_edits: 0,
+            indels: true,
+            limits: None,
+            both_strands: false,
+            every_end: false,
+            best: false,
+            first,
+            invert,
+            format: SearchFormat::Tab,
+            full_names: false,
+            device: SearchDevice::Cpu(None),
+            threads: 1,
+            command_line: String::new(),
+            verbosity: 0,
+        };
+        let summary = search(&options, &Silence).unwrap();
+        (summary, fs::read_to_string(path("out")).unwrap())
+    }
+
+    #[test]
+    fn little_is_scanned_behind_the_first_hit() {
+        let len = LEAST_LETTERS + 5_000_000;
+        let seams = [FIRST_LETTERS - 2, FIRST_LETTERS, 3 * FIRST_LETTERS - 1, 2_000_000, LEAST_LETTERS + 7];
+        for at in [0, 100].into_iter().chain(seams) {
+            let (all, _) = run(&[text(len, &[at, len - 4])], false, false);
+            assert_eq!((all.scanned, all.hits), (len as u64, 2));
+            let bound = FIRST_LETTERS + 2 * (at + 4);
+            for invert in [false, true] {
+                let (summary, out) = run(&[text(len, &[at, len - 4])], true, invert);
+                assert!(summary.scanned as usize <= bound, "{at}: {} letters", summary.scanned);
+                assert!(summary.scanned as usize >= at + 4);
+                assert_eq!((summary.letters, summary.hits, summary.found), (len as u64, 1, 1), "{at}");
+                let hit = format!("t0\t{at}\t{}\t", at + 4);
+                assert!(invert && out == "text\n" || !invert && out.contains(&hit), "{at}: {out}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_beside_one_another() {
+        let (most, hit) = (3 * FIRST_LETTERS, FIRST_LETTERS + 9);
+        let texts =
+            [text(50, &[3]), text(most, &[hit, hit + 50]), text(60, &[]), text(most, &[]), text(70, &[66])];
+        let (summary, out) = run(&texts, true, false);
+        assert_eq!((summary.texts, summary.hits, summary.found), (5, 3, 3));
+        let starts: Vec<String> =
+            out.lines().skip(1).map(|line| line.split('\t').take(2).collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(starts, ["t0 3".to_string(), format!("t1 {hit}"), "t4 66".to_string()]);
+        assert_eq!(run(&texts, false, true).1, "text\nt2\nt3\n");
     }
 }

@@ -96,6 +96,11 @@ impl<'a> Raw<'a> {
         Ok(Raw { parsed, file, name: text, number, line })
     }
 
+    /// The whole header, with spaces for tabs.
+    pub fn header(&self) -> String {
+        String::from_utf8_lossy(self.parsed.id()).replace('\t', " ")
+    }
+
     /// The letters in upper case, without line ends.
     pub fn letters(&self) -> Vec<u8> {
         let mut letters = self.parsed.seq().into_owned();

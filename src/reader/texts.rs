@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// A DNA sequence with its codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The header up to its first white space.
+    /// The header, up to its first white space or all of it.
     pub name: String,
     /// Letters in upper case, without line ends.
     pub letters: Vec<u8>,
@@ -27,18 +27,20 @@ pub struct Text {
 pub struct Texts {
     before: u64,
     reader: Reader,
+    full_names: bool,
     ready: VecDeque<Text>,
     fault: Option<Error>,
 }
 
 impl Texts {
     /// Opens `path`, or stdin for `-`; or a slice of it.
-    pub fn open(path: &Path, slice: Option<Slice>) -> Result<Texts> {
+    pub fn open(path: &Path, slice: Option<Slice>, full_names: bool) -> Result<Texts> {
         let reader = match slice {
             Some(slice) => Reader::open_slice(path, slice)?,
             None => Reader::open(path)?,
         };
-        Ok(Texts { before: reader.records_before(), reader, ready: VecDeque::new(), fault: None })
+        let before = reader.records_before();
+        Ok(Texts { before, reader, full_names, ready: VecDeque::new(), fault: None })
     }
 
     /// Number of the texts of the file before the part that was opened.
@@ -61,7 +63,9 @@ impl Iterator for Texts {
             if let Some(fault) = self.fault.take() {
                 return Some(Err(fault));
             }
-            let harvest = self.reader.harvest(|texts: &mut Vec<Text>, raw| take(texts, &raw, "text"))?;
+            let full = self.full_names;
+            let harvest =
+                self.reader.harvest(|texts: &mut Vec<Text>, raw| take(texts, &raw, full, "text"))?;
             self.ready.extend(harvest.pieces.into_iter().flat_map(|(_, texts)| texts));
             self.fault = harvest.fault;
         }
@@ -113,14 +117,14 @@ pub fn read_lengths(paths: &[PathBuf]) -> Result<Vec<(String, usize)>> {
 }
 
 /// Reads all patterns of a file, none of them empty. As reads of SAM their names are checked.
-pub fn read_patterns(path: &Path, sam: bool) -> Result<Vec<Text>> {
+pub fn read_patterns(path: &Path, full_names: bool, sam: bool) -> Result<Vec<Text>> {
     let mut reader = Reader::open(path)?;
     let mut patterns = Vec::new();
     while let Some(harvest) = reader.harvest(|patterns: &mut Vec<Text>, raw| {
         if sam {
             check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         }
-        take(patterns, &raw, "pattern")?;
+        take(patterns, &raw, full_names, "pattern")?;
         if patterns.last().is_some_and(|pattern| pattern.letters.is_empty()) {
             return Err(raw.fault("the pattern has no letters", "give it letters or remove it"));
         }
@@ -134,7 +138,7 @@ pub fn read_patterns(path: &Path, sam: bool) -> Result<Vec<Text>> {
     Ok(patterns)
 }
 
-fn take(texts: &mut Vec<Text>, raw: &Raw, what: &str) -> Result<()> {
+fn take(texts: &mut Vec<Text>, raw: &Raw, full_name: bool, what: &str) -> Result<()> {
     if raw.name.is_empty() {
         return Err(raw.fault(format!("the {what} has no name"), "put a name right after '>' or '@'"));
     }
@@ -146,6 +150,7 @@ fn take(texts: &mut Vec<Text>, raw: &Raw, what: &str) -> Result<()> {
         let remedy = "replace it by N or remove it; search takes nucleotides and their IUPAC codes";
         return Err(raw.fault(problem, remedy));
     }
-    texts.push(Text { name: raw.name.to_string(), letters, codes });
+    let name = if full_name { raw.header() } else { raw.name.to_string() };
+    texts.push(Text { name, letters, codes });
     Ok(())
 }

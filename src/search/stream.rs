@@ -25,6 +25,13 @@ pub struct Stretch {
     at: usize,
 }
 
+impl Stretch {
+    /// Letters of its own.
+    pub fn own(&self) -> usize {
+        self.to - self.after
+    }
+}
+
 /// An end of a pattern in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextEnd {
