@@ -354,6 +354,8 @@ mod tests {
             first,
             invert,
             format: SearchFormat::Tab,
+            part: None,
+            resume: false,
             full_names: false,
             device: SearchDevice::Cpu(None),
             threads: 1,
