@@ -231,12 +231,11 @@ fn merged_parts_are_the_whole() {
     let folder = reads();
     for (query, format, count) in [
         ("q.fq", "bam", 3),
-        ("q.fq.gz", "bam", 600),
+        ("q.fq.gz", "bam", 60),
         ("q.fa", "paf", 7),
         ("wrapped.fa", "sam", 2),
         ("q.fq", "sam", 1),
     ] {
-        let count = if count == 600 && cfg!(debug_assertions) { 60 } else { count };
         let name = |number: u32| format!("part.{number}.{format}");
         for number in 1..=count {
             let (part, threads) = (format!("{number}/{count}"), (1 + number % 3).to_string());
@@ -417,9 +416,7 @@ mod ends {
         let second = waiting(folder.path(), &job("1"));
         let now = names(folder.path());
         assert!(now.len() == 3 && now.iter().all(|name| !name.contains(".77__0.")), "{now:?}");
-        for child in [second] {
-            assert!(child.wait_with_output().unwrap().status.success());
-        }
+        assert!(second.wait_with_output().unwrap().status.success());
         let whole = fs::read(folder.path().join("out.sam")).unwrap();
         // The earlier attempt has lost its file, says so, and harms nothing.
         drop(first.stdin.take());

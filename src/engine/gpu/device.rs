@@ -145,7 +145,7 @@ impl Grant {
     /// The granted ones of NVIDIA's real cards, which are given by their indices and PCI ids: the grant counts
     /// them in the order of their PCI ids.
     fn choose(&self, mut cards: Vec<(usize, String)>) -> Result<Vec<usize>, EngineError> {
-        cards.sort_by(|one, other| one.1.to_ascii_lowercase().cmp(&other.1.to_ascii_lowercase()));
+        cards.sort_by_key(|(_, pci)| pci.to_ascii_lowercase());
         let Grant { variable, cards: granted } = self;
         let mut chosen = Vec::new();
         for name in granted.split(',').map(str::trim) {
