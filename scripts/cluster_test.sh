@@ -59,8 +59,8 @@ if [ $snakemake = yes ]; then
     if ! "$venv/bin/snakemake" --version >/dev/null 2>&1; then
         say "installing Snakemake into $venv"
         python3 -m venv "$venv"
-        "$venv/bin/pip" install --quiet snakemake snakemake-executor-plugin-slurm \
-            snakemake-executor-plugin-cluster-generic
+        "$venv/bin/pip" install --quiet snakemake==9.27.1 snakemake-executor-plugin-slurm==2.8.0 \
+            snakemake-executor-plugin-cluster-generic==1.0.9
     fi
     say "Snakemake"
     python3 tests/cluster/snakemake_run.py "$venv/bin/snakemake" "$program"

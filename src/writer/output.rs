@@ -86,6 +86,9 @@ impl Output {
         }
         // Some systems rename no open file.
         self.sink = None;
+        // A later attempt of the same job may have removed the temporary, as that of a lost one. The output is
+        // then that one's to write, and the receipt beside it, too.
+        fs::metadata(temporary)?;
         receipt::forget(target)?;
         temporary::keep(temporary, target)?;
         self.rename = None;

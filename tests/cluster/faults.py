@@ -147,12 +147,15 @@ def faults(run):
     say("Slurm says that the node is down")
     again, second = run.held(LOST, 1)
     check(first != second, f"its part runs again elsewhere, into another temporary, {second.name}")
-    # The orphan and its successor now end at the same time.
-    os.kill(orphan, signal.SIGCONT)
+    # Both are in mid-run. That the orphan ends last is the worse case: it finds its successor's output.
     os.kill(again, signal.SIGCONT)
     states = wait_until("the array", lambda: slurm.ended(array))
     check(states[LOST] == "COMPLETED", "the second attempt ended well")
+    written = identity(run.parts / part_name(LOST))
+    os.kill(orphan, signal.SIGCONT)
     wait_until("the orphan", lambda: not Path(f"/proc/{orphan}").exists())
+    check(written == identity(run.parts / part_name(LOST)) and (run.parts / (part_name(LOST) + RECEIPT)).exists(),
+          "the orphan, which ended last, left the second attempt's output and receipt alone")
     check(run.present() == set(range(1, PARTS + 1)) - {KILLED}, "exactly the killed part is missing")
     wait_until("the join to be given up", lambda: "PENDING" not in slurm.tasks(merge).values())
     check(not run.out.exists(), "nothing was joined")
