@@ -19,9 +19,11 @@
 //!
 //! - [`pattern`] reads what the user wrote, [`cubes`] says which bits a byte of a class has.
 //! - [`plain`] is the specification, [`sliced`] the fast way, and `sweep` its recurrences.
+//! - [`gpu`] has a device find the ends, and the cores for what it does not take.
 //! - [`select`] makes lines of the places where hits end.
 
 pub mod cubes;
+pub mod gpu;
 pub mod pattern;
 pub mod plain;
 pub mod select;
