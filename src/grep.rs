@@ -15,6 +15,7 @@
 //!
 //! ```text
 //! pattern --Class--> Sliced: bytes --turn--> planes of classes --sweep--> ends --select--> lines
+//!                    OnGpu:  bytes --bitap.wgsl, on a device------------> ends --select--> lines
 //! ```
 //!
 //! - [`pattern`] reads what the user wrote, [`cubes`] says which bits a byte of a class has.

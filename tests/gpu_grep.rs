@@ -8,7 +8,9 @@ use common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_ca
 use common::random::Random;
 use common::test_gpu;
 use std::fs;
+use std::io::{Read, Write};
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
 use swalign::engine::gpu::scan::bitap::BitapTuning;
@@ -312,7 +314,28 @@ mod through_the_command {
         text.extend((0..34 << 20).map(|_| random.pick(b"abcd     ")));
         text.extend(b"ends abcabcab\n");
         fs::write(folder.path().join("long.txt"), &text).unwrap();
-        assert_eq!(same(folder.path(), &["-n", "abcabcabc", "long.txt", "long.txt"]), 0);
+        assert_eq!(same(folder.path(), &["-n", "-k1", "abcabc", "long.txt", "long.txt"]), 0);
+    }
+
+    /// Lines come while the writer of the pipe still thinks, and the device is free.
+    #[test]
+    #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+    fn who_waits_sees_lines_at_once() {
+        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+            .args(["grep", "--device", &format!("gpu:{}", test_gpu()), "x", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        for _ in 0..3 {
+            input.write_all(b"ax\nb\n").unwrap();
+            let mut line = [0; 3];
+            output.read_exact(&mut line).unwrap();
+            assert_eq!(&line, b"ax\n");
+        }
+        drop(input);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
     }
 
     #[test]
