@@ -41,7 +41,7 @@ impl Random {
     }
 
     fn pick(&mut self, items: &[u8]) -> u8 {
-        items[(self.next() >> 32) as usize * items.len() >> 32]
+        items[(self.next() % items.len() as u64) as usize]
     }
 }
 

@@ -66,7 +66,7 @@ enum News {
 /// News that the writer has begun with.
 enum Stage {
     /// With what a device has begun with.
-    Lines(LineBlock, Option<Pending>),
+    Lines(LineBlock, Option<Box<Pending>>),
     Failed(Error),
     End,
 }
@@ -108,17 +108,17 @@ impl Scan {
         if matches!(self, Scan::Gpu(_)) { ON_GPU } else { 0 }
     }
 
-    fn begin(&self, text: &[u8]) -> Result<Option<Pending>, EngineError> {
+    fn begin(&self, text: &[u8]) -> Result<Option<Box<Pending>>, EngineError> {
         match self {
-            Scan::Gpu(scan) => scan.begin(text).map(Some),
+            Scan::Gpu(scan) => scan.begin(text).map(|pending| Some(Box::new(pending))),
             Scan::Sliced(_) | Scan::Plain(..) => Ok(None),
         }
     }
 
     /// Where hits end, if a device has looked for it.
-    fn finish(&self, text: &[u8], pending: Option<Pending>) -> Result<Ends, EngineError> {
+    fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Ends, EngineError> {
         match (self, pending) {
-            (Scan::Gpu(scan), Some(pending)) => scan.finish(text, pending),
+            (Scan::Gpu(scan), Some(pending)) => scan.finish(text, *pending),
             _ => Ok(Ends::default()),
         }
     }
