@@ -7,7 +7,7 @@ use common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_ca
 use common::random::Random;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::grep::pattern::{Class, Pattern, Reading};
-use swalign::grep::select::{Span, every, others};
+use swalign::grep::select::{Finder, Span, every, others, union};
 use swalign::grep::sliced::Sliced;
 use swalign::grep::{cubes, plain};
 use swalign::search::Rule;
@@ -137,6 +137,35 @@ fn lines_and_the_others_are_all_lines() {
         both.sort_by_key(|line| line.start);
         assert_eq!(both, all, "{}", text.escape_ascii());
         assert_eq!(all.len(), text.split_inclusive(|&byte| byte == b'\n').count());
+    }
+}
+
+/// 32 places at a time as one by one; and lines of two lots of places as of all.
+#[test]
+fn lines_of_places() {
+    let mut random = Random::new(6);
+    for case in 0..300 {
+        let size = random.below(300);
+        let every = random.pick(&[2, 7, 100]);
+        let text = text(&mut random, size, every);
+        let rare = random.pick(&[2, 30]);
+        let mut places =
+            || (0..size).filter(|&at| text[at] != b'\n' && random.below(rare) == 0).collect::<Vec<usize>>();
+        let lines = |places: &[usize]| {
+            let mut finder = Finder::new(&text);
+            places.iter().for_each(|&place| finder.take(place));
+            finder.lines()
+        };
+        let (these, those) = (places(), places());
+        let mut finder = Finder::new(&text);
+        for first in (0..size).step_by(32) {
+            let own = these.iter().filter(|&&place| (first..first + 32).contains(&place));
+            finder.take_word(first, own.fold(0, |bits, place| bits | 1 << (place - first)));
+        }
+        assert_eq!(finder.lines(), lines(&these), "case {case}");
+        let mut all = [these.clone(), those.clone()].concat();
+        all.sort_unstable();
+        assert_eq!(union(lines(&these), lines(&those)), lines(&all), "case {case}");
     }
 }
 

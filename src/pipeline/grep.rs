@@ -2,20 +2,19 @@
 //! threads, and writes them in order. With a GPU the calling thread has it begin with a block before it takes up those
 //! that were begun with before.
 
-use super::{Reporter, device, set_threads};
-use crate::engine::gpu::Card;
+mod scan;
+
+use super::{Reporter, set_threads};
 use crate::engine::gpu::scan::bitap::{Ends, Pending};
-use crate::error::{EngineError, Error, Place, Result};
-use crate::grep::gpu::{self, OnGpu};
+use crate::error::{Error, Place, Result};
+use crate::grep::NEWLINE;
 use crate::grep::pattern::{Fault, Pattern, Reading};
 use crate::grep::select::{self, Span};
-use crate::grep::sliced::Sliced;
-use crate::grep::{NEWLINE, plain};
-use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
+use crate::options::{GrepOptions, GrepOutput, GrepPatterns};
 use crate::reader::{LineBlock, LineReader};
-use crate::search::Rule;
 use crate::writer::Output;
 use rayon::prelude::*;
+use scan::Scan;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
@@ -23,15 +22,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Bytes of a block, and of the pieces that threads take of it. A piece and what is made of it stay in a
-/// core's second cache.
-const BLOCK: usize = 4 << 20;
+/// Bytes of the pieces that threads take of a block. A piece and what is made of it stay in a core's second
+/// cache.
 const PIECE: usize = 512 << 10;
 /// Blocks under way: one being read, one waiting, one being searched.
 const BLOCKS: usize = 3;
-/// Bytes of a block that goes to a GPU, and blocks that it has besides: one being sent, one being searched.
-const GPU_BLOCK: usize = 32 << 20;
-const ON_GPU: usize = 2;
 /// What stdin is called before its lines.
 const STDIN: &str = "(standard input)";
 
@@ -71,78 +66,6 @@ enum Stage {
     End,
 }
 
-/// What finds lines.
-enum Scan {
-    Sliced(Sliced),
-    Plain(Vec<Pattern>, Rule),
-    Gpu(Box<OnGpu>),
-}
-
-impl Scan {
-    /// Opens what was asked for.
-    fn open(options: &GrepOptions, reporter: &dyn Reporter) -> Result<Scan> {
-        let rule = Rule { max_edits: options.max_edits, indels: options.indels };
-        let patterns = patterns(options)?;
-        Ok(match &options.device {
-            GrepDevice::Cpu(name) => {
-                Scan::Sliced(Sliced::new(device::instruction_set(name.as_deref())?, &patterns, rule))
-            }
-            GrepDevice::Plain => Scan::Plain(patterns, rule),
-            GrepDevice::Gpu(name) => {
-                let remedy = |error| if name.is_none() { device::with_remedy(error) } else { error };
-                let card = Card::open(name.as_deref(), false).map_err(remedy)?;
-                let scan = OnGpu::new(card, &patterns, rule)?;
-                note_left(&scan, patterns.len(), reporter);
-                Scan::Gpu(Box::new(scan))
-            }
-        })
-    }
-
-    /// Bytes of a block.
-    fn block(&self) -> usize {
-        if matches!(self, Scan::Gpu(_)) { GPU_BLOCK } else { BLOCK }
-    }
-
-    /// News that may be begun with before those in front are done.
-    fn ahead(&self) -> usize {
-        if matches!(self, Scan::Gpu(_)) { ON_GPU } else { 0 }
-    }
-
-    fn begin(&self, text: &[u8]) -> Result<Option<Box<Pending>>, EngineError> {
-        match self {
-            Scan::Gpu(scan) => scan.begin(text).map(|pending| Some(Box::new(pending))),
-            Scan::Sliced(_) | Scan::Plain(..) => Ok(None),
-        }
-    }
-
-    /// Where hits end, if a device has looked for it.
-    fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Ends, EngineError> {
-        match (self, pending) {
-            (Scan::Gpu(scan), Some(pending)) => scan.finish(text, *pending),
-            _ => Ok(Ends::default()),
-        }
-    }
-
-    /// The lines that match in a piece of a block.
-    fn lines(&self, block: &[u8], piece: Range<usize>, ends: &Ends) -> Vec<Span> {
-        match self {
-            Scan::Sliced(scan) => scan.lines(&block[piece]),
-            Scan::Plain(patterns, rule) => plain::lines(&block[piece], patterns, rule),
-            Scan::Gpu(scan) => scan.lines(block, piece, ends),
-        }
-    }
-}
-
-/// Says which patterns the device leaves to the cores.
-fn note_left(scan: &OnGpu, patterns: usize, reporter: &dyn Reporter) {
-    let (left, rows, edits) = (scan.left_to_cores(), gpu::MOST_ROWS, gpu::MOST_EDITS);
-    if left > 0 {
-        reporter.note(&format!(
-            "{left} of {patterns} patterns are searched on the CPU: the GPU takes up to {rows} characters and {edits} edits"
-        ));
-    }
-}
-
 struct Grep<'a> {
     options: &'a GrepOptions,
     reporter: &'a dyn Reporter,
@@ -170,7 +93,7 @@ struct Progress {
 /// Runs `swalign grep` as `options` ask.
 pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummary> {
     set_threads(options.threads)?;
-    let scan = Scan::open(options, reporter)?;
+    let scan = Scan::open(options, patterns(options)?, reporter)?;
     let blocks = BLOCKS + scan.ahead();
     let grep = Grep { options, reporter, scan, waits: AtomicBool::new(false), wanted: AtomicUsize::new(0) };
     let mut output = Output::create(None)?;
@@ -417,7 +340,7 @@ fn patterns(options: &GrepOptions) -> Result<Vec<Pattern>> {
                 let mut reader = LineReader::open(path)?;
                 let mut block = LineBlock::default();
                 let mut number = 0;
-                while reader.fill(&mut block, BLOCK, || false)? {
+                while reader.fill(&mut block, PIECE, || false)? {
                     for line in select::every(block.bytes()) {
                         number += 1;
                         let place = Place { file: path.clone(), record: None, line: Some(number) };

@@ -5,7 +5,9 @@
 //! The text is cut into chunks, one for each thread, which begins so far before its chunk that it sees every stretch
 //! that ends there. It begins as where a line does; what it finds before its own is left to others.
 
+mod ends;
 pub mod shader;
+mod wanted;
 
 use super::bind;
 use super::kernels::Kernel;
@@ -16,13 +18,16 @@ use crate::engine::gpu::layout::{MAX_GROUPS, Seeking};
 use crate::engine::gpu::readback::{Output, Pool};
 use crate::error::EngineError;
 use bytemuck::{bytes_of, pod_read_unaligned};
+pub use ends::Ends;
+use ends::FoundPart;
 pub use shader::Variant;
-use shader::{BYTES, THREADS, UNIT};
+use shader::{THREADS, UNIT};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+pub use wanted::Wanted;
 use wgpu::BufferUsages;
 
 /// Bytes of a text that are sent in one go, at most.
@@ -42,47 +47,6 @@ const TIMES: u64 = 16;
 const ALIGNED: u64 = 256;
 /// Four bytes behind the text: no pattern ends in them.
 const NEWLINES: u32 = u32::from_ne_bytes([b'\n'; 4]);
-
-/// A pattern.
-#[derive(Clone, Debug)]
-pub struct Wanted {
-    /// The bytes of each row, a bit each; never the newline.
-    pub rows: Vec<[u64; 4]>,
-    /// Most edits.
-    pub edits: usize,
-    /// Whether insertions and deletions are edits.
-    pub gaps: bool,
-}
-
-impl Wanted {
-    /// Whether there is a kernel for it. With gaps it has more rows than edits, else it ends everywhere.
-    pub fn fits(&self) -> bool {
-        self.variant().is_some() && !(self.gaps && self.edits >= self.rows.len())
-    }
-
-    fn variant(&self) -> Option<Variant> {
-        Variant::new(self.rows.len(), self.edits, !self.gaps)
-    }
-
-    /// Bytes of its longest stretch less one.
-    fn before(&self) -> usize {
-        let longest = self.rows.len() + if self.gaps { self.edits } else { 0 };
-        longest.saturating_sub(1)
-    }
-
-    /// Adds for each byte the rows that have it not.
-    fn put_table(&self, words: usize, table: &mut Vec<u32>) {
-        let first = words * u32::BITS as usize - self.rows.len();
-        for byte in 0..BYTES as usize {
-            let begin = table.len();
-            table.resize(begin + words, 0);
-            for (row, has) in (first..).zip(&self.rows) {
-                let differs = has[byte / 64] >> (byte % 64) & 1 == 0;
-                table[begin + row / 32] |= u32::from(differs) << (row % 32);
-            }
-        }
-    }
-}
 
 /// Sizes that are chosen for speed; tests set them to reach all seams.
 #[derive(Clone, Copy, Debug)]
@@ -156,18 +120,6 @@ struct Part {
     times_at: u64,
     submission: wgpu::SubmissionIndex,
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
-}
-
-/// Where patterns end in a text.
-#[derive(Default)]
-pub struct Ends {
-    parts: Vec<FoundPart>,
-}
-
-struct FoundPart {
-    own: Range<usize>,
-    lead: usize,
-    words: Output,
 }
 
 impl Bitap {
@@ -431,41 +383,6 @@ impl Slot {
     }
 }
 
-impl Ends {
-    /// Gives all ends among `bytes` in order, 32 places at a time: the first place, and a bit for each.
-    pub fn each(&self, bytes: Range<usize>, mut take: impl FnMut(usize, u32)) {
-        for part in &self.parts {
-            let own = part.own.start.max(bytes.start)..part.own.end.min(bytes.end);
-            if own.is_empty() {
-                continue;
-            }
-            let unit = |place: usize| (place - part.own.start) / UNIT;
-            let units = unit(own.start)..unit(own.end - 1) + 1;
-            let words = &part.words.as_ref()[part.lead..][units.clone()];
-            for (unit, &bits) in units.zip(words).filter(|&(_, &bits)| bits != 0) {
-                let place = part.own.start + unit * UNIT;
-                let skipped = own.start.saturating_sub(place);
-                let behind = (place + UNIT).saturating_sub(own.end);
-                let bits = bits << behind >> behind >> skipped;
-                if bits != 0 {
-                    take(place + skipped, bits);
-                }
-            }
-        }
-    }
-}
-
-impl FoundPart {
-    /// Whether there are ends behind the last byte.
-    fn reaches_over_the_end(&self) -> bool {
-        let last = self.words.as_ref().last().copied().unwrap_or(0);
-        match self.own.len() % UNIT {
-            0 => false,
-            used => last >> used != 0,
-        }
-    }
-}
-
 /// The words `words` of a text's bytes, with newlines behind it.
 fn pack(text: &[u8], words: Range<usize>, packed: &mut [u32]) {
     let bytes = &text[text.len().min(words.start * 4)..text.len().min(words.end * 4)];
@@ -496,19 +413,5 @@ mod tests {
                 assert_eq!(bytes, expected, "{len} {words:?}");
             }
         }
-    }
-
-    #[test]
-    fn rows_stand_at_the_upper_end() {
-        let a = [0, 1 << (b'a' - 64), 0, 0];
-        let any = [u64::MAX; 4];
-        let wanted = Wanted { rows: vec![a, any, a], edits: 1, gaps: true };
-        let mut table = Vec::new();
-        wanted.put_table(2, &mut table);
-        assert_eq!(table.len(), 512);
-        assert_eq!(table[2 * usize::from(b'a')..][..2], [0, 0]);
-        assert_eq!(table[2 * usize::from(b'b')..][..2], [0, 0b101 << 29]);
-        assert!(wanted.fits() && !Wanted { edits: 3, ..wanted.clone() }.fits());
-        assert!(Wanted { edits: 3, gaps: false, ..wanted }.fits());
     }
 }
