@@ -7,6 +7,7 @@ use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::search::NOTHING;
 use crate::search::pattern::{ANY, CLASSES};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+use std::array::from_fn;
 
 /// Letters of a chunk of a long text: with this, planes of all bases stay in a core's second cache.
 const CHUNK: usize = 2048;
@@ -144,22 +145,15 @@ impl Words {
         (group * self.rare.len() + block) * self.group
     }
 
-    /// The words of a chunk, which has a whole number of blocks.
     #[inline(always)]
-    fn put<S: Bits>(&mut self, simd: S, chunk: usize, letters: &[u8], ahead: &[u8]) {
-        // Dividing once a word takes longer than all else.
-        let (first, group) = (self.place(chunk / self.group, 0) + chunk % self.group, self.group);
-        let (blocks, _) = letters.as_chunks::<BLOCK>();
-        for (block, letters) in blocks.iter().enumerate() {
-            simd.prefetch(ahead.get(block * BLOCK..).unwrap_or_default());
-            let at = first + block * group;
-            self.bits[0][at] = simd.bits_of::<0>(letters);
-            self.bits[1][at] = simd.bits_of::<1>(letters);
-            // Letters that are nothing have this bit too.
-            let others = simd.bits_of::<2>(letters);
-            if others != 0 {
-                self.put_rare(block, at, others, simd.bits_of::<3>(letters));
-            }
+    fn put<S: Bits>(&mut self, simd: S, block: usize, chunk: usize, letters: &[u8; BLOCK]) {
+        let at = self.place(chunk / self.group, block) + chunk % self.group;
+        self.bits[0][at] = simd.bits_of::<0>(letters);
+        self.bits[1][at] = simd.bits_of::<1>(letters);
+        // Letters that are nothing have this bit too.
+        let others = simd.bits_of::<2>(letters);
+        if others != 0 {
+            self.put_rare(block, at, others, simd.bits_of::<3>(letters));
         }
     }
 
@@ -183,21 +177,25 @@ impl Words {
 #[inline(always)]
 fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &[u8], first: usize) {
     words.reset(shape);
-    let mut edge = Vec::new();
     for chunk in 0..shape.lanes {
         let start = first + chunk * shape.chunk;
         let inside = start.checked_sub(shape.before).and_then(|from| text.get(from..from + shape.columns));
         if let Some(letters) = inside {
-            words.put(simd, chunk, letters, text.get(start + AHEAD..).unwrap_or_default());
+            let ahead = text.get(start + AHEAD..).unwrap_or_default();
+            let (blocks, _) = letters.as_chunks::<BLOCK>();
+            for (block, letters) in blocks.iter().enumerate() {
+                simd.prefetch(ahead.get(block * BLOCK..).unwrap_or_default());
+                words.put(simd, block, chunk, letters);
+            }
             continue;
         }
-        let letter = |column: usize| {
-            let place = (start + column).checked_sub(shape.before);
-            place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
-        };
-        edge.clear();
-        edge.extend((0..shape.columns).map(letter));
-        words.put(simd, chunk, &edge, &[]);
+        for block in 0..shape.columns / BLOCK {
+            let letter = |column: usize| {
+                let place = (start + block * BLOCK + column).checked_sub(shape.before);
+                place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
+            };
+            words.put(simd, block, chunk, &from_fn(letter));
+        }
     }
 }
 
