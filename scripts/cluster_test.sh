@@ -3,8 +3,8 @@
 # folder. Tasks are killed, a node is lost, and what is missing runs again (tests/cluster/faults.py says what).
 #
 # On Debian or Ubuntu, as root or with sudo, what is missing is installed; the cluster itself needs no root.
-# SWALIGN=FILE takes that program instead of building one. With --snakemake, workflow/snakemake runs there,
-# too, with what pip installs into target/cluster-venv.
+# It ends with 77 where no Slurm can be had. SWALIGN=FILE takes that program instead of building one. With
+# --snakemake, workflow/snakemake runs there, too, with what pip installs into target/cluster-venv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,8 +36,10 @@ if [ ${#packages[@]} -gt 0 ]; then
     if [ "$(id -u)" -ne 0 ] && has sudo; then as_root=(sudo); fi
     say "installing ${packages[*]}"
     export DEBIAN_FRONTEND=noninteractive
-    "${as_root[@]}" apt-get update
-    "${as_root[@]}" apt-get install -y --no-install-recommends "${packages[@]}"
+    if ! { "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends "${packages[@]}"; }; then
+        say "could not install ${packages[*]}"
+        exit 77
+    fi
 fi
 
 say "shellcheck"

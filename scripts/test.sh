@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests.
+# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, and
+# batch jobs on a small Slurm.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
-# missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, and pysam in target/test-venv.
+# missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, and Slurm.
 # What can't be had is said, and the tests that need it are reported as skipped, never as passed.
 #
 # SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter of that name instead of on lavapipe.
@@ -111,3 +112,9 @@ else
     done
     cargo test --locked --lib --bins --tests --no-fail-fast
 fi
+
+say "batch jobs on a small Slurm"
+status=0
+scripts/cluster_test.sh || status=$?
+[ $status -ne 77 ] || loud "no Slurm here: scripts/cluster_test.sh is SKIPPED"
+[ $status -eq 0 ] || [ $status -eq 77 ] || exit $status

@@ -3,7 +3,8 @@
 
 One task is killed in mid-run; the node of another is lost, and its orphan goes on beside the attempt that
 replaces it, both writing the same output. The same line submitted again runs only what is missing, and the
-joined BAM is that of a run in one piece, byte for byte. Usage: faults.py SWALIGN (the program).
+joined BAM is that of a run in one piece, byte for byte. Usage: faults.py SWALIGN (the program). It ends with 77
+where Slurm is not installed or does not start.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from small_slurm import SmallSlurm, missing, wait_until
+from small_slurm import NotStarted, SmallSlurm, missing, wait_until
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -30,6 +31,8 @@ COPIES = 40
 OPTIONS = ["--device", "cpu", "--filter", "none"]
 # What stands beside a part and says how it was made.
 RECEIPT = ".swalign"
+# The exit code where no Slurm can be had, as automake's tests have it.
+NO_SLURM = 77
 # What swalign says when it has nothing to do.
 SKIPPED = "is there and whole"
 BEGIN = time.monotonic()
@@ -246,6 +249,8 @@ def test(swalign):
                 check(True, "samtools finds nothing wrong with it")
                 merge_refuses(run)
                 race(run)
+        except NotStarted:
+            raise
         except BaseException:
             print(slurm.logs(), file=sys.stderr)
             if run:
@@ -261,5 +266,10 @@ if __name__ == "__main__":
     parser.add_argument("swalign", type=Path)
     given = parser.parse_args()
     if lacking := missing():
-        sys.exit(f"not installed: {' '.join(lacking)}; scripts/cluster_test.sh installs them")
-    test(given.swalign.resolve())
+        print(f"not installed: {' '.join(lacking)}; scripts/cluster_test.sh installs them", file=sys.stderr)
+        sys.exit(NO_SLURM)
+    try:
+        test(given.swalign.resolve())
+    except NotStarted as error:
+        print(f"Slurm does not start here: {error}", file=sys.stderr)
+        sys.exit(NO_SLURM)

@@ -54,6 +54,10 @@ GresTypes=gpu
 """
 
 
+class NotStarted(Exception):
+    """Slurm is installed, but does not start here."""
+
+
 def missing():
     """The programs that are not installed."""
     return [name for name in PROGRAMS if not find(name)]
@@ -104,6 +108,10 @@ class SmallSlurm:
         try:
             self._configure()
             self._start()
+        except (OSError, TimeoutError) as error:
+            logs = self.logs()
+            self.stop()
+            raise NotStarted(f"{error}\n{logs}") from error
         except BaseException:
             self.stop()
             raise
