@@ -236,7 +236,8 @@ struct MachineFlags {
     /// than a GPU takes to start. all takes every real GPU, and gpu:0,1 those two. A device that is named
     /// and missing is an error. `swalign devices` lists them. cpu:NAME takes an instruction set: avx512, avx2,
     /// sse4.1, baseline. The answer is the same on every device. Of NVIDIA cards, auto, gpu and all take those
-    /// that CUDA_VISIBLE_DEVICES grants (else SLURM_STEP_GPUS, SLURM_JOB_GPUS), where one of them is set.
+    /// that CUDA_VISIBLE_DEVICES grants (else SLURM_STEP_GPUS, SLURM_JOB_GPUS), where one of them is set; that
+    /// they can't be opened is an error.
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
     device: DeviceChoice,
     /// Host threads [default: SLURM_CPUS_PER_TASK, else SLURM_CPUS_ON_NODE, else all cores]

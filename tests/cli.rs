@@ -535,8 +535,17 @@ mod devices {
 
     /// A command that finds no Vulkan driver.
     fn without_driver(folder: &Path, args: &[&str]) -> Outcome {
+        granted(None, folder, args)
+    }
+
+    /// The same where CUDA_VISIBLE_DEVICES says which cards may be taken.
+    fn granted(cards: Option<&str>, folder: &Path, args: &[&str]) -> Outcome {
         let mut command = command(folder);
+        for variable in ["CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS"] {
+            command.env_remove(variable);
+        }
         command
+            .envs(cards.map(|cards| ("CUDA_VISIBLE_DEVICES", cards)))
             .env("VK_DRIVER_FILES", "/nonexistent")
             .env("VK_ICD_FILENAMES", "/nonexistent")
             .env("WGPU_BACKEND", "vulkan");
@@ -571,6 +580,25 @@ mod devices {
         assert!(!folder.path().join("out.sam").exists());
         let listed = without_driver(folder.path(), &["devices"]);
         assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    }
+
+    #[test]
+    fn a_card_that_was_granted_is_not_done_without() {
+        let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+        let auto = |cards, query| {
+            let args = ["--device", "auto", "--min-score", "10", "-o", "out.sam", query, "ref.fa"];
+            let outcome = granted(Some(cards), folder.path(), &args);
+            assert_eq!(folder.path().join("out.sam").exists(), outcome.code == Some(0), "{}", outcome.stderr);
+            let _ = fs::remove_file(folder.path().join("out.sam"));
+            (outcome.code, outcome.stderr)
+        };
+        let (code, said) = auto("0", "-");
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("CUDA_VISIBLE_DEVICES=0") && said.contains("--device cpu"), "{said}");
+        assert_eq!(auto("0", "q.fa").0, Some(0), "too little for any card");
+        for none in ["", "-1"] {
+            assert_eq!(auto(none, "-").0, Some(0), "'{none}'");
+        }
     }
 
     /// The widest vectors are those of most tests; these are the same bytes from all the others.

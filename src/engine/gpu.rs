@@ -19,7 +19,7 @@ pub mod shader;
 mod trace;
 mod upload;
 
-pub use device::{AdapterEntry, list};
+pub use device::{AdapterEntry, card_is_granted, list};
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};

@@ -4,7 +4,7 @@ use super::estimate;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::scan::Scanner;
-use crate::engine::gpu::{Card, Gpu};
+use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
 use crate::error::EngineError;
@@ -138,6 +138,8 @@ pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
             }
             match card(None) {
                 Ok(card) => Device::Gpu(vec![card], true),
+                // Who was granted a card waits for it to be used.
+                Err(error) if card_is_granted() => return Err(with_remedy(error)),
                 Err(error) => return Ok((Device::Cpu(set), format!(": {error}"))),
             }
         }

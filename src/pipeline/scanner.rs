@@ -2,7 +2,7 @@
 
 use super::{Reporter, device, estimate};
 use crate::engine::cpu::simd::InstructionSet;
-use crate::engine::gpu::Card;
+use crate::engine::gpu::{Card, card_is_granted};
 use crate::engine::gpu::scan::Scanner;
 use crate::error::EngineError;
 use crate::options::{SearchDevice, SearchOptions};
@@ -47,6 +47,7 @@ pub fn open(
             } else {
                 match gpu(None, true) {
                     Ok(scan) => return Ok(scan),
+                    Err(error) if card_is_granted() => return Err(device::with_remedy(error)),
                     Err(error) => error.to_string(),
                 }
             };

@@ -142,18 +142,19 @@ impl Grant {
             .or_else(|| of_slurm("SLURM_JOB_GPUS"))
     }
 
+    /// What the cards are called: CUDA takes those before the first that is none.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.cards.split(',').map(str::trim);
+        names.take_while(|name| !["", "-1", "NoDevFiles"].contains(name))
+    }
+
     /// The granted ones of NVIDIA's real cards, which are given by their indices and PCI ids: the grant counts
     /// them in the order of their PCI ids.
     fn choose(&self, mut cards: Vec<(usize, String)>) -> Result<Vec<usize>, EngineError> {
         cards.sort_by_key(|(_, pci)| pci.to_ascii_lowercase());
         let Grant { variable, cards: granted } = self;
         let mut chosen = Vec::new();
-        for name in granted.split(',').map(str::trim) {
-            let none = ["", "-1", "NoDevFiles"].contains(&name);
-            // CUDA takes those before the first that is none.
-            if none {
-                break;
-            }
+        for name in self.names() {
             let place = name.parse::<usize>().map_err(|_| {
                 let text = format!(
                     "{variable}={granted}: '{name}' is no index, and cards are known by their \
@@ -173,6 +174,11 @@ impl Grant {
             false => Ok(chosen),
         }
     }
+}
+
+/// Whether the job was granted a card: then it is an error to have none.
+pub fn card_is_granted() -> bool {
+    Grant::of_job(|name| std::env::var(name).ok()).is_some_and(|grant| grant.names().next().is_some())
 }
 
 /// The adapters that the job was granted; `None` where it may take all.
@@ -392,6 +398,11 @@ mod tests {
             };
             Grant::of_job(value).map(|grant| (grant.variable, grant.cards))
         };
+        let is_card = |cards: &str| {
+            let grant = Grant { variable: "CUDA_VISIBLE_DEVICES", cards: cards.to_string() };
+            grant.names().next().is_some()
+        };
+        assert_eq!(["", "-1", "0", "GPU-1b2c", "-1,0"].map(is_card), [false, false, true, true, false]);
         let granted = |variable, cards: &str| Some((variable, cards.to_string()));
         let slurm = [("SLURM_JOB_GPUS", "0,1"), ("SLURM_STEP_GPUS", "1")];
         assert_eq!(of(&[]), None);
