@@ -16,9 +16,9 @@ use swalign::engine::gpu::layout::Letters;
 use swalign::options::{DeviceChoice, FilterChoice, Format, Mode, Options, ScoringChoice};
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
-use swalign::writer::{Targets, Writer};
 use swalign::writer::bgzf::{GROUP, groups};
 use swalign::writer::tags::{Differences, Residues};
+use swalign::writer::{Targets, Writer};
 use tempfile::NamedTempFile;
 
 fn main() {
