@@ -254,6 +254,24 @@ fn equal_references_in_different_parts() {
     assert_eq!((last.target(), &*last.fields[4], last.tag("XS")), ("r2", "60", None));
 }
 
+/// A group of queries whose records are more than is packed at once has the blocks that it has in one run.
+#[test]
+fn groups_of_long_queries_are_the_whole() {
+    let folder = Folder::new();
+    let mut random = Random::new(11);
+    let text = |letters: Vec<u8>| String::from_utf8(letters).unwrap();
+    let references = [0, 1].map(|_| text(random.sequence(Alphabet::Dna, 60)));
+    folder.write("r.fa", &format!(">a\n{}\n>b\n{}\n", references[0], references[1]));
+    let query = |number: usize| {
+        let (before, behind) = (random.sequence(Alphabet::Dna, 5000), random.sequence(Alphabet::Dna, 5000));
+        format!(">q{number}\n{}{}{}\n", text(before), references[number % 2], text(behind))
+    };
+    folder.write("q.fa", &(0..GROUP + 10).map(query).collect::<String>());
+    let args = ["q.fa", "r.fa"];
+    let whole = folder.whole(&args, "bam");
+    folder.check(&args, "bam", 2, &whole);
+}
+
 /// What all references decide is the same in each part: the alphabet, what is refused, the header.
 #[test]
 fn parts_see_all_references() {
