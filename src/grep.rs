@@ -15,13 +15,16 @@
 //!
 //! ```text
 //! pattern --Class--> Sliced: bytes --turn--> planes of classes --sweep--> ends --select--> lines
+//!                    OnGpu:  bytes --bitap.wgsl, on a device------------> ends --select--> lines
 //! ```
 //!
 //! - [`pattern`] reads what the user wrote, [`cubes`] says which bits a byte of a class has.
 //! - [`plain`] is the specification, [`sliced`] the fast way, and `sweep` its recurrences.
+//! - [`gpu`] has a device find the ends, and the cores for what it does not take.
 //! - [`select`] makes lines of the places where hits end.
 
 pub mod cubes;
+pub mod gpu;
 pub mod pattern;
 pub mod plain;
 pub mod select;

@@ -190,11 +190,13 @@ pub enum GrepPatterns {
     File(PathBuf),
 }
 
-/// What scans lines: the cores.
+/// What scans lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrepDevice {
-    /// With an instruction set by name or the best that they have.
+    /// The cores, with an instruction set by name or the best that they have.
     Cpu(Option<String>),
+    /// One GPU, by name or the best.
+    Gpu(Option<String>),
     /// The specification: slow, for checking the others.
     Plain,
 }

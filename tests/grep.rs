@@ -3,39 +3,14 @@
 
 mod common;
 
+use common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_cases};
 use common::random::Random;
-use common::repository;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::grep::pattern::{Class, Pattern, Reading};
-use swalign::grep::select::{Span, every, others};
+use swalign::grep::select::{Finder, Span, every, others, union};
 use swalign::grep::sliced::Sliced;
 use swalign::grep::{cubes, plain};
 use swalign::search::Rule;
-
-const EXACT: Reading = Reading { literal: false, any_case: false };
-
-fn pattern(text: &[u8]) -> Pattern {
-    Pattern::new(text, EXACT).unwrap_or_else(|fault| panic!("{}: {fault:?}", text.escape_ascii()))
-}
-
-/// Letters of few kinds, so that there is something to find; one in `every` ends a line.
-fn text(random: &mut Random, len: usize, every: usize) -> Vec<u8> {
-    let letter = |random: &mut Random| random.pick(b"abAB.\0\r\xe9");
-    (0..len).map(|_| if random.below(every) == 0 { b'\n' } else { letter(random) }).collect()
-}
-
-/// A stretch of the text without newlines, with so many edits, as a literal pattern; filled up where it is short.
-fn planted(random: &mut Random, text: &[u8], len: usize, edits: usize) -> Vec<u8> {
-    let begin = random.below(text.len() + 1 - len.min(text.len()));
-    let stretch = &text[begin..(begin + len).min(text.len())];
-    let mut letters: Vec<u8> = stretch.iter().map(|&byte| if byte == b'\n' { b'b' } else { byte }).collect();
-    letters.resize(len, b'a');
-    for _ in 0..edits {
-        let place = random.below(letters.len());
-        letters[place] = random.pick(b"abABx");
-    }
-    letters
-}
 
 /// Demands the specification's lines of every instruction set, with chunks of several lengths.
 #[track_caller]
@@ -61,7 +36,6 @@ fn compare(text: &[u8], patterns: &[Pattern], rule: Rule, what: &str) -> usize {
 fn every_set_finds_the_lines_of_the_specification() {
     let mut random = Random::new(1);
     let (mut some, mut all) = (0, 0);
-    let literal = Reading { literal: true, any_case: false };
     for len in [1usize, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129] {
         for max_edits in [0, 1, 2, 3, 4, len - 1, len, len + 1].map(|edits| edits as u32) {
             for indels in [true, false] {
@@ -69,7 +43,7 @@ fn every_set_finds_the_lines_of_the_specification() {
                 let every = random.pick(&[4, 40, 400]);
                 let text = text(&mut random, size, every);
                 let letters = planted(&mut random, &text, len, max_edits.min(4) as usize);
-                let patterns = [Pattern::new(&letters, literal).unwrap()];
+                let patterns = [Pattern::new(&letters, LITERAL).unwrap()];
                 let rule = Rule { max_edits, indels };
                 let lines = compare(&text, &patterns, rule, &format!("{len} letters, {size} of text"));
                 some += usize::from(lines > 0);
@@ -83,19 +57,10 @@ fn every_set_finds_the_lines_of_the_specification() {
 #[test]
 fn classes_and_many_patterns() {
     let mut random = Random::new(2);
-    let places: [&[u8]; 12] =
-        [b"a", b"b", b".", b"\\.", b"[ab]", b"[^a]", b"\\w", b"\\W", b"\\s", b"[A-B]", b"\\x00", b"\\xe9"];
     for case in 0..150 {
         let (size, every) = (random.below(4000), random.pick(&[5, 50]));
         let text = text(&mut random, size, every);
-        let reading = Reading { literal: false, any_case: random.below(2) == 0 };
-        let patterns: Vec<Pattern> = (0..random.below(4))
-            .map(|_| {
-                let len = random.below(14);
-                let letters: Vec<u8> = (0..len).flat_map(|_| random.pick(&places).to_vec()).collect();
-                Pattern::new(&letters, reading).unwrap()
-            })
-            .collect();
+        let patterns = patterns_of_classes(&mut random);
         let rule = Rule { max_edits: random.below(4) as u32, indels: random.below(3) > 0 };
         compare(&text, &patterns, rule, &format!("case {case}"));
     }
@@ -175,6 +140,35 @@ fn lines_and_the_others_are_all_lines() {
     }
 }
 
+/// 32 places at a time as one by one; and lines of two lots of places as of all.
+#[test]
+fn lines_of_places() {
+    let mut random = Random::new(6);
+    for case in 0..300 {
+        let size = random.below(300);
+        let every = random.pick(&[2, 7, 100]);
+        let text = text(&mut random, size, every);
+        let rare = random.pick(&[2, 30]);
+        let mut places =
+            || (0..size).filter(|&at| text[at] != b'\n' && random.below(rare) == 0).collect::<Vec<usize>>();
+        let lines = |places: &[usize]| {
+            let mut finder = Finder::new(&text);
+            places.iter().for_each(|&place| finder.take(place));
+            finder.lines()
+        };
+        let (these, those) = (places(), places());
+        let mut finder = Finder::new(&text);
+        for first in (0..size).step_by(32) {
+            let own = these.iter().filter(|&&place| (first..first + 32).contains(&place));
+            finder.take_word(first, own.fold(0, |bits, place| bits | 1 << (place - first)));
+        }
+        assert_eq!(finder.lines(), lines(&these), "case {case}");
+        let mut all = [these.clone(), those.clone()].concat();
+        all.sort_unstable();
+        assert_eq!(union(lines(&these), lines(&those)), lines(&all), "case {case}");
+    }
+}
+
 mod patterns {
     use super::*;
 
@@ -188,7 +182,7 @@ mod patterns {
 
     #[track_caller]
     fn refused(text: &[u8], position: usize, says: &str) {
-        let fault = Pattern::new(text, EXACT).expect_err("accepted");
+        let fault = Pattern::new(text, Reading::default()).expect_err("accepted");
         assert_eq!(fault.position, position, "{fault:?}");
         assert!(fault.problem.contains(says) && !fault.remedy.is_empty(), "{fault:?}");
     }
@@ -265,18 +259,10 @@ mod patterns {
     }
 }
 
-/// The cases of TRE's own tests that a row of classes can say (tests/golden/README.md).
 #[test]
 fn the_cases_of_tre() {
-    let table = std::fs::read_to_string(repository().join("tests/golden/tre_lines.tsv")).unwrap();
-    let mut cases = 0;
-    for row in table.lines().skip(1) {
-        let fields: Vec<&str> = row.split('\t').collect();
-        let [letters, edits, indels, line, expected] = fields[..] else { panic!("{row}") };
-        let rule = Rule { max_edits: edits.parse().unwrap(), indels: indels == "yes" };
-        let found = compare(line.as_bytes(), &[pattern(letters.as_bytes())], rule, row);
-        assert_eq!(found == 1, expected == "match", "{row}");
-        cases += 1;
+    for case in tre_cases() {
+        let found = compare(&case.line, &[case.pattern], case.rule, &case.row);
+        assert_eq!(found == 1, case.matches, "{}", case.row);
     }
-    assert!(cases >= 8, "{cases}");
 }

@@ -126,6 +126,27 @@ mod faults {
         refused(&["x", "-", "-"], &["only one"]);
         refused(&["-f", "nofile", "a.txt"], &["nofile"]);
         refused(&["--device", "cpu:none", "x", "a.txt"], &["no instructions called 'none'"]);
+        for several in ["all", "gpu:0,1"] {
+            refused(&["--device", several, "x", "a.txt"], &["--device", "one GPU", "gpu:INDEX"]);
+        }
+        refused(&["--device", "tpu", "x", "a.txt"], &["--device", "cpu"]);
+    }
+
+    /// A GPU that was asked for and is not there is an error, and nothing else takes its place.
+    #[test]
+    fn no_driver() {
+        for device in ["gpu", "gpu:0"] {
+            let here = folder();
+            let outcome = finish(
+                command(here.path())
+                    .env("VK_DRIVER_FILES", "/nonexistent")
+                    .env("VK_ICD_FILENAMES", "/nonexistent")
+                    .args(["grep", "--device", device, "the", "a.txt"]),
+            );
+            assert_eq!((outcome.code, outcome.stdout.as_slice()), (Some(2), &b""[..]));
+            assert!(outcome.stderr.contains("adapter"), "{}", outcome.stderr);
+        }
+        assert_eq!(printed(&["--device", "auto", "-c", "the", "a.txt"], 0), "2\n");
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod suite;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use rayon::prelude::*;
-use swalign::engine::gpu::scan::shader as scan;
+use swalign::engine::gpu::scan::{bitap, shader as scan};
 use swalign::engine::gpu::shader::{Scores, Variant};
 
 fn is_valid(text: &str, what: &str) {
@@ -30,6 +30,14 @@ fn every_kernel_of_the_scan_is_valid() {
     assert_eq!(variants.len() as u32, 2 * (scan::MOST_ROWS + 1 + scan::MOST_GAPLESS), "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl(), &format!("{variant:?}")));
     is_valid(&scan::turn_wgsl(), "turn");
+}
+
+/// The kernels for lines: for each number of words and of edits.
+#[test]
+fn every_kernel_for_lines_is_valid() {
+    let variants = bitap::Variant::all();
+    assert_eq!(variants.len() as u32, 3 * (bitap::shader::MOST_EDITS + 1) * 2, "variants are missing");
+    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl(), &format!("{variant:?}")));
 }
 
 /// The host's record of a task is laid out as the kernels read it.

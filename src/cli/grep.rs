@@ -89,7 +89,8 @@ struct OutputFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct MachineFlags {
-    /// What scans: cpu, or cpu:SET with an instruction set; the answer is the same
+    /// What scans: cpu, gpu, cpu:SET with an instruction set, or gpu:NAME with an index, a PCI id or a part of the
+    /// name; the answer is the same. auto is cpu, which is done with most files before a GPU has started
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::grep_device)]
     device: GrepDevice,
     /// Host threads [default: SLURM_CPUS_PER_TASK, else SLURM_CPUS_ON_NODE, else all cores]

@@ -100,13 +100,17 @@ pub fn search_device(text: &str) -> Result<SearchDevice, String> {
     }
 }
 
-/// What scans lines.
+/// What scans lines: `auto` is the CPU, which is done with most files before a GPU has started.
 pub fn grep_device(text: &str) -> Result<GrepDevice, String> {
-    match search_device(text) {
-        Ok(SearchDevice::Cpu(name)) => Ok(GrepDevice::Cpu(name)),
-        Ok(SearchDevice::Plain) => Ok(GrepDevice::Plain),
-        _ => Err("grep computes on the CPU; give cpu, or cpu:SET with an instruction set".to_string()),
+    if text == "all" || (text.starts_with("gpu:") && text.contains(',')) {
+        return Err("grep takes one GPU; give gpu, or one by gpu:INDEX, gpu:NAME or gpu:PCI-ID".to_string());
     }
+    search_device(text).map(|device| match device {
+        SearchDevice::Auto => GrepDevice::Cpu(None),
+        SearchDevice::Cpu(name) => GrepDevice::Cpu(name),
+        SearchDevice::Gpu(name) => GrepDevice::Gpu(name),
+        SearchDevice::Plain => GrepDevice::Plain,
+    })
 }
 
 /// bwa's form of a read group, with tabs real or written `\t`; ID comes first in what is returned.

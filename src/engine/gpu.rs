@@ -35,6 +35,7 @@ use pipeline::Pipelines;
 use shader::Scores;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, Weak};
+use std::thread;
 use std::time::Duration;
 use upload::Staging;
 use wgpu::BufferUsages;
@@ -135,14 +136,20 @@ impl Card {
     fn targets(&self, targets: &Arc<Sequences>, letters: Letters) -> Result<wgpu::Buffer, EngineError> {
         let mut resident =
             self.targets.lock().map_err(|_| EngineError::Lost("uploading the targets failed".to_string()))?;
-        if !resident.has(targets, letters) {
-            // Another engine may still be at work on the old ones.
-            *resident = Resident::new("targets");
-        }
         let pack = |codes: &[u8], words: Range<usize>, packed: &mut [u32]| {
             letters.pack_targets(codes, words, packed);
         };
-        resident.holding((&self.device, &self.staging), targets, letters, pack)
+        let on_device = (&self.device, &self.staging);
+        if resident.has(targets, letters) {
+            return resident.holding(on_device, targets, letters, pack);
+        }
+        // Another engine may still be at work on the old ones.
+        *resident = Resident::new("targets");
+        // The others wait for this. A thread that is of no worker's pool has the threads of all.
+        let resident: &mut Resident = &mut resident;
+        let upload = || resident.holding(on_device, targets, letters, pack);
+        let uploaded = thread::scope(|scope| scope.spawn(upload).join());
+        uploaded.unwrap_or_else(|_| Err(EngineError::Lost("uploading the targets failed".to_string())))
     }
 }
 

@@ -39,6 +39,11 @@ impl Class {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
     }
 
+    /// A bit for each byte.
+    pub fn bits(self) -> [u64; 4] {
+        self.0
+    }
+
     pub fn insert(&mut self, byte: u8) {
         if byte != NEWLINE {
             self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);

@@ -35,6 +35,17 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// The lines of some of the 32 bytes from `first` on, those that `bits` names; none is a newline.
+    #[inline]
+    pub fn take_word(&mut self, first: usize, mut bits: u32) {
+        while bits != 0 {
+            self.take(first + bits.trailing_zeros() as usize);
+            // The line is taken, with what else ends in it.
+            let done = self.after.saturating_sub(first);
+            bits = if done < 32 { bits >> done << done } else { 0 };
+        }
+    }
+
     pub fn lines(self) -> Vec<Span> {
         self.lines
     }
@@ -71,6 +82,17 @@ pub fn others(text: &[u8], lines: &[Span]) -> Vec<Span> {
         start = next;
     }
     others
+}
+
+/// The lines that are among these or those, in order.
+pub fn union(mut these: Vec<Span>, those: Vec<Span>) -> Vec<Span> {
+    if those.is_empty() {
+        return these;
+    }
+    these.extend(those);
+    these.sort_by_key(|line| line.start);
+    these.dedup();
+    these
 }
 
 /// Lines of the text, the last one with or without its newline.

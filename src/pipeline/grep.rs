@@ -1,25 +1,29 @@
 //! `swalign grep`: one thread reads blocks of lines, the calling thread has the lines of a block found on all
-//! threads, and writes them in order.
+//! threads, and writes them in order. With a GPU the calling thread has it begin with a block before it takes up those
+//! that were begun with before.
 
-use super::{Reporter, device, set_threads};
+mod scan;
+
+use super::{Reporter, set_threads};
+use crate::engine::gpu::scan::bitap::{Ends, Pending};
 use crate::error::{Error, Place, Result};
+use crate::grep::NEWLINE;
 use crate::grep::pattern::{Fault, Pattern, Reading};
 use crate::grep::select::{self, Span};
-use crate::grep::sliced::Sliced;
-use crate::grep::{NEWLINE, plain};
-use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
+use crate::options::{GrepOptions, GrepOutput, GrepPatterns};
 use crate::reader::{LineBlock, LineReader};
-use crate::search::Rule;
 use crate::writer::Output;
 use rayon::prelude::*;
+use scan::Scan;
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Bytes of a block, and of the pieces that threads take of it. A piece and what is made of it stay in a
-/// core's second cache.
-const BLOCK: usize = 4 << 20;
+/// Bytes of the pieces that threads take of a block. A piece and what is made of it stay in a core's second
+/// cache.
 const PIECE: usize = 512 << 10;
 /// Blocks under way: one being read, one waiting, one being searched.
 const BLOCKS: usize = 3;
@@ -54,10 +58,12 @@ enum News {
     End,
 }
 
-/// What finds lines.
-enum Scan {
-    Sliced(Sliced),
-    Plain(Vec<Pattern>, Rule),
+/// News that the writer has begun with.
+enum Stage {
+    /// With what a device has begun with.
+    Lines(LineBlock, Option<Box<Pending>>),
+    Failed(Error),
+    End,
 }
 
 struct Grep<'a> {
@@ -87,19 +93,13 @@ struct Progress {
 /// Runs `swalign grep` as `options` ask.
 pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummary> {
     set_threads(options.threads)?;
-    let rule = Rule { max_edits: options.max_edits, indels: options.indels };
-    let patterns = patterns(options)?;
-    let scan = match &options.device {
-        GrepDevice::Cpu(name) => {
-            Scan::Sliced(Sliced::new(device::instruction_set(name.as_deref())?, &patterns, rule))
-        }
-        GrepDevice::Plain => Scan::Plain(patterns, rule),
-    };
+    let scan = Scan::open(options, patterns(options)?, reporter)?;
+    let blocks = BLOCKS + scan.ahead();
     let grep = Grep { options, reporter, scan, waits: AtomicBool::new(false), wanted: AtomicUsize::new(0) };
     let mut output = Output::create(None)?;
     let (to_writer, from_reader) = sync_channel(1);
-    let (to_reader, spare) = sync_channel(BLOCKS);
-    for _ in 0..BLOCKS {
+    let (to_reader, spare) = sync_channel(blocks);
+    for _ in 0..blocks {
         // The channel holds all of them.
         let _ = to_reader.send(LineBlock::default());
     }
@@ -136,7 +136,7 @@ impl Grep<'_> {
         let waits = || self.waits.load(Ordering::Relaxed);
         while self.wanted.load(Ordering::Relaxed) <= file
             && let Ok(mut block) = spare.recv()
-            && lines.fill(&mut block, BLOCK, waits)?
+            && lines.fill(&mut block, self.scan.block(), waits)?
             && to_writer.send((file, News::Lines(block))).is_ok()
         {}
         Ok(())
@@ -151,14 +151,20 @@ impl Grep<'_> {
     ) -> Result<GrepSummary> {
         let mut summary = GrepSummary::default();
         let mut progress = Progress::default();
+        let mut begun: VecDeque<(usize, Stage)> = VecDeque::new();
         loop {
-            self.waits.store(true, Ordering::Relaxed);
-            let Ok((file, news)) = news.recv() else { return Ok(summary) };
-            self.waits.store(false, Ordering::Relaxed);
-            match news {
-                News::Lines(block) => {
-                    if self.wanted.load(Ordering::Relaxed) <= file {
-                        self.put_block(file, block.bytes(), &mut progress, output)?;
+            if begun.len() <= self.scan.ahead()
+                && let Some((file, news)) = self.next(&news, begun.is_empty())
+            {
+                begun.push_back((file, self.begin(file, news)?));
+                continue;
+            }
+            let Some((file, stage)) = begun.pop_front() else { return Ok(summary) };
+            match stage {
+                Stage::Lines(block, pending) => {
+                    if self.is_wanted(file) {
+                        let ends = self.scan.finish(block.bytes(), pending)?;
+                        self.put_block(file, block.bytes(), &ends, &mut progress, output)?;
                     }
                     if progress.selected > 0 && self.options.output == GrepOutput::Nothing {
                         return Ok(GrepSummary { selected: progress.selected, ..summary });
@@ -166,14 +172,14 @@ impl Grep<'_> {
                     // The reader may have left.
                     let _ = spare.try_send(block);
                 }
-                News::Failed(error) => {
+                Stage::Failed(error) => {
                     summary.failed = true;
                     self.reporter.note(&format!("error: {error}"));
                     // The block that it was read into is lost.
                     let _ = spare.try_send(LineBlock::default());
                     summary.selected += std::mem::take(&mut progress).selected;
                 }
-                News::End => {
+                Stage::End => {
                     let _ = spare.try_send(LineBlock::default());
                     summary.selected += self.end_file(file, &mut progress, output)?;
                 }
@@ -181,15 +187,44 @@ impl Grep<'_> {
         }
     }
 
+    /// The next news, or none after the last; where there is something else to do, only what is there already.
+    fn next(&self, news: &Receiver<(usize, News)>, idle: bool) -> Option<(usize, News)> {
+        if !idle {
+            return news.try_recv().ok();
+        }
+        self.waits.store(true, Ordering::Relaxed);
+        let next = news.recv().ok();
+        self.waits.store(false, Ordering::Relaxed);
+        next
+    }
+
+    /// Has a device begin with a block.
+    fn begin(&self, file: usize, news: News) -> Result<Stage> {
+        Ok(match news {
+            News::Lines(block) => {
+                let pending = if self.is_wanted(file) { self.scan.begin(block.bytes())? } else { None };
+                Stage::Lines(block, pending)
+            }
+            News::Failed(error) => Stage::Failed(error),
+            News::End => Stage::End,
+        })
+    }
+
+    fn is_wanted(&self, file: usize) -> bool {
+        self.wanted.load(Ordering::Relaxed) <= file
+    }
+
     /// Writes the selected lines of a block.
     fn put_block(
         &self,
         file: usize,
         text: &[u8],
+        ends: &Ends,
         progress: &mut Progress,
         output: &mut Output,
     ) -> Result<()> {
-        let pieces: Vec<Piece> = pieces(text).into_par_iter().map(|text| self.piece(text)).collect();
+        let piece = |piece| self.piece(text, piece, ends);
+        let pieces: Vec<Piece> = pieces(text).into_par_iter().map(piece).collect();
         let most = self.options.max_count.unwrap_or(u64::MAX);
         for Piece { text, mut lines } in pieces {
             lines.truncate((most - progress.selected).min(lines.len() as u64) as usize);
@@ -209,11 +244,9 @@ impl Grep<'_> {
         output.flush_now()
     }
 
-    fn piece<'a>(&self, text: &'a [u8]) -> Piece<'a> {
-        let lines = match &self.scan {
-            Scan::Sliced(scan) => scan.lines(text),
-            Scan::Plain(patterns, rule) => plain::lines(text, patterns, rule),
-        };
+    fn piece<'a>(&self, block: &'a [u8], piece: Range<usize>, ends: &Ends) -> Piece<'a> {
+        let text = &block[piece.clone()];
+        let lines = self.scan.lines(block, piece, ends);
         Piece { text, lines: if self.options.invert { select::others(text, &lines) } else { lines } }
     }
 
@@ -273,16 +306,17 @@ impl Grep<'_> {
 }
 
 /// Whole lines, cut where a piece has enough.
-fn pieces(text: &[u8]) -> Vec<&[u8]> {
+fn pieces(text: &[u8]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    let mut rest = text;
-    while rest.len() > PIECE {
-        let Some(newline) = memchr::memchr(NEWLINE, &rest[PIECE..]) else { break };
-        let (piece, others) = rest.split_at(PIECE + newline + 1);
-        pieces.push(piece);
-        rest = others;
+    let mut begin = 0;
+    while let Some(rest) = text.get(begin + PIECE..)
+        && let Some(newline) = memchr::memchr(NEWLINE, rest)
+    {
+        let end = begin + PIECE + newline + 1;
+        pieces.push(begin..end);
+        begin = end;
     }
-    pieces.push(rest);
+    pieces.push(begin..text.len());
     pieces
 }
 
@@ -306,7 +340,7 @@ fn patterns(options: &GrepOptions) -> Result<Vec<Pattern>> {
                 let mut reader = LineReader::open(path)?;
                 let mut block = LineBlock::default();
                 let mut number = 0;
-                while reader.fill(&mut block, BLOCK, || false)? {
+                while reader.fill(&mut block, PIECE, || false)? {
                     for line in select::every(block.bytes()) {
                         number += 1;
                         let place = Place { file: path.clone(), record: None, line: Some(number) };

@@ -4,6 +4,7 @@
 pub mod bam;
 pub mod command;
 pub mod golden;
+pub mod lines;
 pub mod random;
 pub mod scans;
 

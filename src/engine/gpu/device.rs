@@ -331,6 +331,12 @@ impl Device {
         self.check()
     }
 
+    /// Has callbacks called whose time has come.
+    pub fn poll(&self) -> Result<(), EngineError> {
+        self.device.poll(wgpu::PollType::Poll).map_err(|error| EngineError::Lost(error.to_string()))?;
+        self.check()
+    }
+
     /// Runs `create`; memory that is refused is an error, as is anything the driver finds invalid.
     pub fn guard<T>(&self, what: &str, create: impl FnOnce(&wgpu::Device) -> T) -> Result<T, EngineError> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);

@@ -92,6 +92,19 @@ Sweeping {
 }
 }
 
+record! {
+/// What a dispatch looks for in a text: see `shaders/bitap.wgsl`.
+Seeking {
+    /// Units of the text, of a chunk, and in front of each chunk.
+    units: u32,
+    chunk: u32,
+    before: u32,
+    /// The patterns, from the first to before the last.
+    pattern: u32,
+    patterns: u32,
+}
+}
+
 /// Threads of a workgroup: one subgroup on most cards, several pairs where pairs take fewer lanes.
 pub const THREADS: u32 = 32;
 /// Rows of a lane, at most, where a row is kept in the low bits of a score; such scores are smaller

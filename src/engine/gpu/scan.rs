@@ -5,6 +5,7 @@
 //! A length that many patterns don't share is rounded up: rows that match everything, put in front of a
 //! pattern, change none of its ends.
 
+pub mod bitap;
 mod kernels;
 pub mod shader;
 mod shape;

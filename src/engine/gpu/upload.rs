@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 /// Words that are made in one go, and pieces that one thread makes at least.
 const PIECE: usize = 1 << 10;
 const PIECES: usize = 16;
-/// Words that are staged at once: 32 MiB.
-const ROUND: usize = 1 << 23;
-/// Staging buffers that are kept.
-const POOLED: usize = 4;
+/// Words that are staged at once: 16 MiB.
+const ROUND: usize = 1 << 22;
+/// Bytes of staging buffers that are kept: some are copied from while others are written.
+const POOLED: u64 = 64 << 20;
 /// What is smaller goes through the queue's own staging.
 const LEAST: usize = 1 << 16;
 
@@ -53,10 +53,13 @@ impl Staging {
 
     /// A mapped buffer of at least `bytes`.
     fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
-        if let Ok(mut free) = self.0.lock()
-            && let Some(place) = free.iter().position(|buffer| buffer.size() >= bytes)
-        {
-            return Ok(free.swap_remove(place));
+        // Buffers come back only where somebody asks; a new one costs as much as what is written to it.
+        device.poll()?;
+        if let Ok(mut free) = self.0.lock() {
+            let fitting = free.iter().enumerate().filter(|(_, buffer)| buffer.size() >= bytes);
+            if let Some((place, _)) = fitting.min_by_key(|(_, buffer)| buffer.size()) {
+                return Ok(free.swap_remove(place));
+            }
         }
         let usage = wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC;
         buffers::create_mapped(device, "staging", usage, bytes.next_power_of_two())
@@ -67,7 +70,7 @@ impl Staging {
         let (pool, mapped) = (Arc::clone(&self.0), buffer.clone());
         buffer.slice(..).map_async(wgpu::MapMode::Write, move |result| {
             if let (Ok(()), Ok(mut free)) = (result, pool.lock())
-                && free.len() < POOLED
+                && free.iter().map(wgpu::Buffer::size).sum::<u64>() + mapped.size() <= POOLED
             {
                 free.push(mapped);
             }

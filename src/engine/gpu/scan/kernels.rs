@@ -1,5 +1,6 @@
 //! The scan's kernels that a card has compiled so far.
 
+use super::bitap;
 use super::shader::{Variant, turn_wgsl};
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::pipeline;
@@ -11,6 +12,7 @@ use std::sync::Mutex;
 pub enum Kernel {
     Turn,
     Sweep(Variant),
+    Bitap(bitap::Variant),
 }
 
 impl Kernel {
@@ -18,6 +20,7 @@ impl Kernel {
         match self {
             Kernel::Turn => turn_wgsl(),
             Kernel::Sweep(variant) => variant.wgsl(),
+            Kernel::Bitap(variant) => variant.wgsl(),
         }
     }
 
@@ -27,7 +30,7 @@ impl Kernel {
         match self {
             Kernel::Turn => &[(0, false), (1, false), (2, true)],
             Kernel::Sweep(Variant { strips: true, .. }) => all,
-            Kernel::Sweep(_) => &all[..4],
+            Kernel::Sweep(_) | Kernel::Bitap(_) => &all[..4],
         }
     }
 }

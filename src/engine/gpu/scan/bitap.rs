@@ -1,0 +1,417 @@
+//! Patterns with errors in bytes, line by line, on a GPU (`shaders/bitap.wgsl`). The text is sent as it is, and a
+//! bit comes back for each of its bytes: whether some pattern ends there. So the answer has its size before it is
+//! known.
+//!
+//! The text is cut into chunks, one for each thread, which begins so far before its chunk that it sees every stretch
+//! that ends there. It begins as where a line does; what it finds before its own is left to others.
+
+mod ends;
+pub mod shader;
+mod wanted;
+
+use super::bind;
+use super::kernels::Kernel;
+use crate::engine::gpu::Card;
+use crate::engine::gpu::buffers::{self, Grown};
+use crate::engine::gpu::device::Device;
+use crate::engine::gpu::layout::{MAX_GROUPS, Seeking};
+use crate::engine::gpu::readback::{Output, Pool};
+use crate::error::EngineError;
+use bytemuck::{bytes_of, pod_read_unaligned};
+pub use ends::Ends;
+use ends::FoundPart;
+pub use shader::Variant;
+use shader::{THREADS, UNIT};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+pub use wanted::Wanted;
+use wgpu::BufferUsages;
+
+/// Bytes of a text that are sent in one go, at most.
+const PART: usize = 32 << 20;
+/// Threads that keep a device busy.
+const BUSY: usize = 1 << 17;
+/// A chunk is so many times its overlap at least.
+const OVERLAP: usize = 4;
+/// Units of a chunk at most, where that is enough for its overlap.
+const LONGEST: usize = 1 << 8;
+/// Words that a submission computes, about: tens of milliseconds on a small GPU, far from any watchdog.
+const SUBMISSION: u64 = 4_000_000_000;
+/// Bytes of the tables of patterns that lie in one buffer.
+const TABLES: u64 = 64 << 20;
+/// Bytes of two timestamps, and a multiple at which they may lie.
+const TIMES: u64 = 16;
+const ALIGNED: u64 = 256;
+/// Four bytes behind the text: no pattern ends in them.
+const NEWLINES: u32 = u32::from_ne_bytes([b'\n'; 4]);
+
+/// Sizes that are chosen for speed; tests set them to reach all seams.
+#[derive(Clone, Copy, Debug)]
+pub struct BitapTuning {
+    /// Bytes of a chunk; `None` chooses by the text.
+    pub chunk: Option<usize>,
+    /// Bytes of a text that are sent in one go.
+    pub part: usize,
+    /// Words that a submission computes.
+    pub submission: u64,
+}
+
+impl Default for BitapTuning {
+    fn default() -> BitapTuning {
+        BitapTuning { chunk: None, part: PART, submission: SUBMISSION }
+    }
+}
+
+/// Finds where patterns end.
+pub struct Bitap {
+    card: Arc<Card>,
+    tuning: BitapTuning,
+    groups: Vec<Group>,
+    /// Units in front of a chunk.
+    before: usize,
+    pool: Arc<Pool>,
+    /// What is on the device for a text, while it is not in use.
+    slots: Mutex<Vec<Slot>>,
+    clock: Mutex<Clock>,
+}
+
+/// Patterns that one kernel looks for.
+struct Group {
+    variant: Variant,
+    kernel: wgpu::ComputePipeline,
+    tables: wgpu::Buffer,
+    patterns: u32,
+}
+
+/// The device's buffers for a text.
+struct Slot {
+    work: Grown,
+    text: Grown,
+    ends: Grown,
+    stamps: Grown,
+    times: Option<wgpu::QuerySet>,
+}
+
+/// Time in kernels so far, and the device's clock at the end of the last.
+#[derive(Default)]
+struct Clock {
+    kernel_time: Duration,
+    last_tick: u64,
+}
+
+/// A text of which a part is under way.
+pub struct Pending {
+    part: Option<Part>,
+    /// Bytes of a part.
+    most: usize,
+}
+
+/// A part of a text under way.
+struct Part {
+    own: Range<usize>,
+    /// Units in front of it.
+    lead: usize,
+    slot: Slot,
+    readback: wgpu::Buffer,
+    /// Bytes of ends, and where the timestamps lie behind them.
+    times_at: u64,
+    submission: wgpu::SubmissionIndex,
+    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+impl Bitap {
+    /// All of `wanted` fit ([`Wanted::fits`]).
+    pub fn new(card: Arc<Card>, wanted: &[Wanted]) -> Result<Bitap, EngineError> {
+        let mut by_kernel: BTreeMap<Variant, Vec<&Wanted>> = BTreeMap::new();
+        for pattern in wanted {
+            let variant = pattern
+                .variant()
+                .ok_or_else(|| EngineError::Unsupported("no kernel has so many rows or edits".to_string()))?;
+            by_kernel.entry(variant).or_default().push(pattern);
+        }
+        let mut groups = Vec::new();
+        for (variant, patterns) in by_kernel {
+            let most = TABLES / (u64::from(variant.table_words()) * 4);
+            for patterns in patterns.chunks(most as usize) {
+                groups.push(Group::new(&card, variant, patterns)?);
+            }
+        }
+        let before = wanted.iter().map(Wanted::before).max().unwrap_or(0).div_ceil(UNIT);
+        Ok(Bitap {
+            card,
+            tuning: BitapTuning::default(),
+            groups,
+            before,
+            pool: Arc::default(),
+            slots: Mutex::default(),
+            clock: Mutex::default(),
+        })
+    }
+
+    pub fn tuned(self, tuning: BitapTuning) -> Bitap {
+        Bitap { tuning, ..self }
+    }
+
+    pub fn describe(&self) -> String {
+        format!("GPU {}", self.card.name())
+    }
+
+    /// Time in kernels so far by the device's clock; zero where it has none.
+    pub fn kernel_time(&self) -> Duration {
+        self.clock.lock().map_or(Duration::ZERO, |clock| clock.kernel_time)
+    }
+
+    /// Has the device begin with a text. Several may be under way; those begun first are done first.
+    pub fn begin(&self, text: &[u8]) -> Result<Pending, EngineError> {
+        let limits = &self.card.device.limits;
+        let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        // Half of it leaves room for what is in front.
+        let most = self.tuning.part.min(usize::try_from(binding / 2).unwrap_or(usize::MAX));
+        let mut pending = Pending { part: None, most: (most / UNIT).max(1) * UNIT };
+        if !text.is_empty() && !self.groups.is_empty() {
+            pending.part = Some(self.begin_part(text, 0, &mut pending.most)?);
+        }
+        Ok(pending)
+    }
+
+    /// Waits for a text, the one that was begun with, to its end.
+    pub fn finish(&self, text: &[u8], pending: Pending) -> Result<Ends, EngineError> {
+        let Pending { mut part, mut most } = pending;
+        let mut ends = Ends::default();
+        while let Some(begun) = part.take() {
+            let done = begun.own.end;
+            ends.parts.push(self.finish_part(begun)?);
+            if done < text.len() {
+                part = Some(self.begin_part(text, done, &mut most)?);
+            }
+        }
+        Ok(ends)
+    }
+
+    /// Begins with the part of a text at `first`: of `most` bytes, or of fewer where there is no room.
+    fn begin_part(&self, text: &[u8], first: usize, most: &mut usize) -> Result<Part, EngineError> {
+        loop {
+            let own = first..text.len().min(first + *most);
+            match self.submit(text, own) {
+                Err(EngineError::OutOfMemory(_)) if *most > UNIT => *most = (*most / UNIT / 2).max(1) * UNIT,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn submit(&self, text: &[u8], own: Range<usize>) -> Result<Part, EngineError> {
+        let Card { device, staging, .. } = self.card.as_ref();
+        let free = self.slots.lock().ok().and_then(|mut free| free.pop());
+        let mut slot = free.unwrap_or_else(|| Slot::new(device));
+        let lead = self.before.min(own.start / UNIT);
+        let sent = &text[own.start - lead * UNIT..own.end];
+        let units = sent.len().div_ceil(UNIT);
+        let buffer = slot.text.with_room(device, (units * UNIT + 16) as u64)?;
+        staging.upload(device, buffer, units * UNIT / 4, |words, packed| pack(sent, words, packed))?;
+        let bytes = units as u64 * 4;
+        slot.ends.with_room(device, bytes)?;
+        let times_at = bytes.next_multiple_of(ALIGNED);
+        let readback = self.pool.take(device, times_at + TIMES)?;
+        let submission = self.dispatch(&mut slot, units, &readback, times_at)?;
+        let (sender, mapped) = channel();
+        readback.slice(0..times_at + TIMES).map_async(wgpu::MapMode::Read, move |result| {
+            // The receiver is gone only when the text was given up.
+            let _ = sender.send(result);
+        });
+        device.check()?;
+        Ok(Part { own, lead, slot, readback, times_at, submission, mapped })
+    }
+
+    /// Submits all kernels for a text of so many units, and the copy of what they find.
+    fn dispatch(
+        &self,
+        slot: &mut Slot,
+        units: usize,
+        readback: &wgpu::Buffer,
+        times_at: u64,
+    ) -> Result<wgpu::SubmissionIndex, EngineError> {
+        let device = &self.card.device;
+        let chunk = self.chunk(units);
+        let threads = units.div_ceil(chunk) as u32;
+        let steps: Vec<(&Group, Range<u32>)> =
+            self.groups.iter().flat_map(|group| group.steps(units, self.tuning.submission)).collect();
+        let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.clear_buffer(slot.ends.with_room(device, 0)?, 0, Some(units as u64 * 4));
+        for (number, (group, patterns)) in steps.iter().enumerate() {
+            if number > 0 {
+                device.queue.submit([encoder.finish()]);
+                encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            }
+            let seeking = Seeking {
+                units: units as u32,
+                chunk: chunk as u32,
+                before: self.before as u32,
+                pattern: patterns.start,
+                patterns: patterns.end,
+            };
+            let bound = slot.bind(device, group, &seeking)?;
+            let timestamp_writes = slot.stamp(number == 0, number + 1 == steps.len());
+            let mut pass =
+                encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+            pass.set_pipeline(&group.kernel);
+            pass.set_bind_group(0, &bound, &[]);
+            pass.dispatch_workgroups(threads.div_ceil(THREADS), 1, 1);
+        }
+        let ends = slot.ends.with_room(device, 0)?;
+        encoder.copy_buffer_to_buffer(ends, 0, readback, 0, units as u64 * 4);
+        if let Some(times) = &slot.times {
+            let stamps = slot.stamps.with_room(device, TIMES)?;
+            encoder.resolve_query_set(times, 0..2, stamps, 0);
+            encoder.copy_buffer_to_buffer(stamps, 0, readback, times_at, TIMES);
+        }
+        Ok(device.queue.submit([encoder.finish()]))
+    }
+
+    /// Units of a chunk.
+    fn chunk(&self, units: usize) -> usize {
+        let least = OVERLAP * self.before.max(1);
+        let wanted = match self.tuning.chunk {
+            Some(bytes) => bytes.div_ceil(UNIT).max(1),
+            None => (units / BUSY).clamp(least, least.max(LONGEST)),
+        };
+        wanted.max(units.div_ceil(MAX_GROUPS as usize * THREADS as usize))
+    }
+
+    /// Waits for a part.
+    fn finish_part(&self, part: Part) -> Result<FoundPart, EngineError> {
+        let device = &self.card.device;
+        let Part { own, lead, slot, readback, times_at, submission, mapped } = part;
+        device.wait(submission)?;
+        match mapped.recv_timeout(Duration::from_secs(10)) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(EngineError::Lost(error.to_string())),
+            Err(_) => return Err(EngineError::Lost("the ends were never mapped".to_string())),
+        }
+        let lost = |error: wgpu::MapRangeError| EngineError::Lost(error.to_string());
+        let view = readback.slice(0..times_at + TIMES).get_mapped_range().map_err(lost)?;
+        if let (Some(tick), Ok(mut clock)) = (device.tick, self.clock.lock()) {
+            let times: [u64; 2] = pod_read_unaligned(&view[times_at as usize..][..TIMES as usize]);
+            clock.add(times, tick);
+        }
+        if let Ok(mut free) = self.slots.lock() {
+            free.push(slot);
+        }
+        let bytes = (lead + own.len().div_ceil(UNIT)) * 4;
+        let words = Output::new(view, bytes, readback, Arc::clone(&self.pool));
+        let found = FoundPart { own, lead, words };
+        match found.reaches_over_the_end() {
+            true => Err(EngineError::Wrong("an end behind the text".to_string())),
+            false => Ok(found),
+        }
+    }
+}
+
+impl Clock {
+    fn add(&mut self, [begin, end]: [u64; 2], tick: f32) {
+        // A text may be stamped as begun while the one before still runs.
+        let ticks = end.saturating_sub(begin.max(self.last_tick));
+        self.last_tick = end.max(self.last_tick);
+        self.kernel_time += Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64);
+    }
+}
+
+impl Group {
+    fn new(card: &Card, variant: Variant, patterns: &[&Wanted]) -> Result<Group, EngineError> {
+        let Card { device, staging, kernels, .. } = card;
+        let kernel = kernels.get(device, Kernel::Bitap(variant))?;
+        let mut table = Vec::with_capacity(patterns.len() * variant.table_words() as usize);
+        patterns.iter().for_each(|pattern| pattern.put_table(variant.words as usize, &mut table));
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let tables = buffers::create(device, "tables of patterns", usage, table.len() as u64 * 4)?;
+        staging
+            .upload(device, &tables, table.len(), |words, packed| packed.copy_from_slice(&table[words]))?;
+        Ok(Group { variant, kernel, tables, patterns: patterns.len() as u32 })
+    }
+
+    /// The patterns of each submission for a text of so many units, if one computes so many words.
+    fn steps(&self, units: usize, submission: u64) -> impl Iterator<Item = (&Group, Range<u32>)> {
+        let cells = (units * UNIT) as u64 * self.variant.cells();
+        let most = (submission / cells.max(1)).clamp(1, u64::from(self.patterns)) as u32;
+        let step = move |first: u32| (self, first..self.patterns.min(first.saturating_add(most)));
+        (0..self.patterns).step_by(most as usize).map(step)
+    }
+}
+
+impl Slot {
+    fn new(device: &Device) -> Slot {
+        let storage = |label, more| Grown::new(label, BufferUsages::STORAGE | more);
+        let times = device.tick.map(|_| {
+            device.device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: None,
+                ty: wgpu::QueryType::Timestamp,
+                count: 2,
+            })
+        });
+        Slot {
+            work: storage("seeking", BufferUsages::COPY_DST),
+            text: storage("text", BufferUsages::COPY_DST),
+            ends: storage("ends", BufferUsages::COPY_DST | BufferUsages::COPY_SRC),
+            stamps: Grown::new("timestamps", BufferUsages::QUERY_RESOLVE | BufferUsages::COPY_SRC),
+            times,
+        }
+    }
+
+    /// Binds what a kernel needs, and tells it what to do from the next submission on.
+    fn bind(
+        &mut self,
+        device: &Device,
+        group: &Group,
+        seeking: &Seeking,
+    ) -> Result<wgpu::BindGroup, EngineError> {
+        let work = self.work.with_room(device, size_of::<Seeking>() as u64)?;
+        device.queue.write_buffer(work, 0, bytes_of(seeking));
+        let (text, ends) = (self.text.with_room(device, 0)?, self.ends.with_room(device, 0)?);
+        bind(device, &group.kernel, &[work, text, &group.tables, ends])
+    }
+
+    /// The timestamps that a pass writes.
+    fn stamp(&self, is_first: bool, is_last: bool) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        let query_set = self.times.as_ref().filter(|_| is_first || is_last)?;
+        Some(wgpu::ComputePassTimestampWrites {
+            query_set,
+            beginning_of_pass_write_index: is_first.then_some(0),
+            end_of_pass_write_index: is_last.then_some(1),
+        })
+    }
+}
+
+/// The words `words` of a text's bytes, with newlines behind it.
+fn pack(text: &[u8], words: Range<usize>, packed: &mut [u32]) {
+    let bytes = &text[text.len().min(words.start * 4)..text.len().min(words.end * 4)];
+    let (whole, last) = bytes.as_chunks::<4>();
+    packed.iter_mut().zip(whole).for_each(|(word, bytes)| *word = u32::from_le_bytes(*bytes));
+    packed[whole.len()..].fill(NEWLINES);
+    if !last.is_empty() {
+        let mut bytes = NEWLINES.to_ne_bytes();
+        bytes[..last.len()].copy_from_slice(last);
+        packed[whole.len()] = u32::from_le_bytes(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newlines_stand_behind_a_text() {
+        for len in [0, 1, 3, 4, 5, 31, 32, 33] {
+            let text: Vec<u8> = (0..len).map(|k| b'a' + k).collect();
+            for words in [0..16, 1..2, 7..10] {
+                let mut packed = vec![7; words.len()];
+                pack(&text, words.clone(), &mut packed);
+                let bytes: Vec<u8> = packed.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let expected = |place| text.get(place).copied().unwrap_or(b'\n');
+                let expected: Vec<u8> = (words.start * 4..words.end * 4).map(expected).collect();
+                assert_eq!(bytes, expected, "{len} {words:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Patterns, and their tables as kernels look bytes up in them.
+
+use super::shader::{BYTES, Variant};
+
+/// A pattern.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The bytes of each row, a bit each; never the newline.
+    pub rows: Vec<[u64; 4]>,
+    /// Most edits.
+    pub edits: usize,
+    /// Whether insertions and deletions are edits.
+    pub gaps: bool,
+}
+
+impl Wanted {
+    /// Whether there is a kernel for it. With gaps it has more rows than edits, else it ends everywhere.
+    pub fn fits(&self) -> bool {
+        self.variant().is_some() && !(self.gaps && self.edits >= self.rows.len())
+    }
+
+    pub(super) fn variant(&self) -> Option<Variant> {
+        Variant::new(self.rows.len(), self.edits, !self.gaps)
+    }
+
+    /// Bytes of its longest stretch less one.
+    pub(super) fn before(&self) -> usize {
+        let longest = self.rows.len() + if self.gaps { self.edits } else { 0 };
+        longest.saturating_sub(1)
+    }
+
+    /// Adds for each byte the rows that have it not.
+    pub(super) fn put_table(&self, words: usize, table: &mut Vec<u32>) {
+        let first = words * u32::BITS as usize - self.rows.len();
+        for byte in 0..BYTES as usize {
+            let begin = table.len();
+            table.resize(begin + words, 0);
+            for (row, has) in (first..).zip(&self.rows) {
+                let differs = has[byte / 64] >> (byte % 64) & 1 == 0;
+                table[begin + row / 32] |= u32::from(differs) << (row % 32);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_at_the_upper_end() {
+        let a = [0, 1 << (b'a' - 64), 0, 0];
+        let any = [u64::MAX; 4];
+        let wanted = Wanted { rows: vec![a, any, a], edits: 1, gaps: true };
+        let mut table = Vec::new();
+        wanted.put_table(2, &mut table);
+        assert_eq!(table.len(), 512);
+        assert_eq!(table[2 * usize::from(b'a')..][..2], [0, 0]);
+        assert_eq!(table[2 * usize::from(b'b')..][..2], [0, 0b101 << 29]);
+        assert!(wanted.fits() && !Wanted { edits: 3, ..wanted.clone() }.fits());
+        assert!(Wanted { edits: 3, gaps: false, ..wanted }.fits());
+    }
+}

@@ -1,0 +1,73 @@
+//! Patterns and texts for `swalign grep`, and the cases from outside.
+
+use super::random::Random;
+use super::text as file;
+use swalign::grep::pattern::{Pattern, Reading};
+use swalign::search::Rule;
+
+pub const LITERAL: Reading = Reading { literal: true, any_case: false };
+
+pub fn pattern(text: &[u8]) -> Pattern {
+    Pattern::new(text, Reading::default())
+        .unwrap_or_else(|fault| panic!("{}: {fault:?}", text.escape_ascii()))
+}
+
+/// Letters of few kinds, so that there is something to find; one in `every` ends a line.
+pub fn text(random: &mut Random, len: usize, every: usize) -> Vec<u8> {
+    let letter = |random: &mut Random| random.pick(b"abAB.\0\r\xe9");
+    (0..len).map(|_| if random.below(every) == 0 { b'\n' } else { letter(random) }).collect()
+}
+
+/// A stretch of the text without newlines, with so many edits, as a literal pattern; filled up where it is short.
+pub fn planted(random: &mut Random, text: &[u8], len: usize, edits: usize) -> Vec<u8> {
+    let begin = random.below(text.len() + 1 - len.min(text.len()));
+    let stretch = &text[begin..(begin + len).min(text.len())];
+    let mut letters: Vec<u8> = stretch.iter().map(|&byte| if byte == b'\n' { b'b' } else { byte }).collect();
+    letters.resize(len, b'a');
+    for _ in 0..edits {
+        let place = random.below(letters.len());
+        letters[place] = random.pick(b"abABx");
+    }
+    letters
+}
+
+/// Up to three patterns of up to 13 classes.
+pub fn patterns_of_classes(random: &mut Random) -> Vec<Pattern> {
+    let places: [&[u8]; 12] =
+        [b"a", b"b", b".", b"\\.", b"[ab]", b"[^a]", b"\\w", b"\\W", b"\\s", b"[A-B]", b"\\x00", b"\\xe9"];
+    let reading = Reading { literal: false, any_case: random.below(2) == 0 };
+    (0..random.below(4))
+        .map(|_| {
+            let len = random.below(14);
+            let letters: Vec<u8> = (0..len).flat_map(|_| random.pick(&places).to_vec()).collect();
+            Pattern::new(&letters, reading).unwrap()
+        })
+        .collect()
+}
+
+/// A case of TRE's own tests that a row of classes can say (tests/golden/README.md).
+pub struct TreCase {
+    pub row: String,
+    pub pattern: Pattern,
+    pub rule: Rule,
+    pub line: Vec<u8>,
+    pub matches: bool,
+}
+
+pub fn tre_cases() -> Vec<TreCase> {
+    let table = file("tests/golden/tre_lines.tsv");
+    let case = |row: &str| {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let [letters, edits, indels, line, expected] = fields[..] else { panic!("{row}") };
+        TreCase {
+            row: row.to_string(),
+            pattern: pattern(letters.as_bytes()),
+            rule: Rule { max_edits: edits.parse().unwrap(), indels: indels == "yes" },
+            line: line.as_bytes().to_vec(),
+            matches: expected == "match",
+        }
+    };
+    let cases: Vec<TreCase> = table.lines().skip(1).map(case).collect();
+    assert!(cases.len() >= 8, "{}", cases.len());
+    cases
+}
