@@ -16,9 +16,9 @@ use swalign::engine::gpu::layout::Letters;
 use swalign::options::{DeviceChoice, FilterChoice, Format, Mode, Options, ScoringChoice};
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
-use swalign::writer::Writer;
 use swalign::writer::bgzf::{GROUP, groups};
 use swalign::writer::tags::{Differences, Residues};
+use swalign::writer::{Targets, Writer};
 use tempfile::NamedTempFile;
 
 fn main() {
@@ -186,6 +186,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         secondary_ratio: 0.8,
         max_hits: 1,
         part: None,
+        ref_part: None,
         resume: false,
         filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
@@ -204,7 +205,8 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
 }
 
 fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> Writer {
-    Writer::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), names, targets).expect("header")
+    Writer::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), Targets::whole(names, targets))
+        .expect("header")
 }
 
 #[divan::bench(args = [200_000, 1_000_000], sample_count = 20)]

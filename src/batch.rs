@@ -14,6 +14,12 @@ pub struct Sequences {
 }
 
 impl Sequences {
+    /// Makes room for so many more sequences of so many residues in all.
+    pub fn reserve(&mut self, sequences: usize, residues: usize) {
+        self.ends.reserve_exact(sequences);
+        self.codes.reserve_exact(residues);
+    }
+
     /// Appends one sequence of codes.
     pub fn push(&mut self, codes: impl IntoIterator<Item = u8>) {
         self.codes.extend(codes);

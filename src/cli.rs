@@ -70,8 +70,9 @@ enum Sub {
     Grep(Box<grep::Grep>),
     /// Join the outputs of all parts of a run into what the whole run would have written
     ///
-    /// The parts were written with --part and -o, and have their .swalign files beside them. All parts must
-    /// be there, in any order, and be of the same command. It works on all formats that --part writes.
+    /// The parts were written with -o and either --part or --ref-part, and have their .swalign files beside them.
+    /// All parts must be there, in any order, and be of the same command. It works on all formats that --part and
+    /// --ref-part write, and OUT is in the format of the parts, whatever its name.
     Merge(Merge),
     /// List the devices, and which one is the default
     Devices,
@@ -100,6 +101,21 @@ struct All {
     reference: Option<PathBuf>,
     #[command(flatten)]
     flags: Flags,
+    /// Only part I of N of the references, from 1, such as 2/8: with the others, joined by `swalign merge`, the
+    /// bytes of the whole
+    ///
+    /// For references that are larger than the memory. Parts are stretches of whole references, about equal in
+    /// letters; one may be empty. A part reads all references twice, and holds the letters of its own only. It
+    /// has a record of each query, so that `merge` needs all parts, and chooses anew. REFERENCE must be a file.
+    /// Queries whose hits are in other parts are searched down to --min-score: set it as high as will do.
+    #[arg(
+        long,
+        value_name = "I/N",
+        value_parser = values::share,
+        help_heading = "Parts",
+        conflicts_with = "part"
+    )]
+    ref_part: Option<Share>,
 }
 
 #[derive(Args)]
@@ -282,6 +298,7 @@ Examples:
   swalign --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa families.fa
   swalign pairs --both-strands amplicons.fa expected.fa
   swalign --part 2/8 --resume -o part.2.bam reads.fq.gz genome.fa
+  swalign --ref-part 2/8 --resume -o part.2.bam reads.fq.gz database.fa
   swalign merge out.bam part.*.bam
   A file that is named like a subcommand is given as ./pairs, ./search or ./devices.
 
@@ -347,7 +364,7 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
     let matches = Arguments::command().try_get_matches_from(&line).map_err(clearer)?;
     let command_line = line::of_records(&Arguments::command(), &matches);
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
-    let (mode, query, reference, flags) = match subcommand {
+    let (mode, query, reference, flags, ref_part) = match subcommand {
         Some(Sub::Devices) => return Ok(Command::Devices),
         Some(Sub::Search(search)) => {
             return Ok(Command::Search(Box::new(search.resolve(command_line)?)));
@@ -361,9 +378,9 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
             return Ok(Command::Merge(MergeOptions { output, parts, verbosity: u8::from(!quiet) }));
         }
         Some(Sub::Grep(grep)) => return Ok(Command::Grep(Box::new(grep.resolve()?))),
-        Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags),
+        Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags, None),
         None => match (all.query, all.reference) {
-            (Some(query), Some(reference)) => (Mode::All, query, reference, all.flags),
+            (Some(query), Some(reference)) => (Mode::All, query, reference, all.flags, all.ref_part),
             _ => {
                 return Err(usage(ErrorKind::MissingRequiredArgument, "give QUERY and REFERENCE"));
             }
@@ -374,7 +391,8 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
         let text = "--both-strands needs DNA; leave it out or set --alphabet dna";
         return Err(usage(ErrorKind::ArgumentConflict, text));
     }
-    Ok(Command::Align(Box::new(flags.resolve(mode, query, reference, command_line))))
+    let options = flags.resolve(mode, query, reference, command_line);
+    Ok(Command::Align(Box::new(Options { ref_part, ..options })))
 }
 
 /// Refuses to write BAM where a person would have to read it.
@@ -430,6 +448,7 @@ impl Flags {
             secondary_ratio: hits.secondary_ratio,
             max_hits: hits.max_hits,
             part: parts.part,
+            ref_part: None,
             resume: parts.resume,
             filter: match machine.filter {
                 FilterName::Auto => FilterChoice::Auto,

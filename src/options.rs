@@ -23,6 +23,15 @@ pub struct Share {
     pub of: u32,
 }
 
+/// What parts are stretches of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PartsOf {
+    /// The queries, or the texts of a search.
+    #[default]
+    Queries,
+    References,
+}
+
 /// Which device computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
@@ -254,6 +263,8 @@ pub struct Options {
     pub max_hits: usize,
     /// Only this part of the queries.
     pub part: Option<Share>,
+    /// Only this part of the references.
+    pub ref_part: Option<Share>,
     /// Nothing is done if the output is there, whole, and of this command.
     pub resume: bool,
     pub filter: FilterChoice,

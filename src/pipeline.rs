@@ -27,10 +27,12 @@ use crate::engine::Guarded;
 use crate::error::{EngineError, Error, Result};
 use crate::hits::{self, Effort, Rules, Scope};
 use crate::options::{FilterChoice, Mode, Options, default_min_score};
-use crate::reader::{Queries, Reader, Record, References, read_references};
+use crate::reader::{Queries, Reader, Record, References, read_reference_part, read_references};
 use crate::scoring::Scoring;
 use crate::writer::bgzf::{self, Joint, Part};
-use crate::writer::{Output, Writer};
+use crate::writer::receipt::Choice;
+use crate::writer::tags::Typical;
+use crate::writer::{Output, Targets, Writer};
 use device::{Crew, Device};
 use finder::Finder;
 use rayon::prelude::*;
@@ -115,7 +117,7 @@ struct Run<'a> {
     targets: Arc<Sequences>,
     /// Where they come from, as errors show it.
     target_file: PathBuf,
-    /// Residues of the longest.
+    /// Residues of the longest of all, those of other parts too.
     longest_target: usize,
     scoring: Arc<Scoring>,
     rules: Rules,
@@ -181,7 +183,7 @@ pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
             let frame =
                 (run.writer.header().iter().map(|part| part.len() as u64).sum(), run.writer.joint()?.end());
             let records = (summary.before, summary.before + summary.queries);
-            noted.finish(output, options.output.as_deref(), frame, records)?;
+            noted.finish(output, options.output.as_deref(), frame, records, Some(run.choice()))?;
         }
     }
     summary.elapsed = begun.elapsed();
@@ -213,10 +215,16 @@ struct Inputs {
 
 impl Inputs {
     fn read(options: &Options, reporter: &dyn Reporter) -> Result<Inputs> {
-        let mut reader = Reader::open(&options.reference)?;
+        let mut reader = match options.ref_part {
+            None => Reader::open(&options.reference)?,
+            Some(_) => Reader::open_twice(&options.reference)?,
+        };
         let mut queries = Reader::open_share(&options.query, options.part, bgzf::GROUP)?;
         queries.peek()?;
-        let references = read_references(&mut reader, options.alphabet)?;
+        let references = match options.ref_part {
+            None => read_references(&mut reader, options.alphabet)?,
+            Some(share) => read_reference_part(&mut reader, options.alphabet, share)?,
+        };
         warn(reporter, reader.warning());
         let (alphabet, given) = (references.alphabet, options.alphabet.is_some());
         let queries = Queries::new(queries, alphabet, given, strands(options, alphabet) == 2);
@@ -235,6 +243,17 @@ fn warn(reporter: &dyn Reporter, warning: Option<String>) {
     }
 }
 
+/// What the references are, for a curious user.
+fn told(targets: &Targets, longest: usize) -> String {
+    let Targets { names, lengths, sequences, .. } = targets;
+    let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
+    let own = match sequences.len() == names.len() {
+        true => String::new(),
+        false => format!("; of this part {}, {} letters", sequences.len(), sequences.codes().len()),
+    };
+    format!("{} references, {letters} letters, the longest {longest}{own}", names.len())
+}
+
 impl<'a> Run<'a> {
     fn new(
         options: &'a Options,
@@ -246,20 +265,22 @@ impl<'a> Run<'a> {
         let alphabet = references.alphabet;
         let scoring = Arc::new(options.scoring.resolve(alphabet)?);
         let min_score = options.min_score.unwrap_or_else(|| default_min_score(&scoring));
+        // What a query is refused for must not depend on the part.
+        let longest_target = references.lengths.iter().max().map_or(0, |&len| len as usize);
         let targets = Arc::new(references.sequences);
-        let writer =
-            Writer::new(options, min_score, Arc::clone(&scoring), references.names, Arc::clone(&targets))?;
+        let named = Targets {
+            names: references.names,
+            lengths: references.lengths,
+            sequences: Arc::clone(&targets),
+            first: references.first,
+        };
+        reporter.detail(&told(&named, longest_target));
+        let writer = Writer::new(options, min_score, Arc::clone(&scoring), named)?;
         let rules = Rules {
             min_score,
             secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,
             max_hits: options.max_hits,
         };
-        let longest_target = targets.iter().map(<[u8]>::len).max().unwrap_or(0);
-        reporter.detail(&format!(
-            "{} references, {} letters, the longest {longest_target}",
-            targets.len(),
-            targets.codes().len()
-        ));
         reporter.detail(&format!("{scoring}, min_score={min_score}"));
         let strands = strands(options, alphabet);
         let by_index = || Filter::by_index(&targets, &scoring, strands);
@@ -285,6 +306,12 @@ impl<'a> Run<'a> {
             cells: AtomicU64::new(FIRST_CELLS),
             reading: AtomicU64::new(0),
         })
+    }
+
+    /// How hits are chosen, for those who join parts.
+    fn choice(&self) -> Choice {
+        let Rules { min_score, secondary_ppm, max_hits } = self.rules;
+        Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring) }
     }
 
     /// Writes the header, then runs reader, workers and writer until the input is at its end or one

@@ -25,7 +25,7 @@ mod texts;
 pub use lines::{LineBlock, LineReader};
 pub use names::first_repeated;
 pub use queries::Queries;
-pub use references::{References, read_references};
+pub use references::{References, read_reference_part, read_references};
 pub use share::Slice;
 pub use texts::{Text, Texts, read_lengths, read_patterns, slices};
 
@@ -104,8 +104,14 @@ impl Reader {
     /// part, all of it.
     pub fn open_share(path: &Path, share: Option<Share>, group: usize) -> Result<Reader> {
         let Some(share) = share else { return Reader::open(path) };
-        let slice = Slice { share, group: group as u64, before: 0, total: size(path)? };
+        let slice = Slice { share, group: group as u64, before: 0, total: size(path, "--part")? };
         Reader::open_slice(path, slice)
+    }
+
+    /// Opens a file that can be read twice, as a part of the references is.
+    pub fn open_twice(path: &Path) -> Result<Reader> {
+        size(path, "--ref-part")?;
+        Reader::open(path)
     }
 
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
@@ -301,15 +307,15 @@ impl Reader {
     }
 }
 
-/// Bytes of a file that can be read in parts.
-fn size(path: &Path) -> Result<u64> {
+/// Bytes of a file that can be read in parts, as the option `flag` wants it.
+fn size(path: &Path, flag: &str) -> Result<u64> {
     let metadata = std::fs::metadata(path).map_err(|source| unopened(path, source));
     match (path == Path::new("-"), metadata) {
         (false, Ok(metadata)) if metadata.is_file() => Ok(metadata.len()),
         (false, Err(error)) => Err(error),
         (stdin, _) => {
             let name = if stdin { "stdin".into() } else { path.display().to_string() };
-            let text = format!("--part: {name} can't be read in parts; give a file, as it lies on a disk");
+            let text = format!("{flag}: {name} can't be read in parts; give a file, as it lies on a disk");
             Err(Error::Usage(text))
         }
     }

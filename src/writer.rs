@@ -9,6 +9,7 @@ mod oracle;
 pub mod output;
 mod paf;
 pub mod receipt;
+pub mod reread;
 mod sam;
 pub mod tags;
 pub mod temporary;
@@ -40,32 +41,39 @@ pub struct Writer {
     lines: Lines,
     /// ID of the read group.
     read_group: Option<String>,
+    /// The records are of a part of the references, and must hold what joining such parts takes.
+    of_part: bool,
+}
+
+/// The references of a run, as its output names them.
+#[derive(Clone, Debug)]
+pub struct Targets {
+    /// Names and letters of all references.
+    pub names: Vec<String>,
+    pub lengths: Vec<u32>,
+    /// The codes of those that the queries meet, which are all, or of a part the ones from `first` on.
+    pub sequences: Arc<Sequences>,
+    pub first: usize,
 }
 
 impl Writer {
-    /// A writer for a run of `options` with its resolved least score and scoring, against `targets`
-    /// under these `names`. Everything that can't stand in a header is refused here, before anything
-    /// is written.
-    pub fn new(
-        options: &Options,
-        min_score: i32,
-        scoring: Arc<Scoring>,
-        names: Vec<String>,
-        targets: Arc<Sequences>,
-    ) -> Result<Writer> {
+    /// A writer for a run of `options` with its resolved least score and scoring, against `targets`.
+    /// Everything that can't stand in a header is refused here, before anything is written.
+    pub fn new(options: &Options, min_score: i32, scoring: Arc<Scoring>, targets: Targets) -> Result<Writer> {
         let group = options.read_group.as_deref().map(header::read_group).transpose()?;
         let read_group = group.as_ref().map(|(id, _)| id.clone());
         // In formats without a header too: what is refused does not depend on the format.
-        let text = header::text(options, min_score, &scoring, group, &names, &targets)?;
+        let text = header::text(options, min_score, &scoring, group, &targets)?;
         let header = match options.format {
             Format::Sam => text,
-            Format::Bam => vec![bgzf::pack(&bam_header(options, &scoring, &text, &names, &targets)?)?],
+            Format::Bam => vec![bgzf::pack(&bam_header(options, &scoring, &text, &targets)?)?],
             Format::Paf => Vec::new(),
         };
         let residues = Residues::new(scoring.alphabet);
         let (eqx, query) = (options.eqx, options.query.clone());
-        let lines = Lines { names, targets, scoring, residues, eqx, query };
-        Ok(Writer { format: options.format, header, lines, read_group })
+        let lines = Lines { targets, scoring, residues, eqx, query };
+        let of_part = options.ref_part.is_some();
+        Ok(Writer { format: options.format, header, lines, read_group, of_part })
     }
 
     /// The header, in parts.
@@ -102,7 +110,7 @@ impl Writer {
             match self.format {
                 Format::Sam => sam::push(&mut out, line, group),
                 Format::Bam => return bam::push(&mut out, line, group),
-                Format::Paf => paf::push(&mut out, line, &self.lines.residues),
+                Format::Paf => paf::push(&mut out, line, &self.lines.residues, self.of_part),
             }
             Ok(())
         })?;
@@ -110,19 +118,21 @@ impl Writer {
     }
 }
 
+impl Targets {
+    /// All references are met.
+    pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> Targets {
+        let lengths = sequences.iter().map(|codes| codes.len() as u32).collect();
+        Targets { names, lengths, sequences, first: 0 }
+    }
+}
+
 /// The header of BAM, not yet packed.
-fn bam_header(
-    options: &Options,
-    scoring: &Scoring,
-    text: &[Vec<u8>],
-    names: &[String],
-    targets: &Sequences,
-) -> Result<Vec<u8>> {
+fn bam_header(options: &Options, scoring: &Scoring, text: &[Vec<u8>], targets: &Targets) -> Result<Vec<u8>> {
     if scoring.alphabet == Alphabet::Protein {
         let problem = "BAM has letters for nucleotides only; write proteins as SAM or PAF (--format)";
         return Err(Error::Usage(problem.to_string()));
     }
-    bam::header(text, names, targets).ok_or_else(|| {
+    bam::header(text, targets).ok_or_else(|| {
         let place = Place { file: options.reference.clone(), ..Place::default() };
         let problem = "BAM can't hold so many references: its header has more than 2 GiB";
         Error::input(place, problem, "write SAM or PAF (--format), which have no such limit")

@@ -73,6 +73,17 @@ fn proteins() {
     same_bytes(&["--max-hits", "5", "data/proteins_20.fa", "data/uniprot_60.fa"], &[&[], &["--batch", "3"]]);
 }
 
+/// The first of two parts of one reference is empty: nothing is left for the device.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn parts_of_references() {
+    let relatives = ["--max-hits", "2", "data/amplicon_16s.fq.gz", "data/16s_20.fa"];
+    same_bytes(&[&["--ref-part", "2/3"][..], &relatives].concat(), &[&[]]);
+    for part in ["1/2", "2/2"] {
+        same_bytes(&["--ref-part", part, "data/artic_v3_primers.fa", "data/sars2.fa"], &[&[]]);
+    }
+}
+
 /// Primers, with what the device does, and with what it leaves to the cores.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]

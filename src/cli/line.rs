@@ -5,7 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 
 /// Options that change no record, but where they go, how they are computed, or how many of them there are.
 /// Runs that differ in these alone have the same header, so that their parts can be joined.
-const OF_THE_RUN: [&str; 12] = [
+const OF_THE_RUN: [&str; 13] = [
     "batch",
     "checked_shaders",
     "count",
@@ -15,6 +15,7 @@ const OF_THE_RUN: [&str; 12] = [
     "output",
     "part",
     "quiet",
+    "ref_part",
     "resume",
     "threads",
     "verbose",

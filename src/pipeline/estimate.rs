@@ -21,7 +21,7 @@ pub fn cells(options: &Options) -> Option<u64> {
             Reader::open(&options.reference).ok()?.peek().ok()??.sequence.len() as u64
         }
     };
-    let parts = options.part.map_or(1, |part| u64::from(part.of));
+    let parts = options.part.or(options.ref_part).map_or(1, |part| u64::from(part.of));
     Some((queries / parts).saturating_mul(against).saturating_mul(strands))
 }
 

@@ -1,8 +1,11 @@
-//! `swalign merge`: the parts of a run, checked by their receipts and joined in their order.
+//! `swalign merge`: the parts of a run, checked by their receipts. Those of queries are joined in their order,
+//! those of references query by query.
+
+mod references;
 
 use super::Reporter;
 use crate::error::{Error, Place, Result};
-use crate::options::{MergeOptions, Share};
+use crate::options::{MergeOptions, PartsOf, Share};
 use crate::writer::Output;
 use crate::writer::receipt::{self, Receipt};
 use std::fs::File;
@@ -25,14 +28,40 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     parts.sort_by_key(|part| part.number());
     check(&parts)?;
     let mut output = Output::create(options.output.as_deref())?;
-    let mut header = Vec::new();
-    for (index, part) in parts.iter().enumerate() {
-        part.join(index == 0, index + 1 == parts.len(), &mut header, &mut output)?;
-    }
+    let (told, records) = match parts.first().map(|part| part.receipt.task.parts_of) {
+        Some(PartsOf::References) => ("parts of the references, of", references::join(&parts, &mut output)?),
+        _ => ("parts of", join(&parts, &mut output)?),
+    };
     output.finish()?;
-    let records: u64 = parts.iter().map(|part| part.receipt.records.1 - part.receipt.records.0).sum();
-    reporter.note(&format!("joined {} parts of {records} records", parts.len()));
+    reporter.note(&format!("joined {} {told} {records} records", parts.len()));
     Ok(())
+}
+
+/// Joins parts of the queries, and gives the number of their records.
+fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
+    let mut header = Header::default();
+    for (index, part) in parts.iter().enumerate() {
+        part.join(index + 1 == parts.len(), &mut header, output)?;
+    }
+    Ok(parts.iter().map(|part| part.receipt.records.1 - part.receipt.records.0).sum())
+}
+
+/// The header of all parts, once the first was seen.
+#[derive(Default)]
+struct Header(Option<Vec<u8>>);
+
+impl Header {
+    /// Writes the first one, and holds the others against it.
+    fn take(&mut self, of_part: Vec<u8>, part: &Part, output: &mut Output) -> Result<()> {
+        match &self.0 {
+            None => output.put(self.0.insert(of_part)),
+            Some(header) if *header == of_part => Ok(()),
+            Some(_) => {
+                let problem = "its header is not that of the other parts";
+                Err(refused(part.path, problem, "write all parts with the same references"))
+            }
+        }
+    }
 }
 
 impl<'a> Part<'a> {
@@ -40,7 +69,7 @@ impl<'a> Part<'a> {
         let Some(receipt) = receipt::read(path)? else {
             let problem =
                 format!("{} is missing, or of another version of swalign", receipt::path(path).display());
-            let remedy = "a part is written with --part and -o, and its .swalign file stays beside it: \
+            let remedy = "a part is written with -o and --part or --ref-part, and its .swalign file stays beside it: \
                           write this one again";
             return Err(refused(path, problem, remedy));
         };
@@ -60,23 +89,28 @@ impl<'a> Part<'a> {
         self.receipt.task.part.number
     }
 
-    /// Appends the part's records, behind the first one's header and before the last one's end.
-    fn join(&self, first: bool, last: bool, header: &mut Vec<u8>, output: &mut Output) -> Result<()> {
+    /// Opens the part at its first record, with the header before it.
+    fn open(&self) -> Result<(Vec<u8>, File)> {
         let failed = |source| Error::io(self.path, source);
-        let Receipt { header: own, end, bytes, .. } = self.receipt;
         let mut file = File::open(self.path).map_err(failed)?;
-        let mut of_part = Vec::new();
-        (&mut file).take(own).read_to_end(&mut of_part).map_err(failed)?;
-        if first {
-            *header = of_part;
-            output.put(header)?;
-        } else if *header != of_part {
-            let problem = "its header is not that of the other parts";
-            return Err(refused(self.path, problem, "write all parts with the same references"));
-        }
-        let mut left = bytes - own - if last { 0 } else { end };
-        let mut buffer = vec![0; BUFFER];
+        let (own, mut header) = (self.receipt.header, Vec::new());
+        (&mut file).take(own).read_to_end(&mut header).map_err(failed)?;
         file.seek(SeekFrom::Start(own)).map_err(failed)?;
+        Ok((header, file))
+    }
+
+    /// Bytes of the records.
+    fn bytes(&self) -> u64 {
+        self.receipt.bytes - self.receipt.header - self.receipt.end
+    }
+
+    /// Appends the part's records, behind the first one's header and before the last one's end.
+    fn join(&self, last: bool, header: &mut Header, output: &mut Output) -> Result<()> {
+        let failed = |source| Error::io(self.path, source);
+        let (of_part, mut file) = self.open()?;
+        header.take(of_part, self, output)?;
+        let mut left = self.bytes() + if last { self.receipt.end } else { 0 };
+        let mut buffer = vec![0; BUFFER];
         while left > 0 {
             let wanted = left.min(BUFFER as u64) as usize;
             file.read_exact(&mut buffer[..wanted]).map_err(failed)?;
@@ -97,12 +131,12 @@ fn check(parts: &[Part]) -> Result<()> {
             let told = |task: &receipt::Task| {
                 let bytes: Vec<String> = task.inputs.iter().map(|input| input.bytes.to_string()).collect();
                 let Share { of, .. } = task.part;
-                format!(
-                    "`{}` as {} in {of} parts, of inputs of {} bytes",
-                    task.command,
-                    task.format,
-                    bytes.join(", ")
-                )
+                let parts = match task.parts_of {
+                    PartsOf::Queries => "parts",
+                    PartsOf::References => "parts of the references",
+                };
+                let (command, format, bytes) = (&task.command, &task.format, bytes.join(", "));
+                format!("`{command}` as {format} in {of} {parts}, of inputs of {bytes} bytes")
             };
             let problem = format!(
                 "it is of another run than {}: {}, not {}",
@@ -133,6 +167,14 @@ fn check(parts: &[Part]) -> Result<()> {
         let problem = format!("part {next}{others} of its run is missing");
         return Err(refused(first.path, problem, "write it, and give all parts"));
     }
+    match task.parts_of {
+        PartsOf::Queries => check_sequence(parts),
+        PartsOf::References => references::check(parts),
+    }
+}
+
+/// Each part of the queries must begin where the one before it ends.
+fn check_sequence(parts: &[Part]) -> Result<()> {
     for pair in parts.windows(2) {
         let (end, begin) = (pair[0].receipt.records.1, pair[1].receipt.records.0);
         if end != begin {

@@ -2,9 +2,9 @@
 
 use super::Reporter;
 use crate::error::Result;
-use crate::options::{Format, Options, Patterns, SearchFormat, SearchOptions};
+use crate::options::{Format, Options, PartsOf, Patterns, SearchFormat, SearchOptions};
 use crate::writer::Output;
-use crate::writer::receipt::{Receipt, Task};
+use crate::writer::receipt::{Choice, Receipt, Task};
 use std::path::Path;
 
 /// A run whose output is written down.
@@ -15,25 +15,31 @@ pub struct Noted {
 impl Noted {
     /// `None` for a run that is neither a part nor may be resumed.
     pub fn of(options: &Options) -> Option<Noted> {
-        (options.part.is_some() || options.resume).then(|| Noted { task: task(options) })
+        let is_part = options.part.or(options.ref_part).is_some();
+        (is_part || options.resume).then(|| Noted { task: task(options) })
     }
 
     pub fn of_search(options: &SearchOptions) -> Option<Noted> {
         (options.part.is_some() || options.resume).then(|| Noted { task: search_task(options) })
     }
 
-    /// Finishes an output with this header and end, and then says what it is, where it is a file.
+    /// Finishes an output with this header and end, and then says what it is, where it is a file. `choice` is
+    /// how hits were chosen.
     pub fn finish(
         self,
         output: Output,
         path: Option<&Path>,
         (header, end): (u64, u64),
         records: (u64, u64),
+        choice: Option<Choice>,
     ) -> Result<()> {
         let (bytes, is_file) = (output.written(), output.is_file());
         output.finish()?;
+        let choice = choice.filter(|_| self.task.parts_of == PartsOf::References);
         match path {
-            Some(path) if is_file => Receipt { task: self.task, records, header, end, bytes }.write(path),
+            Some(path) if is_file => {
+                Receipt { task: self.task, records, header, end, bytes, choice }.write(path)
+            }
             _ => Ok(()),
         }
     }
@@ -71,7 +77,11 @@ fn task(options: &Options) -> Task {
         Format::Bam => "bam",
         Format::Paf => "paf",
     };
-    Task::new(&options.command_line, format, options.part, inputs(options))
+    let part = match options.ref_part {
+        Some(part) => (PartsOf::References, Some(part)),
+        None => (PartsOf::Queries, options.part),
+    };
+    Task::new(&options.command_line, format, part, inputs(options))
 }
 
 fn search_inputs(options: &SearchOptions) -> Vec<&Path> {
@@ -90,5 +100,6 @@ fn search_task(options: &SearchOptions) -> Task {
         SearchFormat::Fasta => "fasta",
         SearchFormat::Count => "count",
     };
-    Task::new(&options.command_line, format, options.part, search_inputs(options))
+    let part = (PartsOf::Queries, options.part);
+    Task::new(&options.command_line, format, part, search_inputs(options))
 }

@@ -133,7 +133,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
             let line = Lines::new(options.format, &[]).header(options.invert);
             let frame = ((header.len() + line.len()) as u64, 0);
             let records = (summary.before, summary.before + summary.texts);
-            noted.finish(output, options.output.as_deref(), frame, records)?;
+            noted.finish(output, options.output.as_deref(), frame, records, None)?;
         }
     }
     summary.elapsed = begun.elapsed();

@@ -91,6 +91,7 @@ fn options(folder: &Path) -> Options {
         secondary_ratio: 0.8,
         max_hits: 2,
         part: None,
+        ref_part: None,
         resume: false,
         filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),

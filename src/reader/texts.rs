@@ -75,7 +75,7 @@ impl Iterator for Texts {
 
 /// What of each file belongs to the part `share` of all their texts, for which they count as one file.
 pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<Slice>> {
-    let sizes = paths.iter().map(|path| size(path)).collect::<Result<Vec<u64>>>()?;
+    let sizes = paths.iter().map(|path| size(path, "--part")).collect::<Result<Vec<u64>>>()?;
     let (total, mut before) = (sizes.iter().sum(), 0);
     let mut slice = |size| {
         let slice = Slice { share, group: 1, before, total };

@@ -3,8 +3,8 @@
 //! The bytes are those that samtools makes of our SAM. BAM has letters for nucleotides only, so that runs
 //! of proteins are refused before they get here.
 
+use super::Targets;
 use super::line::{Aligned, Kind, Line, Refused};
-use crate::batch::Sequences;
 
 const MAGIC: &[u8] = b"BAM\x01";
 /// Letters by their 4 bits; any other letter is N.
@@ -38,20 +38,19 @@ const fn codes() -> [u8; 256] {
 }
 
 /// The header: its text, and the references once more. `None` where the text is too long.
-pub fn header(text: &[Vec<u8>], names: &[String], targets: &Sequences) -> Option<Vec<u8>> {
+pub fn header(text: &[Vec<u8>], targets: &Targets) -> Option<Vec<u8>> {
     let bytes: usize = text.iter().map(Vec::len).sum();
-    let references = i32::try_from(names.len()).ok()?;
+    let references = i32::try_from(targets.names.len()).ok()?;
     let mut out = Vec::with_capacity(2 * bytes);
     out.extend_from_slice(MAGIC);
     out.extend_from_slice(&i32::try_from(bytes).ok()?.to_le_bytes());
     text.iter().for_each(|part| out.extend_from_slice(part));
     out.extend_from_slice(&references.to_le_bytes());
-    for (name, target) in names.iter().zip(targets.iter()) {
+    for (name, len) in targets.names.iter().zip(&targets.lengths) {
         out.extend_from_slice(&(name.len() as u32 + 1).to_le_bytes());
         out.extend_from_slice(name.as_bytes());
         out.push(0);
-        // The text's own check has seen that it fits.
-        out.extend_from_slice(&(target.len() as u32).to_le_bytes());
+        out.extend_from_slice(&len.to_le_bytes());
     }
     Some(out)
 }
@@ -94,8 +93,8 @@ pub fn push(out: &mut Vec<u8>, line: &Line, read_group: Option<&str>) -> Result<
 fn push_place(out: &mut Vec<u8>, line: &Line, operations: u16, letters: usize) {
     let (target, start, quality, bin) = match &line.aligned {
         None => (NOWHERE, NOWHERE, 0, NO_BIN),
-        Some(Aligned { alignment, quality, .. }) => (
-            alignment.target as i32,
+        Some(Aligned { alignment, quality, target_number, .. }) => (
+            *target_number as i32,
             alignment.target_start as i32,
             *quality,
             bin(alignment.target_start, alignment.target_end),
@@ -186,7 +185,7 @@ fn push_text(out: &mut Vec<u8>, tag: &[u8; 2], text: &[u8]) {
 }
 
 /// A number of 32 bits, in the smallest type that holds it, as samtools writes it.
-fn push_number(out: &mut Vec<u8>, tag: &[u8; 2], number: i64) {
+pub(super) fn push_number(out: &mut Vec<u8>, tag: &[u8; 2], number: i64) {
     let (kind, bytes) = match number {
         0..0x100 => (b'C', 1),
         0x100..0x1_0000 => (b'S', 2),

@@ -3,8 +3,8 @@
 //! noodles checks the lines and writes them, but for those of references with ordinary names: a run of
 //! pairs may have a million of them. They are made in parallel, in parts, and once.
 
+use super::Targets;
 use super::tags::push_number;
-use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use crate::options::Options;
 use crate::reader::first_repeated;
@@ -34,16 +34,16 @@ pub fn text(
     min_score: i32,
     scoring: &Scoring,
     read_group: Option<Group>,
-    names: &[String],
-    targets: &Sequences,
+    targets: &Targets,
 ) -> Result<Vec<Vec<u8>>> {
+    let Targets { names, lengths, .. } = targets;
     if let Some((_, twice)) = first_repeated(names) {
         return Err(refused_target(options, &names[twice], "its name stands twice"));
     }
     let references = names.par_chunks(PART).enumerate().map(|(part, names)| {
         let mut text = Vec::with_capacity(names.iter().map(|name| name.len() + LINE_BYTES).sum());
         for (at, name) in (part * PART..).zip(names) {
-            push_reference(&mut text, options, name, targets.get(at).len())?;
+            push_reference(&mut text, options, name, lengths[at] as usize)?;
         }
         Ok(text)
     });

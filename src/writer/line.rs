@@ -3,10 +3,10 @@
 //! One primary line a query, further hits as secondary ones, an unmapped line where nothing was found.
 //! What SAM can't hold is refused in all formats. BAM refuses more, which its own module names.
 
+use super::Targets;
 use super::tags::{Differences, Residues, mapping_quality, sam_letter};
 use crate::alignment::{Alignment, Found, Op, Strand};
 use crate::alphabet::reverse_complement;
-use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use crate::reader::Record;
 use crate::scoring::Scoring;
@@ -20,9 +20,9 @@ const REMEDY: &str =
     "give it a name of 1 to 254 printable ASCII characters without '@', and qualities from '!' to '~'";
 
 /// FLAG bits.
-const UNMAPPED: u16 = 4;
-const REVERSE: u16 = 16;
-const SECONDARY: u16 = 256;
+pub(super) const UNMAPPED: u16 = 4;
+pub(super) const REVERSE: u16 = 16;
+pub(super) const SECONDARY: u16 = 256;
 
 /// A line, checked.
 pub struct Line<'a> {
@@ -43,7 +43,8 @@ pub struct Aligned<'a> {
     pub quality: u8,
     /// Score of the query's second hit; only of primary lines.
     pub second: Option<i32>,
-    /// The target's name and codes.
+    /// The target's place among all references, its name and its codes.
+    pub target_number: usize,
     pub target_name: &'a str,
     pub target: &'a [u8],
     /// The path with soft clips at its ends, so that it consumes the whole query: never two of a kind
@@ -73,8 +74,7 @@ pub struct Refused {
 /// Makes lines; all of a run are made by one. It holds no state between calls, so that several threads
 /// may each make a part.
 pub struct Lines {
-    pub names: Vec<String>,
-    pub targets: Arc<Sequences>,
+    pub targets: Targets,
     pub scoring: Arc<Scoring>,
     pub residues: Residues,
     /// `=` and `X` instead of `M`.
@@ -153,7 +153,8 @@ impl Lines {
         }
         for (at, alignment) in found.alignments.iter().enumerate() {
             let letters = oriented(record, alignment.strand);
-            let target = self.targets.get(alignment.target as usize);
+            let target = self.targets.sequences.get(alignment.target as usize);
+            let target_number = self.targets.first + alignment.target as usize;
             let Buffers { cigar, differences } = &mut *buffers;
             self.find_cigar(cigar, &letters, target, alignment);
             differences.find(&self.residues, &letters, target, alignment);
@@ -166,7 +167,8 @@ impl Lines {
                     true => 0,
                 },
                 second: found.second.filter(|_| !secondary),
-                target_name: &self.names[alignment.target as usize],
+                target_number,
+                target_name: &self.targets.names[target_number],
                 target,
                 cigar,
                 differences,

@@ -9,8 +9,9 @@ use super::line::{Aligned, Kind, Line};
 use super::tags::{Residues, push_number};
 use std::io::Write;
 
-/// Appends a line with its end.
-pub fn push(text: &mut Vec<u8>, line: &Line, residues: &Residues) {
+/// Appends a line with its end. `with_second` says that primary lines tell the score of the second hit, which is
+/// needed to join parts of the references, and which PAF has no place for.
+pub fn push(text: &mut Vec<u8>, line: &Line, residues: &Residues, with_second: bool) {
     let len = line.letters.len() as i64;
     text.extend_from_slice(line.name.as_bytes());
     push_column(text, len);
@@ -36,9 +37,14 @@ pub fn push(text: &mut Vec<u8>, line: &Line, residues: &Residues) {
     push_column(text, columns.block());
     push_column(text, aligned.quality);
     push_tags(text, aligned, &columns);
+    if let Some(second) = aligned.second.filter(|_| with_second) {
+        text.extend_from_slice(b"\tXS:i:");
+        push_number(text, second);
+    }
+    text.push(b'\n');
 }
 
-/// NM to cg, in minimap2's order, and the line's end.
+/// NM to cg, in minimap2's order.
 fn push_tags(text: &mut Vec<u8>, aligned: &Aligned, columns: &Columns) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
@@ -52,7 +58,6 @@ fn push_tags(text: &mut Vec<u8>, aligned: &Aligned, columns: &Columns) {
         push_number(text, len);
         text.push(kind.letter());
     }
-    text.push(b'\n');
 }
 
 /// The columns of an alignment by their kind.

@@ -5,15 +5,19 @@
 //! swalign 0.1.0
 //! command <TAB> swalign --max-hits 3 reads.fq ref.fa
 //! format  <TAB> bam
-//! part    <TAB> 2/7
+//! part    <TAB> 2/7                        or ref-part, of the references
 //! input   <TAB> bytes <TAB> nanoseconds since 1970 <TAB> reads.fq
 //! records <TAB> place of the first in the input, from 0 <TAB> place behind the last
 //! bytes   <TAB> of the header <TAB> of the end <TAB> of all
+//! hits    <TAB> least score <TAB> millionths of the best <TAB> most of a query <TAB> match <TAB> mismatch
 //! ```
+//!
+//! The last line is that of a part of the references, whose hits are chosen among those of all parts.
 
 use super::output::{Output, resolve};
+use super::tags::Typical;
 use crate::error::{Error, Result};
-use crate::options::Share;
+use crate::options::{PartsOf, Share};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -31,7 +35,17 @@ pub struct Task {
     pub format: String,
     /// 1/1 is the whole.
     pub part: Share,
+    pub parts_of: PartsOf,
     pub inputs: Vec<Input>,
+}
+
+/// How hits are chosen, and what their mapping quality depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    pub min_score: i32,
+    pub secondary_ppm: i64,
+    pub max_hits: usize,
+    pub typical: Typical,
 }
 
 /// A file as it was when it was read.
@@ -53,6 +67,8 @@ pub struct Receipt {
     pub header: u64,
     pub end: u64,
     pub bytes: u64,
+    /// Of a part of the references.
+    pub choice: Option<Choice>,
 }
 
 impl Task {
@@ -60,13 +76,14 @@ impl Task {
     pub fn new<'a>(
         command: &str,
         format: &str,
-        part: Option<Share>,
+        (parts_of, part): (PartsOf, Option<Share>),
         inputs: impl IntoIterator<Item = &'a Path>,
     ) -> Task {
         Task {
             command: command.to_string(),
             format: format.to_string(),
             part: part.unwrap_or(Share { number: 1, of: 1 }),
+            parts_of,
             inputs: inputs.into_iter().filter_map(Input::of).collect(),
         }
     }
@@ -84,6 +101,7 @@ impl Task {
     pub fn is_beside(&self, other: &Task) -> bool {
         let bytes = |task: &Task| task.inputs.iter().map(|input| input.bytes).collect::<Vec<_>>();
         (&self.command, &self.format, self.part.of) == (&other.command, &other.format, other.part.of)
+            && self.parts_of == other.parts_of
             && bytes(self) == bytes(other)
     }
 }
@@ -99,14 +117,19 @@ impl Input {
 
 impl Receipt {
     fn text(&self) -> String {
-        let Receipt { task, records, header, end, bytes } = self;
+        let Receipt { task, records, header, end, bytes, choice } = self;
         let Share { number, of } = task.part;
         let mut text = format!("{FIRST_LINE}\ncommand\t{}\nformat\t{}\n", task.command, task.format);
-        text += &format!("part\t{number}/{of}\n");
+        text += &format!("{}\t{number}/{of}\n", key(task.parts_of));
         for input in &task.inputs {
             text += &format!("input\t{}\t{}\t{}\n", input.bytes, input.modified, input.name);
         }
-        text + &format!("records\t{}\t{}\nbytes\t{header}\t{end}\t{bytes}\n", records.0, records.1)
+        text += &format!("records\t{}\t{}\nbytes\t{header}\t{end}\t{bytes}\n", records.0, records.1);
+        if let Some(Choice { min_score, secondary_ppm, max_hits, typical }) = choice {
+            let Typical { match_, mismatch } = typical;
+            text += &format!("hits\t{min_score}\t{secondary_ppm}\t{max_hits}\t{match_}\t{mismatch}\n");
+        }
+        text
     }
 
     fn parse(text: &str) -> Option<Receipt> {
@@ -114,7 +137,9 @@ impl Receipt {
         lines.next().filter(|line| *line == FIRST_LINE)?;
         let command = lines.next()?.strip_prefix("command\t")?.to_string();
         let format = lines.next()?.strip_prefix("format\t")?.to_string();
-        let (number, of) = lines.next()?.strip_prefix("part\t")?.split_once('/')?;
+        let (part_key, part) = lines.next()?.split_once('\t')?;
+        let parts_of = [PartsOf::Queries, PartsOf::References].into_iter().find(|of| key(*of) == part_key)?;
+        let (number, of) = part.split_once('/')?;
         let part = Share { number: number.parse().ok()?, of: of.parse().ok()? };
         let mut inputs = Vec::new();
         while let Some(input) = lines.peek().and_then(|line| line.strip_prefix("input\t")) {
@@ -128,8 +153,12 @@ impl Receipt {
         let records: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("records\t")?);
         let bytes: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("bytes\t")?);
         let (&[first, last], &[header, end, bytes]) = (&records?[..], &bytes?[..]) else { return None };
-        let task = Task { command, format, part, inputs };
-        lines.next().is_none().then_some(Receipt { task, records: (first, last), header, end, bytes })
+        let choice = match parts_of {
+            PartsOf::Queries => None,
+            PartsOf::References => Some(Choice::parse(lines.next()?)?),
+        };
+        let task = Task { command, format, part, parts_of, inputs };
+        lines.next().is_none().then_some(Receipt { task, records: (first, last), header, end, bytes, choice })
     }
 
     /// Writes it for the output that is at `output` now.
@@ -137,6 +166,27 @@ impl Receipt {
         let mut file = Output::create(Some(&path(output)))?;
         file.put(self.text().as_bytes())?;
         file.finish()
+    }
+}
+
+impl Choice {
+    fn parse(line: &str) -> Option<Choice> {
+        let fields: Vec<&str> = line.strip_prefix("hits\t")?.split('\t').collect();
+        let &[min_score, secondary_ppm, max_hits, match_, mismatch] = &fields[..] else { return None };
+        Some(Choice {
+            min_score: min_score.parse().ok()?,
+            secondary_ppm: secondary_ppm.parse().ok()?,
+            max_hits: max_hits.parse().ok()?,
+            typical: Typical { match_: match_.parse().ok()?, mismatch: mismatch.parse().ok()? },
+        })
+    }
+}
+
+/// The first word of the line that tells the part.
+fn key(parts_of: PartsOf) -> &'static str {
+    match parts_of {
+        PartsOf::Queries => "part",
+        PartsOf::References => "ref-part",
     }
 }
 
@@ -173,19 +223,32 @@ mod tests {
         let part = Share { number: 2, of: 7 };
         let input = |name: &str| Input { bytes: 5, modified: 1_700_000_000_123_456_789, name: name.into() };
         let inputs = vec![input("a\tb"), input("")];
-        let task = Task { command: "swalign q r".into(), format: "bam".into(), part, inputs };
-        Receipt { task, records: (512, 1024), header: 100, end: 28, bytes: 5000 }
+        let parts_of = PartsOf::Queries;
+        let task = Task { command: "swalign q r".into(), format: "bam".into(), part, parts_of, inputs };
+        Receipt { task, records: (512, 1024), header: 100, end: 28, bytes: 5000, choice: None }
+    }
+
+    fn of_references() -> Receipt {
+        let Receipt { task, .. } = receipt();
+        let typical = Typical { match_: 6, mismatch: 4 };
+        let choice = Choice { min_score: 20, secondary_ppm: 800_000, max_hits: 3, typical };
+        let task = Task { parts_of: PartsOf::References, ..task };
+        Receipt { task, choice: Some(choice), ..receipt() }
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let receipt = receipt();
-        let text = receipt.text();
-        assert_eq!(Receipt::parse(&text), Some(receipt.clone()));
-        // No beginning of it is one.
-        for len in 0..text.len() {
-            assert_eq!(Receipt::parse(&text[..len]), None, "{len}");
+        for receipt in [receipt(), of_references()] {
+            let text = receipt.text();
+            assert_eq!(Receipt::parse(&text), Some(receipt.clone()));
+            // No beginning of it is one.
+            for len in 0..text.len() {
+                assert_eq!(Receipt::parse(&text[..len]), None, "{len}");
+            }
         }
+        assert_eq!(Receipt::parse(&of_references().text().replace("ref-part", "part")), None);
+        let text = receipt().text();
+        assert_eq!(Receipt::parse(&text.replace("part", "ref-part")), None);
         assert_eq!(Receipt::parse(&text.replace("swalign 0", "swalign 9")), None);
         assert_eq!(Receipt::parse(&text.replace("5000", "five")), None);
         assert_eq!(Receipt::parse(&(text + "more\n")), None);
@@ -205,5 +268,6 @@ mod tests {
         assert!(!other(&|task| task.inputs[0].bytes = 8));
         assert!(!other(&|task| task.command.push('x')));
         assert!(!other(&|task| task.format.push('x')));
+        assert!(!other(&|task| task.parts_of = PartsOf::References));
     }
 }

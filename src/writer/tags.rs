@@ -152,15 +152,19 @@ pub fn push_number(text: &mut Vec<u8>, number: impl Into<i64>) {
 /// letter with itself stands for `a` (5 for EDNAFULL, 6 for BLOSUM62), and its worst score of two
 /// letters for `-b`, so that a perfect alignment has an identity of about 1.
 pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<i32>, threshold: i32) -> u8 {
-    let sub = second.unwrap_or(threshold.saturating_sub(1)).max(0);
     let query_span = alignment.query_end - alignment.query_start;
     let target_span = alignment.target_end - alignment.target_start;
-    let span = f64::from(query_span.max(target_span));
-    if sub >= alignment.score || span == 0.0 {
+    quality_of(&Typical::of(scoring), query_span.max(target_span), alignment.score, (second, threshold))
+}
+
+/// The same by what it depends on: the longer span, the score, and the second one with the threshold.
+pub fn quality_of(typical: &Typical, span: u32, score: i32, (second, threshold): (Option<i32>, i32)) -> u8 {
+    let sub = second.unwrap_or(threshold.saturating_sub(1)).max(0);
+    if sub >= score || span == 0 {
         return 0;
     }
-    let (match_, mismatch) = typical_scores(scoring);
-    let score = f64::from(alignment.score);
+    let (match_, mismatch) = (f64::from(typical.match_), f64::from(typical.mismatch));
+    let (span, score) = (f64::from(span), f64::from(score));
     let identity = (1.0 - (span * match_ - score) / (match_ + mismatch) / span).clamp(0.0, 1.0);
     let weight = if span < MAPQ_SPAN { 1.0 } else { MAPQ_SPAN.ln() / span.ln() };
     let t = identity * identity * weight;
@@ -169,18 +173,27 @@ pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<
     (lead - others).clamp(0.0, MAX_MAPQ) as u8
 }
 
-/// The score of a match and the penalty of a mismatch, as [`mapping_quality`] wants them: the first
-/// at least 1, the second at least 0.
-fn typical_scores(scoring: &Scoring) -> (f64, f64) {
-    let letters = scoring.alphabet.required_letters();
-    let codes = 0..letters.len() as u8;
-    match &scoring.substitution {
-        Substitution::Equal { match_, mismatch } => (f64::from(*match_), f64::from(*mismatch)),
-        Substitution::Matrix(_) => {
-            let own: i32 = codes.clone().map(|code| scoring.score(code, code)).sum();
-            let worst = codes.clone().flat_map(|q| codes.clone().map(move |t| scoring.score(q, t))).min();
-            let mean = (f64::from(own) / letters.len() as f64).round();
-            (mean.max(1.0), f64::from(-worst.unwrap_or(0)).max(0.0))
+/// The score of a match and the penalty of a mismatch, as [`mapping_quality`] wants them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Typical {
+    /// At least 1.
+    pub match_: i32,
+    /// At least 0.
+    pub mismatch: i32,
+}
+
+impl Typical {
+    pub fn of(scoring: &Scoring) -> Typical {
+        let letters = scoring.alphabet.required_letters();
+        let codes = 0..letters.len() as u8;
+        match &scoring.substitution {
+            Substitution::Equal { match_, mismatch } => Typical { match_: *match_, mismatch: *mismatch },
+            Substitution::Matrix(_) => {
+                let own: i32 = codes.clone().map(|code| scoring.score(code, code)).sum();
+                let worst = codes.clone().flat_map(|q| codes.clone().map(move |t| scoring.score(q, t))).min();
+                let mean = (f64::from(own) / letters.len() as f64).round();
+                Typical { match_: (mean as i32).max(1), mismatch: -worst.unwrap_or(0).min(0) }
+            }
         }
     }
 }
@@ -284,7 +297,7 @@ mod tests {
     #[test]
     fn mapping_quality_of_odd_scores_stays_in_range() {
         let matrix = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
-        assert_eq!(typical_scores(&matrix), (6.0, 4.0));
+        assert_eq!(Typical::of(&matrix), Typical { match_: 6, mismatch: 4 });
         for scoring in [matrix, Scoring::dna(1, 0, 0, 1), Scoring::dna(1 << 20, 1, 0, 1)] {
             for len in [1, 2, 49, 50, 51, 1_000_000] {
                 for score in [1, 60, 1 << 29] {

@@ -1,6 +1,6 @@
 //! Headers and records by hand, and what the text of random records says of their targets.
 
-use super::Writer;
+use super::{Targets, Writer};
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand, push_run};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
@@ -25,6 +25,7 @@ pub(super) fn options() -> Options {
         secondary_ratio: 0.8,
         max_hits: 1,
         part: None,
+        ref_part: None,
         resume: false,
         filter: FilterChoice::Auto,
         device: DeviceChoice::Cpu(None),
@@ -47,7 +48,7 @@ pub(super) fn writer(options: &Options, scoring: Scoring, targets: &[(&str, &str
         sequences.push(codes);
     }
     let names: Vec<String> = targets.iter().map(|(name, _)| name.to_string()).collect();
-    Writer::new(options, 20, Arc::new(scoring), names, Arc::new(sequences))
+    Writer::new(options, 20, Arc::new(scoring), Targets::whole(names, Arc::new(sequences)))
 }
 
 fn dna(options: &Options, targets: &[(&str, &str)]) -> Writer {

@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-Usage: submit.sh -o OUT -n PARTS [-c CPUS] [-g GPUS] [-s OPTION]... -- [swalign options] QUERY REFERENCE
+Usage: submit.sh -o OUT -n PARTS [-c CPUS] [-g GPUS] [-r] [-s OPTION]... -- [swalign options] QUERY REFERENCE
 
 Submits an array of PARTS tasks, and behind it a job that joins them into OUT. The extension of OUT (.bam,
 .sam or .paf) is the format; for swalign search it may be another one, with --format behind the --. The
@@ -15,6 +15,7 @@ of both jobs are printed: ARRAY MERGE.
   -n PARTS    number of parts
   -c CPUS     CPUs of a task [default: 1]
   -g GPUS     GPUs of a task, asked for as --gres=gpu:GPUS [default: none]
+  -r          parts of the references (--ref-part) instead of the queries
   -s OPTION   an option for sbatch, for the tasks and the join; can be repeated: -s --partition=long
   -a OPTION   the same for the tasks only: -a --time=2:00:00 -a --mem=4G
   -h          this text
@@ -28,13 +29,14 @@ die() {
     exit 2
 }
 
-out='' parts='' cpus=1 both=(--parsable) tasks=()
-while getopts :o:n:c:g:s:a:h option; do
+out='' parts='' cpus=1 both=(--parsable) tasks=() share=()
+while getopts :o:n:c:g:rs:a:h option; do
     case $option in
         o) out=$OPTARG ;;
         n) parts=$OPTARG ;;
         c) cpus=$OPTARG ;;
         g) tasks+=("--gres=gpu:$OPTARG") ;;
+        r) share=(-r) ;;
         s) both+=("$OPTARG") ;;
         a) tasks+=("$OPTARG") ;;
         h)
@@ -63,7 +65,7 @@ logs=${dir//%/%%}/logs
 
 # An empty array is an error to bash before 4.4, hence the +.
 array=$(sbatch "${both[@]}" ${tasks[@]+"${tasks[@]}"} "--array=1-$parts" -c "$cpus" "--output=$logs/%a.log" \
-    "$here/swalign-array.sbatch" -o "$dir" -n "$parts" -f "$format" -- "$@")
+    "$here/swalign-array.sbatch" -o "$dir" -n "$parts" -f "$format" ${share[@]+"${share[@]}"} -- "$@")
 array=${array%%;*} # on a federation: JOB;CLUSTER
 merge=$(sbatch "${both[@]}" "--dependency=afterok:$array" --kill-on-invalid-dep=yes "--output=$logs/merge.log" \
     "$here/swalign-merge.sbatch" -i "$dir" -n "$parts" -f "$format" -- "$out")

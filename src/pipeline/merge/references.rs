@@ -1,0 +1,201 @@
+//! Parts of the references, joined query by query.
+//!
+//! Each part has the first hits of each query among its own references, in their order, at least those that are
+//! among the first of all. So the hits of all are those of the parts, put into one order and cut where the best
+//! of all says (docs/algorithm.md, section 6). Memory holds one query's records of each part, and the
+//! output's of less than [`PIECE`] and one query.
+
+use super::{Header, Part, refused};
+use crate::error::{Error, Result};
+use crate::hits::Rules;
+use crate::options::Format;
+use crate::writer::Output;
+use crate::writer::bgzf::{self, GROUP, Joint};
+use crate::writer::receipt::Choice;
+use crate::writer::reread::{Record, Records, Standing, damaged};
+use crate::writer::tags::quality_of;
+use std::cmp::Reverse;
+use std::io::Read;
+
+/// Bytes of records that are packed and written at once.
+const PIECE: usize = 1 << 21;
+
+/// A part and its records.
+struct Source<'a> {
+    part: &'a Part<'a>,
+    records: Records,
+}
+
+/// Records on their way to the output, of less than a group of queries.
+struct Piece {
+    format: Format,
+    joint: Joint,
+    bytes: Vec<u8>,
+    /// Queries before it, and in it.
+    before: u64,
+    queries: usize,
+}
+
+/// All parts must have chosen hits alike, among the same queries.
+pub fn check(parts: &[Part]) -> Result<()> {
+    for pair in parts.windows(2) {
+        let [first, second] = [&pair[0], &pair[1]];
+        if first.receipt.choice != second.receipt.choice {
+            let problem = format!("its hits were chosen otherwise than those of {}", first.path.display());
+            return Err(refused(second.path, problem, "give the parts of one run"));
+        }
+        let [before, after] = [first, second].map(|part| part.receipt.records);
+        if before != after {
+            let problem =
+                format!("it is of {} queries, but {} of {}", after.1, first.path.display(), before.1);
+            return Err(refused(second.path, problem, "the input has changed: write all parts again"));
+        }
+    }
+    Ok(())
+}
+
+/// Joins the parts, and gives the number of queries.
+pub fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
+    let mut header = Header::default();
+    let mut sources = Vec::with_capacity(parts.len());
+    for part in parts {
+        let (of_part, file) = part.open()?;
+        header.take(of_part, part, output)?;
+        let records = Records::new(part.format()?, file.take(part.bytes()));
+        sources.push(Source { part, records });
+    }
+    let (Some(first), Some(choice)) = (parts.first(), parts.first().and_then(|part| part.receipt.choice))
+    else {
+        return Ok(0);
+    };
+    let mut piece = Piece::new(first.format()?)?;
+    for _ in 0..first.receipt.records.1 {
+        let query = next_query(&mut sources, piece.before + piece.queries as u64)?;
+        choose(&choice, &query, &mut piece.bytes).ok_or_else(|| Error::io(first.path, damaged()))?;
+        piece.queries += 1;
+        if piece.is_full() {
+            piece.flush(output)?;
+        }
+    }
+    for source in &mut sources {
+        source.end()?;
+    }
+    piece.flush(output)?;
+    output.put(&piece.joint.finish()?)?;
+    Ok(piece.before)
+}
+
+/// The records of the query with this many before it, part by part.
+fn next_query(sources: &mut [Source], before: u64) -> Result<Vec<Vec<Record>>> {
+    let query: Vec<Vec<Record>> = sources.iter_mut().map(Source::next).collect::<Result<_>>()?;
+    for pair in query.iter().zip(sources.iter()).collect::<Vec<_>>().windows(2) {
+        let [(one, part), (other, other_part)] = [pair[0], pair[1]];
+        let [name, other_name] = [one, other].map(|records| records[0].name());
+        if name != other_name {
+            let [name, other_name] = [name, other_name].map(String::from_utf8_lossy);
+            let problem = format!(
+                "its query {} is '{other_name}', but that of {} is '{name}'",
+                before + 1,
+                part.part.path.display()
+            );
+            return Err(refused(other_part.part.path, problem, "write all parts with the same queries"));
+        }
+    }
+    Ok(query)
+}
+
+/// Appends the records of a query that are its hits among all references; `None` where that can't be.
+fn choose(choice: &Choice, query: &[Vec<Record>], out: &mut Vec<u8>) -> Option<()> {
+    let &Choice { min_score, secondary_ppm, max_hits, typical } = choice;
+    let rules = Rules { min_score, secondary_ppm, max_hits };
+    let aligned = |record| {
+        let record: &Record = record;
+        Some((record, record.aligned?))
+    };
+    let mut hits: Vec<_> = query.iter().flatten().filter_map(aligned).collect();
+    // Those of one part are in their order. Of equal hits of two, the earlier part has the earlier reference.
+    hits.sort_by_key(|(_, hit)| (Reverse(hit.score), hit.strand));
+    let Some((primary, best)) = hits.first() else {
+        query.first()?.first()?.push(out, Standing::Secondary);
+        return Some(());
+    };
+    if best.secondary {
+        return None;
+    }
+    let threshold = rules.threshold(best.score);
+    // The second hit is in the best one's part, which may know no more of it than its score, or the best of
+    // another part.
+    let second = hits.get(1).map(|(_, hit)| hit.score).max(best.second).filter(|&score| score >= threshold);
+    let quality = quality_of(&typical, best.span, best.score, (second, threshold));
+    primary.push(out, Standing::Primary { second, quality });
+    let others = hits[1..].iter().take_while(|(_, hit)| hit.score >= threshold).take(max_hits - 1);
+    others.for_each(|(record, _)| record.push(out, Standing::Secondary));
+    Some(())
+}
+
+impl Source<'_> {
+    fn next(&mut self) -> Result<Vec<Record>> {
+        let records = self.records.next_query().map_err(|source| Error::io(self.part.path, source))?;
+        match records.is_empty() {
+            false => Ok(records),
+            true => Err(self.miscounted("fewer")),
+        }
+    }
+
+    /// Behind the last query there must be nothing.
+    fn end(&mut self) -> Result<()> {
+        match self.records.next_query().map_err(|source| Error::io(self.part.path, source))?.is_empty() {
+            true => Ok(()),
+            false => Err(self.miscounted("more")),
+        }
+    }
+
+    fn miscounted(&self, how: &str) -> Error {
+        let problem = format!("it has records of {how} than {} queries", self.part.receipt.records.1);
+        refused(self.part.path, problem, "write this part again")
+    }
+}
+
+impl Part<'_> {
+    fn format(&self) -> Result<Format> {
+        match &*self.receipt.task.format {
+            "sam" => Ok(Format::Sam),
+            "bam" => Ok(Format::Bam),
+            "paf" => Ok(Format::Paf),
+            other => {
+                let problem = format!("its .swalign file names an unknown format, {other}");
+                Err(refused(self.path, problem, "write this part again"))
+            }
+        }
+    }
+}
+
+impl Piece {
+    fn new(format: Format) -> Result<Piece> {
+        let joint = match format {
+            Format::Bam => Joint::of_blocks()?,
+            Format::Sam | Format::Paf => Joint::of_text(),
+        };
+        Ok(Piece { format, joint, bytes: Vec::new(), before: 0, queries: 0 })
+    }
+
+    /// Whether it must not grow: a group ends, or there is much to write.
+    fn is_full(&self) -> bool {
+        (self.before + self.queries as u64).is_multiple_of(GROUP as u64) || self.bytes.len() >= PIECE
+    }
+
+    /// Writes it, and begins the next.
+    fn flush(&mut self, output: &mut Output) -> Result<()> {
+        let bytes = std::mem::take(&mut self.bytes);
+        if self.queries > 0 {
+            let part = match self.format {
+                Format::Bam => bgzf::part(self.before, self.queries, bytes)?,
+                Format::Sam | Format::Paf => bgzf::Part::Ready(bytes),
+            };
+            output.put(&self.joint.add(part)?)?;
+        }
+        self.before += self.queries as u64;
+        self.queries = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,272 @@
+//! Records of a part of the references, read back to be joined with those of the other parts.
+//!
+//! A record stays as the part's run has written it, but for what depends on the hits among other references: a
+//! primary record may get another score of the second hit and another mapping quality, or become a secondary
+//! one, which has neither, and no letters.
+
+mod bam;
+mod text;
+
+use crate::alignment::Strand;
+use crate::options::Format;
+use noodles_bgzf::io::Reader;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+
+/// A record as it was written.
+pub struct Record {
+    format: Format,
+    /// Of BAM unpacked, with the size in front; else a line with its end.
+    bytes: Vec<u8>,
+    /// `None` for an unmapped query.
+    pub aligned: Option<Aligned>,
+}
+
+/// What is told by the record of an aligned query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aligned {
+    pub score: i32,
+    pub strand: Strand,
+    pub secondary: bool,
+    /// Score of the query's second hit.
+    pub second: Option<i32>,
+    /// The longer of what the query and the target have in the alignment.
+    pub span: u32,
+}
+
+/// What a record is among those of all parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Primary { second: Option<i32>, quality: u8 },
+    Secondary,
+}
+
+/// The records of a part, in order.
+pub struct Records {
+    format: Format,
+    input: Box<dyn BufRead + Send>,
+    /// The first record of the next query.
+    ahead: Option<Record>,
+}
+
+impl Records {
+    /// The records in `bytes`, which are those of a file between its header and its end.
+    pub fn new(format: Format, bytes: impl Read + Send + 'static) -> Records {
+        let bytes = BufReader::new(bytes);
+        let input: Box<dyn BufRead + Send> = match format {
+            Format::Bam => Box::new(Reader::new(bytes)),
+            Format::Sam | Format::Paf => Box::new(bytes),
+        };
+        Records { format, input, ahead: None }
+    }
+
+    /// The records of the next query, the secondary ones behind the other; none at the end.
+    pub fn next_query(&mut self) -> io::Result<Vec<Record>> {
+        let Some(first) = self.ahead.take().map_or_else(|| self.read(), |ahead| Ok(Some(ahead)))? else {
+            return Ok(Vec::new());
+        };
+        if first.is_secondary() {
+            return Err(damaged());
+        }
+        let mut records = vec![first];
+        self.ahead = loop {
+            match self.read()? {
+                Some(record) if record.is_secondary() => records.push(record),
+                next => break next,
+            }
+        };
+        Ok(records)
+    }
+
+    fn read(&mut self) -> io::Result<Option<Record>> {
+        let mut bytes = Vec::new();
+        match self.format {
+            Format::Bam => bam::read(&mut self.input, &mut bytes)?,
+            Format::Sam | Format::Paf => {
+                self.input.read_until(b'\n', &mut bytes)?;
+            }
+        }
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let aligned = match self.format {
+            Format::Bam => bam::aligned(&bytes),
+            Format::Sam => text::SAM.aligned(&bytes),
+            Format::Paf => text::PAF.aligned(&bytes),
+        };
+        Ok(Some(Record { format: self.format, aligned: aligned.ok_or_else(damaged)?, bytes }))
+    }
+}
+
+impl Record {
+    /// QNAME.
+    pub fn name(&self) -> &[u8] {
+        match self.format {
+            Format::Bam => bam::name(&self.bytes),
+            Format::Sam | Format::Paf => text::name(&self.bytes),
+        }
+    }
+
+    fn is_secondary(&self) -> bool {
+        self.aligned.is_some_and(|aligned| aligned.secondary)
+    }
+
+    /// Appends the record as it is among those of all parts. One without an alignment is the same there.
+    pub fn push(&self, out: &mut Vec<u8>, standing: Standing) {
+        match self.format {
+            _ if self.aligned.is_none() => out.extend_from_slice(&self.bytes),
+            Format::Bam => bam::push(&self.bytes, out, standing),
+            Format::Sam => text::SAM.push(&self.bytes, out, standing),
+            Format::Paf => text::PAF.push(&self.bytes, out, standing),
+        }
+    }
+}
+
+/// The longer of the stretches of query and target that the operations of a CIGAR, by length and letter, take.
+fn span(operations: impl Iterator<Item = (u32, u8)>) -> Option<u32> {
+    let (mut query, mut target) = (0u32, 0u32);
+    for (len, letter) in operations {
+        let (of_query, of_target) = match letter {
+            b'M' | b'=' | b'X' => (len, len),
+            b'I' => (len, 0),
+            b'D' => (0, len),
+            b'S' => (0, 0),
+            _ => return None,
+        };
+        query = query.checked_add(of_query)?;
+        target = target.checked_add(of_target)?;
+    }
+    Some(query.max(target))
+}
+
+/// The error of a file that is not what a run has written.
+pub fn damaged() -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, "a record is damaged; write this part again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::{Alignment, Cigar, Found, Op};
+    use crate::options::{Options, Share};
+    use crate::scoring::Scoring;
+    use crate::writer::tags::mapping_quality;
+    use crate::writer::tests::{at, options, read, writer};
+    use crate::writer::{Writer, bgzf};
+    use std::io::Cursor;
+    use std::slice;
+
+    const THRESHOLD: i32 = 24;
+
+    /// Bytes of the records of these hits of one query.
+    fn bytes(
+        writer: &Writer,
+        query: &crate::reader::Record,
+        hits: &[&Alignment],
+        second: Option<i32>,
+    ) -> Vec<u8> {
+        let alignments = hits.iter().map(|&hit| hit.clone()).collect();
+        let found = Found { alignments, second, threshold: THRESHOLD };
+        writer.records(slice::from_ref(query), slice::from_ref(&found)).unwrap()
+    }
+
+    fn records(format: Format, bytes: Vec<u8>) -> Records {
+        let bytes = if format == Format::Bam { bgzf::pack(&bytes).unwrap() } else { bytes };
+        Records::new(format, Cursor::new(bytes))
+    }
+
+    /// Paths that take 4 letters of the query, and one of 65,537 operations, which takes 32,769.
+    fn cigars() -> Vec<Cigar> {
+        let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
+        long.push((1, Op::Match));
+        let gaps = vec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
+        vec![vec![(4, Op::Match)], gaps, long]
+    }
+
+    /// A record that changes is what the writer makes of that hit where it stands so.
+    #[test]
+    fn changed_records_are_those_of_the_writer() {
+        let scoring = Scoring::dna(2, 4, 4, 2);
+        let target = "ACGTTGCAAC".repeat(7000);
+        for format in [Format::Sam, Format::Bam, Format::Paf] {
+            for (number, cigar) in cigars().into_iter().enumerate() {
+                let (strand, group, eqx) = match number {
+                    0 => (Strand::Forward, Some("@RG\tID:g 1".to_string()), true),
+                    _ => (Strand::Reverse, None, false),
+                };
+                let options = Options { format, read_group: group, eqx, ..options() };
+                let whole = writer(&options, scoring.clone(), &[("t", &target)]).unwrap();
+                let share = Some(Share { number: 1, of: 2 });
+                let options = Options { ref_part: share, ..options };
+                let part = writer(&options, scoring.clone(), &[("t", &target)]).unwrap();
+                let hit = at(strand, 2, 5, cigar);
+                let letters = "ACGTA".repeat(hit.query_end as usize / 5 + 1);
+                let qualities = (number > 0).then(|| "I".repeat(letters.len()));
+                let query = read("q", &letters, qualities.as_deref());
+                for second in [None, Some(26)] {
+                    let mut all = records(format, bytes(&part, &query, &[&hit], second));
+                    let record = all.next_query().unwrap().remove(0);
+                    assert_eq!(record.name(), b"q");
+                    let span = (hit.query_end - hit.query_start).max(hit.target_end - hit.target_start);
+                    let told = Aligned { score: 30, strand, secondary: false, second, span };
+                    assert_eq!(record.aligned, Some(told));
+                    for second in [None, Some(25), Some(30)] {
+                        let quality = mapping_quality(&scoring, &hit, second, THRESHOLD);
+                        let mut out = Vec::new();
+                        record.push(&mut out, Standing::Primary { second, quality });
+                        assert!(
+                            out == bytes(&whole, &query, &[&hit], second),
+                            "{format:?} {number} {second:?}"
+                        );
+                    }
+                    let better = at(Strand::Forward, 0, 0, vec![(4, Op::Match)]);
+                    let before = bytes(&whole, &query, &[&better], None).len();
+                    let expected = bytes(&whole, &query, &[&better, &hit], None).split_off(before);
+                    let mut out = Vec::new();
+                    record.push(&mut out, Standing::Secondary);
+                    assert!(out == expected, "{format:?} {number} secondary");
+                    // And a secondary record is one already.
+                    let both = bytes(&part, &query, &[&better, &hit], None);
+                    let both = records(format, both).next_query().unwrap();
+                    let mut out = Vec::new();
+                    both[1].push(&mut out, Standing::Secondary);
+                    assert!(out == expected && both[1].is_secondary(), "{format:?} {number} as it was");
+                    assert!(all.next_query().unwrap().is_empty());
+                }
+            }
+        }
+    }
+
+    /// However a part is cut short, reading it is an error or an end, and nothing worse.
+    #[test]
+    fn what_is_cut_short_is_no_record() {
+        let target = "ACGTTGCAAC".repeat(10);
+        for format in [Format::Sam, Format::Bam] {
+            let options = Options { format, ..options() };
+            let writer = writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap();
+            let hit = at(Strand::Forward, 0, 0, vec![(4, Op::Match)]);
+            let whole = bytes(&writer, &read("q", "ACGT", None), &[&hit, &hit], Some(26));
+            let first = bytes(&writer, &read("q", "ACGT", None), &[&hit], Some(26)).len();
+            for len in 1..whole.len() {
+                let read = records(format, whole[..len].to_vec()).next_query();
+                assert_eq!(read.is_err(), len != first, "{format:?}, {len} of {first}");
+            }
+            // A file that begins with a secondary record is not what a run writes.
+            assert!(records(format, whole[first..].to_vec()).next_query().is_err());
+            // No number in a record leads out of it.
+            for at in 0..first {
+                for value in [0, 1, 0x7f, 0xff] {
+                    let mut changed = whole.clone();
+                    changed[at] = value;
+                    if let Ok(query) = records(format, changed).next_query() {
+                        let mut out = Vec::new();
+                        query.iter().for_each(|record| {
+                            record.name();
+                            record.push(&mut out, Standing::Secondary);
+                            record.push(&mut out, Standing::Primary { second: Some(1), quality: 1 });
+                        });
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Records of BAM, field by field (SAMv1 specification, 4.2).
+
+use super::{Aligned, Standing, damaged, span};
+use crate::alignment::Strand;
+use crate::writer::bam::push_number;
+use crate::writer::line::{Kind, REVERSE, SECONDARY, UNMAPPED};
+use std::io::{self, BufRead, Read};
+use std::ops::Range;
+
+/// Where fields of a fixed place begin, the record's size in front counted.
+const NAME_LEN: usize = 12;
+const QUALITY: usize = 13;
+const OPERATIONS: usize = 16;
+const FLAGS: usize = 18;
+const LETTERS: usize = 20;
+const NAME: usize = 36;
+
+/// Where the fields of a record begin.
+struct Layout {
+    cigar: usize,
+    letters: usize,
+    tags: Vec<Tag>,
+}
+
+/// A tag, its kind, and where it stands, its name included.
+struct Tag {
+    name: [u8; 2],
+    kind: u8,
+    range: Range<usize>,
+}
+
+/// Reads a record with its size into `bytes`; none at the end of the input.
+pub fn read(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<()> {
+    if input.fill_buf()?.is_empty() {
+        return Ok(());
+    }
+    let mut size = [0; 4];
+    input.read_exact(&mut size)?;
+    bytes.extend_from_slice(&size);
+    let size = u32::from_le_bytes(size) as usize;
+    // As much as there is, whatever the size says.
+    match input.take(size as u64).read_to_end(bytes)? {
+        read if read == size => Ok(()),
+        _ => Err(damaged()),
+    }
+}
+
+/// QNAME.
+pub fn name(record: &[u8]) -> &[u8] {
+    let len = record.get(NAME_LEN).map_or(0, |&len| usize::from(len));
+    record.get(NAME..(NAME + len).saturating_sub(1)).unwrap_or_default()
+}
+
+/// What a record tells; the outer `None` where it is none of ours.
+pub fn aligned(record: &[u8]) -> Option<Option<Aligned>> {
+    let layout = Layout::of(record)?;
+    let flags = u16::from_le_bytes(array(record, FLAGS)?);
+    if flags & UNMAPPED != 0 {
+        return Some(None);
+    }
+    let strand = if flags & REVERSE != 0 { Strand::Reverse } else { Strand::Forward };
+    let score = layout.tag(b"AS").and_then(|tag| tag.number(record))?;
+    let second = match layout.tag(b"XS") {
+        Some(tag) => Some(tag.number(record)?),
+        None => None,
+    };
+    let cigar = match layout.tag(b"CG") {
+        // Name, kind, kind of the entries, their number.
+        Some(tag) => record.get(tag.range.start + 8..tag.range.end)?,
+        None => &record[layout.cigar..layout.letters],
+    };
+    let operations = cigar.as_chunks::<4>().0.iter().map(|&operation| {
+        let operation = u32::from_le_bytes(operation);
+        (operation >> 4, b"MIDNSHP=X???????"[operation as usize & 15])
+    });
+    let secondary = flags & SECONDARY != 0;
+    Some(Some(Aligned { score, strand, secondary, second, span: span(operations)? }))
+}
+
+/// Appends a record, which was found to be sound, in its new standing.
+pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
+    let Some(layout) = Layout::of(record) else { return };
+    let start = out.len();
+    match standing {
+        Standing::Primary { second, quality } => {
+            out.extend_from_slice(&record[..layout.tags_start(record)]);
+            out[start + QUALITY] = quality;
+            layout.push_tags(record, out, second);
+        }
+        Standing::Secondary => {
+            out.extend_from_slice(&record[..layout.letters]);
+            demote(&mut out[start..], &layout);
+            layout.push_tags(record, out, None);
+        }
+    }
+    let size = (out.len() - start - 4) as u32;
+    out[start..start + 4].copy_from_slice(&size.to_le_bytes());
+}
+
+/// Makes what stands before the letters that of a secondary record, which has none.
+fn demote(record: &mut [u8], layout: &Layout) {
+    record[QUALITY] = 0;
+    // SECONDARY is a bit of the second byte.
+    record[FLAGS + 1] |= (SECONDARY >> 8) as u8;
+    record[LETTERS..LETTERS + 4].fill(0);
+    if layout.tag(b"CG").is_some() && layout.cigar < layout.letters {
+        // What stands for the CIGAR says that all letters are clipped.
+        let clip = Kind::Clip as u32;
+        record[layout.cigar..layout.cigar + 4].copy_from_slice(&clip.to_le_bytes());
+    }
+}
+
+impl Layout {
+    fn of(record: &[u8]) -> Option<Layout> {
+        let name = usize::from(*record.get(NAME_LEN)?);
+        let operations = usize::from(u16::from_le_bytes(array(record, OPERATIONS)?));
+        let len = u32::from_le_bytes(array(record, LETTERS)?) as usize;
+        let cigar = NAME + name;
+        let letters = cigar + 4 * operations;
+        let mut at = letters.checked_add(len.div_ceil(2))?.checked_add(len)?;
+        if at > record.len() {
+            return None;
+        }
+        let mut tags = Vec::new();
+        while at < record.len() {
+            let tag = Tag::at(record, at)?;
+            at = tag.range.end;
+            tags.push(tag);
+        }
+        Some(Layout { cigar, letters, tags })
+    }
+
+    fn tag(&self, name: &[u8; 2]) -> Option<&Tag> {
+        self.tags.iter().find(|tag| tag.name == *name)
+    }
+
+    fn tags_start(&self, record: &[u8]) -> usize {
+        self.tags.first().map_or(record.len(), |tag| tag.range.start)
+    }
+
+    /// Appends all tags, with this score of the second hit behind that of the record.
+    fn push_tags(&self, record: &[u8], out: &mut Vec<u8>, second: Option<i32>) {
+        for tag in self.tags.iter().filter(|tag| tag.name != *b"XS") {
+            out.extend_from_slice(&record[tag.range.clone()]);
+            if let Some(second) = second.filter(|_| tag.name == *b"AS") {
+                push_number(out, b"XS", i64::from(second));
+            }
+        }
+    }
+}
+
+impl Tag {
+    /// The tag that begins at `start`.
+    fn at(record: &[u8], start: usize) -> Option<Tag> {
+        let [first, second, kind] = array(record, start)?;
+        let value = start + 3;
+        let len = match kind {
+            b'A' => 1,
+            b'Z' => 1 + record.get(value..)?.iter().position(|&byte| byte == 0)?,
+            b'B' => {
+                let size = size_of_number(*record.get(value)?)?;
+                let count = u32::from_le_bytes(array(record, value + 1)?) as usize;
+                5 + size.checked_mul(count)?
+            }
+            kind => size_of_number(kind)?,
+        };
+        let end = value.checked_add(len).filter(|&end| end <= record.len())?;
+        Some(Tag { name: [first, second], kind, range: start..end })
+    }
+
+    fn number(&self, record: &[u8]) -> Option<i32> {
+        let at = self.range.start + 3;
+        match self.kind {
+            b'C' => Some(u8::from_le_bytes(array(record, at)?).into()),
+            b'c' => Some(i8::from_le_bytes(array(record, at)?).into()),
+            b'S' => Some(u16::from_le_bytes(array(record, at)?).into()),
+            b's' => Some(i16::from_le_bytes(array(record, at)?).into()),
+            b'I' => u32::from_le_bytes(array(record, at)?).try_into().ok(),
+            b'i' => Some(i32::from_le_bytes(array(record, at)?)),
+            _ => None,
+        }
+    }
+}
+
+/// Bytes of a number of this kind.
+fn size_of_number(kind: u8) -> Option<usize> {
+    match kind {
+        b'C' | b'c' => Some(1),
+        b'S' | b's' => Some(2),
+        b'I' | b'i' | b'f' => Some(4),
+        _ => None,
+    }
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.first_chunk().copied()
+}

@@ -1,0 +1,197 @@
+//! Lines of SAM and PAF, column by column.
+
+use super::{Aligned, Standing, span};
+use crate::alignment::Strand;
+use crate::writer::line::{REVERSE, SECONDARY, UNMAPPED};
+use crate::writer::tags::push_number;
+
+const SCORE: &[u8] = b"AS:i:";
+const SECOND: &[u8] = b"XS:i:";
+const PRIMARY_LINE: &[u8] = b"tp:A:P";
+const SECONDARY_LINE: &[u8] = b"tp:A:S";
+
+/// A format of lines.
+pub struct Lines {
+    /// Column of the mapping quality.
+    quality: usize,
+    /// First column of the tags.
+    tags: usize,
+    /// What the columns before the tags say; the outer `None` where it makes no sense.
+    read: fn(&[&[u8]]) -> Option<Option<Aligned>>,
+    /// What stands in a column of a secondary record for what a primary one has there.
+    demoted: fn(usize, &[u8]) -> Option<Vec<u8>>,
+    /// Whether the score of the second hit stays when parts are joined.
+    tells_second: bool,
+}
+
+pub const SAM: Lines =
+    Lines { quality: 4, tags: 11, read: read_sam, demoted: demoted_sam, tells_second: true };
+pub const PAF: Lines =
+    Lines { quality: 11, tags: 12, read: read_paf, demoted: demoted_paf, tells_second: false };
+
+/// The first column.
+pub fn name(line: &[u8]) -> &[u8] {
+    line.split(|&letter| letter == b'\t').next().unwrap_or_default()
+}
+
+impl Lines {
+    /// What the line tells; the outer `None` where it is none of ours.
+    pub fn aligned(&self, line: &[u8]) -> Option<Option<Aligned>> {
+        let line = line.strip_suffix(b"\n")?;
+        let columns: Vec<&[u8]> = line.split(|&letter| letter == b'\t').collect();
+        let (fixed, tags) = columns.split_at_checked(self.tags).unwrap_or((&columns, &[]));
+        let Some(aligned) = (self.read)(fixed)? else { return Some(None) };
+        let tag = |name| tags.iter().find_map(|tag| tag.strip_prefix(name));
+        let second = match tag(SECOND) {
+            Some(second) => Some(number(second)?),
+            None => None,
+        };
+        let secondary = aligned.secondary || tags.contains(&SECONDARY_LINE);
+        Some(Some(Aligned { score: number(tag(SCORE)?)?, second, secondary, ..aligned }))
+    }
+
+    /// Appends the line in its new standing.
+    pub fn push(&self, line: &[u8], out: &mut Vec<u8>, standing: Standing) {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        for (at, column) in line.split(|&letter| letter == b'\t').enumerate() {
+            if at >= self.tags && column.starts_with(SECOND) {
+                continue;
+            }
+            if at > 0 {
+                out.push(b'\t');
+            }
+            match standing {
+                Standing::Primary { quality, .. } if at == self.quality => push_number(out, quality),
+                Standing::Primary { second: Some(second), .. }
+                    if self.tells_second && at >= self.tags && column.starts_with(SCORE) =>
+                {
+                    out.extend_from_slice(column);
+                    out.push(b'\t');
+                    out.extend_from_slice(SECOND);
+                    push_number(out, second);
+                }
+                Standing::Primary { .. } => out.extend_from_slice(column),
+                Standing::Secondary if at == self.quality => out.push(b'0'),
+                Standing::Secondary => match (self.demoted)(at, column) {
+                    Some(other) => out.extend_from_slice(&other),
+                    None => out.extend_from_slice(column),
+                },
+            }
+        }
+        out.push(b'\n');
+    }
+}
+
+/// QNAME, FLAG, RNAME, POS, MAPQ, CIGAR, ..., SEQ, QUAL.
+fn read_sam(columns: &[&[u8]]) -> Option<Option<Aligned>> {
+    let &[_, flags, _, _, _, cigar, _, _, _, _, _] = columns else { return None };
+    let flags: u16 = number(flags)?;
+    if flags & UNMAPPED != 0 {
+        return Some(None);
+    }
+    let strand = if flags & REVERSE != 0 { Strand::Reverse } else { Strand::Forward };
+    let span = cigar_span(cigar)?;
+    Some(Some(Aligned { score: 0, strand, secondary: flags & SECONDARY != 0, second: None, span }))
+}
+
+fn demoted_sam(at: usize, column: &[u8]) -> Option<Vec<u8>> {
+    match at {
+        1 => number::<u16>(column).map(|flags| (flags | SECONDARY).to_string().into_bytes()),
+        9 | 10 => Some(b"*".to_vec()),
+        _ => None,
+    }
+}
+
+/// Query with length, start and end, strand, target with length, start and end, matches, columns, quality. Which
+/// record is secondary is told by a tag.
+fn read_paf(columns: &[&[u8]]) -> Option<Option<Aligned>> {
+    let &[_, _, start, end, strand, _, _, target_start, target_end, _, _, _] = columns else { return None };
+    let strand = match strand {
+        b"*" => return Some(None),
+        b"+" => Strand::Forward,
+        b"-" => Strand::Reverse,
+        _ => return None,
+    };
+    let len = |start, end| number::<u32>(end)?.checked_sub(number(start)?);
+    let span = len(start, end)?.max(len(target_start, target_end)?);
+    Some(Some(Aligned { score: 0, strand, secondary: false, second: None, span }))
+}
+
+fn demoted_paf(_: usize, column: &[u8]) -> Option<Vec<u8>> {
+    (column == PRIMARY_LINE).then(|| SECONDARY_LINE.to_vec())
+}
+
+fn number<T: std::str::FromStr>(column: &[u8]) -> Option<T> {
+    str::from_utf8(column).ok()?.parse().ok()
+}
+
+fn cigar_span(cigar: &[u8]) -> Option<u32> {
+    let operations = cigar.split_inclusive(|letter| !letter.is_ascii_digit());
+    let operations: Option<Vec<(u32, u8)>> = operations
+        .map(|one| one.split_last().and_then(|(&letter, len)| Some((number(len)?, letter))))
+        .collect();
+    span(operations?.into_iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAM_LINE: &str =
+        "AS:i:9\t16\tr\t5\t37\t2S3M1D2=1X\t*\t0\t0\tACGTACGT\t!!!!!!!!\tNM:i:1\tMD:Z:3^A3\tAS:i:30";
+
+    fn pushed(lines: &Lines, line: &str, standing: Standing) -> String {
+        let mut out = Vec::new();
+        lines.push(format!("{line}\n").as_bytes(), &mut out, standing);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn lines_of_sam() {
+        let with = |second: &str| format!("{SAM_LINE}{second}\tRG:Z:g");
+        for (second, score) in [("", None), ("\tXS:i:24", Some(24))] {
+            let aligned = SAM.aligned(format!("{}\n", with(second)).as_bytes()).unwrap().unwrap();
+            let expected =
+                Aligned { score: 30, strand: Strand::Reverse, secondary: false, second: score, span: 7 };
+            assert_eq!(aligned, expected);
+            let primary = Standing::Primary { second: Some(29), quality: 3 };
+            let expected = with("\tXS:i:29").replace("\t37\t", "\t3\t") + "\n";
+            assert_eq!(pushed(&SAM, &with(second), primary), expected);
+            let secondary =
+                "AS:i:9\t272\tr\t5\t0\t2S3M1D2=1X\t*\t0\t0\t*\t*\tNM:i:1\tMD:Z:3^A3\tAS:i:30\tRG:Z:g\n";
+            assert_eq!(pushed(&SAM, &with(second), Standing::Secondary), secondary);
+            assert_eq!(pushed(&SAM, secondary.trim_end(), Standing::Secondary), secondary);
+        }
+        assert_eq!(SAM.aligned(b"q\t4\t*\t0\t0\t*\t*\t0\t0\tAC\t*\n"), Some(None));
+    }
+
+    #[test]
+    fn lines_of_paf() {
+        let line = "q\t9\t1\t8\t-\tr\t50\t10\t16\t6\t7\t60\tNM:i:1\tAS:i:30\ttp:A:P\tde:f:0.1\tcg:Z:3M1I3M";
+        let part = format!("{line}\tXS:i:24");
+        let aligned = PAF.aligned(format!("{part}\n").as_bytes()).unwrap().unwrap();
+        let expected =
+            Aligned { score: 30, strand: Strand::Reverse, secondary: false, second: Some(24), span: 7 };
+        assert_eq!(aligned, expected);
+        let primary = Standing::Primary { second: Some(29), quality: 3 };
+        assert_eq!(pushed(&PAF, &part, primary), line.replace("\t60\t", "\t3\t") + "\n");
+        let secondary = line.replace("\t60\t", "\t0\t").replace("tp:A:P", "tp:A:S") + "\n";
+        assert_eq!(pushed(&PAF, &part, Standing::Secondary), secondary);
+        assert!(PAF.aligned(secondary.as_bytes()).unwrap().unwrap().secondary);
+        assert_eq!(PAF.aligned(b"q\t9\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n"), Some(None));
+    }
+
+    #[test]
+    fn what_is_cut_short_is_refused() {
+        let line = format!("{SAM_LINE}\n");
+        // A line that ends inside of a tag's number may look whole, but for its end.
+        for len in 0..line.len() {
+            assert_eq!(SAM.aligned(&line.as_bytes()[..len]), None, "{len}");
+        }
+        for wrong in
+            ["q\tx\tr\t5\t3\t3M\t*\t0\t0\tACG\t*\tAS:i:3\n", "q\t0\tr\t5\t3\t3N\t*\t0\t0\tACG\t*\tAS:i:3\n"]
+        {
+            assert_eq!(SAM.aligned(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+}
