@@ -52,7 +52,10 @@ const BELONGS_TO: &[(&[&str], &[&str])] = &[
         &["eprintln!", "eprint!", "println!", "print!", "dbg!", "io::stderr", "process::exit", "ExitCode"],
         &["cli", "main"],
     ),
-    (&["thread::spawn", "thread::scope", "thread::Builder"], &["pipeline", "cli/signals"]),
+    (
+        &["thread::spawn", "thread::scope", "thread::Builder"],
+        &["pipeline", "cli/signals", "engine/gpu/upload"],
+    ),
     (&["signal_hook"], &["cli/signals"]),
     (&["flate2"], &["reader"]),
 ];

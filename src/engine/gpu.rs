@@ -35,9 +35,8 @@ use pipeline::Pipelines;
 use shader::Scores;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, Weak};
-use std::thread;
 use std::time::Duration;
-use upload::Staging;
+use upload::{Staging, with_all_threads};
 use wgpu::BufferUsages;
 
 /// Edge values of a job, at most: 512 MiB.
@@ -145,11 +144,8 @@ impl Card {
         }
         // Another engine may still be at work on the old ones.
         *resident = Resident::new("targets");
-        // The others wait for this. A thread that is of no worker's pool has the threads of all.
         let resident: &mut Resident = &mut resident;
-        let upload = || resident.holding(on_device, targets, letters, pack);
-        let uploaded = thread::scope(|scope| scope.spawn(upload).join());
-        uploaded.unwrap_or_else(|_| Err(EngineError::Lost("uploading the targets failed".to_string())))
+        with_all_threads(|| resident.holding(on_device, targets, letters, pack))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Reporter, device, estimate};
 use crate::engine::cpu::simd::InstructionSet;
-use crate::engine::gpu::{Card, card_is_granted};
 use crate::engine::gpu::scan::Scanner;
+use crate::engine::gpu::{Card, card_is_granted};
 use crate::error::EngineError;
 use crate::options::{SearchDevice, SearchOptions};
 use crate::search::exact::{self, Exact};

@@ -6,6 +6,7 @@ use crate::error::EngineError;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 /// Words that are made in one go, and pieces that one thread makes at least.
 const PIECE: usize = 1 << 10;
@@ -16,6 +17,14 @@ const ROUND: usize = 1 << 22;
 const POOLED: u64 = 64 << 20;
 /// What is smaller goes through the queue's own staging.
 const LEAST: usize = 1 << 16;
+
+/// Does what all workers wait for: on a thread that is of no worker's pool, which has the threads of the run.
+pub fn with_all_threads<T: Send>(
+    work: impl FnOnce() -> Result<T, EngineError> + Send,
+) -> Result<T, EngineError> {
+    let done = thread::scope(|scope| scope.spawn(work).join());
+    done.unwrap_or_else(|_| Err(EngineError::Lost("an upload failed".to_string())))
+}
 
 /// Mapped buffers that wait to be written.
 #[derive(Clone, Default)]
