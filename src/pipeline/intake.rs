@@ -13,6 +13,8 @@ use std::time::Instant;
 
 /// Queries, residues and chunks of the batches at all workers, at most: what bounds the memory.
 const ALL_QUERIES: usize = 1 << 18;
+/// Queries of a batch, at most: with twice as many a GPU is hardly faster.
+const MOST_QUERIES: usize = 1 << 15;
 const ALL_RESIDUES: usize = 1 << 27;
 const ALL_CHUNKS: u64 = 1 << 21;
 /// Warnings about single queries that are shown; the rest are counted.
@@ -129,7 +131,7 @@ impl Run<'_> {
     fn enough(&self, workers: usize) -> Load {
         let (queries, cells) = match self.options.batch {
             Some(queries) => (queries, u64::MAX),
-            None => (ALL_QUERIES / workers, self.cells.load(Ordering::Relaxed)),
+            None => (MOST_QUERIES.min(ALL_QUERIES / workers), self.cells.load(Ordering::Relaxed)),
         };
         Load { queries, residues: ALL_RESIDUES / workers, cells, chunks: ALL_CHUNKS / workers as u64 }
     }
