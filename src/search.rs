@@ -24,15 +24,18 @@
 //! ```
 //!
 //! - [`pattern`] makes classes of letters.
-//! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts.
+//! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts, as
+//!   [`codes`] with their bits packed.
 //! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, [`exact`] looks up
 //!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`].
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
 //!   edits are limited, [`mod@format`] writes lines.
 
 use crate::error::EngineError;
+use codes::Codes;
 
 pub mod align;
+pub mod codes;
 pub mod exact;
 pub mod format;
 pub mod gpu;
@@ -82,8 +85,8 @@ pub struct End {
 /// Finds ends.
 pub trait Scan: Sync {
     /// All ends of all patterns in `text`, by pattern and end. Patterns are classes
-    /// ([`pattern::class_of`]) and not empty; the text is 0 to 3, [`OTHER`] and [`NOTHING`].
-    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError>;
+    /// ([`pattern::class_of`]) and not empty.
+    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError>;
 
     /// What the user should hear of since the last call.
     fn take_notice(&self) -> Option<String> {
@@ -94,7 +97,7 @@ pub trait Scan: Sync {
 /// The ends of those patterns that `chosen` names, each with its own place.
 fn scan_some(
     scan: &dyn Scan,
-    text: &[u8],
+    text: &Codes,
     patterns: &[Vec<u8>],
     chosen: &[u32],
     rule: &Rule,

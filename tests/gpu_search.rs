@@ -9,6 +9,7 @@ use std::sync::Arc;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;
 use swalign::engine::gpu::scan::{ScanTuning, Scanner};
+use swalign::search::codes::Codes;
 use swalign::search::gpu::OnGpu;
 use swalign::search::plain::Plain;
 use swalign::search::sliced::Sliced;
@@ -39,6 +40,7 @@ fn scans(card: &Arc<Card>) -> Vec<(&'static str, OnGpu)> {
 
 #[track_caller]
 fn check(scans: &[(&str, OnGpu)], text: &[u8], patterns: &[Vec<u8>], edits: &[u32], what: &str) {
+    let text = &Codes::of(text);
     let rules = edits.iter().flat_map(|&max_edits| [true, false].map(|indels| Rule { max_edits, indels }));
     for rule in rules {
         let expected = Plain.scan(text, patterns, &rule).unwrap();

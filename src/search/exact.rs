@@ -7,6 +7,7 @@
 
 mod words;
 
+use super::codes::Codes;
 use super::sliced::Sliced;
 use super::{End, NOTHING, Rule, Scan, scan_some};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
@@ -66,7 +67,7 @@ impl Exact {
 }
 
 impl Scan for Exact {
-    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
+    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
         if rule.max_edits > 0 || patterns.len() < self.worth {
             return self.swept.scan(text, patterns, rule);
         }

@@ -1,6 +1,7 @@
 //! Scans on a GPU. What a device does not take, the cores do in the same call: very long patterns, without gaps
 //! those above 32 letters, and everything when the device fails and they may take over.
 
+use super::codes::Codes;
 use super::sliced::Sliced;
 use super::{End, Rule, Scan, scan_some};
 use crate::engine::gpu::scan::{FoundEnd, Scanner, Wanted};
@@ -52,7 +53,7 @@ impl<D: Device> OnGpu<D> {
     /// The ends of those patterns that `chosen` names, each with its own place.
     fn on_device(
         &self,
-        text: &[u8],
+        text: &Codes,
         patterns: &[Vec<u8>],
         chosen: &[u32],
         rule: &Rule,
@@ -97,7 +98,7 @@ fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> Wanted<'a> {
 }
 
 impl<D: Device> Scan for OnGpu<D> {
-    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
+    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
         let on_device = |place: &u32| takes(&patterns[*place as usize], rule);
         let (device, cores): (Vec<u32>, Vec<u32>) = (0..patterns.len() as u32).partition(on_device);
         let mut ends = self.on_device(text, patterns, &device, rule)?;
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_cores_take_over_where_they_may() {
-        let text = [0, 1, 2, 3, 0, 1, 2];
+        let text = Codes::of(&[0, 1, 2, 3, 0, 1, 2]);
         let patterns = vec![vec![1, 2, 4], vec![1; 2000], vec![31]];
         let rule = Rule { max_edits: 1, indels: true };
         let scan = |may| OnGpu::new(Lost, Sliced::on(InstructionSet::best()), may);

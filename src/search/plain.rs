@@ -1,6 +1,7 @@
 //! The specification: the recurrence, cell by cell, and the walk over all of its cells.
 
 use super::align::{Aligned, Step, runs, step_of};
+use super::codes::Codes;
 use super::pattern::matches;
 use super::{End, Rule, Scan};
 use crate::error::EngineError;
@@ -10,7 +11,7 @@ use crate::error::EngineError;
 pub struct Plain;
 
 impl Scan for Plain {
-    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
+    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
         let ends = |(place, pattern): (u32, &Vec<u8>)| {
             let edits = match rule.indels {
                 true => edit_distances(pattern, text),
@@ -88,7 +89,12 @@ mod tests {
     fn ends(pattern: &str, text: &[u8], max_edits: u32, indels: bool) -> Vec<(u32, u32)> {
         let classes = Pattern::new(String::new(), pattern.as_bytes()).unwrap().classes();
         let rule = Rule { max_edits, indels };
-        Plain.scan(text, &[classes], &rule).unwrap().iter().map(|end| (end.end, end.edits)).collect()
+        Plain
+            .scan(&Codes::of(text), &[classes], &rule)
+            .unwrap()
+            .iter()
+            .map(|end| (end.end, end.edits))
+            .collect()
     }
 
     #[test]

@@ -8,6 +8,7 @@
 pub(crate) mod sweep;
 pub(crate) mod tile;
 
+use super::codes::Codes;
 use super::{End, Rule, Scan};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::error::EngineError;
@@ -40,7 +41,7 @@ impl Sliced {
     }
 
     /// The ends in the part of the text that begins at `first` and is a tile.
-    fn tile(&self, shape: &Shape, text: &[u8], first: usize, patterns: &[Vec<u8>], rule: &Rule) -> Vec<End> {
+    fn tile(&self, shape: &Shape, text: &Codes, first: usize, patterns: &[Vec<u8>], rule: &Rule) -> Vec<End> {
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tile = spare().pop().unwrap_or_default();
         self.set.run(Fill { tile: &mut tile, shape, text, first, classes: classes(patterns) });
@@ -55,7 +56,7 @@ impl Sliced {
 }
 
 impl Scan for Sliced {
-    fn scan(&self, text: &[u8], patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
+    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
         let before = patterns.iter().map(|pattern| rule.span_of(pattern.len()) - 1).max().unwrap_or(0);
         let shape = Shape::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
         let firsts: Vec<usize> = (0..text.len()).step_by(shape.letters()).collect();

@@ -5,8 +5,10 @@
 //! part and has in front of it the letters that a hit with such an end may have: the longest span of a hit,
 //! less the one letter that it has in the part. So each end is found once, and with its true edits.
 
+use super::codes::Codes;
 use super::{End, NOTHING, OTHER, Rule};
 use rayon::prelude::*;
+use std::iter::repeat_n;
 
 /// Ends that a thread places in one go.
 const RUN: usize = 1 << 12;
@@ -49,7 +51,7 @@ pub fn plain_codes(codes: &mut [u8]) {
 /// Codes for a scan, and where they come from.
 #[derive(Clone, Debug, Default)]
 pub struct Stream {
-    pub codes: Vec<u8>,
+    pub codes: Codes,
     pub stretches: Vec<Stretch>,
 }
 
@@ -83,7 +85,7 @@ impl Stream {
     /// text; it does not matter here whether they are plain ones ([`plain_codes`]).
     pub fn push(&mut self, seams: &Seams, text: usize, codes: &[u8], own: std::ops::Range<usize>) {
         if !self.codes.is_empty() {
-            self.codes.resize(self.codes.len() + seams.between, NOTHING);
+            self.codes.extend(repeat_n(NOTHING, seams.between));
         }
         let from = own.start.saturating_sub(seams.before);
         let at = self.codes.len();

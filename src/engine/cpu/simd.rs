@@ -15,6 +15,7 @@ use crate::alphabet::CODES;
 use arrays::Arrays;
 use bytemuck::Pod;
 use std::fmt;
+use std::sync::LazyLock;
 
 /// What lanes look up in: a row of a substitution matrix.
 pub type Table = [i8; CODES];
@@ -165,7 +166,8 @@ impl InstructionSet {
 
     /// The fastest that this processor has.
     pub fn best() -> InstructionSet {
-        InstructionSet::available()[0]
+        static BEST: LazyLock<InstructionSet> = LazyLock::new(|| InstructionSet::available()[0]);
+        *BEST
     }
 
     /// The one that is called `name`, if this processor has it.

@@ -1,10 +1,12 @@
 //! A stretch of text, turned: a vector for each place in the chunks, with a bit for each chunk.
 //!
-//! First the bits of the codes are gathered, 64 letters of a chunk in a word; then blocks of 64 words are
+//! First the bits of the codes are gathered, 64 letters of a chunk in a word, as the text has them packed or, where
+//! letters are no bases, from the codes; then blocks of 64 words are
 //! transposed, as many side by side as a vector has words.
 
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::search::NOTHING;
+use crate::search::codes::Codes;
 use crate::search::pattern::{ANY, CLASSES};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::array::from_fn;
@@ -13,9 +15,6 @@ use std::array::from_fn;
 const CHUNK: usize = 2048;
 /// The overlap's share of a chunk is at most one in so many.
 const OVERLAP: usize = 4;
-/// Letters that are brought into the cache before they are needed: the stores between loads keep the processor
-/// from seeing that they are in a row.
-const AHEAD: usize = 4096;
 /// Columns that are turned at a time: bits of a word.
 pub const BLOCK: usize = 64;
 /// Bits of a code: two of a base, one of [`crate::search::OTHER`], one of [`NOTHING`].
@@ -106,7 +105,7 @@ impl Tile {
 pub struct Fill<'a> {
     pub tile: &'a mut Tile,
     pub shape: &'a Shape,
-    pub text: &'a [u8],
+    pub text: &'a Codes,
     pub first: usize,
     /// The classes wanted, as bits.
     pub classes: u32,
@@ -157,6 +156,19 @@ impl Words {
         }
     }
 
+    /// The words of a chunk without rare letters.
+    #[inline(always)]
+    fn put_packed(&mut self, chunk: usize, bits: impl Iterator<Item = (u64, u64)>) {
+        let at = self.place(chunk / self.group, 0) + chunk % self.group;
+        let end = self.place(chunk / self.group + 1, 0);
+        let [lows, highs, ..] = &mut self.bits;
+        let lows = lows[at..end].iter_mut().step_by(self.group);
+        let highs = highs[at..end].iter_mut().step_by(self.group);
+        for ((low, high), bits) in lows.zip(highs).zip(bits) {
+            (*low, *high) = bits;
+        }
+    }
+
     #[cold]
     fn put_rare(&mut self, block: usize, at: usize, others: u64, nothings: u64) {
         if !self.rare[block] {
@@ -175,26 +187,26 @@ impl Words {
 
 /// Gathers the bits of the codes, chunk by chunk.
 #[inline(always)]
-fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &[u8], first: usize) {
+fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &Codes, first: usize) {
     words.reset(shape);
     for chunk in 0..shape.lanes {
         let start = first + chunk * shape.chunk;
-        let inside = start.checked_sub(shape.before).and_then(|from| text.get(from..from + shape.columns));
-        if let Some(letters) = inside {
-            let ahead = text.get(start + AHEAD..).unwrap_or_default();
-            let (blocks, _) = letters.as_chunks::<BLOCK>();
-            for (block, letters) in blocks.iter().enumerate() {
-                simd.prefetch(ahead.get(block * BLOCK..).unwrap_or_default());
-                words.put(simd, block, chunk, letters);
+        let from = start.checked_sub(shape.before).filter(|from| from + shape.columns <= text.len());
+        match from.map(|from| from..from + shape.columns) {
+            Some(own) if text.are_bases(own.clone()) => words.put_packed(chunk, text.bits(own.start)),
+            Some(own) => {
+                let (blocks, _) = text[own].as_chunks::<BLOCK>();
+                blocks.iter().enumerate().for_each(|(block, letters)| words.put(simd, block, chunk, letters));
             }
-            continue;
-        }
-        for block in 0..shape.columns / BLOCK {
-            let letter = |column: usize| {
-                let place = (start + block * BLOCK + column).checked_sub(shape.before);
-                place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
-            };
-            words.put(simd, block, chunk, &from_fn(letter));
+            None => {
+                for block in 0..shape.columns / BLOCK {
+                    let letter = |column: usize| {
+                        let place = (start + block * BLOCK + column).checked_sub(shape.before);
+                        place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
+                    };
+                    words.put(simd, block, chunk, &from_fn(letter));
+                }
+            }
         }
     }
 }
