@@ -13,7 +13,7 @@ const BLOCK: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Codes {
     codes: Vec<u8>,
-    /// For each block of letters, the lower and the higher bits of their codes, and behind the last block 0.
+    /// For each block of letters, the lower and the higher bits of their codes.
     low: Vec<u64>,
     high: Vec<u64>,
     /// A bit for each block: whether it has letters that are no base. Of them, two bits do not tell.
@@ -32,32 +32,32 @@ impl Codes {
     /// Appends codes.
     pub fn extend(&mut self, codes: impl Iterator<Item = u8>) {
         self.codes.extend(codes);
-        let words = self.codes.len().div_ceil(BLOCK) + 1;
+        let words = self.codes.len().div_ceil(BLOCK);
         self.low.resize(words, 0);
         self.high.resize(words, 0);
         self.rare.resize(words.div_ceil(BLOCK), 0);
         InstructionSet::best().run(Pack(self));
     }
 
-    /// Whether all letters of these places are bases.
+    /// Words of the lower and of the higher bits of the letters at these places, where a word begins with them and
+    /// all are bases.
     #[inline(always)]
-    pub(super) fn are_bases(&self, places: Range<usize>) -> bool {
-        let (first, last) = (places.start / BLOCK, places.end.saturating_sub(1) / BLOCK);
-        (first / BLOCK..=last / BLOCK).all(|word| {
-            let from = if word == first / BLOCK { u64::MAX << (first % BLOCK) } else { u64::MAX };
-            let to = if word == last / BLOCK { u64::MAX >> (BLOCK - 1 - last % BLOCK) } else { u64::MAX };
-            self.rare[word] & from & to == 0
-        })
+    pub(super) fn words(&self, places: Range<usize>) -> Option<(&[u64], &[u64])> {
+        let words = places.start / BLOCK..places.end.div_ceil(BLOCK);
+        let told = places.start.is_multiple_of(BLOCK) && !self.are_rare(words.clone());
+        told.then(|| (&self.low[words.clone()], &self.high[words]))
     }
 
-    /// The lower and the higher bits of each 64 letters from `first` on: at most as many blocks as begin in the
-    /// text.
+    /// Whether some of these blocks have letters that are no base.
     #[inline(always)]
-    pub(super) fn bits(&self, first: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let (word, shift) = (first / BLOCK, (first % BLOCK) as u32);
-        let joined = move |two: &[u64]| two[0] >> shift | two[1] << 1 << (BLOCK as u32 - 1 - shift);
-        let low = self.low[word..].windows(2).map(joined);
-        low.zip(self.high[word..].windows(2).map(joined))
+    fn are_rare(&self, blocks: Range<usize>) -> bool {
+        let Some(last) = blocks.end.checked_sub(1) else { return false };
+        (blocks.start / BLOCK..=last / BLOCK).any(|word| {
+            let from =
+                if word == blocks.start / BLOCK { u64::MAX << (blocks.start % BLOCK) } else { u64::MAX };
+            let to = if word == last / BLOCK { u64::MAX >> (BLOCK - 1 - last % BLOCK) } else { u64::MAX };
+            self.rare[word] & from & to != 0
+        })
     }
 }
 
@@ -83,6 +83,7 @@ impl Kernel for Pack<'_> {
         *packed += blocks.len() * BLOCK;
         let mut last = [0; BLOCK];
         last[..rest.len()].copy_from_slice(rest);
+        // Where nothing is left there is no word for it, and the loop ends before.
         let words = low[first..].iter_mut().zip(&mut high[first..]);
         for ((block, letters), (low, high)) in (first..).zip(blocks.iter().chain([&last])).zip(words) {
             (*low, *high) = (simd.bits_of::<0>(letters), simd.bits_of::<1>(letters));
@@ -109,32 +110,30 @@ mod tests {
         let codes: Vec<u8> = (0..9000).map(code).collect();
         // As it comes, in pieces of several lengths.
         let mut text = Codes::default();
-        for (len, at) in [0, 1, 63, 64, 65, 128, 3, 4000, 60, 8000].into_iter().zip(1..) {
+        for len in [0, 1, 63, 64, 65, 128, 3, 4000, 60, 8000] {
             let from = text.len();
             text.extend(codes[from..codes.len().min(from + len)].iter().copied());
-            assert_eq!(*text, codes[..text.len()], "piece {at}");
-            for first in [0, 1, 63, 64, 65, 100, 4095, 4096, 5000].into_iter().filter(|&at| at < text.len()) {
-                let blocks: Vec<(u64, u64)> = text.bits(first).collect();
-                for (block, letters) in text[first..].chunks_exact(BLOCK).enumerate() {
-                    let bit =
-                        |of: u32| (0..).zip(letters).map(|(k, &code)| u64::from(code >> of & 1) << k).sum();
-                    assert_eq!(
-                        blocks[block],
-                        (bit(0), bit(1)),
-                        "block {block} from {first} of {}",
-                        text.len()
-                    );
+            assert_eq!(*text, codes[..text.len()]);
+            for first in (0..text.len()).step_by(BLOCK) {
+                for len in [1, 64, 65, 130, 4097].into_iter().filter(|len| first + len <= text.len()) {
+                    let whole = first..text.len().min((first + len).next_multiple_of(BLOCK));
+                    let letters = &codes[whole];
+                    let expected = letters.iter().all(|&code| code < 4).then(|| {
+                        let bits = |of: u32| -> Vec<u64> {
+                            let word = |letters: &[u8]| {
+                                (0..).zip(letters).map(|(k, code)| u64::from(code >> of & 1) << k).sum()
+                            };
+                            letters.chunks(BLOCK).map(word).collect()
+                        };
+                        (bits(0), bits(1))
+                    });
+                    let words = text.words(first..first + len);
+                    let found = words.map(|(low, high)| (low.to_vec(), high.to_vec()));
+                    assert_eq!(found, expected, "{len} from {first} of {}", text.len());
+                    assert_eq!(text.words(first + 1..first + len), None, "no word begins there");
                 }
             }
         }
         assert_eq!(text.len(), codes.len());
-        for first in 0..700 {
-            for len in [1, 64, 65, 130, 4097] {
-                // Told of whole blocks.
-                let (from, to) = (first / BLOCK * BLOCK, (first + len).next_multiple_of(BLOCK));
-                let bases = codes[from..to].iter().all(|&code| code < 4);
-                assert_eq!(text.are_bases(first..first + len), bases, "{len} from {first}");
-            }
-        }
     }
 }

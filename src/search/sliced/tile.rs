@@ -40,15 +40,16 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// For a text of `len` letters, with `before` letters of overlap at least.
+    /// For a text of `len` letters, with `before` letters of overlap at least. Where nothing else is asked for, each
+    /// chunk begins where words of the text do.
     pub fn new(lanes: usize, before: usize, len: usize, chunk: Option<usize>) -> Shape {
         let longest = CHUNK.max(OVERLAP * before);
-        let columns = |chunk: usize| (before + chunk).next_multiple_of(BLOCK);
         let (chunk, columns) = match chunk {
-            Some(chunk) => (chunk, columns(chunk)),
+            Some(chunk) => (chunk, (before + chunk).next_multiple_of(BLOCK)),
             None => {
-                let columns = columns(len.div_ceil(lanes).clamp(BLOCK.max(before), longest));
-                (columns - before, columns)
+                let before = before.next_multiple_of(BLOCK);
+                let chunk = len.div_ceil(lanes).clamp(BLOCK.max(before), longest).next_multiple_of(BLOCK);
+                (chunk, before + chunk)
             }
         };
         Shape { lanes, chunk, before: columns - chunk, columns }
@@ -156,16 +157,16 @@ impl Words {
         }
     }
 
-    /// The words of a chunk without rare letters.
+    /// The words of a chunk of bases.
     #[inline(always)]
-    fn put_packed(&mut self, chunk: usize, bits: impl Iterator<Item = (u64, u64)>) {
+    fn put_packed(&mut self, chunk: usize, (low, high): (&[u64], &[u64])) {
         let at = self.place(chunk / self.group, 0) + chunk % self.group;
         let end = self.place(chunk / self.group + 1, 0);
         let [lows, highs, ..] = &mut self.bits;
-        let lows = lows[at..end].iter_mut().step_by(self.group);
-        let highs = highs[at..end].iter_mut().step_by(self.group);
-        for ((low, high), bits) in lows.zip(highs).zip(bits) {
-            (*low, *high) = bits;
+        let lows = lows[at..end].chunks_mut(self.group);
+        let highs = highs[at..end].chunks_mut(self.group);
+        for ((lows, highs), (&low, &high)) in lows.zip(highs).zip(low.iter().zip(high)) {
+            (lows[0], highs[0]) = (low, high);
         }
     }
 
@@ -192,21 +193,25 @@ fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &Codes, firs
     for chunk in 0..shape.lanes {
         let start = first + chunk * shape.chunk;
         let from = start.checked_sub(shape.before).filter(|from| from + shape.columns <= text.len());
-        match from.map(|from| from..from + shape.columns) {
-            Some(own) if text.are_bases(own.clone()) => words.put_packed(chunk, text.bits(own.start)),
-            Some(own) => {
-                let (blocks, _) = text[own].as_chunks::<BLOCK>();
-                blocks.iter().enumerate().for_each(|(block, letters)| words.put(simd, block, chunk, letters));
+        if let Some(from) = from {
+            let own = from..from + shape.columns;
+            if let Some(packed) = text.words(own.clone()) {
+                words.put_packed(chunk, packed);
+                continue;
             }
-            None => {
-                for block in 0..shape.columns / BLOCK {
-                    let letter = |column: usize| {
-                        let place = (start + block * BLOCK + column).checked_sub(shape.before);
-                        place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
-                    };
-                    words.put(simd, block, chunk, &from_fn(letter));
-                }
+            for (block, letters) in text[own].as_chunks::<BLOCK>().0.iter().enumerate() {
+                words.put(simd, block, chunk, letters);
             }
+            continue;
+        }
+        let is_behind = start >= text.len() + shape.before;
+        for block in 0..shape.columns / BLOCK {
+            let letter = |column: usize| {
+                let place = (start + block * BLOCK + column).checked_sub(shape.before);
+                place.and_then(|place| text.get(place)).copied().unwrap_or(NOTHING)
+            };
+            let letters = if is_behind { [NOTHING; BLOCK] } else { from_fn(letter) };
+            words.put(simd, block, chunk, &letters);
         }
     }
 }
