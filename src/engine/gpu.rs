@@ -39,6 +39,8 @@ use std::time::Duration;
 use upload::{Staging, with_all_threads};
 use wgpu::BufferUsages;
 
+/// Fewer residues are packed before other threads have taken notice.
+const MANY_RESIDUES: usize = 1 << 23;
 /// Edge values of a job, at most: 512 MiB.
 const JOB_EDGES: u64 = 1 << 26;
 /// Keys of the counting sort by columns.
@@ -145,7 +147,8 @@ impl Card {
         // Another engine may still be at work on the old ones.
         *resident = Resident::new("targets");
         let resident: &mut Resident = &mut resident;
-        with_all_threads(|| resident.holding(on_device, targets, letters, pack))
+        let mut upload = || resident.holding(on_device, targets, letters, pack);
+        if targets.codes().len() < MANY_RESIDUES { upload() } else { with_all_threads(upload) }
     }
 }
 
