@@ -30,6 +30,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),
     ("pipeline/scanner", &["search"]),
+    ("pipeline/merge/hits", &["search"]),
     ("pipeline/finder", &["search"]),
     ("pipeline/device", &["search"]),
     ("cli", &["options"]),

@@ -265,6 +265,41 @@ fn merged_parts_are_the_whole() {
     }
 }
 
+/// In SAM a pattern has one primary record, whatever the parts.
+#[test]
+fn merged_hits_are_the_whole() {
+    let folder = reads();
+    fs::write(folder.path().join("p.fa"), ">one\nGATTACAGG\n>two\nTTGCAT\n>none\nACGTTGCAACGTTGCAACGTTGCA\n")
+        .unwrap();
+    let search = ["search", "-k", "1", "--format", "sam", "-f", "p.fa", "q.fa"];
+    let whole = stdout(folder.path(), &search);
+    let primaries = |bytes: &[u8], pattern: &str| {
+        let text = str::from_utf8(bytes).unwrap();
+        let flags = text.lines().filter_map(|line| line.strip_prefix(pattern)?.strip_prefix('\t'));
+        flags.filter(|line| line.starts_with("0\t") || line.starts_with("16\t")).count()
+    };
+    for count in [1, 2, 5] {
+        let name = |number: u32| format!("{number}.sam");
+        for number in 1..=count {
+            let part = format!("{number}/{count}");
+            stdout(folder.path(), &[&search[..], &["--part", &part, "-o", &name(number)]].concat());
+            let part = fs::read(folder.path().join(name(number))).unwrap();
+            assert_eq!(
+                ["two", "none"].map(|pattern| primaries(&part, pattern)),
+                [1, 0],
+                "there is something to do"
+            );
+        }
+        let parts: Vec<String> = (1..=count).map(name).collect();
+        let args: Vec<&str> = ["merge", "-"].into_iter().chain(parts.iter().map(String::as_str)).collect();
+        assert!(stdout(folder.path(), &args) == whole, "{count} parts");
+    }
+    fs::write(folder.path().join("p.fa"), ">one\nGATTACAGG\n>one\nTTGCAT\n").unwrap();
+    let outcome = run(folder.path(), &[&search[..], &["--part", "1/2"]].concat());
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("two patterns are called 'one'"), "{}", outcome.stderr);
+}
+
 #[test]
 fn merge_says_what_is_missing_or_foreign() {
     let folder = reads();

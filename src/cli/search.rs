@@ -108,8 +108,9 @@ struct PartFlags {
     /// Only part I of N of the texts, from 1, such as 2/8: with the others, joined by `swalign merge` in their
     /// order, the bytes of the whole
     ///
-    /// Parts are stretches of the files, about equal in bytes; a text is in one part as a whole. Not with
-    /// --format sam, whose records depend on those before them. Texts must be files.
+    /// Parts are stretches of the files, about equal in bytes; a text is in one part as a whole. Texts must be
+    /// files, and for --format sam the patterns' names differ: `swalign merge` then makes the first record of a
+    /// pattern in each part but its first a secondary one.
     #[arg(long, value_name = "I/N", value_parser = values::share)]
     part: Option<Share>,
     /// Do nothing if the output is there, whole, and of the same command, part and inputs
@@ -215,11 +216,6 @@ impl Search {
         if format == SearchFormat::Sam && texts.iter().any(|text| text == Path::new("-")) {
             let text =
                 "--format sam reads the texts twice, first for its header; give files instead of stdin";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        if format == SearchFormat::Sam && parts.part.is_some() {
-            let text = "--part excludes --format sam, in which a pattern's first hit of all texts is its \
-                        primary record; give another format, or leave --part out";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         let full_names = output.name == NameChoice::Full;

@@ -1,6 +1,7 @@
 //! `swalign merge`: the parts of a run, checked by their receipts. Those of queries are joined in their order,
 //! those of references query by query.
 
+pub mod hits;
 mod references;
 
 use super::Reporter;
@@ -29,6 +30,9 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     check(&parts)?;
     let mut output = Output::create(options.output.as_deref())?;
     let (told, records) = match parts.first().map(|part| part.receipt.task.parts_of) {
+        _ if parts.iter().any(|part| part.receipt.task.format == hits::FORMAT) => {
+            ("parts of", hits::join(&parts, &mut output)?)
+        }
         Some(PartsOf::References) => ("parts of the references, of", references::join(&parts, &mut output)?),
         _ => ("parts of", join(&parts, &mut output)?),
     };

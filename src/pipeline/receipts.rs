@@ -1,6 +1,6 @@
 //! What a run writes down of its output, and whether it is done already.
 
-use super::Reporter;
+use super::{Reporter, merge};
 use crate::error::Result;
 use crate::options::{Format, Options, PartsOf, Patterns, SearchFormat, SearchOptions};
 use crate::writer::Output;
@@ -96,7 +96,7 @@ fn search_task(options: &SearchOptions) -> Task {
     let format = match options.format {
         SearchFormat::Tab => "tab",
         SearchFormat::Bed => "bed",
-        SearchFormat::Sam => "sam",
+        SearchFormat::Sam => merge::hits::FORMAT,
         SearchFormat::Fasta => "fasta",
         SearchFormat::Count => "count",
     };

@@ -16,6 +16,7 @@ use crate::search::stream::{Seams, Stream, Stretch, TextEnd, plain_codes};
 use crate::search::{Rule, Scan};
 use crate::writer::Output;
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -147,6 +148,9 @@ impl<'a> Search<'a> {
             true => patterns.iter().flat_map(|p| [p.classes(), p.reverse_classes()]).collect(),
             false => patterns.iter().map(Pattern::classes).collect(),
         };
+        if options.part.is_some() && options.format == SearchFormat::Sam {
+            check_names(&patterns)?;
+        }
         let rule = Rule { max_edits: options.max_edits, indels: options.indels };
         let seams = Seams::new(patterns.iter().map(|pattern| pattern.letters.len()), &rule);
         let limits = |(insertions, deletions, substitutions)| Limits { insertions, deletions, substitutions };
@@ -291,6 +295,18 @@ impl<'a> Search<'a> {
                 Ok(Gathered { job, to, hits, gatherer })
             })
             .collect()
+    }
+}
+
+/// By their names parts are joined.
+fn check_names(patterns: &[Pattern]) -> Result<()> {
+    let mut names = HashSet::new();
+    match patterns.iter().find(|pattern| !names.insert(&pattern.name)) {
+        None => Ok(()),
+        Some(Pattern { name, .. }) => Err(Error::Usage(format!(
+            "two patterns are called '{}': give each a name of its own for --part with --format sam",
+            name.escape_debug()
+        ))),
     }
 }
 

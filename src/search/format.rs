@@ -10,7 +10,7 @@ use std::io::Write;
 
 /// FLAG bits of SAM.
 const REVERSE: u32 = 16;
-const SECONDARY: u32 = 256;
+pub const SECONDARY: u32 = 256;
 
 /// Writes lines of one format into a buffer, which can't fail.
 #[derive(Clone, Debug)]
