@@ -771,7 +771,6 @@ mod tests {
         for wrong in ["0/3", "4/3", "3", "1/", "/2", "1/0", "a/b", "1/2/3"] {
             refused(&["--part", wrong, "q", "r"], &["--part"]);
         }
-        refused(&["search", "--part", "1/2", "--format", "sam", "ACGT", "t"], &["--part", "--format sam"]);
     }
 
     #[test]
