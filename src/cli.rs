@@ -216,6 +216,18 @@ struct OutputFlags {
     verbose: bool,
 }
 
+/// What each command that writes parts has.
+#[derive(Args)]
+#[command(next_help_heading = "Parts")]
+struct AgainFlag {
+    /// Do nothing if the output is there, whole, and of the same command, part and inputs
+    ///
+    /// This is known from the file that is written beside an output of --part or --resume, with .swalign
+    /// behind its name. Inputs are the same while their sizes and times are.
+    #[arg(long, requires = "output")]
+    resume: bool,
+}
+
 #[derive(Args)]
 #[command(next_help_heading = "Parts")]
 struct PartFlags {
@@ -227,12 +239,8 @@ struct PartFlags {
     /// targets. QUERY must be a file.
     #[arg(long, value_name = "I/N", value_parser = values::share)]
     part: Option<Share>,
-    /// Do nothing if the output is there, whole, and of the same command, part and inputs
-    ///
-    /// This is known from the file that is written beside an output of --part or --resume, with .swalign
-    /// behind its name. Inputs are the same while their sizes and times are.
-    #[arg(long, requires = "output")]
-    resume: bool,
+    #[command(flatten)]
+    again: AgainFlag,
 }
 
 #[derive(Args)]
@@ -449,7 +457,7 @@ impl Flags {
             max_hits: hits.max_hits,
             part: parts.part,
             ref_part: None,
-            resume: parts.resume,
+            resume: parts.again.resume,
             filter: match machine.filter {
                 FilterName::Auto => FilterChoice::Auto,
                 FilterName::Bitap => FilterChoice::Bitap,

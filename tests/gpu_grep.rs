@@ -3,14 +3,12 @@
 
 mod common;
 
-use common::command::{Outcome, command, finish, run};
+use common::command::{Outcome, command, finish, lines_come_at_once, run};
 use common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_cases};
 use common::random::Random;
 use common::test_gpu;
 use std::fs;
-use std::io::{Read, Write};
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use swalign::engine::gpu::Card;
 use swalign::engine::gpu::scan::bitap::BitapTuning;
@@ -321,21 +319,7 @@ mod through_the_command {
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
     fn who_waits_sees_lines_at_once() {
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
-            .args(["grep", "--device", &format!("gpu:{}", test_gpu()), "x", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        for _ in 0..3 {
-            input.write_all(b"ax\nb\n").unwrap();
-            let mut line = [0; 3];
-            output.read_exact(&mut line).unwrap();
-            assert_eq!(&line, b"ax\n");
-        }
-        drop(input);
-        assert_eq!(child.wait().unwrap().code(), Some(0));
+        lines_come_at_once(&["grep", "--device", &format!("gpu:{}", test_gpu()), "x", "-"]);
     }
 
     #[test]

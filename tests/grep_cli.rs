@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::command::{Outcome, command, finish, run};
+use common::command::{Outcome, command, finish, lines_come_at_once, run};
 use common::random::Random;
 use std::fs;
 use std::io::Read;
@@ -233,22 +233,5 @@ fn blocks_pieces_and_devices_do_not_show() {
 /// Lines come while the writer of the pipe still thinks.
 #[test]
 fn who_waits_sees_lines_at_once() {
-    use std::io::Write;
-    let here = folder();
-    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
-        .args(["grep", "x", "-"])
-        .current_dir(here.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    for _ in 0..3 {
-        input.write_all(b"ax\nb\n").unwrap();
-        let mut line = [0; 3];
-        output.read_exact(&mut line).unwrap();
-        assert_eq!(&line, b"ax\n");
-    }
-    drop(input);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    lines_come_at_once(&["grep", "x", "-"]);
 }

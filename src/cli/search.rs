@@ -1,6 +1,6 @@
 //! The arguments of `swalign search`.
 
-use super::{check_output, default_threads, usage, values};
+use super::{AgainFlag, check_output, default_threads, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions, Share};
 use clap::error::ErrorKind;
@@ -113,12 +113,8 @@ struct PartFlags {
     /// pattern in each part but its first a secondary one.
     #[arg(long, value_name = "I/N", value_parser = values::share)]
     part: Option<Share>,
-    /// Do nothing if the output is there, whole, and of the same command, part and inputs
-    ///
-    /// This is known from the file that is written beside an output of --part or --resume, with .swalign
-    /// behind its name. Inputs are the same while their sizes and times are.
-    #[arg(long, requires = "output")]
-    resume: bool,
+    #[command(flatten)]
+    again: AgainFlag,
 }
 
 #[derive(Args)]
@@ -238,7 +234,7 @@ impl Search {
             invert: hits.invert_match,
             format,
             part: parts.part,
-            resume: parts.resume,
+            resume: parts.again.resume,
             full_names,
             device: machine.device,
             threads: machine.threads.unwrap_or_else(|| default_threads(|name| std::env::var(name).ok())),

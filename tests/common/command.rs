@@ -2,7 +2,9 @@
 
 use super::repository;
 use assert_cmd::Command;
+use std::io::{Read, Write};
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 /// What a run of the command left behind.
@@ -134,4 +136,24 @@ impl Record {
         }
         self.position() + span - 1
     }
+}
+
+/// `swalign ARGS`, which prints the lines of stdin that have an x, prints each while the writer of the pipe still
+/// thinks.
+pub fn lines_come_at_once(args: &[&str]) {
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    for _ in 0..3 {
+        input.write_all(b"ax\nb\n").unwrap();
+        let mut line = [0; 3];
+        output.read_exact(&mut line).unwrap();
+        assert_eq!(&line, b"ax\n");
+    }
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
