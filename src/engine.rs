@@ -96,13 +96,6 @@ pub struct Edges {
     pub vertical: Vec<[i32; 2]>,
 }
 
-/// What a sweep over a block leaves.
-pub struct Swept {
-    pub edges: Edges,
-    /// The block's directions (window 0), where they were asked for.
-    pub directions: Option<Directions>,
-}
-
 /// Batch-level work on the recurrence. An engine may be used again after any error but
 /// [`EngineError::Lost`].
 pub trait Engine: Send {
@@ -122,15 +115,12 @@ pub trait Engine: Send {
         Ok(Paths::none(windows.len()))
     }
 
-    /// Sweeps one block, for alignments whose directions are too large to be kept at once. The edge
-    /// below is left only by blocks of a multiple of [`BLOCK_ROWS`] rows.
-    fn sweep(
-        &mut self,
-        batch: &Batch,
-        block: &Block,
-        edges: &Edges,
-        keep: bool,
-    ) -> Result<Swept, EngineError>;
+    /// The edges that a block leaves, for alignments whose directions are too large to be kept at once. The
+    /// edge below is left only by blocks of a multiple of [`BLOCK_ROWS`] rows.
+    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError>;
+
+    /// The directions of blocks, given the edges that enter each: those of the k-th are window k.
+    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError>;
 
     /// Sweeps all of `block` that its window's band crosses, without directions, and leaves the edges
     /// between the parts of `side` x `side` cells, a multiple of [`BLOCK_ROWS`], that it is cut into.

@@ -4,23 +4,28 @@ use super::Wanted;
 use super::walk::Walk;
 use crate::alignment::Alignment;
 use crate::batch::Batch;
-use crate::engine::{BLOCK_ROWS, Block, Edges, Engine};
+use crate::engine::{BLOCK_ROWS, Block, Edges, Engine, Lattice};
 use crate::error::EngineError;
+use std::ops::Range;
 
 /// How very long alignments are cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Cuts {
-    /// Side of the blocks whose directions are kept; a multiple of [`BLOCK_ROWS`].
+    /// Least side of the blocks that others are cut into; a multiple of [`BLOCK_ROWS`].
     pub side: u32,
+    /// Side of the largest block whose directions are kept.
+    pub whole: u32,
     /// Bytes that the edges between blocks may take, by which larger ones are cut in several stages.
     pub edges: u64,
+    /// Bytes of directions that are filled ahead of the walk, where those of one block are not more.
+    pub ahead: u64,
 }
 
 impl Default for Cuts {
-    /// A block's directions take half its square, 72 MiB. Edges that would take more than 1 GiB are those
-    /// of windows of more than about 900,000 x 900,000 cells.
+    /// A block's directions take half its square: 2 MiB, or at most 72. Edges that would take more than 1 GiB
+    /// with the least blocks are those of windows of more than about 370,000 x 370,000 cells.
     fn default() -> Cuts {
-        Cuts { side: 24 * BLOCK_ROWS, edges: 1 << 30 }
+        Cuts { side: 4 * BLOCK_ROWS, whole: 24 * BLOCK_ROWS, edges: 1 << 30, ahead: 32 << 20 }
     }
 }
 
@@ -32,13 +37,27 @@ impl Cuts {
         let (least, longest) = (u64::from(self.side), rows.max(cols));
         let fitting = rows.saturating_mul(16 * cols).div_ceil(self.edges).next_multiple_of(least);
         let halving = longest.div_ceil(2).next_multiple_of(least);
-        (longest > least).then(|| fitting.min(halving) as u32)
+        (longest > u64::from(self.whole)).then(|| fitting.min(halving) as u32)
+    }
+
+    /// The blocks to be filled at once for a walk that stands behind the last cell of the first one: those
+    /// that a path along the diagonal would cross.
+    fn ahead(&self, lattice: &Lattice, walk: &Walk) -> Vec<(Block, Edges)> {
+        let mut bytes = 0;
+        let fits = |part: &Block| {
+            let first = bytes == 0;
+            bytes += part.rows.len() as u64 * part.cols.len() as u64 / 2 + 1;
+            first || bytes <= self.ahead
+        };
+        let parts = lattice.parts_before(walk.rows, walk.cols).take_while(fits);
+        parts.map(|part| (part.clone(), lattice.entering(&part))).collect()
     }
 }
 
 /// Aligns one window in blocks: a first sweep keeps only the edges between blocks; then the blocks that
 /// the path crosses are swept again, from its end, with directions or, where they are too large, cut in
-/// the same way.
+/// the same way. Which blocks those are only the walk tells, but most paths keep near to a diagonal: those on
+/// it are filled side by side.
 pub fn align_in_blocks(
     engine: &mut dyn Engine,
     batch: &Batch,
@@ -62,15 +81,34 @@ fn walk_through(
     walk: &mut Walk,
 ) -> Result<(), EngineError> {
     let Some(side) = cuts.side(block) else {
-        let swept = engine.sweep(batch, block, edges, true)?;
-        let directions =
-            swept.directions.ok_or_else(|| EngineError::Wrong("a sweep without directions".to_string()))?;
-        return walk.through(&mut directions.window(0), block.rows.start, block.cols.start);
+        return walk_filled(engine, batch, &[(block.clone(), edges.clone())], walk);
     };
     let lattice = engine.sweep_lattice(batch, block, edges, side)?;
     while !walk.done && walk.rows > block.rows.start && walk.cols > block.cols.start {
-        let part = lattice.part_before(walk.rows, walk.cols);
-        walk_through(engine, batch, cuts, (&part, &lattice.entering(&part)), walk)?;
+        let parts = cuts.ahead(&lattice, walk);
+        match &parts[..] {
+            [(part, edges), ..] if cuts.side(part).is_some() => {
+                walk_through(engine, batch, cuts, (part, edges), walk)?;
+            }
+            parts => walk_filled(engine, batch, parts, walk)?,
+        }
+    }
+    Ok(())
+}
+
+/// Fills blocks and walks through those that lie on the path, from the last cell of the first one.
+fn walk_filled(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    blocks: &[(Block, Edges)],
+    walk: &mut Walk,
+) -> Result<(), EngineError> {
+    let directions = engine.fill_blocks(batch, blocks)?;
+    for (place, (block, _)) in blocks.iter().enumerate() {
+        let within = |cell: u32, part: &Range<u32>| part.start < cell && cell <= part.end;
+        if !walk.done && within(walk.rows, &block.rows) && within(walk.cols, &block.cols) {
+            walk.through(&mut directions.window(place), block.rows.start, block.cols.start)?;
+        }
     }
     Ok(())
 }
@@ -91,13 +129,13 @@ mod tests {
         };
         let default = Cuts::default();
         assert_eq!(side(default, 12_288, 12_288), None, "its directions fit");
-        assert_eq!(side(default, 12_288, 12_289), Some(12_288));
-        assert_eq!(side(default, 100_000, 100_000), Some(12_288));
-        // 16 * 5e6 * 5e6 / 2^30 = 372,529, and 31 times 12,288 is 380,928; blocks of that side are cut into
-        // blocks of 12,288.
-        assert_eq!(side(default, 5_000_000, 5_000_000), Some(380_928));
-        assert_eq!(side(default, 380_928, 380_928), Some(12_288));
-        assert_eq!(side(Cuts { side: 512, edges: 1 }, 1025, 3), Some(1024), "less than the whole");
-        assert_eq!(side(Cuts { side: 512, edges: 1 }, 1024, 3), Some(512));
+        assert_eq!(side(default, 12_288, 12_289), Some(2048));
+        assert_eq!(side(default, 100_000, 100_000), Some(2048));
+        // 16 * 5e6 * 5e6 / 2^30 = 372,529, and 182 times 2048 is 372,736; 16 * 372,736^2 / 2^30 = 2,071.
+        assert_eq!(side(default, 5_000_000, 5_000_000), Some(372_736));
+        assert_eq!(side(default, 372_736, 372_736), Some(4096));
+        let cuts = Cuts { side: 512, whole: 512, edges: 1, ahead: 1 };
+        assert_eq!(side(cuts, 1025, 3), Some(1024), "less than the whole");
+        assert_eq!(side(cuts, 1024, 3), Some(512));
     }
 }

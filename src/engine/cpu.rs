@@ -10,7 +10,7 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::bounds::Band;
 use crate::engine::directions::Layout;
-use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Paths, Swept, Tile, Window};
+use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Paths, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use rayon::prelude::*;
@@ -181,25 +181,27 @@ impl Engine for Cpu {
         Ok(sweep_parts(self.set, batch, (block, edges), side, u32::MAX).0)
     }
 
-    fn sweep(
-        &mut self,
-        batch: &Batch,
-        block: &Block,
-        edges: &Edges,
-        keep: bool,
-    ) -> Result<Swept, EngineError> {
+    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
         let (query, target) = block.codes(batch);
         let rectangle = Rectangle { query, target, scoring: &batch.scoring };
-        if !keep {
-            let (edges, _) = self.set.run(Sweep { rectangle, edges, own: usize::MAX });
-            return Ok(Swept { edges, directions: None });
-        }
-        let mut layout = Layout::default();
+        Ok(self.set.run(Sweep { rectangle, edges, own: usize::MAX }).0)
+    }
+
+    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
         let lanes = self.set.lanes(Width::W32.bytes());
-        layout.push_window(strip::tiles(query.len() as u32, lanes, |_| 0..target.len() as u32));
-        let mut words = vec![0; layout.words as usize];
-        let edges = self.set.run(Fill { rectangle, edges, tiles: &layout.tiles, words: &mut words });
-        Ok(Swept { edges, directions: Some(Directions::new(layout, Box::new(words))) })
+        let fill = |(block, edges): &(Block, Edges)| {
+            let (query, target) = block.codes(batch);
+            let rectangle = Rectangle { query, target, scoring: &batch.scoring };
+            let mut layout = Layout::default();
+            layout.push_window(strip::tiles(query.len() as u32, lanes, |_| 0..target.len() as u32));
+            let mut words = vec![0; layout.words as usize];
+            self.set.run(Fill { rectangle, edges, tiles: &layout.tiles, words: &mut words });
+            Directions::new(layout, Box::new(words))
+        };
+        let filled: Vec<Directions> = blocks.par_iter().map(fill).collect();
+        let mut all = Directions::default();
+        filled.into_iter().for_each(|one| all.append(one));
+        Ok(all)
     }
 }
 

@@ -24,7 +24,7 @@ pub use device::{AdapterEntry, card_is_granted, list};
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
 use crate::engine::cpu::Cpu;
-use crate::engine::{Block, Directions, Edges, Engine, Lattice, Paths, Swept, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Lattice, Paths, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use buffers::Grown;
@@ -34,13 +34,14 @@ use layout::{Letters, Task};
 use pipeline::Pipelines;
 use shader::Scores;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
-use upload::{Staging, with_all_threads};
+use upload::Staging;
 use wgpu::BufferUsages;
 
-/// Fewer residues are packed before other threads have taken notice.
-const MANY_RESIDUES: usize = 1 << 23;
+/// Words of the targets that are sent in one go: 4 MiB.
+const PIECE_WORDS: usize = 1 << 20;
 /// Edge values of a job, at most: 512 MiB.
 const JOB_EDGES: u64 = 1 << 26;
 /// Keys of the counting sort by columns.
@@ -52,49 +53,80 @@ pub struct Card {
     device: Device,
     pipelines: Pipelines,
     staging: Staging,
-    targets: Mutex<Resident>,
+    targets: Mutex<Option<Arc<Resident>>>,
     kernels: scan::Kernels,
 }
 
-/// Packed sequences on the device, those that were uploaded last.
-struct Resident {
-    buffer: Grown,
-    holds: Option<(Weak<Sequences>, Letters)>,
-}
+/// Which sequences a buffer holds, and how they are packed.
+#[derive(Clone)]
+struct Held(Weak<Sequences>, Letters);
 
-impl Resident {
-    fn new(label: &'static str) -> Resident {
-        Resident { buffer: Grown::new(label, BufferUsages::STORAGE | BufferUsages::COPY_DST), holds: None }
-    }
-
-    fn has(&self, sequences: &Arc<Sequences>, letters: Letters) -> bool {
-        self.holds.as_ref().is_some_and(|(known, packed_as)| {
-            *packed_as == letters && known.upgrade().is_some_and(|known| Arc::ptr_eq(&known, sequences))
-        })
-    }
-
-    /// The buffer that holds `sequences`, uploaded if it does not yet; `pack` makes a range of words.
-    fn holding(
-        &mut self,
-        (device, staging): (&Device, &Staging),
-        sequences: &Arc<Sequences>,
-        letters: Letters,
-        pack: impl Fn(&[u8], Range<usize>, &mut [u32]) + Sync,
-    ) -> Result<wgpu::Buffer, EngineError> {
-        let words = letters.words(sequences.codes().len());
-        if self.has(sequences, letters) {
-            return Ok(self.buffer.with_room(device, words as u64 * 4)?.clone());
-        }
+impl Held {
+    fn new(sequences: &Arc<Sequences>, letters: Letters) -> Result<Held, EngineError> {
         if u32::try_from(sequences.codes().len()).is_err() {
             let residues = sequences.codes().len();
             let problem = "residues are more than a device can index; use --device cpu";
             return Err(EngineError::Unsupported(format!("{residues} {problem}")));
         }
-        self.holds = None;
-        let buffer = self.buffer.with_room(device, words as u64 * 4)?.clone();
-        staging.upload(device, &buffer, words, |range, packed| pack(sequences.codes(), range, packed))?;
-        self.holds = Some((Arc::downgrade(sequences), letters));
-        Ok(buffer)
+        Ok(Held(Arc::downgrade(sequences), letters))
+    }
+
+    fn is(&self, sequences: &Arc<Sequences>, letters: Letters) -> bool {
+        self.1 == letters && self.0.upgrade().is_some_and(|known| Arc::ptr_eq(&known, sequences))
+    }
+}
+
+/// The packed targets on the device, which engines share. Each piece is sent by the first who needs it, so that
+/// nobody waits for what others need.
+struct Resident {
+    held: Held,
+    buffer: wgpu::Buffer,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Default)]
+struct Piece {
+    taken: AtomicBool,
+    sent: OnceLock<Result<(), EngineError>>,
+}
+
+impl Resident {
+    fn new(device: &Device, sequences: &Arc<Sequences>, letters: Letters) -> Result<Resident, EngineError> {
+        let held = Held::new(sequences, letters)?;
+        let words = letters.words(sequences.codes().len());
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let buffer = buffers::create(device, "targets", usage, words as u64 * 4)?;
+        let pieces = (0..words.div_ceil(PIECE_WORDS)).map(|_| Piece::default()).collect();
+        Ok(Resident { held, buffer, pieces })
+    }
+
+    /// Sends what is not on its way yet of the pieces that hold `residues`; work that is submitted later finds
+    /// them there.
+    fn send(
+        &self,
+        (device, staging): (&Device, &Staging),
+        sequences: &Sequences,
+        residues: Range<usize>,
+    ) -> Result<(), EngineError> {
+        let (letters, words) = (self.held.1, self.held.1.words(sequences.codes().len()));
+        let pack = |words: Range<usize>, packed: &mut [u32]| {
+            letters.pack_targets(sequences.codes(), words, packed);
+        };
+        let send = |piece: usize| {
+            let words = piece * PIECE_WORDS..words.min((piece + 1) * PIECE_WORDS);
+            staging.upload(device, &self.buffer, words, pack)
+        };
+        let first = letters.word_of(residues.start) / PIECE_WORDS;
+        let end = self.pieces.len().min(letters.word_of(residues.end) / PIECE_WORDS + 1);
+        // What somebody else is at is waited for at last.
+        for (number, piece) in (first..end).zip(&self.pieces[first..end]) {
+            if !piece.taken.swap(true, Ordering::Relaxed) {
+                piece.sent.get_or_init(|| send(number));
+            }
+        }
+        (first..end)
+            .zip(&self.pieces[first..end])
+            .try_for_each(|(number, piece)| piece.sent.get_or_init(|| send(number)).clone())
     }
 }
 
@@ -124,7 +156,7 @@ impl Card {
             device,
             pipelines: Pipelines::default(),
             staging: Staging::default(),
-            targets: Mutex::new(Resident::new("targets")),
+            targets: Mutex::new(None),
             kernels: scan::Kernels::default(),
         })
     }
@@ -133,22 +165,33 @@ impl Card {
         &self.device.name
     }
 
-    /// The packed targets on the device.
-    fn targets(&self, targets: &Arc<Sequences>, letters: Letters) -> Result<wgpu::Buffer, EngineError> {
-        let mut resident =
-            self.targets.lock().map_err(|_| EngineError::Lost("uploading the targets failed".to_string()))?;
-        let pack = |codes: &[u8], words: Range<usize>, packed: &mut [u32]| {
-            letters.pack_targets(codes, words, packed);
+    /// The packed targets on the device, of which `residues` will be there for whatever is submitted next.
+    fn targets(
+        &self,
+        targets: &Arc<Sequences>,
+        letters: Letters,
+        residues: Range<usize>,
+    ) -> Result<wgpu::Buffer, EngineError> {
+        let resident = {
+            let lost = |_| EngineError::Lost("uploading the targets failed".to_string());
+            let mut known = self.targets.lock().map_err(lost)?;
+            match known.as_ref().filter(|known| known.held.is(targets, letters)) {
+                Some(known) => Arc::clone(known),
+                // Another engine may still be at work on the old ones, and keeps them.
+                None => {
+                    // Both at once may be more than the device has.
+                    *known = None;
+                    let new = Arc::new(Resident::new(&self.device, targets, letters)?);
+                    Arc::clone(known.insert(new))
+                }
+            }
         };
-        let on_device = (&self.device, &self.staging);
-        if resident.has(targets, letters) {
-            return resident.holding(on_device, targets, letters, pack);
+        let sent = resident.send((&self.device, &self.staging), targets, residues);
+        if let (Err(_), Ok(mut known)) = (&sent, self.targets.lock()) {
+            // The next try begins anew.
+            known.take_if(|known| Arc::ptr_eq(known, &resident));
         }
-        // Another engine may still be at work on the old ones.
-        *resident = Resident::new("targets");
-        let resident: &mut Resident = &mut resident;
-        let mut upload = || resident.holding(on_device, targets, letters, pack);
-        if targets.codes().len() < MANY_RESIDUES { upload() } else { with_all_threads(upload) }
+        sent.map(|()| resident.buffer.clone())
     }
 }
 
@@ -156,7 +199,7 @@ impl Card {
 pub struct Gpu {
     card: Arc<Card>,
     runner: Runner,
-    queries: Resident,
+    queries: (Grown, Option<Held>),
     /// Does what is not worth a round trip to the device.
     host: Cpu,
     tuning: Tuning,
@@ -182,7 +225,8 @@ impl Default for Tuning {
 impl Gpu {
     pub fn new(card: Arc<Card>) -> Gpu {
         let runner = Runner::new(&card.device, card.staging.clone());
-        Gpu { card, runner, queries: Resident::new("queries"), host: Cpu::new(), tuning: Tuning::default() }
+        let queries = Grown::new("queries", BufferUsages::STORAGE | BufferUsages::COPY_DST);
+        Gpu { card, runner, queries: (queries, None), host: Cpu::new(), tuning: Tuning::default() }
     }
 
     pub fn tuned(self, tuning: Tuning) -> Gpu {
@@ -194,9 +238,10 @@ impl Gpu {
         self.runner.kernel_time
     }
 
-    fn inputs(&mut self, batch: &Batch) -> Result<Inputs, EngineError> {
+    /// The inputs of work on all queries and on `residues` of the targets.
+    fn inputs(&mut self, batch: &Batch, residues: Range<usize>) -> Result<Inputs, EngineError> {
         let letters = scores_of(batch).letters();
-        let Card { device, staging, .. } = self.card.as_ref();
+        let Card { device, .. } = self.card.as_ref();
         let scores = match &batch.scoring.substitution {
             Substitution::Equal { .. } => None,
             Substitution::Matrix(matrix) => {
@@ -207,14 +252,32 @@ impl Gpu {
                 Some(buffer)
             }
         };
-        let pack = |codes: &[u8], words: Range<usize>, packed: &mut [u32]| {
-            letters.pack_queries(codes, words, packed);
-        };
-        Ok(Inputs {
-            queries: self.queries.holding((device, staging), &batch.queries, letters, pack)?,
-            targets: self.card.targets(&batch.targets, letters)?,
-            scores,
-        })
+        let targets = self.card.targets(&batch.targets, letters, residues)?;
+        Ok(Inputs { queries: self.queries(&batch.queries, letters)?, targets, scores })
+    }
+
+    /// The packed queries on the device.
+    fn queries(&mut self, queries: &Arc<Sequences>, letters: Letters) -> Result<wgpu::Buffer, EngineError> {
+        let Card { device, staging, .. } = self.card.as_ref();
+        let (buffer, held) = &mut self.queries;
+        let words = letters.words(queries.codes().len());
+        let buffer = buffer.with_room(device, words as u64 * 4)?.clone();
+        if !held.as_ref().is_some_and(|held| held.is(queries, letters)) {
+            *held = None;
+            let pack = |words: Range<usize>, packed: &mut [u32]| {
+                letters.pack_queries(queries.codes(), words, packed);
+            };
+            let new = Held::new(queries, letters)?;
+            staging.upload(device, &buffer, 0..words, pack)?;
+            *held = Some(new);
+        }
+        Ok(buffer)
+    }
+
+    /// Runs one job from start to end.
+    fn run(&mut self, batch: &Batch, inputs: &Inputs, job: &Job) -> Result<Answer, EngineError> {
+        let pending = self.begin(batch, inputs, job)?;
+        self.finish(pending)
     }
 
     fn begin(&mut self, batch: &Batch, inputs: &Inputs, job: &Job) -> Result<Pending, EngineError> {
@@ -250,6 +313,17 @@ impl Gpu {
         }
     }
 }
+
+/// The residues from the first to the last of some stretches of targets.
+fn span(batch: &Batch, stretches: impl Iterator<Item = (u32, Cols)>) -> Range<usize> {
+    let place = |target: u32, col: u32| batch.targets.start(target as usize) + col as usize;
+    let wider = |span: Range<usize>, (target, cols): (u32, Cols)| {
+        span.start.min(place(target, cols.start))..span.end.max(place(target, cols.end))
+    };
+    let span = stretches.fold(usize::MAX..0, wider);
+    span.start.min(span.end)..span.end
+}
+
 /// How kernels find a batch's substitution scores.
 fn scores_of(batch: &Batch) -> Scores {
     Scores::of(&batch.scoring, batch.queries.iter().map(<[u8]>::len).max().unwrap_or(0))
@@ -270,7 +344,8 @@ impl Engine for Gpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-        let inputs = self.inputs(batch)?;
+        let residues = span(batch, pairs.iter().map(|pair| (pair.target, pair.start..pair.end)));
+        let inputs = self.inputs(batch, residues)?;
         let mut hits = vec![Hit::default(); pairs.len()];
         self.score_tiles(batch, &inputs, pairs, &mut hits)?;
         self.score_grids(batch, &inputs, pairs, &mut hits)?;
@@ -290,14 +365,12 @@ impl Engine for Gpu {
         self.trace_windows(batch, windows)
     }
 
-    fn sweep(
-        &mut self,
-        batch: &Batch,
-        block: &Block,
-        edges: &Edges,
-        keep: bool,
-    ) -> Result<Swept, EngineError> {
-        self.sweep_block(batch, block, edges, keep)
+    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
+        self.sweep_block(batch, block, edges)
+    }
+
+    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
+        self.fill_all_blocks(batch, blocks)
     }
 
     fn sweep_lattice(

@@ -2,7 +2,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
-use crate::engine::{Block, Directions, Edges, Engine, Lattice, Paths, Swept, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Lattice, Paths, Window};
 use crate::error::EngineError;
 
 /// What an engine is to do with some items.
@@ -86,18 +86,19 @@ impl Engine for Guarded {
         })
     }
 
-    fn sweep(
-        &mut self,
-        batch: &Batch,
-        block: &Block,
-        edges: &Edges,
-        keep: bool,
-    ) -> Result<Swept, EngineError> {
+    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
         self.halving(
             std::slice::from_ref(block),
-            &mut |engine, blocks| engine.sweep(batch, &blocks[0], edges, keep),
+            &mut |engine, blocks| engine.sweep(batch, &blocks[0], edges),
             &|first, _| first,
         )
+    }
+
+    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
+        self.halving(blocks, &mut |engine, blocks| engine.fill_blocks(batch, blocks), &|mut first, second| {
+            first.append(second);
+            first
+        })
     }
 
     fn sweep_lattice(
@@ -156,14 +157,16 @@ mod tests {
             self.call(windows.len())?.fill(batch, windows)
         }
 
-        fn sweep(
+        fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
+            self.call(1)?.sweep(batch, block, edges)
+        }
+
+        fn fill_blocks(
             &mut self,
             batch: &Batch,
-            block: &Block,
-            edges: &Edges,
-            keep: bool,
-        ) -> Result<Swept, EngineError> {
-            self.call(1)?.sweep(batch, block, edges, keep)
+            blocks: &[(Block, Edges)],
+        ) -> Result<Directions, EngineError> {
+            self.call(blocks.len())?.fill_blocks(batch, blocks)
         }
     }
 

@@ -98,13 +98,25 @@ impl Lattice {
         self.leave_right(part.rows.start, part.cols.end, &edges.vertical);
     }
 
-    /// The part with the last cell of the window's first `rows` rows and `cols` columns, cut off behind
-    /// that cell.
-    pub fn part_before(&self, rows: u32, cols: u32) -> Block {
-        let row = (rows - 1 - self.block.rows.start) / self.side;
-        let col = (cols - 1 - self.block.cols.start) / self.side;
-        let part = self.parts(row..row + 1, col..col + 1);
-        Block { rows: part.rows.start..rows, cols: part.cols.start..cols, ..part }
+    /// The parts that the diagonal crosses on its way back from the last cell of the window's first `rows`
+    /// rows and `cols` columns, the last of them first; that is cut off behind the cell.
+    pub fn parts_before(&self, rows: u32, cols: u32) -> impl Iterator<Item = Block> {
+        let Range { start: first_row, .. } = self.block.rows;
+        let Range { start: first_col, .. } = self.block.cols;
+        let mut cell = Some((rows, cols));
+        std::iter::from_fn(move || {
+            let (last_row, last_col) = cell.take()?;
+            let (row, col) = ((last_row - 1 - first_row) / self.side, (last_col - 1 - first_col) / self.side);
+            let part = self.parts(row..row + 1, col..col + 1);
+            let left = (last_row - part.rows.start).min(last_col - part.cols.start);
+            let before = (last_row - left, last_col - left);
+            cell = (before.0 > first_row && before.1 > first_col).then_some(before);
+            Some(Block {
+                rows: part.rows.start..part.rows.end.min(rows),
+                cols: part.cols.start..part.cols.end.min(cols),
+                ..part
+            })
+        })
     }
 
     /// The edges that enter `part`, whose first cell is that of a part.
@@ -167,7 +179,7 @@ pub fn block_by_block<E: Engine + ?Sized>(
     let mut lattice = Lattice::new(block, edges, side);
     for part in (0..lattice.waves()).flat_map(|wave| lattice.wave(wave)).collect::<Vec<_>>() {
         if !lattice.is_last(&part) {
-            let left = engine.sweep(batch, &part, &lattice.entering(&part), false)?.edges;
+            let left = engine.sweep(batch, &part, &lattice.entering(&part))?;
             lattice.leave(&part, &left);
         }
     }
@@ -181,7 +193,7 @@ mod tests {
     use crate::batch::Pair;
     use crate::bounds::Band;
     use crate::engine::plain::Plain;
-    use crate::engine::{Directions, Swept, Window};
+    use crate::engine::{Directions, Window};
     use crate::scoring::Scoring;
     use std::sync::Arc;
 
@@ -201,15 +213,13 @@ mod tests {
             Err(EngineError::Wrong("not asked for".into()))
         }
 
-        fn sweep(
-            &mut self,
-            b: &Batch,
-            block: &Block,
-            edges: &Edges,
-            keep: bool,
-        ) -> Result<Swept, EngineError> {
+        fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
             self.0.push((block.rows.start, block.cols.start));
-            Plain::new().sweep(b, block, edges, keep)
+            Plain::new().sweep(batch, block, edges)
+        }
+
+        fn fill_blocks(&mut self, _: &Batch, _: &[(Block, Edges)]) -> Result<Directions, EngineError> {
+            Err(EngineError::Wrong("not asked for".into()))
         }
     }
 

@@ -6,7 +6,7 @@
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
-use crate::engine::{Block, Directions, Edges, Engine, Source, Swept, Tile, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Source, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 
@@ -87,17 +87,14 @@ pub fn recurrence(
     Edges { corner: 0, horizontal: above, vertical: behind }
 }
 
-/// Runs the recurrence over a block and keeps every direction where `keep` asks for them.
-pub fn sweep(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges, keep: bool) -> Swept {
-    if !keep {
-        return Swept { edges: recurrence(query, target, scoring, edges, |_, _, _, _| {}), directions: None };
-    }
+/// Runs the recurrence over a block and keeps every direction.
+fn fill(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges) -> Directions {
     let tile = Tile::whole(query.len() as u32, target.len() as u32);
     let mut words = vec![0; tile.words() as usize];
-    let edges = recurrence(query, target, scoring, edges, |i, j, _, bits| {
+    recurrence(query, target, scoring, edges, |i, j, _, bits| {
         tile.set(&mut words, i as i32, j as u32, bits);
     });
-    Swept { edges, directions: Some(Directions::single(tile, words)) }
+    Directions::single(tile, words)
 }
 
 impl Engine for Plain {
@@ -125,21 +122,23 @@ impl Engine for Plain {
         for window in windows {
             let query = &batch.query(window.query)[..window.query_end as usize];
             let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
-            let swept = sweep(query, target, &batch.scoring, &Edges::default(), true);
-            swept.directions.into_iter().for_each(|one| all.append(one));
+            all.append(fill(query, target, &batch.scoring, &Edges::default()));
         }
         Ok(all)
     }
 
-    fn sweep(
-        &mut self,
-        batch: &Batch,
-        block: &Block,
-        edges: &Edges,
-        keep: bool,
-    ) -> Result<Swept, EngineError> {
+    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
         let (query, target) = block.codes(batch);
-        Ok(sweep(query, target, &batch.scoring, edges, keep))
+        Ok(recurrence(query, target, &batch.scoring, edges, |_, _, _, _| {}))
+    }
+
+    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
+        let mut all = Directions::default();
+        for (block, edges) in blocks {
+            let (query, target) = block.codes(batch);
+            all.append(fill(query, target, &batch.scoring, edges));
+        }
+        Ok(all)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::alignment::Hit;
 use crate::batch::Pair;
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
-use crate::engine::{Block, Directions, Edges, Swept, Window};
+use crate::engine::{Block, Directions, Edges, Window};
 use crate::options::{DeviceChoice, FilterChoice, Format, ScoringChoice};
 use std::fmt::Write as _;
 use std::fs;
@@ -41,14 +41,12 @@ impl Engine for Faulty {
         Cpu::new().fill(batch, windows)
     }
 
-    fn sweep(
-        &mut self,
-        batch: &Batch,
-        block: &Block,
-        edges: &Edges,
-        keep: bool,
-    ) -> Result<Swept, EngineError> {
-        Cpu::new().sweep(batch, block, edges, keep)
+    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
+        Cpu::new().sweep(batch, block, edges)
+    }
+
+    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
+        Cpu::new().fill_blocks(batch, blocks)
     }
 }
 

@@ -247,6 +247,11 @@ pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: usize)
     }
 }
 
+/// Small blocks, whose edges and directions take so many bytes at once.
+fn cuts(edges: u64, ahead: u64) -> Cuts {
+    Cuts { side: 512, whole: 512, edges, ahead }
+}
+
 /// An alignment walked block by block is the one walked at once, also where blocks are cut in stages.
 pub fn blocks_agree(engine: &mut dyn Engine) {
     for (number, scoring) in scorings().iter().enumerate().step_by(3) {
@@ -255,7 +260,7 @@ pub fn blocks_agree(engine: &mut dyn Engine) {
         let hits = Plain::new().score(&batch, &pairs).unwrap();
         let expected = plain_paths(&batch, &pairs, &hits);
         for (wanted, expected) in wanted(&batch, &pairs, &hits).iter().zip(&expected) {
-            for cuts in [Cuts { side: 512, edges: 1 << 30 }, Cuts { side: 512, edges: 1 }] {
+            for cuts in [cuts(1 << 30, 1 << 30), cuts(1 << 30, 1), cuts(1, 1 << 30)] {
                 let found = align_in_blocks(engine, &batch, wanted, cuts).unwrap();
                 assert_eq!(&found, expected, "{cuts:?}, scoring {number}");
             }
@@ -281,7 +286,7 @@ pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
         let hits = Plain::new().score(&batch, &pairs).unwrap();
         let expected = plain_paths(&batch, &pairs, &hits);
         let wanted = wanted(&batch, &pairs, &hits);
-        let cuts = Cuts { side: 512, edges: 1 << 30 };
+        let cuts = cuts(1 << 30, 1 << 20);
         let found = align_in_blocks(engine, &batch, &wanted[0], cuts).unwrap();
         assert_eq!(found, expected[0], "scoring {number}");
     }
@@ -297,7 +302,7 @@ fn comparable(lines: &[Vec<[i32; 2]>]) -> Lines {
 
 /// What the specification has at the multiples of 512 in a window: below rows, right of columns.
 fn lines_of(batch: &Batch, whole: &Block) -> (Lines, Lines) {
-    let edges = |block: Block| Plain::new().sweep(batch, &block, &Edges::default(), false).unwrap().edges;
+    let edges = |block: Block| Plain::new().sweep(batch, &block, &Edges::default()).unwrap();
     let below = |row: u32| edges(Block { rows: 0..row, ..whole.clone() }).horizontal;
     let right = |col: u32| edges(Block { cols: 0..col, ..whole.clone() }).vertical;
     let multiples = |len: u32| (1..len.div_ceil(512)).map(|line| line * 512);

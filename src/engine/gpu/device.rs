@@ -3,10 +3,15 @@
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A device that has not answered for so long is taken for lost.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a thread sleeps before it asks a device again: a sixteenth of its wait so far, but no less and no
+/// more than this.
+const SHORTEST_NAP: Duration = Duration::from_micros(10);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
 
 /// An adapter as `swalign devices` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -330,11 +335,24 @@ impl Device {
         }
     }
 
-    /// Waits until `submission` is done.
-    pub fn wait(&self, submission: wgpu::SubmissionIndex) -> Result<(), EngineError> {
-        let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(PATIENCE) };
-        self.device.poll(wait).map_err(|error| EngineError::Lost(error.to_string()))?;
-        self.check()
+    /// Waits until callbacks have brought what `arrived` looks for.
+    ///
+    /// It asks again and again: threads that wait inside a driver for different submissions to one queue may
+    /// be woken up to 10 ms late (measured: docs/ideas.md).
+    pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
+        let begun = Instant::now();
+        loop {
+            self.poll()?;
+            if let Some(arrived) = arrived() {
+                return Ok(arrived);
+            }
+            let waited = begun.elapsed();
+            if waited > PATIENCE {
+                let text = format!("{} has not answered for {} s", self.name, PATIENCE.as_secs());
+                return Err(EngineError::Lost(text));
+            }
+            thread::sleep((waited / 16).clamp(SHORTEST_NAP, LONGEST_NAP));
+        }
     }
 
     /// Has callbacks called whose time has come.

@@ -3,15 +3,16 @@
 use crate::batch::Batch;
 use crate::engine::directions::Layout;
 use crate::engine::gpu::grid::{Grid, GridTile};
-use crate::engine::gpu::job::{Answer, Dispatch, Job};
+use crate::engine::gpu::job::{Answer, Dispatch, EdgeValues, Job};
 use crate::engine::gpu::lattice::block_task;
 use crate::engine::gpu::layout::Task;
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
-use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of};
-use crate::engine::{Block, Directions, Edges, Swept, Tile, Window};
+use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of, span};
+use crate::engine::{Block, Directions, Edges, Tile, Window};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Direction words of a job, unless one window takes more: 128 MiB.
 const JOB_WORDS: u64 = 1 << 25;
@@ -93,7 +94,9 @@ impl Gpu {
         batch: &Batch,
         windows: &[Window],
     ) -> Result<Directions, EngineError> {
-        let inputs = self.inputs(batch)?;
+        let residues =
+            span(batch, windows.iter().map(|window| (window.target, window.start..window.target_end)));
+        let inputs = self.inputs(batch, residues)?;
         let scores = scores_of(batch);
         let subgroup = self.card.device.subgroup;
         let mut rest = windows
@@ -122,45 +125,78 @@ impl Gpu {
         Ok(all)
     }
 
-    /// Sweeps a block, in the waves of its grid.
+    /// The edges that a block leaves, swept in the waves of its grid.
     pub(super) fn sweep_block(
         &mut self,
         batch: &Batch,
         block: &Block,
         edges: &Edges,
-        keep: bool,
-    ) -> Result<Swept, EngineError> {
-        let inputs = self.inputs(batch)?;
-        let kernel = if keep { Kernel::Fill } else { Kernel::Score };
-        let variant = Variant::thin(kernel, scores_of(batch)).on(self.card.device.subgroup);
+    ) -> Result<Edges, EngineError> {
+        let inputs = self.inputs(batch, residues_of(batch, [block]))?;
+        let variant = Variant::thin(Kernel::Score, scores_of(batch)).on(self.card.device.subgroup);
         let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
         let base = block_task(batch, block);
-        let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
-        let kept = |tile: &GridTile| {
-            Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)
-        };
-        let mut layout = Layout::default();
-        layout.push_window(tiles.iter().map(kept));
-        let mut waves: BTreeMap<u32, Vec<Task>> = BTreeMap::new();
-        for (place, (tile, kept)) in tiles.iter().zip(&layout.tiles).enumerate() {
-            let task = Task { result: place as u32, ..grid.task(tile, &base, 0) };
-            let task = if keep { keeping(kept, task) } else { task };
-            waves.entry(tile.wave).or_default().push(task);
+        let mut waves = Waves::default();
+        // What a tile's best cell is does not matter here, but has its place.
+        for (tile, place) in grid.tiles(|_| 0..grid.cols).zip(0..) {
+            waves.push(tile.wave, Task { result: place, ..grid.task(&tile, &base, 0) });
         }
-        let mut job = Job { edges: grid.edges(), ..Job::default() };
-        for wave in waves.into_values() {
-            job.push(Dispatch::new(variant, wave));
-        }
+        let mut job = waves.job(variant);
+        (job.edges, job.output) = (grid.edges(), grid.size() * 16);
         job.entering = grid.entering(edges);
         job.leaving = grid.leaving();
-        match keep {
-            true => job.output = layout.words * 4,
-            // What a tile's best cell is does not matter here, but has its place.
-            false => job.output = tiles.len() as u64 * 16,
-        }
-        let answer =
-            self.runner.run(&self.card.device, &self.card.pipelines, &inputs, &batch.scoring, &job)?;
-        let directions = keep.then(|| Directions::new(layout, Box::new(answer.output)));
-        Ok(Swept { edges: grid.left_behind(answer.leaving), directions })
+        let answer = self.run(batch, &inputs, &job)?;
+        Ok(grid.left_behind(answer.leaving))
     }
+
+    /// The directions of blocks, whose grids run side by side.
+    pub(super) fn fill_all_blocks(
+        &mut self,
+        batch: &Batch,
+        blocks: &[(Block, Edges)],
+    ) -> Result<Directions, EngineError> {
+        let inputs = self.inputs(batch, residues_of(batch, blocks.iter().map(|(block, _)| block)))?;
+        let variant = Variant::thin(Kernel::Fill, scores_of(batch)).on(self.card.device.subgroup);
+        let (mut waves, mut layout) = (Waves::default(), Layout::default());
+        let (mut entering, mut edge_values) = (Vec::new(), 0);
+        for (block, edges) in blocks {
+            let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
+            let base = block_task(batch, block);
+            let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
+            let kept = |tile: &GridTile| {
+                Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)
+            };
+            for (tile, kept) in tiles.iter().zip(layout.push_window(tiles.iter().map(kept))) {
+                waves.push(tile.wave, keeping(kept, grid.task(tile, &base, edge_values)));
+            }
+            let place = |(place, values): (u64, EdgeValues)| (place + edge_values, values);
+            entering.extend(grid.entering(edges).into_iter().map(place));
+            edge_values += grid.edges();
+        }
+        let mut job = waves.job(variant);
+        (job.edges, job.output, job.entering) = (edge_values, layout.words * 4, entering);
+        let answer = self.run(batch, &inputs, &job)?;
+        Ok(Directions::new(layout, Box::new(answer.output)))
+    }
+}
+
+/// The tasks of one variant, by wave.
+#[derive(Default)]
+struct Waves(BTreeMap<u32, Vec<Task>>);
+
+impl Waves {
+    fn push(&mut self, wave: u32, task: Task) {
+        self.0.entry(wave).or_default().push(task);
+    }
+
+    fn job(self, variant: Variant) -> Job {
+        let mut job = Job::default();
+        self.0.into_values().for_each(|tasks| job.push(Dispatch::new(variant, tasks)));
+        job
+    }
+}
+
+/// The residues of the targets that blocks take.
+pub fn residues_of<'a>(batch: &Batch, blocks: impl IntoIterator<Item = &'a Block>) -> Range<usize> {
+    span(batch, blocks.into_iter().map(|block| (block.window.target, block.target_cols())))
 }

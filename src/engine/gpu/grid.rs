@@ -213,21 +213,36 @@ impl Grid {
         (self.rows - strip * self.height).min(self.height)
     }
 
-    /// Where the edge values of the horizontal lines lie, and behind them those below all strips.
-    pub fn horizontal_lines(&self) -> Vec<Range<u64>> {
-        let lines = (0..self.lines(self.rows)).map(|line| self.horizontal_line(line));
-        lines.chain([0]).map(|first| first..first + u64::from(self.cols)).collect()
+    /// The edge values that strips of the columns `cols` leave on the horizontal lines, and behind them those
+    /// below all strips: of each line the first column, and where the values lie.
+    pub fn horizontal_lines(&self, cols: impl Fn(u32) -> Cols) -> Vec<(u32, Range<u64>)> {
+        let lines = (0..self.lines(self.rows)).map(|line| self.horizontal_line(line)).chain([0]);
+        let line = |(number, first): (u32, u64)| {
+            let row = number.saturating_mul(self.side).min(self.rows);
+            let cols = cols(row.div_ceil(self.height) - 1);
+            (cols.start, first + u64::from(cols.start)..first + u64::from(cols.end))
+        };
+        (1..).zip(lines).map(line).collect()
     }
 
-    /// Where the edge values of the vertical lines lie, corners too.
-    pub fn vertical_lines(&self) -> Vec<Range<u64>> {
-        let lines = (0..self.lines(self.cols)).map(|line| self.vertical_line(line));
-        lines.map(|first| first..first + self.strip_edges()).collect()
+    /// The edge values that strips of the columns `cols` leave on the vertical lines, corners too: of each
+    /// line the first strip, and where the values lie.
+    pub fn vertical_lines(&self, cols: impl Fn(u32) -> Cols) -> Vec<(u32, Range<u64>)> {
+        let line = |line: u32| {
+            let col = (line + 1) * self.side;
+            let reaches = |strip: &u32| cols(*strip).start < col && col <= cols(*strip).end;
+            let mut strips = (0..self.strips()).filter(reaches);
+            let first = strips.next();
+            let strips = first.map_or(0..0, |first| first..strips.last().unwrap_or(first) + 1);
+            let place = |strip: u32| self.vertical_line(line) + u64::from(strip) * u64::from(self.height + 1);
+            (strips.start, place(strips.start)..place(strips.end))
+        };
+        (0..self.lines(self.cols)).map(line).collect()
     }
 
-    /// A vertical line as read back, without its strips' corners.
-    pub fn line_rows(&self, read: &[[i32; 2]]) -> EdgeValues {
-        let strips = read.chunks(self.height as usize + 1).zip(0..);
+    /// The strips of a vertical line from `first` on as read back, without their corners.
+    pub fn line_rows(&self, first: u32, read: &[[i32; 2]]) -> EdgeValues {
+        let strips = read.chunks(self.height as usize + 1).zip(first..);
         strips.flat_map(|(values, strip)| &values[1..][..self.strip_rows(strip) as usize]).copied().collect()
     }
 

@@ -7,14 +7,13 @@ use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::{MAX_GROUPS, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
-use crate::engine::gpu::readback::{Output, Pool};
+use crate::engine::gpu::readback::{Arriving, Output, Pool};
 use crate::engine::gpu::shader::Variant;
 use crate::engine::gpu::upload::Staging;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long a submission should take: long enough to be worth its overhead, short enough for every
@@ -24,6 +23,8 @@ const SUBMISSION: Duration = Duration::from_millis(100);
 const FIRST_CELLS: f64 = 268_435_456.0;
 const LEAST_CELLS: f64 = 67_108_864.0;
 const MOST_CELLS: f64 = 1e12;
+/// Dispatches of a submission, at most: the device is at work on these while the next are recorded.
+const MOST_DISPATCHES: usize = 64;
 
 /// Edge values: `[H, F]` or `[H, E]`.
 pub type EdgeValues = Vec<[i32; 2]>;
@@ -110,9 +111,8 @@ pub struct Pending {
     leaving: Vec<Range<u64>>,
     cells: u64,
     begun: Instant,
-    submission: wgpu::SubmissionIndex,
-    readback: wgpu::Buffer,
-    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+    /// `None` where there was nothing to do.
+    arriving: Option<Arriving>,
 }
 
 /// The sequences and scores that tasks refer to, on the device.
@@ -188,19 +188,6 @@ impl Runner {
         self.cells_per_submission as u64
     }
 
-    /// Runs one job from start to end.
-    pub fn run(
-        &mut self,
-        device: &Device,
-        pipelines: &Pipelines,
-        inputs: &Inputs,
-        scoring: &Scoring,
-        job: &Job,
-    ) -> Result<Answer, EngineError> {
-        let pending = self.begin(device, pipelines, inputs, scoring, job)?;
-        self.finish(device, pending)
-    }
-
     /// Starts a job. At most one other may be under way, the one begun before.
     pub fn begin(
         &mut self,
@@ -211,6 +198,9 @@ impl Runner {
         job: &Job,
     ) -> Result<Pending, EngineError> {
         let begun = Instant::now();
+        if job.dispatches.is_empty() {
+            return Ok(Pending { output: 0, leaving: Vec::new(), cells: 0, begun, arriving: None });
+        }
         let index = self.next;
         let slot = &mut self.slots[index];
         let edge_bytes: u64 = job.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
@@ -223,7 +213,7 @@ impl Runner {
         let times_at = (job.output + edge_bytes).next_multiple_of(256);
         let readback = self.pool.take(device, times_at + TIMES)?;
         let copy = |range, copied: &mut [u32]| job.copy_tasks(&firsts, range, copied);
-        self.staging.upload(device, tasks, task_bytes / 4, copy)?;
+        self.staging.upload(device, tasks, 0..task_bytes / 4, copy)?;
 
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         if job.edges > 0 {
@@ -234,12 +224,13 @@ impl Runner {
             }
             encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         }
-        let mut recorded = 0;
+        let (mut recorded, mut submitted) = (0, 0);
         for (number, dispatch) in job.dispatches.iter().enumerate() {
-            if recorded > 0 && (recorded + dispatch.cells) as f64 > 2.0 * self.cells_per_submission {
+            let much = recorded > 0 && (recorded + dispatch.cells) as f64 > 2.0 * self.cells_per_submission;
+            if much || number - submitted == MOST_DISPATCHES {
                 device.queue.submit([encoder.finish()]);
                 encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-                recorded = 0;
+                (recorded, submitted) = (0, number);
             }
             recorded += dispatch.cells;
             let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
@@ -271,38 +262,27 @@ impl Runner {
             }
             place += bytes;
         }
-        if let Some(times) = slot.times.as_ref().filter(|_| !job.dispatches.is_empty()) {
+        if let Some(times) = &slot.times {
             let stamps = slot.stamps.with_room(device, TIMES)?;
             encoder.resolve_query_set(times, 0..2, stamps, 0);
             encoder.copy_buffer_to_buffer(stamps, 0, &readback, times_at, TIMES);
         }
-        let submission = device.queue.submit([encoder.finish()]);
-        let (sender, mapped) = channel();
-        readback.slice(0..times_at + TIMES).map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver is gone only when the job was given up.
-            let _ = sender.send(result);
-        });
+        device.queue.submit([encoder.finish()]);
+        let arriving = Some(Arriving::new(readback, times_at + TIMES));
         device.check()?;
         self.next = 1 - self.next;
         let (leaving, output, cells) = (job.leaving.clone(), job.output, job.cells);
-        Ok(Pending { output, leaving, cells, begun, submission, readback, mapped })
+        Ok(Pending { output, leaving, cells, begun, arriving })
     }
 
     /// Waits for a job and reads what it gave.
     pub fn finish(&mut self, device: &Device, pending: Pending) -> Result<Answer, EngineError> {
-        device.wait(pending.submission)?;
-        match pending.mapped.recv_timeout(Duration::from_secs(10)) {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(EngineError::Lost(error.to_string())),
-            Err(_) => return Err(EngineError::Lost("the output was never mapped".to_string())),
-        }
+        let Some(arriving) = pending.arriving else {
+            return Ok(Answer { output: Output::nothing(), leaving: Vec::new() });
+        };
+        let (view, readback) = arriving.arrive(device)?;
         let edge_bytes: u64 = pending.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
         let times_at = (pending.output + edge_bytes).next_multiple_of(256);
-        let readback = pending.readback;
-        let view = readback
-            .slice(0..times_at + TIMES)
-            .get_mapped_range()
-            .map_err(|error| EngineError::Lost(error.to_string()))?;
         let mut leaving = Vec::with_capacity(pending.leaving.len());
         let mut place = pending.output as usize;
         for range in &pending.leaving {

@@ -1,6 +1,7 @@
 //! The edges between the parts of a long alignment, left by one sweep over many of them.
 
 use crate::batch::Batch;
+use crate::engine::gpu::fill::residues_of;
 use crate::engine::gpu::grid::Grid;
 use crate::engine::gpu::job::{Dispatch, Inputs, Job};
 use crate::engine::gpu::layout::Task;
@@ -33,7 +34,7 @@ impl Gpu {
         while parts > 0 {
             let grid = grid_over(&lattice.parts(0..parts, 0..across), side);
             if grid.size() <= self.tuning.many_tiles && grid.edges() <= most_edges {
-                let inputs = self.inputs(batch)?;
+                let inputs = self.inputs(batch, residues_of(batch, [block]))?;
                 let mut bands = (0..down).step_by(parts as usize).map(|first| first..first + parts);
                 match bands.try_for_each(|band| self.sweep_band(batch, &inputs, &mut lattice, band)) {
                     Err(EngineError::OutOfMemory(_)) => {}
@@ -67,22 +68,23 @@ impl Gpu {
             let place = |col: u32| col.clamp(band.cols.start, end) - band.cols.start;
             place(cols.start)..place(cols.end)
         };
-        let mut job = self.waves(batch, &band, &grid, needed);
+        let mut job = self.waves(batch, &band, &grid, &needed);
         if job.cells == 0 {
             return Ok(());
         }
-        let (below, right) = (grid.horizontal_lines(), grid.vertical_lines());
+        let (below, right) = (grid.horizontal_lines(&needed), grid.vertical_lines(&needed));
         job.entering = grid.entering(&lattice.entering(&band));
-        job.leaving = [below.as_slice(), right.as_slice()].concat();
-        let answer =
-            self.runner.run(&self.card.device, &self.card.pipelines, inputs, &batch.scoring, &job)?;
-        let (below, right) = answer.leaving.split_at(below.len());
-        for (line, values) in (1..).zip(below) {
-            lattice.leave_below(band.rows.end.min(band.rows.start + line * side), band.cols.start, values);
+        job.leaving = below.iter().chain(&right).map(|(_, values)| values.clone()).collect();
+        let answer = self.run(batch, inputs, &job)?;
+        let (left_below, left_right) = answer.leaving.split_at(below.len());
+        for ((line, (first_col, _)), values) in (1..).zip(below).zip(left_below) {
+            let row = band.rows.end.min(band.rows.start + line * side);
+            lattice.leave_below(row, band.cols.start + first_col, values);
         }
-        for (line, values) in (1..).zip(right) {
-            let col = band.cols.start + line * side;
-            lattice.leave_right(band.rows.start, col, &grid.line_rows(values));
+        for ((line, (first_strip, _)), values) in (1..).zip(right).zip(left_right) {
+            let first_row = band.rows.start + grid.first_row(first_strip) as u32;
+            let values = grid.line_rows(first_strip, values);
+            lattice.leave_right(first_row, band.cols.start + line * side, &values);
         }
         Ok(())
     }

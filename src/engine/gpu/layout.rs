@@ -184,6 +184,11 @@ impl Letters {
         residues.div_ceil((32 / self.bits()) as usize) + 1
     }
 
+    /// The word with a residue.
+    pub fn word_of(self, residue: usize) -> usize {
+        residue / (32 / self.bits()) as usize
+    }
+
     /// Packs the residues of a range of words into `packed`; `ambiguous` is what stands for
     /// nucleotide codes that match nothing.
     fn pack(self, codes: &[u8], words: Range<usize>, packed: &mut [u32], ambiguous: u8) {

@@ -3,36 +3,69 @@
 use crate::engine::gpu::buffers;
 use crate::engine::gpu::device::Device;
 use crate::error::EngineError;
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
 /// The output of a job, read where the device has mapped it: most of it is never looked at, so that
 /// a copy would cost more than the reading. Dropped, it gives its buffer back.
 pub struct Output {
-    /// `None` only while it is being dropped.
-    view: Option<wgpu::BufferView>,
     bytes: usize,
-    readback: wgpu::Buffer,
-    pool: Arc<Pool>,
+    /// What holds them, and where it goes back to; `None` where there is nothing.
+    held: Option<(wgpu::BufferView, wgpu::Buffer, Arc<Pool>)>,
 }
 
 impl Output {
     /// The first `bytes` of `view`, which maps `readback`; this came from `pool`.
     pub fn new(view: wgpu::BufferView, bytes: usize, readback: wgpu::Buffer, pool: Arc<Pool>) -> Output {
-        Output { view: Some(view), bytes, readback, pool }
+        Output { bytes, held: Some((view, readback, pool)) }
+    }
+
+    /// The output of no work.
+    pub fn nothing() -> Output {
+        Output { bytes: 0, held: None }
     }
 }
 
 impl AsRef<[u32]> for Output {
     fn as_ref(&self) -> &[u32] {
-        self.view.as_ref().map_or(&[], |view| bytemuck::cast_slice(&view[..self.bytes]))
+        self.held.as_ref().map_or(&[], |(view, ..)| bytemuck::cast_slice(&view[..self.bytes]))
     }
 }
 
 impl Drop for Output {
     fn drop(&mut self) {
-        self.view = None;
-        self.readback.unmap();
-        self.pool.put(self.readback.clone());
+        if let Some((view, readback, pool)) = self.held.take() {
+            drop(view);
+            readback.unmap();
+            pool.put(readback);
+        }
+    }
+}
+
+/// A readback buffer on its way to the host.
+pub struct Arriving {
+    readback: wgpu::Buffer,
+    bytes: u64,
+    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+impl Arriving {
+    /// Asks for the first `bytes` of `readback`, as all that was submitted until now leaves them.
+    pub fn new(readback: wgpu::Buffer, bytes: u64) -> Arriving {
+        let (sender, mapped) = channel();
+        readback.slice(0..bytes).map_async(wgpu::MapMode::Read, move |result| {
+            // The receiver is gone only when the work was given up.
+            let _ = sender.send(result);
+        });
+        Arriving { readback, bytes, mapped }
+    }
+
+    /// Waits for it.
+    pub fn arrive(self, device: &Device) -> Result<(wgpu::BufferView, wgpu::Buffer), EngineError> {
+        device.wait(|| self.mapped.try_recv().ok())?.map_err(|error| EngineError::Lost(error.to_string()))?;
+        let lost = |error: wgpu::MapRangeError| EngineError::Lost(error.to_string());
+        let view = self.readback.slice(0..self.bytes).get_mapped_range().map_err(lost)?;
+        Ok((view, self.readback))
     }
 }
 

@@ -223,7 +223,7 @@ impl Scanner {
         let words = plane_words * shader::PLANES as usize;
         let packed = state.packed.with_room(device, words as u64 * 4)?.clone();
         let (from, text) = (own.start as isize - shape.before as isize, &text[..own.end]);
-        staging.upload(device, &packed, words, |words, packed| {
+        staging.upload(device, &packed, 0..words, |words, packed| {
             self.set.run(Pack { text, from, plane_words, words, packed });
         })?;
         // Kernels read a block ahead.

@@ -5,7 +5,7 @@ use crate::engine::Window;
 use crate::engine::gpu::job::{Answer, Dispatch, Job};
 use crate::engine::gpu::layout::{THREADS, Task};
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
-use crate::engine::gpu::{Gpu, scores_of};
+use crate::engine::gpu::{Gpu, scores_of, span};
 use crate::engine::paths::{Paths, STEPS_PER_WORD};
 use crate::error::EngineError;
 use rayon::prelude::*;
@@ -141,7 +141,9 @@ impl Gpu {
             Scores::Profile | Scores::WideProfile => return Ok(Paths::none(windows.len())),
         };
         let plan = Plan { batch, windows, variants: Variant::tiles(Kernel::Trace, scores) };
-        let inputs = self.inputs(batch)?;
+        let residues =
+            span(batch, windows.iter().map(|window| (window.target, window.start..window.target_end)));
+        let inputs = self.inputs(batch, residues)?;
         let mut done = 0;
         let next = |_| {
             let range = plan.range(done)?;

@@ -6,7 +6,6 @@ use crate::error::EngineError;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 /// Words that are made in one go, and pieces that one thread makes at least.
 const PIECE: usize = 1 << 10;
@@ -18,36 +17,28 @@ const POOLED: u64 = 64 << 20;
 /// What is smaller goes through the queue's own staging.
 const LEAST: usize = 1 << 16;
 
-/// Does what all workers wait for: on a thread that is of no worker's pool, which has the threads of the run.
-pub fn with_all_threads<T: Send>(
-    work: impl FnOnce() -> Result<T, EngineError> + Send,
-) -> Result<T, EngineError> {
-    let done = thread::scope(|scope| scope.spawn(work).join());
-    done.unwrap_or_else(|_| Err(EngineError::Lost("an upload failed".to_string())))
-}
-
 /// Mapped buffers that wait to be written.
 #[derive(Clone, Default)]
 pub struct Staging(Arc<Mutex<Vec<wgpu::Buffer>>>);
 
 impl Staging {
-    /// Writes `words` words to the beginning of `buffer`; `make` makes those of a range of places, on
-    /// several threads at once. Work that is submitted later finds them there.
+    /// Writes the words at `words` of `buffer`; `make` makes those of a range of places, on several threads at
+    /// once. Work that is submitted later finds them there.
     pub fn upload(
         &self,
         device: &Device,
         buffer: &wgpu::Buffer,
-        words: usize,
+        words: Range<usize>,
         make: impl Fn(Range<usize>, &mut [u32]) + Sync,
     ) -> Result<(), EngineError> {
-        if words <= LEAST {
-            let mut made = vec![0; words];
-            make(0..words, &mut made);
-            device.queue.write_buffer(buffer, 0, bytemuck::cast_slice(&made));
+        if words.len() <= LEAST {
+            let (first, mut made) = (words.start as u64 * 4, vec![0; words.len()]);
+            make(words, &mut made);
+            device.queue.write_buffer(buffer, first, bytemuck::cast_slice(&made));
             return Ok(());
         }
-        for first in (0..words).step_by(ROUND) {
-            let round = first..words.min(first + ROUND);
+        for first in words.clone().step_by(ROUND) {
+            let round = first..words.end.min(first + ROUND);
             let bytes = round.len() as u64 * 4;
             let staged = self.take(device, bytes)?;
             write(&staged, &round, &make)?;

@@ -15,7 +15,7 @@ use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::{MAX_GROUPS, Seeking};
-use crate::engine::gpu::readback::{Output, Pool};
+use crate::engine::gpu::readback::{Arriving, Output, Pool};
 use crate::error::EngineError;
 use bytemuck::{bytes_of, pod_read_unaligned};
 pub use ends::Ends;
@@ -24,7 +24,6 @@ pub use shader::Variant;
 use shader::{THREADS, UNIT};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 pub use wanted::Wanted;
@@ -115,11 +114,9 @@ struct Part {
     /// Units in front of it.
     lead: usize,
     slot: Slot,
-    readback: wgpu::Buffer,
     /// Bytes of ends, and where the timestamps lie behind them.
     times_at: u64,
-    submission: wgpu::SubmissionIndex,
-    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+    arriving: Arriving,
 }
 
 impl Bitap {
@@ -210,19 +207,15 @@ impl Bitap {
         let sent = &text[own.start - lead * UNIT..own.end];
         let units = sent.len().div_ceil(UNIT);
         let buffer = slot.text.with_room(device, (units * UNIT + 16) as u64)?;
-        staging.upload(device, buffer, units * UNIT / 4, |words, packed| pack(sent, words, packed))?;
+        staging.upload(device, buffer, 0..units * UNIT / 4, |words, packed| pack(sent, words, packed))?;
         let bytes = units as u64 * 4;
         slot.ends.with_room(device, bytes)?;
         let times_at = bytes.next_multiple_of(ALIGNED);
         let readback = self.pool.take(device, times_at + TIMES)?;
-        let submission = self.dispatch(&mut slot, units, &readback, times_at)?;
-        let (sender, mapped) = channel();
-        readback.slice(0..times_at + TIMES).map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver is gone only when the text was given up.
-            let _ = sender.send(result);
-        });
+        self.dispatch(&mut slot, units, &readback, times_at)?;
+        let arriving = Arriving::new(readback, times_at + TIMES);
         device.check()?;
-        Ok(Part { own, lead, slot, readback, times_at, submission, mapped })
+        Ok(Part { own, lead, slot, times_at, arriving })
     }
 
     /// Submits all kernels for a text of so many units, and the copy of what they find.
@@ -232,7 +225,7 @@ impl Bitap {
         units: usize,
         readback: &wgpu::Buffer,
         times_at: u64,
-    ) -> Result<wgpu::SubmissionIndex, EngineError> {
+    ) -> Result<(), EngineError> {
         let device = &self.card.device;
         let chunk = self.chunk(units);
         let threads = units.div_ceil(chunk) as u32;
@@ -267,7 +260,8 @@ impl Bitap {
             encoder.resolve_query_set(times, 0..2, stamps, 0);
             encoder.copy_buffer_to_buffer(stamps, 0, readback, times_at, TIMES);
         }
-        Ok(device.queue.submit([encoder.finish()]))
+        device.queue.submit([encoder.finish()]);
+        Ok(())
     }
 
     /// Units of a chunk.
@@ -283,15 +277,8 @@ impl Bitap {
     /// Waits for a part.
     fn finish_part(&self, part: Part) -> Result<FoundPart, EngineError> {
         let device = &self.card.device;
-        let Part { own, lead, slot, readback, times_at, submission, mapped } = part;
-        device.wait(submission)?;
-        match mapped.recv_timeout(Duration::from_secs(10)) {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(EngineError::Lost(error.to_string())),
-            Err(_) => return Err(EngineError::Lost("the ends were never mapped".to_string())),
-        }
-        let lost = |error: wgpu::MapRangeError| EngineError::Lost(error.to_string());
-        let view = readback.slice(0..times_at + TIMES).get_mapped_range().map_err(lost)?;
+        let Part { own, lead, slot, times_at, arriving } = part;
+        let (view, readback) = arriving.arrive(device)?;
         if let (Some(tick), Ok(mut clock)) = (device.tick, self.clock.lock()) {
             let times: [u64; 2] = pod_read_unaligned(&view[times_at as usize..][..TIMES as usize]);
             clock.add(times, tick);
@@ -327,7 +314,7 @@ impl Group {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let tables = buffers::create(device, "tables of patterns", usage, table.len() as u64 * 4)?;
         staging
-            .upload(device, &tables, table.len(), |words, packed| packed.copy_from_slice(&table[words]))?;
+            .upload(device, &tables, 0..table.len(), |words, packed| packed.copy_from_slice(&table[words]))?;
         Ok(Group { variant, kernel, tables, patterns: patterns.len() as u32 })
     }
 

@@ -6,12 +6,11 @@ use super::shape::Shape;
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::{MAX_GROUPS, Sweeping};
-use crate::engine::gpu::readback::{Output, Pool};
+use crate::engine::gpu::readback::{Arriving, Output, Pool};
 use crate::error::EngineError;
 use bytemuck::bytes_of;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
@@ -310,22 +309,8 @@ impl Sweeper {
         readback: wgpu::Buffer,
         bytes: u64,
     ) -> Result<Output, EngineError> {
-        let submission = device.queue.submit([encoder.finish()]);
-        let (sender, mapped) = channel();
-        readback.slice(0..bytes).map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver is gone only when the scan was given up.
-            let _ = sender.send(result);
-        });
-        device.wait(submission)?;
-        match mapped.recv_timeout(Duration::from_secs(10)) {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(EngineError::Lost(error.to_string())),
-            Err(_) => return Err(EngineError::Lost("the ends were never mapped".to_string())),
-        }
-        let view = readback
-            .slice(0..bytes)
-            .get_mapped_range()
-            .map_err(|error| EngineError::Lost(error.to_string()))?;
+        device.queue.submit([encoder.finish()]);
+        let (view, readback) = Arriving::new(readback, bytes).arrive(device)?;
         Ok(Output::new(view, bytes as usize, readback, Arc::clone(&self.pool)))
     }
 
