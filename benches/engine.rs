@@ -1,10 +1,12 @@
-//! Engine throughput, answers checked: `cargo bench --bench engine -- [DEVICE] [small] [growth] [only=TEXT]`.
+//! Engine throughput, answers checked: `cargo bench --bench engine -- [DEVICE] [small] [growth] [only=TEXT]
+//! [workers=N] [threads=N]`.
 //!
 //! DEVICE is `cpu`, or what `--device gpu:` takes (default: the best GPU). Prints a table: cells, wall
 //! time of the engine call, kernel time by the device's clock where it has one, and tera cell updates
 //! a second by each. `small` divides the work by 64, for slow devices; `only`
 //! runs the rows that hold its text. `growth` runs the rows that show how speed goes with the length,
-//! the number of pairs and of references instead of the others; `list` prints the names of the rows.
+//! the number of pairs and of references instead of the others; `list` prints the names of the rows. `workers`
+//! and `threads` of each are those of the rows of alignments.
 
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -22,11 +24,11 @@ use swalign::scoring::{Matrix, Scoring};
 
 /// Every so many pairs are compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
-/// Engines at work side by side, and pairs that each takes at a time, as in a run.
+/// Engines at work side by side and threads of each, as in a run on one GPU and 16 cores; and pairs that all
+/// workers together have.
 const WORKERS: usize = 6;
-/// Threads of each worker.
 const THREADS: usize = 6;
-const PART: usize = (1 << 18) / WORKERS;
+const PAIRS: usize = 1 << 18;
 /// Calls that are timed, after one that warms up.
 const CALLS: usize = 5;
 /// Cells of each row that grows with the length.
@@ -71,36 +73,50 @@ impl Random {
 }
 
 /// Engines that share a device, as the workers of a run do.
-enum Device {
-    Cpu([Cpu; WORKERS]),
-    Gpu(Box<[Gpu; WORKERS]>),
+struct Device {
+    engines: Engines,
+    /// Threads of each.
+    threads: usize,
+}
+
+enum Engines {
+    Cpu(Vec<Cpu>),
+    Gpu(Vec<Gpu>),
 }
 
 impl Device {
-    fn open(name: Option<&str>) -> Device {
-        match name {
-            Some("cpu") => Device::Cpu(std::array::from_fn(|_| Cpu::new())),
+    fn open(name: Option<&str>, workers: usize, threads: usize) -> Device {
+        let engines = match name {
+            Some("cpu") => Engines::Cpu((0..workers).map(|_| Cpu::new()).collect()),
             name => match Card::open(name, false) {
-                Ok(card) => Device::Gpu(Box::new(std::array::from_fn(|_| Gpu::new(Arc::clone(&card))))),
+                Ok(card) => Engines::Gpu((0..workers).map(|_| Gpu::new(Arc::clone(&card))).collect()),
                 Err(error) => {
                     eprintln!("{error}");
                     std::process::exit(1);
                 }
             },
+        };
+        Device { engines, threads }
+    }
+
+    fn engines(&mut self) -> Vec<&mut dyn Engine> {
+        match &mut self.engines {
+            Engines::Cpu(engines) => engines.iter_mut().map(|engine| engine as &mut dyn Engine).collect(),
+            Engines::Gpu(engines) => engines.iter_mut().map(|engine| engine as &mut dyn Engine).collect(),
         }
     }
 
-    fn engines(&mut self) -> [&mut dyn Engine; WORKERS] {
-        match self {
-            Device::Cpu(engines) => engines.each_mut().map(|engine| engine as &mut dyn Engine),
-            Device::Gpu(engines) => engines.each_mut().map(|engine| engine as &mut dyn Engine),
+    fn workers(&self) -> usize {
+        match &self.engines {
+            Engines::Cpu(engines) => engines.len(),
+            Engines::Gpu(engines) => engines.len(),
         }
     }
 
     fn kernel_time(&self) -> Duration {
-        match self {
-            Device::Cpu(_) => Duration::ZERO,
-            Device::Gpu(engines) => engines.iter().map(Gpu::kernel_time).sum(),
+        match &self.engines {
+            Engines::Cpu(_) => Duration::ZERO,
+            Engines::Gpu(engines) => engines.iter().map(Gpu::kernel_time).sum(),
         }
     }
 }
@@ -122,10 +138,7 @@ fn pairs(scoring: Scoring, count: usize, rows: usize, cols: usize) -> (Batch, Ve
 
 /// Runs `work` on one engine a few times and prints the median.
 fn measure<T>(name: &str, cells: u64, device: &mut Device, mut work: impl FnMut(&mut dyn Engine) -> T) -> T {
-    let first = |device: &mut Device, ()| {
-        let [engine, ..] = device.engines();
-        work(engine)
-    };
+    let first = |device: &mut Device, ()| work(device.engines().swap_remove(0));
     measure_all(name, cells, device, || (), first)
 }
 
@@ -213,14 +226,14 @@ fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize)
 /// Queries, and their pairs with the targets that all batches share.
 type Part = (Sequences, Vec<Pair>);
 
-/// The pairs in parts of at most [`PART`], as a run has them.
-fn parts(batch: &Batch, pairs: &[Pair]) -> Vec<Part> {
+/// The pairs in parts of at most `size`, as a run has them.
+fn parts(batch: &Batch, pairs: &[Pair], size: usize) -> Vec<Part> {
     let part = |pairs: &[Pair]| {
         let queries = pairs.iter().map(|pair| batch.query(pair.query)).collect();
         let renumber = |(query, pair): (u32, &Pair)| Pair { query, ..*pair };
         (queries, (0..).zip(pairs).map(renumber).collect())
     };
-    pairs.chunks(PART).map(part).collect()
+    pairs.chunks(size).map(part).collect()
 }
 
 /// The hits of a batch and their alignments.
@@ -243,11 +256,11 @@ fn hits_and_paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> Ans
 }
 
 /// Scores, directions and paths: from host buffers, none of them on the device yet, to alignments in
-/// host memory, in parts that two workers take as a run has them.
+/// host memory, in parts that workers take as a run has them.
 fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
     let (whole, pairs) = pairs(scoring, count, rows, cols);
     let cells = pairs.iter().map(|pair| whole.cells(pair)).sum();
-    let parts = parts(&whole, &pairs);
+    let parts = parts(&whole, &pairs, PAIRS / device.workers());
     // New ones each time: what a device knows already it does not load again.
     let prepare = || {
         let targets = Arc::new(Sequences::clone(&whole.targets));
@@ -261,9 +274,9 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
         };
         parts.iter().map(batch).collect::<Vec<_>>()
     };
-    let threads = THREADS.min(std::thread::available_parallelism().map_or(1, usize::from));
+    let threads = device.threads.min(std::thread::available_parallelism().map_or(1, usize::from));
     let pool = |_| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    let pools: Vec<rayon::ThreadPool> = (0..WORKERS).map(pool).collect();
+    let pools: Vec<rayon::ThreadPool> = (0..device.workers()).map(pool).collect();
     let work = |device: &mut Device, batches: Vec<(Batch, Vec<Pair>)>| {
         let next = AtomicUsize::new(0);
         let mut done: Vec<(usize, Answers)> = std::thread::scope(|scope| {
@@ -359,8 +372,12 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let word = |word: &str| arguments.iter().any(|argument| argument == word);
     let only = arguments.iter().find_map(|argument| argument.strip_prefix("only="));
+    let number = |name: &str, usual: usize| {
+        let given = arguments.iter().find_map(|argument| argument.strip_prefix(name));
+        given.map_or(usual, |given| given.parse().expect("a number")).max(1)
+    };
     let named = |argument: &&String| {
-        !["small", "growth", "list"].contains(&argument.as_str()) && !argument.starts_with("only=")
+        !["small", "growth", "list"].contains(&argument.as_str()) && !argument.contains('=')
     };
     let share = if word("small") { 64 } else { 1 };
     let mut rows = if word("growth") { growth(share) } else { work(share) };
@@ -369,7 +386,8 @@ fn main() {
         rows.iter().for_each(|(name, _)| println!("{name}"));
         return;
     }
-    let mut device = Device::open(arguments.iter().find(named).map(String::as_str));
+    let name = arguments.iter().find(named).map(String::as_str);
+    let mut device = Device::open(name, number("workers=", WORKERS), number("threads=", THREADS));
     println!("# {}", device.engines()[0].describe());
     println!("work\tcells\twall ms\tTCUPS\tkernel ms\tTCUPS");
     for (name, run) in rows {

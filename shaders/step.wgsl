@@ -13,6 +13,13 @@
         let passed = subgroupShuffleUp(letter, 1u);
         letter = select(passed, fresh, lane == 0u);
         var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
+//!if EDGES
+        if (step % LANES == 0u) {
+            run = next_run;
+            next_run = edges[task.horizontal + min(step + LANES + lane, last_col)] * SCALE;
+        }
+        let entering = subgroupShuffle(run, invocation - lane + step % LANES);
+//!end
 //!else
         let place = task.target_ + select(0u, col, inside);
         let loaded = (targets[place / LETTERS_PER_WORD] >> (place % LETTERS_PER_WORD * LETTER_BITS)) & LETTER_MASK;
@@ -22,8 +29,12 @@
 //!end
         if (lane == 0u) {
 //!if EDGES
+//!if SHUFFLE
+            up = entering;
+//!else
             up = above;
             above = edges[task.horizontal + min(step + 1u, last_col)] * SCALE;
+//!end
 //!else
             up = vec2<i32>(0, 0);
 //!end

@@ -170,10 +170,18 @@ fn main(
 //!end
 //!end
 //!if EDGES
-    // What enters from above in the first lane's next column, read a step ahead: the last lane comes to
-    // write there later.
+    // What enters from above is read before the first lane comes there; the last lane comes to write there
+    // later.
     let last_col = max(task.cols, 1u) - 1u;
+//!if SHUFFLE
+    // That of a run of columns, one a lane, and of the run behind it: a lane that read its own column would wait
+    // for memory in every step.
+    var next_run = edges[task.horizontal + min(lane, last_col)] * SCALE;
+    var run = next_run;
+//!else
+    // That of the next column.
     var above = edges[task.horizontal] * SCALE;
+//!end
 //!end
 //!insert state
 //!if SHUFFLE

@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a thread sleeps before it asks a device again: a sixteenth of its wait so far, but no less and no
 /// more than this.
 const SHORTEST_NAP: Duration = Duration::from_micros(10);
-const LONGEST_NAP: Duration = Duration::from_millis(1);
+const LONGEST_NAP: Duration = Duration::from_micros(100);
 
 /// An adapter as `swalign devices` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
