@@ -22,16 +22,20 @@ use crate::alignment::Found;
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
+use crate::groups;
 use crate::options::{Format, Options};
 use crate::reader::Record;
 use crate::scoring::Scoring;
 use bgzf::{Joint, Part};
 use line::Lines;
+use rayon::prelude::*;
 use std::sync::Arc;
 use tags::Residues;
 
 /// What a record usually has beside SEQ and QUAL, at most; if it has more its bytes grow.
 const RECORD_BYTES: usize = 192;
+/// Queries whose records are made in one go: as many as a group of short reads has.
+const QUERIES: usize = 512;
 
 /// Makes the output's bytes, in the format that was asked for; all a run's records share one. It holds
 /// no state between calls, so that several threads may each write a part into a buffer of their own.
@@ -89,14 +93,34 @@ impl Writer {
         }
     }
 
-    /// The records of the given queries, all of one of [`bgzf::groups`], of which the first is number
-    /// `first` (from 0) of the input.
-    pub fn part(&self, first: u64, queries: &[Record], found: &[Found]) -> Result<Part> {
-        let bytes = self.records(queries, found)?;
-        match self.format {
-            Format::Bam => bgzf::part(first, queries.len(), bytes),
-            Format::Sam | Format::Paf => Ok(Part::Ready(bytes)),
+    /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
+    /// is one.
+    pub fn parts(&self, before: Option<&str>, queries: &[Record], found: &[Found]) -> Result<Vec<Part>> {
+        if self.format != Format::Bam {
+            let pieces = queries.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
+            return pieces.map(|(queries, found)| self.records(queries, found).map(Part::Ready)).collect();
         }
+        let begins = |before: &str, query: &Record| {
+            groups::begins(before.as_bytes(), query.name.as_bytes(), query.sequence.len())
+        };
+        let groups: Vec<&[Record]> = queries.chunk_by(|before, query| !begins(&before.name, query)).collect();
+        let mut rest = found;
+        let mut found_of = |group: &[Record]| rest.split_off(..group.len()).unwrap_or_default();
+        let found: Vec<&[Found]> = groups.iter().map(|group| found_of(group)).collect();
+        let last = groups.len().saturating_sub(1);
+        let part = |(number, (group, found)): (usize, (&&[Record], &[Found]))| {
+            let pieces = group.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
+            let pieces: Result<Vec<_>> =
+                pieces.map(|(queries, found)| self.records(queries, found)).collect();
+            let bytes = pieces?.concat();
+            let begins = number > 0 || before.is_none_or(|before| begins(before, &group[0]));
+            match begins && number < last {
+                true => Ok(Part::Ready(bgzf::pack(&bytes)?)),
+                // The next query may go on with the group.
+                false => Ok(Part::Piece { begins, bytes }),
+            }
+        };
+        groups.par_iter().zip(found).enumerate().map(part).collect()
     }
 
     /// The bytes, in BAM not yet packed, of all records of the given queries and what was found for them,
