@@ -5,6 +5,13 @@
 //! group after every 65,280 bytes. So the blocks of queries from the beginning of one group to that of another are the
 //! same wherever the rest is written, and files of such stretches, joined byte by byte, give those of the whole.
 //!
+//! The shorter groups are, the finer an input can be split; the longer, the fuller the blocks. Against blocks that are
+//! all full, files are larger by (simulated reads of `sars2.fa`, zlib at level 6):
+//!
+//! | 20 letters, no qualities | 150 letters, qualities | 3,000 letters, qualities | 20,000 letters, qualities |
+//! |---|---|---|---|
+//! | 0.15 % | 0.7 % | 1.3 % | 0.8 % |
+//!
 //! A block's bytes are those of zlib-rs at one level, the same on all processors.
 
 use crate::error::{Error, Result};
