@@ -8,7 +8,7 @@
 //! hash(name) / 2^32 < letters / STRIDE
 //! ```
 //!
-//! So names drawn at random begin a group every [`STRIDE`] letters: reads of 150 letters one read in 512, reads of
+//! So names drawn at random begin a group every `STRIDE` letters: reads of 150 letters one read in 512, reads of
 //! 20,000 one in 4, and each read of 76,800 or more its own.
 
 /// Letters of a group, on average.

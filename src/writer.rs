@@ -96,31 +96,41 @@ impl Writer {
     /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
     /// is one.
     pub fn parts(&self, before: Option<&str>, queries: &[Record], found: &[Found]) -> Result<Vec<Part>> {
-        if self.format != Format::Bam {
-            let pieces = queries.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
-            return pieces.map(|(queries, found)| self.records(queries, found).map(Part::Ready)).collect();
+        match self.format {
+            Format::Bam => self.packed(before, queries, found),
+            Format::Sam | Format::Paf => {
+                Ok(self.pieces(queries, found)?.into_iter().map(Part::Ready).collect())
+            }
         }
+    }
+
+    /// Parts of BAM, group by group. Others may have more of the first group and of the last, which are not packed yet.
+    fn packed(&self, before: Option<&str>, queries: &[Record], mut found: &[Found]) -> Result<Vec<Part>> {
         let begins = |before: &str, query: &Record| {
             groups::begins(before.as_bytes(), query.name.as_bytes(), query.sequence.len())
         };
-        let groups: Vec<&[Record]> = queries.chunk_by(|before, query| !begins(&before.name, query)).collect();
-        let mut rest = found;
-        let mut found_of = |group: &[Record]| rest.split_off(..group.len()).unwrap_or_default();
-        let found: Vec<&[Found]> = groups.iter().map(|group| found_of(group)).collect();
+        let mut groups = Vec::new();
+        for queries in queries.chunk_by(|before, query| !begins(&before.name, query)) {
+            let (own, rest) = found.split_at(queries.len());
+            groups.push((queries, own));
+            found = rest;
+        }
         let last = groups.len().saturating_sub(1);
-        let part = |(number, (group, found)): (usize, (&&[Record], &[Found]))| {
-            let pieces = group.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
-            let pieces: Result<Vec<_>> =
-                pieces.map(|(queries, found)| self.records(queries, found)).collect();
-            let bytes = pieces?.concat();
-            let begins = number > 0 || before.is_none_or(|before| begins(before, &group[0]));
+        let part = |(number, (queries, found)): (usize, (&[Record], &[Found]))| {
+            let bytes = self.pieces(queries, found)?.concat();
+            let begins = number > 0 || before.is_none_or(|before| begins(before, &queries[0]));
             match begins && number < last {
                 true => Ok(Part::Ready(bgzf::pack(&bytes)?)),
-                // The next query may go on with the group.
                 false => Ok(Part::Piece { begins, bytes }),
             }
         };
-        groups.par_iter().zip(found).enumerate().map(part).collect()
+        groups.into_par_iter().enumerate().map(part).collect()
+    }
+
+    /// The bytes of all records, of so many queries in one piece, which may be a group of any size.
+    fn pieces(&self, queries: &[Record], found: &[Found]) -> Result<Vec<Vec<u8>>> {
+        let pieces = queries.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
+        pieces.map(|(queries, found)| self.records(queries, found)).collect()
     }
 
     /// The bytes, in BAM not yet packed, of all records of the given queries and what was found for them,
