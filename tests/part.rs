@@ -371,6 +371,14 @@ fn merge_says_what_is_missing_or_foreign() {
     assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
     stdout(folder.path(), &["merge", "out.bam", "1.bam", "2.bam", "3.bam"]);
     assert!(fs::read(path("out.bam")).unwrap() == fs::read(path("whole.bam")).unwrap());
+    // As of an input that has kept its size, but not the places of its cuts.
+    let receipt = fs::read_to_string(path("2.bam.swalign")).unwrap();
+    let stretch = receipt.lines().find(|line| line.starts_with("stretch")).unwrap();
+    fs::write(path("2.bam.swalign"), receipt.replace(stretch, "stretch\t5\t6")).unwrap();
+    let outcome = run(folder.path(), &["merge", "out.bam", "1.bam", "2.bam", "3.bam"]);
+    let says =
+        outcome.stderr.contains("2.bam: it begins at byte 5") && outcome.stderr.contains("has changed");
+    assert!(outcome.code == Some(1) && says, "{}", outcome.stderr);
 }
 
 /// An output is left as it is only if it is what the command would write.
