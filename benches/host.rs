@@ -3,7 +3,6 @@
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use std::io::{BufWriter, Write};
-use std::ops::Range;
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::alphabet::Alphabet;
@@ -16,7 +15,6 @@ use swalign::engine::gpu::layout::Letters;
 use swalign::options::{DeviceChoice, FilterChoice, Format, Mode, Options, ScoringChoice};
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
-use swalign::writer::bgzf::{GROUP, groups};
 use swalign::writer::tags::{Differences, Residues};
 use swalign::writer::{Targets, Writer};
 use tempfile::NamedTempFile;
@@ -260,17 +258,11 @@ fn records_packed(bencher: Bencher, packed: bool) {
     let (options, names, targets) = writing(50_000);
     let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&targets, true).into_iter().unzip();
     let writer = sam_writer((Options { format: Format::Bam, ..options }, names, targets));
-    let raw = || -> usize {
-        let groups = queries.chunks(GROUP).zip(found.chunks(GROUP));
-        groups.map(|(queries, found)| writer.records(queries, found).expect("records").len()).sum()
-    };
+    let raw = || writer.records(&queries, &found).expect("records").len();
     let parts = || -> usize {
         let mut joint = writer.joint().expect("blocks");
-        let part = |of: Range<usize>| {
-            let part = writer.part(of.start as u64, &queries[of.clone()], &found[of]).expect("a part");
-            joint.add(part).expect("blocks").len()
-        };
-        groups(0, queries.len()).map(part).sum()
+        let parts = writer.parts(None, &queries, &found).expect("parts");
+        parts.into_iter().map(|part| joint.add(part).expect("blocks").len()).sum()
     };
     let make: &dyn Fn() -> usize = if packed { &parts } else { &raw };
     let bytes = make();
@@ -281,14 +273,14 @@ fn records_packed(bencher: Bencher, packed: bool) {
         .bench_local(|| assert_eq!(make(), bytes));
 }
 
-/// As the pipeline formats them: a group of queries into a text of their own.
+/// As the pipeline formats them: so many queries into a text of their own.
 #[divan::bench(args = [false, true], sample_count = 20)]
 fn records_formatted(bencher: Bencher, qualities: bool) {
     let run = writing(100_000);
     let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&run.2, qualities).into_iter().unzip();
     let writer = sam_writer(run);
     let format = |visit: &mut dyn FnMut(&[u8])| {
-        for (queries, found) in queries.chunks(GROUP).zip(found.chunks(GROUP)) {
+        for (queries, found) in queries.chunks(512).zip(found.chunks(512)) {
             visit(&writer.records(queries, found).expect("records"));
         }
     };

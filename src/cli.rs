@@ -234,9 +234,9 @@ struct PartFlags {
     /// Only part I of N of the queries, from 1, such as 2/8: with the others, joined by `swalign merge` in their
     /// order, the bytes of the whole
     ///
-    /// Parts are stretches of the file, about equal in bytes, cut at multiples of 512 queries, so that pairs
-    /// of reads side by side stay together; one may be empty. Nothing is split on the disk. `pairs` reads all
-    /// targets. QUERY must be a file.
+    /// Parts are stretches of the file, about equal in bytes, cut between groups of some 76,800 letters, in which
+    /// mates side by side stay together; one may be empty. Nothing is split on the disk, and a part reads only its own
+    /// stretch, unless the file is gzip other than bgzf. `pairs` reads all targets. QUERY must be a file.
     #[arg(long, value_name = "I/N", value_parser = values::share)]
     part: Option<Share>,
     #[command(flatten)]

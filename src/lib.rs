@@ -50,7 +50,8 @@
 //!     --Window--> engine.trace, engine.fill --Paths, Directions--> backtrace --Alignment--> writer
 //! ```
 //!
-//! - [`reader`] gives records, [`batch`] lays their codes one behind the other.
+//! - [`reader`] gives records, [`batch`] lays their codes one behind the other. [`groups`] says which records stay
+//!   together in parts and in blocks of BAM.
 //! - [`candidates`] says which stretches of which targets a query meets.
 //! - An [`engine::Engine`] scores pairs and fills direction matrices: [`engine::plain`] is the
 //!   specification, [`engine::cpu`] uses the machine's cores, [`engine::gpu`] runs WGSL kernels.
@@ -121,6 +122,7 @@ pub mod cli;
 pub mod engine;
 pub mod error;
 pub mod grep;
+pub mod groups;
 pub mod hits;
 pub mod options;
 pub mod pipeline;

@@ -27,15 +27,14 @@ use crate::engine::Guarded;
 use crate::error::{EngineError, Error, Result};
 use crate::hits::{self, Effort, Rules, Scope};
 use crate::options::{FilterChoice, Mode, Options, default_min_score};
-use crate::reader::{Queries, Reader, Record, References, read_reference_part, read_references};
+use crate::reader::{Extent, Queries, Reader, Record, References, read_reference_part, read_references};
 use crate::scoring::Scoring;
-use crate::writer::bgzf::{self, Joint, Part};
+use crate::writer::bgzf::{Joint, Part};
 use crate::writer::receipt::Choice;
 use crate::writer::tags::Typical;
 use crate::writer::{Output, Targets, Writer};
 use device::{Crew, Device};
 use finder::Finder;
-use rayon::prelude::*;
 use receipts::Noted;
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -69,9 +68,9 @@ pub trait Reporter: Sync {
 /// What a run did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Summary {
-    /// Queries of the input before those of the run.
-    pub before: u64,
     pub queries: u64,
+    /// Where in the input a part of it begins and ends ([`Extent::places`]).
+    pub stretch: (u64, u64),
     pub aligned: u64,
     /// Cells of the recurrence that were scored.
     pub cells: u64,
@@ -91,8 +90,10 @@ pub struct Summary {
 /// Queries on their way to a worker.
 struct QueryBatch {
     number: usize,
-    /// Place of the first among all queries.
+    /// Place of the first among all queries, for pairs.
     first: u64,
+    /// Name of the query before it.
+    before: Option<String>,
     records: Vec<Record>,
     /// Forward, and where asked for reverse, codes of each.
     queries: Sequences,
@@ -182,7 +183,7 @@ pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
         Some(noted) => {
             let frame =
                 (run.writer.header().iter().map(|part| part.len() as u64).sum(), run.writer.joint()?.end());
-            let records = (summary.before, summary.before + summary.queries);
+            let records = (summary.queries, summary.stretch);
             noted.finish(output, options.output.as_deref(), frame, records, Some(run.choice()))?;
         }
     }
@@ -219,7 +220,7 @@ impl Inputs {
             None => Reader::open(&options.reference)?,
             Some(_) => Reader::open_twice(&options.reference)?,
         };
-        let mut queries = Reader::open_share(&options.query, options.part, bgzf::GROUP)?;
+        let mut queries = Reader::open_share(&options.query, options.part)?;
         queries.peek()?;
         let references = match options.ref_part {
             None => read_references(&mut reader, options.alphabet)?,
@@ -335,23 +336,28 @@ impl<'a> Run<'a> {
         }
         // Each stage owns its ends of the channels, so that one that stops wakes its neighbours.
         let from_reader = Arc::new(Mutex::new(from_reader));
-        let before = queries.first();
-        let mut summary = Summary { before, whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
+        let extent = queries.extent();
+        let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
         let mut joint = self.writer.joint()?;
         thread::scope(|scope| {
             scope.spawn(move || self.guard(|| self.read(queries, crew.workers, enter, to_workers)));
             for worker in 0..crew.workers {
                 let to_writer = to_writer.clone();
                 let from_reader = Arc::clone(&from_reader);
+                let extent: &Extent = &extent;
                 scope.spawn(move || {
                     let mut engine = engine(worker);
-                    let align = |batch| crew.run(worker, || self.align(&mut engine, batch));
+                    let align = |batch| {
+                        crew.run(worker, || self.align(&mut engine, batch))
+                            .map_err(|error| extent.shift(error))
+                    };
                     self.work(align, &from_reader, &to_writer);
                 });
             }
             drop((from_reader, to_writer));
             self.guard(|| self.write(from_workers, leave, (&mut joint, output), &mut summary));
         });
+        summary.stretch = extent.places();
         summary.reading = Duration::from_nanos(self.reading.load(Ordering::Relaxed));
         match self.failure.take() {
             Some(error) => Err(error),
@@ -394,7 +400,7 @@ impl<'a> Run<'a> {
     /// Finds and formats the hits of one batch.
     fn align(&self, engine: &mut Guarded, queries: QueryBatch) -> Result<Written> {
         let begun = Instant::now();
-        let QueryBatch { number, first, records, queries, cells } = queries;
+        let QueryBatch { number, first, before, records, queries, cells } = queries;
         let paired = (self.options.mode == Mode::Pairs).then_some(first as u32);
         let most = match paired {
             Some(first) => self.targets.len().saturating_sub(first as usize),
@@ -416,11 +422,7 @@ impl<'a> Run<'a> {
         drop(batch);
         self.learn(cells, begun.elapsed());
         let formatting = Instant::now();
-        let parts = bgzf::groups(first, found.len())
-            .collect::<Vec<_>>()
-            .into_par_iter()
-            .map(|of| self.writer.part(first + of.start as u64, &records[of.clone()], &found[of]))
-            .collect::<Result<Vec<_>>>()?;
+        let parts = self.writer.parts(before.as_deref(), &records[..found.len()], &found)?;
         Ok(Written {
             number,
             parts,

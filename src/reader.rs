@@ -26,7 +26,7 @@ pub use lines::{LineBlock, LineReader};
 pub use names::first_repeated;
 pub use queries::Queries;
 pub use references::{References, read_reference_part, read_references};
-pub use share::Slice;
+pub use share::{Extent, Slice};
 pub use texts::{Text, Texts, read_lengths, read_patterns, slices};
 
 use crate::alphabet::Alphabet;
@@ -50,7 +50,7 @@ const LETTERS_WITHIN: usize = 4;
 /// One sequence of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// 1-based place among the file's records.
+    /// 1-based place among the records of the file, or of the part of it that is read.
     pub number: u64,
     /// The header up to its first white space.
     pub name: String,
@@ -68,8 +68,10 @@ pub struct Reader {
     steady: bool,
     /// Blocks read and not yet parsed.
     ahead: VecDeque<Block>,
-    /// What the input holds before them.
+    /// What the input, or the part of it, holds before them.
     before: Before,
+    /// Where that part is.
+    extent: Arc<Extent>,
     finished: bool,
     peeked: Option<Record>,
     /// Parsed records that are taken one by one, and the error behind them.
@@ -100,11 +102,10 @@ impl Reader {
         Ok(Reader { steady, ..Reader::new(path.to_path_buf(), Box::new(file))? })
     }
 
-    /// Opens the part `share` of a file, cut where a multiple of `group` records stands before; without a
-    /// part, all of it.
-    pub fn open_share(path: &Path, share: Option<Share>, group: usize) -> Result<Reader> {
+    /// Opens the part `share` of a file, cut between groups of records; without a part, all of it.
+    pub fn open_share(path: &Path, share: Option<Share>) -> Result<Reader> {
         let Some(share) = share else { return Reader::open(path) };
-        let slice = Slice { share, group: group as u64, before: 0, total: size(path, "--part")? };
+        let slice = Slice { share, groups: true, before: 0, total: size(path, "--part")? };
         Reader::open_slice(path, slice)
     }
 
@@ -115,12 +116,11 @@ impl Reader {
     }
 
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
-        let file = File::open(path).map_err(|source| unopened(path, source))?;
-        let (stretch, before) = Stretch::open(file, slice).map_err(|source| Error::io(path, source))?;
+        let (stretch, extent) = Stretch::open(path, slice).map_err(|source| Error::io(path, source))?;
         // What is no FASTA is refused as a whole.
-        let before = stretch.has_records().then_some(before);
-        let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), before)?;
-        Ok(Reader { steady: true, ..reader })
+        let is_part = stretch.has_records();
+        let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), is_part)?;
+        Ok(Reader { steady: true, extent: Arc::new(extent), ..reader })
     }
 
     fn new(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Reader> {
@@ -128,20 +128,15 @@ impl Reader {
     }
 
     fn sized(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes) -> Result<Reader> {
-        Reader::placed(path, input, sizes, None)
+        Reader::placed(path, input, sizes, false)
     }
 
-    /// A reader of a part of a file, which may be empty, with what stands before it; or of all.
-    fn placed(
-        path: PathBuf,
-        input: Box<dyn Read + Send>,
-        sizes: Sizes,
-        before: Option<Before>,
-    ) -> Result<Reader> {
+    /// A reader of all of a file, or of a part, which may be empty.
+    fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, is_part: bool) -> Result<Reader> {
         let source = Source::new(input).map_err(|source| Error::io(&path, source))?;
         let (packing, trace) = (source.packing(), source.trace());
         match packing {
-            Packing::Empty if before.is_none() => return Err(no_records(&path)),
+            Packing::Empty if !is_part => return Err(no_records(&path)),
             Packing::Foreign(name, command) => {
                 let remedy = format!("decompress it first, as in `{command} FILE | swalign - ...`");
                 return Err(Error::input(whole(&path), format!("{name} compression is not read"), remedy));
@@ -158,7 +153,8 @@ impl Reader {
             blocks,
             steady: false,
             ahead: VecDeque::new(),
-            before: before.unwrap_or_default(),
+            before: Before::default(),
+            extent: Arc::default(),
             finished: packing == Packing::Empty,
             peeked: None,
             ready: VecDeque::new(),
@@ -171,9 +167,14 @@ impl Reader {
         &self.origin.path
     }
 
-    /// Records of the file before those that come next, as far as they were taken in blocks.
-    pub fn records_before(&self) -> u64 {
-        self.before.records
+    /// Where in the file the part is that is read.
+    pub fn extent(&self) -> Arc<Extent> {
+        Arc::clone(&self.extent)
+    }
+
+    /// An error behind so much of the part, in its true place.
+    fn shift(&self, before: Before, error: Error) -> Error {
+        self.extent.shift(before.shift(error))
     }
 
     /// The record that comes next, which stays the next one.
@@ -224,7 +225,7 @@ impl Reader {
                     Ok(false) => return Ok(()),
                     Err(error) => {
                         self.finished = true;
-                        return Err(before.shift(error));
+                        return Err(self.shift(before, error));
                     }
                 }
             }
@@ -295,7 +296,7 @@ impl Reader {
         for (made, read, outcome) in parsed {
             harvest.pieces.push((self.before, made));
             if let Err(error) = outcome {
-                harvest.fault = Some(self.before.shift(error));
+                harvest.fault = Some(self.shift(self.before, error));
                 break;
             }
             self.before.add(read);

@@ -22,16 +22,20 @@ use crate::alignment::Found;
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
+use crate::groups;
 use crate::options::{Format, Options};
 use crate::reader::Record;
 use crate::scoring::Scoring;
 use bgzf::{Joint, Part};
 use line::Lines;
+use rayon::prelude::*;
 use std::sync::Arc;
 use tags::Residues;
 
 /// What a record usually has beside SEQ and QUAL, at most; if it has more its bytes grow.
 const RECORD_BYTES: usize = 192;
+/// Queries whose records are made in one go: as many as a group of short reads has.
+const QUERIES: usize = 512;
 
 /// Makes the output's bytes, in the format that was asked for; all a run's records share one. It holds
 /// no state between calls, so that several threads may each write a part into a buffer of their own.
@@ -89,14 +93,44 @@ impl Writer {
         }
     }
 
-    /// The records of the given queries, all of one of [`bgzf::groups`], of which the first is number
-    /// `first` (from 0) of the input.
-    pub fn part(&self, first: u64, queries: &[Record], found: &[Found]) -> Result<Part> {
-        let bytes = self.records(queries, found)?;
+    /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
+    /// is one.
+    pub fn parts(&self, before: Option<&str>, queries: &[Record], found: &[Found]) -> Result<Vec<Part>> {
         match self.format {
-            Format::Bam => bgzf::part(first, queries.len(), bytes),
-            Format::Sam | Format::Paf => Ok(Part::Ready(bytes)),
+            Format::Bam => self.packed(before, queries, found),
+            Format::Sam | Format::Paf => {
+                Ok(self.pieces(queries, found)?.into_iter().map(Part::Ready).collect())
+            }
         }
+    }
+
+    /// Parts of BAM, group by group. Others may have more of the first group and of the last, which are not packed yet.
+    fn packed(&self, before: Option<&str>, queries: &[Record], mut found: &[Found]) -> Result<Vec<Part>> {
+        let begins = |before: &str, query: &Record| {
+            groups::begins(before.as_bytes(), query.name.as_bytes(), query.sequence.len())
+        };
+        let mut groups = Vec::new();
+        for queries in queries.chunk_by(|before, query| !begins(&before.name, query)) {
+            let (own, rest) = found.split_at(queries.len());
+            groups.push((queries, own));
+            found = rest;
+        }
+        let last = groups.len().saturating_sub(1);
+        let part = |(number, (queries, found)): (usize, (&[Record], &[Found]))| {
+            let bytes = self.pieces(queries, found)?.concat();
+            let begins = number > 0 || before.is_none_or(|before| begins(before, &queries[0]));
+            match begins && number < last {
+                true => Ok(Part::Ready(bgzf::pack(&bytes)?)),
+                false => Ok(Part::Piece { begins, bytes }),
+            }
+        };
+        groups.into_par_iter().enumerate().map(part).collect()
+    }
+
+    /// The bytes of all records, of so many queries in one piece, which may be a group of any size.
+    fn pieces(&self, queries: &[Record], found: &[Found]) -> Result<Vec<Vec<u8>>> {
+        let pieces = queries.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
+        pieces.map(|(queries, found)| self.records(queries, found)).collect()
     }
 
     /// The bytes, in BAM not yet packed, of all records of the given queries and what was found for them,

@@ -5,6 +5,7 @@ mod common;
 
 use common::bam::{END, blocks, records};
 use common::command::{Outcome, run, run_here};
+use common::names_in_groups;
 use common::random::Random;
 use noodles_bam::io::Reader;
 use noodles_sam::alignment::io::Write as _;
@@ -12,7 +13,6 @@ use noodles_sam::io::Writer;
 use std::fs;
 use std::path::Path;
 use swalign::alphabet::Alphabet;
-use swalign::writer::bgzf::GROUP;
 use tempfile::TempDir;
 
 /// A BAM file as SAM text, read and written by noodles.
@@ -36,6 +36,9 @@ fn succeeded(outcome: Outcome) -> Vec<u8> {
     outcome.stdout
 }
 
+/// Every so many-th read begins a group.
+const GROUP: usize = 80;
+
 /// Reads of a reference, some of them turned, some of no relation, some with qualities: FASTA and FASTQ.
 fn reads(folder: &Path, count: usize) {
     let mut random = Random::new(11);
@@ -52,11 +55,12 @@ fn reads(folder: &Path, count: usize) {
         }
         queries.push((number, letters));
     }
-    let fasta = |(number, letters): &(usize, Vec<u8>)| format!(">q{number}\n{}\n", text(letters));
+    let names = names_in_groups(count, GROUP, 24);
+    let fasta = |(number, letters): &(usize, Vec<u8>)| format!(">{}\n{}\n", names[*number], text(letters));
     let fastq = |(number, letters): &(usize, Vec<u8>)| {
         let qualities: String =
             (0..letters.len()).map(|at| char::from(b'!' + (at + number) as u8 % 90)).collect();
-        format!("@q{number}\n{}\n+\n{qualities}\n", text(letters))
+        format!("@{}\n{}\n+\n{qualities}\n", names[*number], text(letters))
     };
     fs::write(folder.join("ref.fa"), format!(">r\n{}\n", text(&reference))).unwrap();
     fs::write(folder.join("q.fa"), queries.iter().map(fasta).collect::<String>()).unwrap();
@@ -85,7 +89,7 @@ const WAYS: [&[&str]; 6] = [
 
 #[test]
 fn bytes_do_not_depend_on_the_way() {
-    let folder = folder(2 * GROUP + 200);
+    let folder = folder(1200);
     for (format, query) in [("bam", "q.fq"), ("bam", "q.fa"), ("paf", "q.fq")] {
         let options =
             ["--format", format, "--max-hits", "3", "--secondary-ratio", "0.3", "--min-score", "15"];
@@ -104,7 +108,7 @@ fn bytes_do_not_depend_on_the_way() {
 /// What is left for runs of parts of an input: their records, joined as they are, are those of the whole.
 #[test]
 fn records_of_parts_can_be_joined() {
-    let count = 3 * GROUP + 70;
+    let count = 15 * GROUP + 70;
     let folder = folder(count);
     let fasta = fs::read_to_string(folder.path().join("q.fa")).unwrap();
     let lines: Vec<&str> = fasta.split_inclusive('\n').collect();
@@ -114,7 +118,7 @@ fn records_of_parts_can_be_joined() {
         succeeded(run(folder.path(), &args))
     };
     let whole = bam("whole.fa", &lines);
-    let (first, second) = lines.split_at(2 * 2 * GROUP);
+    let (first, second) = lines.split_at(2 * 9 * GROUP);
     let joined = [records(&bam("first.fa", first)), records(&bam("second.fa", second))].concat();
     assert!(joined == records(&whole));
     let (header, _) = blocks(&whole);
@@ -200,7 +204,7 @@ fn the_file_names_the_format() {
     assert!(sam.starts_with(b"@HD"));
     let bam = written("out.bam", &[]);
     assert_eq!(without_pg(&as_text(&bam)), without_pg(text(&sam)));
-    assert!(written("out.paf", &[]).starts_with(b"q0\t"));
+    assert!(written("out.paf", &[]).starts_with(b"r0\t"));
     assert!(written("sam.bam", &["--format", "sam"]).starts_with(b"@HD"));
     assert_eq!(records(&written("bam.sam", &["--format", "bam"])), records(&bam));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3 + 5, "no temporary is left");

@@ -3,14 +3,14 @@
 mod common;
 
 use common::command::{command, finish, run};
-use common::data;
+use common::{data, names_in_groups};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
-use swalign::writer::bgzf::{GROUP, pack};
+use swalign::writer::bgzf::pack;
 use tempfile::TempDir;
 
 /// Runs `swalign ARGS` in `folder`, which must succeed, and gives its stdout.
@@ -31,7 +31,9 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Real reads, some 2,000 of them, under names of their own, in all ways that queries come; and a reference.
+/// Real reads in many groups, in all ways that queries come; and a reference.
+const READS: usize = 2018;
+
 fn reads() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut text = String::new();
@@ -39,22 +41,32 @@ fn reads() -> TempDir {
     MultiGzDecoder::new(packed).read_to_string(&mut text).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let (mut fastq, mut fasta, mut wrapped) = (String::new(), String::new(), String::new());
-    for number in 0..4 * GROUP - 30 {
+    let [mut mates, mut pairs] = [String::new(), String::new()];
+    let names = names_in_groups(READS, 60, 69);
+    for (number, name) in names.iter().enumerate() {
         let record = &lines[4 * number % lines.len()..][..4];
         let letters = &record[1][number % 11..80];
         let qualities = &record[3][number % 11..80];
-        fastq += &format!("@r{number} of many\n{letters}\n+\n{qualities}\n");
-        fasta += &format!(">r{number}\n{letters}\n");
-        wrapped += &format!(">r{number}\n{}\n\n{}\n", &letters[..40], &letters[40..]);
+        fastq += &format!("@{name} of many\n{letters}\n+\n{qualities}\n");
+        fasta += &format!(">{name}\n{letters}\n");
+        wrapped += &format!(">{name}\n{}\n\n{}\n", &letters[..40], &letters[40..]);
+        let name = &names[number / 2 * 2];
+        mates += &format!("@{name}/{}\r\n{letters}\r\n+{name}\r\n{qualities}\r\n", 1 + number % 2);
+        pairs += &format!(">{name}\n{letters}\n");
     }
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
     write("q.fq", fastq.as_bytes());
     write("q.fa", fasta.as_bytes());
     write("wrapped.fa", wrapped.trim_end().as_bytes());
+    write("mates.fq", mates.as_bytes());
+    write("pairs.fa", pairs.as_bytes());
+    let long = |name: &String| format!(">{name}\n{}\n", lines[1].repeat(50));
+    write("long.fa", names_in_groups(9, 2, 5000).iter().map(long).collect::<String>().as_bytes());
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(fastq.as_bytes()).unwrap();
     write("q.fq.gz", &encoder.finish().unwrap());
     write("blocks.fq.gz", &pack(fastq.as_bytes()).unwrap());
+    write("mates.fq.gz", &pack(mates.as_bytes()).unwrap());
     fs::copy(data("chr22_12k.fa"), folder.path().join("ref.fa")).unwrap();
     folder
 }
@@ -87,13 +99,17 @@ fn frame(format: &str, bytes: &[u8]) -> (usize, usize) {
 fn parts_of_reads_are_the_whole() {
     let folder = reads();
     for (query, format, counts) in [
-        ("q.fq", "bam", &[1, 2, 3, 7, 30][..]),
+        ("q.fq", "bam", &[1, 2, 3, 7, 60][..]),
         ("q.fq", "sam", &[3]),
         ("q.fq.gz", "bam", &[2, 7]),
         ("blocks.fq.gz", "bam", &[3]),
         ("blocks.fq.gz", "paf", &[2]),
         ("q.fa", "paf", &[3]),
         ("wrapped.fa", "sam", &[2, 7]),
+        ("mates.fq", "bam", &[5]),
+        ("mates.fq.gz", "sam", &[3]),
+        ("pairs.fa", "bam", &[9]),
+        ("long.fa", "bam", &[4]),
     ] {
         let args = |more: &[&str]| {
             let fixed = ["--format", format, "--device", "cpu", "--max-hits", "2"];
@@ -117,8 +133,8 @@ fn parts_of_reads_are_the_whole() {
             let parts: Vec<Vec<u8>> = (1..=count).map(part).collect();
             assert!(joined(&parts, header, end) == whole, "{query} as {format} in {count} parts");
             let empty = parts.iter().filter(|part| part.len() == header + end).count();
-            assert!(empty > 0 || count < 30, "{query} in {count} parts");
-            assert!(empty == 0 || count > 3 || query.ends_with("gz"), "{query} in {count} parts");
+            assert!(empty > 0 || count < 60, "{query} in {count} parts");
+            assert!(empty == 0 || count > 3, "{query} in {count} parts");
         }
     }
 }
@@ -172,12 +188,13 @@ fn parts_of_a_search_are_the_whole() {
 #[test]
 fn parts_of_proteins_that_look_like_dna() {
     let folder = tempfile::tempdir().unwrap();
-    let query = |number: usize| match number {
-        0 => ">p0\nMKVLAAGITRRWDEFHIKLMNPQRSTVWY\n".to_string(),
-        _ => format!(">p{number}\nGATTACAGATTACAGATTACAGATTACA\n"),
+    let query = |(number, name): (usize, &String)| match number {
+        0 => format!(">{name}\nMKVLAAGITRRWDEFHIKLMNPQRSTVWY\n"),
+        _ => format!(">{name}\nGATTACAGATTACAGATTACAGATTACA\n"),
     };
+    let queries: String = names_in_groups(200, 50, 28).iter().enumerate().map(query).collect();
     let reference = ">r\nMKVLAAGITRRWDEFHIKLMNPQRSTVWYGATTACAGATTACAGATTACA\n";
-    fs::write(folder.path().join("q.fa"), (0..2 * GROUP).map(query).collect::<String>()).unwrap();
+    fs::write(folder.path().join("q.fa"), queries).unwrap();
     fs::write(folder.path().join("r.fa"), reference).unwrap();
     let bytes = |more: &[&str]| {
         let args = [&["--device", "cpu"], more, &["q.fa", "r.fa"]].concat();
@@ -185,7 +202,9 @@ fn parts_of_proteins_that_look_like_dna() {
     };
     let whole = bytes(&[]);
     let parts = [bytes(&["--part", "1/2"]), bytes(&["--part", "2/2"])];
-    assert!(joined(&parts, frame("sam", &whole).0, 0) == whole);
+    let (header, _) = frame("sam", &whole);
+    assert!(parts.iter().all(|part| part.len() > header));
+    assert!(joined(&parts, header, 0) == whole);
 }
 
 #[test]
@@ -205,14 +224,25 @@ fn what_can_not_be_parted_is_refused() {
     let fastq = fs::read_to_string(folder.path().join("q.fq")).unwrap();
     let at = fastq.find("@r1900 ").unwrap();
     let faulty = [&fastq[..at], "@r1900\nAC\n-\nII\n", &fastq[at..]].concat();
-    fs::write(folder.path().join("q.fq"), faulty).unwrap();
+    fs::write(folder.path().join("q.fq"), &faulty).unwrap();
+    let fasta = fs::read_to_string(folder.path().join("q.fa")).unwrap();
     fs::write(folder.path().join("text"), "hello").unwrap();
+    fs::write(folder.path().join("faulty.fq.gz"), pack(faulty.as_bytes()).unwrap()).unwrap();
+    fs::write(folder.path().join("empty.fa"), fasta.replace("\n>r1900\n", "\n>r1900\n\n>other\n")).unwrap();
     let part = |number: &str, query: &str| {
         run(folder.path(), &["--device", "cpu", "--part", number, "-o", "out", query, "ref.fa"])
     };
     assert_eq!(part("1/2", "q.fq").code, Some(0));
-    let said = part("2/2", "q.fq").stderr;
-    assert!(said.contains("record 1901 'r1900', line 7603"), "{said}");
+    for query in ["q.fq", "faulty.fq.gz"] {
+        let said = part("2/2", query).stderr;
+        assert!(said.contains("record 1901 'r1900', line 7603"), "{said}");
+    }
+    let outcome = part("2/2", "empty.fa");
+    let said = outcome.stderr;
+    assert!(
+        outcome.code == Some(0) && said.contains("record 1901 'r1900': the query has no letters"),
+        "{said}"
+    );
     for (number, query) in [("1/2", "text"), ("2/2", "text"), ("2/2", "nosuch.fq")] {
         let outcome = part(number, query);
         assert_eq!(outcome.code, Some(1), "{query}");
@@ -341,6 +371,14 @@ fn merge_says_what_is_missing_or_foreign() {
     assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
     stdout(folder.path(), &["merge", "out.bam", "1.bam", "2.bam", "3.bam"]);
     assert!(fs::read(path("out.bam")).unwrap() == fs::read(path("whole.bam")).unwrap());
+    // As of an input that has kept its size, but not the places of its cuts.
+    let receipt = fs::read_to_string(path("2.bam.swalign")).unwrap();
+    let stretch = receipt.lines().find(|line| line.starts_with("stretch")).unwrap();
+    fs::write(path("2.bam.swalign"), receipt.replace(stretch, "stretch\t5\t6")).unwrap();
+    let outcome = run(folder.path(), &["merge", "out.bam", "1.bam", "2.bam", "3.bam"]);
+    let says =
+        outcome.stderr.contains("2.bam: it begins at byte 5") && outcome.stderr.contains("has changed");
+    assert!(outcome.code == Some(1) && says, "{}", outcome.stderr);
 }
 
 /// An output is left as it is only if it is what the command would write.

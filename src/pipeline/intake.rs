@@ -5,8 +5,9 @@ use crate::batch::Sequences;
 use crate::candidates::CHUNK;
 use crate::error::{Error, Place, Result};
 use crate::options::Mode;
-use crate::reader::{Queries, Record};
+use crate::reader::{Extent, Queries, Record};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
@@ -24,13 +25,16 @@ const SHOWN_WARNINGS: u64 = 5;
 struct Intake {
     queries: Queries,
     count: Count,
+    /// Name of the last query of the batch before.
+    last: Option<String>,
 }
 
 #[derive(Default)]
 struct Count {
     /// Where they come from, as errors show it.
     file: PathBuf,
-    /// Queries of the input up to here.
+    extent: Arc<Extent>,
+    /// Queries up to here: of pairs those of the whole input, else of the part.
     taken: u64,
     empty: u64,
 }
@@ -63,9 +67,14 @@ impl Run<'_> {
         enter: Receiver<()>,
         to_workers: SyncSender<QueryBatch>,
     ) -> Result<()> {
-        let (file, taken) = (queries.path().to_path_buf(), queries.first());
-        let count = Count { file, taken, ..Count::default() };
-        let mut intake = Intake { queries, count };
+        let (file, extent) = (queries.path().to_path_buf(), queries.extent());
+        let taken = match self.options.mode {
+            Mode::All => 0,
+            // The i-th meets the i-th.
+            Mode::Pairs => extent.count().map_err(|source| Error::io(&file, source))?.records,
+        };
+        let count = Count { file, extent, taken, empty: 0 };
+        let mut intake = Intake { queries, count, last: None };
         for number in 0.. {
             // A token that never comes means that the writer has stopped.
             if enter.recv().is_err() || self.failure.stopped() {
@@ -81,7 +90,7 @@ impl Run<'_> {
                 return Ok(());
             }
         }
-        let Count { file, taken, empty } = intake.count;
+        let Count { file, taken, empty, .. } = intake.count;
         if empty > SHOWN_WARNINGS {
             self.reporter
                 .note(&format!("warning: {empty} queries in all have no letters; they are unmapped"));
@@ -92,10 +101,11 @@ impl Run<'_> {
 
     /// Gathers queries until there is work enough for a batch.
     fn gather(&self, intake: &mut Intake, number: usize, workers: usize) -> Result<QueryBatch> {
-        let Intake { queries, count } = intake;
+        let Intake { queries, count, last } = intake;
         let mut batch = QueryBatch {
             number,
             first: count.taken,
+            before: last.take(),
             records: Vec::new(),
             queries: Sequences::default(),
             cells: 0,
@@ -124,6 +134,7 @@ impl Run<'_> {
             queries.take(load.queries - taken, &mut batch.records, &mut batch.queries);
         }
         batch.cells = load.cells;
+        *last = batch.records.last().map(|record| record.name.clone());
         Ok(batch)
     }
 
@@ -159,11 +170,8 @@ impl Run<'_> {
             Mode::All => self.longest_target,
             Mode::Pairs => self.target_residues(count.taken) as usize,
         };
-        let place = || Place {
-            file: count.file.clone(),
-            record: Some((record.number, record.name.clone())),
-            line: None,
-        };
+        let record = || Some((record.number, record.name.clone()));
+        let place = || count.extent.place(Place { file: count.file.clone(), record: record(), line: None });
         if !self.scoring.fits(len.min(longest)) {
             let problem = format!(
                 "{len} letters against {longest} could overflow the 32 bits of a score under this scoring"

@@ -47,7 +47,7 @@ fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
     for (index, part) in parts.iter().enumerate() {
         part.join(index + 1 == parts.len(), &mut header, output)?;
     }
-    Ok(parts.iter().map(|part| part.receipt.records.1 - part.receipt.records.0).sum())
+    Ok(parts.iter().map(|part| part.receipt.records).sum())
 }
 
 /// The header of all parts, once the first was seen.
@@ -180,11 +180,10 @@ fn check(parts: &[Part]) -> Result<()> {
 /// Each part of the queries must begin where the one before it ends.
 fn check_sequence(parts: &[Part]) -> Result<()> {
     for pair in parts.windows(2) {
-        let (end, begin) = (pair[0].receipt.records.1, pair[1].receipt.records.0);
+        let (end, begin) = (pair[0].receipt.stretch.1, pair[1].receipt.stretch.0);
         if end != begin {
             let problem = format!(
-                "it begins with record {}, but {} ends with {end}",
-                begin + 1,
+                "it begins at byte {begin} of the input, but {} ends at {end}",
                 pair[0].path.display()
             );
             return Err(refused(pair[1].path, problem, "the input has changed: write all parts again"));

@@ -23,14 +23,14 @@ impl Noted {
         (options.part.is_some() || options.resume).then(|| Noted { task: search_task(options) })
     }
 
-    /// Finishes an output with this header and end, and then says what it is, where it is a file. `choice` is
-    /// how hits were chosen.
+    /// Finishes an output with this header and end, and then says what it is, where it is a file: so many records of
+    /// this stretch of the input. `choice` is how hits were chosen.
     pub fn finish(
         self,
         output: Output,
         path: Option<&Path>,
         (header, end): (u64, u64),
-        records: (u64, u64),
+        (records, stretch): (u64, (u64, u64)),
         choice: Option<Choice>,
     ) -> Result<()> {
         let (bytes, is_file) = (output.written(), output.is_file());
@@ -38,7 +38,7 @@ impl Noted {
         let choice = choice.filter(|_| self.task.parts_of == PartsOf::References);
         match path {
             Some(path) if is_file => {
-                Receipt { task: self.task, records, header, end, bytes, choice }.write(path)
+                Receipt { task: self.task, records, stretch, header, end, bytes, choice }.write(path)
             }
             _ => Ok(()),
         }

@@ -6,7 +6,7 @@ use super::scanner::{self, Work};
 use super::{Reporter, set_threads, warn};
 use crate::error::{Error, Result};
 use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
-use crate::reader::{Slice, Text, Texts, read_lengths, read_patterns, slices};
+use crate::reader::{Extent, Slice, Text, Texts, read_lengths, read_patterns, slices};
 use crate::search::exact;
 use crate::search::format::{Lines, Place, sam_header};
 use crate::search::hits::{Gatherer, Hit, Wanted};
@@ -17,9 +17,9 @@ use crate::search::{Rule, Scan};
 use crate::writer::Output;
 use rayon::prelude::*;
 use std::collections::HashSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -40,8 +40,8 @@ const TEXTS: usize = 1 << 17;
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchSummary {
-    /// Texts before those that were searched.
-    pub before: u64,
+    /// Where the part that was searched begins and ends in each of the texts' files ([`Extent::places`]), added up.
+    pub stretch: (u64, u64),
     pub patterns: u64,
     pub texts: u64,
     /// Of all texts.
@@ -94,8 +94,8 @@ struct Search<'a> {
     seams: Seams,
     /// What of each file is searched, where it is not all.
     slices: Option<Vec<Slice>>,
-    /// Texts before those that are searched.
-    before: AtomicU64,
+    /// Where what is searched begins and ends in each of the files read so far.
+    extents: Mutex<Vec<Arc<Extent>>>,
     /// Letters of a batch.
     enough: usize,
 }
@@ -127,13 +127,13 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
         let scan = scanner::open(options, &work, reporter)?;
         search.write(scan.as_ref(), from_reader, &mut output, &mut summary)
     })?;
-    summary.before = search.before.load(Ordering::Relaxed);
+    summary.stretch = search.stretch();
     match noted {
         None => output.finish()?,
         Some(noted) => {
             let line = Lines::new(options.format, &[]).header(options.invert);
             let frame = ((header.len() + line.len()) as u64, 0);
-            let records = (summary.before, summary.before + summary.texts);
+            let records = (summary.texts, summary.stretch);
             noted.finish(output, options.output.as_deref(), frame, records, None)?;
         }
     }
@@ -170,8 +170,14 @@ impl<'a> Search<'a> {
         };
         let enough = letters.min((WORK / swept).max(SHORTEST));
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
-        let before = AtomicU64::new(0);
-        Ok(Search { options, reporter, patterns, oriented, wanted, seams, slices, before, enough })
+        let extents = Mutex::default();
+        Ok(Search { options, reporter, patterns, oriented, wanted, seams, slices, extents, enough })
+    }
+
+    fn stretch(&self) -> (u64, u64) {
+        let extents = self.extents.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = extents.iter().map(|extent| extent.places());
+        places.fold((0, 0), |(begin, end), (from, to)| (begin + from, end + to))
     }
 
     /// The reader's stage: all texts of all files, in batches.
@@ -180,7 +186,7 @@ impl<'a> Search<'a> {
         for (index, path) in self.options.texts.iter().enumerate() {
             let mut texts =
                 Texts::open(path, self.slices.as_ref().map(|slices| slices[index]), self.options.full_names)?;
-            self.before.fetch_add(texts.before(), Ordering::Relaxed);
+            self.extents.lock().unwrap_or_else(PoisonError::into_inner).push(texts.extent());
             for text in texts.by_ref() {
                 let mut text = text?;
                 plain_codes(&mut text.codes);

@@ -141,17 +141,21 @@ impl Before {
     /// An error of a piece that follows, in its true place.
     pub fn shift(self, error: Error) -> Error {
         match error {
-            Error::Input { mut place, problem, remedy } => {
-                place.record = place.record.map(|(number, name)| (number + self.records, name));
-                place.line = place.line.map(|line| line + self.lines);
-                Error::Input { place, problem, remedy }
-            }
+            Error::Input { place, problem, remedy } => Error::input(self.place(place), problem, remedy),
             other => other,
         }
     }
+
+    /// A place of a piece that follows, as it truly is.
+    pub fn place(self, mut place: Place) -> Place {
+        place.record = place.record.map(|(number, name)| (number + self.records, name));
+        place.line = place.line.map(|line| line + self.lines);
+        place
+    }
 }
 
-fn first_word(header: &[u8]) -> &[u8] {
+/// A header up to its first white space.
+pub fn first_word(header: &[u8]) -> &[u8] {
     let end = header.iter().position(u8::is_ascii_whitespace).unwrap_or(header.len());
     &header[..end]
 }

@@ -2,11 +2,12 @@
 
 use super::checks::{check_query_name, is_protein};
 use super::parse::{Before, Raw};
-use super::{Reader, Record};
+use super::{Extent, Reader, Record};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::Sequences;
 use crate::error::{Error, Result};
 use std::path::Path;
+use std::sync::Arc;
 use std::vec;
 
 /// A query with fewer letters says nothing about its alphabet: `GATTACA` is a peptide as well.
@@ -22,8 +23,6 @@ pub struct Queries {
     /// What is left of the piece in hand, and all of its codes.
     records: Vec<Record>,
     codes: Sequences,
-    /// Records of the file before the first one.
-    first: u64,
 }
 
 /// What a query is held against.
@@ -51,9 +50,8 @@ impl Queries {
     /// `both_strands`; `given` says that the user named the alphabet, and then queries that look
     /// otherwise are taken at the user's word.
     pub fn new(reader: Reader, alphabet: Alphabet, given: bool, both_strands: bool) -> Queries {
-        let first = reader.records_before();
         // What the whole is, its first part tells.
-        let suspect = alphabet == Alphabet::Protein && !given && first == 0;
+        let suspect = alphabet == Alphabet::Protein && !given && reader.extent.is_first();
         Queries {
             reader,
             rules: Rules { alphabet, suspect, both_strands },
@@ -61,13 +59,12 @@ impl Queries {
             fault: None,
             records: Vec::new(),
             codes: Sequences::default(),
-            first,
         }
     }
 
-    /// Place of the first query among all of the file, from 0.
-    pub fn first(&self) -> u64 {
-        self.first
+    /// Where in the file the queries are.
+    pub fn extent(&self) -> Arc<Extent> {
+        self.reader.extent()
     }
 
     /// The queries at hand, which are the next ones; none when there are no more. One without letters
@@ -119,7 +116,7 @@ impl Queries {
                 piece.records.truncate(at);
                 piece.codes = piece.codes.iter().take(at * self.rules.strands()).collect();
                 self.pieces = Vec::new().into_iter();
-                self.fault = Some(before.shift(error));
+                self.fault = Some(self.reader.shift(before, error));
                 self.reader.finish();
             }
         }

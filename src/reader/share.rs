@@ -1,34 +1,38 @@
-//! One part of a file's records, found without parsing them.
+//! One part of a file's records, found without reading what stands before it.
 //!
-//! Records stand in groups, counted from the file's first. Of `n` parts of a file of `B` bytes on its disk,
-//! part `i` (from 1) has the groups that begin at a byte `p` with `floor(p * n / B) = i - 1`: in a plain file
-//! the group's first byte, in bgzf that of the block in which the group begins, in gzip that of the piece of
-//! [`STEP`] bytes by which its beginning is known. Of 1000 bytes and 3 parts, a group at byte 333 is the
-//! first part's, and one at 334 the second's. So the parts are stretches of the file, one behind the other,
-//! each group is in exactly one, and a run reads no further than its own part's end.
+//! Part `i` of `n` of a file of `B` bytes on its disk has what stands from one cut to the next: those of the bytes
+//! `ceil((i - 1) * B / n)` and `ceil(i * B / n)`. The cut of byte 0 is the file's beginning, that of byte `B` its end.
+//! That of another byte is found from the next byte at which reading can begin: in a plain file that byte itself, in
+//! bgzf the first one of the next block, in gzip the first one that is known by the next [step](feed) of the file.
+//! Of the records that begin behind it (not at it) the first one is passed, since nobody who begins here knows the name
+//! of the one before it. The first of the others that begins a group ([`crate::groups`]) is the cut; or the end of the
+//! file, if there is none. Where records make no groups, the first record is the cut itself.
 //!
-//! What stands before the part is unpacked where it is packed, and only its lines are counted, by which a
-//! record of FASTQ is told from others (see [`super::cut`]).
+//! So a cut is told by the file and the byte alone. The parts before and behind it find it on their own, and are
+//! stretches of the file, one behind the other. A plain or bgzf file is read from near the part's beginning; a gzip file,
+//! into which there is no way but from its beginning, is unpacked up to there. No part is read further than a group
+//! behind its end.
+
+mod feed;
+mod starts;
+#[cfg(test)]
+mod tests;
 
 use super::cut::newlines;
+use super::faults::whole;
 use super::parse::Before;
-use super::source::Packing;
+use crate::error::{Error, Place};
+use crate::groups;
 use crate::options::Share;
-use flate2::bufread::{GzDecoder, MultiGzDecoder};
-use rayon::prelude::*;
-use std::collections::VecDeque;
+use feed::Feed;
+use memchr::memmem;
+use needletail::parser::Format;
+use starts::{Start, next_start};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-/// Bytes of a plain file that are read at once, and those that a gzip file gives at most.
-const PLAIN: usize = 1 << 20;
-const UNPACKED: usize = 1 << 16;
-/// Bytes of a gzip file that count as one place.
-const STEP: u64 = 1 << 14;
-/// Blocks of bgzf that are unpacked side by side.
-const BLOCKS: usize = 64;
-/// Bytes of a bgzf block's header, of which two say how long the block is.
-const HEADER: usize = 18;
 /// Lines of a FASTQ record.
 const FASTQ_LINES: u64 = 4;
 
@@ -36,477 +40,288 @@ const FASTQ_LINES: u64 = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct Slice {
     pub(super) share: Share,
-    /// Records that stay together.
-    pub(super) group: u64,
+    /// Groups of records stay together.
+    pub(super) groups: bool,
     /// Bytes of the files before this one, and of all.
     pub(super) before: u64,
     pub(super) total: u64,
 }
 
 impl Slice {
-    /// The part, from 1, that has what begins at byte `at` of this file.
-    fn owner(&self, at: u64) -> u64 {
-        let place = u128::from(self.before + at) * u128::from(self.share.of);
-        (place / u128::from(self.total.max(1))) as u64 + 1
+    /// Where in this file, of so many bytes, the cuts are looked for at which the part begins and ends.
+    fn borders(&self, size: u64) -> [u64; 2] {
+        let Share { number, of } = self.share;
+        [number - 1, number].map(|parts| {
+            let byte = (u128::from(parts) * u128::from(self.total)).div_ceil(u128::from(of)) as u64;
+            byte.saturating_sub(self.before).min(size)
+        })
     }
 }
 
 /// The bytes of a part's records, unpacked.
 pub struct Stretch {
-    slice: Slice,
     feed: Feed,
-    borders: Borders,
-    piece: Piece,
-    /// What of the piece belongs to the part and was not read yet.
-    from: usize,
-    to: usize,
-    /// Nothing of the part stands behind the piece.
-    last: bool,
-}
-
-/// Unpacked bytes.
-#[derive(Default)]
-struct Piece {
+    format: Option<Format>,
+    groups: bool,
+    /// Where in the file the cuts are looked for, and its size.
+    borders: [u64; 2],
+    size: u64,
+    /// The searches for the cuts at which the part begins and ends, once bytes have come in which reading can begin.
+    begin: Option<Search>,
+    end: Option<Search>,
+    /// Unpacked bytes, and the place of the first one among all that the feed gave.
     bytes: Vec<u8>,
-    /// Where they stand in the file.
     at: u64,
-    /// Byte by byte, and not all of them in one place.
-    plain: bool,
-}
-
-impl Piece {
-    fn place(&self, index: usize) -> u64 {
-        self.at + if self.plain { index as u64 } else { 0 }
-    }
+    /// What stands before it was read, or is before the part.
+    from: u64,
+    /// The feed is at its end, or nothing is wanted of it.
+    ended: bool,
+    /// Where the part ends, for its [`Extent`].
+    end_place: Arc<OnceLock<u64>>,
 }
 
 impl Stretch {
-    /// Reads up to the part's first record, and says what stands before it.
-    pub fn open(file: File, slice: Slice) -> io::Result<(Stretch, Before)> {
-        let mut feed = Feed::new(file)?;
-        let mut piece = Piece::default();
-        feed.next(&mut piece)?;
-        let borders = Borders::new(piece.bytes.first().copied(), slice.group);
-        let mut stretch = Stretch { slice, feed, borders, piece, from: 0, to: 0, last: false };
-        let before = stretch.skip()?;
-        Ok((stretch, before))
+    /// Finds the part's first record.
+    pub fn open(path: &Path, slice: Slice) -> io::Result<(Stretch, Extent)> {
+        let mut stretch = Stretch::from_the_start(path, slice)?;
+        let [begin, _] = stretch.borders;
+        if begin > 0 && !stretch.ended {
+            stretch.feed.jump(begin)?;
+        }
+        stretch.find_begin(path)
+    }
+
+    /// A stretch of a file of which nothing was read yet.
+    fn from_the_start(path: &Path, slice: Slice) -> io::Result<Stretch> {
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        let mut borders = slice.borders(size);
+        let (feed, first) = Feed::open(file, borders)?;
+        let format = match first {
+            Some(b'>') => Some(Format::Fasta),
+            Some(b'@') => Some(Format::Fastq),
+            _ => None,
+        };
+        if format.is_none() {
+            // All of it is each part's, whose reader will say what is wrong.
+            borders = [0, size];
+        }
+        Ok(Stretch {
+            feed,
+            format,
+            groups: slice.groups,
+            borders,
+            size,
+            begin: None,
+            end: None,
+            bytes: Vec::new(),
+            at: 0,
+            from: 0,
+            ended: borders[0] == size || borders[1] == 0,
+            end_place: Arc::default(),
+        })
+    }
+
+    fn find_begin(mut self, path: &Path) -> io::Result<(Stretch, Extent)> {
+        while !self.begin.as_ref().is_some_and(|begin| begin.found) && self.more()? {}
+        let [border, _] = self.borders;
+        let extent = Extent {
+            path: path.to_path_buf(),
+            format: self.format,
+            border,
+            behind: self.begin.as_ref().map_or(0, |begin| begin.at - begin.from),
+            begin: self.place(&self.begin, border),
+            end: Arc::clone(&self.end_place),
+            counted: OnceLock::new(),
+        };
+        Ok((self, extent))
     }
 
     /// Whether it is a part of FASTA or FASTQ.
     pub fn has_records(&self) -> bool {
-        self.borders.kind != Kind::Foreign
+        self.format.is_some()
     }
 
-    fn skip(&mut self) -> io::Result<Before> {
-        let own = u64::from(self.slice.share.number);
-        if !self.has_records() {
-            self.to = self.piece.bytes.len();
-            return Ok(Before::default());
+    /// What tells a cut from others: in a plain file its byte, else the packed byte from which it was looked for and
+    /// the unpacked ones from there, in one number.
+    fn place(&self, search: &Option<Search>, border: u64) -> u64 {
+        match search {
+            Some(search) => search.place + (search.at - search.from),
+            None if border == 0 => 0,
+            None => self.size,
         }
-        loop {
-            while let Some(at) = self.borders.next(&self.piece.bytes, self.from) {
-                self.from = at;
-                let owner = self.slice.owner(self.piece.place(at));
-                if owner >= own {
-                    let before = self.borders.before();
-                    self.to = if owner == own { self.own_end() } else { at };
-                    self.last |= owner > own;
-                    return Ok(before);
+    }
+
+    /// The place behind the bytes at hand.
+    fn there(&self) -> u64 {
+        self.at + self.bytes.len() as u64
+    }
+
+    /// Gets more bytes, and goes on looking for the cuts; `false` at the end.
+    fn more(&mut self) -> io::Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        let needed = self.end.as_ref().map_or(self.from, |end| end.at.min(self.from));
+        self.bytes.drain(..(needed - self.at) as usize);
+        self.at = needed;
+        // A record that was not there to its end is looked at again when there is twice as much.
+        let enough = 2 * self.bytes.len();
+        while !self.ended && self.bytes.len() <= enough {
+            let from = self.there();
+            self.ended = !self.feed.next(&mut self.bytes)?;
+            for (border, search) in self.borders.into_iter().zip([&mut self.begin, &mut self.end]) {
+                if search.is_none() && !self.ended && self.feed.at() >= border {
+                    *search = Some(Search::new(from, self.feed.at(), border));
                 }
-                self.borders.pass();
-            }
-            self.from = 0;
-            if !self.feed.next(&mut self.piece)? {
-                self.last = true;
-                return Ok(self.borders.before());
             }
         }
-    }
-
-    /// Where the part ends in the piece, which belongs to it at `from`.
-    fn own_end(&mut self) -> usize {
-        let mut from = self.from;
-        while let Some(at) = self.borders.next(&self.piece.bytes, from) {
-            if self.slice.owner(self.piece.place(at)) > u64::from(self.slice.share.number) {
-                self.last = true;
-                return at;
+        if let Some(format) = self.format {
+            for search in
+                [&mut self.begin, &mut self.end].into_iter().flatten().filter(|search| !search.found)
+            {
+                let bytes = &self.bytes[(search.at - self.at) as usize..];
+                search.look(bytes, format, self.groups, self.ended);
             }
-            self.borders.pass();
-            from = at;
         }
-        self.piece.bytes.len()
+        self.from = self.begin.as_ref().map_or(self.there(), |begin| begin.at.max(self.from));
+        Ok(true)
     }
 }
 
 impl Read for Stretch {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.from == self.to {
-            if self.last || !self.feed.next(&mut self.piece)? {
-                self.last = true;
+        loop {
+            let to = self.end.as_ref().map_or(self.there(), |end| end.at);
+            if self.from < to {
+                let own = (self.from - self.at) as usize..(to - self.at) as usize;
+                let read = (&self.bytes[own]).read(buffer)?;
+                self.from += read as u64;
+                return Ok(read);
+            }
+            if self.end.as_ref().is_some_and(|end| end.found) || !self.more()? {
+                let place = self.place(&self.end, self.borders[1]);
+                self.end_place.get_or_init(|| place);
                 return Ok(0);
             }
-            self.from = 0;
-            self.to = self.own_end();
         }
-        let read = (&self.piece.bytes[self.from..self.to]).read(buffer)?;
-        self.from += read;
-        Ok(read)
     }
 }
 
-/// Where groups of records begin, in bytes that come piece by piece.
-struct Borders {
-    kind: Kind,
-    group: u64,
-    /// Records (lines of FASTQ) before the next group begins.
-    left: u64,
-    /// What was passed.
-    records: u64,
-    lines: u64,
-    /// The next piece begins with a line.
-    line_begins: bool,
+/// The search for a cut.
+struct Search {
+    /// Where it began: place among the unpacked bytes, and place in the file.
+    from: u64,
+    place: u64,
+    /// What stands before it is before the cut; the cut itself, once that is found.
+    at: u64,
+    found: bool,
+    /// Name of the last record that was passed.
+    last: Option<Vec<u8>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Fasta,
-    Fastq,
-    /// All of it is the part's, whose reader will say what is wrong.
-    Foreign,
-}
-
-impl Borders {
-    fn new(first: Option<u8>, group: u64) -> Borders {
-        let kind = match first {
-            Some(b'>') => Kind::Fasta,
-            Some(b'@') => Kind::Fastq,
-            _ => Kind::Foreign,
-        };
-        Borders { kind, group, left: 0, records: 0, lines: 0, line_begins: true }
+impl Search {
+    fn new(from: u64, place: u64, border: u64) -> Search {
+        Search { from, place, at: from, found: border == 0, last: None }
     }
 
-    /// The next beginning of a group in `bytes` from `from` on, which is where the last call ended.
-    fn next(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
-        match self.kind {
-            Kind::Fasta => self.next_fasta(bytes, from),
-            Kind::Fastq => self.next_fastq(bytes, from),
-            Kind::Foreign => None,
-        }
-    }
-
-    fn next_fasta(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
-        let begins = |at: usize| if at == 0 { self.line_begins } else { bytes[at - 1] == b'\n' };
-        let starts = memchr::memchr_iter(b'>', &bytes[from..]).map(|at| from + at).filter(|&at| begins(at));
-        let (mut found, mut counted) = (None, 0);
-        for start in starts {
-            if counted == self.left {
-                found = Some(start);
-                break;
-            }
-            counted += 1;
-        }
-        self.left -= counted;
-        self.records += counted;
-        self.lines += newlines(&bytes[from..found.unwrap_or(bytes.len())]) as u64;
-        if found.is_none() {
-            self.line_begins = bytes.last().map_or(self.line_begins, |&last| last == b'\n');
-        }
-        found
-    }
-
-    fn next_fastq(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
-        let mut at = from;
-        if self.left > 0 {
-            let mut ends = memchr::memchr_iter(b'\n', &bytes[from..]);
-            while self.left > 0 {
-                at = from + ends.next()? + 1;
-                self.left -= 1;
-                self.lines += 1;
-            }
-        }
-        match bytes.get(at) {
-            Some(b'@') => Some(at),
-            // An empty line at the end, or a fault, which ends the reading.
-            Some(_) => {
-                self.left = u64::MAX;
-                None
-            }
-            None => None,
-        }
-    }
-
-    /// Goes on behind a group's beginning.
-    fn pass(&mut self) {
-        self.left = if self.kind == Kind::Fastq { FASTQ_LINES * self.group } else { self.group };
-    }
-
-    /// What stands before the beginning that was found, or before the end.
-    fn before(&self) -> Before {
-        let records = match self.kind {
-            Kind::Fastq => self.lines.div_ceil(FASTQ_LINES),
-            _ => self.records,
-        };
-        Before { records, lines: self.lines }
-    }
-}
-
-/// A file's bytes, unpacked.
-enum Feed {
-    Plain(File, u64),
-    Gzip(Box<MultiGzDecoder<Steps>>),
-    Bgzf(Blocks),
-}
-
-impl Feed {
-    fn new(mut file: File) -> io::Result<Feed> {
-        let mut head = Vec::new();
-        (&mut file).take(HEADER as u64).read_to_end(&mut head)?;
-        file.rewind()?;
-        Ok(match Packing::of(&head) {
-            Packing::Gzip => {
-                let steps = Steps { file, bytes: Vec::new(), used: 0, at: 0 };
-                Feed::Gzip(Box::new(MultiGzDecoder::new(steps)))
-            }
-            Packing::Bgzf => {
-                Feed::Bgzf(Blocks { input: BufReader::new(file), at: 0, ready: VecDeque::new() })
-            }
-            Packing::Empty | Packing::Plain | Packing::Foreign(..) => Feed::Plain(file, 0),
-        })
-    }
-
-    /// The next bytes, which are some; `false` at the end.
-    fn next(&mut self, piece: &mut Piece) -> io::Result<bool> {
-        match self {
-            Feed::Plain(file, at) => {
-                (piece.at, piece.plain) = (*at, true);
-                piece.bytes.clear();
-                file.take(PLAIN as u64).read_to_end(&mut piece.bytes)?;
-                *at += piece.bytes.len() as u64;
-            }
-            Feed::Gzip(decoder) => {
-                piece.bytes.resize(UNPACKED, 0);
-                let read = decoder.read(&mut piece.bytes).map_err(damaged)?;
-                piece.bytes.truncate(read);
-                piece.at = decoder.get_ref().at;
-            }
-            Feed::Bgzf(blocks) => {
-                piece.bytes.clear();
-                while piece.bytes.is_empty() {
-                    let Some(block) = blocks.next()? else { return Ok(false) };
-                    (piece.at, piece.bytes) = block;
+    /// Looks through `bytes`, which begin where it stands, and which are all there are if `at_end`.
+    fn look(&mut self, mut bytes: &[u8], format: Format, groups: bool, at_end: bool) {
+        loop {
+            let Start { at, name, letters, open } = match next_start(format, bytes, at_end) {
+                Ok(start) => start,
+                Err(passed) => {
+                    self.at += if at_end { bytes.len() } else { passed } as u64;
+                    self.found = at_end;
+                    return;
                 }
-            }
-        }
-        Ok(!piece.bytes.is_empty())
-    }
-}
-
-/// Where the packed bytes are at fault and not their reading, says so.
-fn damaged(error: io::Error) -> io::Error {
-    if error.raw_os_error().is_some() {
-        return error;
-    }
-    let text = format!(
-        "the gzip data are cut short or damaged ({error}); copy or compress the file again; `gzip -t` checks it"
-    );
-    io::Error::new(error.kind(), text)
-}
-
-/// A file read in steps of [`STEP`] bytes, however few a read may give.
-struct Steps {
-    file: File,
-    bytes: Vec<u8>,
-    used: usize,
-    /// Where the step in hand begins.
-    at: u64,
-}
-
-impl BufRead for Steps {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.used == self.bytes.len() {
-            let next = self.at + self.bytes.len() as u64;
-            self.bytes.clear();
-            self.used = 0;
-            (&mut self.file).take(STEP).read_to_end(&mut self.bytes)?;
-            // The end has no place of its own.
-            self.at = if self.bytes.is_empty() { self.at } else { next };
-        }
-        Ok(&self.bytes[self.used..])
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.used += count;
-    }
-}
-
-impl Read for Steps {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.fill_buf()?.read(buffer)?;
-        self.consume(read);
-        Ok(read)
-    }
-}
-
-/// The blocks of a bgzf file, unpacked many at a time.
-struct Blocks {
-    input: BufReader<File>,
-    /// Where the next one begins.
-    at: u64,
-    ready: VecDeque<(u64, Vec<u8>)>,
-}
-
-impl Blocks {
-    fn next(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
-        if self.ready.is_empty() {
-            let mut packed = Vec::with_capacity(BLOCKS);
-            while packed.len() < BLOCKS
-                && let Some(block) = self.read()?
-            {
-                packed.push(block);
-            }
-            let unpack = |(at, block): (u64, Vec<u8>)| {
-                let mut bytes = Vec::new();
-                GzDecoder::new(&block[..]).read_to_end(&mut bytes).map_err(damaged)?;
-                Ok((at, bytes))
             };
-            let unpacked: Vec<io::Result<_>> = packed.into_par_iter().map(unpack).collect();
-            self.ready = unpacked.into_iter().collect::<io::Result<_>>()?;
+            let begins = |last: &Vec<u8>| groups::begins(last, name, letters);
+            let undecided = |last: &Vec<u8>| open && !groups::are_mates(last, name);
+            if !groups || self.last.as_ref().is_some_and(begins) {
+                self.at += at as u64;
+                self.found = true;
+                return;
+            }
+            if self.last.as_ref().is_some_and(undecided) {
+                // From the line's end before it.
+                self.at += at as u64 - 1;
+                return;
+            }
+            self.last = Some(name.to_vec());
+            self.at += at as u64;
+            bytes = &bytes[at..];
         }
-        Ok(self.ready.pop_front())
-    }
-
-    /// The next block as it is packed, and where it begins.
-    fn read(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
-        let mut block = Vec::new();
-        (&mut self.input).take(HEADER as u64).read_to_end(&mut block)?;
-        if block.is_empty() {
-            return Ok(None);
-        }
-        let cut = || damaged(ErrorKind::UnexpectedEof.into());
-        if block.len() < HEADER {
-            return Err(cut());
-        }
-        if Packing::of(&block) != Packing::Bgzf {
-            let text = format!("no block of bgzf begins at byte {}", self.at);
-            return Err(damaged(io::Error::new(ErrorKind::InvalidData, text)));
-        }
-        let bytes = usize::from(u16::from_le_bytes([block[HEADER - 2], block[HEADER - 1]])) + 1;
-        (&mut self.input).take(bytes.saturating_sub(HEADER) as u64).read_to_end(&mut block)?;
-        if block.len() < bytes {
-            return Err(cut());
-        }
-        let at = self.at;
-        self.at += block.len() as u64;
-        Ok(Some((at, block)))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
+/// Where a part stands in its file; of a whole file, which is the default, nothing stands before it.
+#[derive(Default)]
+pub struct Extent {
+    path: PathBuf,
+    format: Option<Format>,
+    /// Where its beginning was looked for, and how many unpacked bytes behind that it was found.
+    border: u64,
+    behind: u64,
+    /// What tells the cuts from others; of the end, once all is read.
+    begin: u64,
+    end: Arc<OnceLock<u64>>,
+    counted: OnceLock<Option<Before>>,
+}
 
-    /// The parts of a file, and what stands before each.
-    fn parts(content: &[u8], of: u32, group: u64) -> Vec<(Before, Vec<u8>)> {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(content).unwrap();
-        let part = |number| {
-            let share = Share { number, of };
-            let slice = Slice { share, group, before: 0, total: content.len() as u64 };
-            let (mut stretch, before) = Stretch::open(file.reopen().unwrap(), slice).unwrap();
-            let mut bytes = Vec::new();
-            stretch.read_to_end(&mut bytes).unwrap();
-            (before, bytes)
-        };
-        (1..=of).map(part).collect()
+impl Extent {
+    /// Whether the file begins with it.
+    pub fn is_first(&self) -> bool {
+        self.border == 0
     }
 
-    fn gzip(content: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(content).unwrap();
-        encoder.finish().unwrap()
+    /// What tells the cuts where it begins and ends from others.
+    pub fn places(&self) -> (u64, u64) {
+        (self.begin, self.end.get().copied().unwrap_or(self.begin))
     }
 
-    /// Letters that hardly pack, so that a packed file has many places.
-    fn letters(seed: usize, len: usize) -> String {
-        let mut state = seed as u64 + 1;
-        let mut letter = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            char::from(b"ACGT"[(state >> 62) as usize])
-        };
-        (0..len).map(|_| letter()).collect()
-    }
-
-    /// Qualities with '@' and '>' where lines begin, letters on several lines.
-    fn contents(records: usize) -> [String; 3] {
-        let fastq = |k: usize| {
-            let len = 1 + k % 90;
-            format!("@r{k} >\n{}\n+\n{}\n", letters(k, len), "@>I"[k % 3..k % 3 + 1].repeat(len))
-        };
-        let fasta = |k: usize| format!(">r{k} > @\n{}\n\n{}\n", letters(k, k % 70), letters(k + 1, 40));
-        let windows = |k: usize| format!(">r{k}\r\n{}\r\n", letters(k, 60));
-        [
-            (0..records).map(fastq).collect(),
-            (0..records).map(fasta).collect(),
-            (0..records).map(windows).collect::<String>() + "\r\n",
-        ]
-    }
-
-    #[test]
-    fn parts_are_the_file() {
-        for records in [1, 2, 511, 513, 1500] {
-            for content in contents(records) {
-                let end = content.trim_end().len();
-                for (text, of) in [(&content[..], 3), (&content[..end], 7), (&content[..], 40)] {
-                    for group in [1, 5, 512] {
-                        let expected: Vec<u8> = text.bytes().collect();
-                        for bytes in [expected.clone(), gzip(&expected)] {
-                            let parts = parts(&bytes, of, group);
-                            let whole: Vec<u8> = parts.iter().flat_map(|(_, part)| part.clone()).collect();
-                            assert!(whole == expected, "{records} records, {of} parts, groups of {group}");
-                            let (mut lines, last) = (0, records as u64);
-                            for (before, part) in &parts {
-                                assert_eq!(before.lines, lines);
-                                lines += newlines(part) as u64;
-                                let first = before.records;
-                                assert!(first == last || first.is_multiple_of(group), "{first}");
-                                assert_eq!(part.is_empty(), first == last || before.lines == lines);
-                            }
-                        }
-                    }
-                }
-            }
+    /// An error of the part, in its true place.
+    pub fn shift(&self, error: Error) -> Error {
+        match error {
+            Error::Input { place, problem, remedy } => Error::input(self.place(place), problem, remedy),
+            other => other,
         }
     }
 
-    /// The rule, on records of 10 bytes.
-    #[test]
-    fn a_group_is_where_it_begins() {
-        let content = ">r\nACGTAC\n".repeat(100);
-        for (of, group) in [(3, 1), (3, 7), (8, 2)] {
-            for (index, (before, part)) in parts(content.as_bytes(), of, group).iter().enumerate() {
-                let owner = |k: u64| k / group * group * 10 * u64::from(of) / 1000;
-                let own = |k: &u64| owner(*k) == index as u64;
-                assert_eq!(part.len() / 10, (0..100).filter(own).count());
-                assert_eq!(before.records, (0..100).find(own).unwrap());
-            }
+    /// A place that was counted from the part's beginning, as it truly is. Where that can't be counted, it is the file.
+    pub fn place(&self, place: Place) -> Place {
+        if self.is_first() || place.record.is_none() && place.line.is_none() {
+            return place;
+        }
+        match self.counted.get_or_init(|| self.count().ok()) {
+            Some(before) => before.place(place),
+            None => whole(&place.file),
         }
     }
 
-    #[test]
-    fn what_is_no_fasta_goes_to_all() {
-        assert_eq!(parts(b"hello\n", 2, 1), vec![(Before::default(), b"hello\n".to_vec()); 2]);
-        assert_eq!(parts(b"", 2, 1), vec![(Before::default(), Vec::new()); 2]);
-    }
-
-    #[test]
-    fn damage_is_an_error() {
-        let whole = gzip(contents(3000)[0].as_bytes());
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(&whole[..whole.len() / 2]).unwrap();
-        let share = Share { number: 2, of: 2 };
-        let slice = Slice { share, group: 1, before: 0, total: whole.len() as u64 };
-        let error = Stretch::open(file.reopen().unwrap(), slice).err().unwrap();
-        assert!(error.to_string().contains("cut short"), "{error}");
+    /// Reads what stands before the part, and counts its records and lines.
+    pub fn count(&self) -> io::Result<Before> {
+        let mut before = Before::default();
+        if self.is_first() {
+            return Ok(before);
+        }
+        let (mut feed, _) = Feed::open(File::open(&self.path)?, [self.border; 2])?;
+        let (mut piece, mut line_begins, mut left) = (Vec::new(), true, None);
+        while left != Some(0) && feed.next(&mut piece)? {
+            if feed.at() >= self.border {
+                let left = left.get_or_insert(self.behind);
+                piece.truncate((*left).min(piece.len() as u64) as usize);
+                *left -= piece.len() as u64;
+            }
+            before.lines += newlines(&piece) as u64;
+            before.records += memmem::find_iter(&piece, b"\n>").count() as u64;
+            before.records += u64::from(line_begins && piece.first() == Some(&b'>'));
+            line_begins = piece.last().map_or(line_begins, |&last| last == b'\n');
+            piece.clear();
+        }
+        if self.format == Some(Format::Fastq) {
+            before.records = before.lines.div_ceil(FASTQ_LINES);
+        }
+        Ok(before)
     }
 }

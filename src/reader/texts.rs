@@ -4,13 +4,13 @@ use super::checks::{check_query_name, check_reference};
 use super::faults::whole;
 use super::names::first_repeated;
 use super::parse::Raw;
-use super::share::Slice;
-use super::{Reader, size};
+use super::{Extent, Reader, Slice, size};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
 use crate::options::Share;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A DNA sequence with its codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,6 @@ pub struct Text {
 
 /// The texts of one file, in order. After an error there are no more.
 pub struct Texts {
-    before: u64,
     reader: Reader,
     full_names: bool,
     ready: VecDeque<Text>,
@@ -39,13 +38,12 @@ impl Texts {
             Some(slice) => Reader::open_slice(path, slice)?,
             None => Reader::open(path)?,
         };
-        let before = reader.records_before();
-        Ok(Texts { before, reader, full_names, ready: VecDeque::new(), fault: None })
+        Ok(Texts { reader, full_names, ready: VecDeque::new(), fault: None })
     }
 
-    /// Number of the texts of the file before the part that was opened.
-    pub fn before(&self) -> u64 {
-        self.before
+    /// Where in the file they are.
+    pub fn extent(&self) -> Arc<Extent> {
+        self.reader.extent()
     }
 
     /// See [`Reader::warning`].
@@ -78,7 +76,7 @@ pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<Slice>> {
     let sizes = paths.iter().map(|path| size(path, "--part")).collect::<Result<Vec<u64>>>()?;
     let (total, mut before) = (sizes.iter().sum(), 0);
     let mut slice = |size| {
-        let slice = Slice { share, group: 1, before, total };
+        let slice = Slice { share, groups: false, before, total };
         before += size;
         slice
     };

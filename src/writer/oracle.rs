@@ -43,9 +43,9 @@ impl Case {
         let writer = Case { options, ..self.clone() }.writer();
         let mut bytes = writer.header().concat();
         let query = std::slice::from_ref(&self.query);
-        let part = writer.part(0, query, std::slice::from_ref(&self.found)).map_err(io::Error::other)?;
+        let parts = writer.parts(None, query, std::slice::from_ref(&self.found)).map_err(io::Error::other)?;
         let mut joint = writer.joint().unwrap();
-        bytes.extend(joint.add(part).unwrap());
+        parts.into_iter().for_each(|part| bytes.extend(joint.add(part).unwrap()));
         bytes.extend(joint.finish().unwrap());
         let mut reader = BamReader::new(&bytes[..]);
         let header = reader.read_header()?;

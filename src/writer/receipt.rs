@@ -7,12 +7,14 @@
 //! format  <TAB> bam
 //! part    <TAB> 2/7                        or ref-part, of the references
 //! input   <TAB> bytes <TAB> nanoseconds since 1970 <TAB> reads.fq
-//! records <TAB> place of the first in the input, from 0 <TAB> place behind the last
+//! records <TAB> how many of the input
+//! stretch <TAB> place in the input where they begin <TAB> and where they end
 //! bytes   <TAB> of the header <TAB> of the end <TAB> of all
 //! hits    <TAB> least score <TAB> millionths of the best <TAB> most of a query <TAB> match <TAB> mismatch
 //! ```
 //!
-//! The last line is that of a part of the references, whose hits are chosen among those of all parts.
+//! The last line is that of a part of the references, whose hits are chosen among those of all parts. The places are
+//! those of [`crate::reader::Extent`], and 0 where it is no part of the queries.
 
 use super::output::{Output, resolve};
 use super::tags::Typical;
@@ -61,8 +63,9 @@ pub struct Input {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     pub task: Task,
-    /// Places in the input of the first record and behind the last.
-    pub records: (u64, u64),
+    pub records: u64,
+    /// Places in the input where the part's records begin and end, which tell whether another one is beside it.
+    pub stretch: (u64, u64),
     /// Bytes of the header, of what stands behind the records, and of all.
     pub header: u64,
     pub end: u64,
@@ -117,14 +120,15 @@ impl Input {
 
 impl Receipt {
     fn text(&self) -> String {
-        let Receipt { task, records, header, end, bytes, choice } = self;
+        let Receipt { task, records, stretch, header, end, bytes, choice } = self;
         let Share { number, of } = task.part;
         let mut text = format!("{FIRST_LINE}\ncommand\t{}\nformat\t{}\n", task.command, task.format);
         text += &format!("{}\t{number}/{of}\n", key(task.parts_of));
         for input in &task.inputs {
             text += &format!("input\t{}\t{}\t{}\n", input.bytes, input.modified, input.name);
         }
-        text += &format!("records\t{}\t{}\nbytes\t{header}\t{end}\t{bytes}\n", records.0, records.1);
+        text += &format!("records\t{records}\nstretch\t{}\t{}\n", stretch.0, stretch.1);
+        text += &format!("bytes\t{header}\t{end}\t{bytes}\n");
         if let Some(Choice { min_score, secondary_ppm, max_hits, typical }) = choice {
             let Typical { match_, mismatch } = typical;
             text += &format!("hits\t{min_score}\t{secondary_ppm}\t{max_hits}\t{match_}\t{mismatch}\n");
@@ -150,15 +154,17 @@ impl Receipt {
             lines.next();
         }
         let numbers = |line: &str| line.split('\t').map(|field| field.parse::<u64>().ok()).collect();
-        let records: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("records\t")?);
+        let records = lines.next()?.strip_prefix("records\t")?.parse().ok()?;
+        let stretch: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("stretch\t")?);
         let bytes: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("bytes\t")?);
-        let (&[first, last], &[header, end, bytes]) = (&records?[..], &bytes?[..]) else { return None };
+        let (&[from, to], &[header, end, bytes]) = (&stretch?[..], &bytes?[..]) else { return None };
         let choice = match parts_of {
             PartsOf::Queries => None,
             PartsOf::References => Some(Choice::parse(lines.next()?)?),
         };
         let task = Task { command, format, part, parts_of, inputs };
-        lines.next().is_none().then_some(Receipt { task, records: (first, last), header, end, bytes, choice })
+        let stretch = (from, to);
+        lines.next().is_none().then_some(Receipt { task, records, stretch, header, end, bytes, choice })
     }
 
     /// Writes it for the output that is at `output` now.
@@ -225,7 +231,15 @@ mod tests {
         let inputs = vec![input("a\tb"), input("")];
         let parts_of = PartsOf::Queries;
         let task = Task { command: "swalign q r".into(), format: "bam".into(), part, parts_of, inputs };
-        Receipt { task, records: (512, 1024), header: 100, end: 28, bytes: 5000, choice: None }
+        Receipt {
+            task,
+            records: 512,
+            stretch: (70_000, 140_000),
+            header: 100,
+            end: 28,
+            bytes: 5000,
+            choice: None,
+        }
     }
 
     fn of_references() -> Receipt {

@@ -8,6 +8,7 @@ mod bam;
 mod text;
 
 use crate::alignment::Strand;
+use crate::groups;
 use crate::options::Format;
 use noodles_bgzf::io::Reader;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -104,6 +105,11 @@ impl Record {
             Format::Bam => bam::name(&self.bytes),
             Format::Sam | Format::Paf => text::name(&self.bytes),
         }
+    }
+
+    /// Whether a group begins with it, the first record of a query behind one called `before`. Lines are in no groups.
+    pub fn begins_group(&self, before: &[u8]) -> bool {
+        self.format == Format::Bam && groups::begins(before, self.name(), bam::letters(&self.bytes))
     }
 
     fn is_secondary(&self) -> bool {

@@ -11,6 +11,7 @@ pub mod scans;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use swalign::alphabet::Alphabet;
+use swalign::groups;
 
 /// A file of `data/`.
 pub fn data(name: &str) -> PathBuf {
@@ -26,6 +27,22 @@ pub fn repository() -> PathBuf {
 pub fn text(path: &str) -> String {
     let path = repository().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Names of so many reads, of which those at multiples of `every` begin groups if they have `letters` or more.
+pub fn names_in_groups(count: usize, every: usize, letters: usize) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(count);
+    for number in 0..count {
+        let begins = |name: &String| match names.last() {
+            Some(last) if number.is_multiple_of(every) => {
+                groups::begins(last.as_bytes(), name.as_bytes(), letters)
+            }
+            _ => true,
+        };
+        let candidates = (0..).map(|k| if k == 0 { format!("r{number}") } else { format!("r{number}x{k}") });
+        names.extend(candidates.filter(begins).take(1).collect::<Vec<_>>());
+    }
+    names
 }
 
 /// The sequences of FASTA text by the first word of their names.

@@ -27,7 +27,7 @@ pub(super) fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
             line.clear();
         }
     }
-    Ok(parts.iter().map(|part| part.receipt.records.1 - part.receipt.records.0).sum())
+    Ok(parts.iter().map(|part| part.receipt.records).sum())
 }
 
 /// Makes a primary record secondary where its pattern was seen.

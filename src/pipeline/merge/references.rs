@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::hits::Rules;
 use crate::options::Format;
 use crate::writer::Output;
-use crate::writer::bgzf::{self, GROUP, Joint};
+use crate::writer::bgzf::{self, Joint};
 use crate::writer::receipt::Choice;
 use crate::writer::reread::{Record, Records, Standing, damaged};
 use crate::writer::tags::quality_of;
@@ -26,14 +26,15 @@ struct Source<'a> {
     records: Records,
 }
 
-/// Records on their way to the output, of less than a group of queries.
+/// Records of one group on their way to the output.
 struct Piece {
     format: Format,
     joint: Joint,
     bytes: Vec<u8>,
-    /// Queries before it, and in it.
-    before: u64,
-    queries: usize,
+    /// The group begins with it.
+    begins: bool,
+    /// Name of its last query; of none at the beginning.
+    last: Option<Vec<u8>>,
 }
 
 /// All parts must have chosen hits alike, among the same queries.
@@ -46,8 +47,7 @@ pub fn check(parts: &[Part]) -> Result<()> {
         }
         let [before, after] = [first, second].map(|part| part.receipt.records);
         if before != after {
-            let problem =
-                format!("it is of {} queries, but {} of {}", after.1, first.path.display(), before.1);
+            let problem = format!("it is of {after} queries, but {} of {before}", first.path.display());
             return Err(refused(second.path, problem, "the input has changed: write all parts again"));
         }
     }
@@ -69,20 +69,17 @@ pub fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
         return Ok(0);
     };
     let mut piece = Piece::new(first.format()?)?;
-    for _ in 0..first.receipt.records.1 {
-        let query = next_query(&mut sources, piece.before + piece.queries as u64)?;
+    for before in 0..first.receipt.records {
+        let query = next_query(&mut sources, before)?;
+        piece.begin(&query[0][0], output)?;
         choose(&choice, &query, &mut piece.bytes).ok_or_else(|| Error::io(first.path, damaged()))?;
-        piece.queries += 1;
-        if piece.is_full() {
-            piece.flush(output)?;
-        }
     }
     for source in &mut sources {
         source.end()?;
     }
     piece.flush(output)?;
     output.put(&piece.joint.finish()?)?;
-    Ok(piece.before)
+    Ok(first.receipt.records)
 }
 
 /// The records of the query with this many before it, part by part.
@@ -151,7 +148,7 @@ impl Source<'_> {
     }
 
     fn miscounted(&self, how: &str) -> Error {
-        let problem = format!("it has records of {how} than {} queries", self.part.receipt.records.1);
+        let problem = format!("it has records of {how} than {} queries", self.part.receipt.records);
         refused(self.part.path, problem, "write this part again")
     }
 }
@@ -176,26 +173,28 @@ impl Piece {
             Format::Bam => Joint::of_blocks()?,
             Format::Sam | Format::Paf => Joint::of_text(),
         };
-        Ok(Piece { format, joint, bytes: Vec::new(), before: 0, queries: 0 })
+        Ok(Piece { format, joint, bytes: Vec::new(), begins: true, last: None })
     }
 
-    /// Whether it must not grow: a group ends, or there is much to write.
-    fn is_full(&self) -> bool {
-        (self.before + self.queries as u64).is_multiple_of(GROUP as u64) || self.bytes.len() >= PIECE
+    /// Takes the records of another query behind those that are there, which are written before if a group begins with
+    /// `record`, its first one, or if there are many.
+    fn begin(&mut self, record: &Record, output: &mut Output) -> Result<()> {
+        let begins = self.last.as_ref().is_some_and(|last| record.begins_group(last));
+        if begins || self.bytes.len() >= PIECE {
+            self.flush(output)?;
+            self.begins = begins;
+        }
+        self.last = Some(record.name().to_vec());
+        Ok(())
     }
 
     /// Writes it, and begins the next.
     fn flush(&mut self, output: &mut Output) -> Result<()> {
         let bytes = std::mem::take(&mut self.bytes);
-        if self.queries > 0 {
-            let part = match self.format {
-                Format::Bam => bgzf::part(self.before, self.queries, bytes)?,
-                Format::Sam | Format::Paf => bgzf::Part::Ready(bytes),
-            };
-            output.put(&self.joint.add(part)?)?;
-        }
-        self.before += self.queries as u64;
-        self.queries = 0;
-        Ok(())
+        let part = match self.format {
+            Format::Bam => bgzf::Part::Piece { begins: self.begins, bytes },
+            Format::Sam | Format::Paf => bgzf::Part::Ready(bytes),
+        };
+        output.put(&self.joint.add(part)?)
     }
 }

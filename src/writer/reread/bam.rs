@@ -51,6 +51,11 @@ pub fn name(record: &[u8]) -> &[u8] {
     record.get(NAME..(NAME + len).saturating_sub(1)).unwrap_or_default()
 }
 
+/// Number of the letters that stand in it.
+pub fn letters(record: &[u8]) -> usize {
+    array(record, LETTERS).map_or(0, |len| u32::from_le_bytes(len) as usize)
+}
+
 /// What a record tells; the outer `None` where it is none of ours.
 pub fn aligned(record: &[u8]) -> Option<Option<Aligned>> {
     let layout = Layout::of(record)?;

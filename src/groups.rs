@@ -1,0 +1,135 @@
+//! Groups of records, which stay together in a part and in BAM's blocks.
+//!
+//! Where a group begins is told by the records themselves, so that whoever begins to read in the middle of a file
+//! finds the same groups as who reads it from the start. A record begins a group if it is the first of all, or if its
+//! name is not that of the record before (mates have one name) and
+//!
+//! ```text
+//! hash(name) / 2^32 < letters / STRIDE
+//! ```
+//!
+//! So names drawn at random begin a group every `STRIDE` letters: reads of 150 letters one read in 512, reads of
+//! 20,000 one in 4, and each read of 76,800 or more its own.
+
+/// Letters of a group, on average.
+const STRIDE: u64 = 76_800;
+
+/// Whether a record of so many letters begins a group, behind one called `before`. Fewer letters than it has may tell
+/// so already, but only all that it does not.
+pub fn begins(before: &[u8], name: &[u8], letters: usize) -> bool {
+    let letters = (letters as u64).min(STRIDE);
+    !are_mates(before, name) && u64::from(hash(base(name))) * STRIDE < letters << 32
+}
+
+/// Whether two names are those of mates, or the same.
+pub fn are_mates(one: &[u8], other: &[u8]) -> bool {
+    base(one) == base(other)
+}
+
+/// The name without what tells one mate from the other.
+fn base(name: &[u8]) -> &[u8] {
+    match name {
+        [base @ .., b'/' | b'.' | b'_', b'1' | b'2'] => base,
+        _ => name,
+    }
+}
+
+/// FNV-1a of 32 bits, whose bits are then mixed as at the end of MurmurHash3: names that differ in their last digit
+/// alone have nothing in common. It must never change, since parts of one run may be written by different builds.
+fn hash(name: &[u8]) -> u32 {
+    let fnv =
+        name.iter().fold(0x811c_9dc5, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let mixed = (fnv ^ (fnv >> 16)).wrapping_mul(0x85eb_ca6b);
+    let mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xc2b2_ae35);
+    mixed ^ (mixed >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mates_stay_together() {
+        for (one, other, together) in [
+            ("r", "r", true),
+            ("r/1", "r/2", true),
+            ("r.1", "r.2", true),
+            ("r_1", "r_2", true),
+            ("r/1", "r", true),
+            ("r1", "r2", false),
+            ("r/1", "r/3", false),
+            ("r/11", "r/12", false),
+            ("/1", "/2", true),
+            ("1", "2", false),
+            ("", "", true),
+        ] {
+            assert_eq!(are_mates(one.as_bytes(), other.as_bytes()), together, "{one} {other}");
+            let long = begins(one.as_bytes(), other.as_bytes(), usize::MAX);
+            assert_eq!(long, !together, "{one} {other}");
+        }
+    }
+
+    /// The values of another implementation: those of other builds must be the same.
+    #[test]
+    fn the_hash_is_the_same_for_ever() {
+        let names = ["", "r0", "r1", "read/with.all"];
+        assert_eq!(
+            names.map(|name| hash(name.as_bytes())),
+            [0xab3e_7c0b, 0x8391_5509, 0x6dcd_e39e, 0xc294_32ae]
+        );
+    }
+
+    #[test]
+    fn letters_decide() {
+        assert!(!begins(b"a", b"b", 0));
+        assert!(begins(b"a", b"b", STRIDE as usize) && begins(b"a", b"b", usize::MAX));
+        // At the letters at which a name begins to be chosen.
+        for name in ["r0", "r1", "x"] {
+            let least = ((u64::from(hash(name.as_bytes())) * STRIDE) >> 32) as usize + 1;
+            assert!(
+                begins(b"a", name.as_bytes(), least) && !begins(b"a", name.as_bytes(), least - 1),
+                "{name}"
+            );
+        }
+    }
+
+    /// Names as sequencers and simulators count them, one behind the other.
+    #[test]
+    fn names_in_sequence_are_as_good_as_any() {
+        let schemes: [fn(u32) -> String; 6] = [
+            |k| format!("r{k}"),
+            |k| format!("read_{k:09}"),
+            |k| format!("SRR1234567.{k}"),
+            |k| {
+                format!(
+                    "A00123:45:HXXXXXXXX:{}:{}:{}:{}",
+                    1 + k % 4,
+                    1101 + k / 4000,
+                    k * 7 % 32_000,
+                    k % 37_000
+                )
+            },
+            |k| format!("{k}/1"),
+            |k| format!("{:08x}-0000-4000-8000-{k:012x}", k.wrapping_mul(2_654_435_761)),
+        ];
+        for (number, scheme) in schemes.into_iter().enumerate() {
+            let names: Vec<String> = (0..200_000).map(scheme).collect();
+            let pairs = || names.windows(2).enumerate();
+            for letters in [150, 15_000] {
+                let begun: Vec<usize> = pairs()
+                    .filter(|(_, pair)| begins(pair[0].as_bytes(), pair[1].as_bytes(), letters))
+                    .map(|(at, _)| at)
+                    .collect();
+                let expected = names.len() as f64 * letters as f64 / STRIDE as f64;
+                // Five standard deviations; in the longest gap without one, 20 times the mean.
+                assert!(
+                    (begun.len() as f64 - expected).abs() < 5.0 * expected.sqrt(),
+                    "{number}: {}",
+                    begun.len()
+                );
+                let gap = begun.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap();
+                assert!(gap < 20 * STRIDE as usize / letters, "{number}: {gap}");
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! A file's bytes, unpacked, from its beginning or from further on.
+
+use super::super::source::{BGZF_END, Packing};
+use flate2::bufread::{GzDecoder, MultiGzDecoder};
+use memchr::memmem;
+use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
+
+/// Bytes of a plain file that are read at once, and those that a gzip file gives at most.
+const PLAIN: u64 = 1 << 20;
+const UNPACKED: usize = 1 << 16;
+/// Bytes of a gzip file that count as one place.
+const STEP: u64 = 1 << 14;
+/// Blocks of bgzf that are unpacked side by side.
+const BLOCKS: usize = 64;
+/// Bytes of a bgzf block's header, of which the last two say how long the block is, and of a block at most.
+const HEADER: usize = 18;
+const MOST_PACKED: usize = 1 << 16;
+
+/// Unpacked bytes, piece by piece.
+pub struct Feed {
+    source: Source,
+    /// Where the last piece begins in the file: its first byte, in bgzf its block's, in gzip that of the [`STEP`] by
+    /// which it is known.
+    at: u64,
+}
+
+enum Source {
+    /// Pieces end at these bytes.
+    Plain {
+        file: File,
+        at: u64,
+        ends: [u64; 2],
+    },
+    Gzip(Box<MultiGzDecoder<Steps>>),
+    Bgzf(Blocks),
+}
+
+impl Feed {
+    /// A feed from the file's beginning, in which pieces begin at these bytes, or at the first block or step behind
+    /// each; and the first of its bytes.
+    pub fn open(mut file: File, borders: [u64; 2]) -> io::Result<(Feed, Option<u8>)> {
+        let mut head = Vec::new();
+        (&mut file).take(HEADER as u64).read_to_end(&mut head)?;
+        let packing = Packing::of(&head);
+        if let Packing::Gzip | Packing::Bgzf = packing {
+            file.rewind()?;
+            head.clear();
+            MultiGzDecoder::new(BufReader::new(&file)).take(1).read_to_end(&mut head).map_err(damaged)?;
+        }
+        file.rewind()?;
+        let source = match packing {
+            Packing::Gzip => {
+                let steps = Steps { file, bytes: Vec::new(), used: 0, at: 0 };
+                Source::Gzip(Box::new(MultiGzDecoder::new(steps)))
+            }
+            Packing::Bgzf => {
+                let [_, ahead] = borders;
+                Source::Bgzf(Blocks { input: BufReader::new(file), at: 0, ahead, ready: VecDeque::new() })
+            }
+            Packing::Empty | Packing::Plain | Packing::Foreign(..) => {
+                Source::Plain { file, at: 0, ends: borders }
+            }
+        };
+        Ok((Feed { source, at: 0 }, head.first().copied()))
+    }
+
+    /// Leaves out what stands before the byte `to`, as far as that can be done without reading it.
+    pub fn jump(&mut self, to: u64) -> io::Result<()> {
+        match &mut self.source {
+            Source::Plain { file, at, .. } => *at = file.seek(SeekFrom::Start(to))?,
+            Source::Gzip(_) => {}
+            Source::Bgzf(blocks) => blocks.jump(to)?,
+        }
+        Ok(())
+    }
+
+    /// Appends the next piece, which is some bytes; `false` at the end.
+    pub fn next(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
+        let before = bytes.len();
+        match &mut self.source {
+            Source::Plain { file, at, ends } => {
+                let room = ends.iter().filter_map(|end| end.checked_sub(*at)).filter(|&room| room > 0).min();
+                let wanted = room.map_or(PLAIN, |room| room.min(PLAIN));
+                self.at = *at;
+                *at += file.take(wanted).read_to_end(bytes)? as u64;
+            }
+            Source::Gzip(decoder) => {
+                bytes.resize(before + UNPACKED, 0);
+                let read = decoder.read(&mut bytes[before..]).map_err(damaged)?;
+                bytes.truncate(before + read);
+                self.at = decoder.get_ref().at;
+            }
+            Source::Bgzf(blocks) => {
+                while bytes.len() == before {
+                    let Some((at, block)) = blocks.next()? else { return Ok(false) };
+                    self.at = at;
+                    bytes.extend(block);
+                }
+            }
+        }
+        Ok(bytes.len() > before)
+    }
+
+    /// Where the last piece begins in the file.
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+}
+
+/// Where the packed bytes are at fault and not their reading, says so.
+fn damaged(error: io::Error) -> io::Error {
+    if error.raw_os_error().is_some() {
+        return error;
+    }
+    let text = format!(
+        "the gzip data are cut short or damaged ({error}); copy or compress the file again; `gzip -t` checks it"
+    );
+    io::Error::new(error.kind(), text)
+}
+
+/// A file read in steps of [`STEP`] bytes, however few a read may give.
+struct Steps {
+    file: File,
+    bytes: Vec<u8>,
+    used: usize,
+    /// Where the step in hand begins.
+    at: u64,
+}
+
+impl BufRead for Steps {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.used == self.bytes.len() {
+            let next = self.at + self.bytes.len() as u64;
+            self.bytes.clear();
+            self.used = 0;
+            (&mut self.file).take(STEP).read_to_end(&mut self.bytes)?;
+            // The end has no place of its own.
+            self.at = if self.bytes.is_empty() { self.at } else { next };
+        }
+        Ok(&self.bytes[self.used..])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.used += count;
+    }
+}
+
+impl Read for Steps {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+/// The blocks of a bgzf file.
+struct Blocks {
+    input: BufReader<File>,
+    /// Where the next one begins.
+    at: u64,
+    /// Those before this byte are unpacked many at a time, and the few behind it one by one.
+    ahead: u64,
+    ready: VecDeque<(u64, Vec<u8>)>,
+}
+
+impl Blocks {
+    fn next(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
+        if self.ready.is_empty() {
+            let mut packed = Vec::new();
+            while (packed.is_empty() || self.at < self.ahead && packed.len() < BLOCKS)
+                && let Some(block) = self.read()?
+            {
+                packed.push(block);
+            }
+            let unpacked: Vec<io::Result<_>> =
+                packed.into_par_iter().map(|(at, block)| Ok((at, unpack(&block)?))).collect();
+            self.ready = unpacked.into_iter().collect::<io::Result<_>>()?;
+        }
+        Ok(self.ready.pop_front())
+    }
+
+    /// The next block as it is packed, and where it begins.
+    fn read(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
+        let mut block = Vec::new();
+        (&mut self.input).take(HEADER as u64).read_to_end(&mut block)?;
+        if block.is_empty() {
+            return Ok(None);
+        }
+        let cut = || damaged(ErrorKind::UnexpectedEof.into());
+        if block.len() < HEADER {
+            return Err(cut());
+        }
+        let Some(bytes) = block_len(&block) else {
+            let text = format!("no block of bgzf begins at byte {}", self.at);
+            return Err(damaged(io::Error::new(ErrorKind::InvalidData, text)));
+        };
+        (&mut self.input).take(bytes.saturating_sub(HEADER) as u64).read_to_end(&mut block)?;
+        if block.len() < bytes {
+            return Err(cut());
+        }
+        let at = self.at;
+        self.at += block.len() as u64;
+        Ok(Some((at, block)))
+    }
+
+    /// Goes on with the first block that begins at the byte `to` or behind it, or with the end of the file. It is told
+    /// by its header, by that of the next one where it ends, and by its checksum. The block in which `to` lies ends
+    /// before long, so that this reads little.
+    fn jump(&mut self, to: u64) -> io::Result<()> {
+        let mut window = Vec::new();
+        let (mut from, mut read) = (to, 1);
+        self.input.seek(SeekFrom::Start(to))?;
+        self.at = to;
+        while read > 0 {
+            // Room for a block and the next one's header behind each place that is looked at.
+            read = (&mut self.input).take(2 * MOST_PACKED as u64).read_to_end(&mut window)?;
+            let looked_at =
+                if read > 0 { window.len().saturating_sub(MOST_PACKED + HEADER) } else { window.len() };
+            let begins = |&at: &usize| at < looked_at && begins_block(&window[at..]);
+            if let Some(at) = memmem::find_iter(&window, &BGZF_END[..4]).find(begins) {
+                self.at = from + at as u64;
+                break;
+            }
+            window.drain(..looked_at);
+            from += looked_at as u64;
+            self.at = from;
+        }
+        self.input.seek(SeekFrom::Start(self.at)).map(|_| ())
+    }
+}
+
+/// Bytes of the packed block that these begin, if they do.
+fn block_len(bytes: &[u8]) -> Option<usize> {
+    let header = bytes.get(..HEADER).filter(|header| Packing::of(header) == Packing::Bgzf)?;
+    Some(usize::from(u16::from_le_bytes([header[HEADER - 2], header[HEADER - 1]])) + 1)
+}
+
+/// Whether a whole block begins here, and another one or the end behind it.
+fn begins_block(bytes: &[u8]) -> bool {
+    let Some((block, behind)) = block_len(bytes).and_then(|len| bytes.split_at_checked(len)) else {
+        return false;
+    };
+    (behind.is_empty() || block_len(behind).is_some()) && unpack(block).is_ok()
+}
+
+fn unpack(block: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(block).read_to_end(&mut bytes).map_err(damaged)?;
+    Ok(bytes)
+}
