@@ -174,10 +174,10 @@ pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
     };
     let run = Run::new(options, reporter, references, target_file, &device)?;
     run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
-    reporter.note(&format!("using {}{remark}", device.describe()?));
+    reporter.note(&format!("using {}{remark}", device.describe()));
     let mut output = Output::create(options.output.as_deref())?;
     let crew = device.crew(options.threads)?;
-    let mut summary = run.whole(queries, (&crew, &|worker| Ok(device.engine(worker)?)), &mut output)?;
+    let mut summary = run.whole(queries, (&crew, &|worker| device.engine(worker)), &mut output)?;
     match noted {
         None => output.finish()?,
         Some(noted) => {
@@ -284,17 +284,13 @@ impl<'a> Run<'a> {
         };
         reporter.detail(&format!("{scoring}, min_score={min_score}"));
         let strands = strands(options, alphabet);
-        let by_scan = || -> Result<Option<Filter>> {
-            let finder = Finder::new(&targets, device.scan()?);
-            Ok(Filter::by_scan(&targets, &scoring, strands, Box::new(finder)))
-        };
+        let by_index = || Filter::by_index(&targets, &scoring, strands);
+        let by_scan =
+            || Filter::by_scan(&targets, &scoring, strands, Box::new(Finder::new(&targets, device.scan())));
         let filter = match (options.filter, options.mode) {
             (FilterChoice::None, _) | (_, Mode::Pairs) => None,
-            (FilterChoice::Auto, Mode::All) => match Filter::by_index(&targets, &scoring, strands) {
-                None => by_scan()?,
-                by_index => by_index,
-            },
-            (FilterChoice::Bitap, Mode::All) => by_scan()?,
+            (FilterChoice::Auto, Mode::All) => by_index().or_else(by_scan),
+            (FilterChoice::Bitap, Mode::All) => by_scan(),
         };
         Ok(Run {
             options,
@@ -324,7 +320,7 @@ impl<'a> Run<'a> {
     fn whole(
         &self,
         queries: Queries,
-        (crew, engine): (&Crew, &(dyn Fn(usize) -> Result<Guarded> + Sync)),
+        (crew, engine): (&Crew, &(dyn Fn(usize) -> Guarded + Sync)),
         output: &mut Output,
     ) -> Result<Summary> {
         for part in self.writer.header() {
@@ -349,16 +345,14 @@ impl<'a> Run<'a> {
                 let to_writer = to_writer.clone();
                 let from_reader = Arc::clone(&from_reader);
                 let extent: &Extent = &extent;
-                let stage = move || {
-                    let mut engine = engine(worker)?;
+                scope.spawn(move || {
+                    let mut engine = engine(worker);
                     let align = |batch| {
                         crew.run(worker, || self.align(&mut engine, batch))
                             .map_err(|error| extent.shift(error))
                     };
                     self.work(align, &from_reader, &to_writer);
-                    Ok(())
-                };
-                scope.spawn(|| self.guard(stage));
+                });
             }
             drop((from_reader, to_writer));
             self.guard(|| self.write(from_workers, leave, (&mut joint, output), &mut summary));

@@ -28,13 +28,12 @@ use crate::engine::{Block, Directions, Edges, Engine, Lattice, Paths, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use buffers::Grown;
-use device::{Device, Found};
+use device::Device;
 use job::{Answer, Inputs, Job, Pending, Runner};
 use layout::{Letters, Task};
 use pipeline::Pipelines;
 use shader::Scores;
 use std::ops::Range;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
@@ -135,11 +134,21 @@ impl Card {
     /// Opens the adapter that `wanted` names (index, PCI id, part of the name), or the best real GPU.
     /// `checked` keeps the shaders' bounds checks.
     pub fn open(wanted: Option<&str>, checked: bool) -> Result<Arc<Card>, EngineError> {
-        let found = match wanted {
-            None => Found::best(checked)?,
-            Some(name) => Found::named(&[name.to_string()], checked)?.swap_remove(0),
+        let device = match wanted {
+            None => Device::open_best(checked)?,
+            Some(name) => Device::open_named(&[name.to_string()], checked)?.swap_remove(0),
         };
-        found.open().map(Card::new)
+        Ok(Card::new(device))
+    }
+
+    /// Opens the adapters that `names` name.
+    pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
+        Ok(Device::open_named(names, checked)?.into_iter().map(Card::new).collect())
+    }
+
+    /// Opens every real GPU.
+    pub fn open_all(checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
+        Ok(Device::open_all(checked)?.into_iter().map(Card::new).collect())
     }
 
     fn new(device: Device) -> Arc<Card> {
@@ -183,45 +192,6 @@ impl Card {
             known.take_if(|known| Arc::ptr_eq(known, &resident));
         }
         sent.map(|()| resident.buffer.clone())
-    }
-}
-
-/// A GPU that is opened by the first who needs it. Opening takes the driver a while, and several are opened one
-/// after another, however they are asked for: those that are open can work meanwhile.
-pub struct Opening {
-    found: Found,
-    card: OnceLock<Result<Arc<Card>, EngineError>>,
-}
-
-impl Opening {
-    /// The adapters that `names` name.
-    pub fn named(names: &[String], checked: bool) -> Result<Vec<Opening>, EngineError> {
-        Ok(Found::named(names, checked)?.into_iter().map(Opening::new).collect())
-    }
-
-    /// The best real GPU.
-    pub fn best(checked: bool) -> Result<Opening, EngineError> {
-        Found::best(checked).map(Opening::new)
-    }
-
-    /// Every real GPU.
-    pub fn all(checked: bool) -> Result<Vec<Opening>, EngineError> {
-        Ok(Found::all(checked)?.into_iter().map(Opening::new).collect())
-    }
-
-    fn new(found: Found) -> Opening {
-        Opening { found, card: OnceLock::new() }
-    }
-
-    pub fn name(&self) -> String {
-        self.found.name()
-    }
-
-    /// The open card; waits for it.
-    pub fn card(&self) -> Result<Arc<Card>, EngineError> {
-        let failed = |_| Err(EngineError::Lost("the driver failed while it was opened".to_string()));
-        let open = || panic::catch_unwind(AssertUnwindSafe(|| self.found.open())).unwrap_or_else(failed);
-        self.card.get_or_init(|| open().map(Card::new)).clone()
     }
 }
 

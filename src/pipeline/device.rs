@@ -4,7 +4,7 @@ use super::estimate;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::scan::Scanner;
-use crate::engine::gpu::{Gpu, Opening, card_is_granted};
+use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
 use crate::error::EngineError;
@@ -13,6 +13,7 @@ use crate::search::gpu::OnGpu;
 use crate::search::sliced::Sliced;
 use crate::search::{self, Scan};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::Arc;
 
 /// Workers where the cores do all the work: one computes while another is at its ends.
 const CPU_WORKERS: usize = 2;
@@ -34,8 +35,8 @@ const WORKER_THREADS: usize = 8;
 pub enum Device {
     Plain,
     Cpu(InstructionSet),
-    /// With whether the CPU may take over. The first one is open.
-    Gpu(Vec<Opening>, bool),
+    /// With whether the CPU may take over.
+    Gpu(Vec<Arc<Card>>, bool),
 }
 
 /// The workers of a run.
@@ -69,40 +70,40 @@ impl Crew {
 }
 
 impl Device {
-    /// An engine of its own for a worker, once its device is open.
-    pub fn engine(&self, worker: usize) -> Result<Guarded, EngineError> {
-        Ok(match self {
+    /// An engine of its own for a worker.
+    pub fn engine(&self, worker: usize) -> Guarded {
+        match self {
             Device::Plain => Guarded::new(Box::new(Plain::new()), None),
             Device::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
             Device::Gpu(cards, may_fall_back) => {
-                let gpu = Gpu::new(cards[worker % cards.len()].card()?);
+                let gpu = Gpu::new(Arc::clone(&cards[worker % cards.len()]));
                 let fallback = || Box::new(Cpu::new()) as Box<dyn Engine>;
                 let fallback: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(fallback);
                 Guarded::new(Box::new(gpu), may_fall_back.then_some(fallback))
             }
-        })
+        }
     }
 
     /// What scans targets for pieces of queries.
-    pub fn scan(&self) -> Result<Box<dyn Scan + Send>, EngineError> {
-        Ok(match self {
+    pub fn scan(&self) -> Box<dyn Scan + Send> {
+        match self {
             Device::Plain => Box::new(search::plain::Plain),
             Device::Cpu(set) => Box::new(Sliced::on(*set)),
             Device::Gpu(cards, may_fall_back) => {
-                let scanner = Scanner::new(cards[0].card()?);
+                let scanner = Scanner::new(Arc::clone(&cards[0]));
                 Box::new(OnGpu::new(scanner, Sliced::on(InstructionSet::best()), *may_fall_back))
             }
-        })
+        }
     }
 
     /// What the devices are, for people.
-    pub fn describe(&self) -> Result<String, EngineError> {
+    pub fn describe(&self) -> String {
         match self {
             Device::Gpu(cards, _) if cards.len() > 1 => {
-                let names: Vec<String> = cards.iter().map(|card| card.name()).collect();
-                Ok(format!("{} GPUs: {}", cards.len(), names.join(", ")))
+                let names: Vec<&str> = cards.iter().map(|card| card.name()).collect();
+                format!("{} GPUs: {}", cards.len(), names.join(", "))
             }
-            _ => Ok(self.engine(0)?.describe()),
+            _ => self.engine(0).describe(),
         }
     }
 
@@ -121,22 +122,22 @@ impl Device {
 
 /// Opens the devices that were asked for; with a remark where they are not the first choice.
 pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
-    let checked = options.checked_shaders;
+    let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
     let device = match &options.device {
         DeviceChoice::Plain => Device::Plain,
         DeviceChoice::Cpu(name) => Device::Cpu(instruction_set(name.as_deref())?),
-        DeviceChoice::Gpus(names) => Device::Gpu(begin(Opening::named(names, checked)?)?, false),
+        DeviceChoice::Gpus(names) => Device::Gpu(Card::open_named(names, options.checked_shaders)?, false),
         DeviceChoice::AllGpus => {
-            Device::Gpu(Opening::all(checked).and_then(begin).map_err(with_remedy)?, false)
+            Device::Gpu(Card::open_all(options.checked_shaders).map_err(with_remedy)?, false)
         }
-        DeviceChoice::Gpu => Device::Gpu(best(checked).map_err(with_remedy)?, false),
+        DeviceChoice::Gpu => Device::Gpu(vec![card(None).map_err(with_remedy)?], false),
         DeviceChoice::Auto => {
             let set = InstructionSet::best();
             if is_little(options, set) {
                 return Ok((Device::Cpu(set), ": the work is too little for a GPU".to_string()));
             }
-            match best(checked) {
-                Ok(card) => Device::Gpu(card, true),
+            match card(None) {
+                Ok(card) => Device::Gpu(vec![card], true),
                 // Who was granted a card waits for it to be used.
                 Err(error) if card_is_granted() => return Err(with_remedy(error)),
                 Err(error) => return Ok((Device::Cpu(set), format!(": {error}"))),
@@ -144,17 +145,6 @@ pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
         }
     };
     Ok((device, String::new()))
-}
-
-/// The best card, open.
-fn best(checked: bool) -> Result<Vec<Opening>, EngineError> {
-    begin(vec![Opening::best(checked)?])
-}
-
-/// Opens the first card. The others are opened by their workers, while those of the first are at work.
-fn begin(cards: Vec<Opening>) -> Result<Vec<Opening>, EngineError> {
-    cards.first().map(Opening::card).transpose()?;
-    Ok(cards)
 }
 
 /// The instruction set of that name, or the best.

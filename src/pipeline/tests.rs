@@ -121,7 +121,7 @@ fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u
             set_threads(options.threads)?;
             let run = Run::new(&options, &notes, inputs.references, inputs.target_file, &Device::Plain)?;
             let mut output = Output::create(options.output.as_deref())?;
-            run.whole(inputs.queries, (&Crew::sharing(WORKERS), &|_| Ok(engine())), &mut output)?;
+            run.whole(inputs.queries, (&Crew::sharing(WORKERS), &|_| engine()), &mut output)?;
             output.finish()
         });
         let left: Vec<_> =

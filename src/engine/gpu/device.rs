@@ -1,6 +1,7 @@
 //! Adapters and devices: finding, naming, opening, waiting, and noticing faults.
 
 use crate::error::EngineError;
+use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -214,44 +215,38 @@ fn no_gpu(infos: &[wgpu::AdapterInfo]) -> EngineError {
     ))
 }
 
-/// An adapter that was found.
-pub struct Found {
-    adapter: wgpu::Adapter,
-    checked: bool,
+/// Opens all of them side by side: each takes the driver a while.
+fn request_all(adapters: Vec<wgpu::Adapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
+    let request = |adapter| pollster::block_on(Device::request(adapter, checked));
+    adapters.into_par_iter().map(request).collect()
 }
 
-impl Found {
-    pub fn name(&self) -> String {
-        self.adapter.get_info().name
-    }
-
-    pub fn open(&self) -> Result<Device, EngineError> {
-        pollster::block_on(Device::request(&self.adapter, self.checked))
-    }
-
-    /// The best real GPU, or the first one that the job was granted. `checked` keeps the shaders' bounds checks.
-    pub fn best(checked: bool) -> Result<Found, EngineError> {
+impl Device {
+    /// Opens the best real GPU, or the first one that the job was granted.
+    pub fn open_best(checked: bool) -> Result<Device, EngineError> {
         let (mut adapters, infos) = found();
         let granted = granted(&infos)?.and_then(|granted| granted.first().copied());
         match granted.or_else(|| default_index(&infos)) {
-            Some(best) => Ok(Found { adapter: adapters.swap_remove(best), checked }),
+            Some(best) => pollster::block_on(Device::request(adapters.swap_remove(best), checked)),
             None => Err(no_gpu(&infos)),
         }
     }
 
-    /// Every real GPU, or all that the job was granted.
-    pub fn all(checked: bool) -> Result<Vec<Found>, EngineError> {
+    /// Opens every real GPU, or all that the job was granted.
+    pub fn open_all(checked: bool) -> Result<Vec<Device>, EngineError> {
         let (adapters, infos) = found();
         if default_index(&infos).is_none() {
             return Err(no_gpu(&infos));
         }
-        let real = || infos.iter().enumerate().filter(|(_, info)| rank(info).is_some());
-        let chosen = granted(&infos)?.unwrap_or_else(|| real().map(|(index, _)| index).collect());
-        Ok(chosen.into_iter().map(|index| Found { adapter: adapters[index].clone(), checked }).collect())
+        if let Some(granted) = granted(&infos)? {
+            return request_all(granted.into_iter().map(|index| adapters[index].clone()).collect(), checked);
+        }
+        let real = adapters.into_iter().filter(|adapter| rank(&adapter.get_info()).is_some());
+        request_all(real.collect(), checked)
     }
 
-    /// The adapters that `names` name, each once: by index, PCI id, or part of the name.
-    pub fn named(names: &[String], checked: bool) -> Result<Vec<Found>, EngineError> {
+    /// Opens the adapters that `names` name, each once.
+    pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Device>, EngineError> {
         let (adapters, infos) = found();
         let mut chosen = Vec::new();
         for wanted in names {
@@ -268,12 +263,10 @@ impl Found {
             }
             chosen.push(index);
         }
-        Ok(chosen.into_iter().map(|index| Found { adapter: adapters[index].clone(), checked }).collect())
+        request_all(chosen.into_iter().map(|index| adapters[index].clone()).collect(), checked)
     }
-}
 
-impl Device {
-    async fn request(adapter: &wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
+    async fn request(adapter: wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
         let info = adapter.get_info();
         let limits = adapter.limits();
         let features = adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
