@@ -32,6 +32,7 @@ use device::Device;
 use job::{Answer, Inputs, Job, Pending, Runner};
 use layout::{Letters, Task};
 use pipeline::Pipelines;
+use rayon::prelude::*;
 use shader::Scores;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +41,8 @@ use std::time::Duration;
 use upload::Staging;
 use wgpu::BufferUsages;
 
+/// Stretches of targets that one thread looks at in one go.
+const SPANNED: usize = 1 << 13;
 /// Words of the targets that are sent in one go: 4 MiB.
 const PIECE_WORDS: usize = 1 << 20;
 /// Edge values of a job, at most: 512 MiB.
@@ -314,14 +317,15 @@ impl Gpu {
     }
 }
 
-/// The residues from the first to the last of some stretches of targets.
-fn span(batch: &Batch, stretches: impl Iterator<Item = (u32, Cols)>) -> Range<usize> {
+/// The residues from the first to the last of the stretches of targets that some items take.
+fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols) + Sync) -> Range<usize> {
     let place = |target: u32, col: u32| batch.targets.start(target as usize) + col as usize;
-    let wider = |span: Range<usize>, (target, cols): (u32, Cols)| {
-        span.start.min(place(target, cols.start))..span.end.max(place(target, cols.end))
+    let residues = |item: &I| {
+        let (target, cols) = stretch(item);
+        place(target, cols.start)..place(target, cols.end)
     };
-    let span = stretches.fold(usize::MAX..0, wider);
-    span.start.min(span.end)..span.end
+    let join = |a: Range<usize>, b: Range<usize>| a.start.min(b.start)..a.end.max(b.end);
+    items.par_iter().with_min_len(SPANNED).map(residues).reduce_with(join).unwrap_or(0..0)
 }
 
 /// How kernels find a batch's substitution scores.
@@ -344,7 +348,7 @@ impl Engine for Gpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-        let residues = span(batch, pairs.iter().map(|pair| (pair.target, pair.start..pair.end)));
+        let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
         let inputs = self.inputs(batch, residues)?;
         let mut hits = vec![Hit::default(); pairs.len()];
         self.score_tiles(batch, &inputs, pairs, &mut hits)?;

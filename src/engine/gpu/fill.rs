@@ -94,8 +94,7 @@ impl Gpu {
         batch: &Batch,
         windows: &[Window],
     ) -> Result<Directions, EngineError> {
-        let residues =
-            span(batch, windows.iter().map(|window| (window.target, window.start..window.target_end)));
+        let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
         let inputs = self.inputs(batch, residues)?;
         let scores = scores_of(batch);
         let subgroup = self.card.device.subgroup;
@@ -132,7 +131,7 @@ impl Gpu {
         block: &Block,
         edges: &Edges,
     ) -> Result<Edges, EngineError> {
-        let inputs = self.inputs(batch, residues_of(batch, [block]))?;
+        let inputs = self.inputs(batch, residues_of(batch, block))?;
         let variant = Variant::thin(Kernel::Score, scores_of(batch)).on(self.card.device.subgroup);
         let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
         let base = block_task(batch, block);
@@ -155,7 +154,8 @@ impl Gpu {
         batch: &Batch,
         blocks: &[(Block, Edges)],
     ) -> Result<Directions, EngineError> {
-        let inputs = self.inputs(batch, residues_of(batch, blocks.iter().map(|(block, _)| block)))?;
+        let residues = span(batch, blocks, |(block, _)| (block.window.target, block.target_cols()));
+        let inputs = self.inputs(batch, residues)?;
         let variant = Variant::thin(Kernel::Fill, scores_of(batch)).on(self.card.device.subgroup);
         let (mut waves, mut layout) = (Waves::default(), Layout::default());
         let (mut entering, mut edge_values) = (Vec::new(), 0);
@@ -196,7 +196,7 @@ impl Waves {
     }
 }
 
-/// The residues of the targets that blocks take.
-pub fn residues_of<'a>(batch: &Batch, blocks: impl IntoIterator<Item = &'a Block>) -> Range<usize> {
-    span(batch, blocks.into_iter().map(|block| (block.window.target, block.target_cols())))
+/// The residues of the targets that a block takes.
+pub fn residues_of(batch: &Batch, block: &Block) -> Range<usize> {
+    span(batch, std::slice::from_ref(block), |block| (block.window.target, block.target_cols()))
 }

@@ -34,7 +34,7 @@ impl Gpu {
         while parts > 0 {
             let grid = grid_over(&lattice.parts(0..parts, 0..across), side);
             if grid.size() <= self.tuning.many_tiles && grid.edges() <= most_edges {
-                let inputs = self.inputs(batch, residues_of(batch, [block]))?;
+                let inputs = self.inputs(batch, residues_of(batch, block))?;
                 let mut bands = (0..down).step_by(parts as usize).map(|first| first..first + parts);
                 match bands.try_for_each(|band| self.sweep_band(batch, &inputs, &mut lattice, band)) {
                     Err(EngineError::OutOfMemory(_)) => {}
@@ -68,11 +68,11 @@ impl Gpu {
             let place = |col: u32| col.clamp(band.cols.start, end) - band.cols.start;
             place(cols.start)..place(cols.end)
         };
-        let mut job = self.waves(batch, &band, &grid, &needed);
+        let mut job = self.waves(batch, &band, &grid, needed);
         if job.cells == 0 {
             return Ok(());
         }
-        let (below, right) = (grid.horizontal_lines(&needed), grid.vertical_lines(&needed));
+        let (below, right) = (grid.horizontal_lines(needed), grid.vertical_lines(needed));
         job.entering = grid.entering(&lattice.entering(&band));
         job.leaving = below.iter().chain(&right).map(|(_, values)| values.clone()).collect();
         let answer = self.run(batch, inputs, &job)?;

@@ -141,8 +141,7 @@ impl Gpu {
             Scores::Profile | Scores::WideProfile => return Ok(Paths::none(windows.len())),
         };
         let plan = Plan { batch, windows, variants: Variant::tiles(Kernel::Trace, scores) };
-        let residues =
-            span(batch, windows.iter().map(|window| (window.target, window.start..window.target_end)));
+        let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
         let inputs = self.inputs(batch, residues)?;
         let mut done = 0;
         let next = |_| {
