@@ -58,6 +58,14 @@ fn gpu_agrees_on_empty_pairs() {
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_finds_targets_that_are_sent_in_pieces() {
+    let card = card(true);
+    let (mut one, mut other) = (Gpu::new(Arc::clone(&card)), Gpu::new(card));
+    suite::pieces_agree([&mut one, &mut other]);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_blocks_make_the_whole() {
     suite::blocks_agree(&mut gpu());
     suite::narrow_blocks_agree(&mut gpu());

@@ -268,19 +268,22 @@ pub fn blocks_agree(engine: &mut dyn Engine) {
     }
 }
 
-/// A long path that strays in a narrow band, so that most blocks are left out.
+/// A long path that strays in a narrow band, so that most blocks are left out; and one that leaves its diagonal for
+/// another one, so that blocks are filled that it misses.
 pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
-    for (number, scoring) in scorings().iter().enumerate().step_by(3) {
+    let cases =
+        scorings().into_iter().enumerate().step_by(3).flat_map(|case| [(case.clone(), 3), (case, 600)]);
+    for ((number, scoring), missing) in cases {
         let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
         let mut random = Random::new(900 + number as u64);
         let target = random.codes(4000, letters);
         let mut query = target[100..3900].to_vec();
-        query.drain(700..703);
+        query.drain(700..700 + missing);
         query.splice(2500..2500, random.codes(2, letters));
         let batch = Batch {
             queries: Arc::new([query.as_slice()].into_iter().collect()),
             targets: Arc::new([target.as_slice()].into_iter().collect()),
-            scoring: Arc::new(scoring.clone()),
+            scoring: Arc::new(scoring),
         };
         let pairs = [Pair { query: 0, target: 0, start: 0, own: 0, end: 4000 }];
         let hits = Plain::new().score(&batch, &pairs).unwrap();
@@ -288,8 +291,42 @@ pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
         let wanted = wanted(&batch, &pairs, &hits);
         let cuts = cuts(1 << 30, 1 << 20);
         let found = align_in_blocks(engine, &batch, &wanted[0], cuts).unwrap();
-        assert_eq!(found, expected[0], "scoring {number}");
+        assert_eq!(found, expected[0], "scoring {number}, {missing} missing");
     }
+}
+
+/// Targets that go to the device in several pieces, by who needs them: ends and beginnings of them, in calls from
+/// behind, and of engines side by side that have to wait for each other.
+pub fn pieces_agree(engines: [&mut dyn Engine; 2]) {
+    /// Residues of a piece, four bits each.
+    const PIECE: usize = 8 << 20;
+    let mut random = Random::new(77);
+    let target = random.codes(2 * PIECE + 5000, 4);
+    let ends = [2 * PIECE + 5000, 2 * PIECE + 60, 2 * PIECE, PIECE + 1, PIECE, PIECE - 7, 100];
+    let batch = || Batch {
+        queries: Arc::new(ends.iter().map(|&end| &target[end - 100..end]).collect()),
+        targets: Arc::new([target.as_slice()].into_iter().collect()),
+        scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+    };
+    let pair = |(query, &end): (u32, &usize)| {
+        let (start, end) = (end.saturating_sub(300) as u32, (end + 50).min(target.len()) as u32);
+        Pair { query, target: 0, start, own: start, end }
+    };
+    let pairs: Vec<Pair> = (0..).zip(&ends).map(pair).collect();
+    let expected = Plain::new().score(&batch(), &pairs).unwrap();
+    assert!(expected.iter().zip(&ends).all(|(hit, &end)| (hit.score, hit.target_end) == (100, end as u32)));
+    let shared = batch();
+    std::thread::scope(|scope| {
+        for engine in engines {
+            let (batch, pairs, expected) = (&shared, &pairs, &expected);
+            scope.spawn(move || {
+                for (pair, expected) in pairs.iter().zip(expected) {
+                    assert_eq!(&engine.score(batch, &[*pair]).unwrap()[0], expected, "{pair:?}");
+                }
+                assert_eq!(&engine.score(batch, pairs).unwrap(), expected);
+            });
+        }
+    });
 }
 
 /// H and E or F along lines.

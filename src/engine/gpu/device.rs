@@ -337,8 +337,8 @@ impl Device {
 
     /// Waits until callbacks have brought what `arrived` looks for.
     ///
-    /// It asks again and again: threads that wait inside a driver for different submissions to one queue may
-    /// be woken up to 10 ms late (measured: docs/ideas.md).
+    /// It asks again and again: threads that waited inside a driver for different submissions to one queue were
+    /// held up by ten milliseconds now and then (docs/ideas.md).
     pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
         let begun = Instant::now();
         loop {
