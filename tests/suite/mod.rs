@@ -271,15 +271,15 @@ pub fn blocks_agree(engine: &mut dyn Engine) {
 /// A long path that strays in a narrow band, so that most blocks are left out; and one that leaves its diagonal for
 /// another one, so that blocks are filled that it misses.
 pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
-    let cases =
-        scorings().into_iter().enumerate().step_by(3).flat_map(|case| [(case.clone(), 3), (case, 600)]);
-    for ((number, scoring), missing) in cases {
+    let gaps = [(3, 2), (600, 2), (3, 600)];
+    let cases = scorings().into_iter().enumerate().step_by(3);
+    for ((number, scoring), (missing, more)) in cases.flat_map(|case| gaps.map(|gaps| (case.clone(), gaps))) {
         let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
         let mut random = Random::new(900 + number as u64);
         let target = random.codes(4000, letters);
         let mut query = target[100..3900].to_vec();
         query.drain(700..700 + missing);
-        query.splice(2500..2500, random.codes(2, letters));
+        query.splice(2500..2500, random.codes(more, letters));
         let batch = Batch {
             queries: Arc::new([query.as_slice()].into_iter().collect()),
             targets: Arc::new([target.as_slice()].into_iter().collect()),
@@ -291,7 +291,7 @@ pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
         let wanted = wanted(&batch, &pairs, &hits);
         let cuts = cuts(1 << 30, 1 << 20);
         let found = align_in_blocks(engine, &batch, &wanted[0], cuts).unwrap();
-        assert_eq!(found, expected[0], "scoring {number}, {missing} missing");
+        assert_eq!(found, expected[0], "scoring {number}, {missing} missing, {more} more");
     }
 }
 
@@ -315,9 +315,14 @@ pub fn pieces_agree(engines: [&mut dyn Engine; 2]) {
     let pairs: Vec<Pair> = (0..).zip(&ends).map(pair).collect();
     let expected = Plain::new().score(&batch(), &pairs).unwrap();
     assert!(expected.iter().zip(&ends).all(|(hit, &end)| (hit.score, hit.target_end) == (100, end as u32)));
+    // Each call for itself has to send what it needs.
+    let [one, other] = engines;
+    for (pair, expected) in pairs.iter().zip(&expected) {
+        assert_eq!(&one.score(&batch(), &[*pair]).unwrap()[0], expected, "{pair:?} alone");
+    }
     let shared = batch();
     std::thread::scope(|scope| {
-        for engine in engines {
+        for engine in [one, other] {
             let (batch, pairs, expected) = (&shared, &pairs, &expected);
             scope.spawn(move || {
                 for (pair, expected) in pairs.iter().zip(expected) {
