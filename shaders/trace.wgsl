@@ -6,6 +6,13 @@
 // those of its neighbours, and at last walks back over its own, as src/backtrace/walk.rs does.
 // Cells outside the band are worth less than any path inside; columns outside the target match
 // nothing, so that H is 0 before it.
+//
+// One thread has a card's integer unit to itself only where windows are few, so operations count. Values of cell k of
+// a row stand higher by EXTEND for each row and each column before it: then a gap's further residues cost
+// nothing, and what is left of its first, OPEN, is the same for both kinds.
+//
+// Bands are narrow or less so: the functions of all widths stand in one kernel, since the windows of a dispatch wait for
+// those of the one before.
 
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
 @group(0) @binding(1) var<storage, read> queries: array<u32>;
@@ -21,6 +28,7 @@ override MISMATCH: i32 = -1;
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
 
+override OPEN: i32 = FIRST - EXTEND;
 // Below all values, far from overflow.
 const NEVER = -(1 << 30);
 const DIAGONAL = 1u;
@@ -52,22 +60,13 @@ fn band_letters(task: Task, col: i32) -> u32 {
     return ((letters << before) & kept) | (outside & ~kept);
 }
 
-@compute @workgroup_size(THREADS)
-fn main(
-    @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) thread: u32,
-) {
-    let place_of_task = (group.y * grid.x + group.x) * THREADS + thread;
-    if (place_of_task >= arrayLength(&tasks)) {
-        return;
-    }
-    let task = tasks[place_of_task];
-    if (task.rows == 0u) {
-        return;
-    }
+//!for each width
+// The path of a task whose band is $rows cells wide.
+fn trace_$rows(task: Task) {
+    // The height of a row's first cell.
+    var height = 0;
 //!for k
-    var h$k = 0;
+    var h$k = ($k - 2) * EXTEND;
     var f$k = NEVER;
 //!end
     let f$end = NEVER;
@@ -80,7 +79,7 @@ fn main(
     for (var row = 0u; row < task.rows; row++) {
         if (row % 8u == 0u) {
             query = query_letters(task.query + row);
-            entering = band_letters(task, task.band_first + i32(ROWS + row));
+            entering = band_letters(task, task.band_first + i32($rowsu + row));
         }
         // A bit for each letter that differs.
         let same = (query & 15u) * 0x11111111u;
@@ -91,22 +90,25 @@ fn main(
 //!end
         var e = NEVER;
 //!for k
-        let d$k = h$k + select(MATCH, MISMATCH, (differs$8 & (1u << (4u * ($ku % 8u)))) != 0u);
-        let t$k = max(max(d$k, 0), max(e, f$next));
-        let opened$k = t$k - FIRST;
-        let e_extended$k = e - EXTEND;
-        let f_extended$k = f$next - EXTEND;
-        let source$k = select(select(select(INSERTION, DELETION, t$k == e), DIAGONAL, t$k == d$k), 0u, t$k == 0);
-        let gaps$k = select(0u, 4u, e_extended$k > opened$k) | select(0u, 8u, f_extended$k > opened$k);
-        bits$8 |= (source$k | gaps$k) << (4u * ($ku % 8u));
+        let differs_here$k = (differs$8 & (1u << (4u * ($ku % 8u)))) != 0u;
+        let d$k = h$k + select(MATCH + 2 * EXTEND, MISMATCH + 2 * EXTEND, differs_here$k);
+        let zero$k = height + $k * EXTEND;
+        let t$k = max(max(d$k, zero$k), max(e, f$next));
+        let opened$k = t$k - OPEN;
+        let gap$k = select(INSERTION << (4u * ($ku % 8u)), DELETION << (4u * ($ku % 8u)), t$k == e);
+        let source$k = select(select(gap$k, DIAGONAL << (4u * ($ku % 8u)), t$k == d$k), 0u, t$k == zero$k);
+        bits$8 |= source$k;
+        bits$8 |= select(0u, 4u << (4u * ($ku % 8u)), e > opened$k);
+        bits$8 |= select(0u, 8u << (4u * ($ku % 8u)), f$next > opened$k);
         h$k = t$k;
-        e = max(e_extended$k, opened$k);
-        f$k = max(f_extended$k, opened$k);
+        e = max(e, opened$k);
+        f$k = max(f$next, opened$k);
 //!end
 //!for w words
         directions[word + $wu * THREADS] = bits$w;
 //!end
-        word += WORDS * THREADS;
+        word += $wordsu * THREADS;
+        height += 2 * EXTEND;
         // The next row's band begins a column later.
         let letters$words = entering;
 //!for w words
@@ -121,8 +123,8 @@ fn main(
     var layer = DIAGONAL;
     var steps = 0u;
     var count = 0u;
-    while (row >= 0 && place >= 0 && place < i32(ROWS) && count / STEPS_PER_WORD < task.own) {
-        let at = task.directions + (u32(row) * WORDS + u32(place) / 8u) * THREADS;
+    while (row >= 0 && place >= 0 && place < $rows && count / STEPS_PER_WORD < task.own) {
+        let at = task.directions + (u32(row) * $wordsu + u32(place) / 8u) * THREADS;
         let bits = directions[at] >> (4u * (u32(place) % 8u));
         let goes_on = (layer == DELETION && (bits & 4u) != 0u) || (layer == INSERTION && (bits & 8u) != 0u);
         if (!goes_on) {
@@ -143,4 +145,26 @@ fn main(
     if (count / STEPS_PER_WORD < task.own) {
         paths[task.result + count / STEPS_PER_WORD] = steps;
     }
+}
+//!end
+
+@compute @workgroup_size(THREADS)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let place = (group.y * grid.x + group.x) * THREADS + thread;
+    if (place >= arrayLength(&tasks)) {
+        return;
+    }
+    let task = tasks[place];
+    if (task.rows == 0u) {
+        return;
+    }
+//!for each width
+    if (task.pad == $rowsu) {
+        trace_$rows(task);
+    }
+//!end
 }

@@ -41,7 +41,9 @@ pub fn align(
 ) -> Result<Vec<Alignment>, EngineError> {
     let mut found: Vec<Option<Alignment>> = vec![None; wanted.len()];
     let places = found.par_iter_mut().zip(wanted).with_min_len(WALKS);
-    places.try_for_each(|(place, wanted)| straight(batch, wanted).map(|alignment| *place = alignment))?;
+    places.try_for_each_init(Walk::default, |walk, (place, wanted)| {
+        straight(walk, batch, wanted).map(|alignment| *place = alignment)
+    })?;
     trace(engine, batch, wanted, &mut found)?;
     fill(engine, batch, wanted, &mut found)?;
     let all: Option<Vec<Alignment>> = found.into_iter().collect();
@@ -69,9 +71,10 @@ fn trace(
     }
     let paths = engine.trace(batch, &windows)?;
     let missing = found.par_iter_mut().zip(wanted).zip(places).with_min_len(WALKS);
-    missing.filter(|((found, _), _)| found.is_none()).try_for_each(|((found, wanted), place)| {
+    let missing = missing.filter(|((found, _), _)| found.is_none());
+    missing.try_for_each_init(Walk::default, |walk, ((found, wanted), place)| {
         if let Some(mut runs) = paths.runs(place) {
-            let mut walk = Walk::new(&wanted.window);
+            walk.begin(&wanted.window);
             runs.try_for_each(|(len, source)| walk.steps(len, source))?;
             *found = Some(walk.finish(batch, wanted)?);
         }

@@ -121,6 +121,9 @@ impl Scoring {
 
     /// The most that any residue can add to a score.
     pub fn max_potential(&self) -> i32 {
+        if let Substitution::Equal { match_, .. } = self.substitution {
+            return match_.max(0);
+        }
         (0..self.alphabet.letters().len() as u8).map(|code| self.potential(code)).max().unwrap_or(0)
     }
 

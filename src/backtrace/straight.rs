@@ -15,8 +15,12 @@ use crate::scoring::Scoring;
 /// Cells that are passed at once where the path can't begin among them.
 const STRIDE: usize = 16;
 
-/// The alignment, if its path has no gap.
-pub fn straight(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
+/// The alignment, if its path has no gap; most of these are found.
+pub fn straight(
+    walk: &mut Walk,
+    batch: &Batch,
+    wanted: &Wanted,
+) -> Result<Option<Alignment>, EngineError> {
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
@@ -28,16 +32,20 @@ pub fn straight(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, Eng
             return Err(EngineError::Wrong(problem));
         }
     };
-    let mut walk = Walk::new(window);
+    walk.begin(window);
     walk.steps(len as u32, Source::Diagonal)?;
     walk.finish(batch, wanted).map(Some)
 }
 
 /// Cells of the diagonal that ends with both sequences, up to that which brings their sum to `score`;
-/// an error where those before it bring it above: then the hit is not what it claims to be.
+/// an error where those before it bring it above: then the hit is not what it claims to be. Also none where the
+/// diagonal begins badly: behind a gap the residues there are not those that belong together.
 fn straight_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -> Option<Result<usize, i64>> {
     let most = query.len().min(target.len());
     let (query, target) = (&query[query.len() - most..], &target[target.len() - most..]);
+    if most > STRIDE && scoring.score_all(&query[..STRIDE], &target[..STRIDE]) < 0 {
+        return None;
+    }
     let (mut left, mut len) = (i64::from(score), 0);
     // The sum can't be reached within a stride that would need more than it can have.
     let best = i64::from(scoring.max_potential());

@@ -8,9 +8,10 @@ use crate::engine::{Cells, Source, Window};
 use crate::error::EngineError;
 
 /// How the walk came to the cell that it stands on.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Layer {
     /// H of this cell is on the path.
+    #[default]
     H,
     /// A deletion ends right of this cell; it may go on here.
     Deletion,
@@ -18,7 +19,9 @@ enum Layer {
     Insertion,
 }
 
-/// A walk in progress: the cell it stands on is (rows - 1, cols - 1) of the window.
+/// A walk in progress: the cell it stands on is (rows - 1, cols - 1) of the window. Once it is finished it can
+/// begin anew, in the same memory.
+#[derive(Default)]
 pub struct Walk {
     pub rows: u32,
     pub cols: u32,
@@ -30,8 +33,17 @@ pub struct Walk {
 
 impl Walk {
     pub fn new(window: &Window) -> Walk {
-        let (rows, cols) = (window.query_end, window.target_end - window.start);
-        Walk { rows, cols, layer: Layer::H, reversed: Cigar::new(), done: rows == 0 || cols == 0 }
+        let mut walk = Walk::default();
+        walk.begin(window);
+        walk
+    }
+
+    /// Goes to the last cell of a window.
+    pub fn begin(&mut self, window: &Window) {
+        (self.rows, self.cols) = (window.query_end, window.target_end - window.start);
+        self.layer = Layer::H;
+        self.reversed.clear();
+        self.done = self.rows == 0 || self.cols == 0;
     }
 
     /// Walks while the cell is at or behind (`row`, `col`); `cells` holds from there on.
@@ -89,8 +101,7 @@ impl Walk {
     }
 
     /// The alignment, once its rescored path is seen to give its score.
-    pub fn finish(mut self, batch: &Batch, wanted: &Wanted) -> Result<Alignment, EngineError> {
-        self.reversed.reverse();
+    pub fn finish(&self, batch: &Batch, wanted: &Wanted) -> Result<Alignment, EngineError> {
         let window = &wanted.window;
         let alignment = Alignment {
             strand: wanted.strand,
@@ -100,7 +111,7 @@ impl Walk {
             query_end: window.query_end,
             target_start: window.start + self.cols,
             target_end: window.target_end,
-            cigar: self.reversed,
+            cigar: self.reversed.iter().rev().copied().collect(),
         };
         let rescored =
             alignment.rescore(batch.query(window.query), batch.target(window.target), &batch.scoring);

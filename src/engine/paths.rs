@@ -56,7 +56,7 @@ impl Paths {
     }
 }
 
-/// The runs of a path; a run may be cut in two between words.
+/// The runs of a path.
 struct Runs<'a> {
     /// The words from the current one on.
     words: &'a [u32],
@@ -68,18 +68,27 @@ impl Iterator for Runs<'_> {
     type Item = (u32, Source);
 
     fn next(&mut self) -> Option<(u32, Source)> {
-        if self.left == 0 {
-            self.words = self.words.get(1..)?;
-            self.left = STEPS_PER_WORD;
-        }
-        let steps = self.words.first()? >> (2 * (STEPS_PER_WORD - self.left));
+        let (&word, _) = self.words.split_first()?;
+        let mut steps = word >> (2 * (STEPS_PER_WORD - self.left));
         let source = Source::of(steps as u8);
         if source == Source::Stop {
             return None;
         }
-        let run = ((steps ^ (source as u32 * EACH)).trailing_zeros() / 2).min(self.left);
-        self.left -= run;
-        Some((run, source))
+        let mut run = 0;
+        loop {
+            let more = ((steps ^ (source as u32 * EACH)).trailing_zeros() / 2).min(self.left);
+            run += more;
+            self.left -= more;
+            if self.left > 0 {
+                return Some((run, source));
+            }
+            self.words = &self.words[1..];
+            self.left = STEPS_PER_WORD;
+            match self.words.first() {
+                Some(&word) => steps = word,
+                None => return Some((run, source)),
+            }
+        }
     }
 }
 
@@ -98,7 +107,7 @@ mod tests {
         assert_eq!(runs(&[]), []);
         assert_eq!(runs(&[0]), []);
         assert_eq!(runs(&[0b01_11_10_10_01]), [(1, Diagonal), (2, Deletion), (1, Insertion), (1, Diagonal)]);
-        assert_eq!(runs(&[EACH, 0b01]), [(16, Diagonal), (1, Diagonal)]);
+        assert_eq!(runs(&[EACH, 0b01]), [(17, Diagonal)]);
         assert_eq!(runs(&[3 * EACH, 0]), [(16, Insertion)]);
         assert_eq!(runs(&[EACH]), [(16, Diagonal)]);
         assert!(Paths::none(2).runs(1).is_none() && Paths::none(0).runs(0).is_none());

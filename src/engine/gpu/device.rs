@@ -274,6 +274,8 @@ impl Device {
             label: Some("swalign"),
             required_features: features,
             required_limits: limits.clone(),
+            // Blocks of host memory of 4 MiB and more, not of 64 and more: those that the driver maps stay mapped.
+            memory_hints: wgpu::MemoryHints::MemoryUsage,
             ..Default::default()
         };
         let (device, queue) = adapter

@@ -32,7 +32,7 @@ Task {
     query: u32,
     /// Query residues.
     rows: u32,
-    /// Tile rows above the first residue.
+    /// Tile rows above the first residue; of a trace, the width of its band.
     pad: u32,
     /// First residue in the packed targets.
     target_: u32,
@@ -194,12 +194,15 @@ impl Letters {
     fn pack(self, codes: &[u8], words: Range<usize>, packed: &mut [u32], ambiguous: u8) {
         let each = (32 / self.bits()) as usize;
         let codes = &codes[codes.len().min(words.start * each)..codes.len().min(words.end * each)];
-        match self {
-            Letters::Nucleotides => {
-                pack_words(codes, packed, |letters| nibbles(u64::from_le_bytes(letters), ambiguous))
+        let packed: &mut [u8] = bytemuck::cast_slice_mut(packed);
+        let used = match self {
+            Letters::Nucleotides => pack_nucleotides(codes, packed, ambiguous),
+            Letters::Codes => {
+                packed[..codes.len()].copy_from_slice(codes);
+                codes.len()
             }
-            Letters::Codes => pack_words(codes, packed, u32::from_le_bytes),
-        }
+        };
+        packed[used..].fill(0);
     }
 
     /// A substitution table in the kernels' form: `[query code][target code]`, a byte each.
@@ -225,26 +228,22 @@ impl Letters {
     }
 }
 
-/// Packs each `N` codes into a word, the last ones with zeros behind them, and zeros after all.
-fn pack_words<const N: usize>(codes: &[u8], packed: &mut [u32], pack: impl Fn([u8; N]) -> u32) {
-    let (whole, last) = codes.as_chunks::<N>();
-    packed.iter_mut().zip(whole).for_each(|(word, codes)| *word = pack(*codes));
-    packed[whole.len()..].fill(0);
-    if !last.is_empty() {
-        let mut codes = [0; N];
-        codes[..last.len()].copy_from_slice(last);
-        packed[whole.len()] = pack(codes);
+/// Packs two nucleotide codes into each byte, those above 3 as `ambiguous`; the bytes that they take.
+fn pack_nucleotides(codes: &[u8], packed: &mut [u8], ambiguous: u8) -> usize {
+    let ambiguous = u16::from(ambiguous) * 0x101;
+    // In two halves of a number, so that the loop becomes vectors.
+    let pack = |pair: [u8; 2]| {
+        let pair = u16::from_le_bytes(pair);
+        let above = ((pair >> 2 | pair >> 3) & 0x101) * 15;
+        let pair = pair & !above | ambiguous & above;
+        (pair | pair >> 4) as u8
+    };
+    let (pairs, last) = codes.as_chunks();
+    packed.iter_mut().zip(pairs).for_each(|(byte, &pair)| *byte = pack(pair));
+    if let [last] = last {
+        packed[pairs.len()] = pack([*last, 0]);
     }
-}
-
-/// Eight nucleotide codes, a byte each, in four bits each, those above 3 as `ambiguous`; all at once.
-fn nibbles(letters: u64, ambiguous: u8) -> u32 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let above = ((letters >> 2 | letters >> 3) & ONES) * 15;
-    let letters = letters & !above | (u64::from(ambiguous) * ONES) & above;
-    let pairs = (letters | letters >> 4) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
-    (fours | fours >> 16) as u32
+    pairs.len() + last.len()
 }
 
 #[cfg(test)]

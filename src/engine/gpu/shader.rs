@@ -2,12 +2,13 @@
 //!
 //! A template line that begins with `//!` is a directive:
 //! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column; `if FLAG`, `else`, `end` choose; `for k` repeats for
-//! each row of a lane (`for k descending` from the last one), `for w words` for each direction word,
+//! each row of a lane (`for k descending` from the last one), `for w words` for each direction word, `for each width`
+//! for each width of a traced band, whose cells are the rows,
 //! `for c columns` for the columns that the loop over steps does in one go; `first N`, inside a row
 //! loop, keeps its lines for every N-th row only. In a loop `$k` is the row, `$4` and `$16` the first
 //! row of its group of four or sixteen, `$8` the word of its group of eight, `$next` the next row, `$w`
-//! the word, `$after` the next word. Everywhere `$last` is the last row, `$end` the number of rows and
-//! `$words` that of words.
+//! the word, `$after` the next word. Everywhere `$last` is the last row, `$end` and `$rows` the number of
+//! rows and `$words` that of words.
 
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::scoring::{Scoring, Substitution};
@@ -23,7 +24,7 @@ const TRACE: &str = include_str!("../../../shaders/trace.wgsl");
 pub enum Kernel {
     Score,
     Fill,
-    /// One lane a task; its rows are the cells of the band.
+    /// One lane a task; its rows are the cells of the band, as many as the widest has.
     Trace,
 }
 
@@ -79,7 +80,7 @@ impl Scores {
     /// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
     fn shapes(self, kernel: Kernel, shared: bool) -> &'static [(u32, u32)] {
         match (self, kernel) {
-            (Scores::Compared, Kernel::Trace) => &[(1, 32), (1, 96)],
+            (Scores::Compared, Kernel::Trace) => &[(1, WIDEST_TRACE)],
             (_, Kernel::Trace) => &[],
             _ if shared => &[(4, 16), (8, 16), (8, 32), (8, 64)],
             (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
@@ -112,6 +113,9 @@ pub struct Variant {
 
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
+/// Cells in a row of the bands that are traced, the narrowest first; multiples of those of a direction word.
+pub const TRACE_WIDTHS: [u32; 2] = [32, WIDEST_TRACE];
+const WIDEST_TRACE: u32 = 96;
 /// Threads of a workgroup that shares a profile: enough to hide the memory that it takes.
 const SHARING_THREADS: u32 = 256;
 
@@ -289,6 +293,9 @@ impl Variant {
                 "for k" => (0..self.rows).for_each(|k| self.expand(body, Some(k), text)),
                 "for k descending" => (0..self.rows).rev().for_each(|k| self.expand(body, Some(k), text)),
                 "for c columns" => (0..self.columns()).for_each(|_| self.expand(body, row, text)),
+                "for each width" => {
+                    TRACE_WIDTHS.iter().for_each(|&rows| Variant { rows, ..*self }.expand(body, None, text))
+                }
                 "guarded" => Variant { guarded: true, ..*self }.expand(body, row, text),
                 "for w words" => {
                     for word in 0..self.words() {
@@ -313,6 +320,7 @@ impl Variant {
         let mut line = line
             .replace("$last", &(self.rows - 1).to_string())
             .replace("$end", &self.rows.to_string())
+            .replace("$rows", &self.rows.to_string())
             .replace("$words", &self.words().to_string());
         if let Some(k) = row {
             line = line

@@ -2,9 +2,10 @@
 
 use crate::batch::{Batch, counting_sort_descending};
 use crate::engine::Window;
+use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::job::{Answer, Dispatch, Job};
 use crate::engine::gpu::layout::{THREADS, Task};
-use crate::engine::gpu::shader::{Kernel, Scores, Variant};
+use crate::engine::gpu::shader::{Kernel, Scores, TRACE_WIDTHS, Variant};
 use crate::engine::gpu::{Gpu, scores_of, span};
 use crate::engine::paths::{Paths, STEPS_PER_WORD};
 use crate::error::EngineError;
@@ -22,11 +23,14 @@ const WINDOWS: usize = 1 << 10;
 /// Windows of a job, at most.
 const JOB_WINDOWS: usize = 1 << 18;
 
+/// The highest that values may stand, which rise by the cost of a gap's residue in every row and column.
+const MOST_HEIGHT: u64 = 1 << 29;
+
 /// The windows that can be traced, by the width of their bands.
 struct Plan<'a> {
     batch: &'a Batch,
     windows: &'a [Window],
-    variants: Vec<Variant>,
+    variant: Variant,
 }
 
 /// Words that the path of a window takes at most: its band bounds its deletions.
@@ -35,18 +39,21 @@ fn path_words(window: &Window) -> u32 {
 }
 
 impl Plan<'_> {
-    /// The place of the variant that holds a window's band.
+    /// The place of the width that holds a window's band.
     fn class(&self, window: &Window) -> Option<usize> {
         let width = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 1;
-        let fits = (1..=MOST_ROWS).contains(&window.query_end) && window.target_end > window.start;
-        let held = || self.variants.iter().position(|variant| u64::from(variant.rows) >= width);
+        let height = (2 * u64::from(window.query_end) + width) * self.batch.scoring.gap_extend as u64;
+        let fits = (1..=MOST_ROWS).contains(&window.query_end)
+            && window.target_end > window.start
+            && height <= MOST_HEIGHT;
+        let held = || TRACE_WIDTHS.iter().position(|&cells| u64::from(cells) >= width);
         if fits { held() } else { None }
     }
 
     /// Direction words of a window, none where it can't be traced.
     fn words(&self, window: &Window) -> u64 {
-        let words = |class: usize| self.variants[class].words();
-        self.class(window).map_or(0, |class| u64::from(window.query_end) * u64::from(words(class)))
+        let words = |class: usize| u64::from(TRACE_WIDTHS[class] / CELLS_PER_WORD);
+        self.class(window).map_or(0, |class| u64::from(window.query_end) * words(class))
     }
 
     /// The windows of a job, from `first` on.
@@ -88,12 +95,17 @@ impl Plan<'_> {
             places.push(first..end);
         }
         let mut job = Job { output: u64::from(end) * 4, ..Job::default() };
-        let order = counting_sort_descending(&keys, KEYS_PER_CLASS * (self.variants.len() as u32 + 1));
+        let order = counting_sort_descending(&keys, KEYS_PER_CLASS * (TRACE_WIDTHS.len() as u32 + 1));
+        let mut tasks = Vec::with_capacity(order.len() + TRACE_WIDTHS.len() * THREADS as usize);
         for same in order.chunk_by(|a, b| class_of(keys[*a as usize]) == class_of(keys[*b as usize])) {
-            if let Some(variant) = class_of(keys[same[0] as usize]).map(|class| self.variants[class]) {
-                let tasks = self.tasks(windows, &places, same, variant, &mut job.scratch);
-                job.push(Dispatch::new(variant, tasks));
+            if let Some(class) = class_of(keys[same[0] as usize]) {
+                tasks.par_extend(self.tasks(windows, &places, same, TRACE_WIDTHS[class], &mut job.scratch));
+                // The next ones, of another width, begin with a workgroup.
+                tasks.resize(tasks.len().next_multiple_of(THREADS as usize), Task::default());
             }
+        }
+        if !tasks.is_empty() {
+            job.push(Dispatch::new(self.variant, tasks));
         }
         (job, places)
     }
@@ -103,28 +115,29 @@ impl Plan<'_> {
         self.class(window).map_or(0, |class| (class as u32 + 1) * KEYS_PER_CLASS + window.query_end)
     }
 
-    /// The tasks of the windows at `order`, which have one class, the longest first; each workgroup
-    /// with room for its directions.
-    fn tasks(
-        &self,
-        windows: &[Window],
-        places: &[Range<u32>],
-        order: &[u32],
-        variant: Variant,
+    /// The tasks of the windows at `order`, whose bands are traced with one `width`, the longest first; each
+    /// workgroup with room for its directions.
+    fn tasks<'t>(
+        &'t self,
+        windows: &'t [Window],
+        places: &'t [Range<u32>],
+        order: &'t [u32],
+        width: u32,
         scratch: &mut u64,
-    ) -> Vec<Task> {
+    ) -> impl IndexedParallelIterator<Item = Task> + 't {
         let room = |group: &[u32]| {
             let first = *scratch;
             let longest = windows[group[0] as usize].query_end;
-            *scratch += u64::from(longest) * u64::from(variant.words() * THREADS);
+            *scratch += u64::from(longest) * u64::from(width / CELLS_PER_WORD * THREADS);
             first as u32
         };
         let groups: Vec<u32> = order.chunks(THREADS as usize).map(room).collect();
-        let task = |(place, &window): (usize, &u32)| {
+        let task = move |(place, &window): (usize, &u32)| {
             let directions = groups[place / THREADS as usize] + place as u32 % THREADS;
-            Task { directions, ..self.task(&windows[window as usize], places[window as usize].start) }
+            let task = self.task(&windows[window as usize], places[window as usize].start);
+            Task { directions, pad: width, ..task }
         };
-        order.par_iter().enumerate().with_min_len(WINDOWS).map(task).collect()
+        order.par_iter().enumerate().with_min_len(WINDOWS).map(task)
     }
 }
 
@@ -140,7 +153,10 @@ impl Gpu {
             Scores::Packed | Scores::Compared => Scores::Compared,
             Scores::Profile | Scores::WideProfile => return Ok(Paths::none(windows.len())),
         };
-        let plan = Plan { batch, windows, variants: Variant::tiles(Kernel::Trace, scores) };
+        let Some(&variant) = Variant::tiles(Kernel::Trace, scores).first() else {
+            return Ok(Paths::none(windows.len()));
+        };
+        let plan = Plan { batch, windows, variant };
         let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
         let inputs = self.inputs(batch, residues)?;
         let mut done = 0;
