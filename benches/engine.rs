@@ -77,6 +77,8 @@ struct Device {
     engines: Engines,
     /// Threads of each.
     threads: usize,
+    /// Pairs that each takes at a time.
+    part: usize,
 }
 
 enum Engines {
@@ -85,7 +87,7 @@ enum Engines {
 }
 
 impl Device {
-    fn open(name: Option<&str>, workers: usize, threads: usize) -> Device {
+    fn open(name: Option<&str>, (workers, threads, part): (usize, usize, usize)) -> Device {
         let engines = match name {
             Some("cpu") => Engines::Cpu((0..workers).map(|_| Cpu::new()).collect()),
             name => match Card::open(name, false) {
@@ -96,7 +98,7 @@ impl Device {
                 }
             },
         };
-        Device { engines, threads }
+        Device { engines, threads, part }
     }
 
     fn engines(&mut self) -> Vec<&mut dyn Engine> {
@@ -260,7 +262,7 @@ fn hits_and_paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> Ans
 fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
     let (whole, pairs) = pairs(scoring, count, rows, cols);
     let cells = pairs.iter().map(|pair| whole.cells(pair)).sum();
-    let parts = parts(&whole, &pairs, PAIRS / device.workers());
+    let parts = parts(&whole, &pairs, device.part);
     // New ones each time: what a device knows already it does not load again.
     let prepare = || {
         let targets = Arc::new(Sequences::clone(&whole.targets));
@@ -337,6 +339,9 @@ fn work(share: usize) -> Vec<Row> {
         row("score DNA 1 of 5,000 x 100,000,000", move |n, d| {
             one_query(n, d, dna(), 1536 / share, 5000, 65_536)
         }),
+        row("score DNA one of 100,000x100,000", move |n, d| {
+            score(n, d, dna(), 1, 100_000 / share, 100_000 / share)
+        }),
         row("score DNA 2000x2000", move |n, d| score(n, d, dna(), 8_192 / share, 2000, 2000)),
         row("fill 512x512", move |n, d| fill(n, d, 8_192 / share, 512, 512)),
         row("fill 150x241", move |n, d| fill(n, d, 65_536 / share, 150, 241)),
@@ -387,7 +392,9 @@ fn main() {
         return;
     }
     let name = arguments.iter().find(named).map(String::as_str);
-    let mut device = Device::open(name, number("workers=", WORKERS), number("threads=", THREADS));
+    let workers = number("workers=", WORKERS);
+    let crew = (workers, number("threads=", THREADS), number("part=", PAIRS / workers));
+    let mut device = Device::open(name, crew);
     println!("# {}", device.engines()[0].describe());
     println!("work\tcells\twall ms\tTCUPS\tkernel ms\tTCUPS");
     for (name, run) in rows {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Workers where the cores do all the work: one computes while another is at its ends.
 const CPU_WORKERS: usize = 2;
 /// Workers of one GPU, at least and at most: some prepare and walk while others wait for it.
-const GPU_WORKERS: (usize, usize) = (2, 6);
+const GPU_WORKERS: (usize, usize) = (2, 10);
 /// Workers of each of several GPUs.
 const WORKERS_OF_SEVERAL: usize = 4;
 
@@ -111,12 +111,12 @@ impl Device {
     pub fn crew(&self, threads: usize) -> Result<Crew, EngineError> {
         let Device::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
         let (least, most) = GPU_WORKERS;
-        // Measured on 16 cores: six workers of six threads each.
+        // Measured on 16 cores: ten workers of three threads each.
         let workers = match cards.len() {
-            1 => (threads * 3 / 8).clamp(least, most),
+            1 => (threads * 5 / 8).clamp(least, most),
             several => several * WORKERS_OF_SEVERAL,
         };
-        Crew::apart(workers, (threads * 9 / 4 / workers).clamp(1, WORKER_THREADS))
+        Crew::apart(workers, (threads * 2 / workers).clamp(1, WORKER_THREADS))
     }
 }
 

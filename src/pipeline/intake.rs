@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
 /// Queries, residues and chunks of the batches at all workers, at most: what bounds the memory.
-const ALL_QUERIES: usize = 1 << 18;
+const ALL_QUERIES: usize = 1 << 16;
 /// Queries of a batch, at most: with twice as many a GPU is hardly faster.
 const MOST_QUERIES: usize = 1 << 15;
 const ALL_RESIDUES: usize = 1 << 27;
