@@ -1,25 +1,29 @@
-// Trace: the path of each task's window, one thread a window, for narrow bands.
+// Trace: the path of each task's window, for narrow bands.
 //
-// A thread goes down the rows of the band with H and F of the row above in registers, cell k of a row
-// at column band_first + row + k, so that the diagonal neighbour has the same place k, the upper one
-// k + 1. It leaves the directions of the row (src/engine/directions.rs says what the bits mean) beside
-// those of its neighbours, and at last walks back over its own, as src/backtrace/walk.rs does.
-// Cells outside the band are worth less than any path inside; columns outside the target match
-// nothing, so that H is 0 before it.
+// Cell k of a row of the band lies at column band_first + row + k, so that the diagonal neighbour has the same
+// place k, the upper one k + 1. The narrowest bands take one lane each, which goes down the rows with H and F of the
+// row above in registers. Wider ones are shared by lanes side by side, of a few cells each: lane l does row r in
+// step 2 * r + l, with E from the lane before, which did that row one step ago, and F from the lane behind, which
+// then did the row above. Half of the lanes rest in a step, but a window takes a tenth of the time that one lane
+// would, and where windows are few that is what counts.
 //
-// One thread has a card's integer unit to itself only where windows are few, so operations count. Values of cell k of
-// a row stand higher by EXTEND for each row and each column before it: then a gap's further residues cost
-// nothing, and what is left of its first, OPEN, is the same for both kinds.
+// The lanes leave the directions of the row (src/engine/directions.rs says what the bits mean) beside those of
+// their neighbours, and at last one walks back over them, as src/backtrace/walk.rs does. Cells outside the band are
+// worth less than any path inside; columns outside the target match nothing, so that H is 0 before it.
 //
-// Bands are narrow or less so: the functions of all widths stand in one kernel, since the windows of a dispatch wait for
-// those of the one before.
+// Values of cell k of a row stand higher by EXTEND for each row and each column before it: then a gap's further
+// residues cost nothing, and what is left of its first, OPEN, is the same for both kinds.
+//
+// All kinds of lanes stand in one kernel, since a dispatch waits for the one before.
 
+// The first records are no windows: their rows are the workgroups of each kind of lanes. The windows of those of most
+// lanes come first, as many in each workgroup as it has room for.
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
 @group(0) @binding(1) var<storage, read> queries: array<u32>;
 @group(0) @binding(2) var<storage, read> targets: array<u32>;
 // Steps of the paths from their ends, two bits each, a zero behind the last.
 @group(0) @binding(5) var<storage, read_write> paths: array<u32>;
-// Of each workgroup: [row][word of the row][thread].
+// Of each workgroup: [row][word of the row's cells in a lane][thread].
 @group(0) @binding(6) var<storage, read_write> directions: array<u32>;
 
 override MATCH: i32 = 1;
@@ -27,14 +31,17 @@ override MISMATCH: i32 = -1;
 // What the first residue of a gap costs, and each further one.
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
-
 override OPEN: i32 = FIRST - EXTEND;
+
 // Below all values, far from overflow.
 const NEVER = -(1 << 30);
 const DIAGONAL = 1u;
 const DELETION = 2u;
 const INSERTION = 3u;
 const STEPS_PER_WORD = 16u;
+
+// E that a lane leaves to the one behind, and F to the one before, in even and odd steps; a place more at both ends.
+var<workgroup> passed: array<vec2<i32>, 2u * (THREADS + 2u)>;
 
 // Eight letters of the queries from `place` on, the first lowest.
 fn query_letters(place: u32) -> u32 {
@@ -60,71 +67,16 @@ fn band_letters(task: Task, col: i32) -> u32 {
     return ((letters << before) & kept) | (outside & ~kept);
 }
 
-//!for each width
-// The path of a task whose band is $rows cells wide.
-fn trace_$rows(task: Task) {
-    // The height of a row's first cell.
-    var height = 0;
-//!for k
-    var h$k = ($k - 2) * EXTEND;
-    var f$k = NEVER;
-//!end
-    let f$end = NEVER;
-//!for w words
-    var letters$w = band_letters(task, task.band_first + 8 * $w);
-//!end
-    var entering = 0u;
-    var query = 0u;
-    var word = task.directions;
-    for (var row = 0u; row < task.rows; row++) {
-        if (row % 8u == 0u) {
-            query = query_letters(task.query + row);
-            entering = band_letters(task, task.band_first + i32($rowsu + row));
-        }
-        // A bit for each letter that differs.
-        let same = (query & 15u) * 0x11111111u;
-//!for w words
-        let apart$w = letters$w ^ same;
-        let differs$w = apart$w | (apart$w >> 1u) | (apart$w >> 2u);
-        var bits$w = 0u;
-//!end
-        var e = NEVER;
-//!for k
-        let differs_here$k = (differs$8 & (1u << (4u * ($ku % 8u)))) != 0u;
-        let d$k = h$k + select(MATCH + 2 * EXTEND, MISMATCH + 2 * EXTEND, differs_here$k);
-        let zero$k = height + $k * EXTEND;
-        let t$k = max(max(d$k, zero$k), max(e, f$next));
-        let opened$k = t$k - OPEN;
-        let gap$k = select(INSERTION << (4u * ($ku % 8u)), DELETION << (4u * ($ku % 8u)), t$k == e);
-        let source$k = select(select(gap$k, DIAGONAL << (4u * ($ku % 8u)), t$k == d$k), 0u, t$k == zero$k);
-        bits$8 |= source$k;
-        bits$8 |= select(0u, 4u << (4u * ($ku % 8u)), e > opened$k);
-        bits$8 |= select(0u, 8u << (4u * ($ku % 8u)), f$next > opened$k);
-        h$k = t$k;
-        e = max(e, opened$k);
-        f$k = max(f$next, opened$k);
-//!end
-//!for w words
-        directions[word + $wu * THREADS] = bits$w;
-//!end
-        word += $wordsu * THREADS;
-        height += 2 * EXTEND;
-        // The next row's band begins a column later.
-        let letters$words = entering;
-//!for w words
-        letters$w = (letters$w >> 4u) | (letters$after << 28u);
-//!end
-        query >>= 4u;
-        entering >>= 4u;
-    }
-
+// Walks through a window whose directions begin at `first`; those of a row lie `row_stride` words apart, its words
+// `word_stride`.
+fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
     var row = i32(task.rows) - 1;
     var place = i32(task.stored);
     var layer = DIAGONAL;
     var steps = 0u;
     var count = 0u;
-    while (row >= 0 && place >= 0 && place < $rows && count / STEPS_PER_WORD < task.own) {
-        let at = task.directions + (u32(row) * $wordsu + u32(place) / 8u) * THREADS;
+    while (row >= 0 && place >= 0 && place < cells && count / STEPS_PER_WORD < task.own) {
+        let at = first + u32(row) * row_stride + u32(place) / 8u * word_stride;
         let bits = directions[at] >> (4u * (u32(place) % 8u));
         let goes_on = (layer == DELETION && (bits & 4u) != 0u) || (layer == INSERTION && (bits & 8u) != 0u);
         if (!goes_on) {
@@ -146,6 +98,67 @@ fn trace_$rows(task: Task) {
         paths[task.result + count / STEPS_PER_WORD] = steps;
     }
 }
+
+//!for each trace
+// The windows of a workgroup, from the task `first_task` on, with $lanes lanes of $rows cells each.
+fn trace_by_$lanes(first_task: u32, thread: u32) {
+//!if APART
+    let task = tasks[first_task + thread / $lanesu];
+    let lane = thread % $lanesu;
+//!else
+    let task = tasks[first_task + thread];
+    if (task.rows == 0u) {
+        return;
+    }
+    let lane = 0u;
+//!end
+    let first_col = task.band_first + i32(lane * $rowsu);
+    // Where the lane's first cell of a row stands.
+    var height = i32(lane * $rowsu) * EXTEND;
+//!for k
+    var h$k = height + ($k - 2) * EXTEND;
+    var f$k = NEVER;
+//!end
+//!for w words
+    var letters$w = band_letters(task, first_col + 8 * $w);
+//!end
+    var entering = 0u;
+    var query = 0u;
+    var word = task.directions + thread;
+//!if APART
+    passed[thread + 1u] = vec2<i32>(NEVER, NEVER);
+    passed[THREADS + 2u + thread + 1u] = vec2<i32>(NEVER, NEVER);
+    workgroupBarrier();
+    // The first window is the longest.
+    let steps = 2u * tasks[first_task].rows + $lanesu;
+    for (var step = 0u; step < steps; step++) {
+        let slot = (step & 1u) * (THREADS + 2u) + thread;
+        let slot_before = THREADS + 2u - (step & 1u) * (THREADS + 2u) + thread;
+        // Wraps to a large number before the first row.
+        let turn = step - lane;
+        let row = turn / 2u;
+        if (turn % 2u == 0u && row < task.rows) {
+            var e = select(passed[slot_before].x, NEVER, lane == 0u);
+            let f$end = select(passed[slot_before + 2u].y, NEVER, lane == $lanesu - 1u);
+//!insert row
+            passed[slot + 1u] = vec2<i32>(e, f0);
+        }
+        workgroupBarrier();
+    }
+    storageBarrier();
+    workgroupBarrier();
+    if (lane == 0u && task.rows > 0u) {
+        walk(task, task.directions + thread, THREADS, 1u, $lanes * $rows);
+    }
+//!else
+    let f$end = NEVER;
+    for (var row = 0u; row < task.rows; row++) {
+        var e = NEVER;
+//!insert row
+    }
+    walk(task, task.directions + thread, $wordsu * THREADS, THREADS, $rows);
+//!end
+}
 //!end
 
 @compute @workgroup_size(THREADS)
@@ -154,17 +167,17 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let place = (group.y * grid.x + group.x) * THREADS + thread;
-    if (place >= arrayLength(&tasks)) {
+    // Among the workgroups of a kind, once those of the kinds before are taken off.
+    var number = group.y * grid.x + group.x;
+    var first = KINDS;
+    var groups = 0u;
+//!for each trace
+    groups = tasks[$kindu].rows;
+    if (number < groups) {
+        trace_by_$lanes(first + number * (THREADS / $lanesu), thread);
         return;
     }
-    let task = tasks[place];
-    if (task.rows == 0u) {
-        return;
-    }
-//!for each width
-    if (task.pad == $rowsu) {
-        trace_$rows(task);
-    }
+    number -= groups;
+    first += groups * (THREADS / $lanesu);
 //!end
 }

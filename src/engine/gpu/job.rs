@@ -32,9 +32,11 @@ pub type EdgeValues = Vec<[i32; 2]>;
 /// Tasks of one variant that run side by side.
 #[derive(Debug)]
 pub struct Dispatch {
-    variant: Variant,
-    tasks: Vec<Task>,
-    cells: u64,
+    pub variant: Variant,
+    pub tasks: Vec<Task>,
+    /// Workgroups.
+    pub groups: u32,
+    pub cells: u64,
 }
 
 impl Dispatch {
@@ -42,7 +44,8 @@ impl Dispatch {
     pub fn new(variant: Variant, mut tasks: Vec<Task>) -> Dispatch {
         let cells = tasks.iter().map(|task| u64::from(task.rows) * u64::from(task.cols)).sum();
         tasks.resize(tasks.len().next_multiple_of(TASK_ALIGNMENT), Task::default());
-        Dispatch { variant, tasks, cells }
+        let groups = (tasks.len() as u32).div_ceil(variant.pairs());
+        Dispatch { variant, tasks, groups, cells }
     }
 }
 
@@ -236,7 +239,6 @@ impl Runner {
             let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
             let bound = (dispatch, firsts[number]);
             let group = bind(device, &pipeline, bound, inputs, [tasks, edges, output, scratch])?;
-            let groups = (dispatch.tasks.len() as u32).div_ceil(dispatch.variant.pairs());
             let timestamp_writes = slot.times.as_ref().map(|times| wgpu::ComputePassTimestampWrites {
                 query_set: times,
                 beginning_of_pass_write_index: (number == 0).then_some(0),
@@ -250,8 +252,8 @@ impl Runner {
             pass.set_pipeline(&pipeline);
             pass.set_bind_group(0, &group, &[]);
             // As few as there can be: one without tasks takes its time to begin and end, too.
-            let rows = groups.div_ceil(MAX_GROUPS).max(1);
-            pass.dispatch_workgroups(groups.div_ceil(rows), rows, 1);
+            let rows = dispatch.groups.div_ceil(MAX_GROUPS).max(1);
+            pass.dispatch_workgroups(dispatch.groups.div_ceil(rows), rows, 1);
         }
         if job.output > 0 {
             encoder.copy_buffer_to_buffer(output, 0, &readback, 0, job.output);

@@ -32,7 +32,7 @@ Task {
     query: u32,
     /// Query residues.
     rows: u32,
-    /// Tile rows above the first residue; of a trace, the width of its band.
+    /// Tile rows above the first residue.
     pad: u32,
     /// First residue in the packed targets.
     target_: u32,

@@ -2,14 +2,15 @@
 //!
 //! A template line that begins with `//!` is a directive:
 //! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column; `if FLAG`, `else`, `end` choose; `for k` repeats for
-//! each row of a lane (`for k descending` from the last one), `for w words` for each direction word, `for each width`
-//! for each width of a traced band, whose cells are the rows,
+//! each row of a lane (`for k descending` from the last one), `for w words` for each direction word, `for each trace`
+//! for each kind of lanes that trace, whose cells are the rows,
 //! `for c columns` for the columns that the loop over steps does in one go; `first N`, inside a row
 //! loop, keeps its lines for every N-th row only. In a loop `$k` is the row, `$4` and `$16` the first
 //! row of its group of four or sixteen, `$8` the word of its group of eight, `$next` the next row, `$w`
 //! the word, `$after` the next word. Everywhere `$last` is the last row, `$end` and `$rows` the number of
-//! rows and `$words` that of words.
+//! rows, `$words` that of words and `$lanes` that of lanes; `$kind` is the place of a kind of lanes.
 
+use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::scoring::{Scoring, Substitution};
 use std::collections::{HashMap, HashSet};
@@ -19,12 +20,13 @@ const STEP: &str = include_str!("../../../shaders/step.wgsl");
 const SCORE: &str = include_str!("../../../shaders/score.wgsl");
 const FILL: &str = include_str!("../../../shaders/fill.wgsl");
 const TRACE: &str = include_str!("../../../shaders/trace.wgsl");
+const BAND: &str = include_str!("../../../shaders/band.wgsl");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     Score,
     Fill,
-    /// One lane a task; its rows are the cells of the band, as many as the widest has.
+    /// All of [`TRACES`] in one.
     Trace,
 }
 
@@ -80,7 +82,7 @@ impl Scores {
     /// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
     fn shapes(self, kernel: Kernel, shared: bool) -> &'static [(u32, u32)] {
         match (self, kernel) {
-            (Scores::Compared, Kernel::Trace) => &[(1, WIDEST_TRACE)],
+            (Scores::Compared, Kernel::Trace) => &[(1, TRACES[0].cells)],
             (_, Kernel::Trace) => &[],
             _ if shared => &[(4, 16), (8, 16), (8, 32), (8, 64)],
             (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
@@ -113,9 +115,35 @@ pub struct Variant {
 
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
-/// Cells in a row of the bands that are traced, the narrowest first; multiples of those of a direction word.
-pub const TRACE_WIDTHS: [u32; 2] = [32, WIDEST_TRACE];
-const WIDEST_TRACE: u32 = 96;
+
+/// Lanes that trace a band, and how many of its cells in a row each has: a multiple of those of a direction word.
+#[derive(Clone, Copy, Debug)]
+pub struct Trace {
+    pub lanes: u32,
+    pub cells: u32,
+}
+
+/// The kinds of lanes that trace, those of the narrowest bands first.
+pub const TRACES: [Trace; 3] =
+    [Trace { lanes: 1, cells: 32 }, Trace { lanes: 8, cells: 8 }, Trace { lanes: 16, cells: 8 }];
+
+impl Trace {
+    /// Cells in a row of the widest band that they trace.
+    pub fn width(&self) -> u32 {
+        self.lanes * self.cells
+    }
+
+    /// Windows of a workgroup.
+    pub fn windows(&self) -> usize {
+        (THREADS / self.lanes) as usize
+    }
+
+    /// Direction words of a workgroup for each row of its windows.
+    pub fn words(&self) -> u32 {
+        self.cells / CELLS_PER_WORD * THREADS
+    }
+}
+
 /// Threads of a workgroup that shares a profile: enough to hide the memory that it takes.
 const SHARING_THREADS: u32 = 256;
 
@@ -219,6 +247,9 @@ impl Variant {
 
     /// Workgroup memory in bytes.
     pub fn workgroup_bytes(&self) -> u32 {
+        if self.kernel == Kernel::Trace {
+            return 2 * (THREADS + 2) * 8;
+        }
         let exchange = 2 * (self.threads() + 1) * 8;
         let finals = if self.kernel == Kernel::Score { self.threads() * 16 } else { 0 };
         let between_lanes = if self.shuffle || self.lanes == 1 { 0 } else { exchange + finals };
@@ -232,7 +263,7 @@ impl Variant {
 
     /// Direction words of a lane's rows.
     pub fn words(&self) -> u32 {
-        self.rows.div_ceil(crate::engine::directions::CELLS_PER_WORD)
+        self.rows.div_ceil(CELLS_PER_WORD)
     }
 
     /// The kernel's WGSL.
@@ -240,7 +271,7 @@ impl Variant {
         let (frame, slots) = match self.kernel {
             Kernel::Score => (TILE, slots(&[STEP, SCORE])),
             Kernel::Fill => (TILE, slots(&[STEP, FILL])),
-            Kernel::Trace => (TRACE, HashMap::new()),
+            Kernel::Trace => (TRACE, slots(&[BAND])),
         };
         let lines: Vec<&str> = frame.lines().flat_map(|line| insert(line, &slots)).collect();
         let mut text = layout::Task::wgsl() + &self.scores.letters().wgsl();
@@ -253,6 +284,7 @@ impl Variant {
             ("COLUMNS", self.columns()),
             ("WORDS", self.words()),
             ("PROFILE_WORDS", self.profile_words().max(1)),
+            ("KINDS", TRACES.len() as u32),
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }
@@ -273,6 +305,7 @@ impl Variant {
                 "if SHUFFLE" => self.shuffle,
                 "if SHARED" => self.shared,
                 "if KEYED" => self.keyed(),
+                "if APART" => self.lanes > 1,
                 _ => false,
             },
         }
@@ -293,9 +326,14 @@ impl Variant {
                 "for k" => (0..self.rows).for_each(|k| self.expand(body, Some(k), text)),
                 "for k descending" => (0..self.rows).rev().for_each(|k| self.expand(body, Some(k), text)),
                 "for c columns" => (0..self.columns()).for_each(|_| self.expand(body, row, text)),
-                "for each width" => {
-                    TRACE_WIDTHS.iter().for_each(|&rows| Variant { rows, ..*self }.expand(body, None, text))
-                }
+                // Those of the widest bands, which take longest, begin first.
+                "for each trace" => (0..TRACES.len()).rev().for_each(|kind| {
+                    let named = |line: &&str| line.replace("$kind", &kind.to_string());
+                    let lines: Vec<String> = body.iter().map(named).collect();
+                    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+                    let Trace { lanes, cells: rows } = TRACES[kind];
+                    Variant { lanes, rows, ..*self }.expand(&lines, None, text);
+                }),
                 "guarded" => Variant { guarded: true, ..*self }.expand(body, row, text),
                 "for w words" => {
                     for word in 0..self.words() {
@@ -321,6 +359,7 @@ impl Variant {
             .replace("$last", &(self.rows - 1).to_string())
             .replace("$end", &self.rows.to_string())
             .replace("$rows", &self.rows.to_string())
+            .replace("$lanes", &self.lanes.to_string())
             .replace("$words", &self.words().to_string());
         if let Some(k) = row {
             line = line

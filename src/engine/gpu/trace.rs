@@ -5,7 +5,7 @@ use crate::engine::Window;
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::job::{Answer, Dispatch, Job};
 use crate::engine::gpu::layout::{THREADS, Task};
-use crate::engine::gpu::shader::{Kernel, Scores, TRACE_WIDTHS, Variant};
+use crate::engine::gpu::shader::{Kernel, Scores, TRACES, Trace, Variant};
 use crate::engine::gpu::{Gpu, scores_of, span};
 use crate::engine::paths::{Paths, STEPS_PER_WORD};
 use crate::error::EngineError;
@@ -39,20 +39,20 @@ fn path_words(window: &Window) -> u32 {
 }
 
 impl Plan<'_> {
-    /// The place of the width that holds a window's band.
+    /// The kind of lanes that trace a window.
     fn class(&self, window: &Window) -> Option<usize> {
         let width = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 1;
         let height = (2 * u64::from(window.query_end) + width) * self.batch.scoring.gap_extend as u64;
         let fits = (1..=MOST_ROWS).contains(&window.query_end)
             && window.target_end > window.start
             && height <= MOST_HEIGHT;
-        let held = || TRACE_WIDTHS.iter().position(|&cells| u64::from(cells) >= width);
+        let held = || TRACES.iter().position(|trace| u64::from(trace.width()) >= width);
         if fits { held() } else { None }
     }
 
     /// Direction words of a window, none where it can't be traced.
     fn words(&self, window: &Window) -> u64 {
-        let words = |class: usize| u64::from(TRACE_WIDTHS[class] / CELLS_PER_WORD);
+        let words = |kind: usize| u64::from(TRACES[kind].width() / CELLS_PER_WORD);
         self.class(window).map_or(0, |class| u64::from(window.query_end) * words(class))
     }
 
@@ -95,17 +95,23 @@ impl Plan<'_> {
             places.push(first..end);
         }
         let mut job = Job { output: u64::from(end) * 4, ..Job::default() };
-        let order = counting_sort_descending(&keys, KEYS_PER_CLASS * (TRACE_WIDTHS.len() as u32 + 1));
-        let mut tasks = Vec::with_capacity(order.len() + TRACE_WIDTHS.len() * THREADS as usize);
+        let order = counting_sort_descending(&keys, KEYS_PER_CLASS * (TRACES.len() as u32 + 1));
+        let mut tasks = Vec::with_capacity(order.len() + TRACES.len() * (THREADS as usize + 1));
+        // How many workgroups there are of each kind, which the kernel finds in front.
+        tasks.resize(TRACES.len(), Task::default());
         for same in order.chunk_by(|a, b| class_of(keys[*a as usize]) == class_of(keys[*b as usize])) {
             if let Some(class) = class_of(keys[same[0] as usize]) {
-                tasks.par_extend(self.tasks(windows, &places, same, TRACE_WIDTHS[class], &mut job.scratch));
-                // The next ones, of another width, begin with a workgroup.
-                tasks.resize(tasks.len().next_multiple_of(THREADS as usize), Task::default());
+                let trace = TRACES[class];
+                let groups = same.len().div_ceil(trace.windows());
+                tasks[class].rows = groups as u32;
+                let end = tasks.len() + groups * trace.windows();
+                tasks.par_extend(self.tasks(windows, &places, same, trace, &mut job.scratch));
+                tasks.resize(end, Task::default());
             }
         }
-        if !tasks.is_empty() {
-            job.push(Dispatch::new(self.variant, tasks));
+        let groups: u32 = tasks[..TRACES.len()].iter().map(|head| head.rows).sum();
+        if groups > 0 {
+            job.push(Dispatch { groups, ..Dispatch::new(self.variant, tasks) });
         }
         (job, places)
     }
@@ -115,27 +121,26 @@ impl Plan<'_> {
         self.class(window).map_or(0, |class| (class as u32 + 1) * KEYS_PER_CLASS + window.query_end)
     }
 
-    /// The tasks of the windows at `order`, whose bands are traced with one `width`, the longest first; each
-    /// workgroup with room for its directions.
+    /// The tasks of the windows at `order`, which one kind of lanes traces, the longest first; each workgroup with
+    /// room for its directions.
     fn tasks<'t>(
         &'t self,
         windows: &'t [Window],
         places: &'t [Range<u32>],
         order: &'t [u32],
-        width: u32,
+        trace: Trace,
         scratch: &mut u64,
     ) -> impl IndexedParallelIterator<Item = Task> + 't {
         let room = |group: &[u32]| {
             let first = *scratch;
             let longest = windows[group[0] as usize].query_end;
-            *scratch += u64::from(longest) * u64::from(width / CELLS_PER_WORD * THREADS);
+            *scratch += u64::from(longest) * u64::from(trace.words());
             first as u32
         };
-        let groups: Vec<u32> = order.chunks(THREADS as usize).map(room).collect();
+        let groups: Vec<u32> = order.chunks(trace.windows()).map(room).collect();
         let task = move |(place, &window): (usize, &u32)| {
-            let directions = groups[place / THREADS as usize] + place as u32 % THREADS;
             let task = self.task(&windows[window as usize], places[window as usize].start);
-            Task { directions, pad: width, ..task }
+            Task { directions: groups[place / trace.windows()], ..task }
         };
         order.par_iter().enumerate().with_min_len(WINDOWS).map(task)
     }

@@ -1,0 +1,40 @@
+// A row of the cells that a lane has of a band (trace.wgsl).
+//!slot row
+        if (row % 8u == 0u) {
+            query = query_letters(task.query + row);
+            entering = band_letters(task, first_col + i32($rowsu + row));
+        }
+        // A bit for each letter that differs.
+        let same = (query & 15u) * 0x11111111u;
+//!for w words
+        let apart$w = letters$w ^ same;
+        let differs$w = apart$w | (apart$w >> 1u) | (apart$w >> 2u);
+        var bits$w = 0u;
+//!end
+//!for k
+        let differs_here$k = (differs$8 & (1u << (4u * ($ku % 8u)))) != 0u;
+        let d$k = h$k + select(MATCH + 2 * EXTEND, MISMATCH + 2 * EXTEND, differs_here$k);
+        let zero$k = height + $k * EXTEND;
+        let t$k = max(max(d$k, zero$k), max(e, f$next));
+        let opened$k = t$k - OPEN;
+        let gap$k = select(INSERTION << (4u * ($ku % 8u)), DELETION << (4u * ($ku % 8u)), t$k == e);
+        let source$k = select(select(gap$k, DIAGONAL << (4u * ($ku % 8u)), t$k == d$k), 0u, t$k == zero$k);
+        bits$8 |= source$k;
+        bits$8 |= select(0u, 4u << (4u * ($ku % 8u)), e > opened$k);
+        bits$8 |= select(0u, 8u << (4u * ($ku % 8u)), f$next > opened$k);
+        h$k = t$k;
+        e = max(e, opened$k);
+        f$k = max(f$next, opened$k);
+//!end
+//!for w words
+        directions[word + $wu * THREADS] = bits$w;
+//!end
+        word += $wordsu * THREADS;
+        height += 2 * EXTEND;
+        // The next row's band begins a column later.
+        let letters$words = entering;
+//!for w words
+        letters$w = (letters$w >> 4u) | (letters$after << 28u);
+//!end
+        query >>= 4u;
+        entering >>= 4u;
