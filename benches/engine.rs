@@ -25,9 +25,9 @@ use swalign::scoring::{Matrix, Scoring};
 /// Every so many pairs are compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
 /// Engines at work side by side and threads of each, as in a run on one GPU and 16 cores; and pairs that all
-/// workers together have.
-const WORKERS: usize = 6;
-const THREADS: usize = 6;
+/// workers together have, twice as many as there, where they come with their text.
+const WORKERS: usize = 10;
+const THREADS: usize = 3;
 const PAIRS: usize = 1 << 18;
 /// Calls that are timed, after one that warms up.
 const CALLS: usize = 5;

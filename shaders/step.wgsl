@@ -81,7 +81,13 @@
 //!end
 //!end
 //!end
+//!if FEW
+        // What F of the next row waits for is F of this one alone: opened from F it would be less than extended.
+        let without$k = max(max(d$k, 0), e$k);
+        let t$k = max(without$k, f);
+//!else
         let t$k = max(max(d$k, 0), max(e$k, f));
+//!end
         let opened$k = t$k - FIRST;
         let e_extended$k = e$k - EXTEND;
         let f_extended$k = f - EXTEND;
@@ -89,7 +95,11 @@
         diagonal = h$k;
         h$k = t$k;
         e$k = max(e_extended$k, opened$k);
+//!if FEW
+        f = max(f_extended$k, without$k - FIRST);
+//!else
         f = max(f_extended$k, opened$k);
+//!end
 //!end
 //!insert column_end
 //!if SHUFFLE

@@ -14,6 +14,7 @@ use crate::engine::{Engine, Window};
 use crate::error::EngineError;
 use blocks::{Cuts, align_in_blocks};
 use rayon::prelude::*;
+use std::sync::OnceLock;
 use straight::straight;
 use walk::Walk;
 
@@ -39,11 +40,18 @@ pub fn align(
     batch: &Batch,
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
-    let mut found: Vec<Option<Alignment>> = vec![None; wanted.len()];
-    let places = found.par_iter_mut().zip(wanted).with_min_len(WALKS);
-    places.try_for_each_init(Walk::default, |walk, (place, wanted)| {
-        straight(walk, batch, wanted).map(|alignment| *place = alignment)
-    })?;
+    let mut found: Vec<Option<Alignment>> = Vec::new();
+    let failure = OnceLock::new();
+    let straight = |walk: &mut Walk, wanted| {
+        straight(walk, batch, wanted).unwrap_or_else(|error| {
+            // The first is enough.
+            let _ = failure.set(error);
+            None
+        })
+    };
+    let wanted_by_all = wanted.par_iter().with_min_len(WALKS);
+    wanted_by_all.map_init(Walk::default, straight).collect_into_vec(&mut found);
+    failure.into_inner().map_or(Ok(()), Err)?;
     trace(engine, batch, wanted, &mut found)?;
     fill(engine, batch, wanted, &mut found)?;
     let all: Option<Vec<Alignment>> = found.into_iter().collect();

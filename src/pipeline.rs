@@ -340,7 +340,7 @@ impl<'a> Run<'a> {
         let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
         let mut joint = self.writer.joint()?;
         thread::scope(|scope| {
-            scope.spawn(move || self.guard(|| self.read(queries, crew.workers, enter, to_workers)));
+            scope.spawn(move || self.guard(|| self.read(queries, crew, enter, to_workers)));
             for worker in 0..crew.workers {
                 let to_writer = to_writer.clone();
                 let from_reader = Arc::clone(&from_reader);

@@ -16,11 +16,7 @@ use crate::scoring::Scoring;
 const STRIDE: usize = 16;
 
 /// The alignment, if its path has no gap; most of these are found.
-pub fn straight(
-    walk: &mut Walk,
-    batch: &Batch,
-    wanted: &Wanted,
-) -> Result<Option<Alignment>, EngineError> {
+pub fn straight(walk: &mut Walk, batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];

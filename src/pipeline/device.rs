@@ -19,6 +19,10 @@ use std::sync::Arc;
 const CPU_WORKERS: usize = 2;
 /// Workers of one GPU, at least and at most: some prepare and walk while others wait for it.
 const GPU_WORKERS: (usize, usize) = (2, 10);
+/// Queries that all workers together have, at most: what bounds the memory of a run. Several GPUs, whose drivers and
+/// threads take memory of their own, are as quick with half of them.
+const QUERIES: usize = 1 << 17;
+const QUERIES_OF_SEVERAL: usize = 1 << 16;
 /// Workers of each of several GPUs.
 const WORKERS_OF_SEVERAL: usize = 4;
 
@@ -42,6 +46,8 @@ pub enum Device {
 /// The workers of a run.
 pub struct Crew {
     pub workers: usize,
+    /// Queries that all of them together have, at most.
+    pub queries: usize,
     /// Threads of each worker's own, where they don't share those of the run: the short loops of many
     /// workers would hold each other up.
     pools: Vec<ThreadPool>,
@@ -50,14 +56,15 @@ pub struct Crew {
 impl Crew {
     /// Workers that share all threads.
     pub fn sharing(workers: usize) -> Crew {
-        Crew { workers, pools: Vec::new() }
+        Crew { workers, queries: QUERIES, pools: Vec::new() }
     }
 
     /// Workers with threads of their own.
-    fn apart(workers: usize, threads: usize) -> Result<Crew, EngineError> {
+    fn apart(workers: usize, threads: usize, queries: usize) -> Result<Crew, EngineError> {
         let pool = |_| ThreadPoolBuilder::new().num_threads(threads).build();
         let failed = |error| EngineError::NoDevice(format!("threads can't be started: {error}"));
-        Ok(Crew { workers, pools: (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)? })
+        let pools = (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)?;
+        Ok(Crew { workers, queries, pools })
     }
 
     /// Does work of this worker's on its threads.
@@ -112,11 +119,11 @@ impl Device {
         let Device::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
         let (least, most) = GPU_WORKERS;
         // Measured on 16 cores: ten workers of three threads each.
-        let workers = match cards.len() {
-            1 => (threads * 5 / 8).clamp(least, most),
-            several => several * WORKERS_OF_SEVERAL,
+        let (workers, queries) = match cards.len() {
+            1 => ((threads * 5 / 8).clamp(least, most), QUERIES),
+            several => (several * WORKERS_OF_SEVERAL, QUERIES_OF_SEVERAL),
         };
-        Crew::apart(workers, (threads * 2 / workers).clamp(1, WORKER_THREADS))
+        Crew::apart(workers, (threads * 2 / workers).clamp(1, WORKER_THREADS), queries)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The reader's stage: queries gathered into batches, checked against what they will meet.
 
+use super::device::Crew;
 use super::{QueryBatch, Run};
 use crate::batch::Sequences;
 use crate::candidates::CHUNK;
@@ -12,10 +13,9 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Instant;
 
-/// Queries, residues and chunks of the batches at all workers, at most: what bounds the memory.
-const ALL_QUERIES: usize = 1 << 16;
 /// Queries of a batch, at most: with twice as many a GPU is hardly faster.
 const MOST_QUERIES: usize = 1 << 15;
+/// Residues and chunks of the batches at all workers, at most: like the number of queries, they bound the memory.
 const ALL_RESIDUES: usize = 1 << 27;
 const ALL_CHUNKS: u64 = 1 << 21;
 /// Warnings about single queries that are shown; the rest are counted.
@@ -63,7 +63,7 @@ impl Run<'_> {
     pub(super) fn read(
         &self,
         queries: Queries,
-        workers: usize,
+        crew: &Crew,
         enter: Receiver<()>,
         to_workers: SyncSender<QueryBatch>,
     ) -> Result<()> {
@@ -81,7 +81,7 @@ impl Run<'_> {
                 return Ok(());
             }
             let begun = Instant::now();
-            let batch = self.gather(&mut intake, number, workers)?;
+            let batch = self.gather(&mut intake, number, crew)?;
             self.reading.fetch_add(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
             if batch.records.is_empty() {
                 break;
@@ -100,7 +100,7 @@ impl Run<'_> {
     }
 
     /// Gathers queries until there is work enough for a batch.
-    fn gather(&self, intake: &mut Intake, number: usize, workers: usize) -> Result<QueryBatch> {
+    fn gather(&self, intake: &mut Intake, number: usize, crew: &Crew) -> Result<QueryBatch> {
         let Intake { queries, count, last } = intake;
         let mut batch = QueryBatch {
             number,
@@ -110,7 +110,7 @@ impl Run<'_> {
             queries: Sequences::default(),
             cells: 0,
         };
-        let enough = self.enough(workers);
+        let enough = self.enough(crew);
         let mut load = Load::default();
         while !load.reaches(&enough) {
             let at_hand = queries.at_hand()?;
@@ -138,11 +138,12 @@ impl Run<'_> {
         Ok(batch)
     }
 
-    /// What is enough for a batch of one of `workers`.
-    fn enough(&self, workers: usize) -> Load {
+    /// What is enough for a batch of one of the workers.
+    fn enough(&self, crew: &Crew) -> Load {
+        let workers = crew.workers;
         let (queries, cells) = match self.options.batch {
             Some(queries) => (queries, u64::MAX),
-            None => (MOST_QUERIES.min(ALL_QUERIES / workers), self.cells.load(Ordering::Relaxed)),
+            None => (MOST_QUERIES.min(crew.queries / workers), self.cells.load(Ordering::Relaxed)),
         };
         Load { queries, residues: ALL_RESIDUES / workers, cells, chunks: ALL_CHUNKS / workers as u64 }
     }

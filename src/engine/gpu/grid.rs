@@ -2,13 +2,14 @@
 
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
-use crate::engine::gpu::layout::{TILE_COLS, Task};
+use crate::engine::gpu::layout::{FEW_TILE_COLS, TILE_COLS, Task};
 use crate::engine::gpu::shader::STRIP_ROWS;
 use crate::engine::{BLOCK_ROWS, Edges};
 use std::ops::Range;
 
 // The lines of a lattice fall on the borders of tiles.
 const _: () = assert!(BLOCK_ROWS.is_multiple_of(TILE_COLS) && BLOCK_ROWS.is_multiple_of(STRIP_ROWS));
+const _: () = assert!(TILE_COLS.is_multiple_of(FEW_TILE_COLS));
 
 /// The grid over `rows` x `cols` cells.
 ///
@@ -23,6 +24,8 @@ pub struct Grid {
     height: u32,
     /// Empty rows above the first.
     pad: u32,
+    /// Columns of a tile.
+    run: u32,
     /// Lines lie at its multiples inside the grid; [`u32::MAX`] where there are none.
     side: u32,
 }
@@ -38,17 +41,22 @@ pub struct GridTile {
 impl Grid {
     /// A grid whose last strip is full, for scores: the empty rows stand above the query.
     pub fn padded(rows: u32, cols: u32, height: u32) -> Grid {
-        Grid { rows, cols, height, pad: rows.next_multiple_of(height) - rows, side: u32::MAX }
+        Grid { pad: rows.next_multiple_of(height) - rows, ..Grid::unpadded(rows, cols, height) }
     }
 
     /// A grid whose first strip begins with the first row, so that edges can enter from above.
     pub fn unpadded(rows: u32, cols: u32, height: u32) -> Grid {
-        Grid { rows, cols, height, pad: 0, side: u32::MAX }
+        Grid { rows, cols, height, pad: 0, run: TILE_COLS, side: u32::MAX }
     }
 
     /// The same grid with lines at the multiples of `side`, itself one of [`BLOCK_ROWS`].
     pub fn with_lines(self, side: u32) -> Grid {
         Grid { side, ..self }
+    }
+
+    /// The same grid in tiles for few of them side by side.
+    pub fn in_short_tiles(self) -> Grid {
+        Grid { run: FEW_TILE_COLS, ..self }
     }
 
     pub fn strips(&self) -> u32 {
@@ -68,7 +76,7 @@ impl Grid {
 
     /// Runs of columns.
     fn runs(&self) -> u32 {
-        self.cols.div_ceil(TILE_COLS)
+        self.cols.div_ceil(self.run)
     }
 
     /// Tiles.
@@ -116,15 +124,15 @@ impl Grid {
         line.unwrap_or(u64::from(self.cols)) + u64::from(strip) * u64::from(self.height + 1)
     }
 
-    /// The tiles, given the columns that each strip needs; cut at multiples of [`TILE_COLS`], so that
+    /// The tiles, given the columns that each strip needs; cut at multiples of their columns, so that
     /// whatever a tile needs from above was done one wave before it.
     pub fn tiles(&self, cols: impl Fn(u32) -> Cols) -> impl Iterator<Item = GridTile> {
         (0..self.strips()).flat_map(move |strip| {
             let cols = cols(strip);
-            (cols.start / TILE_COLS..cols.end.div_ceil(TILE_COLS)).map(move |run| GridTile {
+            (cols.start / self.run..cols.end.div_ceil(self.run)).map(move |run| GridTile {
                 strip,
                 wave: strip + run,
-                cols: cols.start.max(run * TILE_COLS)..cols.end.min((run + 1) * TILE_COLS),
+                cols: cols.start.max(run * self.run)..cols.end.min((run + 1) * self.run),
             })
         })
     }
@@ -134,21 +142,26 @@ impl Grid {
         (self.strips() + self.runs()).saturating_sub(1)
     }
 
+    /// Tiles of the widest wave, at most.
+    pub fn widest(&self) -> u32 {
+        self.strips().min(self.runs())
+    }
+
     /// Tiles of one wave where all columns are needed.
     pub fn wave_size(&self, wave: u32) -> u32 {
-        let least = self.strips().min(self.runs()).min(wave + 1);
+        let least = self.widest().min(wave + 1);
         least.min(self.waves() - wave)
     }
 
     /// The place of a tile among all of the grid, strip by strip.
     pub fn place(&self, tile: &GridTile) -> u64 {
-        u64::from(tile.strip) * u64::from(self.runs()) + u64::from(tile.cols.start / TILE_COLS)
+        u64::from(tile.strip) * u64::from(self.runs()) + u64::from(tile.cols.start / self.run)
     }
 
     /// The first row, empty ones apart, and the first column of the tile at a place.
     pub fn first_cell(&self, place: u64) -> (u32, u32) {
         let (strip, run) = (place / u64::from(self.runs()), place % u64::from(self.runs()));
-        (self.first_row(strip as u32).max(0) as u32, run as u32 * TILE_COLS)
+        (self.first_row(strip as u32).max(0) as u32, run as u32 * self.run)
     }
 
     /// The tiles of one wave, strip by strip, given the columns that each strip needs.
@@ -156,7 +169,7 @@ impl Grid {
         let first = (wave + 1).saturating_sub(self.runs());
         (first..self.strips().min(wave + 1)).filter_map(move |strip| {
             let (cols, run) = (cols(strip), wave - strip);
-            let cols = cols.start.max(run * TILE_COLS)..cols.end.min((run + 1) * TILE_COLS);
+            let cols = cols.start.max(run * self.run)..cols.end.min((run + 1) * self.run);
             (!cols.is_empty()).then_some(GridTile { strip, wave, cols })
         })
     }
@@ -269,7 +282,8 @@ mod tests {
         for (rows, cols) in
             [(1, 1), (512, 512), (513, 512), (512, 513), (1300, 4000), (4000, 600), (2000, 2000)]
         {
-            for grid in [Grid::padded(rows, cols, 512), Grid::unpadded(rows, cols, 512)] {
+            let padded = Grid::padded(rows, cols, 512);
+            for grid in [padded, Grid::unpadded(rows, cols, 512), padded.in_short_tiles()] {
                 let case = format!("{grid:?}");
                 let waves = (0..grid.waves()).flat_map(|wave| {
                     let tiles: Vec<GridTile> = grid.wave(wave, |_| 0..cols).collect();

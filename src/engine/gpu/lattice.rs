@@ -12,12 +12,15 @@ use crate::engine::{Block, Edges};
 use crate::error::EngineError;
 use rayon::prelude::*;
 
-/// The grid over a block, with lines between parts of `side` x `side` cells.
-fn grid_over(block: &Block, side: u32) -> Grid {
-    Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, STRIP_ROWS).with_lines(side)
-}
-
 impl Gpu {
+    /// The grid over a block, with lines between parts of `side` x `side` cells.
+    fn grid_over(&self, block: &Block, side: u32) -> Grid {
+        let (rows, cols) = (block.rows.len() as u32, block.cols.len() as u32);
+        let grid = Grid::unpadded(rows, cols, STRIP_ROWS).with_lines(side);
+        let few = (grid.widest() as usize) < self.tuning.few_tiles;
+        if few { grid.in_short_tiles() } else { grid }
+    }
+
     /// Sweeps a block in bands, each of all its columns and as many rows of parts as a job can hold.
     /// Where not even one fits, the parts are large enough for a grid each.
     pub(super) fn sweep_in_bands(
@@ -32,7 +35,7 @@ impl Gpu {
         let (down, across) = (lattice.down(), lattice.across());
         let mut parts = down;
         while parts > 0 {
-            let grid = grid_over(&lattice.parts(0..parts, 0..across), side);
+            let grid = self.grid_over(&lattice.parts(0..parts, 0..across), side);
             if grid.size() <= self.tuning.many_tiles && grid.edges() <= most_edges {
                 let inputs = self.inputs(batch, residues_of(batch, block))?;
                 let mut bands = (0..down).step_by(parts as usize).map(|first| first..first + parts);
@@ -57,7 +60,7 @@ impl Gpu {
         let (down, across, side) = (lattice.down(), lattice.across(), lattice.side());
         let band = lattice.parts(parts, 0..across);
         let last = lattice.parts(down - 1..down, across - 1..across);
-        let grid = grid_over(&band, side);
+        let grid = self.grid_over(&band, side);
         let needed = |strip: u32| {
             let rows = grid.rows_of(strip);
             let first = i64::from(band.rows.start);

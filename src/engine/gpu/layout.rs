@@ -116,6 +116,8 @@ pub const TASK_ALIGNMENT: usize = 64;
 /// Target columns of a tile where a matrix is cut into tiles: short, so that many tiles soon run side by
 /// side, and long against the steps in which a tile's lanes begin and end.
 pub const TILE_COLS: u32 = 512;
+/// The same where few tiles run side by side: then shorter ones leave the next sooner.
+pub const FEW_TILE_COLS: u32 = 256;
 /// Workgroups of one dimension of a dispatch.
 pub const MAX_GROUPS: u32 = 65_535;
 

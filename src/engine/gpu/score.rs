@@ -228,7 +228,6 @@ struct Shapes {
 struct Grids {
     placed: Vec<PlacedGrid>,
     edges: u64,
-    results: u64,
 }
 
 /// The grid of a pair, and where its edge values and the results of its tiles begin.
@@ -244,13 +243,27 @@ struct PlacedGrid {
 
 impl Grids {
     fn push(&mut self, index: usize, grid: Grid, base: Task, start: u32) {
-        self.placed.push(PlacedGrid { index, start, grid, base, edges: self.edges, results: self.results });
+        self.placed.push(PlacedGrid { index, start, grid, base, edges: self.edges, results: 0 });
         self.edges += grid.edges();
-        self.results += grid.size();
+    }
+
+    /// Chooses the tiles of all grids, and places their results; the number of these.
+    fn place_results(&mut self, shapes: &Shapes) -> u64 {
+        let widest: usize = self.placed.iter().map(|grid| grid.grid.widest() as usize).sum();
+        let mut results = 0;
+        for placed in &mut self.placed {
+            if widest < shapes.few_tiles {
+                placed.grid = placed.grid.in_short_tiles();
+            }
+            placed.results = results;
+            results += placed.grid.size();
+        }
+        results
     }
 
     /// The job of all tiles, wave by wave; the waves are made side by side.
     fn job(&mut self, shapes: &Shapes) -> Job {
+        let results = self.place_results(shapes);
         // So the grids of any wave are the first ones.
         self.placed.sort_by_key(|grid| Reverse(grid.grid.waves()));
         let waves = self.placed.first().map_or(0, |grid| grid.grid.waves());
@@ -263,7 +276,7 @@ impl Grids {
             dispatch(if few { shapes.few } else { shapes.many }, tasks, shapes.subgroup)
         };
         let waves: Vec<Dispatch> = (0..waves).into_par_iter().map(made).collect();
-        let mut job = Job { edges: self.edges, output: self.results * 16, ..Job::default() };
+        let mut job = Job { edges: self.edges, output: results * 16, ..Job::default() };
         waves.into_iter().for_each(|wave| job.push(wave));
         job
     }

@@ -109,6 +109,8 @@ pub struct Variant {
     pub shuffle: bool,
     /// Whether all tasks of a workgroup have one query, and share its profile.
     pub shared: bool,
+    /// Whether few tiles run side by side: then the operations that wait for each other count, not all of them.
+    pub few: bool,
     /// Set while steps are written out in which some lane may have no column.
     guarded: bool,
 }
@@ -150,7 +152,17 @@ const SHARING_THREADS: u32 = 256;
 impl Variant {
     fn new(kernel: Kernel, scores: Scores, (lanes, rows): (u32, u32), edges: bool) -> Variant {
         let scores = if kernel == Kernel::Score { scores } else { scores.unkeyed() };
-        Variant { kernel, scores, lanes, rows, edges, shuffle: false, shared: false, guarded: false }
+        Variant {
+            kernel,
+            scores,
+            lanes,
+            rows,
+            edges,
+            shuffle: false,
+            shared: false,
+            few: false,
+            guarded: false,
+        }
     }
 
     /// The variants without edges, by capacity.
@@ -173,7 +185,7 @@ impl Variant {
 
     /// Joined tiles of as many lanes as there can be, where there are too few tiles to fill the device.
     pub fn thin(kernel: Kernel, scores: Scores) -> Variant {
-        Variant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), true)
+        Variant { few: true, ..Variant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), true) }
     }
 
     /// The variant as it suits a device whose subgroups have a fixed size, `None` where they don't.
@@ -305,6 +317,7 @@ impl Variant {
                 "if SHUFFLE" => self.shuffle,
                 "if SHARED" => self.shared,
                 "if KEYED" => self.keyed(),
+                "if FEW" => self.few,
                 "if APART" => self.lanes > 1,
                 _ => false,
             },
