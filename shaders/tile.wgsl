@@ -76,12 +76,11 @@ fn query_letters(task: Task, row: u32) -> u32 {
 //!end
 
 //!if PACKED
-// The scores of a query letter against A, C, G and T, a byte each.
-fn packed_scores(letter: u32) -> u32 {
+// The scores of a query letter against A, C, G and T, a byte each; mismatches alone where there is no letter.
+fn packed_scores(letter: u32, there: bool) -> u32 {
     let mismatches = (u32(MISMATCH) & 0xffu) * 0x01010101u;
-    let shift = 8u * (letter & 3u);
-    let matched = (mismatches & ~(0xffu << shift)) | (u32(MATCH) << shift);
-    return select(mismatches, matched, letter < 4u);
+    let matched = ((u32(MISMATCH) ^ u32(MATCH)) & 0xffu) << (8u * (letter & 3u));
+    return mismatches ^ select(0u, matched, there && letter < 4u);
 }
 //!end
 
@@ -163,12 +162,12 @@ fn main(
 //!first 8
     let letters$8 = query_letters(task, lane * ROWS + $ku);
 //!end
-    let among$k = lane * ROWS + $ku - task.pad < task.rows;
-    let letter$k = select(NO_QUERY, (letters$8 >> (LETTER_BITS * ($ku % 8u))) & LETTER_MASK, among$k);
+    let there$k = lane * ROWS + $ku - task.pad < task.rows;
+    let letter$k = (letters$8 >> (LETTER_BITS * ($ku % 8u))) & LETTER_MASK;
 //!if PACKED
-    let q$k = packed_scores(letter$k);
+    let q$k = packed_scores(letter$k, there$k);
 //!else
-    let q$k = letter$k;
+    let q$k = select(NO_QUERY, letter$k, there$k);
 //!end
 //!end
 //!end

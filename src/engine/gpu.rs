@@ -196,7 +196,8 @@ impl Gpu {
             let pack = |words: Range<usize>, packed: &mut [u32]| {
                 letters.pack_queries(queries.codes(), words, packed);
             };
-            let new = Held::new(queries, letters)?;
+            // Tiles count those in front of a query, too.
+            let new = Held::new(queries, letters, i32::MAX as u32)?;
             staging.upload(device, &buffer, 0..words, pack)?;
             *held = Some(new);
         }

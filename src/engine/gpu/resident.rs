@@ -19,8 +19,9 @@ const PIECE_WORDS: usize = 1 << 20;
 pub struct Held(Weak<Sequences>, Letters);
 
 impl Held {
-    pub fn new(sequences: &Arc<Sequences>, letters: Letters) -> Result<Held, EngineError> {
-        if u32::try_from(sequences.codes().len()).is_err() {
+    /// Sequences of at most `most` residues, which is what kernels can count.
+    pub fn new(sequences: &Arc<Sequences>, letters: Letters, most: u32) -> Result<Held, EngineError> {
+        if sequences.codes().len() > most as usize {
             let residues = sequences.codes().len();
             let problem = "residues are more than a device can index; use --device cpu";
             return Err(EngineError::Unsupported(format!("{residues} {problem}")));
@@ -53,7 +54,7 @@ impl Resident {
         sequences: &Arc<Sequences>,
         letters: Letters,
     ) -> Result<Resident, EngineError> {
-        let held = Held::new(sequences, letters)?;
+        let held = Held::new(sequences, letters, u32::MAX)?;
         let words = letters.words(sequences.codes().len());
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let buffer = buffers::create(device, "targets", usage, words as u64 * 4)?;
