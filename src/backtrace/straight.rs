@@ -35,16 +35,21 @@ pub fn straight(walk: &mut Walk, batch: &Batch, wanted: &Wanted) -> Result<Optio
 
 /// Cells of the diagonal that ends with both sequences, up to that which brings their sum to `score`;
 /// an error where those before it bring it above: then the hit is not what it claims to be. Also none where the
-/// diagonal begins badly: behind a gap the residues there are not those that belong together.
+/// diagonal is bad at its last place that a path of this score must reach: before a gap the residues there are not
+/// those that belong together.
 fn straight_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -> Option<Result<usize, i64>> {
     let most = query.len().min(target.len());
     let (query, target) = (&query[query.len() - most..], &target[target.len() - most..]);
-    if most > STRIDE && scoring.score_all(&query[..STRIDE], &target[..STRIDE]) < 0 {
-        return None;
+    let best = i64::from(scoring.max_potential()).max(1);
+    let least = (i64::from(score) / best) as usize;
+    if (2 * STRIDE..=most).contains(&least) {
+        let range = most - least..most - least + STRIDE;
+        if scoring.score_all(&query[range.clone()], &target[range]) < -best * STRIDE as i64 / 2 {
+            return None;
+        }
     }
     let (mut left, mut len) = (i64::from(score), 0);
     // The sum can't be reached within a stride that would need more than it can have.
-    let best = i64::from(scoring.max_potential());
     while left > best * STRIDE as i64 && len + STRIDE <= most {
         let range = most - len - STRIDE..most - len;
         left -= scoring.score_all(&query[range.clone()], &target[range]);
@@ -94,6 +99,11 @@ mod tests {
         for len in [1, 15, 16, 17, 33] {
             assert_eq!(length(&long[..len], &long[..len], len as i32), Some(Some(len)));
         }
+        // Nothing else on the diagonal belongs together, which a path so short need not care about.
+        let mut other: Vec<u8> = long.iter().map(|code| code ^ 1).collect();
+        other[80..].copy_from_slice(&long[80..]);
+        assert_eq!(length(&long, &other, 20), Some(Some(20)));
+        assert_eq!(length(&long, &other, 80), None);
         // Behind the mismatch nothing makes up for it.
         assert_eq!(length(&long[48..], &changed[48..], 49), Some(Some(49)));
     }
