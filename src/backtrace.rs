@@ -49,8 +49,8 @@ pub fn align(
             None
         })
     };
-    let wanted_by_all = wanted.par_iter().with_min_len(WALKS);
-    wanted_by_all.map_init(Walk::default, straight).collect_into_vec(&mut found);
+    let walked = wanted.par_iter().with_min_len(WALKS).map_init(Walk::default, straight);
+    walked.collect_into_vec(&mut found);
     failure.into_inner().map_or(Ok(()), Err)?;
     trace(engine, batch, wanted, &mut found)?;
     fill(engine, batch, wanted, &mut found)?;

@@ -16,8 +16,8 @@ use std::ops::Range;
 const JOB_WORDS: u64 = 1 << 26;
 /// Rows of a window, at most: more take one thread too long.
 const MOST_ROWS: u32 = 1 << 12;
-/// Keys of the windows of a class, which are sorted by their rows.
-const KEYS_PER_CLASS: u32 = MOST_ROWS + 1;
+/// Keys of the windows of a kind, which are sorted by their rows.
+const KEYS_PER_KIND: u32 = MOST_ROWS + 1;
 /// Windows that one thread takes in one go, at least.
 const WINDOWS: usize = 1 << 10;
 /// Windows of a job, at most.
@@ -40,7 +40,7 @@ fn path_words(window: &Window) -> u32 {
 
 impl Plan<'_> {
     /// The kind of lanes that trace a window.
-    fn class(&self, window: &Window) -> Option<usize> {
+    fn kind(&self, window: &Window) -> Option<usize> {
         let width = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 1;
         let height = (2 * u64::from(window.query_end) + width) * self.batch.scoring.gap_extend as u64;
         let fits = (1..=MOST_ROWS).contains(&window.query_end)
@@ -53,7 +53,7 @@ impl Plan<'_> {
     /// Direction words of a window, none where it can't be traced.
     fn words(&self, window: &Window) -> u64 {
         let words = |kind: usize| u64::from(TRACES[kind].width() / CELLS_PER_WORD);
-        self.class(window).map_or(0, |class| u64::from(window.query_end) * words(class))
+        self.kind(window).map_or(0, |kind| u64::from(window.query_end) * words(kind))
     }
 
     /// The windows of a job, from `first` on.
@@ -95,15 +95,15 @@ impl Plan<'_> {
             places.push(first..end);
         }
         let mut job = Job { output: u64::from(end) * 4, ..Job::default() };
-        let order = counting_sort_descending(&keys, KEYS_PER_CLASS * (TRACES.len() as u32 + 1));
+        let order = counting_sort_descending(&keys, KEYS_PER_KIND * (TRACES.len() as u32 + 1));
         let mut tasks = Vec::with_capacity(order.len() + TRACES.len() * (THREADS as usize + 1));
         // How many workgroups there are of each kind, which the kernel finds in front.
         tasks.resize(TRACES.len(), Task::default());
-        for same in order.chunk_by(|a, b| class_of(keys[*a as usize]) == class_of(keys[*b as usize])) {
-            if let Some(class) = class_of(keys[same[0] as usize]) {
-                let trace = TRACES[class];
+        for same in order.chunk_by(|a, b| kind_of(keys[*a as usize]) == kind_of(keys[*b as usize])) {
+            if let Some(kind) = kind_of(keys[same[0] as usize]) {
+                let trace = TRACES[kind];
                 let groups = same.len().div_ceil(trace.windows());
-                tasks[class].rows = groups as u32;
+                tasks[kind].rows = groups as u32;
                 let end = tasks.len() + groups * trace.windows();
                 tasks.par_extend(self.tasks(windows, &places, same, trace, &mut job.scratch));
                 tasks.resize(end, Task::default());
@@ -116,9 +116,9 @@ impl Plan<'_> {
         (job, places)
     }
 
-    /// What windows are sorted by: their class, then their rows; 0 where they can't be traced.
+    /// What windows are sorted by: their kind, then their rows; 0 where they can't be traced.
     fn key(&self, window: &Window) -> u32 {
-        self.class(window).map_or(0, |class| (class as u32 + 1) * KEYS_PER_CLASS + window.query_end)
+        self.kind(window).map_or(0, |kind| (kind as u32 + 1) * KEYS_PER_KIND + window.query_end)
     }
 
     /// The tasks of the windows at `order`, which one kind of lanes traces, the longest first; each workgroup with
@@ -146,9 +146,9 @@ impl Plan<'_> {
     }
 }
 
-/// The class of a window with this key.
-fn class_of(key: u32) -> Option<usize> {
-    (key / KEYS_PER_CLASS).checked_sub(1).map(|class| class as usize)
+/// The kind of a window with this key.
+fn kind_of(key: u32) -> Option<usize> {
+    (key / KEYS_PER_KIND).checked_sub(1).map(|kind| kind as usize)
 }
 
 impl Gpu {
