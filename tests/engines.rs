@@ -28,6 +28,7 @@ fn cpu_agrees_on_long_targets() {
 #[test]
 fn cpu_agrees_on_random_pairs() {
     on_each_set(|cpu| suite::random_pairs_agree(cpu, 200, 90));
+    on_each_set(|cpu| suite::dear_gaps_agree(cpu));
 }
 
 #[test]

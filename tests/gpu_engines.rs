@@ -41,6 +41,7 @@ fn gpu_agrees_on_grids() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_random_pairs() {
     suite::random_pairs_agree(&mut gpu(), 200, 90);
+    suite::dear_gaps_agree(&mut gpu());
 }
 
 #[test]

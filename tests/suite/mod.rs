@@ -17,7 +17,7 @@ use swalign::batch::{Batch, Pair, Sequences};
 use swalign::bounds::Band;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Block, Edges, Engine, Window};
-use swalign::scoring::{Matrix, Scoring};
+use swalign::scoring::{MAX_PARAMETER, Matrix, Scoring};
 
 /// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
 /// mismatch that costs nothing.
@@ -245,6 +245,24 @@ pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: usize)
         let hits = scores_agree(engine, &batch, &pairs, &case);
         paths_agree(engine, &batch, &pairs, &hits, &case);
     }
+}
+
+/// A long path whose residues would make gaps dearer than any score is high, with mismatches in a stretch where an engine may
+/// take it for one with a gap.
+pub fn dear_gaps_agree(engine: &mut dyn Engine) {
+    let mut random = Random::new(77);
+    let query: Vec<u8> = (0..4000).map(|_| random.below(4) as u8).collect();
+    let mut target = query.clone();
+    target[38..58].iter_mut().for_each(|code| *code ^= 1);
+    let batch = Batch {
+        queries: Arc::new([&query[..]].into_iter().collect()),
+        targets: Arc::new([&target[..]].into_iter().collect()),
+        scoring: Arc::new(Scoring::dna(1, 1, 0, MAX_PARAMETER)),
+    };
+    let pairs = [Pair { query: 0, target: 0, start: 0, own: 0, end: 4000 }];
+    let hits = scores_agree(engine, &batch, &pairs, "dear gaps");
+    assert_eq!(hits[0].score, 3960);
+    paths_agree(engine, &batch, &pairs, &hits, "dear gaps");
 }
 
 /// Small blocks, whose edges and directions take so many bytes at once.

@@ -54,9 +54,10 @@ impl Grid {
         Grid { side, ..self }
     }
 
-    /// The same grid in tiles for few of them side by side.
-    pub fn in_short_tiles(self) -> Grid {
-        Grid { run: FEW_TILE_COLS, ..self }
+    /// The same grid, whose tiles are short where those that run side by side at most are fewer than `few`.
+    pub fn in_tiles_for(self, side_by_side: usize, few: usize) -> Grid {
+        let run = if side_by_side < few { FEW_TILE_COLS } else { TILE_COLS };
+        Grid { run, ..self }
     }
 
     pub fn strips(&self) -> u32 {
@@ -283,7 +284,7 @@ mod tests {
             [(1, 1), (512, 512), (513, 512), (512, 513), (1300, 4000), (4000, 600), (2000, 2000)]
         {
             let padded = Grid::padded(rows, cols, 512);
-            for grid in [padded, Grid::unpadded(rows, cols, 512), padded.in_short_tiles()] {
+            for grid in [padded, Grid::unpadded(rows, cols, 512), padded.in_tiles_for(1, 2)] {
                 let case = format!("{grid:?}");
                 let waves = (0..grid.waves()).flat_map(|wave| {
                     let tiles: Vec<GridTile> = grid.wave(wave, |_| 0..cols).collect();

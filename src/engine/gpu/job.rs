@@ -32,11 +32,11 @@ pub type EdgeValues = Vec<[i32; 2]>;
 /// Tasks of one variant that run side by side.
 #[derive(Debug)]
 pub struct Dispatch {
-    pub variant: Variant,
-    pub tasks: Vec<Task>,
+    variant: Variant,
+    tasks: Vec<Task>,
     /// Workgroups.
-    pub groups: u32,
-    pub cells: u64,
+    groups: u32,
+    cells: u64,
 }
 
 impl Dispatch {
@@ -46,6 +46,11 @@ impl Dispatch {
         tasks.resize(tasks.len().next_multiple_of(TASK_ALIGNMENT), Task::default());
         let groups = (tasks.len() as u32).div_ceil(variant.pairs());
         Dispatch { variant, tasks, groups, cells }
+    }
+
+    /// The same dispatch in so many workgroups, whose kernel finds the tasks of each by itself.
+    pub fn in_groups(self, groups: u32) -> Dispatch {
+        Dispatch { groups, ..self }
     }
 }
 

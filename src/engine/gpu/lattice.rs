@@ -17,8 +17,7 @@ impl Gpu {
     fn grid_over(&self, block: &Block, side: u32) -> Grid {
         let (rows, cols) = (block.rows.len() as u32, block.cols.len() as u32);
         let grid = Grid::unpadded(rows, cols, STRIP_ROWS).with_lines(side);
-        let few = (grid.widest() as usize) < self.tuning.few_tiles;
-        if few { grid.in_short_tiles() } else { grid }
+        grid.in_tiles_for(grid.widest() as usize, self.tuning.few_tiles)
     }
 
     /// Sweeps a block in bands, each of all its columns and as many rows of parts as a job can hold.

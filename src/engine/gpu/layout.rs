@@ -30,7 +30,7 @@ record! {
 Task {
     /// First residue in the packed queries.
     query: u32,
-    /// Query residues.
+    /// Query residues; in front of traces, the workgroups of a kind of lanes.
     rows: u32,
     /// Tile rows above the first residue.
     pad: u32,

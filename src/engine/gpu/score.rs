@@ -252,9 +252,7 @@ impl Grids {
         let widest: usize = self.placed.iter().map(|grid| grid.grid.widest() as usize).sum();
         let mut results = 0;
         for placed in &mut self.placed {
-            if widest < shapes.few_tiles {
-                placed.grid = placed.grid.in_short_tiles();
-            }
+            placed.grid = placed.grid.in_tiles_for(widest, shapes.few_tiles);
             placed.results = results;
             results += placed.grid.size();
         }

@@ -111,7 +111,7 @@ impl Plan<'_> {
         }
         let groups: u32 = tasks[..TRACES.len()].iter().map(|head| head.rows).sum();
         if groups > 0 {
-            job.push(Dispatch { groups, ..Dispatch::new(self.variant, tasks) });
+            job.push(Dispatch::new(self.variant, tasks).in_groups(groups));
         }
         (job, places)
     }

@@ -34,8 +34,12 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 
 /// One block of bgzf.
 fn block(content: &[u8]) -> Vec<u8> {
+    block_packed(content, flate2::Compression::fast())
+}
+
+fn block_packed(content: &[u8], compression: flate2::Compression) -> Vec<u8> {
     let builder = flate2::GzBuilder::new().extra(&b"BC\x02\0\0\0"[..]);
-    let mut encoder = builder.write(Vec::new(), flate2::Compression::fast());
+    let mut encoder = builder.write(Vec::new(), compression);
     encoder.write_all(content).unwrap();
     let mut block = encoder.finish().unwrap();
     let len = u16::try_from(block.len() - 1).unwrap();
@@ -367,15 +371,7 @@ fn damage_is_an_error() {
 /// What looks like the header of a block within one is none.
 #[test]
 fn blocks_are_not_mistaken() {
-    let stored = |content: &[u8]| {
-        let builder = flate2::GzBuilder::new().extra(&b"BC\x02\0\0\0"[..]);
-        let mut encoder = builder.write(Vec::new(), flate2::Compression::none());
-        encoder.write_all(content).unwrap();
-        let mut block = encoder.finish().unwrap();
-        let len = u16::try_from(block.len() - 1).unwrap();
-        block[16..18].copy_from_slice(&len.to_le_bytes());
-        block
-    };
+    let stored = |content: &[u8]| block_packed(content, flate2::Compression::none());
     let mut false_header = block(b"@x\nAC\n+\nII\n");
     let len = false_header.len();
     false_header[len - 5] ^= 1;
