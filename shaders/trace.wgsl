@@ -21,7 +21,7 @@
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
 @group(0) @binding(1) var<storage, read> queries: array<u32>;
 @group(0) @binding(2) var<storage, read> targets: array<u32>;
-// Steps of the paths from their ends, two bits each, a zero behind the last.
+// Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room.
 @group(0) @binding(5) var<storage, read_write> paths: array<u32>;
 // Of each workgroup: [row][word of the row's cells in a lane][thread].
 @group(0) @binding(6) var<storage, read_write> directions: array<u32>;
@@ -38,7 +38,6 @@ const NEVER = -(1 << 30);
 const DIAGONAL = 1u;
 const DELETION = 2u;
 const INSERTION = 3u;
-const STEPS_PER_WORD = 16u;
 
 // E that a lane leaves to the one behind, and F to the one before, in even and odd steps; a place more at both ends.
 var<workgroup> passed: array<vec2<i32>, 2u * (THREADS + 2u)>;
@@ -67,15 +66,25 @@ fn band_letters(task: Task, col: i32) -> u32 {
     return ((letters << before) & kept) | (outside & ~kept);
 }
 
+// Leaves run `count` of a path, if it is one and there is room; how many more there are now.
+fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
+    if (len == 0u || count >= task.own) {
+        return 0u;
+    }
+    paths[task.result + count] = (len << 2u) | kind;
+    return 1u;
+}
+
 // Walks through a window whose directions begin at `first`; those of a row lie `row_stride` words apart, its words
 // `word_stride`.
 fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
     var row = i32(task.rows) - 1;
     var place = i32(task.stored);
     var layer = DIAGONAL;
-    var steps = 0u;
+    var kind = 0u;
+    var len = 0u;
     var count = 0u;
-    while (row >= 0 && place >= 0 && place < cells && count / STEPS_PER_WORD < task.own) {
+    while (row >= 0 && place >= 0 && place < cells) {
         let at = first + u32(row) * row_stride + u32(place) / 8u * word_stride;
         let bits = directions[at] >> (4u * (u32(place) % 8u));
         let goes_on = (layer == DELETION && (bits & 4u) != 0u) || (layer == INSERTION && (bits & 8u) != 0u);
@@ -85,17 +94,18 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
                 break;
             }
         }
-        steps |= layer << (2u * (count % STEPS_PER_WORD));
-        if (count % STEPS_PER_WORD == STEPS_PER_WORD - 1u) {
-            paths[task.result + count / STEPS_PER_WORD] = steps;
-            steps = 0u;
+        if (layer != kind) {
+            count += leave_run(task, count, len, kind);
+            kind = layer;
+            len = 0u;
         }
-        count++;
+        len++;
         row -= select(1, 0, layer == DELETION);
         place += select(0, 1, layer == INSERTION) - select(0, 1, layer == DELETION);
     }
-    if (count / STEPS_PER_WORD < task.own) {
-        paths[task.result + count / STEPS_PER_WORD] = steps;
+    count += leave_run(task, count, len, kind);
+    if (count < task.own) {
+        paths[task.result + count] = 0u;
     }
 }
 

@@ -40,71 +40,83 @@ pub fn align(
     batch: &Batch,
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
-    let mut found: Vec<Option<Alignment>> = Vec::new();
+    let mut found = Vec::new();
+    // A look at a diagonal is worth its time unless somebody else traces all paths in less.
+    let look_first = engine.traces_on_host();
+    if look_first {
+        find(wanted, &mut found, |wanted| look(batch, wanted))?;
+    }
+    find(wanted, &mut found, |wanted| trace(engine, batch, wanted))?;
+    if !look_first {
+        find(wanted, &mut found, |wanted| look(batch, wanted))?;
+    }
+    find(wanted, &mut found, |wanted| fill(engine, batch, wanted))?;
+    let all: Option<Vec<Alignment>> = found.into_iter().collect();
+    all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
+}
+
+/// Those of some alignments that one way has found.
+type Part = Result<Vec<Option<Alignment>>, EngineError>;
+
+/// Finds some of the alignments that are missing; at first, where nothing is found, all of them are.
+fn find(
+    wanted: &[Wanted],
+    found: &mut Vec<Option<Alignment>>,
+    way: impl FnOnce(&[Wanted]) -> Part,
+) -> Result<(), EngineError> {
+    if found.is_empty() {
+        *found = way(wanted)?;
+        return Ok(());
+    }
+    let missing = wanted.iter().zip(&*found).filter(|(_, found)| found.is_none());
+    let rest: Vec<Wanted> = missing.map(|(wanted, _)| *wanted).collect();
+    if !rest.is_empty() {
+        let more = way(&rest)?;
+        found.iter_mut().filter(|found| found.is_none()).zip(more).for_each(|(found, more)| *found = more);
+    }
+    Ok(())
+}
+
+/// What `walk` finds of each, on all threads.
+fn each(
+    wanted: &[Wanted],
+    walk: impl Fn(&mut Walk, usize, &Wanted) -> Result<Option<Alignment>, EngineError> + Sync,
+) -> Part {
     let failure = OnceLock::new();
-    let straight = |walk: &mut Walk, wanted| {
-        straight(walk, batch, wanted).unwrap_or_else(|error| {
+    let one = |memory: &mut Walk, (place, wanted)| {
+        walk(memory, place, wanted).unwrap_or_else(|error| {
             // The first is enough.
             let _ = failure.set(error);
             None
         })
     };
-    let walked = wanted.par_iter().with_min_len(WALKS).map_init(Walk::default, straight);
+    let mut found = Vec::new();
+    let walked = wanted.par_iter().enumerate().with_min_len(WALKS).map_init(Walk::default, one);
     walked.collect_into_vec(&mut found);
-    failure.into_inner().map_or(Ok(()), Err)?;
-    trace(engine, batch, wanted, &mut found)?;
-    fill(engine, batch, wanted, &mut found)?;
-    let all: Option<Vec<Alignment>> = found.into_iter().collect();
-    all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
+    failure.into_inner().map_or(Ok(found), Err)
 }
 
-/// Finds those that are missing and whose paths the engine walks by itself.
-fn trace(
-    engine: &mut dyn Engine,
-    batch: &Batch,
-    wanted: &[Wanted],
-    found: &mut [Option<Alignment>],
-) -> Result<(), EngineError> {
+/// Those whose paths have no gap.
+fn look(batch: &Batch, wanted: &[Wanted]) -> Part {
+    each(wanted, |walk, _, wanted| straight(walk, batch, wanted))
+}
+
+/// Those whose paths the engine walks by itself.
+fn trace(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Part {
     let mut windows = Vec::new();
-    // Where each one's window is among them.
-    let window = |(wanted, found): (&Wanted, &Option<Alignment>)| {
-        if found.is_none() {
-            windows.push(wanted.window);
-        }
-        windows.len().wrapping_sub(1)
-    };
-    let places: Vec<usize> = wanted.iter().zip(&*found).map(window).collect();
-    if windows.is_empty() {
-        return Ok(());
-    }
+    wanted.par_iter().with_min_len(WALKS).map(|wanted| wanted.window).collect_into_vec(&mut windows);
     let paths = engine.trace(batch, &windows)?;
-    let missing = found.par_iter_mut().zip(wanted).zip(places).with_min_len(WALKS);
-    let missing = missing.filter(|((found, _), _)| found.is_none());
-    missing.try_for_each_init(Walk::default, |walk, ((found, wanted), place)| {
-        if let Some(mut runs) = paths.runs(place) {
-            walk.begin(&wanted.window);
-            runs.try_for_each(|(len, source)| walk.steps(len, source))?;
-            *found = Some(walk.finish(batch, wanted)?);
-        }
-        Ok(())
+    each(wanted, |walk, place, wanted| {
+        let Some(mut runs) = paths.runs(place) else { return Ok(None) };
+        walk.begin(&wanted.window);
+        runs.try_for_each(|(len, source)| walk.steps(len, source))?;
+        walk.finish(batch, wanted).map(Some)
     })
 }
 
-/// Finds those that are still missing.
-fn fill(
-    engine: &mut dyn Engine,
-    batch: &Batch,
-    wanted: &[Wanted],
-    found: &mut [Option<Alignment>],
-) -> Result<(), EngineError> {
-    let missing = wanted.iter().zip(&*found).filter(|(_, found)| found.is_none());
-    let rest: Vec<Wanted> = missing.map(|(wanted, _)| *wanted).collect();
-    if !rest.is_empty() {
-        let filled = align_filled(engine, batch, &rest)?;
-        let missing = found.iter_mut().filter(|found| found.is_none());
-        missing.zip(filled).for_each(|(found, alignment)| *found = Some(alignment));
-    }
-    Ok(())
+/// All of them, walked here.
+fn fill(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Part {
+    Ok(align_filled(engine, batch, wanted)?.into_iter().map(Some).collect())
 }
 
 /// The alignments of `wanted`, in their order, all walked here. Directions are filled in groups that

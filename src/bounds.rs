@@ -3,12 +3,25 @@
 
 use crate::scoring::{Scoring, Substitution};
 
+/// Where a band has so few deletions, a still narrower one would not be worth a look at the residues.
+const NARROW: u32 = 64;
+
 /// The most net deletions and net insertions that a path can have between any of its cells and its
 /// end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Band {
     pub deletions: u32,
     pub insertions: u32,
+}
+
+impl Band {
+    /// The most gaps of a path for which [`band`] gave this: each costs what opens it, and what all of them can
+    /// cost is less than one more deleted residue would take.
+    pub fn most_gaps(&self, scoring: &Scoring) -> u32 {
+        let (open, extend) = (i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
+        let slack = (i64::from(self.deletions) + 1) * extend - 1 + open;
+        (slack / (open + extend)) as u32
+    }
 }
 
 /// The most that the query residues `codes` can add to a score.
@@ -38,16 +51,29 @@ fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
 /// The band of every alignment of score `score` that ends behind the query residues `codes`: what
 /// they could have scored but did not is the most that its gaps can have cost.
 pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
-    let (most, cheapest) = potentials(codes, scoring);
-    let slack = most - i64::from(score) - i64::from(scoring.gap_open);
-    let extend = i64::from(scoring.gap_extend);
+    let of = |(most, cheapest)| band_of(codes.len(), most - i64::from(score), cheapest, scoring);
+    if let Substitution::Equal { match_, .. } = scoring.substitution {
+        // As if every residue were one that can match, which nearly all are.
+        let most = i64::from(match_.max(0));
+        let band = of((codes.len() as i64 * most, most));
+        if band.deletions <= NARROW {
+            return band;
+        }
+    }
+    of(potentials(codes, scoring))
+}
+
+/// The band of a path in `rows` query rows that loses at most `lost` to gaps, and with each inserted residue
+/// `cheapest` at least beside what the gap costs.
+fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
+    let (slack, extend) = (lost - i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
     if slack < extend {
         return Band::default();
     }
     let clip = |len: i64| len.min(i64::from(u32::MAX >> 2)) as u32;
     Band {
         deletions: clip(slack / extend),
-        insertions: clip(slack / (extend + cheapest)).min(codes.len() as u32),
+        insertions: clip(slack / (extend + cheapest)).min(rows as u32),
     }
 }
 
@@ -71,5 +97,22 @@ mod tests {
         assert_eq!(band(&codes, 144, &scoring), Band { deletions: 0, insertions: 0 });
         assert_eq!(band(&codes, 143, &scoring), Band { deletions: 1, insertions: 0 });
         assert_eq!(longest_span(&codes, 130, &scoring), 164);
+        assert_eq!(band(&codes, 130, &scoring).most_gaps(&scoring), 2, "20 pay for two gaps of 7");
+        assert_eq!(band(&codes, 129, &scoring).most_gaps(&scoring), 3);
+        assert_eq!(band(&codes, 144, &scoring).most_gaps(&scoring), 0);
+        let linear = Scoring::dna(1, 1, 0, 2);
+        assert_eq!(band(&codes, 139, &linear), Band { deletions: 5, insertions: 3 });
+        assert_eq!(band(&codes, 139, &linear).most_gaps(&linear), 5);
+    }
+
+    #[test]
+    fn residues_that_match_nothing_are_seen_where_it_matters() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let codes: Vec<u8> = (0..150).map(|k| if k < 100 { 14 } else { 0 }).collect();
+        assert_eq!(band(&codes, 44, &scoring), Band::default());
+        assert_eq!(band(&codes, 43, &scoring), Band { deletions: 1, insertions: 1 });
+        // 9 of 159 that could not have matched.
+        let codes: Vec<u8> = (0..159).map(|k| if k < 9 { 14 } else { 0 }).collect();
+        assert_eq!(band(&codes, 130, &scoring), Band { deletions: 23, insertions: 11 });
     }
 }

@@ -115,6 +115,11 @@ pub trait Engine: Send {
         Ok(Paths::none(windows.len()))
     }
 
+    /// Whether [`Engine::trace`] takes the time of the host's threads, if it traces at all.
+    fn traces_on_host(&self) -> bool {
+        true
+    }
+
     /// The edges that a block leaves, for alignments whose directions are too large to be kept at once. The
     /// edge below is left only by blocks of a multiple of [`BLOCK_ROWS`] rows.
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError>;

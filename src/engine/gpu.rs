@@ -296,6 +296,10 @@ impl Engine for Gpu {
         self.trace_windows(batch, windows)
     }
 
+    fn traces_on_host(&self) -> bool {
+        false
+    }
+
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
         self.sweep_block(batch, block, edges)
     }

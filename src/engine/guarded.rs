@@ -86,6 +86,10 @@ impl Engine for Guarded {
         })
     }
 
+    fn traces_on_host(&self) -> bool {
+        self.engine.traces_on_host()
+    }
+
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
         self.halving(
             std::slice::from_ref(block),

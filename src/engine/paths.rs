@@ -1,13 +1,17 @@
-//! Paths as an engine that walks by itself leaves them: steps of two bits from the end of the path,
-//! the numbers of [`Source`], 16 to a word from the lowest bits on, a zero behind the last.
+//! Paths as an engine that walks by itself leaves them: runs of equal steps from the end of the path, a word each,
+//! and a zero behind the last where there is room.
 
 use crate::engine::Source;
 use crate::engine::directions::Words;
 use std::ops::Range;
 
-pub const STEPS_PER_WORD: u32 = 16;
-/// One step in each pair of bits.
-const EACH: u32 = 0x5555_5555;
+/// Bits of a run's word, the lowest, that say what its steps are: the numbers of [`Source`]. The others are its length.
+const SOURCE_BITS: u32 = 2;
+
+/// The word of a run.
+pub fn run_word(len: u32, source: Source) -> u32 {
+    len << SOURCE_BITS | source as u32
+}
 
 /// The paths of some windows.
 #[derive(Default)]
@@ -52,43 +56,8 @@ impl Paths {
         let (part, place) = self.places.get(index)?;
         let words = (**self.parts.get(*part as usize)?).as_ref();
         let words = words.get(place.start as usize..place.end as usize)?;
-        (!words.is_empty()).then_some(Runs { words, left: STEPS_PER_WORD })
-    }
-}
-
-/// The runs of a path.
-struct Runs<'a> {
-    /// The words from the current one on.
-    words: &'a [u32],
-    /// Steps of the current one that are left.
-    left: u32,
-}
-
-impl Iterator for Runs<'_> {
-    type Item = (u32, Source);
-
-    fn next(&mut self) -> Option<(u32, Source)> {
-        let (&word, _) = self.words.split_first()?;
-        let mut steps = word >> (2 * (STEPS_PER_WORD - self.left));
-        let source = Source::of(steps as u8);
-        if source == Source::Stop {
-            return None;
-        }
-        let mut run = 0;
-        loop {
-            let more = ((steps ^ (source as u32 * EACH)).trailing_zeros() / 2).min(self.left);
-            run += more;
-            self.left -= more;
-            if self.left > 0 {
-                return Some((run, source));
-            }
-            self.words = &self.words[1..];
-            self.left = STEPS_PER_WORD;
-            match self.words.first() {
-                Some(&word) => steps = word,
-                None => return Some((run, source)),
-            }
-        }
+        let run = |&word: &u32| (word != 0).then(|| (word >> SOURCE_BITS, Source::of(word as u8)));
+        (!words.is_empty()).then(|| words.iter().map_while(run))
     }
 }
 
@@ -106,10 +75,10 @@ mod tests {
         use Source::{Deletion, Diagonal, Insertion};
         assert_eq!(runs(&[]), []);
         assert_eq!(runs(&[0]), []);
-        assert_eq!(runs(&[0b01_11_10_10_01]), [(1, Diagonal), (2, Deletion), (1, Insertion), (1, Diagonal)]);
-        assert_eq!(runs(&[EACH, 0b01]), [(17, Diagonal)]);
-        assert_eq!(runs(&[3 * EACH, 0]), [(16, Insertion)]);
-        assert_eq!(runs(&[EACH]), [(16, Diagonal)]);
+        let three = [run_word(1, Diagonal), run_word(1 << 29, Deletion), run_word(2, Insertion)];
+        let expected = [(1, Diagonal), (1 << 29, Deletion), (2, Insertion)];
+        assert_eq!(runs(&three), expected, "no room for a zero");
+        assert_eq!(runs(&[three[0], three[1], three[2], 0, 7]), expected);
         assert!(Paths::none(2).runs(1).is_none() && Paths::none(0).runs(0).is_none());
     }
 }

@@ -6,7 +6,7 @@ use super::score::Width;
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::batch::Batch;
 use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
-use crate::engine::paths::STEPS_PER_WORD;
+use crate::engine::paths::run_word;
 use crate::engine::{Source, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Bits of a cell's directions.
 const CELL_BITS: u32 = 4;
 
-/// Windows, at most as many as there are lanes; adds the steps of each one's path to `words`. The answer
+/// Windows, at most as many as there are lanes; adds the runs of each one's path to `words`. The answer
 /// is where they lie.
 pub struct Trace<'a> {
     pub batch: &'a Batch,
@@ -192,7 +192,7 @@ impl<T: Lane> Cells<'_, T> {
         (self.directions[word].unsigned() >> shift) as u8 & 15
     }
 
-    /// Adds the steps of a lane's path from the last row and `cell` on to `words`.
+    /// Adds the runs of a lane's path from the last row and `cell` on to `words`.
     fn walk(
         &self,
         lane: usize,
@@ -200,25 +200,25 @@ impl<T: Lane> Cells<'_, T> {
         mut cell: usize,
         words: &mut Vec<u32>,
     ) -> Result<(), EngineError> {
-        let (mut row, mut gap, mut word, mut steps) = (rows, 0, 0, 0);
+        let (mut row, mut gap, mut len, mut last) = (rows, 0, 0, Source::Stop);
         while row > 0 && cell < self.width {
             let bits = self.get(lane, row - 1, cell);
             // In a gap the path goes on with it as long as it was extended.
-            let source = if bits & gap != 0 { source_of(gap) } else { bits & 3 };
-            (row, cell, gap) = match Source::of(source) {
+            let source = if bits & gap != 0 { source_of(gap) } else { Source::of(bits) };
+            (row, cell, gap) = match source {
                 Source::Stop => break,
                 Source::Diagonal => (row - 1, cell, 0),
                 Source::Deletion => (row, cell.wrapping_sub(1), EXTEND_DELETION),
                 Source::Insertion => (row - 1, cell + 1, EXTEND_INSERTION),
             };
-            word |= u32::from(source) << (2 * (steps % STEPS_PER_WORD));
-            steps += 1;
-            if steps % STEPS_PER_WORD == 0 {
-                words.push(word);
-                word = 0;
+            if source != last && len > 0 {
+                words.push(run_word(len, last));
+                len = 0;
             }
+            (last, len) = (source, len + 1);
         }
-        words.push(word);
+        // Nothing at all is a path, too, and needs its zero.
+        words.push(if len > 0 { run_word(len, last) } else { 0 });
         match cell < self.width {
             true => Ok(()),
             false => Err(EngineError::Wrong("a path leaves its band".to_string())),
@@ -227,6 +227,6 @@ impl<T: Lane> Cells<'_, T> {
 }
 
 /// The source that goes on with a gap.
-fn source_of(gap: u8) -> u8 {
-    (if gap == EXTEND_DELETION { Source::Deletion } else { Source::Insertion }) as u8
+fn source_of(gap: u8) -> Source {
+    if gap == EXTEND_DELETION { Source::Deletion } else { Source::Insertion }
 }

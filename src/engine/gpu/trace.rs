@@ -7,7 +7,7 @@ use crate::engine::gpu::job::{Answer, Dispatch, Job};
 use crate::engine::gpu::layout::{THREADS, Task};
 use crate::engine::gpu::shader::{Kernel, Scores, TRACES, Trace, Variant};
 use crate::engine::gpu::{Gpu, scores_of, span};
-use crate::engine::paths::{Paths, STEPS_PER_WORD};
+use crate::engine::paths::Paths;
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -33,11 +33,6 @@ struct Plan<'a> {
     variant: Variant,
 }
 
-/// Words that the path of a window takes at most: its band bounds its deletions.
-fn path_words(window: &Window) -> u32 {
-    (window.query_end + window.band.deletions) / STEPS_PER_WORD + 1
-}
-
 impl Plan<'_> {
     /// The kind of lanes that trace a window.
     fn kind(&self, window: &Window) -> Option<usize> {
@@ -48,6 +43,12 @@ impl Plan<'_> {
             && height <= MOST_HEIGHT;
         let held = || TRACES.iter().position(|trace| u64::from(trace.width()) >= width);
         if fits { held() } else { None }
+    }
+
+    /// Words that the path of a window takes at most: runs between and in its gaps, and not more than it has steps.
+    fn path_words(&self, window: &Window) -> u32 {
+        let gaps = window.band.most_gaps(&self.batch.scoring);
+        (2 * gaps + 1).min(window.query_end + window.band.deletions)
     }
 
     /// Direction words of a window, none where it can't be traced.
@@ -74,7 +75,7 @@ impl Plan<'_> {
             rows: window.query_end,
             target_: self.batch.targets.start(window.target as usize) as u32 + window.start,
             cols,
-            own: path_words(window),
+            own: self.path_words(window),
             result: first_word,
             band_first: cols as i32 - window.query_end as i32 - window.band.deletions as i32,
             stored: window.band.deletions,
@@ -91,7 +92,7 @@ impl Plan<'_> {
         let mut end = 0;
         for (window, key) in windows.iter().zip(&keys) {
             let first = end;
-            end += if *key > 0 { path_words(window) } else { 0 };
+            end += if *key > 0 { self.path_words(window) } else { 0 };
             places.push(first..end);
         }
         let mut job = Job { output: u64::from(end) * 4, ..Job::default() };
