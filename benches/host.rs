@@ -2,6 +2,7 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
+use smallvec::smallvec;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Op, Strand};
@@ -245,7 +246,7 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
             query_end: 150,
             target_start: 40,
             target_end: 192,
-            cigar: vec![(70, Op::Match), (2, Op::Deletion), (80, Op::Match)],
+            cigar: smallvec![(70, Op::Match), (2, Op::Deletion), (80, Op::Match)],
         };
         (record, Found { alignments: vec![alignment], second: None, threshold: 102 })
     };

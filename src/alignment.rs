@@ -1,6 +1,7 @@
 //! A hit, an alignment, its path, and the total order that decides between equal scores.
 
 use crate::scoring::Scoring;
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 
 /// Orientation of the query against the target.
@@ -64,8 +65,9 @@ pub enum Op {
     Deletion,
 }
 
-/// Runs of equal steps, in target order: never two of the same kind side by side, none empty.
-pub type Cigar = Vec<(u32, Op)>;
+/// Runs of equal steps, in target order: never two of the same kind side by side, none empty. Those of short reads have
+/// no memory of their own, which would take longer to find and give back than the path itself.
+pub type Cigar = SmallVec<[(u32, Op); 7]>;
 
 /// An optimal local alignment. Intervals are 0-based and half-open; the query's are in the aligned
 /// orientation.

@@ -71,10 +71,7 @@ fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
         return Band::default();
     }
     let clip = |len: i64| len.min(i64::from(u32::MAX >> 2)) as u32;
-    Band {
-        deletions: clip(slack / extend),
-        insertions: clip(slack / (extend + cheapest)).min(rows as u32),
-    }
+    Band { deletions: clip(slack / extend), insertions: clip(slack / (extend + cheapest)).min(rows as u32) }
 }
 
 /// The most target residues that an alignment of score at least `score` can cover with the query

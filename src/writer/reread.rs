@@ -158,6 +158,7 @@ mod tests {
     use crate::writer::tags::mapping_quality;
     use crate::writer::tests::{at, options, read, writer};
     use crate::writer::{Writer, bgzf};
+    use smallvec::smallvec;
     use std::io::Cursor;
     use std::slice;
 
@@ -184,8 +185,8 @@ mod tests {
     fn cigars() -> Vec<Cigar> {
         let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
         long.push((1, Op::Match));
-        let gaps = vec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
-        vec![vec![(4, Op::Match)], gaps, long]
+        let gaps = smallvec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
+        vec![smallvec![(4, Op::Match)], gaps, long]
     }
 
     /// A record that changes is what the writer makes of that hit where it stands so.
@@ -224,7 +225,7 @@ mod tests {
                             "{format:?} {number} {second:?}"
                         );
                     }
-                    let better = at(Strand::Forward, 0, 0, vec![(4, Op::Match)]);
+                    let better = at(Strand::Forward, 0, 0, smallvec![(4, Op::Match)]);
                     let before = bytes(&whole, &query, &[&better], None).len();
                     let expected = bytes(&whole, &query, &[&better, &hit], None).split_off(before);
                     let mut out = Vec::new();
@@ -249,7 +250,7 @@ mod tests {
         for format in [Format::Sam, Format::Bam] {
             let options = Options { format, ..options() };
             let writer = writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap();
-            let hit = at(Strand::Forward, 0, 0, vec![(4, Op::Match)]);
+            let hit = at(Strand::Forward, 0, 0, smallvec![(4, Op::Match)]);
             let whole = bytes(&writer, &read("q", "ACGT", None), &[&hit, &hit], Some(26));
             let first = bytes(&writer, &read("q", "ACGT", None), &[&hit], Some(26)).len();
             for len in 1..whole.len() {

@@ -203,6 +203,7 @@ mod tests {
     use super::*;
     use crate::alignment::{Cigar, Strand};
     use crate::scoring::Matrix;
+    use smallvec::smallvec;
 
     fn codes(alphabet: Alphabet, letters: &[u8]) -> Vec<u8> {
         let mut codes = Vec::new();
@@ -228,24 +229,24 @@ mod tests {
     fn nm_and_md_by_hand() {
         use Op::{Deletion, Insertion, Match};
         let dna = |query, target, cigar| tags(Alphabet::Dna, query, target, cigar);
-        assert_eq!(dna("ACGT", "ACGT", vec![(4, Match)]), (0, "4".into()));
-        assert_eq!(dna("ACGT", "CCGA", vec![(4, Match)]), (2, "0C2A0".into()));
-        assert_eq!(dna("ANGN", "ANGA", vec![(4, Match)]), (2, "1N1A0".into()), "N matches nothing");
-        assert_eq!(dna("ARG", "ARG", vec![(3, Match)]), (1, "1R1".into()));
-        let gap = vec![(2, Match), (2, Deletion), (2, Match)];
+        assert_eq!(dna("ACGT", "ACGT", smallvec![(4, Match)]), (0, "4".into()));
+        assert_eq!(dna("ACGT", "CCGA", smallvec![(4, Match)]), (2, "0C2A0".into()));
+        assert_eq!(dna("ANGN", "ANGA", smallvec![(4, Match)]), (2, "1N1A0".into()), "N matches nothing");
+        assert_eq!(dna("ARG", "ARG", smallvec![(3, Match)]), (1, "1R1".into()));
+        let gap = smallvec![(2, Match), (2, Deletion), (2, Match)];
         assert_eq!(dna("ACGT", "ACTTGT", gap.clone()), (2, "2^TT2".into()));
         assert_eq!(dna("ACGT", "ACTTAT", gap), (3, "2^TT0A1".into()), "a 0 parts deletion and mismatch");
-        assert_eq!(dna("ACGGT", "ACT", vec![(2, Match), (2, Insertion), (1, Match)]), (2, "3".into()));
-        let both = vec![(1, Match), (1, Deletion), (1, Insertion), (1, Deletion), (1, Match)];
+        assert_eq!(dna("ACGGT", "ACT", smallvec![(2, Match), (2, Insertion), (1, Match)]), (2, "3".into()));
+        let both = smallvec![(1, Match), (1, Deletion), (1, Insertion), (1, Deletion), (1, Match)];
         assert_eq!(dna("AGC", "ATAC", both), (3, "1^T0^A1".into()));
     }
 
     #[test]
     fn protein_letters() {
         let protein = |query, target, cigar| tags(Alphabet::Protein, query, target, cigar);
-        assert_eq!(protein("MKXL", "MKXL", vec![(4, Op::Match)]), (0, "4".into()));
-        assert_eq!(protein("MKVL", "MK*L", vec![(4, Op::Match)]), (1, "2X1".into()), "MD has no *");
-        assert_eq!(protein("MUL", "MXL", vec![(3, Op::Match)]), (0, "3".into()), "U is read as X");
+        assert_eq!(protein("MKXL", "MKXL", smallvec![(4, Op::Match)]), (0, "4".into()));
+        assert_eq!(protein("MKVL", "MK*L", smallvec![(4, Op::Match)]), (1, "2X1".into()), "MD has no *");
+        assert_eq!(protein("MUL", "MXL", smallvec![(3, Op::Match)]), (0, "3".into()), "U is read as X");
     }
 
     #[test]
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn mapping_quality_by_hand() {
         let short = Scoring::dna(1, 4, 6, 1);
-        let perfect = |len: u32, score| spanning(score, vec![(len, Op::Match)]);
+        let perfect = |len: u32, score| spanning(score, smallvec![(len, Op::Match)]);
         // 40 below the span of 50, identity 1: 6.02 * 8 + .499 = 48.66.
         assert_eq!(mapping_quality(&short, &perfect(40, 40), None, 33), 48);
         // The same with a real second of 32: 3 less.
@@ -302,7 +303,7 @@ mod tests {
             for len in [1, 2, 49, 50, 51, 1_000_000] {
                 for score in [1, 60, 1 << 29] {
                     for second in [None, Some(1), Some(score)] {
-                        let alignment = spanning(score, vec![(len, Op::Match)]);
+                        let alignment = spanning(score, smallvec![(len, Op::Match)]);
                         assert!(mapping_quality(&scoring, &alignment, second, i32::MIN) <= 60);
                     }
                 }

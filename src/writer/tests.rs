@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::options::{DeviceChoice, FilterChoice, Format, Mode, Options, ScoringChoice};
 use crate::reader::Record;
 use crate::scoring::{Matrix, Scoring};
+use smallvec::smallvec;
 use std::slice;
 use std::sync::Arc;
 
@@ -166,10 +167,10 @@ fn unmapped_records() {
 #[test]
 fn both_strands_and_secondary_records() {
     let writer = dna(&options(), &[("a", "TTACGTATT")]);
-    let reverse = at(Strand::Reverse, 1, 2, vec![(4, Op::Match)]);
+    let reverse = at(Strand::Reverse, 1, 2, smallvec![(4, Op::Match)]);
     let forward = Alignment {
         score: 25,
-        ..at(Strand::Forward, 0, 3, vec![(2, Op::Match), (1, Op::Insertion), (1, Op::Match)])
+        ..at(Strand::Forward, 0, 3, smallvec![(2, Op::Match), (1, Op::Insertion), (1, Op::Match)])
     };
     let query = read("q", "NACGTC", Some("!\"#$%&"));
     // The reverse complement of the query is GACGTN.
@@ -188,7 +189,7 @@ fn both_strands_and_secondary_records() {
 fn equal_and_unequal_runs() {
     let options = Options { eqx: true, read_group: Some("@RG\tID:g".into()), ..options() };
     let writer = dna(&options, &[("a", "ACGTNACC")]);
-    let cigar = vec![(5, Op::Match), (1, Op::Deletion), (2, Op::Match)];
+    let cigar = smallvec![(5, Op::Match), (1, Op::Deletion), (2, Op::Match)];
     let alone = found(vec![at(Strand::Forward, 0, 0, cigar)], None);
     assert_eq!(
         lines(&writer, &read("q", "ACTTNCC", None), &alone),
@@ -202,7 +203,7 @@ fn equal_and_unequal_runs() {
 fn proteins_keep_their_letters_but_for_stops() {
     let scoring = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
     let writer = writer(&Options { eqx: true, ..options() }, scoring, &[("a", "MKU*VL")]).unwrap();
-    let alone = found(vec![at(Strand::Forward, 0, 0, vec![(6, Op::Match)])], None);
+    let alone = found(vec![at(Strand::Forward, 0, 0, smallvec![(6, Op::Match)])], None);
     let written = lines(&writer, &read("q", "MEU*JL", None), &alone).remove(0);
     assert!(written.contains("\t1=1X2=1X1=\t*\t0\t0\tMEUXJL\t*\tNM:i:2\tMD:Z:1K2V1\tAS"), "{written}");
     assert!(header(&writer).contains("alphabet=protein matrix=BLOSUM62 gap_open=11 gap_extend=1;"));
@@ -233,7 +234,7 @@ impl Random {
     }
 
     pub fn cigar(&mut self) -> Cigar {
-        let mut cigar = vec![(1 + self.below(5), Op::Match)];
+        let mut cigar: Cigar = smallvec![(1 + self.below(5), Op::Match)];
         for _ in 0..self.below(8) {
             let op = [Op::Match, Op::Insertion, Op::Deletion][self.below(3) as usize];
             push_run(&mut cigar, 1 + self.below(4), op);
