@@ -111,7 +111,7 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
 
 //!for each trace
 // The windows of a workgroup, from the task `first_task` on, with $lanes lanes of $rows cells each.
-fn trace_by_$lanes(first_task: u32, thread: u32) {
+fn trace_$kind(first_task: u32, thread: u32) {
 //!if APART
     let task = tasks[first_task + thread / $lanesu];
     let lane = thread % $lanesu;
@@ -184,7 +184,7 @@ fn main(
 //!for each trace
     groups = tasks[$kindu].rows;
     if (number < groups) {
-        trace_by_$lanes(first + number * (THREADS / $lanesu), thread);
+        trace_$kind(first + number * (THREADS / $lanesu), thread);
         return;
     }
     number -= groups;

@@ -16,7 +16,7 @@ use blocks::{Cuts, align_in_blocks};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 use straight::straight;
-use walk::Walk;
+use walk::{Walk, along};
 
 /// Directions that are filled at once take at most this many bytes: each worker has as much of the
 /// host's memory under way, and once more to read.
@@ -77,28 +77,27 @@ fn find(
     Ok(())
 }
 
-/// What `walk` finds of each, on all threads.
+/// What `one` finds of each, on all threads.
 fn each(
     wanted: &[Wanted],
-    walk: impl Fn(&mut Walk, usize, &Wanted) -> Result<Option<Alignment>, EngineError> + Sync,
+    one: impl Fn(usize, &Wanted) -> Result<Option<Alignment>, EngineError> + Sync,
 ) -> Part {
     let failure = OnceLock::new();
-    let one = |memory: &mut Walk, (place, wanted)| {
-        walk(memory, place, wanted).unwrap_or_else(|error| {
+    let one = |(place, wanted)| {
+        one(place, wanted).unwrap_or_else(|error| {
             // The first is enough.
             let _ = failure.set(error);
             None
         })
     };
     let mut found = Vec::new();
-    let walked = wanted.par_iter().enumerate().with_min_len(WALKS).map_init(Walk::default, one);
-    walked.collect_into_vec(&mut found);
+    wanted.par_iter().enumerate().with_min_len(WALKS).map(one).collect_into_vec(&mut found);
     failure.into_inner().map_or(Ok(found), Err)
 }
 
 /// Those whose paths have no gap.
 fn look(batch: &Batch, wanted: &[Wanted]) -> Part {
-    each(wanted, |walk, _, wanted| straight(walk, batch, wanted))
+    each(wanted, |_, wanted| straight(batch, wanted))
 }
 
 /// Those whose paths the engine walks by itself.
@@ -106,12 +105,7 @@ fn trace(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Part {
     let mut windows = Vec::new();
     wanted.par_iter().with_min_len(WALKS).map(|wanted| wanted.window).collect_into_vec(&mut windows);
     let paths = engine.trace(batch, &windows)?;
-    each(wanted, |walk, place, wanted| {
-        let Some(mut runs) = paths.runs(place) else { return Ok(None) };
-        walk.begin(&wanted.window);
-        runs.try_for_each(|(len, source)| walk.steps(len, source))?;
-        walk.finish(batch, wanted).map(Some)
-    })
+    each(wanted, |place, wanted| paths.runs(place).map(|runs| along(runs, batch, wanted)).transpose())
 }
 
 /// All of them, walked here.

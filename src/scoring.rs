@@ -220,12 +220,31 @@ impl Matrix {
 fn matches(query: &[u8], target: &[u8]) -> i64 {
     /// So many are compared at once: a length that the compiler knows.
     const LANES: usize = 16;
+    /// Any stretch of as many has its ones behind.
+    const LAST: [u8; 2 * LANES] = {
+        let mut last = [0; 2 * LANES];
+        let mut place = LANES;
+        while place < 2 * LANES {
+            last[place] = 1;
+            place += 1;
+        }
+        last
+    };
     let same = |(q, t): (&u8, &u8)| u8::from(q == t) & u8::from(*q < 4);
     let len = query.len().min(target.len());
     let (queries, last_of_query) = query[..len].as_chunks::<LANES>();
     let (targets, last_of_target) = target[..len].as_chunks::<LANES>();
     let count = |(q, t): (&[u8; LANES], &[u8; LANES])| i64::from(q.iter().zip(t).map(same).sum::<u8>());
     let first: i64 = queries.iter().zip(targets).map(count).sum();
+    // What is left is compared together with some of those before it.
+    if let (Some(q), Some(t), Some(last)) = (
+        query[..len].last_chunk::<LANES>(),
+        target[..len].last_chunk(),
+        LAST[last_of_query.len()..].first_chunk::<LANES>(),
+    ) {
+        let kept = |(both, last): ((&u8, &u8), &u8)| same(both) & last;
+        return first + i64::from(q.iter().zip(t as &[u8; LANES]).zip(last).map(kept).sum::<u8>());
+    }
     first + i64::from(last_of_query.iter().zip(last_of_target).map(same).sum::<u8>())
 }
 

@@ -5,10 +5,9 @@
 //! at least r, since a path along the diagonal has it, and not more, or the hit would score more), so
 //! that the walk, which prefers the diagonal and stops at the first cell whose H is 0, takes it.
 
-use super::{Wanted, walk::Walk};
-use crate::alignment::Alignment;
+use super::{Wanted, walk::along};
+use crate::alignment::{Alignment, Op};
 use crate::batch::Batch;
-use crate::engine::Source;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 
@@ -16,7 +15,7 @@ use crate::scoring::Scoring;
 const STRIDE: usize = 16;
 
 /// The alignment, if its path has no gap; most of these are found.
-pub fn straight(walk: &mut Walk, batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
+pub fn straight(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
@@ -28,9 +27,7 @@ pub fn straight(walk: &mut Walk, batch: &Batch, wanted: &Wanted) -> Result<Optio
             return Err(EngineError::Wrong(problem));
         }
     };
-    walk.begin(window);
-    walk.steps(len as u32, Source::Diagonal)?;
-    walk.finish(batch, wanted).map(Some)
+    along(std::iter::once((len as u32, Op::Match)), batch, wanted).map(Some)
 }
 
 /// Cells of the diagonal that ends with both sequences, up to that which brings their sum to `score`;

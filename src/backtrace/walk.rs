@@ -8,10 +8,9 @@ use crate::engine::{Cells, Source, Window};
 use crate::error::EngineError;
 
 /// How the walk came to the cell that it stands on.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Layer {
     /// H of this cell is on the path.
-    #[default]
     H,
     /// A deletion ends right of this cell; it may go on here.
     Deletion,
@@ -19,9 +18,7 @@ enum Layer {
     Insertion,
 }
 
-/// A walk in progress: the cell it stands on is (rows - 1, cols - 1) of the window. Once it is finished it can
-/// begin anew, in the same memory.
-#[derive(Default)]
+/// A walk in progress: the cell it stands on is (rows - 1, cols - 1) of the window.
 pub struct Walk {
     pub rows: u32,
     pub cols: u32,
@@ -32,18 +29,10 @@ pub struct Walk {
 }
 
 impl Walk {
+    /// At the last cell of a window.
     pub fn new(window: &Window) -> Walk {
-        let mut walk = Walk::default();
-        walk.begin(window);
-        walk
-    }
-
-    /// Goes to the last cell of a window.
-    pub fn begin(&mut self, window: &Window) {
-        (self.rows, self.cols) = (window.query_end, window.target_end - window.start);
-        self.layer = Layer::H;
-        self.reversed.clear();
-        self.done = self.rows == 0 || self.cols == 0;
+        let (rows, cols) = (window.query_end, window.target_end - window.start);
+        Walk { rows, cols, layer: Layer::H, reversed: Cigar::new(), done: rows == 0 || cols == 0 }
     }
 
     /// Walks while the cell is at or behind (`row`, `col`); `cells` holds from there on.
@@ -85,42 +74,44 @@ impl Walk {
         self.cols -= u32::from(op != Op::Insertion);
     }
 
-    /// Takes `len` steps of one kind that an engine has walked by itself.
-    pub fn steps(&mut self, len: u32, source: Source) -> Result<(), EngineError> {
-        let (op, rows, cols) = match source {
-            Source::Stop => return Ok(()),
-            Source::Diagonal => (Op::Match, len, len),
-            Source::Deletion => (Op::Deletion, 0, len),
-            Source::Insertion => (Op::Insertion, len, 0),
-        };
-        let left = self.rows.checked_sub(rows).zip(self.cols.checked_sub(cols));
-        let outside = || EngineError::Wrong("a path leaves its window".to_string());
-        (self.rows, self.cols) = left.ok_or_else(outside)?;
-        push_run(&mut self.reversed, len, op);
-        Ok(())
-    }
-
     /// The alignment, once its rescored path is seen to give its score.
     pub fn finish(&self, batch: &Batch, wanted: &Wanted) -> Result<Alignment, EngineError> {
-        let window = &wanted.window;
-        let alignment = Alignment {
-            strand: wanted.strand,
-            target: window.target,
-            score: wanted.score,
-            query_start: self.rows,
-            query_end: window.query_end,
-            target_start: window.start + self.cols,
-            target_end: window.target_end,
-            cigar: self.reversed.iter().rev().copied().collect(),
-        };
-        let rescored =
-            alignment.rescore(batch.query(window.query), batch.target(window.target), &batch.scoring);
-        if rescored == Some(i64::from(wanted.score)) {
-            return Ok(alignment);
-        }
-        Err(EngineError::Wrong(format!(
-            "a path of score {rescored:?} was found for a hit of score {}",
-            wanted.score
-        )))
+        along(self.reversed.iter().rev().copied(), batch, wanted)
     }
+}
+
+/// The alignment whose path has these runs, in target order, once it is seen to give its score.
+pub fn along(
+    runs: impl Iterator<Item = (u32, Op)>,
+    batch: &Batch,
+    wanted: &Wanted,
+) -> Result<Alignment, EngineError> {
+    let mut cigar = Cigar::new();
+    let (mut rows, mut cols) = (0, 0);
+    for (len, op) in runs {
+        rows += if op == Op::Deletion { 0 } else { u64::from(len) };
+        cols += if op == Op::Insertion { 0 } else { u64::from(len) };
+        push_run(&mut cigar, len, op);
+    }
+    let window = &wanted.window;
+    let before = |end: u32, taken: u64| u64::from(end).checked_sub(taken).map(|start| start as u32);
+    let outside = || EngineError::Wrong("a path leaves its window".to_string());
+    let alignment = Alignment {
+        strand: wanted.strand,
+        target: window.target,
+        score: wanted.score,
+        query_start: before(window.query_end, rows).ok_or_else(outside)?,
+        query_end: window.query_end,
+        target_start: before(window.target_end, cols).ok_or_else(outside)?,
+        target_end: window.target_end,
+        cigar,
+    };
+    let rescored = alignment.rescore(batch.query(window.query), batch.target(window.target), &batch.scoring);
+    if rescored == Some(i64::from(wanted.score)) {
+        return Ok(alignment);
+    }
+    Err(EngineError::Wrong(format!(
+        "a path of score {rescored:?} was found for a hit of score {}",
+        wanted.score
+    )))
 }

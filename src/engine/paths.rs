@@ -1,6 +1,7 @@
 //! Paths as an engine that walks by itself leaves them: runs of equal steps from the end of the path, a word each,
 //! and a zero behind the last where there is room.
 
+use crate::alignment::Op;
 use crate::engine::Source;
 use crate::engine::directions::Words;
 use std::ops::Range;
@@ -51,13 +52,21 @@ impl Paths {
         self.places.extend(behind.places.into_iter().map(|(part, place)| (part + parts, place)));
     }
 
-    /// Runs of equal steps of window `index`, from the end of its path; `None` where it has none.
-    pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, Source)> + '_> {
+    /// Runs of window `index` in target order; `None` where it has no path.
+    pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, Op)> + '_> {
         let (part, place) = self.places.get(index)?;
         let words = (**self.parts.get(*part as usize)?).as_ref();
         let words = words.get(place.start as usize..place.end as usize)?;
-        let run = |&word: &u32| (word != 0).then(|| (word >> SOURCE_BITS, Source::of(word as u8)));
-        (!words.is_empty()).then(|| words.iter().map_while(run))
+        let runs = words.iter().position(|&word| word == 0).unwrap_or(words.len());
+        let run = |&word: &u32| {
+            let op = match Source::of(word as u8) {
+                Source::Insertion => Op::Insertion,
+                Source::Deletion => Op::Deletion,
+                Source::Diagonal | Source::Stop => Op::Match,
+            };
+            (word >> SOURCE_BITS, op)
+        };
+        (!words.is_empty()).then(|| words[..runs].iter().rev().map(run))
     }
 }
 
@@ -67,16 +76,16 @@ mod tests {
 
     #[test]
     fn runs_by_hand() {
-        let runs = |words: &[u32]| -> Vec<(u32, Source)> {
+        let runs = |words: &[u32]| -> Vec<(u32, Op)> {
             let mut paths = Paths::none(1);
             paths.push(Box::new(words.to_vec()), std::iter::once(0..words.len() as u32));
             paths.runs(1).map(Iterator::collect).unwrap_or_default()
         };
-        use Source::{Deletion, Diagonal, Insertion};
         assert_eq!(runs(&[]), []);
         assert_eq!(runs(&[0]), []);
-        let three = [run_word(1, Diagonal), run_word(1 << 29, Deletion), run_word(2, Insertion)];
-        let expected = [(1, Diagonal), (1 << 29, Deletion), (2, Insertion)];
+        let three = [(2, Source::Insertion), (1 << 29, Source::Deletion), (1, Source::Diagonal)]
+            .map(|(len, source)| run_word(len, source));
+        let expected = [(1, Op::Match), (1 << 29, Op::Deletion), (2, Op::Insertion)];
         assert_eq!(runs(&three), expected, "no room for a zero");
         assert_eq!(runs(&[three[0], three[1], three[2], 0, 7]), expected);
         assert!(Paths::none(2).runs(1).is_none() && Paths::none(0).runs(0).is_none());

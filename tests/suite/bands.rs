@@ -12,9 +12,9 @@ use swalign::engine::plain::Plain;
 use swalign::error::EngineError;
 use swalign::scoring::{Matrix, Scoring};
 
-/// Lengths of gaps: at the seams of words, lanes and tiles. In the first scoring a deletion of 21, 42 or 85 makes the
+/// Lengths of gaps: at the seams of words, lanes and tiles. In the first scoring a deletion of 10, 21, 42 or 85 makes the
 /// widest band that one kind of a GPU's lanes traces.
-const GAPS: [u32; 18] = [1, 2, 7, 8, 9, 21, 22, 31, 32, 33, 42, 43, 63, 64, 65, 85, 86, 200];
+const GAPS: [u32; 20] = [1, 2, 7, 8, 9, 10, 11, 21, 22, 31, 32, 33, 42, 43, 63, 64, 65, 85, 86, 200];
 
 /// A pair whose best alignment is known: all of the query but an insertion, or all of the target but a
 /// deletion, matches letter for letter.

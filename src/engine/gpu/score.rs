@@ -74,7 +74,10 @@ impl Tiles<'_> {
             if let Some(class) = self.class(pair) {
                 let base = pair_task(self.batch, pair, (first + place) as u32);
                 let pad = self.variants[class].capacity() - base.rows;
-                classes[class].push(Task { pad, ..base });
+                let tasks: &mut Vec<Task> = &mut classes[class];
+                // Most often all are of one class.
+                tasks.reserve(if tasks.is_empty() { pairs.len() - place } else { 1 });
+                tasks.push(Task { pad, ..base });
             }
         }
         classes.into_iter().map(longest_first).collect()
@@ -89,9 +92,12 @@ impl Tiles<'_> {
             .collect();
         let mut job = Job { output: pairs.len() as u64 * 16, ..Job::default() };
         for (class, variant) in self.variants.iter().enumerate() {
-            let tasks: Vec<&[Task]> = parts.iter().map(|classes| classes[class].as_slice()).collect();
-            if tasks.iter().any(|tasks| !tasks.is_empty()) {
-                job.push(dispatch(*variant, tasks.concat(), self.subgroup));
+            let parts = || parts.iter().map(|classes| classes[class].as_slice());
+            let count: usize = parts().map(<[Task]>::len).sum();
+            if count > 0 {
+                let mut tasks = Vec::with_capacity(count.next_multiple_of(TASK_ALIGNMENT));
+                parts().for_each(|part| tasks.extend_from_slice(part));
+                job.push(dispatch(*variant, tasks, self.subgroup));
             }
         }
         job

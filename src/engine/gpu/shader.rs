@@ -126,8 +126,12 @@ pub struct Trace {
 }
 
 /// The kinds of lanes that trace, those of the narrowest bands first.
-pub const TRACES: [Trace; 3] =
-    [Trace { lanes: 1, cells: 32 }, Trace { lanes: 8, cells: 8 }, Trace { lanes: 16, cells: 8 }];
+pub const TRACES: [Trace; 4] = [
+    Trace { lanes: 1, cells: 16 },
+    Trace { lanes: 1, cells: 32 },
+    Trace { lanes: 8, cells: 8 },
+    Trace { lanes: 16, cells: 8 },
+];
 
 impl Trace {
     /// Cells in a row of the widest band that they trace.

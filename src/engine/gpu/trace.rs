@@ -4,11 +4,12 @@ use crate::batch::{Batch, counting_sort_descending};
 use crate::engine::Window;
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::job::{Answer, Dispatch, Job};
-use crate::engine::gpu::layout::{THREADS, Task};
+use crate::engine::gpu::layout::{TASK_ALIGNMENT, THREADS, Task};
 use crate::engine::gpu::shader::{Kernel, Scores, TRACES, Trace, Variant};
 use crate::engine::gpu::{Gpu, scores_of, span};
 use crate::engine::paths::Paths;
 use crate::error::EngineError;
+use crate::scoring::Scoring;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -30,53 +31,84 @@ const MOST_HEIGHT: u64 = 1 << 29;
 struct Plan<'a> {
     batch: &'a Batch,
     windows: &'a [Window],
+    /// Of each window.
+    sizes: Vec<Size>,
     variant: Variant,
 }
 
-impl Plan<'_> {
-    /// The kind of lanes that trace a window.
-    fn kind(&self, window: &Window) -> Option<usize> {
-        let width = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 1;
-        let height = (2 * u64::from(window.query_end) + width) * self.batch.scoring.gap_extend as u64;
-        let fits = (1..=MOST_ROWS).contains(&window.query_end)
-            && window.target_end > window.start
-            && height <= MOST_HEIGHT;
-        let held = || TRACES.iter().position(|trace| u64::from(trace.width()) >= width);
-        if fits { held() } else { None }
+/// What a window takes.
+#[derive(Clone, Copy)]
+struct Size {
+    /// What windows are sorted by: their kind, then their rows; 0 where they can't be traced.
+    key: u32,
+    /// Words of the path, at most.
+    path: u32,
+}
+
+impl Size {
+    fn of(window: &Window, scoring: &Scoring) -> Size {
+        match kind(window, scoring) {
+            None => Size { key: 0, path: 0 },
+            Some(kind) => {
+                // Runs between and in gaps, and not more than there are steps.
+                let runs = 2 * window.band.most_gaps(scoring) + 1;
+                let path = runs.min(window.query_end + window.band.deletions);
+                Size { key: (kind as u32 + 1) * KEYS_PER_KIND + window.query_end, path }
+            }
+        }
     }
 
-    /// Words that the path of a window takes at most: runs between and in its gaps, and not more than it has steps.
-    fn path_words(&self, window: &Window) -> u32 {
-        let gaps = window.band.most_gaps(&self.batch.scoring);
-        (2 * gaps + 1).min(window.query_end + window.band.deletions)
+    /// The kind of lanes that trace it.
+    fn kind(&self) -> Option<usize> {
+        (self.key / KEYS_PER_KIND).checked_sub(1).map(|kind| kind as usize)
     }
 
-    /// Direction words of a window, none where it can't be traced.
-    fn words(&self, window: &Window) -> u64 {
+    /// Direction words.
+    fn words(&self) -> u64 {
         let words = |kind: usize| u64::from(TRACES[kind].width() / CELLS_PER_WORD);
-        self.kind(window).map_or(0, |kind| u64::from(window.query_end) * words(kind))
+        self.kind().map_or(0, |kind| u64::from(self.key % KEYS_PER_KIND) * words(kind))
+    }
+}
+
+/// The kind of lanes that trace a window.
+fn kind(window: &Window, scoring: &Scoring) -> Option<usize> {
+    let width = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 1;
+    let height = (2 * u64::from(window.query_end) + width) * scoring.gap_extend as u64;
+    let fits = (1..=MOST_ROWS).contains(&window.query_end)
+        && window.target_end > window.start
+        && height <= MOST_HEIGHT;
+    let held = || TRACES.iter().position(|trace| u64::from(trace.width()) >= width);
+    if fits { held() } else { None }
+}
+
+impl Plan<'_> {
+    fn new<'a>(batch: &'a Batch, windows: &'a [Window], variant: Variant) -> Plan<'a> {
+        let mut sizes = Vec::new();
+        let size = |window| Size::of(window, &batch.scoring);
+        windows.par_iter().with_min_len(WINDOWS).map(size).collect_into_vec(&mut sizes);
+        Plan { batch, windows, sizes, variant }
     }
 
     /// The windows of a job, from `first` on.
     fn range(&self, first: usize) -> Option<Range<usize>> {
         let mut words = 0;
-        let fits = |window: &&Window| {
-            words += self.words(window);
+        let fits = |size: &&Size| {
+            words += size.words();
             words <= JOB_WORDS
         };
-        let count = self.windows[first..].iter().take(JOB_WINDOWS).take_while(fits).count();
+        let count = self.sizes[first..].iter().take(JOB_WINDOWS).take_while(fits).count();
         (first < self.windows.len()).then(|| first..first + count.max(1))
     }
 
-    fn task(&self, window: &Window, first_word: u32) -> Task {
+    fn task(&self, window: &Window, path: Range<u32>) -> Task {
         let cols = window.target_end - window.start;
         Task {
             query: self.batch.queries.start(window.query as usize) as u32,
             rows: window.query_end,
             target_: self.batch.targets.start(window.target as usize) as u32 + window.start,
             cols,
-            own: self.path_words(window),
-            result: first_word,
+            own: path.end - path.start,
+            result: path.start,
             band_first: cols as i32 - window.query_end as i32 - window.band.deletions as i32,
             stored: window.band.deletions,
             ..Task::default()
@@ -85,23 +117,24 @@ impl Plan<'_> {
 
     /// A job for a range of windows, and where the path of each will lie: words, or none.
     fn job(&self, range: Range<usize>) -> (Job, Vec<Range<u32>>) {
-        let windows = &self.windows[range];
-        let keys: Vec<u32> =
-            windows.par_iter().with_min_len(WINDOWS).map(|window| self.key(window)).collect();
-        let mut places = Vec::with_capacity(windows.len());
+        let (windows, sizes) = (&self.windows[range.clone()], &self.sizes[range]);
         let mut end = 0;
-        for (window, key) in windows.iter().zip(&keys) {
+        let place = |size: &Size| {
             let first = end;
-            end += if *key > 0 { self.path_words(window) } else { 0 };
-            places.push(first..end);
-        }
+            end += size.path;
+            first..end
+        };
+        let places: Vec<Range<u32>> = sizes.iter().map(place).collect();
         let mut job = Job { output: u64::from(end) * 4, ..Job::default() };
+        let keys: Vec<u32> = sizes.iter().map(|size| size.key).collect();
         let order = counting_sort_descending(&keys, KEYS_PER_KIND * (TRACES.len() as u32 + 1));
-        let mut tasks = Vec::with_capacity(order.len() + TRACES.len() * (THREADS as usize + 1));
+        let padding = TRACES.len() * (THREADS as usize + 1) + TASK_ALIGNMENT;
+        let mut tasks = Vec::with_capacity(order.len() + padding);
         // How many workgroups there are of each kind, which the kernel finds in front.
         tasks.resize(TRACES.len(), Task::default());
-        for same in order.chunk_by(|a, b| kind_of(keys[*a as usize]) == kind_of(keys[*b as usize])) {
-            if let Some(kind) = kind_of(keys[same[0] as usize]) {
+        let kind = |place: u32| sizes[place as usize].kind();
+        for same in order.chunk_by(|a, b| kind(*a) == kind(*b)) {
+            if let Some(kind) = kind(same[0]) {
                 let trace = TRACES[kind];
                 let groups = same.len().div_ceil(trace.windows());
                 tasks[kind].rows = groups as u32;
@@ -115,11 +148,6 @@ impl Plan<'_> {
             job.push(Dispatch::new(self.variant, tasks).in_groups(groups));
         }
         (job, places)
-    }
-
-    /// What windows are sorted by: their kind, then their rows; 0 where they can't be traced.
-    fn key(&self, window: &Window) -> u32 {
-        self.kind(window).map_or(0, |kind| (kind as u32 + 1) * KEYS_PER_KIND + window.query_end)
     }
 
     /// The tasks of the windows at `order`, which one kind of lanes traces, the longest first; each workgroup with
@@ -140,16 +168,11 @@ impl Plan<'_> {
         };
         let groups: Vec<u32> = order.chunks(trace.windows()).map(room).collect();
         let task = move |(place, &window): (usize, &u32)| {
-            let task = self.task(&windows[window as usize], places[window as usize].start);
+            let task = self.task(&windows[window as usize], places[window as usize].clone());
             Task { directions: groups[place / trace.windows()], ..task }
         };
         order.par_iter().enumerate().with_min_len(WINDOWS).map(task)
     }
-}
-
-/// The kind of a window with this key.
-fn kind_of(key: u32) -> Option<usize> {
-    (key / KEYS_PER_KIND).checked_sub(1).map(|kind| kind as usize)
 }
 
 impl Gpu {
@@ -162,7 +185,7 @@ impl Gpu {
         let Some(&variant) = Variant::tiles(Kernel::Trace, scores).first() else {
             return Ok(Paths::none(windows.len()));
         };
-        let plan = Plan { batch, windows, variant };
+        let plan = Plan::new(batch, windows, variant);
         let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
         let inputs = self.inputs(batch, residues)?;
         let mut done = 0;
