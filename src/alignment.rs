@@ -86,6 +86,7 @@ pub struct Alignment {
 impl Alignment {
     /// The score of the path, counted anew from the sequences' codes; `None` when the path does not
     /// consume exactly its two intervals or leaves the sequences.
+    #[inline(always)]
     pub fn rescore(&self, query: &[u8], target: &[u8], scoring: &Scoring) -> Option<i64> {
         let (mut i, mut j) = (self.query_start as usize, self.target_start as usize);
         let mut score = 0i64;
@@ -124,6 +125,7 @@ pub struct Found {
 }
 
 /// Appends `len` steps of `op` to a path, joining it with an equal last run.
+#[inline(always)]
 pub fn push_run(cigar: &mut Cigar, len: u32, op: Op) {
     match cigar.last_mut() {
         _ if len == 0 => {}

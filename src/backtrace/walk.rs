@@ -81,6 +81,7 @@ impl Walk {
 }
 
 /// The alignment whose path has these runs, in target order, once it is seen to give its score.
+#[inline(always)]
 pub fn along(
     runs: impl Iterator<Item = (u32, Op)>,
     batch: &Batch,
