@@ -1,6 +1,5 @@
 //! A hit, an alignment, its path, and the total order that decides between equal scores.
 
-use crate::scoring::Scoring;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
@@ -83,36 +82,6 @@ pub struct Alignment {
     pub cigar: Cigar,
 }
 
-impl Alignment {
-    /// The score of the path, counted anew from the sequences' codes; `None` when the path does not
-    /// consume exactly its two intervals or leaves the sequences.
-    #[inline(always)]
-    pub fn rescore(&self, query: &[u8], target: &[u8], scoring: &Scoring) -> Option<i64> {
-        let (mut i, mut j) = (self.query_start as usize, self.target_start as usize);
-        let mut score = 0i64;
-        for &(len, op) in &self.cigar {
-            let len = len as usize;
-            match op {
-                Op::Match => {
-                    let (q, t) = (query.get(i..i + len)?, target.get(j..j + len)?);
-                    score += scoring.score_all(q, t);
-                    i += len;
-                    j += len;
-                }
-                Op::Insertion => {
-                    score -= scoring.gap_cost(len);
-                    i += len;
-                }
-                Op::Deletion => {
-                    score -= scoring.gap_cost(len);
-                    j += len;
-                }
-            }
-        }
-        (i == self.query_end as usize && j == self.target_end as usize).then_some(score)
-    }
-}
-
 /// What was found for one query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
@@ -125,7 +94,7 @@ pub struct Found {
 }
 
 /// Appends `len` steps of `op` to a path, joining it with an equal last run.
-#[inline(always)]
+#[inline]
 pub fn push_run(cigar: &mut Cigar, len: u32, op: Op) {
     match cigar.last_mut() {
         _ if len == 0 => {}

@@ -15,6 +15,7 @@ use crate::error::EngineError;
 use blocks::{Cuts, align_in_blocks};
 use rayon::prelude::*;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use straight::straight;
 use walk::{Walk, along};
 
@@ -40,68 +41,77 @@ pub fn align(
     batch: &Batch,
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
-    let mut found = Vec::new();
+    let mut sought = Sought { found: Vec::new(), missing: true };
     // A look at a diagonal is worth its time unless somebody else traces all paths in less.
     let look_first = engine.traces_on_host();
     if look_first {
-        find(wanted, &mut found, |wanted| look(batch, wanted))?;
+        sought.find(wanted, |wanted| look(batch, wanted))?;
     }
-    find(wanted, &mut found, |wanted| trace(engine, batch, wanted))?;
+    sought.find(wanted, |wanted| trace(engine, batch, wanted))?;
     if !look_first {
-        find(wanted, &mut found, |wanted| look(batch, wanted))?;
+        sought.find(wanted, |wanted| look(batch, wanted))?;
     }
-    find(wanted, &mut found, |wanted| fill(engine, batch, wanted))?;
-    let all: Option<Vec<Alignment>> = found.into_iter().collect();
+    sought.find(wanted, |wanted| fill(engine, batch, wanted))?;
+    let all: Option<Vec<Alignment>> = sought.found.into_iter().collect();
     all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
 }
 
-/// Those of some alignments that one way has found.
-type Part = Result<Vec<Option<Alignment>>, EngineError>;
+/// Alignments that were found, and whether some are still missing.
+struct Sought {
+    found: Vec<Option<Alignment>>,
+    missing: bool,
+}
 
-/// Finds some of the alignments that are missing; at first, where nothing is found, all of them are.
-fn find(
-    wanted: &[Wanted],
-    found: &mut Vec<Option<Alignment>>,
-    way: impl FnOnce(&[Wanted]) -> Part,
-) -> Result<(), EngineError> {
-    if found.is_empty() {
-        *found = way(wanted)?;
-        return Ok(());
+impl Sought {
+    /// Finds some of those that are missing; at first that is all of them.
+    fn find(
+        &mut self,
+        wanted: &[Wanted],
+        way: impl FnOnce(&[Wanted]) -> Result<Sought, EngineError>,
+    ) -> Result<(), EngineError> {
+        if self.found.is_empty() {
+            *self = way(wanted)?;
+        } else if self.missing {
+            let missing = wanted.iter().zip(&self.found).filter(|(_, found)| found.is_none());
+            let rest: Vec<Wanted> = missing.map(|(wanted, _)| *wanted).collect();
+            let more = way(&rest)?;
+            let missing = self.found.iter_mut().filter(|found| found.is_none());
+            missing.zip(more.found).for_each(|(found, more)| *found = more);
+            self.missing = more.missing;
+        }
+        Ok(())
     }
-    let missing = wanted.iter().zip(&*found).filter(|(_, found)| found.is_none());
-    let rest: Vec<Wanted> = missing.map(|(wanted, _)| *wanted).collect();
-    if !rest.is_empty() {
-        let more = way(&rest)?;
-        found.iter_mut().filter(|found| found.is_none()).zip(more).for_each(|(found, more)| *found = more);
-    }
-    Ok(())
 }
 
 /// What `one` finds of each, on all threads.
 fn each(
     wanted: &[Wanted],
     one: impl Fn(usize, &Wanted) -> Result<Option<Alignment>, EngineError> + Sync,
-) -> Part {
-    let failure = OnceLock::new();
+) -> Result<Sought, EngineError> {
+    let (failure, missing) = (OnceLock::new(), AtomicBool::new(false));
     let one = |(place, wanted)| {
-        one(place, wanted).unwrap_or_else(|error| {
+        let found = one(place, wanted).unwrap_or_else(|error| {
             // The first is enough.
             let _ = failure.set(error);
             None
-        })
+        });
+        if found.is_none() {
+            missing.store(true, Ordering::Relaxed);
+        }
+        found
     };
     let mut found = Vec::new();
     wanted.par_iter().enumerate().with_min_len(WALKS).map(one).collect_into_vec(&mut found);
-    failure.into_inner().map_or(Ok(found), Err)
+    failure.into_inner().map_or(Ok(Sought { found, missing: missing.into_inner() }), Err)
 }
 
 /// Those whose paths have no gap.
-fn look(batch: &Batch, wanted: &[Wanted]) -> Part {
+fn look(batch: &Batch, wanted: &[Wanted]) -> Result<Sought, EngineError> {
     each(wanted, |_, wanted| straight(batch, wanted))
 }
 
 /// Those whose paths the engine walks by itself.
-fn trace(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Part {
+fn trace(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Result<Sought, EngineError> {
     let mut windows = Vec::new();
     wanted.par_iter().with_min_len(WALKS).map(|wanted| wanted.window).collect_into_vec(&mut windows);
     let paths = engine.trace(batch, &windows)?;
@@ -109,8 +119,9 @@ fn trace(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Part {
 }
 
 /// All of them, walked here.
-fn fill(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Part {
-    Ok(align_filled(engine, batch, wanted)?.into_iter().map(Some).collect())
+fn fill(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Result<Sought, EngineError> {
+    let found = align_filled(engine, batch, wanted)?.into_iter().map(Some).collect();
+    Ok(Sought { found, missing: false })
 }
 
 /// The alignments of `wanted`, in their order, all walked here. Directions are filled in groups that

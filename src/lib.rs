@@ -108,7 +108,6 @@
 //! let cigar: String = best.cigar.iter().map(|&(len, op)| format!("{len}{}", letter(op))).collect();
 //! assert_eq!(cigar, "10M2D12M");
 //! assert_eq!((best.score, best.target_start, best.target_end), (36, 2, 26));
-//! assert_eq!(best.rescore(batch.query(0), batch.target(0), &batch.scoring), Some(36));
 //! # Ok::<(), swalign::error::EngineError>(())
 //! ```
 

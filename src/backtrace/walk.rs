@@ -74,45 +74,55 @@ impl Walk {
         self.cols -= u32::from(op != Op::Insertion);
     }
 
-    /// The alignment, once its rescored path is seen to give its score.
+    /// The alignment, once its path is seen to give its score.
     pub fn finish(&self, batch: &Batch, wanted: &Wanted) -> Result<Alignment, EngineError> {
-        along(self.reversed.iter().rev().copied(), batch, wanted)
+        along(self.reversed.iter().copied(), batch, wanted)
     }
 }
 
-/// The alignment whose path has these runs, in target order, once it is seen to give its score.
-#[inline(always)]
+/// The alignment whose path has these runs, from its end, once they are seen to give its score: what they are worth
+/// is counted anew from the sequences' codes.
+#[inline]
 pub fn along(
     runs: impl Iterator<Item = (u32, Op)>,
     batch: &Batch,
     wanted: &Wanted,
 ) -> Result<Alignment, EngineError> {
+    let window = &wanted.window;
+    let (query, target) = (batch.query(window.query), batch.target(window.target));
+    let (mut row, mut col) = (window.query_end as usize, window.target_end as usize);
+    let mut score = 0;
     let mut cigar = Cigar::new();
-    let (mut rows, mut cols) = (0, 0);
     for (len, op) in runs {
-        rows += if op == Op::Deletion { 0 } else { u64::from(len) };
-        cols += if op == Op::Insertion { 0 } else { u64::from(len) };
+        let (behind_row, behind_col) = (row, col);
+        let back =
+            |end: usize, first: u32| end.checked_sub(len as usize).filter(|&start| start >= first as usize);
+        let outside = || EngineError::Wrong("a path leaves its window".to_string());
+        if op != Op::Deletion {
+            row = back(row, 0).ok_or_else(outside)?;
+        }
+        if op != Op::Insertion {
+            col = back(col, window.start).ok_or_else(outside)?;
+        }
+        score += match op {
+            Op::Match => batch.scoring.score_all(&query[row..behind_row], &target[col..behind_col]),
+            Op::Insertion | Op::Deletion => -batch.scoring.gap_cost(len as usize),
+        };
         push_run(&mut cigar, len, op);
     }
-    let window = &wanted.window;
-    let before = |end: u32, taken: u64| u64::from(end).checked_sub(taken).map(|start| start as u32);
-    let outside = || EngineError::Wrong("a path leaves its window".to_string());
-    let alignment = Alignment {
+    if score != i64::from(wanted.score) {
+        let problem = format!("a path of score {score} was found for a hit of score {}", wanted.score);
+        return Err(EngineError::Wrong(problem));
+    }
+    cigar.reverse();
+    Ok(Alignment {
         strand: wanted.strand,
         target: window.target,
         score: wanted.score,
-        query_start: before(window.query_end, rows).ok_or_else(outside)?,
+        query_start: row as u32,
         query_end: window.query_end,
-        target_start: before(window.target_end, cols).ok_or_else(outside)?,
+        target_start: col as u32,
         target_end: window.target_end,
         cigar,
-    };
-    let rescored = alignment.rescore(batch.query(window.query), batch.target(window.target), &batch.scoring);
-    if rescored == Some(i64::from(wanted.score)) {
-        return Ok(alignment);
-    }
-    Err(EngineError::Wrong(format!(
-        "a path of score {rescored:?} was found for a hit of score {}",
-        wanted.score
-    )))
+    })
 }

@@ -52,22 +52,24 @@ impl Paths {
         self.places.extend(behind.places.into_iter().map(|(part, place)| (part + parts, place)));
     }
 
-    /// Runs of window `index` in target order; `None` where it has no path.
+    /// Runs of window `index`, from the end of its path; `None` where it has none.
     pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, Op)> + '_> {
         let (part, place) = self.places.get(index)?;
         let words = (**self.parts.get(*part as usize)?).as_ref();
         let words = words.get(place.start as usize..place.end as usize)?;
-        let runs = words.iter().position(|&word| word == 0).unwrap_or(words.len());
-        let run = |&word: &u32| {
-            let op = match Source::of(word as u8) {
-                Source::Insertion => Op::Insertion,
-                Source::Deletion => Op::Deletion,
-                Source::Diagonal | Source::Stop => Op::Match,
-            };
-            (word >> SOURCE_BITS, op)
-        };
-        (!words.is_empty()).then(|| words[..runs].iter().rev().map(run))
+        (!words.is_empty()).then(|| words.iter().map_while(|&word| run_of(word)))
     }
+}
+
+/// The run that a word stands for, if it does.
+fn run_of(word: u32) -> Option<(u32, Op)> {
+    let op = match Source::of(word as u8) {
+        Source::Stop => return None,
+        Source::Diagonal => Op::Match,
+        Source::Deletion => Op::Deletion,
+        Source::Insertion => Op::Insertion,
+    };
+    Some((word >> SOURCE_BITS, op))
 }
 
 #[cfg(test)]
@@ -85,7 +87,7 @@ mod tests {
         assert_eq!(runs(&[0]), []);
         let three = [(2, Source::Insertion), (1 << 29, Source::Deletion), (1, Source::Diagonal)]
             .map(|(len, source)| run_word(len, source));
-        let expected = [(1, Op::Match), (1 << 29, Op::Deletion), (2, Op::Insertion)];
+        let expected = [(2, Op::Insertion), (1 << 29, Op::Deletion), (1, Op::Match)];
         assert_eq!(runs(&three), expected, "no room for a zero");
         assert_eq!(runs(&[three[0], three[1], three[2], 0, 7]), expected);
         assert!(Paths::none(2).runs(1).is_none() && Paths::none(0).runs(0).is_none());
