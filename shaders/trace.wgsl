@@ -84,37 +84,24 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
     var kind = 0u;
     var len = 0u;
     var count = 0u;
-    var going = row >= 0 && place >= 0 && place < cells;
-    while (going) {
-        // Most steps go to the row above and keep their place: the words of four rows come at once, so that only one
-        // step in four waits for memory.
-        let last_row = row;
-        let block = place / 8;
-        let at = first + u32(block) * word_stride;
-        let words = vec4<u32>(
-            directions[at + u32(row) * row_stride],
-            directions[at + u32(max(row - 1, 0)) * row_stride],
-            directions[at + u32(max(row - 2, 0)) * row_stride],
-            directions[at + u32(max(row - 3, 0)) * row_stride],
-        );
-        while (going && last_row - row < 4 && place / 8 == block) {
-            let bits = words[last_row - row] >> (4u * (u32(place) % 8u));
-            let goes_on = (layer == DELETION && (bits & 4u) != 0u) || (layer == INSERTION && (bits & 8u) != 0u);
-            layer = select(bits & 3u, layer, goes_on);
+    while (row >= 0 && place >= 0 && place < cells) {
+        let at = first + u32(row) * row_stride + u32(place) / 8u * word_stride;
+        let bits = directions[at] >> (4u * (u32(place) % 8u));
+        let goes_on = (layer == DELETION && (bits & 4u) != 0u) || (layer == INSERTION && (bits & 8u) != 0u);
+        if (!goes_on) {
+            layer = bits & 3u;
             if (layer == 0u) {
-                going = false;
                 break;
             }
-            if (layer != kind) {
-                count += leave_run(task, count, len, kind);
-                kind = layer;
-                len = 0u;
-            }
-            len++;
-            row -= select(1, 0, layer == DELETION);
-            place += select(0, 1, layer == INSERTION) - select(0, 1, layer == DELETION);
-            going = row >= 0 && place >= 0 && place < cells;
         }
+        if (layer != kind) {
+            count += leave_run(task, count, len, kind);
+            kind = layer;
+            len = 0u;
+        }
+        len++;
+        row -= select(1, 0, layer == DELETION);
+        place += select(0, 1, layer == INSERTION) - select(0, 1, layer == DELETION);
     }
     count += leave_run(task, count, len, kind);
     if (count < task.own) {

@@ -317,7 +317,7 @@ pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
 /// behind, and of engines side by side that have to wait for each other.
 pub fn pieces_agree(engines: [&mut dyn Engine; 2]) {
     /// Residues of a piece, four bits each.
-    const PIECE: usize = 2 << 20;
+    const PIECE: usize = 8 << 20;
     let mut random = Random::new(77);
     let target = random.codes(2 * PIECE + 5000, 4);
     let ends = [2 * PIECE + 5000, 2 * PIECE + 60, 2 * PIECE, PIECE + 1, PIECE, PIECE - 7, 100];

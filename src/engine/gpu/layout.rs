@@ -1,6 +1,7 @@
 //! What host and kernels share: the task record, the codes that stand for no letter, the bindings.
 //! The WGSL text of all of it is made here.
 
+use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use crate::scoring::Matrix;
 use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
@@ -198,7 +199,7 @@ impl Letters {
         let codes = &codes[codes.len().min(words.start * each)..codes.len().min(words.end * each)];
         let packed: &mut [u8] = bytemuck::cast_slice_mut(packed);
         let used = match self {
-            Letters::Nucleotides => pack_nucleotides(codes, packed, ambiguous),
+            Letters::Nucleotides => InstructionSet::best().run(Nucleotides { codes, packed, ambiguous }),
             Letters::Codes => {
                 packed[..codes.len()].copy_from_slice(codes);
                 codes.len()
@@ -230,22 +231,33 @@ impl Letters {
     }
 }
 
-/// Packs two nucleotide codes into each byte, those above 3 as `ambiguous`; the bytes that they take.
-fn pack_nucleotides(codes: &[u8], packed: &mut [u8], ambiguous: u8) -> usize {
-    let ambiguous = u16::from(ambiguous) * 0x101;
-    // In two halves of a number, so that the loop becomes vectors.
-    let pack = |pair: [u8; 2]| {
-        let pair = u16::from_le_bytes(pair);
-        let above = ((pair >> 2 | pair >> 3) & 0x101) * 15;
-        let pair = pair & !above | ambiguous & above;
-        (pair | pair >> 4) as u8
-    };
-    let (pairs, last) = codes.as_chunks();
-    packed.iter_mut().zip(pairs).for_each(|(byte, &pair)| *byte = pack(pair));
-    if let [last] = last {
-        packed[pairs.len()] = pack([*last, 0]);
+/// Packs two nucleotide codes into each byte, those above 3 as `ambiguous`; the answer is the bytes that they take.
+struct Nucleotides<'a> {
+    codes: &'a [u8],
+    packed: &'a mut [u8],
+    ambiguous: u8,
+}
+
+impl Kernel for Nucleotides<'_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> usize {
+        let ambiguous = u16::from(self.ambiguous) * 0x101;
+        // In two halves of a number, so that the loop becomes vectors.
+        let pack = |pair: [u8; 2]| {
+            let pair = u16::from_le_bytes(pair);
+            let above = ((pair >> 2 | pair >> 3) & 0x101) * 15;
+            let pair = pair & !above | ambiguous & above;
+            (pair | pair >> 4) as u8
+        };
+        let (pairs, last) = self.codes.as_chunks();
+        self.packed.iter_mut().zip(pairs).for_each(|(byte, &pair)| *byte = pack(pair));
+        if let [last] = last {
+            self.packed[pairs.len()] = pack([*last, 0]);
+        }
+        pairs.len() + last.len()
     }
-    pairs.len() + last.len()
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use wgpu::BufferUsages;
 
-/// Words of the targets that are sent in one go, 1 MiB: nobody waits long for what another one sends.
-const PIECE_WORDS: usize = 1 << 18;
+/// Words of the targets that are sent in one go: 4 MiB.
+const PIECE_WORDS: usize = 1 << 20;
 
 /// Which sequences a buffer holds, and how they are packed.
 #[derive(Clone)]
