@@ -41,7 +41,7 @@ pub fn align(
     batch: &Batch,
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
-    let mut sought = Sought { found: Vec::new(), missing: true };
+    let mut sought = Sought { found: Vec::new(), missing: !wanted.is_empty() };
     // A look at a diagonal is worth its time unless somebody else traces all paths in less.
     let look_first = engine.traces_on_host();
     if look_first {
@@ -69,9 +69,12 @@ impl Sought {
         wanted: &[Wanted],
         way: impl FnOnce(&[Wanted]) -> Result<Sought, EngineError>,
     ) -> Result<(), EngineError> {
+        if !self.missing {
+            return Ok(());
+        }
         if self.found.is_empty() {
             *self = way(wanted)?;
-        } else if self.missing {
+        } else {
             let missing = wanted.iter().zip(&self.found).filter(|(_, found)| found.is_none());
             let rest: Vec<Wanted> = missing.map(|(wanted, _)| *wanted).collect();
             let more = way(&rest)?;
