@@ -26,6 +26,8 @@ const FILL_BYTES: u64 = 16 << 20;
 const WINDOW_BYTES: u64 = 48 << 20;
 /// Paths that a thread walks in one go, at least.
 const WALKS: usize = 64;
+/// Paths that tell what most are like.
+const SAMPLE: usize = 64;
 
 /// A hit whose path is wanted, with the part of the matrix that holds it.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +44,8 @@ pub fn align(
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
     let mut sought = Sought { found: Vec::new(), missing: !wanted.is_empty() };
-    // A look at a diagonal is worth its time unless somebody else traces all paths in less.
-    let look_first = engine.traces_on_host();
+    // A look at a diagonal is worth its time unless somebody else traces paths in less, and few of them have no gap.
+    let look_first = engine.traces_on_host() || most_are_straight(batch, wanted);
     if look_first {
         sought.find(wanted, |wanted| look(batch, wanted))?;
     }
@@ -54,6 +56,13 @@ pub fn align(
     sought.find(wanted, |wanted| fill(engine, batch, wanted))?;
     let all: Option<Vec<Alignment>> = sought.found.into_iter().collect();
     all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
+}
+
+/// Whether about half of the paths or more have no gap, by some of them.
+fn most_are_straight(batch: &Batch, wanted: &[Wanted]) -> bool {
+    let some = wanted.iter().step_by(wanted.len().div_ceil(SAMPLE).max(1));
+    let straight = some.clone().filter(|wanted| matches!(straight(batch, wanted), Ok(Some(_))));
+    2 * straight.count() >= some.count()
 }
 
 /// Alignments that were found, and whether some are still missing.

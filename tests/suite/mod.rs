@@ -9,7 +9,7 @@ pub mod lanes;
 
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Hit, Strand};
+use swalign::alignment::{Alignment, Cigar, Hit, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::blocks::{Cuts, align_in_blocks};
 use swalign::backtrace::{self, Wanted};
@@ -149,6 +149,16 @@ pub fn paths_agree(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits:
             assert_eq!(found, expected, "{case}, {way}: {:?}", batch.scoring);
         }
         assert_eq!(found.len(), expected.len(), "{case}");
+    }
+    // Those without gaps too, which an engine may not be asked for.
+    let windows: Vec<Window> = wanted.iter().map(|wanted| wanted.window).collect();
+    let paths = engine.trace(batch, &windows).unwrap();
+    for (index, expected) in expected.iter().enumerate() {
+        if let Some(runs) = paths.runs(index) {
+            let mut cigar: Cigar = runs.collect();
+            cigar.reverse();
+            assert_eq!(cigar, expected.cigar, "{case}, traced: {:?}", batch.scoring);
+        }
     }
 }
 
