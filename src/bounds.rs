@@ -51,16 +51,22 @@ fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
 /// The band of every alignment of score `score` that ends behind the query residues `codes`: what
 /// they could have scored but did not is the most that its gaps can have cost.
 pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
-    let of = |(most, cheapest)| band_of(codes.len(), most - i64::from(score), cheapest, scoring);
     if let Substitution::Equal { match_, .. } = scoring.substitution {
         // As if every residue were one that can match, which nearly all are.
-        let most = i64::from(match_.max(0));
-        let band = of((codes.len() as i64 * most, most));
+        let each = i64::from(match_.max(0));
+        let lost = codes.len() as i64 * each - i64::from(score);
+        let band = band_of(codes.len(), lost, each, scoring);
         if band.deletions <= NARROW {
             return band;
         }
     }
-    of(potentials(codes, scoring))
+    narrowest_band(codes, score, scoring)
+}
+
+/// The same, with a look at each residue.
+fn narrowest_band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
+    let (most, cheapest) = potentials(codes, scoring);
+    band_of(codes.len(), most - i64::from(score), cheapest, scoring)
 }
 
 /// The band of a path in `rows` query rows that loses at most `lost` to gaps, and with each inserted residue
@@ -77,7 +83,7 @@ fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
 /// The most target residues that an alignment of score at least `score` can cover with the query
 /// residues `codes`.
 pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
-    band(codes, score, scoring).deletions.saturating_add(codes.len() as u32)
+    narrowest_band(codes, score, scoring).deletions.saturating_add(codes.len() as u32)
 }
 
 #[cfg(test)]
