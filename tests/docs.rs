@@ -52,3 +52,21 @@ fn the_command_line_is_documented() {
          write it anew with: SWALIGN_WRITE_DOCS=1 cargo test --test docs"
     );
 }
+
+#[test]
+fn the_first_command_says_what_the_readme_has_it_say() {
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let line = |begin: &str, part: &str| {
+        let found = readme.lines().find(|line| line.starts_with(begin) && line.contains(part));
+        found.unwrap_or_else(|| panic!("README.md has no line with {begin} and {part}")).to_string()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let asked = line("cargo run --release -- ", " -o ");
+    let inputs = asked.split(' ').skip_while(|word| *word != "--").skip(1).take_while(|word| *word != "-o");
+    let output = folder.path().join("out.sam");
+    let outcome = finish(command(&repository()).args(inputs).arg("-o").arg(output));
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    // The time follows.
+    let summary = line("swalign: ", " cells in").trim_end_matches("...").to_string();
+    assert!(outcome.stderr.contains(&summary), "{summary}\n{}", outcome.stderr);
+}
