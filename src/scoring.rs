@@ -220,30 +220,17 @@ impl Matrix {
 fn matches(query: &[u8], target: &[u8]) -> i64 {
     /// So many are compared at once: a length that the compiler knows.
     const LANES: usize = 16;
-    /// Any stretch of as many has its ones behind.
-    const LAST: [u8; 2 * LANES] = {
-        let mut last = [0; 2 * LANES];
-        let mut place = LANES;
-        while place < 2 * LANES {
-            last[place] = 1;
-            place += 1;
-        }
-        last
-    };
     let same = |(q, t): (&u8, &u8)| u8::from(q == t) & u8::from(*q < 4);
     let len = query.len().min(target.len());
     let (queries, last_of_query) = query[..len].as_chunks::<LANES>();
     let (targets, last_of_target) = target[..len].as_chunks::<LANES>();
     let count = |(q, t): (&[u8; LANES], &[u8; LANES])| i64::from(q.iter().zip(t).map(same).sum::<u8>());
     let first: i64 = queries.iter().zip(targets).map(count).sum();
-    // What is left is compared together with some of those before it.
-    if let (Some(q), Some(t), Some(last)) = (
-        query[..len].last_chunk::<LANES>(),
-        target[..len].last_chunk(),
-        LAST[last_of_query.len()..].first_chunk::<LANES>(),
-    ) {
-        let kept = |(both, last): ((&u8, &u8), &u8)| same(both) & last;
-        return first + i64::from(q.iter().zip(t as &[u8; LANES]).zip(last).map(kept).sum::<u8>());
+    // What is left is compared together with some of those before it, which don't count again.
+    let counted = (LANES - last_of_query.len()) as u8;
+    if let (Some(q), Some(t)) = (query[..len].last_chunk::<LANES>(), target[..len].last_chunk::<LANES>()) {
+        let last = (0u8..).zip(q.iter().zip(t)).map(|(place, both)| same(both) & u8::from(place >= counted));
+        return first + i64::from(last.sum::<u8>());
     }
     first + i64::from(last_of_query.iter().zip(last_of_target).map(same).sum::<u8>())
 }
@@ -261,6 +248,18 @@ mod tests {
 
     fn code(alphabet: Alphabet, letter: u8) -> u8 {
         alphabet.code(letter).unwrap()
+    }
+
+    #[test]
+    fn stretches_score_as_their_residues_do() {
+        let scoring = Scoring::dna(3, 5, 6, 1);
+        let query: Vec<u8> = (0..70u32).map(|k| (k * k % 7 % 5) as u8).collect();
+        let target: Vec<u8> = (0..70u32).map(|k| (k * k % 11 % 5) as u8).collect();
+        for (start, end) in (0..70).flat_map(|start| (start..=70).map(move |end| (start, end))) {
+            let (query, target) = (&query[start..end], &target[start..end]);
+            let each = query.iter().zip(target).map(|(&q, &t)| i64::from(scoring.score(q, t)));
+            assert_eq!(scoring.score_all(query, target), each.sum::<i64>(), "{start}..{end}");
+        }
     }
 
     #[test]

@@ -126,3 +126,34 @@ pub fn along(
         cigar,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::Strand;
+    use crate::bounds::Band;
+    use crate::scoring::Scoring;
+    use std::sync::Arc;
+
+    #[test]
+    fn runs_that_can_not_be_the_path_are_errors() {
+        let batch = Batch {
+            queries: Arc::new([&[0u8, 1, 2, 3, 0][..]].into_iter().collect()),
+            targets: Arc::new([&[3u8, 0, 1, 2, 2, 3, 0][..]].into_iter().collect()),
+            scoring: Arc::new(Scoring::dna(4, 4, 2, 1)),
+        };
+        let band = Band { deletions: 9, insertions: 9 };
+        let window = Window { query: 0, target: 0, start: 1, query_end: 5, target_end: 7, band };
+        let found = |score, runs: &[(u32, Op)]| {
+            along(runs.iter().copied(), &batch, &Wanted { window, strand: Strand::Forward, score })
+        };
+        let runs = [(2, Op::Match), (1, Op::Deletion), (3, Op::Match)];
+        let alignment = found(17, &runs).unwrap();
+        assert_eq!((alignment.query_start, alignment.target_start), (0, 1));
+        assert_eq!(&alignment.cigar[..], [(3, Op::Match), (1, Op::Deletion), (2, Op::Match)]);
+        let wrong = |score, runs: &[(u32, Op)]| matches!(found(score, runs), Err(EngineError::Wrong(_)));
+        assert!(wrong(18, &runs) && wrong(16, &runs) && wrong(17, &runs[..2]) && wrong(17, &[]));
+        assert!(wrong(17, &[(2, Op::Match), (1, Op::Deletion), (4, Op::Match)]), "before the query");
+        assert!(wrong(17, &[(7, Op::Deletion)]) && wrong(17, &[(u32::MAX, Op::Insertion)]));
+    }
+}
