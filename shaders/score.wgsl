@@ -3,7 +3,7 @@
 
 //!slot bindings
 // For each task: score, query row, column of its best cell, counted from the tile's first ones; score
-// 0 where there is none.
+// 0 where there is none. The last word is 1 where it waited in vain for the strip above, so that nothing of it holds.
 @group(0) @binding(5) var<storage, read_write> results: array<vec4<i32>>;
 //!if SHUFFLE
 //!else
@@ -71,5 +71,11 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
     }
 //!end
     if (lane == 0u && task.cols > 0u) {
-        results[task.result] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, 0);
+//!if CHAINED
+        // Lane 0 is who waits. Some drivers end loops that take long.
+        let last = i32(gave_up || step < steps);
+//!else
+        let last = 0;
+//!end
+        results[task.result] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, last);
     }

@@ -14,11 +14,26 @@
         letter = select(passed, fresh, lane == 0u);
         var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
 //!if EDGES
+//!if CHAINED
+        if (step % RUN == 0u) {
+            let mine = min(step + lane % RUN, last_col);
+            var there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_mark));
+            for (var asked = 0u; !there && !gave_up && asked < patience; asked++) {
+                next_run = passed_down(place_of(task.result - 1u, task.horizontal + mine));
+                there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_mark));
+            }
+            gave_up |= !there;
+            run = select(vec2<i32>(0, 0), unmarked(next_run), mine < entering_columns);
+            next_run = passed_down(place_of(task.result - 1u, task.horizontal + min(step + RUN + lane % RUN, last_col)));
+        }
+        let entering = subgroupShuffle(run, step % RUN);
+//!else
         if (step % LANES == 0u) {
             run = next_run;
             next_run = edges[task.horizontal + min(step + LANES + lane, last_col)] * SCALE;
         }
         let entering = subgroupShuffle(run, invocation - lane + step % LANES);
+//!end
 //!end
 //!else
         let place = task.target_ + select(0u, col, inside);
@@ -32,8 +47,21 @@
 //!if SHUFFLE
             up = entering;
 //!else
+//!if CHAINED
+            up = vec2<i32>(0, 0);
+            if (step < min(entering_columns, task.cols)) {
+                let place = place_of(task.result - 1u, task.horizontal + step);
+                var passed = passed_down(place);
+                for (var asked = 0u; !is_there(passed, entering_mark) && !gave_up && asked < patience; asked++) {
+                    passed = passed_down(place);
+                }
+                gave_up |= !is_there(passed, entering_mark);
+                up = unmarked(passed);
+            }
+//!else
             up = above;
             above = edges[task.horizontal + min(step + 1u, last_col)] * SCALE;
+//!end
 //!end
 //!else
             up = vec2<i32>(0, 0);
@@ -108,7 +136,13 @@
 //!end
 //!if EDGES
         if (lane == LANES - 1u) {
+//!if CHAINED
+            let place = place_of(task.result, task.horizontal + col);
+            atomicStore(&chain[place], marked(h$last, leaving_mark));
+            atomicStore(&chain[place + 1u], marked(f, leaving_mark));
+//!else
             edges[below + col] = vec2<i32>(h$last, f) / SCALE;
+//!end
         }
 //!end
 //!if GUARDED

@@ -23,6 +23,11 @@
 // in the same place.
 @group(0) @binding(3) var<storage, read_write> edges: array<vec2<i32>>;
 //!end
+//!if CHAINED
+// How many tasks are taken, and how often somebody asks in vain before he gives up; then for each column H and F of
+// the last rows of two strips, in turns. A mark below the value says whose it is.
+@group(0) @binding(7) var<storage, read_write> chain: array<atomic<u32>>;
+//!end
 //!if PROFILE
 // Substitution scores, a byte each: [query code][target code].
 @group(0) @binding(4) var<storage, read> scores: array<u32>;
@@ -35,6 +40,12 @@ override MISMATCH: i32 = -1;
 override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
 
+//!if CHAINED
+//!if SHUFFLE
+//!else
+var<workgroup> taken: u32;
+//!end
+//!end
 //!if SHUFFLE
 //!else
 // What each thread published in even and odd steps, one place behind its own.
@@ -112,6 +123,29 @@ fn target_letters(task: Task, col: u32) -> u32 {
 }
 //!end
 
+//!if CHAINED
+// The mark of what a strip leaves, and where it leaves it.
+fn mark_of(strip: u32) -> u32 {
+    return strip / 2u % (MARKS - 1u) + 1u;
+}
+fn place_of(strip: u32, col: u32) -> u32 {
+    return CHAIN_HEAD + (col * 2u + strip % 2u) * 2u;
+}
+// Each word says for itself whether it is there: nothing orders one before the other.
+fn passed_down(place: u32) -> vec2<u32> {
+    return vec2<u32>(atomicLoad(&chain[place]), atomicLoad(&chain[place + 1u]));
+}
+fn is_there(passed: vec2<u32>, mark: u32) -> bool {
+    return all((passed & vec2<u32>(MARKS - 1u)) == vec2<u32>(mark));
+}
+fn marked(value: i32, mark: u32) -> u32 {
+    return bitcast<u32>(value / (SCALE / i32(MARKS))) | mark;
+}
+fn unmarked(passed: vec2<u32>) -> vec2<i32> {
+    return bitcast<vec2<i32>>(passed & vec2<u32>(~(MARKS - 1u))) * (SCALE / i32(MARKS));
+}
+//!end
+
 @compute @workgroup_size(THREADS)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -124,12 +158,31 @@ fn main(
     @builtin(local_invocation_index) thread: u32,
 //!end
 ) {
+//!if SHUFFLE
+    let thread = subgroup * subgroup_size + invocation;
+//!end
+//!if CHAINED
+    // Tasks are taken in their order, so whoever a strip waits for has begun before it.
+//!if SHUFFLE
+    var taken = 0u;
+    if (thread == 0u) {
+        taken = atomicAdd(&chain[0], 1u);
+    }
+    let first_task = subgroupBroadcastFirst(taken);
+//!else
+    if (thread == 0u) {
+        taken = atomicAdd(&chain[0], 1u);
+    }
+    let first_task = workgroupUniformLoad(&taken);
+//!end
+    if (first_task >= arrayLength(&tasks) || tasks[first_task].cols == 0u) {
+        return;
+    }
+//!else
     let first_task = (group.y * grid.x + group.x) * PAIRS;
     if (first_task >= arrayLength(&tasks)) {
         return;
     }
-//!if SHUFFLE
-    let thread = subgroup * subgroup_size + invocation;
 //!end
     let lane = thread % LANES;
     let task = tasks[first_task + thread / LANES];
@@ -191,6 +244,19 @@ fn main(
     // What enters from above is read before the first lane comes there; the last lane comes to write there
     // later.
     let last_col = max(task.cols, 1u) - 1u;
+//!if CHAINED
+    // What a strip above leaves is waited for; columns that none leaves hold zeros.
+    let entering_columns = u32(task.band_first);
+    let entering_mark = mark_of(task.result - 1u);
+    let leaving_mark = mark_of(task.result);
+    let patience = atomicLoad(&chain[1]);
+    var gave_up = false;
+//!if SHUFFLE
+    // That of a run of columns, one a lane, and of the run behind it.
+    var next_run = passed_down(place_of(task.result - 1u, task.horizontal + min(lane % RUN, last_col)));
+    var run = vec2<i32>(0, 0);
+//!end
+//!else
 //!if SHUFFLE
     // That of a run of columns, one a lane, and of the run behind it: a lane that read its own column would wait
     // for memory in every step.
@@ -199,6 +265,7 @@ fn main(
 //!else
     // That of the next column.
     var above = edges[task.horizontal] * SCALE;
+//!end
 //!end
 //!end
 //!insert state

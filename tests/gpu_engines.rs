@@ -5,10 +5,15 @@ mod common;
 mod suite;
 
 use std::sync::Arc;
-use swalign::engine::gpu::{Card, Gpu, Tuning};
+use swalign::engine::gpu::{Card, Chains, Gpu, Tuning};
 
 /// Leaves nothing to the host, and takes few tiles for many.
-const ALONE: Tuning = Tuning { few_cells: 0, few_tiles: 0, many_tiles: u64::MAX };
+const ALONE: Tuning = Tuning { few_cells: 0, few_tiles: 0, many_tiles: u64::MAX, chains: NEVER };
+/// Chains without end, on any device.
+const CHAINS: Chains =
+    Chains { strips: usize::MAX, cols: u32::MAX, cells: u64::MAX, patience: u32::MAX, everywhere: true };
+/// None at all on a device that chains them everywhere alone.
+const NEVER: Chains = Chains { everywhere: false, ..CHAINS };
 
 fn card(checked: bool) -> Arc<Card> {
     Card::open(Some(&common::test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
@@ -35,6 +40,20 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
 fn gpu_agrees_on_grids() {
     suite::grids_agree(&mut gpu());
     suite::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_on_chains() {
+    let chained = |checked: bool, chains: Chains| {
+        Gpu::new(card(checked)).tuned(Tuning { few_tiles: usize::MAX, chains, ..ALONE })
+    };
+    // In strips of 128, 256 and 512 rows, in one dispatch and in many.
+    suite::grids_agree(&mut chained(false, CHAINS));
+    suite::grids_agree(&mut chained(true, Chains { strips: 0, cols: 700, ..CHAINS }));
+    suite::grids_agree(&mut chained(true, Chains { strips: 4, cols: 700, cells: 100_000, ..CHAINS }));
+    // Who does not wait at all finds nothing, and the job is done in another way.
+    suite::grids_agree(&mut chained(false, Chains { patience: 0, ..CHAINS }));
 }
 
 #[test]

@@ -37,6 +37,7 @@ use rayon::prelude::*;
 use resident::{Held, Resident};
 use shader::Scores;
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use upload::Staging;
@@ -57,6 +58,8 @@ pub struct Card {
     staging: Staging,
     targets: Mutex<Option<Arc<Resident>>>,
     kernels: scan::Kernels,
+    /// Whether strips may be chained: until one has waited in vain.
+    chains: AtomicBool,
 }
 
 impl Card {
@@ -87,6 +90,7 @@ impl Card {
             staging: Staging::default(),
             targets: Mutex::new(None),
             kernels: scan::Kernels::default(),
+            chains: AtomicBool::new(true),
         })
     }
 
@@ -143,11 +147,40 @@ pub struct Tuning {
     pub few_tiles: usize,
     /// A sweep of more tiles is done in several jobs; so many have 96 MiB of tasks.
     pub many_tiles: u64,
+    pub chains: Chains,
+}
+
+/// Chained strips: tiles that wait for what the ones above leave while all of them run.
+#[derive(Clone, Copy, Debug)]
+pub struct Chains {
+    /// Strips side by side, as long as fewer can be had by more rows in each.
+    pub strips: usize,
+    /// Columns of a strip in one dispatch.
+    pub cols: u32,
+    /// Cells of a dispatch, which nothing can cut short: a few hundredths of a second for a quick device, and for a
+    /// slow one less than a watchdog grants.
+    pub cells: u64,
+    /// How often a strip asks in vain before the job is done in another way: a device may let strips wait for one
+    /// that it does not run at all.
+    pub patience: u32,
+    /// Whether there are chains on devices, too, whose lanes don't exchange values inside a subgroup.
+    pub everywhere: bool,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
-        Tuning { few_cells: 1 << 22, few_tiles: 1 << 10, many_tiles: 1 << 21 }
+        Tuning {
+            few_cells: 1 << 22,
+            few_tiles: 1 << 10,
+            many_tiles: 1 << 21,
+            chains: Chains {
+                strips: 1 << 10,
+                cols: 1 << 17,
+                cells: 1 << 34,
+                patience: 1 << 18,
+                everywhere: false,
+            },
+        }
     }
 }
 

@@ -60,6 +60,17 @@ impl Grid {
         Grid { run, ..self }
     }
 
+    /// The same rows and columns for chained strips of so many rows, the empty ones above the query, and of `run`
+    /// columns in one dispatch.
+    pub fn chained(self, height: u32, run: u32) -> Grid {
+        Grid { run, ..Grid::padded(self.rows, self.cols, height) }
+    }
+
+    /// Columns that chained strips hand on.
+    pub fn chain(&self) -> u64 {
+        u64::from(self.cols.min(self.run))
+    }
+
     pub fn strips(&self) -> u32 {
         (self.rows + self.pad).div_ceil(self.height)
     }
@@ -76,7 +87,7 @@ impl Grid {
     }
 
     /// Runs of columns.
-    fn runs(&self) -> u32 {
+    pub fn runs(&self) -> u32 {
         self.cols.div_ceil(self.run)
     }
 
@@ -154,14 +165,14 @@ impl Grid {
         least.min(self.waves() - wave)
     }
 
-    /// The place of a tile among all of the grid, strip by strip.
+    /// The place of a tile among all of the grid, run by run.
     pub fn place(&self, tile: &GridTile) -> u64 {
-        u64::from(tile.strip) * u64::from(self.runs()) + u64::from(tile.cols.start / self.run)
+        u64::from(tile.cols.start / self.run) * u64::from(self.strips()) + u64::from(tile.strip)
     }
 
     /// The first row, empty ones apart, and the first column of the tile at a place.
     pub fn first_cell(&self, place: u64) -> (u32, u32) {
-        let (strip, run) = (place / u64::from(self.runs()), place % u64::from(self.runs()));
+        let (run, strip) = (place / u64::from(self.strips()), place % u64::from(self.strips()));
         (self.first_row(strip as u32).max(0) as u32, run as u32 * self.run)
     }
 
@@ -173,6 +184,19 @@ impl Grid {
             let cols = cols.start.max(run * self.run)..cols.end.min((run + 1) * self.run);
             (!cols.is_empty()).then_some(GridTile { strip, wave, cols })
         })
+    }
+
+    /// A tile, if it is there.
+    pub fn tile(&self, strip: u32, run: u32) -> Option<GridTile> {
+        let cols = run * self.run..self.cols.min((run + 1) * self.run);
+        let there = strip < self.strips() && run < self.runs();
+        there.then_some(GridTile { strip, wave: strip + run, cols })
+    }
+
+    /// The task of a tile of chained strips, whose columns begin at `chain` there; likewise.
+    pub fn chained_task(&self, tile: &GridTile, base: &Task, edges: u64, chain: u64) -> Task {
+        let entering = if tile.strip > 0 { tile.cols.len() } else { 0 };
+        Task { horizontal: chain as u32, band_first: entering as i32, ..self.task(tile, base, edges) }
     }
 
     /// The task of a tile; `base` is that of the whole grid, as if it were one tile without padding.
@@ -297,11 +321,13 @@ mod tests {
                 let tiles: Vec<GridTile> = grid.tiles(|_| 0..cols).collect();
                 assert_eq!(found, tiles.iter().map(key).collect::<Vec<_>>(), "{case}");
                 assert_eq!(tiles.len() as u64, grid.size(), "{case}");
-                for (place, tile) in (0..).zip(&tiles) {
-                    assert_eq!(grid.place(tile), place, "{case}");
+                let mut places: Vec<u64> = tiles.iter().map(|tile| grid.place(tile)).collect();
+                for (&place, tile) in places.iter().zip(&tiles) {
                     let first_row = grid.first_row(tile.strip).max(0) as u32;
                     assert_eq!(grid.first_cell(place), (first_row, tile.cols.start), "{case}");
                 }
+                places.sort_unstable();
+                assert!(places.into_iter().eq(0..grid.size()), "{case}");
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
-use crate::engine::gpu::layout::{MAX_GROUPS, TASK_ALIGNMENT, Task};
+use crate::engine::gpu::layout::{CHAIN_HEAD, CHAIN_WORDS, MAX_GROUPS, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::readback::{Arriving, Output, Pool};
 use crate::engine::gpu::shader::Variant;
@@ -63,6 +63,10 @@ pub struct Job {
     pub output: u64,
     /// Words that kernels of this job leave for themselves.
     pub scratch: u64,
+    /// Columns that chained strips hand on; their dispatches share all tasks, which are taken in order.
+    pub chain: u64,
+    /// How often a chained strip asks in vain.
+    pub patience: u32,
     /// Edge values in all; they start as zeros but for `entering`.
     pub edges: u64,
     /// Edge values that tiles find: where they lie, and what they are.
@@ -143,6 +147,7 @@ struct Slot {
 pub struct Runner {
     slots: [Slot; 2],
     scratch: Grown,
+    chain: Grown,
     staging: Staging,
     pool: Arc<Pool>,
     next: usize,
@@ -181,6 +186,7 @@ impl Runner {
             slots: [Slot::new(device), Slot::new(device)],
             // Jobs run one after another, so that one is enough.
             scratch: Grown::new("scratch", wgpu::BufferUsages::STORAGE),
+            chain: Grown::new("chain", wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST),
             staging,
             pool: Arc::default(),
             next: 0,
@@ -218,6 +224,8 @@ impl Runner {
         let edges = slot.edges.with_room(device, job.edges * 8)?;
         let output = slot.output.with_room(device, job.output)?;
         let scratch = self.scratch.with_room(device, job.scratch * 4)?;
+        let chain_bytes = (u64::from(CHAIN_HEAD) + job.chain * u64::from(CHAIN_WORDS)) * 4;
+        let chain = self.chain.with_room(device, chain_bytes)?;
         let times_at = (job.output + edge_bytes).next_multiple_of(256);
         let readback = self.pool.take(device, times_at + TIMES)?;
         let copy = |range, copied: &mut [u32]| job.copy_tasks(&firsts, range, copied);
@@ -226,7 +234,13 @@ impl Runner {
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         if job.edges > 0 {
             encoder.clear_buffer(edges, 0, Some(job.edges * 8));
+            if job.chain > 0 {
+                encoder.clear_buffer(chain, 0, Some(chain_bytes));
+            }
             device.queue.submit([encoder.finish()]);
+            if job.chain > 0 {
+                device.queue.write_buffer(chain, 4, bytemuck::bytes_of(&job.patience));
+            }
             for (place, values) in &job.entering {
                 device.queue.write_buffer(edges, place * 8, bytemuck::cast_slice(values));
             }
@@ -242,8 +256,11 @@ impl Runner {
             }
             recorded += dispatch.cells;
             let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
-            let bound = (dispatch, firsts[number]);
-            let group = bind(device, &pipeline, bound, inputs, [tasks, edges, output, scratch])?;
+            let bound = match dispatch.variant.chained {
+                true => (dispatch, 0..all_tasks),
+                false => (dispatch, firsts[number]..firsts[number] + dispatch.tasks.len()),
+            };
+            let group = bind(device, &pipeline, bound, inputs, [tasks, edges, output, scratch, chain])?;
             let timestamp_writes = slot.times.as_ref().map(|times| wgpu::ComputePassTimestampWrites {
                 query_set: times,
                 beginning_of_pass_write_index: (number == 0).then_some(0),
@@ -334,15 +351,15 @@ impl Runner {
 fn bind(
     device: &Device,
     pipeline: &wgpu::ComputePipeline,
-    (dispatch, first): (&Dispatch, usize),
+    (dispatch, bound): (&Dispatch, Range<usize>),
     inputs: &Inputs,
-    [tasks, edges, output, scratch]: [&wgpu::Buffer; 4],
+    [tasks, edges, output, scratch, chain]: [&wgpu::Buffer; 5],
 ) -> Result<wgpu::BindGroup, EngineError> {
     let size = |tasks: usize| (tasks * size_of::<Task>()) as u64;
     let task_binding = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
         buffer: tasks,
-        offset: size(first),
-        size: wgpu::BufferSize::new(size(dispatch.tasks.len())),
+        offset: size(bound.start),
+        size: wgpu::BufferSize::new(size(bound.len())),
     });
     let mut entries = Vec::new();
     for (binding, _) in bindings(dispatch.variant) {
@@ -354,6 +371,7 @@ fn bind(
             (4, Some(scores)) => scores.as_entire_binding(),
             (4, None) => return Err(EngineError::Unsupported("a profile kernel needs a matrix".to_string())),
             (6, _) => scratch.as_entire_binding(),
+            (7, _) => chain.as_entire_binding(),
             _ => output.as_entire_binding(),
         };
         entries.push(wgpu::BindGroupEntry { binding, resource });

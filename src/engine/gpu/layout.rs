@@ -41,16 +41,18 @@ Task {
     cols: u32,
     /// First column whose cells count for the score; of a trace, the words that its path may take.
     own: u32,
-    /// First of `cols` edge values above the tile; directions leave those below it there too.
+    /// First of `cols` edge values above the tile; directions leave those below it there too. Of a chained
+    /// strip, the first of its columns in the chain.
     horizontal: u32,
     /// First of 1 + tile rows edge values left of the tile, of which the first is the corner; directions
     /// leave those on the right there too.
     vertical: u32,
-    /// Where the result goes; of a trace, the first word of its path.
+    /// Where the result goes; of a trace, the first word of its path. Chained strips have consecutive ones.
     result: u32,
     /// First direction word; of a score, the first of `cols` edge values that it leaves below.
     directions: u32,
-    /// As in [`crate::engine::Tile`]; of a trace, the first column of the band in the first row.
+    /// As in [`crate::engine::Tile`]; of a trace, the first column of the band in the first row; of a chained
+    /// strip, how many of its columns the strip above leaves values for.
     band_first: i32,
     /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band; of a score, the
     /// first of 1 + tile rows edge values that it leaves on the right.
@@ -119,6 +121,13 @@ pub const TASK_ALIGNMENT: usize = 64;
 pub const TILE_COLS: u32 = 512;
 /// The same where few tiles run side by side: then shorter ones leave the next sooner.
 pub const FEW_TILE_COLS: u32 = 256;
+/// Words in front of what chained strips hand on, and words of each column of theirs.
+pub const CHAIN_HEAD: u32 = 2;
+pub const CHAIN_WORDS: u32 = 4;
+/// Marks of chained strips, a power of 2, the one of no strip among them.
+pub const CHAIN_MARKS: u32 = 16;
+/// Columns that a chained strip asks for in one go.
+pub const CHAIN_RUN: u32 = 8;
 /// Workgroups of one dimension of a dispatch.
 pub const MAX_GROUPS: u32 = 65_535;
 

@@ -118,6 +118,7 @@ pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
         (4, false, profile),
         (5, true, true),
         (6, true, variant.kernel == Kernel::Trace),
+        (7, true, variant.chained),
     ]
     .into_iter()
     .filter(|&(_, _, used)| used)

@@ -5,12 +5,13 @@ use crate::batch::{Batch, Pair};
 use crate::engine::gpu::grid::Grid;
 use crate::engine::gpu::job::{Answer, Dispatch, Inputs, Job};
 use crate::engine::gpu::layout::{TASK_ALIGNMENT, Task};
-use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Variant};
-use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of};
+use crate::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
+use crate::engine::gpu::{Chains, Gpu, JOB_EDGES, Tuning, longest_first, scores_of};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Pairs of a job, at most: their results and records stay small beside the sequences.
 const JOB_PAIRS: usize = 1 << 19;
@@ -178,7 +179,7 @@ impl Gpu {
         self.run_all(batch, inputs, next, take)
     }
 
-    /// Scores pairs whose queries take several strips, grids of tiles in waves.
+    /// Scores pairs whose queries take several strips, grids of tiles.
     pub(super) fn score_grids(
         &mut self,
         batch: &Batch,
@@ -186,15 +187,28 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let scores = scores_of(batch);
-        let shapes = Shapes {
-            many: Variant::joined(Kernel::Score, scores),
-            few: Variant::thin(Kernel::Score, scores),
-            few_tiles: self.tuning.few_tiles,
-            subgroup: self.card.device.subgroup,
-        };
         let is_long = |pair: &Pair| batch.query(pair.query).len() as u32 > STRIP_ROWS && pair.cols() > 0;
-        let mut long = pairs.iter().enumerate().filter(|(_, pair)| is_long(pair)).peekable();
+        let long = pairs.iter().enumerate().filter(|(_, pair)| is_long(pair)).map(|(index, _)| index);
+        let left = self.score_grids_of(batch, inputs, (pairs, long.collect()), hits)?;
+        if !left.is_empty() {
+            // Without chains nothing waits, so nothing is left this time.
+            self.card.chains.store(false, Relaxed);
+            self.score_grids_of(batch, inputs, (pairs, left), hits)?;
+        }
+        Ok(())
+    }
+
+    /// Scores those of the pairs; the answer is those for which strips have waited in vain.
+    fn score_grids_of(
+        &mut self,
+        batch: &Batch,
+        inputs: &Inputs,
+        (pairs, long): (&[Pair], Vec<usize>),
+        hits: &mut [Hit],
+    ) -> Result<Vec<usize>, EngineError> {
+        let shapes = self.shapes(scores_of(batch));
+        let mut left = Vec::new();
+        let mut long = long.into_iter().map(|index| (index, &pairs[index])).peekable();
         let next = |cells: u64| {
             let mut grids = Grids::default();
             let mut planned = 0;
@@ -213,19 +227,46 @@ impl Gpu {
             (planned > 0).then(|| (grids.job(&shapes), grids))
         };
         let take = |answer: Answer, grids: Grids| {
+            if gave_up(answer.output.as_ref()) {
+                left.extend(grids.placed.iter().map(|grid| grid.index));
+                return;
+            }
             let best = |grid: &PlacedGrid| (grid.index, grid.best(answer.output.as_ref()));
             let best: Vec<(usize, Hit)> = grids.placed.par_iter().map(best).collect();
             best.into_iter().for_each(|(index, hit)| hits[index] = hit);
         };
-        self.run_all(batch, inputs, next, take)
+        self.run_all(batch, inputs, next, take)?;
+        Ok(left)
+    }
+
+    /// The tiles for grids.
+    fn shapes(&self, scores: Scores) -> Shapes {
+        let subgroup = self.card.device.subgroup;
+        let may_chain = self.card.chains.load(Relaxed);
+        let chained = CHAINED_ROWS.into_iter().filter(|_| may_chain);
+        let chained = chained.filter_map(|rows| Some(Variant::chained(scores, rows)?.on(subgroup)));
+        Shapes {
+            many: Variant::joined(Kernel::Score, scores),
+            few: Variant::thin(Kernel::Score, scores),
+            chained: chained.filter(|variant| variant.shuffle || self.tuning.chains.everywhere).collect(),
+            tuning: self.tuning,
+            subgroup,
+        }
     }
 }
 
-/// The tiles that waves are made of, by how many stand side by side.
+/// Whether some chained strip of a job waited in vain.
+fn gave_up(results: &[u32]) -> bool {
+    results.chunks_exact(4).any(|result| result[3] != 0)
+}
+
+/// The tiles that grids are made of, by how many stand side by side.
 struct Shapes {
     many: Variant,
     few: Variant,
-    few_tiles: usize,
+    /// Those of strips in a chain, the least rows first; none where strips can't be chained.
+    chained: Vec<Variant>,
+    tuning: Tuning,
     subgroup: Option<u32>,
 }
 
@@ -236,7 +277,7 @@ struct Grids {
     edges: u64,
 }
 
-/// The grid of a pair, and where its edge values and the results of its tiles begin.
+/// The grid of a pair, and where its edge values, the results of its tiles and its columns in the chain begin.
 struct PlacedGrid {
     /// The pair's place among those that are scored, and the first of its columns.
     index: usize,
@@ -245,29 +286,71 @@ struct PlacedGrid {
     base: Task,
     edges: u64,
     results: u64,
+    chain: u64,
 }
 
 impl Grids {
     fn push(&mut self, index: usize, grid: Grid, base: Task, start: u32) {
-        self.placed.push(PlacedGrid { index, start, grid, base, edges: self.edges, results: 0 });
         self.edges += grid.edges();
+        self.placed.push(PlacedGrid { index, start, grid, base, edges: 0, results: 0, chain: 0 });
     }
 
-    /// Chooses the tiles of all grids, and places their results; the number of these.
-    fn place_results(&mut self, shapes: &Shapes) -> u64 {
-        let widest: usize = self.placed.iter().map(|grid| grid.grid.widest() as usize).sum();
-        let mut results = 0;
+    /// Cuts all grids anew, and places what they take; the job without its dispatches.
+    fn cut(&mut self, cut: impl Fn(Grid) -> Grid) -> Job {
+        let (mut edges, mut results, mut chain) = (0, 0, 0);
         for placed in &mut self.placed {
-            placed.grid = placed.grid.in_tiles_for(widest, shapes.few_tiles);
-            placed.results = results;
+            placed.grid = cut(placed.grid);
+            (placed.edges, placed.results, placed.chain) = (edges, results, chain);
+            edges += placed.grid.edges();
             results += placed.grid.size();
+            chain += placed.grid.chain();
         }
-        results
+        Job { edges, output: results * 16, chain, ..Job::default() }
+    }
+
+    /// The job of all tiles.
+    fn job(&mut self, shapes: &Shapes) -> Job {
+        let widest: usize = self.placed.iter().map(|grid| grid.grid.widest() as usize).sum();
+        let few = widest < shapes.tuning.few_tiles;
+        let strips = |variant: &Variant| -> usize {
+            let strips = |placed: &PlacedGrid| placed.base.rows.div_ceil(variant.capacity());
+            self.placed.iter().map(|placed| strips(placed) as usize).sum()
+        };
+        let chains = shapes.tuning.chains;
+        let fits = |variant: &&Variant| strips(variant) <= chains.strips;
+        match shapes.chained.iter().find(fits).or(shapes.chained.last()) {
+            Some(&variant) if few => self.chain(variant, chains),
+            _ => self.waves(shapes, widest),
+        }
+    }
+
+    /// The job of all tiles as chained strips, in which each has those it waits for before it.
+    fn chain(&mut self, variant: Variant, chains: Chains) -> Job {
+        let cut = |grid: Grid| grid.chained(variant.capacity(), chains.cols);
+        let mut job = Job { patience: chains.patience, ..self.cut(cut) };
+        let most = |count: fn(&Grid) -> u32| self.placed.iter().map(|grid| count(&grid.grid)).max();
+        let (runs, strips) = (most(Grid::runs).unwrap_or(0), most(Grid::strips).unwrap_or(0));
+        // What a run finds on its left lies there when it begins.
+        for run in 0..runs {
+            let (mut tasks, mut cells) = (Vec::new(), 0);
+            for strip in 0..strips {
+                for task in self.placed.iter().filter_map(|grid| grid.chained_task(strip, run)) {
+                    cells += u64::from(task.rows) * u64::from(task.cols);
+                    tasks.push(task);
+                }
+                if cells >= chains.cells || strip + 1 == strips {
+                    job.push(Dispatch::new(variant, std::mem::take(&mut tasks)));
+                    cells = 0;
+                }
+            }
+        }
+        job
     }
 
     /// The job of all tiles, wave by wave; the waves are made side by side.
-    fn job(&mut self, shapes: &Shapes) -> Job {
-        let results = self.place_results(shapes);
+    fn waves(&mut self, shapes: &Shapes, widest: usize) -> Job {
+        let few_tiles = shapes.tuning.few_tiles;
+        let mut job = Job { chain: 0, ..self.cut(|grid| grid.in_tiles_for(widest, few_tiles)) };
         // So the grids of any wave are the first ones.
         self.placed.sort_by_key(|grid| Reverse(grid.grid.waves()));
         let waves = self.placed.first().map_or(0, |grid| grid.grid.waves());
@@ -276,17 +359,23 @@ impl Grids {
             let tiles = met.iter().map(|grid| grid.grid.wave_size(wave) as usize).sum();
             let mut tasks = Vec::with_capacity(usize::next_multiple_of(tiles, TASK_ALIGNMENT));
             met.iter().for_each(|grid| tasks.extend(grid.tasks(wave)));
-            let few = tasks.len() < shapes.few_tiles;
+            let few = tasks.len() < few_tiles;
             dispatch(if few { shapes.few } else { shapes.many }, tasks, shapes.subgroup)
         };
         let waves: Vec<Dispatch> = (0..waves).into_par_iter().map(made).collect();
-        let mut job = Job { edges: self.edges, output: results * 16, ..Job::default() };
         waves.into_iter().for_each(|wave| job.push(wave));
         job
     }
 }
 
 impl PlacedGrid {
+    /// The task of a strip in a chain, where the grid has it.
+    fn chained_task(&self, strip: u32, run: u32) -> Option<Task> {
+        let tile = self.grid.tile(strip, run)?;
+        let result = (self.results + self.grid.place(&tile)) as u32;
+        Some(Task { result, ..self.grid.chained_task(&tile, &self.base, self.edges, self.chain) })
+    }
+
     /// The tasks of a wave.
     fn tasks(&self, wave: u32) -> impl Iterator<Item = Task> {
         self.grid.wave(wave, |_| 0..self.grid.cols).map(|tile| {

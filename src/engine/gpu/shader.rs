@@ -111,12 +111,17 @@ pub struct Variant {
     pub shared: bool,
     /// Whether few tiles run side by side: then the operations that wait for each other count, not all of them.
     pub few: bool,
+    /// Whether a tile waits for the one above while both run: see [`Variant::chained`].
+    pub chained: bool,
     /// Set while steps are written out in which some lane may have no column.
     guarded: bool,
 }
 
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
+
+/// Rows of a lane of chained tiles.
+pub const CHAINED_ROWS: [u32; 3] = [4, 8, 16];
 
 /// Lanes that trace a band, and how many of its cells in a row each has: a multiple of those of a direction word.
 #[derive(Clone, Copy, Debug)]
@@ -165,6 +170,7 @@ impl Variant {
             shuffle: false,
             shared: false,
             few: false,
+            chained: false,
             guarded: false,
         }
     }
@@ -192,6 +198,13 @@ impl Variant {
         Variant { few: true, ..Variant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), true) }
     }
 
+    /// Tiles of [`CHAINED_ROWS`] that run side by side in one dispatch, each as many columns behind the one
+    /// above as it has lanes and a few more. They are asked for where scores fit beside a mark.
+    pub fn chained(scores: Scores, rows: u32) -> Option<Variant> {
+        let variant = Variant::new(Kernel::Score, scores, (THREADS, rows), true);
+        variant.keyed().then_some(Variant { few: true, chained: true, ..variant })
+    }
+
     /// The variant as it suits a device whose subgroups have a fixed size, `None` where they don't.
     pub fn on(self, subgroup: Option<u32>) -> Variant {
         let fits = |size: u32| size >= self.lanes && size.is_multiple_of(self.lanes);
@@ -216,7 +229,9 @@ impl Variant {
                 let tiles = Variant::tiles(kernel, scores);
                 let joined = [Variant::joined(kernel, scores), Variant::thin(kernel, scores)];
                 let joined = joined.into_iter().filter(|_| kernel != Kernel::Trace);
-                for variant in tiles.into_iter().chain(joined) {
+                let chained = CHAINED_ROWS.into_iter().filter(|_| kernel == Kernel::Score);
+                let chained = chained.filter_map(|rows| Variant::chained(scores, rows));
+                for variant in tiles.into_iter().chain(joined).chain(chained) {
                     let size = Some(variant.lanes);
                     all.extend(
                         [Some(variant), Some(variant.on(size)), variant.sharing(Some(THREADS))]
@@ -301,6 +316,9 @@ impl Variant {
             ("WORDS", self.words()),
             ("PROFILE_WORDS", self.profile_words().max(1)),
             ("KINDS", TRACES.len() as u32),
+            ("CHAIN_HEAD", layout::CHAIN_HEAD),
+            ("MARKS", layout::CHAIN_MARKS),
+            ("RUN", layout::CHAIN_RUN),
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }
@@ -322,6 +340,7 @@ impl Variant {
                 "if SHARED" => self.shared,
                 "if KEYED" => self.keyed(),
                 "if FEW" => self.few,
+                "if CHAINED" => self.chained,
                 "if APART" => self.lanes > 1,
                 _ => false,
             },
