@@ -41,10 +41,7 @@ override FIRST: i32 = 2;
 override EXTEND: i32 = 1;
 
 //!if CHAINED
-//!if SHUFFLE
-//!else
 var<workgroup> taken: u32;
-//!end
 //!end
 //!if SHUFFLE
 //!else
@@ -163,18 +160,10 @@ fn main(
 //!end
 //!if CHAINED
     // Tasks are taken in their order, so whoever a strip waits for has begun before it.
-//!if SHUFFLE
-    var taken = 0u;
-    if (thread == 0u) {
-        taken = atomicAdd(&chain[0], 1u);
-    }
-    let first_task = subgroupBroadcastFirst(taken);
-//!else
     if (thread == 0u) {
         taken = atomicAdd(&chain[0], 1u);
     }
     let first_task = workgroupUniformLoad(&taken);
-//!end
     if (first_task >= arrayLength(&tasks) || tasks[first_task].cols == 0u) {
         return;
     }
