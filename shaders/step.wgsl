@@ -17,14 +17,14 @@
 //!if CHAINED
         if (step % RUN == 0u) {
             let mine = min(step + lane % RUN, last_col);
-            var there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_mark));
+            var there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_from.mark));
             for (var asked = 0u; !there && !gave_up && asked < patience; asked++) {
-                next_run = passed_down(place_of(task.result - 1u, task.horizontal + mine));
-                there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_mark));
+                next_run = passed_down(entering_from.place + mine * 2u);
+                there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_from.mark));
             }
             gave_up |= !there;
             run = select(vec2<i32>(0, 0), unmarked(next_run), mine < entering_columns);
-            next_run = passed_down(place_of(task.result - 1u, task.horizontal + min(step + RUN + lane % RUN, last_col)));
+            next_run = passed_down(entering_from.place + min(step + RUN + lane % RUN, last_col) * 2u);
         }
         let entering = subgroupShuffle(run, step % RUN);
 //!else
@@ -50,12 +50,12 @@
 //!if CHAINED
             up = vec2<i32>(0, 0);
             if (step < min(entering_columns, task.cols)) {
-                let place = place_of(task.result - 1u, task.horizontal + step);
+                let place = entering_from.place + step * 2u;
                 var passed = passed_down(place);
-                for (var asked = 0u; !is_there(passed, entering_mark) && !gave_up && asked < patience; asked++) {
+                for (var asked = 0u; !is_there(passed, entering_from.mark) && !gave_up && asked < patience; asked++) {
                     passed = passed_down(place);
                 }
-                gave_up |= !is_there(passed, entering_mark);
+                gave_up |= !is_there(passed, entering_from.mark);
                 up = unmarked(passed);
             }
 //!else
@@ -137,9 +137,9 @@
 //!if EDGES
         if (lane == LANES - 1u) {
 //!if CHAINED
-            let place = place_of(task.result, task.horizontal + col);
-            atomicStore(&chain[place], marked(h$last, leaving_mark));
-            atomicStore(&chain[place + 1u], marked(f, leaving_mark));
+            let place = leaving_to.place + col * 2u;
+            atomicStore(&chain[place], bitcast<u32>(h$last) | leaving_to.mark);
+            atomicStore(&chain[place + 1u], bitcast<u32>(f) | leaving_to.mark);
 //!else
             edges[below + col] = vec2<i32>(h$last, f) / SCALE;
 //!end

@@ -24,8 +24,9 @@
 @group(0) @binding(3) var<storage, read_write> edges: array<vec2<i32>>;
 //!end
 //!if CHAINED
-// How many tasks are taken, and how often somebody asks in vain before he gives up; then for each column H and F of
-// the last rows of two strips, in turns. A mark below the value says whose it is.
+// How many tasks are taken, how often somebody asks in vain before he gives up, how many slots there are, and columns
+// of each; then the slots, H and F of a strip's last row in each column. Strips take the slots in turns, so a mark
+// below each value says whose it is: strips that run side by side have no mark in one slot in common.
 @group(0) @binding(7) var<storage, read_write> chain: array<atomic<u32>>;
 //!end
 //!if PROFILE
@@ -121,12 +122,15 @@ fn target_letters(task: Task, col: u32) -> u32 {
 //!end
 
 //!if CHAINED
-// The mark of what a strip leaves, and where it leaves it.
-fn mark_of(strip: u32) -> u32 {
-    return strip / 2u % (MARKS - 1u) + 1u;
+// What a strip leaves: its mark, and where that of its first column lies.
+struct Handed {
+    mark: u32,
+    place: u32,
 }
-fn place_of(strip: u32, col: u32) -> u32 {
-    return CHAIN_HEAD + (col * 2u + strip % 2u) * 2u;
+fn handed(strip: u32, first_col: u32) -> Handed {
+    let slots = atomicLoad(&chain[2]);
+    let place = CHAIN_HEAD + (strip % slots * atomicLoad(&chain[3]) + first_col) * 2u;
+    return Handed(strip / slots % (MARKS - 1u) + 1u, place);
 }
 // Each word says for itself whether it is there: nothing orders one before the other.
 fn passed_down(place: u32) -> vec2<u32> {
@@ -135,11 +139,10 @@ fn passed_down(place: u32) -> vec2<u32> {
 fn is_there(passed: vec2<u32>, mark: u32) -> bool {
     return all((passed & vec2<u32>(MARKS - 1u)) == vec2<u32>(mark));
 }
-fn marked(value: i32, mark: u32) -> u32 {
-    return bitcast<u32>(value / (SCALE / i32(MARKS))) | mark;
-}
+// Marks are smaller than what values are multiples of.
+const MARKS = u32(SCALE);
 fn unmarked(passed: vec2<u32>) -> vec2<i32> {
-    return bitcast<vec2<i32>>(passed & vec2<u32>(~(MARKS - 1u))) * (SCALE / i32(MARKS));
+    return bitcast<vec2<i32>>(passed & vec2<u32>(~(MARKS - 1u)));
 }
 //!end
 
@@ -236,13 +239,13 @@ fn main(
 //!if CHAINED
     // What a strip above leaves is waited for; columns that none leaves hold zeros.
     let entering_columns = u32(task.band_first);
-    let entering_mark = mark_of(task.result - 1u);
-    let leaving_mark = mark_of(task.result);
+    let entering_from = handed(task.result - 1u, task.horizontal);
+    let leaving_to = handed(task.result, task.horizontal);
     let patience = atomicLoad(&chain[1]);
     var gave_up = false;
 //!if SHUFFLE
     // That of a run of columns, one a lane, and of the run behind it.
-    var next_run = passed_down(place_of(task.result - 1u, task.horizontal + min(lane % RUN, last_col)));
+    var next_run = passed_down(entering_from.place + min(lane % RUN, last_col) * 2u);
     var run = vec2<i32>(0, 0);
 //!end
 //!else

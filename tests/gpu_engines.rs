@@ -50,6 +50,8 @@ fn gpu_agrees_on_chains() {
     };
     // In strips of 128, 256 and 512 rows, in one dispatch and in many.
     suite::grids_agree(&mut chained(false, CHAINS));
+    suite::high_pairs_agree(&mut chained(false, CHAINS));
+    suite::high_pairs_agree(&mut chained(true, Chains { cols: 100, ..CHAINS }));
     suite::grids_agree(&mut chained(true, Chains { strips: 0, cols: 700, ..CHAINS }));
     suite::grids_agree(&mut chained(true, Chains { strips: 4, cols: 700, cells: 100_000, ..CHAINS }));
     // Who does not wait at all finds nothing, and the job is done in another way.

@@ -244,6 +244,14 @@ pub fn grids_agree(engine: &mut dyn Engine) {
     }
 }
 
+/// Pairs of so many rows that hundreds of strips wait for each other.
+pub fn high_pairs_agree(engine: &mut dyn Engine) {
+    for (number, scoring) in scorings().iter().enumerate().step_by(3) {
+        let (batch, pairs) = batch(scoring, &[(20_000, 300), (9000, 40), (40_000, 33)], 300 + number as u64);
+        scores_agree(engine, &batch, &pairs, &format!("high, scoring {number}"));
+    }
+}
+
 /// Many random small pairs, so that lanes, workgroups and padding are full of different work.
 pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: usize) {
     for (number, scoring) in scorings().iter().enumerate() {

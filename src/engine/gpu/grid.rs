@@ -66,9 +66,9 @@ impl Grid {
         Grid { run, ..Grid::padded(self.rows, self.cols, height) }
     }
 
-    /// Columns that chained strips hand on.
-    pub fn chain(&self) -> u64 {
-        u64::from(self.cols.min(self.run))
+    /// Columns of the longest run.
+    pub fn run_cols(&self) -> u32 {
+        self.cols.min(self.run)
     }
 
     pub fn strips(&self) -> u32 {
@@ -194,9 +194,9 @@ impl Grid {
     }
 
     /// The task of a tile of chained strips, whose columns begin at `chain` there; likewise.
-    pub fn chained_task(&self, tile: &GridTile, base: &Task, edges: u64, chain: u64) -> Task {
+    pub fn chained_task(&self, tile: &GridTile, base: &Task, edges: u64, chain: u32) -> Task {
         let entering = if tile.strip > 0 { tile.cols.len() } else { 0 };
-        Task { horizontal: chain as u32, band_first: entering as i32, ..self.task(tile, base, edges) }
+        Task { horizontal: chain, band_first: entering as i32, ..self.task(tile, base, edges) }
     }
 
     /// The task of a tile; `base` is that of the whole grid, as if it were one tile without padding.

@@ -5,7 +5,7 @@
 
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
-use crate::engine::gpu::layout::{CHAIN_HEAD, CHAIN_WORDS, MAX_GROUPS, TASK_ALIGNMENT, Task};
+use crate::engine::gpu::layout::{CHAIN_HEAD, MAX_GROUPS, ROW_KEYS, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::readback::{Arriving, Output, Pool};
 use crate::engine::gpu::shader::Variant;
@@ -63,10 +63,8 @@ pub struct Job {
     pub output: u64,
     /// Words that kernels of this job leave for themselves.
     pub scratch: u64,
-    /// Columns that chained strips hand on; their dispatches share all tasks, which are taken in order.
-    pub chain: u64,
-    /// How often a chained strip asks in vain.
-    pub patience: u32,
+    /// Where strips are chained; their dispatches share all tasks, which are taken in order.
+    pub chain: Option<Chain>,
     /// Edge values in all; they start as zeros but for `entering`.
     pub edges: u64,
     /// Edge values that tiles find: where they lie, and what they are.
@@ -108,6 +106,35 @@ impl Job {
                 break;
             }
         }
+    }
+}
+
+/// What chained strips hand on.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain {
+    /// Columns of all grids side by side.
+    pub cols: u32,
+    /// Strips whose columns are kept at a time.
+    slots: u32,
+    /// How often a strip asks in vain.
+    patience: u32,
+}
+
+impl Chain {
+    /// A chain of so many columns and at most so many strips one below the other.
+    pub fn new(cols: u32, strips: u32, patience: u32) -> Chain {
+        // What a slot holds when a dispatch begins has another mark than the strips that begin then; one mark
+        // is that of nobody.
+        Chain { cols, slots: strips.div_ceil(ROW_KEYS - 2).max(2), patience }
+    }
+
+    fn bytes(&self) -> u64 {
+        (u64::from(CHAIN_HEAD) + u64::from(self.cols) * u64::from(self.slots) * 2) * 4
+    }
+
+    /// The words in front.
+    fn head(&self) -> [u32; CHAIN_HEAD as usize] {
+        [0, self.patience, self.slots, self.cols]
     }
 }
 
@@ -224,8 +251,7 @@ impl Runner {
         let edges = slot.edges.with_room(device, job.edges * 8)?;
         let output = slot.output.with_room(device, job.output)?;
         let scratch = self.scratch.with_room(device, job.scratch * 4)?;
-        let chain_bytes = (u64::from(CHAIN_HEAD) + job.chain * u64::from(CHAIN_WORDS)) * 4;
-        let chain = self.chain.with_room(device, chain_bytes)?;
+        let chain = self.chain.with_room(device, job.chain.map_or(0, |chain| chain.bytes()))?;
         let times_at = (job.output + edge_bytes).next_multiple_of(256);
         let readback = self.pool.take(device, times_at + TIMES)?;
         let copy = |range, copied: &mut [u32]| job.copy_tasks(&firsts, range, copied);
@@ -234,12 +260,12 @@ impl Runner {
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         if job.edges > 0 {
             encoder.clear_buffer(edges, 0, Some(job.edges * 8));
-            if job.chain > 0 {
-                encoder.clear_buffer(chain, 0, Some(chain_bytes));
+            if let Some(handed) = job.chain {
+                encoder.clear_buffer(chain, 0, Some(handed.bytes()));
             }
             device.queue.submit([encoder.finish()]);
-            if job.chain > 0 {
-                device.queue.write_buffer(chain, 4, bytemuck::bytes_of(&job.patience));
+            if let Some(handed) = job.chain {
+                device.queue.write_buffer(chain, 0, bytemuck::cast_slice(&handed.head()));
             }
             for (place, values) in &job.entering {
                 device.queue.write_buffer(edges, place * 8, bytemuck::cast_slice(values));

@@ -121,11 +121,8 @@ pub const TASK_ALIGNMENT: usize = 64;
 pub const TILE_COLS: u32 = 512;
 /// The same where few tiles run side by side: then shorter ones leave the next sooner.
 pub const FEW_TILE_COLS: u32 = 256;
-/// Words in front of what chained strips hand on, and words of each column of theirs.
-pub const CHAIN_HEAD: u32 = 2;
-pub const CHAIN_WORDS: u32 = 4;
-/// Marks of chained strips, a power of 2, the one of no strip among them.
-pub const CHAIN_MARKS: u32 = 16;
+/// Words in front of what chained strips hand on.
+pub const CHAIN_HEAD: u32 = 4;
 /// Columns that a chained strip asks for in one go.
 pub const CHAIN_RUN: u32 = 8;
 /// Workgroups of one dimension of a dispatch.

@@ -3,7 +3,7 @@
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::gpu::grid::Grid;
-use crate::engine::gpu::job::{Answer, Dispatch, Inputs, Job};
+use crate::engine::gpu::job::{Answer, Chain, Dispatch, Inputs, Job};
 use crate::engine::gpu::layout::{TASK_ALIGNMENT, Task};
 use crate::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
 use crate::engine::gpu::{Chains, Gpu, JOB_EDGES, Tuning, longest_first, scores_of};
@@ -286,7 +286,7 @@ struct PlacedGrid {
     base: Task,
     edges: u64,
     results: u64,
-    chain: u64,
+    chain: u32,
 }
 
 impl Grids {
@@ -297,15 +297,14 @@ impl Grids {
 
     /// Cuts all grids anew, and places what they take; the job without its dispatches.
     fn cut(&mut self, cut: impl Fn(Grid) -> Grid) -> Job {
-        let (mut edges, mut results, mut chain) = (0, 0, 0);
+        let (mut edges, mut results) = (0, 0);
         for placed in &mut self.placed {
             placed.grid = cut(placed.grid);
-            (placed.edges, placed.results, placed.chain) = (edges, results, chain);
+            (placed.edges, placed.results) = (edges, results);
             edges += placed.grid.edges();
             results += placed.grid.size();
-            chain += placed.grid.chain();
         }
-        Job { edges, output: results * 16, chain, ..Job::default() }
+        Job { edges, output: results * 16, ..Job::default() }
     }
 
     /// The job of all tiles.
@@ -327,9 +326,15 @@ impl Grids {
     /// The job of all tiles as chained strips, in which each has those it waits for before it.
     fn chain(&mut self, variant: Variant, chains: Chains) -> Job {
         let cut = |grid: Grid| grid.chained(variant.capacity(), chains.cols);
-        let mut job = Job { patience: chains.patience, ..self.cut(cut) };
+        let mut job = self.cut(cut);
+        let mut cols = 0;
+        for placed in &mut self.placed {
+            placed.chain = cols;
+            cols += placed.grid.run_cols();
+        }
         let most = |count: fn(&Grid) -> u32| self.placed.iter().map(|grid| count(&grid.grid)).max();
         let (runs, strips) = (most(Grid::runs).unwrap_or(0), most(Grid::strips).unwrap_or(0));
+        job.chain = Some(Chain::new(cols, strips, chains.patience));
         // What a run finds on its left lies there when it begins.
         for run in 0..runs {
             let (mut tasks, mut cells) = (Vec::new(), 0);
@@ -350,7 +355,7 @@ impl Grids {
     /// The job of all tiles, wave by wave; the waves are made side by side.
     fn waves(&mut self, shapes: &Shapes, widest: usize) -> Job {
         let few_tiles = shapes.tuning.few_tiles;
-        let mut job = Job { chain: 0, ..self.cut(|grid| grid.in_tiles_for(widest, few_tiles)) };
+        let mut job = self.cut(|grid| grid.in_tiles_for(widest, few_tiles));
         // So the grids of any wave are the first ones.
         self.placed.sort_by_key(|grid| Reverse(grid.grid.waves()));
         let waves = self.placed.first().map_or(0, |grid| grid.grid.waves());

@@ -317,7 +317,6 @@ impl Variant {
             ("PROFILE_WORDS", self.profile_words().max(1)),
             ("KINDS", TRACES.len() as u32),
             ("CHAIN_HEAD", layout::CHAIN_HEAD),
-            ("MARKS", layout::CHAIN_MARKS),
             ("RUN", layout::CHAIN_RUN),
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
