@@ -32,6 +32,11 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
         top = max(top, t$k);
 //!end
 //!slot column_end
+//!if CHAINED
+        let is_best = top > (best | (SCALE - 1)) && col >= task.own;
+        best = select(best, top, is_best);
+        best_col = select(best_col, col, is_best);
+//!else
 //!if KEYED
         if (top > (best | (SCALE - 1)) && col >= task.own) {
             best = top;
@@ -45,6 +50,7 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
             best_row = select(best_row, lane * ROWS + $ku, h$k == top);
 //!end
         }
+//!end
 //!end
 //!slot finish
 //!if KEYED

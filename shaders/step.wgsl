@@ -1,4 +1,58 @@
 // One step of the wavefront: a column of each lane's rows.
+//!slot cells
+//!if PACKED
+        // No byte stands for other letters. Outside the target a score of 0 does no harm; for an
+        // ambiguous letter the mismatch is taken off what will be the diagonals of this column.
+        let one_hot = select(0u, u32(SCALE) << (8u * (letter & 3u)), letter < 4u);
+        if (letter == AMBIGUOUS_TARGET) {
+            diagonal += MISMATCH * SCALE;
+//!for k
+            h$k += MISMATCH * SCALE;
+//!end
+        }
+//!end
+//!insert column
+//!for k
+//!if SHARED
+//!first 16
+        let word$k = profile[($ku / 16u * CODES + letter) * LANES + lane];
+//!end
+        let d$k = diagonal + dot4I8Packed(word$16[$ku / 4u % 4u], u32(SCALE) << (8u * ($ku % 4u)));
+//!else
+//!if PROFILE
+//!first 4
+        let word$k = profile[($ku / 4u * CODES + letter) * THREADS + thread];
+//!end
+        let d$k = diagonal + dot4I8Packed(word$4, u32(SCALE) << (8u * ($ku % 4u)));
+//!else
+//!if PACKED
+        let d$k = diagonal + dot4I8Packed(q$k, one_hot);
+//!else
+        let d$k = diagonal + select(MISMATCH * SCALE, MATCH * SCALE, letter == q$k);
+//!end
+//!end
+//!end
+//!if FEW
+        // What F of the next row waits for is F of this one alone: opened from F it would be less than extended.
+        let without$k = max(max(d$k, 0), e$k);
+        let t$k = max(without$k, f);
+//!else
+        let t$k = max(max(d$k, 0), max(e$k, f));
+//!end
+        let opened$k = t$k - FIRST;
+        let e_extended$k = e$k - EXTEND;
+        let f_extended$k = f - EXTEND;
+//!insert cell
+        diagonal = h$k;
+        h$k = t$k;
+        e$k = max(e_extended$k, opened$k);
+//!if FEW
+        f = max(f_extended$k, without$k - FIRST);
+//!else
+        f = max(f_extended$k, opened$k);
+//!end
+//!end
+//!insert column_end
 //!slot step
     {
         // Wraps to a large number before the target.
@@ -15,18 +69,10 @@
         var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
 //!if EDGES
 //!if CHAINED
-        if (step % RUN == 0u) {
-            let mine = min(step + lane % RUN, last_col);
-            var there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_from.mark));
-            for (var asked = 0u; !there && !gave_up && asked < patience; asked++) {
-                next_run = passed_down(entering_from.place + mine * 2u);
-                there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_from.mark));
-            }
-            gave_up |= !there;
-            run = select(vec2<i32>(0, 0), unmarked(next_run), mine < entering_columns);
-            next_run = passed_down(entering_from.place + min(step + RUN + lane % RUN, last_col) * 2u);
+        if (step % COLUMNS == 0u) {
+//!insert run
         }
-        let entering = subgroupShuffle(run, step % RUN);
+        let entering = subgroupShuffle(run, step % COLUMNS);
 //!else
         if (step % LANES == 0u) {
             run = next_run;
@@ -77,59 +123,7 @@
 //!else
         var f = up.y;
 //!end
-//!if PACKED
-        // No byte stands for other letters. Outside the target a score of 0 does no harm; for an
-        // ambiguous letter the mismatch is taken off what will be the diagonals of this column.
-        let one_hot = select(0u, u32(SCALE) << (8u * (letter & 3u)), letter < 4u);
-        if (letter == AMBIGUOUS_TARGET) {
-            diagonal += MISMATCH * SCALE;
-//!for k
-            h$k += MISMATCH * SCALE;
-//!end
-        }
-//!end
-//!insert column
-//!for k
-//!if SHARED
-//!first 16
-        let word$k = profile[($ku / 16u * CODES + letter) * LANES + lane];
-//!end
-        let d$k = diagonal + dot4I8Packed(word$16[$ku / 4u % 4u], u32(SCALE) << (8u * ($ku % 4u)));
-//!else
-//!if PROFILE
-//!first 4
-        let word$k = profile[($ku / 4u * CODES + letter) * THREADS + thread];
-//!end
-        let d$k = diagonal + dot4I8Packed(word$4, u32(SCALE) << (8u * ($ku % 4u)));
-//!else
-//!if PACKED
-        let d$k = diagonal + dot4I8Packed(q$k, one_hot);
-//!else
-        let d$k = diagonal + select(MISMATCH, MATCH, letter == q$k);
-//!end
-//!end
-//!end
-//!if FEW
-        // What F of the next row waits for is F of this one alone: opened from F it would be less than extended.
-        let without$k = max(max(d$k, 0), e$k);
-        let t$k = max(without$k, f);
-//!else
-        let t$k = max(max(d$k, 0), max(e$k, f));
-//!end
-        let opened$k = t$k - FIRST;
-        let e_extended$k = e$k - EXTEND;
-        let f_extended$k = f - EXTEND;
-//!insert cell
-        diagonal = h$k;
-        h$k = t$k;
-        e$k = max(e_extended$k, opened$k);
-//!if FEW
-        f = max(f_extended$k, without$k - FIRST);
-//!else
-        f = max(f_extended$k, opened$k);
-//!end
-//!end
-//!insert column_end
+//!insert cells
 //!if SHUFFLE
 //!else
         exchange[slot + 1u] = vec2<i32>(h$last, f);

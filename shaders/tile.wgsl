@@ -122,28 +122,7 @@ fn target_letters(task: Task, col: u32) -> u32 {
 //!end
 
 //!if CHAINED
-// What a strip leaves: its mark, and where that of its first column lies.
-struct Handed {
-    mark: u32,
-    place: u32,
-}
-fn handed(strip: u32, first_col: u32) -> Handed {
-    let slots = atomicLoad(&chain[2]);
-    let place = CHAIN_HEAD + (strip % slots * atomicLoad(&chain[3]) + first_col) * 2u;
-    return Handed(strip / slots % (MARKS - 1u) + 1u, place);
-}
-// Each word says for itself whether it is there: nothing orders one before the other.
-fn passed_down(place: u32) -> vec2<u32> {
-    return vec2<u32>(atomicLoad(&chain[place]), atomicLoad(&chain[place + 1u]));
-}
-fn is_there(passed: vec2<u32>, mark: u32) -> bool {
-    return all((passed & vec2<u32>(MARKS - 1u)) == vec2<u32>(mark));
-}
-// Marks are smaller than what values are multiples of.
-const MARKS = u32(SCALE);
-fn unmarked(passed: vec2<u32>) -> vec2<i32> {
-    return bitcast<vec2<i32>>(passed & vec2<u32>(~(MARKS - 1u)));
-}
+//!insert handing
 //!end
 
 @compute @workgroup_size(THREADS)
@@ -245,7 +224,7 @@ fn main(
     var gave_up = false;
 //!if SHUFFLE
     // That of a run of columns, one a lane, and of the run behind it.
-    var next_run = passed_down(entering_from.place + min(lane % RUN, last_col) * 2u);
+    var next_run = passed_down(entering_from.place + min(lane % COLUMNS, last_col) * 2u);
     var run = vec2<i32>(0, 0);
 //!end
 //!else
@@ -272,6 +251,20 @@ fn main(
 //!end
 
     var step = 0u;
+//!if BLOCKS
+    for (; step < min(LANES, steps); ) {
+//!guarded
+//!insert step
+//!end
+    }
+    let inner = subgroupMin(task.cols);
+//!insert block
+    for (; step < steps; ) {
+//!guarded
+//!insert step
+//!end
+    }
+//!else
 //!if EDGES
     // What lies outside the target must stay as it was found, so work is masked while some lane has no
     // column; in between it is not, which is faster.
@@ -304,6 +297,7 @@ fn main(
 //!insert step
 //!end
     }
+//!end
 //!end
 //!if EDGES
     if (task.cols > 0u) {

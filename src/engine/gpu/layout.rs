@@ -123,8 +123,6 @@ pub const TILE_COLS: u32 = 512;
 pub const FEW_TILE_COLS: u32 = 256;
 /// Words in front of what chained strips hand on.
 pub const CHAIN_HEAD: u32 = 4;
-/// Columns that a chained strip asks for in one go.
-pub const CHAIN_RUN: u32 = 8;
 /// Workgroups of one dimension of a dispatch.
 pub const MAX_GROUPS: u32 = 65_535;
 

@@ -20,6 +20,7 @@ const STEP: &str = include_str!("../../../shaders/step.wgsl");
 const SCORE: &str = include_str!("../../../shaders/score.wgsl");
 const FILL: &str = include_str!("../../../shaders/fill.wgsl");
 const TRACE: &str = include_str!("../../../shaders/trace.wgsl");
+const CHAIN: &str = include_str!("../../../shaders/chain.wgsl");
 const BAND: &str = include_str!("../../../shaders/band.wgsl");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -271,9 +272,14 @@ impl Variant {
         if self.keyed() { ROW_KEYS } else { 1 }
     }
 
-    /// Columns that the loop over steps does in one go: the scores' loop is short.
+    /// Columns that the loop over steps does in one go: the scores' loop is short. Chained strips read and leave
+    /// as many at a time as a word has letters.
     fn columns(&self) -> u32 {
-        if self.kernel == Kernel::Score { 4 } else { 1 }
+        match self.kernel {
+            Kernel::Score if self.chained => 32 / self.scores.letters().bits(),
+            Kernel::Score => 4,
+            Kernel::Fill | Kernel::Trace => 1,
+        }
     }
 
     /// Workgroup memory in bytes.
@@ -300,7 +306,7 @@ impl Variant {
     /// The kernel's WGSL.
     pub fn wgsl(&self) -> String {
         let (frame, slots) = match self.kernel {
-            Kernel::Score => (TILE, slots(&[STEP, SCORE])),
+            Kernel::Score => (TILE, slots(&[STEP, SCORE, CHAIN])),
             Kernel::Fill => (TILE, slots(&[STEP, FILL])),
             Kernel::Trace => (TRACE, slots(&[BAND])),
         };
@@ -317,7 +323,6 @@ impl Variant {
             ("PROFILE_WORDS", self.profile_words().max(1)),
             ("KINDS", TRACES.len() as u32),
             ("CHAIN_HEAD", layout::CHAIN_HEAD),
-            ("RUN", layout::CHAIN_RUN),
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }
@@ -333,13 +338,14 @@ impl Variant {
             _ => match name {
                 "if EDGES" => self.edges,
                 "if GUARDED" => self.guarded,
-                "if PACKED" => self.scores == Scores::Packed,
+                "if PACKED" => self.scores == Scores::Packed && !self.chained,
                 "if PROFILE" => self.scores.is_profile(),
                 "if SHUFFLE" => self.shuffle,
                 "if SHARED" => self.shared,
                 "if KEYED" => self.keyed(),
                 "if FEW" => self.few,
                 "if CHAINED" => self.chained,
+                "if BLOCKS" => self.chained && self.shuffle,
                 "if APART" => self.lanes > 1,
                 _ => false,
             },
@@ -360,7 +366,10 @@ impl Variant {
             match directive {
                 "for k" => (0..self.rows).for_each(|k| self.expand(body, Some(k), text)),
                 "for k descending" => (0..self.rows).rev().for_each(|k| self.expand(body, Some(k), text)),
-                "for c columns" => (0..self.columns()).for_each(|_| self.expand(body, row, text)),
+                "for c columns" => (0..self.columns()).for_each(|column| {
+                    let lines: Vec<String> = body.iter().map(|line| line.replace("$c", &column.to_string())).collect();
+                    self.expand(&lines.iter().map(String::as_str).collect::<Vec<_>>(), row, text);
+                }),
                 // Those of the widest bands, which take longest, begin first.
                 "for each trace" => (0..TRACES.len()).rev().for_each(|kind| {
                     let named = |line: &&str| line.replace("$kind", &kind.to_string());

@@ -1,0 +1,68 @@
+// Chained strips: each waits for what the one above leaves, while both run.
+
+//!slot handing
+// What a strip leaves: its mark, and where that of its first column lies.
+struct Handed {
+    mark: u32,
+    place: u32,
+}
+fn handed(strip: u32, first_col: u32) -> Handed {
+    let slots = atomicLoad(&chain[2]);
+    let place = CHAIN_HEAD + (strip % slots * atomicLoad(&chain[3]) + first_col) * 2u;
+    return Handed(strip / slots % (MARKS - 1u) + 1u, place);
+}
+// Each word says for itself whether it is there: nothing orders one before the other.
+fn passed_down(place: u32) -> vec2<u32> {
+    return vec2<u32>(atomicLoad(&chain[place]), atomicLoad(&chain[place + 1u]));
+}
+fn is_there(passed: vec2<u32>, mark: u32) -> bool {
+    return all((passed & vec2<u32>(MARKS - 1u)) == vec2<u32>(mark));
+}
+// Marks are smaller than what values are multiples of.
+const MARKS = u32(SCALE);
+fn unmarked(passed: vec2<u32>) -> vec2<i32> {
+    return bitcast<vec2<i32>>(passed & vec2<u32>(~(MARKS - 1u)));
+}
+//!slot run
+            // What enters from above in the next columns, one a lane.
+            let mine = min(step + lane % COLUMNS, last_col);
+            var there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_from.mark));
+            for (var asked = 0u; !there && !gave_up && asked < patience; asked++) {
+                next_run = passed_down(entering_from.place + mine * 2u);
+                there = subgroupAll(mine >= entering_columns || is_there(next_run, entering_from.mark));
+            }
+            gave_up |= !there;
+            run = select(vec2<i32>(0, 0), unmarked(next_run), mine < entering_columns);
+            next_run = passed_down(entering_from.place + min(step + COLUMNS + lane % COLUMNS, last_col) * 2u);
+//!slot block
+    // As many steps in one go as letters are in a word, without a branch: while all lanes have a column. What is read
+    // from memory was asked for one block before.
+    var next_letters = target_letters(task, min(step - lane, last_col));
+    for (; step + COLUMNS <= inner; step += COLUMNS) {
+        let these_letters = next_letters;
+        next_letters = target_letters(task, min(step + COLUMNS - lane, last_col));
+        {
+//!insert run
+        }
+//!for c columns
+        var leaving$c = vec2<i32>(0, 0);
+        {
+            let col = step + $cu - lane;
+            letter = (these_letters >> ($cu * LETTER_BITS)) & LETTER_MASK;
+            let passed = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
+            let up = select(passed, subgroupShuffle(run, $cu), lane == 0u);
+            var diagonal = corner;
+            corner = up.x;
+            f = up.y;
+//!insert cells
+            leaving$c = vec2<i32>(h$last, f);
+        }
+//!end
+        if (lane == LANES - 1u) {
+            let place = leaving_to.place + (step - lane) * 2u;
+//!for c columns
+            atomicStore(&chain[place + 2u * $cu], bitcast<u32>(leaving$c.x) | leaving_to.mark);
+            atomicStore(&chain[place + 2u * $cu + 1u], bitcast<u32>(leaving$c.y) | leaving_to.mark);
+//!end
+        }
+    }
