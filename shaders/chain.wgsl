@@ -34,13 +34,31 @@ fn unmarked(passed: vec2<u32>) -> vec2<i32> {
             gave_up |= !there;
             run = select(vec2<i32>(0, 0), unmarked(next_run), mine < entering_columns);
             next_run = passed_down(entering_from.place + min(step + COLUMNS + lane % COLUMNS, last_col) * 2u);
-//!slot block
-    // As many steps in one go as letters are in a word, without a branch: while all lanes have a column. What is read
-    // from memory was asked for one block before.
-    var next_letters = target_letters(task, min(step - lane, last_col));
+//!slot letters
+// A word of the letters of a lane whose first column is `first`, negative in front of the target.
+fn letters_from(task: Task, first: i32, last_col: u32) -> u32 {
+    let before = LETTER_BITS * min(u32(max(-first, 0)), LETTERS_PER_WORD - 1u);
+    return target_letters(task, min(u32(max(first, 0)), last_col)) << before;
+}
+//!slot blocks
+    // As many steps in one go as letters are in a word. What is read from memory was asked for one block before.
+    var next_letters = letters_from(task, -i32(lane), last_col);
+    for (; step < min(LANES, steps); step += COLUMNS) {
+//!guarded
+//!insert block
+//!end
+    }
     for (; step + COLUMNS <= inner; step += COLUMNS) {
+//!insert block
+    }
+    for (; step < steps; step += COLUMNS) {
+//!guarded
+//!insert block
+//!end
+    }
+//!slot block
         let these_letters = next_letters;
-        next_letters = target_letters(task, min(step + COLUMNS - lane, last_col));
+        next_letters = letters_from(task, i32(step + COLUMNS) - i32(lane), last_col);
         {
 //!insert run
         }
@@ -48,21 +66,32 @@ fn unmarked(passed: vec2<u32>) -> vec2<i32> {
         var leaving$c = vec2<i32>(0, 0);
         {
             let col = step + $cu - lane;
-            letter = (these_letters >> ($cu * LETTER_BITS)) & LETTER_MASK;
+            let letter = (these_letters >> ($cu * LETTER_BITS)) & LETTER_MASK;
             let passed = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
             let up = select(passed, subgroupShuffle(run, $cu), lane == 0u);
+//!if GUARDED
+            if (col < task.cols) {
+//!end
             var diagonal = corner;
             corner = up.x;
             f = up.y;
 //!insert cells
+//!if GUARDED
+            }
+//!end
             leaving$c = vec2<i32>(h$last, f);
         }
 //!end
         if (lane == LANES - 1u) {
             let place = leaving_to.place + (step - lane) * 2u;
 //!for c columns
+//!if GUARDED
+            if (step + $cu - lane < task.cols) {
+//!end
             atomicStore(&chain[place + 2u * $cu], bitcast<u32>(leaving$c.x) | leaving_to.mark);
             atomicStore(&chain[place + 2u * $cu + 1u], bitcast<u32>(leaving$c.y) | leaving_to.mark);
+//!if GUARDED
+            }
+//!end
 //!end
         }
-    }

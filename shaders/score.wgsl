@@ -79,7 +79,7 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
     if (lane == 0u && task.cols > 0u) {
 //!if CHAINED
         // Lane 0 is who waits. Some drivers end loops that take long.
-        let last = i32(gave_up || step < steps);
+        let last = i32(gave_up || step < task.cols + LANES - 1u);
 //!else
         let last = 0;
 //!end

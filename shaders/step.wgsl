@@ -68,18 +68,11 @@
         letter = select(passed, fresh, lane == 0u);
         var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
 //!if EDGES
-//!if CHAINED
-        if (step % COLUMNS == 0u) {
-//!insert run
-        }
-        let entering = subgroupShuffle(run, step % COLUMNS);
-//!else
         if (step % LANES == 0u) {
             run = next_run;
             next_run = edges[task.horizontal + min(step + LANES + lane, last_col)] * SCALE;
         }
         let entering = subgroupShuffle(run, invocation - lane + step % LANES);
-//!end
 //!end
 //!else
         let place = task.target_ + select(0u, col, inside);

@@ -123,6 +123,9 @@ fn target_letters(task: Task, col: u32) -> u32 {
 
 //!if CHAINED
 //!insert handing
+//!if SHUFFLE
+//!insert letters
+//!end
 //!end
 
 @compute @workgroup_size(THREADS)
@@ -252,18 +255,8 @@ fn main(
 
     var step = 0u;
 //!if BLOCKS
-    for (; step < min(LANES, steps); ) {
-//!guarded
-//!insert step
-//!end
-    }
     let inner = subgroupMin(task.cols);
-//!insert block
-    for (; step < steps; ) {
-//!guarded
-//!insert step
-//!end
-    }
+//!insert blocks
 //!else
 //!if EDGES
     // What lies outside the target must stay as it was found, so work is masked while some lane has no
