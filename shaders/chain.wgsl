@@ -43,34 +43,61 @@ fn letters_from(task: Task, first: i32, last_col: u32) -> u32 {
 //!slot blocks
     // As many steps in one go as letters are in a word. What is read from memory was asked for one block before.
     var next_letters = letters_from(task, -i32(lane), last_col);
-    for (; step < min(LANES, steps); step += COLUMNS) {
-//!guarded
-//!insert block
-//!end
-    }
-    for (; step + COLUMNS <= inner; step += COLUMNS) {
-//!insert block
-    }
+    // Columns outside the target may do as they like where nobody is on that side, and before those that count only
+    // where there are none.
+    let plain_from = max(select(LANES, 0u, task.vertical == NOWHERE), select(task.own + LANES, 0u, task.own == 0u));
+    let plain_to = select(task.cols, steps + COLUMNS, task.stored == NOWHERE);
     for (; step < steps; step += COLUMNS) {
-//!guarded
-//!insert block
-//!end
-    }
-//!slot block
         let these_letters = next_letters;
         next_letters = letters_from(task, i32(step + COLUMNS) - i32(lane), last_col);
         {
 //!insert run
         }
+//!insert block_begin
+        var is_plain = step >= plain_from && step + COLUMNS <= plain_to;
+//!if PACKED
+        is_plain &= !subgroupAny((these_letters & OTHER_LETTERS) != 0u);
+//!end
 //!for c columns
         var leaving$c = vec2<i32>(0, 0);
+//!end
+        if (is_plain) {
+//!plain
+//!insert block
+//!end
+        } else {
+//!guarded
+//!insert block
+//!end
+        }
+//!insert block_end
+        // Some columns in front of each strip's and behind are nobody's.
+        if (lane == LANES - 1u && step + COLUMNS >= LANES) {
+            let place = leaving_to.place + (step - lane) * 2u;
+//!for c columns
+            atomicStore(&chain[place + 2u * $cu], bitcast<u32>(leaving$c.x) | leaving_to.mark);
+            atomicStore(&chain[place + 2u * $cu + 1u], bitcast<u32>(leaving$c.y) | leaving_to.mark);
+//!end
+        }
+    }
+//!slot block
+//!for c columns
         {
             let col = step + $cu - lane;
-            let letter = (these_letters >> ($cu * LETTER_BITS)) & LETTER_MASK;
+            let inside = col < task.cols;
+            let key = $c * i32(ROWS);
+            var letter = (these_letters >> ($cu * LETTER_BITS)) & LETTER_MASK;
+//!if PLAIN
+//!if PACKED
+            let one_hot = select(0u, u32(SCALE), inside) << (8u * letter);
+//!else
+            letter = select(NO_TARGET, letter, inside);
+//!end
+//!end
             let passed = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
             let up = select(passed, subgroupShuffle(run, $cu), lane == 0u);
 //!if GUARDED
-            if (col < task.cols) {
+            if (inside) {
 //!end
             var diagonal = corner;
             corner = up.x;
@@ -82,16 +109,3 @@ fn letters_from(task: Task, first: i32, last_col: u32) -> u32 {
             leaving$c = vec2<i32>(h$last, f);
         }
 //!end
-        if (lane == LANES - 1u) {
-            let place = leaving_to.place + (step - lane) * 2u;
-//!for c columns
-//!if GUARDED
-            if (step + $cu - lane < task.cols) {
-//!end
-            atomicStore(&chain[place + 2u * $cu], bitcast<u32>(leaving$c.x) | leaving_to.mark);
-            atomicStore(&chain[place + 2u * $cu + 1u], bitcast<u32>(leaving$c.y) | leaving_to.mark);
-//!if GUARDED
-            }
-//!end
-//!end
-        }

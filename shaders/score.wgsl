@@ -23,19 +23,30 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
     var best_row = 0u;
     var best_col = 0u;
 //!slot column
+//!if BLOCKS
+//!if GUARDED
+        let top_before = top;
+//!end
+//!else
         var top = 0;
+//!end
 //!slot cell
 //!if KEYED
-        // The row below the score, the first of equals largest: no search for it later.
+        // The row below the score, the first of equals largest: no search for it later. In chained strips the column
+        // of a block, too.
+//!if CHAINED
+        top = max(top, t$k + (SCALE - 1 - key - $k));
+//!else
         top = max(top, t$k + (SCALE - 1 - $k));
+//!end
 //!else
         top = max(top, t$k);
 //!end
 //!slot column_end
-//!if CHAINED
-        let is_best = top > (best | (SCALE - 1)) && col >= task.own;
-        best = select(best, top, is_best);
-        best_col = select(best_col, col, is_best);
+//!if BLOCKS
+//!if GUARDED
+        top = select(top_before, top, col >= task.own);
+//!end
 //!else
 //!if KEYED
         if (top > (best | (SCALE - 1)) && col >= task.own) {
@@ -52,9 +63,17 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
         }
 //!end
 //!end
+//!slot block_begin
+        var top = 0;
+//!slot block_end
+        let is_best = top > (best | (SCALE - 1));
+        best = select(best, top, is_best);
+        best_col = select(best_col, step - lane, is_best);
 //!slot finish
 //!if KEYED
-    best_row = lane * ROWS + u32(SCALE - 1 - best % SCALE);
+    let key = u32(SCALE - 1 - best % SCALE);
+    best_row = lane * ROWS + key % ROWS;
+    best_col += key / ROWS;
     best /= SCALE;
 //!end
     var chosen = vec3<i32>(best, i32(best_row), i32(best_col));

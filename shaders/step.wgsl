@@ -1,5 +1,7 @@
 // One step of the wavefront: a column of each lane's rows.
 //!slot cells
+//!if PLAIN
+//!else
 //!if PACKED
         // No byte stands for other letters. Outside the target a score of 0 does no harm; for an
         // ambiguous letter the mismatch is taken off what will be the diagonals of this column.
@@ -10,6 +12,7 @@
             h$k += MISMATCH * SCALE;
 //!end
         }
+//!end
 //!end
 //!insert column
 //!for k
@@ -58,6 +61,9 @@
         // Wraps to a large number before the target.
         let col = step - lane;
         let inside = col < task.cols;
+//!if CHAINED
+        let key = 0;
+//!end
 //!if SHUFFLE
         if (step % LETTERS_PER_WORD == 0u && step < task.cols) {
             letters = target_letters(task, step);

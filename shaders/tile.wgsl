@@ -201,11 +201,27 @@ fn main(
 //!end
 //!if EDGES
 //!insert leaving
+//!if CHAINED
+    var corner = 0;
+//!for k
+    var h$k = 0;
+    var e$k = 0;
+//!end
+    if (task.vertical != NOWHERE) {
+        corner = edges[task.vertical + lane * ROWS].x * SCALE;
+//!for k
+        let left$k = edges[task.vertical + lane * ROWS + $ku + 1u] * SCALE;
+        h$k = left$k.x;
+        e$k = left$k.y;
+//!end
+    }
+//!else
     var corner = edges[task.vertical + lane * ROWS].x * SCALE;
 //!for k
     let left$k = edges[task.vertical + lane * ROWS + $ku + 1u] * SCALE;
     var h$k = left$k.x;
     var e$k = left$k.y;
+//!end
 //!end
 //!else
     var corner = 0;
@@ -255,7 +271,6 @@ fn main(
 
     var step = 0u;
 //!if BLOCKS
-    let inner = subgroupMin(task.cols);
 //!insert blocks
 //!else
 //!if EDGES
@@ -293,7 +308,11 @@ fn main(
 //!end
 //!end
 //!if EDGES
+//!if CHAINED
+    if (right != NOWHERE) {
+//!else
     if (task.cols > 0u) {
+//!end
 //!for k
         edges[right + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k) / SCALE;
 //!end

@@ -48,7 +48,7 @@ fn gpu_agrees_on_chains() {
     let chained = |checked: bool, chains: Chains| {
         Gpu::new(card(checked)).tuned(Tuning { few_tiles: usize::MAX, chains, ..ALONE })
     };
-    // In strips of 128, 256 and 512 rows, in one dispatch and in many.
+    // In strips of 128 and 256 rows, in one dispatch and in many.
     suite::grids_agree(&mut chained(false, CHAINS));
     suite::high_pairs_agree(&mut chained(false, CHAINS));
     suite::high_pairs_agree(&mut chained(true, Chains { cols: 100, ..CHAINS }));

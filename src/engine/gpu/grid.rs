@@ -2,7 +2,7 @@
 
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
-use crate::engine::gpu::layout::{FEW_TILE_COLS, TILE_COLS, Task};
+use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS, Task};
 use crate::engine::gpu::shader::STRIP_ROWS;
 use crate::engine::{BLOCK_ROWS, Edges};
 use std::ops::Range;
@@ -195,8 +195,16 @@ impl Grid {
 
     /// The task of a tile of chained strips, whose columns begin at `chain` there; likewise.
     pub fn chained_task(&self, tile: &GridTile, base: &Task, edges: u64, chain: u32) -> Task {
-        let entering = if tile.strip > 0 { tile.cols.len() } else { 0 };
-        Task { horizontal: chain, band_first: entering as i32, ..self.task(tile, base, edges) }
+        let task = self.task(tile, base, edges);
+        let entering = if tile.strip > 0 { task.cols } else { 0 };
+        let (first, last) = (tile.cols.start == 0, tile.cols.end == self.cols);
+        Task {
+            horizontal: chain,
+            band_first: entering as i32,
+            vertical: if first { NOWHERE } else { task.vertical },
+            stored: if last { NOWHERE } else { task.stored },
+            ..task
+        }
     }
 
     /// The task of a tile; `base` is that of the whole grid, as if it were one tile without padding.

@@ -45,7 +45,7 @@ Task {
     /// strip, the first of its columns in the chain.
     horizontal: u32,
     /// First of 1 + tile rows edge values left of the tile, of which the first is the corner; directions
-    /// leave those on the right there too.
+    /// leave those on the right there too. Of a chained strip, [`NOWHERE`] for zeros.
     vertical: u32,
     /// Where the result goes; of a trace, the first word of its path. Chained strips have consecutive ones.
     result: u32,
@@ -55,7 +55,7 @@ Task {
     /// strip, how many of its columns the strip above leaves values for.
     band_first: i32,
     /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band; of a score, the
-    /// first of 1 + tile rows edge values that it leaves on the right.
+    /// first of 1 + tile rows edge values that it leaves on the right; of a chained strip, [`NOWHERE`] for none.
     stored: u32,
 }
 }
@@ -123,6 +123,10 @@ pub const TILE_COLS: u32 = 512;
 pub const FEW_TILE_COLS: u32 = 256;
 /// Words in front of what chained strips hand on.
 pub const CHAIN_HEAD: u32 = 4;
+/// Columns in front of and behind those of a grid's strips in a chain, which are written, too.
+pub const CHAIN_APART: u32 = 8;
+/// Where a chained strip has no edge values on its left, or on its right.
+pub const NOWHERE: u32 = u32::MAX;
 /// Workgroups of one dimension of a dispatch.
 pub const MAX_GROUPS: u32 = 65_535;
 
@@ -180,6 +184,8 @@ impl Letters {
             ("NO_QUERY", self.no_query()),
             ("NO_TARGET", self.no_target()),
             ("AMBIGUOUS_TARGET", u32::from(AMBIGUOUS_TARGET)),
+            // Bits that only letters besides A, C, G and T have, of all letters of a word.
+            ("OTHER_LETTERS", 0x4444_4444),
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }

@@ -4,7 +4,7 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::gpu::grid::Grid;
 use crate::engine::gpu::job::{Answer, Chain, Dispatch, Inputs, Job};
-use crate::engine::gpu::layout::{TASK_ALIGNMENT, Task};
+use crate::engine::gpu::layout::{CHAIN_APART, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
 use crate::engine::gpu::{Chains, Gpu, JOB_EDGES, Tuning, longest_first, scores_of};
 use crate::error::EngineError;
@@ -327,10 +327,10 @@ impl Grids {
     fn chain(&mut self, variant: Variant, chains: Chains) -> Job {
         let cut = |grid: Grid| grid.chained(variant.capacity(), chains.cols);
         let mut job = self.cut(cut);
-        let mut cols = 0;
+        let mut cols = CHAIN_APART;
         for placed in &mut self.placed {
             placed.chain = cols;
-            cols += placed.grid.run_cols();
+            cols += placed.grid.run_cols() + CHAIN_APART;
         }
         let most = |count: fn(&Grid) -> u32| self.placed.iter().map(|grid| count(&grid.grid)).max();
         let (runs, strips) = (most(Grid::runs).unwrap_or(0), most(Grid::strips).unwrap_or(0));

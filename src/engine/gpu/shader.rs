@@ -1,10 +1,11 @@
 //! Kernel variants, and their WGSL text from the templates in `shaders/`.
 //!
 //! A template line that begins with `//!` is a directive:
-//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column; `if FLAG`, `else`, `end` choose; `for k` repeats for
+//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column, `plain` that no letter
+//! is ambiguous and that whatever lies outside the target does no harm; `if FLAG`, `else`, `end` choose; `for k` repeats for
 //! each row of a lane (`for k descending` from the last one), `for w words` for each direction word, `for each trace`
 //! for each kind of lanes that trace, whose cells are the rows,
-//! `for c columns` for the columns that the loop over steps does in one go; `first N`, inside a row
+//! `for c columns` for the columns that the loop over steps does in one go, `$c`; `first N`, inside a row
 //! loop, keeps its lines for every N-th row only. In a loop `$k` is the row, `$4` and `$16` the first
 //! row of its group of four or sixteen, `$8` the word of its group of eight, `$next` the next row, `$w`
 //! the word, `$after` the next word. Everywhere `$last` is the last row, `$end` and `$rows` the number of
@@ -116,13 +117,15 @@ pub struct Variant {
     pub chained: bool,
     /// Set while steps are written out in which some lane may have no column.
     guarded: bool,
+    /// Set while steps are written out in which all letters are A, C, G or T, or outside the target.
+    plain: bool,
 }
 
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
 /// Rows of a lane of chained tiles.
-pub const CHAINED_ROWS: [u32; 3] = [4, 8, 16];
+pub const CHAINED_ROWS: [u32; 2] = [4, 8];
 
 /// Lanes that trace a band, and how many of its cells in a row each has: a multiple of those of a direction word.
 #[derive(Clone, Copy, Debug)]
@@ -173,6 +176,7 @@ impl Variant {
             few: false,
             chained: false,
             guarded: false,
+            plain: false,
         }
     }
 
@@ -323,6 +327,7 @@ impl Variant {
             ("PROFILE_WORDS", self.profile_words().max(1)),
             ("KINDS", TRACES.len() as u32),
             ("CHAIN_HEAD", layout::CHAIN_HEAD),
+            ("NOWHERE", layout::NOWHERE),
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }
@@ -338,7 +343,8 @@ impl Variant {
             _ => match name {
                 "if EDGES" => self.edges,
                 "if GUARDED" => self.guarded,
-                "if PACKED" => self.scores == Scores::Packed && !self.chained,
+                "if PLAIN" => self.plain,
+                "if PACKED" => self.scores == Scores::Packed,
                 "if PROFILE" => self.scores.is_profile(),
                 "if SHUFFLE" => self.shuffle,
                 "if SHARED" => self.shared,
@@ -367,7 +373,8 @@ impl Variant {
                 "for k" => (0..self.rows).for_each(|k| self.expand(body, Some(k), text)),
                 "for k descending" => (0..self.rows).rev().for_each(|k| self.expand(body, Some(k), text)),
                 "for c columns" => (0..self.columns()).for_each(|column| {
-                    let lines: Vec<String> = body.iter().map(|line| line.replace("$c", &column.to_string())).collect();
+                    let lines: Vec<String> =
+                        body.iter().map(|line| line.replace("$c", &column.to_string())).collect();
                     self.expand(&lines.iter().map(String::as_str).collect::<Vec<_>>(), row, text);
                 }),
                 // Those of the widest bands, which take longest, begin first.
@@ -379,6 +386,7 @@ impl Variant {
                     Variant { lanes, rows, ..*self }.expand(&lines, None, text);
                 }),
                 "guarded" => Variant { guarded: true, ..*self }.expand(body, row, text),
+                "plain" => Variant { plain: true, ..*self }.expand(body, row, text),
                 "for w words" => {
                     for word in 0..self.words() {
                         let named = |line: &&str| {
