@@ -35,29 +35,28 @@ fn unmarked(passed: vec2<u32>) -> vec2<i32> {
             run = select(vec2<i32>(0, 0), unmarked(next_run), mine < entering_columns);
             next_run = passed_down(entering_from.place + min(step + COLUMNS + lane % COLUMNS, last_col) * 2u);
 //!slot letters
-// A word of the letters of a lane whose first column is `first`, negative in front of the target.
-fn letters_from(task: Task, first: i32, last_col: u32) -> u32 {
-    let before = LETTER_BITS * min(u32(max(-first, 0)), LETTERS_PER_WORD - 1u);
-    return target_letters(task, min(u32(max(first, 0)), last_col)) << before;
+// A word of the letters of a lane whose first column is `first`, negative in front of the target; none outside it.
+fn letters_from(task: Task, first: i32) -> u32 {
+    let there = target_letters(task, min(u32(max(first, 0)), max(task.cols, 1u) - 1u));
+    let before = u32(clamp(-first, 0, i32(LETTERS_PER_WORD)));
+    let inside = u32(clamp(i32(task.cols) - first, 0, i32(LETTERS_PER_WORD)));
+    // Shifting by a whole word is undefined, so in two steps.
+    let behind = select(0u, NO_LETTERS << (LETTER_BITS * inside % 32u), inside < LETTERS_PER_WORD);
+    let cut = select(there, there & ~(~0u << (LETTER_BITS * inside % 32u)), inside < LETTERS_PER_WORD);
+    let kept = (cut | behind) << (LETTER_BITS * before % 32u);
+    let ahead = NO_LETTERS & ~(~0u << (LETTER_BITS * before % 32u));
+    return select(kept | ahead, NO_LETTERS, before == LETTERS_PER_WORD);
 }
 //!slot blocks
     // As many steps in one go as letters are in a word. What is read from memory was asked for one block before.
-    var next_letters = letters_from(task, -i32(lane), last_col);
+    var next_letters = letters_from(task, -i32(lane));
     // Columns outside the target may do as they like where nobody is on that side, and before those that count only
     // where there are none.
     let plain_from = max(select(LANES, 0u, task.vertical == NOWHERE), select(task.own + LANES, 0u, task.own == 0u));
     let plain_to = select(task.cols, steps + COLUMNS - 1u, task.stored == NOWHERE);
     for (; step < steps; ) {
-        // A loop of its own: with both kinds of blocks in one each step takes a quarter longer.
         for (; step >= plain_from && step + COLUMNS <= plain_to; ) {
-//!if PACKED
-            if (subgroupAny((next_letters & OTHER_LETTERS) != 0u)) {
-                break;
-            }
-//!end
-//!plain
 //!insert block
-//!end
         }
         if (step < steps) {
 //!guarded
@@ -67,7 +66,7 @@ fn letters_from(task: Task, first: i32, last_col: u32) -> u32 {
     }
 //!slot block
         let these_letters = next_letters;
-        next_letters = letters_from(task, i32(step + COLUMNS) - i32(lane), last_col);
+        next_letters = letters_from(task, i32(step + COLUMNS) - i32(lane));
         {
 //!insert run
         }
@@ -76,20 +75,12 @@ fn letters_from(task: Task, first: i32, last_col: u32) -> u32 {
         var leaving$c = vec2<i32>(0, 0);
         {
             let col = step + $cu - lane;
-            let inside = col < task.cols;
             let key = $c * i32(ROWS);
-            var letter = (these_letters >> ($cu * LETTER_BITS)) & LETTER_MASK;
-//!if PLAIN
-//!if PACKED
-            let one_hot = select(0u, u32(SCALE), inside) << (8u * letter);
-//!else
-            letter = select(NO_TARGET, letter, inside);
-//!end
-//!end
+            let letter = (these_letters >> ($cu * LETTER_BITS)) & LETTER_MASK;
             let passed = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
             let up = select(passed, subgroupShuffle(run, $cu), lane == 0u);
 //!if GUARDED
-            if (inside) {
+            if (col < task.cols) {
 //!end
             var diagonal = corner;
             corner = up.x;

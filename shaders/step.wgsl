@@ -1,7 +1,5 @@
 // One step of the wavefront: a column of each lane's rows.
 //!slot cells
-//!if PLAIN
-//!else
 //!if PACKED
         // No byte stands for other letters. Outside the target a score of 0 does no harm; for an
         // ambiguous letter the mismatch is taken off what will be the diagonals of this column.
@@ -12,7 +10,6 @@
             h$k += MISMATCH * SCALE;
 //!end
         }
-//!end
 //!end
 //!insert column
 //!for k

@@ -174,7 +174,7 @@ impl Default for Tuning {
             few_tiles: 1 << 10,
             many_tiles: 1 << 21,
             chains: Chains {
-                strips: 1 << 10,
+                strips: 1 << 9,
                 cols: 1 << 17,
                 cells: 1 << 34,
                 patience: 1 << 18,

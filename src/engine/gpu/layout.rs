@@ -184,8 +184,8 @@ impl Letters {
             ("NO_QUERY", self.no_query()),
             ("NO_TARGET", self.no_target()),
             ("AMBIGUOUS_TARGET", u32::from(AMBIGUOUS_TARGET)),
-            // Bits that only letters besides A, C, G and T have, of all letters of a word.
-            ("OTHER_LETTERS", 0x4444_4444),
+            // A word without letters.
+            ("NO_LETTERS", (0..32 / bits).map(|letter| self.no_target() << (letter * bits)).sum()),
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }

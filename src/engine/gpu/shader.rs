@@ -1,8 +1,7 @@
 //! Kernel variants, and their WGSL text from the templates in `shaders/`.
 //!
 //! A template line that begins with `//!` is a directive:
-//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column, `plain` that no letter
-//! is ambiguous and that whatever lies outside the target does no harm; `if FLAG`, `else`, `end` choose; `for k` repeats for
+//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column; `if FLAG`, `else`, `end` choose; `for k` repeats for
 //! each row of a lane (`for k descending` from the last one), `for w words` for each direction word, `for each trace`
 //! for each kind of lanes that trace, whose cells are the rows,
 //! `for c columns` for the columns that the loop over steps does in one go, `$c`; `first N`, inside a row
@@ -117,15 +116,13 @@ pub struct Variant {
     pub chained: bool,
     /// Set while steps are written out in which some lane may have no column.
     guarded: bool,
-    /// Set while steps are written out in which all letters are A, C, G or T, or outside the target.
-    plain: bool,
 }
 
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
 /// Rows of a lane of chained tiles.
-pub const CHAINED_ROWS: [u32; 2] = [4, 8];
+pub const CHAINED_ROWS: [u32; 5] = [4, 5, 6, 7, 8];
 
 /// Lanes that trace a band, and how many of its cells in a row each has: a multiple of those of a direction word.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +173,6 @@ impl Variant {
             few: false,
             chained: false,
             guarded: false,
-            plain: false,
         }
     }
 
@@ -207,7 +203,8 @@ impl Variant {
     /// above as it has lanes and a few more. They are asked for where scores fit beside a mark.
     pub fn chained(scores: Scores, rows: u32) -> Option<Variant> {
         let variant = Variant::new(Kernel::Score, scores, (THREADS, rows), true);
-        variant.keyed().then_some(Variant { few: true, chained: true, ..variant })
+        let possible = variant.keyed() && (rows.is_multiple_of(4) || !scores.is_profile());
+        possible.then_some(Variant { few: true, chained: true, ..variant })
     }
 
     /// The variant as it suits a device whose subgroups have a fixed size, `None` where they don't.
@@ -343,8 +340,8 @@ impl Variant {
             _ => match name {
                 "if EDGES" => self.edges,
                 "if GUARDED" => self.guarded,
-                "if PLAIN" => self.plain,
-                "if PACKED" => self.scores == Scores::Packed,
+                // Chained strips have few rows, for which making one-hot words takes longer than it saves.
+                "if PACKED" => self.scores == Scores::Packed && !self.chained,
                 "if PROFILE" => self.scores.is_profile(),
                 "if SHUFFLE" => self.shuffle,
                 "if SHARED" => self.shared,
@@ -386,7 +383,6 @@ impl Variant {
                     Variant { lanes, rows, ..*self }.expand(&lines, None, text);
                 }),
                 "guarded" => Variant { guarded: true, ..*self }.expand(body, row, text),
-                "plain" => Variant { plain: true, ..*self }.expand(body, row, text),
                 "for w words" => {
                     for word in 0..self.words() {
                         let named = |line: &&str| {
