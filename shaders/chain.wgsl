@@ -23,6 +23,16 @@ const MARKS = u32(SCALE);
 fn unmarked(passed: vec2<u32>) -> vec2<i32> {
     return bitcast<vec2<i32>>(passed & vec2<u32>(~(MARKS - 1u)));
 }
+//!slot line
+            // A vertical line lies on the right of this column.
+            if (col == line_col) {
+//!for k
+                edges[line_place + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k) / SCALE;
+//!end
+                if (lane == 0u) {
+                    edges[line_place].x = corner / SCALE;
+                }
+            }
 //!slot run
             // What enters from above in the next columns, one a lane.
             let mine = min(step + lane % COLUMNS, last_col);
@@ -37,9 +47,10 @@ fn unmarked(passed: vec2<u32>) -> vec2<i32> {
 //!slot letters
 // A word of the letters of a lane whose first column is `first`, negative in front of the target; none outside it.
 fn letters_from(task: Task, first: i32) -> u32 {
-    let there = target_letters(task, min(u32(max(first, 0)), max(task.cols, 1u) - 1u));
+    let begins = min(u32(max(first, 0)), task.cols);
+    let there = target_letters(task, begins);
     let before = u32(clamp(-first, 0, i32(LETTERS_PER_WORD)));
-    let inside = u32(clamp(i32(task.cols) - first, 0, i32(LETTERS_PER_WORD)));
+    let inside = min(task.cols - begins, LETTERS_PER_WORD);
     // Shifting by a whole word is undefined, so in two steps.
     let behind = select(0u, NO_LETTERS << (LETTER_BITS * inside % 32u), inside < LETTERS_PER_WORD);
     let cut = select(there, there & ~(~0u << (LETTER_BITS * inside % 32u)), inside < LETTERS_PER_WORD);
@@ -51,17 +62,23 @@ fn letters_from(task: Task, first: i32) -> u32 {
     // As many steps in one go as letters are in a word. What is read from memory was asked for one block before.
     var next_letters = letters_from(task, -i32(lane));
     // Columns outside the target may do as they like where nobody is on that side, and before those that count only
-    // where there are none.
-    let plain_from = max(select(LANES, 0u, task.vertical == NOWHERE), select(task.own + LANES, 0u, task.own == 0u));
-    let plain_to = select(task.cols, steps + COLUMNS - 1u, task.stored == NOWHERE);
+    // where there are none. That all lanes are of one mind has to be seen, or each step takes a third longer.
+    let counting_from = select(task.own + LANES, 0u, task.own == 0u || has_lines);
+    let plain_from = subgroupMax(max(select(LANES, 0u, task.vertical == NOWHERE), counting_from));
+    let plain_to = subgroupMin(select(task.cols, steps + COLUMNS - 1u, task.stored == NOWHERE || has_lines));
     for (; step < steps; ) {
-        for (; step >= plain_from && step + COLUMNS <= plain_to; ) {
+        let plain_end = subgroupMin(min(plain_to, line_col));
+        for (; step >= plain_from && step + COLUMNS <= plain_end; ) {
 //!insert block
         }
         if (step < steps) {
 //!guarded
 //!insert block
 //!end
+            if (line_col != NOWHERE && step >= line_col + LANES) {
+                line_col += side;
+                line_place += atomicLoad(&chain[5]);
+            }
         }
     }
 //!slot block
@@ -87,6 +104,7 @@ fn letters_from(task: Task, first: i32) -> u32 {
             f = up.y;
 //!insert cells
 //!if GUARDED
+//!insert line
             }
 //!end
             leaving$c = vec2<i32>(h$last, f);
@@ -100,5 +118,12 @@ fn letters_from(task: Task, first: i32) -> u32 {
             atomicStore(&chain[place + 2u * $cu], bitcast<u32>(leaving$c.x) | leaving_to.mark);
             atomicStore(&chain[place + 2u * $cu + 1u], bitcast<u32>(leaving$c.y) | leaving_to.mark);
 //!end
+            if (below != NOWHERE) {
+//!for c columns
+                if (step + $cu - lane < task.cols) {
+                    edges[below + step + $cu - lane] = leaving$c / SCALE;
+                }
+//!end
+            }
         }
         step += COLUMNS;

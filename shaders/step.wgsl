@@ -94,8 +94,13 @@
             if (step < min(entering_columns, task.cols)) {
                 let place = entering_from.place + step * 2u;
                 var passed = passed_down(place);
+                // Several times a turn: software devices count the turns of all loops, and end them.
                 for (var asked = 0u; !is_there(passed, entering_from.mark) && !gave_up && asked < patience; asked++) {
-                    passed = passed_down(place);
+//!for c columns
+                    if (!is_there(passed, entering_from.mark)) {
+                        passed = passed_down(place);
+                    }
+//!end
                 }
                 gave_up |= !is_there(passed, entering_from.mark);
                 up = unmarked(passed);
@@ -130,9 +135,19 @@
             let place = leaving_to.place + col * 2u;
             atomicStore(&chain[place], bitcast<u32>(h$last) | leaving_to.mark);
             atomicStore(&chain[place + 1u], bitcast<u32>(f) | leaving_to.mark);
+            if (below != NOWHERE) {
+                edges[below + col] = vec2<i32>(h$last, f) / SCALE;
+            }
 //!else
             edges[below + col] = vec2<i32>(h$last, f) / SCALE;
 //!end
+        }
+//!end
+//!if CHAINED
+//!insert line
+        if (col == line_col) {
+            line_col += side;
+            line_place += atomicLoad(&chain[5]);
         }
 //!end
 //!if GUARDED

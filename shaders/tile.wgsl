@@ -25,7 +25,8 @@
 //!end
 //!if CHAINED
 // How many tasks are taken, how often somebody asks in vain before he gives up, how many slots there are, and columns
-// of each; then the slots, H and F of a strip's last row in each column. Strips take the slots in turns, so a mark
+// of each; columns from one vertical line to the next and edge values likewise, 0 where there are no lines; then the
+// slots, H and F of a strip's last row in each column. Strips take the slots in turns, so a mark
 // below each value says whose it is: strips that run side by side have no mark in one slot in common.
 @group(0) @binding(7) var<storage, read_write> chain: array<atomic<u32>>;
 //!end
@@ -240,6 +241,10 @@ fn main(
     let entering_from = handed(task.result - 1u, task.horizontal);
     let leaving_to = handed(task.result, task.horizontal);
     let patience = atomicLoad(&chain[1]);
+    let side = atomicLoad(&chain[4]);
+    let has_lines = side > 0u;
+    var line_col = select(NOWHERE, task.own, has_lines);
+    var line_place = task.stored;
     var gave_up = false;
 //!if SHUFFLE
     // That of a run of columns, one a lane, and of the run behind it.
@@ -309,7 +314,7 @@ fn main(
 //!end
 //!if EDGES
 //!if CHAINED
-    if (right != NOWHERE) {
+    if (right != NOWHERE && !has_lines) {
 //!else
     if (task.cols > 0u) {
 //!end

@@ -48,12 +48,15 @@ fn gpu_agrees_on_chains() {
     let chained = |checked: bool, chains: Chains| {
         Gpu::new(card(checked)).tuned(Tuning { few_tiles: usize::MAX, chains, ..ALONE })
     };
-    // In strips of 128 and 256 rows, in one dispatch and in many.
-    suite::grids_agree(&mut chained(false, CHAINS));
+    for (number, strips) in suite::CHAINED_STRIPS.into_iter().enumerate() {
+        suite::grids_agree(&mut chained(number % 2 == 0, Chains { strips, ..CHAINS }));
+    }
     suite::high_pairs_agree(&mut chained(false, CHAINS));
+    // Run by run, in dispatches of some strips, and of one each.
     suite::high_pairs_agree(&mut chained(true, Chains { cols: 100, ..CHAINS }));
-    suite::grids_agree(&mut chained(true, Chains { strips: 0, cols: 700, ..CHAINS }));
-    suite::grids_agree(&mut chained(true, Chains { strips: 4, cols: 700, cells: 100_000, ..CHAINS }));
+    for cells in [100_000, 1] {
+        suite::grids_agree(&mut chained(false, Chains { strips: 0, cols: 700, cells, ..CHAINS }));
+    }
     // Who does not wait at all finds nothing, and the job is done in another way.
     suite::grids_agree(&mut chained(false, Chains { patience: 0, ..CHAINS }));
 }
@@ -98,6 +101,13 @@ fn gpu_blocks_make_the_whole() {
 fn gpu_leaves_the_edges_between_blocks() {
     suite::lattices_agree(&mut gpu(), 2);
     suite::lattices_agree(&mut Gpu::new(card(true)).tuned(Tuning { few_tiles: usize::MAX, ..ALONE }), 2);
+    // In chains of strips of 128 and 256 rows.
+    for (checked, chains) in
+        [(false, CHAINS), (true, Chains { strips: 0, ..CHAINS }), (false, Chains { cells: 1, ..CHAINS })]
+    {
+        let tuning = Tuning { few_tiles: usize::MAX, chains, ..ALONE };
+        suite::lattices_agree(&mut Gpu::new(card(checked)).tuned(tuning), 2);
+    }
     // One row of blocks at a time, two or more, and block by block.
     for many_tiles in [5, 10, 0] {
         suite::lattices_agree(&mut gpu().tuned(Tuning { many_tiles, ..ALONE }), 4);

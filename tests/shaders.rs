@@ -7,7 +7,7 @@ mod suite;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use rayon::prelude::*;
 use swalign::engine::gpu::scan::{bitap, shader as scan};
-use swalign::engine::gpu::shader::{Scores, Variant};
+use swalign::engine::gpu::shader::{CHAINED_ROWS, STRIP_ROWS, Scores, Variant};
 
 fn is_valid(text: &str, what: &str) {
     let module = naga::front::wgsl::parse_str(text)
@@ -56,8 +56,22 @@ fn tasks_lie_as_the_host_writes_them() {
 fn the_suite_reaches_every_variant() {
     let lengths: Vec<u32> = suite::seams(usize::MAX).into_iter().map(|(rows, _)| rows as u32).collect();
     let many: Vec<u32> = suite::shared_lengths().into_iter().map(|rows| rows as u32).collect();
+    let grids =
+        suite::grid_sizes().into_iter().map(|(rows, _)| rows as u32).filter(|&rows| rows > STRIP_ROWS);
+    let grids: Vec<u32> = grids.collect();
     for variant in Variant::all() {
         let Variant { kernel, scores, .. } = variant;
+        if variant.chained {
+            let heights = CHAINED_ROWS.into_iter().filter_map(|rows| Variant::chained(scores, rows));
+            let strips =
+                |height: &Variant| grids.iter().map(|rows| rows.div_ceil(height.capacity())).sum::<u32>();
+            let taken = |most: usize| {
+                heights.clone().find(|height| strips(height) as usize <= most).or(heights.clone().last())
+            };
+            let reached = |most: &usize| taken(*most).is_some_and(|taken| taken.rows == variant.rows);
+            assert!(suite::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
+            continue;
+        }
         let on = |held: Variant| {
             let shared = variant.shared.then(|| held.sharing(Some(32))).flatten();
             shared.unwrap_or(if variant.shuffle { held.on(Some(32)) } else { held })

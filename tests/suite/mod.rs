@@ -232,10 +232,7 @@ pub fn many_pairs_agree(engine: &mut dyn Engine) {
 
 /// Targets at the seams of the runs of columns of a grid, and queries of one strip and more.
 pub fn grids_agree(engine: &mut dyn Engine) {
-    let sizes: Vec<(usize, usize)> = [511, 512, 513, 1025, 2049]
-        .into_iter()
-        .flat_map(|cols| [(150, cols), (513, cols), (1100, cols)])
-        .collect();
+    let sizes = grid_sizes();
     for (number, scoring) in scorings().iter().enumerate().step_by(2) {
         let (batch, pairs) = batch(scoring, &sizes, 100 + number as u64);
         let case = format!("grids, scoring {number}");
@@ -243,6 +240,15 @@ pub fn grids_agree(engine: &mut dyn Engine) {
         paths_agree(engine, &batch, &pairs, &hits, &case);
     }
 }
+
+/// Rows and columns of pairs, most of which take several tiles.
+pub fn grid_sizes() -> Vec<(usize, usize)> {
+    let sizes = |cols: usize| [(150, cols), (513, cols), (1100, cols)];
+    [511, 512, 513, 1025, 2049].into_iter().flat_map(sizes).collect()
+}
+
+/// Bounds on the strips of a chain by which such pairs reach each height that strips can have.
+pub const CHAINED_STRIPS: [usize; 5] = [usize::MAX, 60, 50, 42, 0];
 
 /// Pairs of so many rows that hundreds of strips wait for each other.
 pub fn high_pairs_agree(engine: &mut dyn Engine) {

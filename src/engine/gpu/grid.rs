@@ -136,6 +136,11 @@ impl Grid {
         line.unwrap_or(u64::from(self.cols)) + u64::from(strip) * u64::from(self.height + 1)
     }
 
+    /// The same lines over strips of so many rows in a chain, in one run.
+    pub fn chained_with_lines(self, height: u32) -> Grid {
+        Grid { height, run: u32::MAX, ..self }
+    }
+
     /// The tiles, given the columns that each strip needs; cut at multiples of their columns, so that
     /// whatever a tile needs from above was done one wave before it.
     pub fn tiles(&self, cols: impl Fn(u32) -> Cols) -> impl Iterator<Item = GridTile> {
@@ -203,8 +208,33 @@ impl Grid {
             band_first: entering as i32,
             vertical: if first { NOWHERE } else { task.vertical },
             stored: if last { NOWHERE } else { task.stored },
+            directions: NOWHERE,
             ..task
         }
+    }
+
+    /// The task of a strip in a chain with lines, given its columns and those of the strip above; nothing enters the
+    /// grid.
+    pub fn lined_task(&self, strip: u32, cols: Cols, above: Cols, base: &Task, chain: u32) -> Task {
+        let line = cols.start / self.side;
+        let on_line = self.line((strip + 1) * self.height, self.rows).is_some() || strip + 1 == self.strips();
+        let task = self.task(&GridTile { strip, wave: 0, cols: cols.clone() }, base, 0);
+        Task {
+            horizontal: chain + cols.start,
+            band_first: (above.end.min(cols.end).saturating_sub(cols.start)) as i32,
+            own: if line < self.lines(self.cols) { (line + 1) * self.side - cols.start - 1 } else { NOWHERE },
+            vertical: NOWHERE,
+            stored: (self.vertical_line(line) + u64::from(strip) * u64::from(self.height + 1)) as u32,
+            directions: if on_line { task.directions } else { NOWHERE },
+            result: strip,
+            ..task
+        }
+    }
+
+    /// Edge values from those of one vertical line to those of the next. Chained strips take one line for another
+    /// behind the last column, too.
+    pub fn lines_apart(&self) -> u64 {
+        self.strip_edges()
     }
 
     /// The task of a tile; `base` is that of the whole grid, as if it were one tile without padding.

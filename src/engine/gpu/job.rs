@@ -80,6 +80,22 @@ impl Job {
         self.dispatches.push(dispatch);
     }
 
+    /// Adds chained strips, each behind those that it waits for, in dispatches of about so many cells.
+    pub fn push_chain(&mut self, variant: Variant, strips: impl Iterator<Item = Task>, cells: u64) {
+        let (mut tasks, mut planned) = (Vec::new(), 0);
+        for task in strips {
+            planned += u64::from(task.rows) * u64::from(task.cols);
+            tasks.push(task);
+            if planned >= cells {
+                self.push(Dispatch::new(variant, std::mem::take(&mut tasks)));
+                planned = 0;
+            }
+        }
+        if !tasks.is_empty() {
+            self.push(Dispatch::new(variant, tasks));
+        }
+    }
+
     /// Where each dispatch's tasks begin among all, and how many there are.
     fn places(&self) -> (Vec<usize>, usize) {
         let mut tasks = 0;
@@ -118,6 +134,8 @@ pub struct Chain {
     slots: u32,
     /// How often a strip asks in vain.
     patience: u32,
+    /// Columns from one vertical line to the next, and edge values from those of one to those of the next.
+    lines: [u32; 2],
 }
 
 impl Chain {
@@ -125,7 +143,12 @@ impl Chain {
     pub fn new(cols: u32, strips: u32, patience: u32) -> Chain {
         // What a slot holds when a dispatch begins has another mark than the strips that begin then; one mark
         // is that of nobody.
-        Chain { cols, slots: strips.div_ceil(ROW_KEYS - 2).max(2), patience }
+        Chain { cols, slots: strips.div_ceil(ROW_KEYS - 2).max(2), patience, lines: [0; 2] }
+    }
+
+    /// The same, whose strips leave edge values on vertical lines.
+    pub fn with_lines(self, side: u32, apart: u32) -> Chain {
+        Chain { lines: [side, apart], ..self }
     }
 
     fn bytes(&self) -> u64 {
@@ -134,7 +157,7 @@ impl Chain {
 
     /// The words in front.
     fn head(&self) -> [u32; CHAIN_HEAD as usize] {
-        [0, self.patience, self.slots, self.cols]
+        [0, self.patience, self.slots, self.cols, self.lines[0], self.lines[1]]
     }
 }
 

@@ -39,7 +39,8 @@ Task {
     target_: u32,
     /// Target residues.
     cols: u32,
-    /// First column whose cells count for the score; of a trace, the words that its path may take.
+    /// First column whose cells count for the score; of a trace, the words that its path may take; of a chained
+    /// strip with lines, the column on whose right the first one lies, [`NOWHERE`] if none.
     own: u32,
     /// First of `cols` edge values above the tile; directions leave those below it there too. Of a chained
     /// strip, the first of its columns in the chain.
@@ -49,13 +50,15 @@ Task {
     vertical: u32,
     /// Where the result goes; of a trace, the first word of its path. Chained strips have consecutive ones.
     result: u32,
-    /// First direction word; of a score, the first of `cols` edge values that it leaves below.
+    /// First direction word; of a score, the first of `cols` edge values that it leaves below; of a chained strip,
+    /// [`NOWHERE`] where only the strip below wants them.
     directions: u32,
     /// As in [`crate::engine::Tile`]; of a trace, the first column of the band in the first row; of a chained
     /// strip, how many of its columns the strip above leaves values for.
     band_first: i32,
     /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band; of a score, the
-    /// first of 1 + tile rows edge values that it leaves on the right; of a chained strip, [`NOWHERE`] for none.
+    /// first of 1 + tile rows edge values that it leaves on the right; of a chained strip, [`NOWHERE`] for none, or
+    /// where those of the first line go.
     stored: u32,
 }
 }
@@ -122,7 +125,7 @@ pub const TILE_COLS: u32 = 512;
 /// The same where few tiles run side by side: then shorter ones leave the next sooner.
 pub const FEW_TILE_COLS: u32 = 256;
 /// Words in front of what chained strips hand on.
-pub const CHAIN_HEAD: u32 = 4;
+pub const CHAIN_HEAD: u32 = 6;
 /// Columns in front of and behind those of a grid's strips in a chain, which are written, too.
 pub const CHAIN_APART: u32 = 8;
 /// Where a chained strip has no edge values on its left, or on its right.

@@ -227,7 +227,7 @@ impl Gpu {
             (planned > 0).then(|| (grids.job(&shapes), grids))
         };
         let take = |answer: Answer, grids: Grids| {
-            if gave_up(answer.output.as_ref()) {
+            if answer.output.as_ref().chunks_exact(4).any(gave_up) {
                 left.extend(grids.placed.iter().map(|grid| grid.index));
                 return;
             }
@@ -241,30 +241,35 @@ impl Gpu {
 
     /// The tiles for grids.
     fn shapes(&self, scores: Scores) -> Shapes {
-        let subgroup = self.card.device.subgroup;
-        let may_chain = self.card.chains.load(Relaxed);
-        let chained = CHAINED_ROWS.into_iter().filter(|_| may_chain);
-        let chained = chained.filter_map(|rows| Some(Variant::chained(scores, rows)?.on(subgroup)));
         Shapes {
             many: Variant::joined(Kernel::Score, scores),
             few: Variant::thin(Kernel::Score, scores),
-            chained: chained.filter(|variant| variant.shuffle || self.tuning.chains.everywhere).collect(),
+            chained: self.chained_variants(scores),
             tuning: self.tuning,
-            subgroup,
+            subgroup: self.card.device.subgroup,
         }
+    }
+
+    /// The tiles that strips in a chain can be, the least rows first; none where strips can't be chained.
+    pub(super) fn chained_variants(&self, scores: Scores) -> Vec<Variant> {
+        let may_chain = self.card.chains.load(Relaxed);
+        let rows = CHAINED_ROWS.into_iter().filter(|_| may_chain);
+        let variant = |rows| Some(Variant::chained(scores, rows)?.on(self.card.device.subgroup));
+        let suits = |variant: &Variant| variant.shuffle || self.tuning.chains.everywhere;
+        rows.filter_map(variant).filter(suits).collect()
     }
 }
 
-/// Whether some chained strip of a job waited in vain.
-fn gave_up(results: &[u32]) -> bool {
-    results.chunks_exact(4).any(|result| result[3] != 0)
+/// Whether a result is that of a chained strip which waited in vain.
+pub(super) fn gave_up(result: &[u32]) -> bool {
+    result[3] != 0
 }
 
 /// The tiles that grids are made of, by how many stand side by side.
 struct Shapes {
     many: Variant,
     few: Variant,
-    /// Those of strips in a chain, the least rows first; none where strips can't be chained.
+    /// Those of strips in a chain.
     chained: Vec<Variant>,
     tuning: Tuning,
     subgroup: Option<u32>,
@@ -337,17 +342,8 @@ impl Grids {
         job.chain = Some(Chain::new(cols, strips, chains.patience));
         // What a run finds on its left lies there when it begins.
         for run in 0..runs {
-            let (mut tasks, mut cells) = (Vec::new(), 0);
-            for strip in 0..strips {
-                for task in self.placed.iter().filter_map(|grid| grid.chained_task(strip, run)) {
-                    cells += u64::from(task.rows) * u64::from(task.cols);
-                    tasks.push(task);
-                }
-                if cells >= chains.cells || strip + 1 == strips {
-                    job.push(Dispatch::new(variant, std::mem::take(&mut tasks)));
-                    cells = 0;
-                }
-            }
+            let tasks = |strip: u32| self.placed.iter().filter_map(move |grid| grid.chained_task(strip, run));
+            job.push_chain(variant, (0..strips).flat_map(tasks), chains.cells);
         }
         job
     }
