@@ -216,7 +216,7 @@ impl Variant {
     /// The variant of the same capacity at least whose workgroups have one query each; `None` where
     /// there is none: it takes a profile and subgroups.
     pub fn sharing(self, subgroup: Option<u32>) -> Option<Variant> {
-        let possible = self.scores == Scores::Profile && self.kernel == Kernel::Score;
+        let possible = self.scores == Scores::Profile && self.kernel == Kernel::Score && !self.chained;
         let mut shapes = self.scores.shapes(self.kernel, true).iter();
         let &(lanes, rows) = shapes.find(|(lanes, rows)| lanes * rows >= self.capacity())?;
         let shared = Variant { lanes, rows, shared: true, ..self }.on(subgroup);
