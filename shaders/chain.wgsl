@@ -63,22 +63,30 @@ fn letters_from(task: Task, first: i32) -> u32 {
     var next_letters = letters_from(task, -i32(lane));
     // Columns outside the target may do as they like where nobody is on that side, and before those that count only
     // where there are none. That all lanes are of one mind has to be seen, or each step takes a third longer.
-    let counting_from = select(task.own + LANES, 0u, task.own == 0u || has_lines);
+//!if LINED
+    let plain_from = 0u;
+//!else
+    let counting_from = select(task.own + LANES, 0u, task.own == 0u);
     let plain_from = subgroupMax(max(select(LANES, 0u, task.vertical == NOWHERE), counting_from));
-    let plain_to = subgroupMin(select(task.cols, steps + COLUMNS - 1u, task.stored == NOWHERE || has_lines));
+    let plain_to = subgroupMin(select(task.cols, steps + COLUMNS - 1u, task.stored == NOWHERE));
+//!end
     for (; step < steps; ) {
-        let plain_end = subgroupMin(min(plain_to, line_col));
-        for (; step >= plain_from && step + COLUMNS <= plain_end; ) {
+//!if LINED
+        let plain_to = subgroupMin(min(steps + COLUMNS - 1u, line_col));
+//!end
+        for (; step >= plain_from && step + COLUMNS <= plain_to; ) {
 //!insert block
         }
         if (step < steps) {
 //!guarded
 //!insert block
 //!end
+//!if LINED
             if (line_col != NOWHERE && step >= line_col + LANES) {
                 line_col += side;
-                line_place += atomicLoad(&chain[5]);
+                line_place += lines_apart;
             }
+//!end
         }
     }
 //!slot block
@@ -104,7 +112,9 @@ fn letters_from(task: Task, first: i32) -> u32 {
             f = up.y;
 //!insert cells
 //!if GUARDED
+//!if LINED
 //!insert line
+//!end
             }
 //!end
             leaving$c = vec2<i32>(h$last, f);
@@ -118,6 +128,7 @@ fn letters_from(task: Task, first: i32) -> u32 {
             atomicStore(&chain[place + 2u * $cu], bitcast<u32>(leaving$c.x) | leaving_to.mark);
             atomicStore(&chain[place + 2u * $cu + 1u], bitcast<u32>(leaving$c.y) | leaving_to.mark);
 //!end
+//!if LINED
             if (below != NOWHERE) {
 //!for c columns
                 if (step + $cu - lane < task.cols) {
@@ -125,5 +136,6 @@ fn letters_from(task: Task, first: i32) -> u32 {
                 }
 //!end
             }
+//!end
         }
         step += COLUMNS;

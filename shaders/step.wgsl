@@ -135,19 +135,21 @@
             let place = leaving_to.place + col * 2u;
             atomicStore(&chain[place], bitcast<u32>(h$last) | leaving_to.mark);
             atomicStore(&chain[place + 1u], bitcast<u32>(f) | leaving_to.mark);
+//!if LINED
             if (below != NOWHERE) {
                 edges[below + col] = vec2<i32>(h$last, f) / SCALE;
             }
+//!end
 //!else
             edges[below + col] = vec2<i32>(h$last, f) / SCALE;
 //!end
         }
 //!end
-//!if CHAINED
+//!if LINED
 //!insert line
         if (col == line_col) {
             line_col += side;
-            line_place += atomicLoad(&chain[5]);
+            line_place += lines_apart;
         }
 //!end
 //!if GUARDED

@@ -25,7 +25,7 @@
 //!end
 //!if CHAINED
 // How many tasks are taken, how often somebody asks in vain before he gives up, how many slots there are, and columns
-// of each; columns from one vertical line to the next and edge values likewise, 0 where there are no lines; then the
+// of each; columns from one vertical line to the next, where there are lines, and edge values likewise; then the
 // slots, H and F of a strip's last row in each column. Strips take the slots in turns, so a mark
 // below each value says whose it is: strips that run side by side have no mark in one slot in common.
 @group(0) @binding(7) var<storage, read_write> chain: array<atomic<u32>>;
@@ -241,10 +241,12 @@ fn main(
     let entering_from = handed(task.result - 1u, task.horizontal);
     let leaving_to = handed(task.result, task.horizontal);
     let patience = atomicLoad(&chain[1]);
+//!if LINED
     let side = atomicLoad(&chain[4]);
-    let has_lines = side > 0u;
-    var line_col = select(NOWHERE, task.own, has_lines);
+    let lines_apart = atomicLoad(&chain[5]);
+    var line_col = task.own;
     var line_place = task.stored;
+//!end
     var gave_up = false;
 //!if SHUFFLE
     // That of a run of columns, one a lane, and of the run behind it.
@@ -312,9 +314,11 @@ fn main(
     }
 //!end
 //!end
+//!if LINED
+//!else
 //!if EDGES
 //!if CHAINED
-    if (right != NOWHERE && !has_lines) {
+    if (right != NOWHERE) {
 //!else
     if (task.cols > 0u) {
 //!end
@@ -325,6 +329,7 @@ fn main(
             edges[right].x = corner / SCALE;
         }
     }
+//!end
 //!end
 //!insert finish
 }

@@ -176,7 +176,7 @@ impl Default for Tuning {
             chains: Chains {
                 strips: 1 << 9,
                 cols: 1 << 17,
-                cells: 1 << 34,
+                cells: 1 << 35,
                 patience: 1 << 18,
                 everywhere: false,
             },

@@ -73,7 +73,7 @@ impl Gpu {
         };
         let grid = self.grid_over(&band, lattice.side());
         let entering = lattice.entering(&band);
-        if let Some(variant) = self.chained_over(batch, &grid, lattice.side(), &entering) {
+        if let Some(variant) = self.chained_over(batch, &grid, &entering) {
             let grid = grid.chained_with_lines(variant.capacity());
             let needed = |strip: u32| needed(&grid, strip);
             let job = self.chain(batch, &band, (&grid, lattice.side()), variant, needed);
@@ -124,13 +124,12 @@ impl Gpu {
 
     /// The strips that sweep a grid as a chain: where it begins with the window, few tiles stand side by side, and
     /// a dispatch takes all columns.
-    fn chained_over(&self, batch: &Batch, grid: &Grid, side: u32, entering: &Edges) -> Option<Variant> {
+    fn chained_over(&self, batch: &Batch, grid: &Grid, entering: &Edges) -> Option<Variant> {
         let begins = entering.corner == 0 && entering.horizontal.is_empty() && entering.vertical.is_empty();
         let chains = self.tuning.chains;
         let few = (grid.widest() as usize) < self.tuning.few_tiles && grid.cols <= chains.cols;
-        let variants = self.chained_variants(scores_of(batch)).into_iter();
-        let suited: Vec<Variant> =
-            variants.filter(|variant| begins && few && side.is_multiple_of(variant.capacity())).collect();
+        let variants = self.chained_variants(scores_of(batch)).into_iter().filter(|_| begins && few);
+        let suited: Vec<Variant> = variants.filter_map(Variant::with_lines).collect();
         let fits = |variant: &&Variant| grid.rows.div_ceil(variant.capacity()) as usize <= chains.strips;
         suited.iter().find(fits).or(suited.last()).copied()
     }

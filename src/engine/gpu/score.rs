@@ -22,6 +22,8 @@ const SORT_PAIRS: usize = 1 << 12;
 /// Submissions that a job of grids may take: the more grids run side by side, the fewer of a wave's
 /// tiles wait for its last ones.
 const GRID_SUBMISSIONS: u64 = 4;
+/// Columns of a chained strip in one dispatch, unless there are fewer.
+const LEAST_RUN: u64 = 1 << 9;
 /// Where tasks are padded so that workgroups share a query, at most so many times as many.
 const MOST_PADDING: usize = 2;
 
@@ -330,7 +332,10 @@ impl Grids {
 
     /// The job of all tiles as chained strips, in which each has those it waits for before it.
     fn chain(&mut self, variant: Variant, chains: Chains) -> Job {
-        let cut = |grid: Grid| grid.chained(variant.capacity(), chains.cols);
+        // All strips in one dispatch, if there can be so many columns in it.
+        let rows: u64 = self.placed.iter().map(|placed| u64::from(placed.base.rows)).sum();
+        let run = (chains.cells / rows.max(1)).max(LEAST_RUN).min(u64::from(chains.cols)) as u32;
+        let cut = |grid: Grid| grid.chained(variant.capacity(), run);
         let mut job = self.cut(cut);
         let mut cols = CHAIN_APART;
         for placed in &mut self.placed {

@@ -114,6 +114,8 @@ pub struct Variant {
     pub few: bool,
     /// Whether a tile waits for the one above while both run: see [`Variant::chained`].
     pub chained: bool,
+    /// Whether it leaves edges on the lines of a lattice.
+    pub lined: bool,
     /// Set while steps are written out in which some lane may have no column.
     guarded: bool,
 }
@@ -172,6 +174,7 @@ impl Variant {
             shared: false,
             few: false,
             chained: false,
+            lined: false,
             guarded: false,
         }
     }
@@ -207,6 +210,11 @@ impl Variant {
         possible.then_some(Variant { few: true, chained: true, ..variant })
     }
 
+    /// The same tiles where they leave edges on lines; `None` where lines don't fall on the borders of strips.
+    pub fn with_lines(self) -> Option<Variant> {
+        STRIP_ROWS.is_multiple_of(self.capacity()).then_some(Variant { lined: true, ..self })
+    }
+
     /// The variant as it suits a device whose subgroups have a fixed size, `None` where they don't.
     pub fn on(self, subgroup: Option<u32>) -> Variant {
         let fits = |size: u32| size >= self.lanes && size.is_multiple_of(self.lanes);
@@ -233,6 +241,8 @@ impl Variant {
                 let joined = joined.into_iter().filter(|_| kernel != Kernel::Trace);
                 let chained = CHAINED_ROWS.into_iter().filter(|_| kernel == Kernel::Score);
                 let chained = chained.filter_map(|rows| Variant::chained(scores, rows));
+                let chained =
+                    chained.flat_map(|variant| std::iter::once(variant).chain(variant.with_lines()));
                 for variant in tiles.into_iter().chain(joined).chain(chained) {
                     let size = Some(variant.lanes);
                     all.extend(
@@ -348,6 +358,7 @@ impl Variant {
                 "if KEYED" => self.keyed(),
                 "if FEW" => self.few,
                 "if CHAINED" => self.chained,
+                "if LINED" => self.lined,
                 "if BLOCKS" => self.chained && self.shuffle,
                 "if APART" => self.lanes > 1,
                 _ => false,
