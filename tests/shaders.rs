@@ -62,13 +62,15 @@ fn the_suite_reaches_every_variant() {
     for variant in Variant::all() {
         let Variant { kernel, scores, .. } = variant;
         if variant.chained {
-            let heights = CHAINED_ROWS.into_iter().filter_map(|rows| Variant::chained(scores, rows));
-            let strips =
-                |height: &Variant| grids.iter().map(|rows| rows.div_ceil(height.capacity())).sum::<u32>();
-            let taken = |most: usize| {
-                heights.clone().find(|height| strips(height) as usize <= most).or(heights.clone().last())
+            let heights: Vec<Variant> =
+                CHAINED_ROWS.into_iter().filter_map(|rows| Variant::chained(scores, rows)).collect();
+            let strips = |height: &Variant| -> u32 {
+                grids.iter().map(|rows| rows.div_ceil(height.capacity())).sum()
             };
-            let reached = |most: &usize| taken(*most).is_some_and(|taken| taken.rows == variant.rows);
+            let taken = |most: usize| {
+                heights.iter().find(|height| strips(height) as usize <= most).or(heights.last())
+            };
+            let reached = |&most: &usize| taken(most).is_some_and(|taken| taken.rows == variant.rows);
             assert!(suite::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
             continue;
         }
