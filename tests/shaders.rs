@@ -64,9 +64,8 @@ fn the_suite_reaches_every_variant() {
         if variant.chained {
             let heights: Vec<Variant> =
                 CHAINED_ROWS.into_iter().filter_map(|rows| Variant::chained(scores, rows)).collect();
-            let strips = |height: &Variant| -> u32 {
-                grids.iter().map(|rows| rows.div_ceil(height.capacity())).sum()
-            };
+            let strips =
+                |height: &Variant| -> u32 { grids.iter().map(|rows| rows.div_ceil(height.capacity())).sum() };
             let taken = |most: usize| {
                 heights.iter().find(|height| strips(height) as usize <= most).or(heights.last())
             };
