@@ -2,7 +2,8 @@
 //!
 //! A query that fits one tile takes one task a pair; several short ones share a workgroup. Longer
 //! queries are cut into strips of rows and their targets into runs of columns; the tiles of such a
-//! grid run in waves along its anti-diagonals, and hand H, E and F on through edge buffers.
+//! grid run in waves along its anti-diagonals, and hand H, E and F on through edge buffers. Where few
+//! tiles stand side by side, whole strips run at once and wait for each other, as links of a chain.
 
 mod buffers;
 mod device;
