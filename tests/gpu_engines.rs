@@ -101,12 +101,12 @@ fn gpu_blocks_make_the_whole() {
 fn gpu_leaves_the_edges_between_blocks() {
     suite::lattices_agree(&mut gpu(), 2);
     suite::lattices_agree(&mut Gpu::new(card(true)).tuned(Tuning { few_tiles: usize::MAX, ..ALONE }), 2);
-    // In chains of strips of 128 and 256 rows.
-    for (checked, chains) in
-        [(false, CHAINS), (true, Chains { strips: 0, ..CHAINS }), (false, Chains { cells: 1, ..CHAINS })]
-    {
+    // In chains of strips of 128 and 256 rows, one strip after another, and where nobody waits.
+    let others =
+        [Chains { strips: 0, ..CHAINS }, Chains { cells: 1, ..CHAINS }, Chains { patience: 0, ..CHAINS }];
+    for (number, chains) in std::iter::once(CHAINS).chain(others).enumerate() {
         let tuning = Tuning { few_tiles: usize::MAX, chains, ..ALONE };
-        suite::lattices_agree(&mut Gpu::new(card(checked)).tuned(tuning), 2);
+        suite::lattices_agree(&mut Gpu::new(card(number % 2 == 1)).tuned(tuning), 2);
     }
     // One row of blocks at a time, two or more, and block by block.
     for many_tiles in [5, 10, 0] {

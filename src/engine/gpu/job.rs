@@ -141,9 +141,13 @@ pub struct Chain {
 impl Chain {
     /// A chain of so many columns and at most so many strips one below the other.
     pub fn new(cols: u32, strips: u32, patience: u32) -> Chain {
-        // What a slot holds when a dispatch begins has another mark than the strips that begin then; one mark
-        // is that of nobody.
-        Chain { cols, slots: strips.div_ceil(ROW_KEYS - 2).max(2), patience, lines: [0; 2] }
+        Chain { cols, slots: Chain::slots(strips), patience, lines: [0; 2] }
+    }
+
+    /// Slots for so many strips: what one holds when a dispatch begins has another mark than the strips that begin
+    /// then, and one mark is that of nobody.
+    pub fn slots(strips: u32) -> u32 {
+        strips.div_ceil(ROW_KEYS - 2).max(2)
     }
 
     /// The same, whose strips leave edge values on vertical lines.
@@ -281,15 +285,15 @@ impl Runner {
         self.staging.upload(device, tasks, 0..task_bytes / 4, copy)?;
 
         let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        if let Some(handed) = job.chain {
+            encoder.clear_buffer(chain, 0, Some(handed.bytes()));
+            device.queue.submit([encoder.finish()]);
+            device.queue.write_buffer(chain, 0, bytemuck::cast_slice(&handed.head()));
+            encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        }
         if job.edges > 0 {
             encoder.clear_buffer(edges, 0, Some(job.edges * 8));
-            if let Some(handed) = job.chain {
-                encoder.clear_buffer(chain, 0, Some(handed.bytes()));
-            }
             device.queue.submit([encoder.finish()]);
-            if let Some(handed) = job.chain {
-                device.queue.write_buffer(chain, 0, bytemuck::cast_slice(&handed.head()));
-            }
             for (place, values) in &job.entering {
                 device.queue.write_buffer(edges, place * 8, bytemuck::cast_slice(values));
             }

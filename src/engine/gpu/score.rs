@@ -24,6 +24,8 @@ const SORT_PAIRS: usize = 1 << 12;
 const GRID_SUBMISSIONS: u64 = 4;
 /// Columns of a chained strip in one dispatch, unless there are fewer.
 const LEAST_RUN: u64 = 1 << 9;
+/// Columns that all slots of a chain have together, at most but for the least runs: 128 MiB.
+const HANDED_COLS: u64 = 1 << 24;
 /// Where tasks are padded so that workgroups share a query, at most so many times as many.
 const MOST_PADDING: usize = 2;
 
@@ -332,9 +334,12 @@ impl Grids {
 
     /// The job of all tiles as chained strips, in which each has those it waits for before it.
     fn chain(&mut self, variant: Variant, chains: Chains) -> Job {
-        // All strips in one dispatch, if there can be so many columns in it.
-        let rows: u64 = self.placed.iter().map(|placed| u64::from(placed.base.rows)).sum();
-        let run = (chains.cells / rows.max(1)).max(LEAST_RUN).min(u64::from(chains.cols)) as u32;
+        // All strips in one dispatch, with as many columns as it and their slots can take.
+        let rows = || self.placed.iter().map(|placed| placed.base.rows);
+        let slots = Chain::slots(rows().max().unwrap_or(0).div_ceil(variant.capacity()));
+        let fitting = chains.cells / rows().map(u64::from).sum::<u64>().max(1);
+        let fitting = fitting.min(HANDED_COLS / (self.placed.len() as u64 * u64::from(slots)).max(1));
+        let run = fitting.max(LEAST_RUN).min(u64::from(chains.cols)) as u32;
         let cut = |grid: Grid| grid.chained(variant.capacity(), run);
         let mut job = self.cut(cut);
         let mut cols = CHAIN_APART;
