@@ -48,7 +48,7 @@ fn unmarked(passed: vec2<u32>) -> vec2<i32> {
 // A word of the letters of a lane whose first column is `first`, negative in front of the target; none outside it.
 fn letters_from(task: Task, first: i32) -> u32 {
     let begins = min(u32(max(first, 0)), task.cols);
-    let there = target_letters(task, begins);
+    let there = target_letters(task, min(begins, task.cols - 1u));
     let before = u32(clamp(-first, 0, i32(LETTERS_PER_WORD)));
     let inside = min(task.cols - begins, LETTERS_PER_WORD);
     // Shifting by a whole word is undefined, so in two steps.
@@ -121,7 +121,7 @@ fn letters_from(task: Task, first: i32) -> u32 {
         }
 //!end
 //!insert block_end
-        // Some columns in front of each strip's and behind are nobody's.
+        // Those in front of a strip's columns and behind are nobody's, or have long been read.
         if (lane == LANES - 1u && step + COLUMNS >= LANES) {
             let place = leaving_to.place + (step - lane) * 2u;
 //!for c columns

@@ -440,6 +440,22 @@ mod tests {
     use super::*;
     use crate::engine::gpu::shader::{Kernel, Scores};
 
+    /// Strips of one slot that can be there at a time, those left by the dispatch before among them, have marks
+    /// of their own.
+    #[test]
+    fn strips_of_a_chain_can_be_told_apart() {
+        for strips in (1..200).chain([781, 782, 1023, 2048]) {
+            let slots = Chain::slots(strips);
+            assert!(slots >= 2, "a strip must not overwrite what the next one reads");
+            for first in [slots, strips.max(slots), 5 * strips + slots] {
+                let seen: std::collections::HashSet<(u32, u32)> = (first - slots..first + strips)
+                    .map(|strip| (strip % slots, strip / slots % (ROW_KEYS - 1)))
+                    .collect();
+                assert_eq!(seen.len() as u32, slots + strips, "{strips} strips from {first}");
+            }
+        }
+    }
+
     #[test]
     fn tasks_are_copied_from_all_dispatches() {
         let variant = Variant::thin(Kernel::Score, Scores::Packed);
