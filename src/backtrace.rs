@@ -22,8 +22,8 @@ use walk::{Walk, along};
 /// Directions that are filled at once take at most this many bytes: each worker has as much of the
 /// host's memory under way, and once more to read.
 const FILL_BYTES: u64 = 16 << 20;
-/// A window whose directions take more than this is walked block by block.
-const WINDOW_BYTES: u64 = 48 << 20;
+/// A window whose directions take more than this is walked block by block: then most of it needs none.
+const WINDOW_BYTES: u64 = 2 << 20;
 /// Paths that a thread walks in one go, at least.
 const WALKS: usize = 64;
 /// Paths that tell what most are like.
@@ -136,26 +136,35 @@ fn fill(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Result<Sou
     Ok(Sought { found, missing: false })
 }
 
-/// The alignments of `wanted`, in their order, all walked here. Directions are filled in groups that
-/// fit a budget; the paths of a group are walked in parallel.
+/// The alignments of `wanted`, in their order, all walked here: the paths of long windows block by block, those of others
+/// over directions that are filled in groups that fit a budget; the paths of a group are walked in parallel.
 pub fn align_filled(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    wanted: &[Wanted],
+) -> Result<Vec<Alignment>, EngineError> {
+    let is_long = |wanted: &Wanted| bytes(&wanted.window) > WINDOW_BYTES;
+    let (long, short): (Vec<Wanted>, Vec<Wanted>) = wanted.iter().partition(|wanted| is_long(wanted));
+    let mut long = align_in_blocks(engine, batch, &long, Cuts::default())?.into_iter();
+    let mut short = align_in_groups(engine, batch, &short)?.into_iter();
+    let next = |wanted: &Wanted| if is_long(wanted) { long.next() } else { short.next() };
+    let all: Option<Vec<Alignment>> = wanted.iter().map(next).collect();
+    all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
+}
+
+/// The alignments of `wanted`, walked over directions that are filled in groups.
+fn align_in_groups(
     engine: &mut dyn Engine,
     batch: &Batch,
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
     let mut alignments = Vec::with_capacity(wanted.len());
     let mut rest = wanted;
-    while let Some(first) = rest.first() {
-        if bytes(&first.window) > WINDOW_BYTES {
-            alignments.push(align_in_blocks(engine, batch, first, Cuts::default())?);
-            rest = &rest[1..];
-            continue;
-        }
+    while !rest.is_empty() {
         let mut total = 0;
         let fits = |wanted: &&Wanted| {
-            let more = bytes(&wanted.window);
-            total += more;
-            more <= WINDOW_BYTES && total <= FILL_BYTES
+            total += bytes(&wanted.window);
+            total <= FILL_BYTES
         };
         let (group, behind) = rest.split_at(rest.iter().take_while(fits).count().max(1));
         alignments.extend(align_group(engine, batch, group)?);

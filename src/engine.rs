@@ -138,4 +138,16 @@ pub trait Engine: Send {
     ) -> Result<Lattice, EngineError> {
         lattice::block_by_block(self, batch, block, edges, side)
     }
+
+    /// The lattices of whole windows.
+    fn sweep_lattices(
+        &mut self,
+        batch: &Batch,
+        windows: &[Window],
+        side: u32,
+    ) -> Result<Vec<Lattice>, EngineError> {
+        let none = Edges::default();
+        let sweep = |window| self.sweep_lattice(batch, &Block::whole(window), &none, side);
+        windows.iter().map(sweep).collect()
+    }
 }

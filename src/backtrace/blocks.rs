@@ -1,75 +1,147 @@
-//! Very long alignments, block by block.
+//! Long alignments, block by block, many of them side by side.
 
 use super::Wanted;
 use super::walk::Walk;
 use crate::alignment::Alignment;
 use crate::batch::Batch;
-use crate::engine::{BLOCK_ROWS, Block, Edges, Engine, Lattice};
+use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Window};
 use crate::error::EngineError;
+use rayon::prelude::*;
 use std::ops::Range;
 
-/// How very long alignments are cut.
+/// How long alignments are cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Cuts {
     /// Least side of the blocks that others are cut into; a multiple of [`BLOCK_ROWS`].
     pub side: u32,
-    /// Side of the largest block whose directions are kept.
+    /// Side of the largest block whose directions are kept; a multiple of the least.
     pub whole: u32,
-    /// Bytes that the edges between blocks may take, by which larger ones are cut in several stages.
+    /// Bytes that the edges between blocks should take, of all alignments side by side: sides grow up to `whole` for it.
+    pub beside: u64,
+    /// Bytes that the edges of one alignment may take, by which larger ones are cut in several stages.
     pub edges: u64,
-    /// Bytes of directions that are filled ahead of the walk, where those of one block are not more.
+    /// Bytes of directions that are filled at once, where those of one block are not more.
     pub ahead: u64,
 }
 
 impl Default for Cuts {
-    /// A block's directions take half its square: 2 MiB, or at most 72. Edges that would take more than 1 GiB
-    /// with the least blocks are those of windows of more than about 370,000 x 370,000 cells.
+    /// A block's directions take half its square: 128 KiB, or at most 2 MiB. Edges that would take more than 1 GiB
+    /// with the largest of these blocks are those of windows of more than about 370,000 x 370,000 cells.
     fn default() -> Cuts {
-        Cuts { side: 4 * BLOCK_ROWS, whole: 24 * BLOCK_ROWS, edges: 1 << 30, ahead: 32 << 20 }
+        Cuts {
+            side: BLOCK_ROWS,
+            whole: 4 * BLOCK_ROWS,
+            beside: 32 << 20,
+            edges: 1 << 30,
+            ahead: 16 << 20,
+        }
     }
 }
 
 impl Cuts {
-    /// The side of the blocks that `block` is cut into, if it is: a multiple of the least, such that the
-    /// edges between them fit, but less than that of `block`.
+    /// The side of the blocks that `block` is cut into, if it is: a multiple of the least, but less than that of
+    /// `block`.
     fn side(&self, block: &Block) -> Option<u32> {
         let (rows, cols) = (block.rows.len() as u64, block.cols.len() as u64);
         let (least, longest) = (u64::from(self.side), rows.max(cols));
-        let fitting = rows.saturating_mul(16 * cols).div_ceil(self.edges).next_multiple_of(least);
+        let fitting = |bytes: u64| edge_bytes(rows, cols, 1).div_ceil(bytes).next_multiple_of(least);
+        let wanted = fitting(self.beside).min(u64::from(self.whole)).max(fitting(self.edges));
         let halving = longest.div_ceil(2).next_multiple_of(least);
-        (longest > u64::from(self.whole)).then(|| fitting.min(halving) as u32)
+        (longest > u64::from(self.whole)).then(|| wanted.min(halving) as u32)
+    }
+
+    /// The side of the blocks of a window.
+    fn side_of(&self, window: &Window) -> Option<u32> {
+        self.side(&Block::whole(window))
     }
 
     /// The blocks to be filled at once for a walk that stands behind the last cell of the first one: those
-    /// that a path along the diagonal would cross.
-    fn ahead(&self, lattice: &Lattice, walk: &Walk) -> Vec<(Block, Edges)> {
+    /// that a path along the diagonal would cross, of so many bytes.
+    fn ahead(lattice: &Lattice, walk: &Walk, most: u64) -> Vec<(Block, Edges)> {
         let mut bytes = 0;
         let fits = |part: &Block| {
             let first = bytes == 0;
             bytes += part.rows.len() as u64 * part.cols.len() as u64 / 2 + 1;
-            first || bytes <= self.ahead
+            first || bytes <= most
         };
         let parts = lattice.parts_before(walk.rows, walk.cols).take_while(fits);
         parts.map(|part| (part.clone(), lattice.entering(&part))).collect()
     }
 }
 
-/// Aligns one window in blocks: a first sweep keeps only the edges between blocks; then the blocks that
+/// Bytes of the edges between blocks of this side.
+fn edge_bytes(rows: u64, cols: u64, side: u32) -> u64 {
+    rows.saturating_mul(16 * cols) / u64::from(side)
+}
+
+/// Aligns windows in blocks: a first sweep keeps only the edges between blocks; then the blocks that
 /// the path crosses are swept again, from its end, with directions or, where they are too large, cut in
 /// the same way. Which blocks those are only the walk tells, but most paths keep near to a diagonal: those on
-/// it are filled side by side.
+/// it are filled side by side, as are those of several windows.
 pub fn align_in_blocks(
     engine: &mut dyn Engine,
     batch: &Batch,
-    wanted: &Wanted,
+    wanted: &[Wanted],
     cuts: Cuts,
-) -> Result<Alignment, EngineError> {
-    let mut walk = Walk::new(&wanted.window);
-    if !walk.done {
-        let whole = Block::whole(&wanted.window);
-        walk_through(engine, batch, cuts, (&whole, &Edges::default()), &mut walk)?;
+) -> Result<Vec<Alignment>, EngineError> {
+    let mut alignments = Vec::with_capacity(wanted.len());
+    let mut rest = wanted;
+    while let Some(first) = rest.first() {
+        let side = cuts.side_of(&first.window);
+        let mut bytes = 0;
+        let fits = |next: &&Wanted| {
+            let (rows, cols) = (next.window.query_end, next.window.cols());
+            bytes += edge_bytes(rows.into(), cols.into(), side.unwrap_or(cuts.side));
+            bytes <= cuts.beside && cuts.side_of(&next.window) == side
+        };
+        let (group, behind) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+        let mut walks: Vec<Walk> = group.iter().map(|wanted| Walk::new(&wanted.window)).collect();
+        match (side, group) {
+            (Some(side), _) if side <= cuts.whole => {
+                let windows: Vec<Window> = group.iter().map(|wanted| wanted.window).collect();
+                let lattices = engine.sweep_lattices(batch, &windows, side)?;
+                walk_side_by_side(engine, batch, cuts, &lattices, &mut walks)?;
+            }
+            _ => {
+                for (walk, wanted) in walks.iter_mut().zip(group).filter(|(walk, _)| !walk.done) {
+                    let whole = Block::whole(&wanted.window);
+                    walk_through(engine, batch, cuts, (&whole, &Edges::default()), walk)?;
+                }
+            }
+        }
+        let finished = walks.par_iter().zip(group).map(|(walk, wanted)| walk.finish(batch, wanted));
+        alignments.extend(finished.collect::<Result<Vec<_>, _>>()?);
+        rest = behind;
     }
-    walk.finish(batch, wanted)
+    Ok(alignments)
+}
+
+/// Walks through windows to their ends, given their lattices, of blocks whose directions can be kept.
+fn walk_side_by_side(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    cuts: Cuts,
+    lattices: &[Lattice],
+    walks: &mut [Walk],
+) -> Result<(), EngineError> {
+    loop {
+        let under_way = walks.iter().filter(|walk| !walk.done).count() as u64;
+        if under_way == 0 {
+            return Ok(());
+        }
+        let mut blocks = Vec::new();
+        let ahead = |(walk, lattice): (&Walk, &Lattice)| {
+            let first = blocks.len();
+            if !walk.done {
+                blocks.extend(Cuts::ahead(lattice, walk, cuts.ahead / under_way));
+            }
+            first..blocks.len()
+        };
+        let places: Vec<Range<usize>> = walks.iter().zip(lattices).map(ahead).collect();
+        let directions = engine.fill_blocks(batch, &blocks)?;
+        let walk_on = |(walk, places): (&mut Walk, Range<usize>)| walk_filled(&directions, &blocks, places, walk);
+        walks.par_iter_mut().zip(places).try_for_each(walk_on)?;
+    }
 }
 
 /// Walks through a block, given the edges that enter it, from its last cell.
@@ -81,30 +153,41 @@ fn walk_through(
     walk: &mut Walk,
 ) -> Result<(), EngineError> {
     let Some(side) = cuts.side(block) else {
-        return walk_filled(engine, batch, &[(block.clone(), edges.clone())], walk);
+        return fill_and_walk(engine, batch, &[(block.clone(), edges.clone())], walk);
     };
     let lattice = engine.sweep_lattice(batch, block, edges, side)?;
     while !walk.done && walk.rows > block.rows.start && walk.cols > block.cols.start {
-        let parts = cuts.ahead(&lattice, walk);
+        let parts = Cuts::ahead(&lattice, walk, cuts.ahead);
         match &parts[..] {
             [(part, edges), ..] if cuts.side(part).is_some() => {
                 walk_through(engine, batch, cuts, (part, edges), walk)?;
             }
-            parts => walk_filled(engine, batch, parts, walk)?,
+            parts => fill_and_walk(engine, batch, parts, walk)?,
         }
     }
     Ok(())
 }
 
 /// Fills blocks and walks through those that lie on the path, from the last cell of the first one.
-fn walk_filled(
+fn fill_and_walk(
     engine: &mut dyn Engine,
     batch: &Batch,
     blocks: &[(Block, Edges)],
     walk: &mut Walk,
 ) -> Result<(), EngineError> {
     let directions = engine.fill_blocks(batch, blocks)?;
-    for (place, (block, _)) in blocks.iter().enumerate() {
+    walk_filled(&directions, blocks, 0..blocks.len(), walk)
+}
+
+/// Walks through those of the filled blocks at `places` that lie on the path, from the last cell of the first one.
+fn walk_filled(
+    directions: &Directions,
+    blocks: &[(Block, Edges)],
+    places: Range<usize>,
+    walk: &mut Walk,
+) -> Result<(), EngineError> {
+    for place in places {
+        let (block, _) = &blocks[place];
         let within = |cell: u32, part: &Range<u32>| part.start < cell && cell <= part.end;
         if !walk.done && within(walk.rows, &block.rows) && within(walk.cols, &block.cols) {
             walk.through(&mut directions.window(place), block.rows.start, block.cols.start)?;
@@ -128,13 +211,17 @@ mod tests {
             cuts.side(&Block::whole(&window))
         };
         let default = Cuts::default();
-        assert_eq!(side(default, 12_288, 12_288), None, "its directions fit");
-        assert_eq!(side(default, 12_288, 12_289), Some(2048));
+        assert_eq!(side(default, 2048, 2048), None, "its directions fit");
+        assert_eq!(side(default, 2048, 2049), Some(512));
+        // 16 * 30,000^2 / 2^25 = 429, 16 * 40,000^2 / 2^25 = 763, and 100,000 would need 4769.
+        assert_eq!(side(default, 30_000, 30_000), Some(512));
+        assert_eq!(side(default, 40_000, 40_000), Some(1024));
         assert_eq!(side(default, 100_000, 100_000), Some(2048));
-        // 16 * 5e6 * 5e6 / 2^30 = 372,529, and 182 times 2048 is 372,736; 16 * 372,736^2 / 2^30 = 2,071.
+        // 16 * 5e6 * 5e6 / 2^30 = 372,529, and 728 times 512 is 372,736; 16 * 372,736^2 / 2^30 = 2,071.
         assert_eq!(side(default, 5_000_000, 5_000_000), Some(372_736));
-        assert_eq!(side(default, 372_736, 372_736), Some(4096));
-        let cuts = Cuts { side: 512, whole: 512, edges: 1, ahead: 1 };
+        assert_eq!(side(default, 372_736, 372_736), Some(2560));
+        assert_eq!(side(default, 2560, 2560), Some(512));
+        let cuts = Cuts { side: 512, whole: 512, beside: 1 << 30, edges: 1, ahead: 1 };
         assert_eq!(side(cuts, 1025, 3), Some(1024), "less than the whole");
         assert_eq!(side(cuts, 1024, 3), Some(512));
     }

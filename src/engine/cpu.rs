@@ -181,6 +181,18 @@ impl Engine for Cpu {
         Ok(sweep_parts(self.set, batch, (block, edges), side, u32::MAX).0)
     }
 
+    fn sweep_lattices(
+        &mut self,
+        batch: &Batch,
+        windows: &[Window],
+        side: u32,
+    ) -> Result<Vec<Lattice>, EngineError> {
+        let none = Edges::default();
+        let sweep =
+            |window| sweep_parts(self.set, batch, (&Block::whole(window), &none), side, u32::MAX).0;
+        Ok(windows.par_iter().map(sweep).collect())
+    }
+
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
         let (query, target) = block.codes(batch);
         let rectangle = Rectangle { query, target, scoring: &batch.scoring };

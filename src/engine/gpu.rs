@@ -351,6 +351,15 @@ impl Engine for Gpu {
     ) -> Result<Lattice, EngineError> {
         self.sweep_in_bands(batch, block, edges, side)
     }
+
+    fn sweep_lattices(
+        &mut self,
+        batch: &Batch,
+        windows: &[Window],
+        side: u32,
+    ) -> Result<Vec<Lattice>, EngineError> {
+        self.sweep_side_by_side(batch, windows, side)
+    }
 }
 
 /// A range of 32-bit columns.

@@ -105,6 +105,22 @@ impl Engine for Guarded {
         })
     }
 
+    fn sweep_lattices(
+        &mut self,
+        batch: &Batch,
+        windows: &[Window],
+        side: u32,
+    ) -> Result<Vec<Lattice>, EngineError> {
+        self.halving(
+            windows,
+            &mut |engine, windows| engine.sweep_lattices(batch, windows, side),
+            &|mut first, second| {
+                first.extend(second);
+                first
+            },
+        )
+    }
+
     fn sweep_lattice(
         &mut self,
         batch: &Batch,

@@ -291,7 +291,7 @@ pub fn dear_gaps_agree(engine: &mut dyn Engine) {
 
 /// Small blocks, whose edges and directions take so many bytes at once.
 fn cuts(edges: u64, ahead: u64) -> Cuts {
-    Cuts { side: 512, whole: 512, edges, ahead }
+    Cuts { side: 512, whole: 512, beside: 1 << 20, edges, ahead }
 }
 
 /// An alignment walked block by block is the one walked at once, also where blocks are cut in stages.
@@ -301,11 +301,13 @@ pub fn blocks_agree(engine: &mut dyn Engine) {
         let (batch, pairs) = batch(scoring, &sizes, 500 + number as u64);
         let hits = Plain::new().score(&batch, &pairs).unwrap();
         let expected = plain_paths(&batch, &pairs, &hits);
-        for (wanted, expected) in wanted(&batch, &pairs, &hits).iter().zip(&expected) {
-            for cuts in [cuts(1 << 30, 1 << 30), cuts(1 << 30, 1), cuts(1, 1 << 30)] {
-                let found = align_in_blocks(engine, &batch, wanted, cuts).unwrap();
-                assert_eq!(&found, expected, "{cuts:?}, scoring {number}");
-            }
+        let wanted = wanted(&batch, &pairs, &hits);
+        // Side by side, all at once and a few at a time; each by itself; in stages.
+        let beside = |bytes: u64| Cuts { beside: bytes, ..cuts(1 << 30, 1 << 20) };
+        let all = [cuts(1 << 30, 1 << 30), beside(100_000), beside(1), cuts(1 << 30, 1), cuts(1, 1 << 30)];
+        for cuts in all {
+            let found = align_in_blocks(engine, &batch, &wanted, cuts).unwrap();
+            assert_eq!(found, expected, "{cuts:?}, scoring {number}");
         }
     }
 }
@@ -332,8 +334,8 @@ pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
         let expected = plain_paths(&batch, &pairs, &hits);
         let wanted = wanted(&batch, &pairs, &hits);
         let cuts = cuts(1 << 30, 1 << 20);
-        let found = align_in_blocks(engine, &batch, &wanted[0], cuts).unwrap();
-        assert_eq!(found, expected[0], "scoring {number}, {missing} missing, {more} more");
+        let found = align_in_blocks(engine, &batch, &wanted, cuts).unwrap();
+        assert_eq!(found, expected, "scoring {number}, {missing} missing, {more} more");
     }
 }
 
@@ -400,10 +402,20 @@ pub fn lattices_agree(engine: &mut dyn Engine, every: usize) {
     let sizes = [(512, 512), (300, 1700), (1700, 300), (513, 513), (1024, 1536), (1300, 2100), (2100, 1025)];
     for (number, scoring) in scorings().iter().enumerate().step_by(every) {
         let (batch, pairs) = batch(scoring, &sizes, 800 + number as u64);
-        for (pair, (rows, cols)) in pairs.iter().zip(sizes) {
+        let window = |(pair, (rows, cols)): (&Pair, (usize, usize))| {
             let (query_end, target_end) = (rows as u32, cols as u32);
             let (query, target) = (pair.query, pair.target);
-            let whole = Block::whole(&Window { query, target, start: 0, query_end, target_end, band });
+            Window { query, target, start: 0, query_end, target_end, band }
+        };
+        let windows: Vec<Window> = pairs.iter().zip(sizes).map(window).collect();
+        for (window, found) in windows.iter().zip(engine.sweep_lattices(&batch, &windows, 512).unwrap()) {
+            let (whole, case) = (Block::whole(window), format!("{window:?} beside others, scoring {number}"));
+            let (below, right) = lines_of(&batch, &whole);
+            assert!(comparable(&found.horizontal)[1..] == comparable(&below), "{case}: rows");
+            assert!(comparable(&found.vertical)[1..] == comparable(&right), "{case}: columns");
+        }
+        for window in &windows {
+            let (whole, query_end, target_end) = (Block::whole(window), window.query_end, window.target_end);
             let (below, right) = lines_of(&batch, &whole);
             let whole_edges = Edges::default();
             let from_512 = |line: Option<&Vec<[i32; 2]>>| {

@@ -26,6 +26,9 @@ const MOST_CELLS: f64 = 1e12;
 /// Dispatches of a submission, at most: the device is at work on these while the next are recorded.
 const MOST_DISPATCHES: usize = 64;
 
+/// Edge values that are written at once where some enter: 8 MiB.
+const MOST_WRITTEN: u64 = 1 << 20;
+
 /// Edge values: `[H, F]` or `[H, E]`.
 pub type EdgeValues = Vec<[i32; 2]>;
 
@@ -291,7 +294,14 @@ impl Runner {
             device.queue.write_buffer(chain, 0, bytemuck::cast_slice(&handed.head()));
             encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         }
-        if job.edges > 0 {
+        if job.edges > 0 && job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
+            // In one go: each piece that is written by itself takes its time.
+            let mut all = vec![[0; 2]; job.edges as usize];
+            for (place, values) in &job.entering {
+                all[*place as usize..][..values.len()].copy_from_slice(values);
+            }
+            device.queue.write_buffer(edges, 0, bytemuck::cast_slice(&all));
+        } else if job.edges > 0 {
             encoder.clear_buffer(edges, 0, Some(job.edges * 8));
             device.queue.submit([encoder.finish()]);
             for (place, values) in &job.entering {
@@ -334,10 +344,12 @@ impl Runner {
             encoder.copy_buffer_to_buffer(output, 0, &readback, 0, job.output);
         }
         let mut place = job.output;
-        for range in &job.leaving {
-            let bytes = (range.end - range.start) * 8;
+        // Those that lie one behind the other go together.
+        for ranges in job.leaving.chunk_by(|a, b| a.end == b.start) {
+            let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
+            let bytes = (end - start) * 8;
             if bytes > 0 {
-                encoder.copy_buffer_to_buffer(edges, range.start * 8, &readback, place, bytes);
+                encoder.copy_buffer_to_buffer(edges, start * 8, &readback, place, bytes);
             }
             place += bytes;
         }
