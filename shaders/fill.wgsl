@@ -8,8 +8,8 @@
     let right = task.vertical;
 //!slot state
     let last_first = i32(task.cols + LANES - 1u - task.stored);
-    // Where all steps are kept a step's words lie together, else a lane's.
-    let whole = task.stored == task.cols + LANES - 1u;
+    // Where all steps are kept, for the host, a step's words lie together, else a lane's.
+    let whole = task.stored == task.cols + LANES - 1u && task.own == 0u;
     let lane_stride = select(task.stored, 1u, whole) * WORDS;
     let step_stride = select(1u, LANES, whole) * WORDS;
     let first_word = task.directions + lane * lane_stride;

@@ -35,9 +35,6 @@ override OPEN: i32 = FIRST - EXTEND;
 
 // Below all values, far from overflow.
 const NEVER = -(1 << 30);
-const DIAGONAL = 1u;
-const DELETION = 2u;
-const INSERTION = 3u;
 
 // E that a lane leaves to the one behind, and F to the one before, in even and odd steps; a place more at both ends.
 var<workgroup> passed: array<vec2<i32>, 2u * (THREADS + 2u)>;
@@ -66,47 +63,22 @@ fn band_letters(task: Task, col: i32) -> u32 {
     return ((letters << before) & kept) | (outside & ~kept);
 }
 
-// Leaves run `count` of a path, if it is one and there is room; how many more there are now.
-fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
-    if (len == 0u || count >= task.own) {
-        return 0u;
-    }
-    paths[task.result + count] = (len << 2u) | kind;
-    return 1u;
-}
+//!insert runs
 
 // Walks through a window whose directions begin at `first`; those of a row lie `row_stride` words apart, its words
 // `word_stride`.
 fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
     var row = i32(task.rows) - 1;
     var place = i32(task.stored);
-    var layer = DIAGONAL;
-    var kind = 0u;
-    var len = 0u;
-    var count = 0u;
+//!insert walk_begin
     while (row >= 0 && place >= 0 && place < cells) {
         let at = first + u32(row) * row_stride + u32(place) / 8u * word_stride;
         let bits = directions[at] >> (4u * (u32(place) % 8u));
-        let goes_on = (layer == DELETION && (bits & 4u) != 0u) || (layer == INSERTION && (bits & 8u) != 0u);
-        if (!goes_on) {
-            layer = bits & 3u;
-            if (layer == 0u) {
-                break;
-            }
-        }
-        if (layer != kind) {
-            count += leave_run(task, count, len, kind);
-            kind = layer;
-            len = 0u;
-        }
-        len++;
+//!insert walk_step
         row -= select(1, 0, layer == DELETION);
         place += select(0, 1, layer == INSERTION) - select(0, 1, layer == DELETION);
     }
-    count += leave_run(task, count, len, kind);
-    if (count < task.own) {
-        paths[task.result + count] = 0u;
-    }
+//!insert walk_end
 }
 
 //!for each trace

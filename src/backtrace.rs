@@ -143,7 +143,7 @@ pub fn align_filled(
     batch: &Batch,
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
-    let is_long = |wanted: &Wanted| bytes(&wanted.window) > WINDOW_BYTES;
+    let is_long = |wanted: &Wanted| wanted.window.direction_bytes() > WINDOW_BYTES;
     let (long, short): (Vec<Wanted>, Vec<Wanted>) = wanted.iter().partition(|wanted| is_long(wanted));
     let mut long = align_in_blocks(engine, batch, &long, Cuts::default())?.into_iter();
     let mut short = align_in_groups(engine, batch, &short)?.into_iter();
@@ -163,7 +163,7 @@ fn align_in_groups(
     while !rest.is_empty() {
         let mut total = 0;
         let fits = |wanted: &&Wanted| {
-            total += bytes(&wanted.window);
+            total += wanted.window.direction_bytes();
             total <= FILL_BYTES
         };
         let (group, behind) = rest.split_at(rest.iter().take_while(fits).count().max(1));
@@ -171,14 +171,6 @@ fn align_in_groups(
         rest = behind;
     }
     Ok(alignments)
-}
-
-/// Bytes that the directions of a window take, at most: half a byte for each cell of the band, the
-/// band widened by the rows that a lane holds together.
-fn bytes(window: &Window) -> u64 {
-    let cols = u64::from(window.target_end - window.start);
-    let band = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 32;
-    u64::from(window.query_end.next_multiple_of(8)) * cols.min(band) / 2
 }
 
 fn align_group(

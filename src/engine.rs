@@ -40,6 +40,13 @@ impl Window {
         self.target_end - self.start
     }
 
+    /// Bytes that its directions take, at most: half a byte for each cell of the band, the band widened by the rows that
+    /// a lane holds together.
+    pub fn direction_bytes(&self) -> u64 {
+        let band = u64::from(self.band.deletions) + u64::from(self.band.insertions) + 32;
+        u64::from(self.query_end.next_multiple_of(8)) * u64::from(self.cols()).min(band) / 2
+    }
+
     /// The columns, counted from the window's first, that its band takes in `rows`, and one before them:
     /// the first cell's diagonal neighbour comes from there.
     pub fn band_cols(&self, rows: Range<i64>) -> Range<u32> {

@@ -28,13 +28,7 @@ impl Default for Cuts {
     /// A block's directions take half its square: 128 KiB, or at most 2 MiB. Edges that would take more than 1 GiB
     /// with the largest of these blocks are those of windows of more than about 370,000 x 370,000 cells.
     fn default() -> Cuts {
-        Cuts {
-            side: BLOCK_ROWS,
-            whole: 4 * BLOCK_ROWS,
-            beside: 32 << 20,
-            edges: 1 << 30,
-            ahead: 16 << 20,
-        }
+        Cuts { side: BLOCK_ROWS, whole: 4 * BLOCK_ROWS, beside: 32 << 20, edges: 1 << 30, ahead: 16 << 20 }
     }
 }
 
@@ -139,7 +133,8 @@ fn walk_side_by_side(
         };
         let places: Vec<Range<usize>> = walks.iter().zip(lattices).map(ahead).collect();
         let directions = engine.fill_blocks(batch, &blocks)?;
-        let walk_on = |(walk, places): (&mut Walk, Range<usize>)| walk_filled(&directions, &blocks, places, walk);
+        let walk_on =
+            |(walk, places): (&mut Walk, Range<usize>)| walk_filled(&directions, &blocks, places, walk);
         walks.par_iter_mut().zip(places).try_for_each(walk_on)?;
     }
 }

@@ -188,8 +188,7 @@ impl Engine for Cpu {
         side: u32,
     ) -> Result<Vec<Lattice>, EngineError> {
         let none = Edges::default();
-        let sweep =
-            |window| sweep_parts(self.set, batch, (&Block::whole(window), &none), side, u32::MAX).0;
+        let sweep = |window| sweep_parts(self.set, batch, (&Block::whole(window), &none), side, u32::MAX).0;
         Ok(windows.par_iter().map(sweep).collect())
     }
 

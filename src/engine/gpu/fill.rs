@@ -3,22 +3,26 @@
 use crate::batch::Batch;
 use crate::engine::directions::Layout;
 use crate::engine::gpu::grid::{Grid, GridTile};
-use crate::engine::gpu::job::{Answer, Dispatch, EdgeValues, Job};
+use crate::engine::gpu::job::{Answer, Dispatch, EdgeValues, Inputs, Job};
 use crate::engine::gpu::lattice::block_task;
-use crate::engine::gpu::layout::Task;
+use crate::engine::gpu::layout::{THREADS, Task};
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
+use crate::engine::gpu::trace::path_words;
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of, span};
-use crate::engine::{Block, Directions, Edges, Tile, Window};
+use crate::engine::{Block, Directions, Edges, Paths, Tile, Window};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Direction words of a job, unless one window takes more: 128 MiB.
-const JOB_WORDS: u64 = 1 << 25;
+/// Direction words of a job, unless one window takes more: 128 MiB, or 256 where they stay on the device.
+const FILL_WORDS: u64 = 1 << 25;
+const WALK_WORDS: u64 = 1 << 26;
 
 /// The tiles of one window and the tasks that fill them.
 struct Plan {
+    rows: u32,
+    cols: u32,
     variant: Variant,
     tiles: Vec<Tile>,
     /// Wave of each task; with a place among the window's tiles.
@@ -40,11 +44,12 @@ impl Plan {
             let pad = variant.capacity() - rows;
             let tile = Tile::new(window, -(pad as i32), 0..cols, (variant.lanes, variant.rows, 1));
             let variant = variant.on(subgroup);
-            return Plan { variant, tiles: vec![tile], tasks: vec![(0, Task { pad, ..base })], edges: 0 };
+            let tasks = vec![(0, Task { pad, ..base })];
+            return Plan { rows, cols, variant, tiles: vec![tile], tasks, edges: 0 };
         }
         let variant = Variant::joined(Kernel::Fill, scores).on(subgroup);
         let grid = Grid::padded(rows, cols, variant.capacity());
-        let mut plan = Plan { variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
+        let mut plan = Plan { rows, cols, variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
         for tile in grid.tiles(|strip| window.band_cols(grid.rows_of(strip))) {
             plan.tasks.push((tile.wave, grid.task(&tile, &base, 0)));
             let shape = (variant.lanes, variant.rows, 1);
@@ -58,34 +63,114 @@ impl Plan {
     }
 }
 
+/// The first of the plans that are left, as many as a job of so many direction words can hold; a window that is larger
+/// takes one of its own.
+fn next_plans<'a>(rest: &mut &'a [Plan], most_words: u64) -> Option<&'a [Plan]> {
+    let (mut words, mut edges) = (0, 0);
+    let fits = |plan: &&Plan| {
+        words += plan.words();
+        edges += plan.edges;
+        words <= most_words && edges <= JOB_EDGES
+    };
+    let count = rest.iter().take_while(fits).count().max(1);
+    let (next, behind) = rest.split_at_checked(count)?;
+    *rest = behind;
+    Some(next)
+}
+
 /// A fill job for `plans`, and where their directions will lie.
 fn fill_job(plans: &[Plan]) -> (Job, Layout) {
-    let mut job = Job::default();
+    let (dispatches, layout, edges) = dispatches(plans, |task| task);
+    let mut job = Job { edges, output: layout.words * 4, ..Job::default() };
+    dispatches
+        .into_iter()
+        .for_each(|(variant, tasks)| job.push(Dispatch::new(variant, longest_first(tasks))));
+    (job, layout)
+}
+
+/// The tasks of each dispatch that fills `plans`, in their order, each as `made` makes it; where the directions will lie;
+/// and edge values.
+fn dispatches(plans: &[Plan], made: impl Fn(Task) -> Task) -> (Vec<(Variant, Vec<Task>)>, Layout, u64) {
+    let mut edges = 0;
     let mut classes: BTreeMap<(u32, u32, u32), (Variant, Vec<Task>)> = BTreeMap::new();
     let mut layout = Layout::default();
     for plan in plans {
         let tiles = layout.push_window(plan.tiles.iter().copied());
         for ((wave, task), tile) in plan.tasks.iter().zip(tiles) {
             let task = Task {
-                horizontal: task.horizontal + job.edges as u32,
-                vertical: task.vertical + job.edges as u32,
-                ..keeping(tile, *task)
+                horizontal: task.horizontal + edges as u32,
+                vertical: task.vertical + edges as u32,
+                ..made(keeping(tile, *task))
             };
             let key = (*wave, plan.variant.capacity(), u32::from(plan.variant.edges));
             classes.entry(key).or_insert((plan.variant, vec![])).1.push(task);
         }
-        job.edges += plan.edges;
+        edges += plan.edges;
     }
-    for (variant, tasks) in classes.into_values() {
-        job.push(Dispatch::new(variant, longest_first(tasks)));
+    (classes.into_values().collect(), layout, edges)
+}
+
+/// A job that fills `plans` and walks back over them, which are those of `windows`; paths may take `words` each. With
+/// where each path will lie.
+fn walk_job(
+    plans: &[Plan],
+    words: &[u32],
+    few_tiles: usize,
+    subgroup: Option<u32>,
+) -> (Job, Vec<Range<u32>>) {
+    let (dispatches, layout, edges) = dispatches(plans, |task| Task { own: 1, ..task });
+    let mut job = Job { edges, scratch: layout.words, ..Job::default() };
+    for (variant, tasks) in dispatches {
+        let thin = Variant::thin(Kernel::Fill, variant.scores).on(subgroup);
+        let is_few = variant.edges && tasks.len() < few_tiles && thin.lanes == variant.lanes;
+        let variant = if is_few { thin } else { variant };
+        job.push(Dispatch::new(variant, longest_first(tasks)).into_scratch());
     }
-    job.output = layout.words * 4;
-    (job, layout)
+    let groups = plans.len().div_ceil(THREADS as usize);
+    let heads = groups * THREADS as usize;
+    let (mut tasks, mut tiles) = (Vec::with_capacity(heads), Vec::new());
+    let mut places = Vec::with_capacity(plans.len());
+    let (mut path, mut kept) = (0, layout.tiles.iter());
+    for (plan, words) in plans.iter().zip(words) {
+        tasks.push(Task {
+            query: (heads + tiles.len()) as u32,
+            rows: plan.rows,
+            pad: plan.tiles.len() as u32,
+            cols: plan.cols,
+            own: *words,
+            result: path,
+            ..Task::default()
+        });
+        places.push(path..path + words);
+        path += words;
+        tiles.extend(kept.by_ref().take(plan.tiles.len()).map(walked));
+    }
+    tasks.resize(heads, Task::default());
+    tasks.extend(tiles);
+    job.output = u64::from(path) * 4;
+    job.push(Dispatch::new(Variant::walking(), tasks).in_groups(groups as u32));
+    (job, places)
+}
+
+/// A tile as `shaders/walk.wgsl` finds it.
+fn walked(tile: &Tile) -> Task {
+    Task {
+        query: tile.row as u32,
+        rows: tile.rows(),
+        pad: tile.lanes,
+        target_: tile.col,
+        cols: tile.cols,
+        own: tile.rows_per_lane,
+        directions: tile.offset as u32,
+        band_first: tile.band_first,
+        stored: tile.stored,
+        ..Task::default()
+    }
 }
 
 /// A task that keeps the directions of `tile`.
 fn keeping(tile: &Tile, task: Task) -> Task {
-    Task { directions: tile.offset as u32, band_first: tile.band_first, stored: tile.stored, ..task }
+    Task { own: 0, directions: tile.offset as u32, band_first: tile.band_first, stored: tile.stored, ..task }
 }
 impl Gpu {
     /// The directions of `windows`.
@@ -94,34 +179,51 @@ impl Gpu {
         batch: &Batch,
         windows: &[Window],
     ) -> Result<Directions, EngineError> {
-        let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
-        let inputs = self.inputs(batch, residues)?;
-        let scores = scores_of(batch);
-        let subgroup = self.card.device.subgroup;
-        let mut rest = windows
-            .par_iter()
-            .map(|window| Plan::new(batch, window, scores, subgroup))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .peekable();
-        let next = |_| {
-            let (mut plans, mut words, mut edges) = (Vec::<Plan>::new(), 0, 0);
-            // A window that is larger than a job should be takes one of its own.
-            while let Some(plan) = rest.next_if(|plan| {
-                let fits = words + plan.words() <= JOB_WORDS && edges + plan.edges <= JOB_EDGES;
-                fits || plans.is_empty()
-            }) {
-                words += plan.words();
-                edges += plan.edges;
-                plans.push(plan);
-            }
-            (!plans.is_empty()).then(|| fill_job(&plans))
-        };
+        let (inputs, plans) = self.plan(batch, windows)?;
+        let mut rest = plans.as_slice();
+        let next = |_| Some(fill_job(next_plans(&mut rest, FILL_WORDS)?));
         let mut all = Directions::default();
         let take =
             |answer: Answer, layout: Layout| all.append(Directions::new(layout, Box::new(answer.output)));
         self.run_all(batch, &inputs, next, take)?;
         Ok(all)
+    }
+
+    /// The paths of those windows whose directions can stay on the device, where there is work enough for it.
+    pub(super) fn fill_and_walk(
+        &mut self,
+        batch: &Batch,
+        (windows, places): (&[Window], &[u32]),
+        paths: &mut Paths,
+    ) -> Result<(), EngineError> {
+        let cells = |window: &Window| u64::from(window.query_end) * u64::from(window.cols());
+        if windows.iter().map(cells).sum::<u64>() <= self.tuning.few_cells {
+            return Ok(());
+        }
+        let (inputs, plans) = self.plan(batch, windows)?;
+        let words: Vec<u32> = windows.iter().map(|window| path_words(window, &batch.scoring)).collect();
+        let (few_tiles, subgroup) = (self.tuning.few_tiles, self.card.device.subgroup);
+        let (mut rest, mut begun) = (plans.as_slice(), 0);
+        let next = |_| {
+            let plans = next_plans(&mut rest, WALK_WORDS)?;
+            let range = begun..begun + plans.len();
+            begun = range.end;
+            let (job, ends) = walk_job(plans, &words[range.clone()], few_tiles, subgroup);
+            Some((job, (range, ends)))
+        };
+        let take = |answer: Answer, (range, ends): (Range<usize>, Vec<Range<u32>>)| {
+            paths.put(Box::new(answer.output), places[range].iter().copied().zip(ends));
+        };
+        self.run_all(batch, &inputs, next, take)
+    }
+
+    /// What fills each of the windows, and its inputs.
+    fn plan(&mut self, batch: &Batch, windows: &[Window]) -> Result<(Inputs, Vec<Plan>), EngineError> {
+        let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
+        let inputs = self.inputs(batch, residues)?;
+        let (scores, subgroup) = (scores_of(batch), self.card.device.subgroup);
+        let plan = |window| Plan::new(batch, window, scores, subgroup);
+        Ok((inputs, windows.par_iter().map(plan).collect()))
     }
 
     /// The edges that a block leaves, swept in the waves of its grid.

@@ -40,6 +40,8 @@ pub struct Dispatch {
     /// Workgroups.
     groups: u32,
     cells: u64,
+    /// Whether what it leaves is for later dispatches alone.
+    into_scratch: bool,
 }
 
 impl Dispatch {
@@ -48,7 +50,12 @@ impl Dispatch {
         let cells = tasks.iter().map(|task| u64::from(task.rows) * u64::from(task.cols)).sum();
         tasks.resize(tasks.len().next_multiple_of(TASK_ALIGNMENT), Task::default());
         let groups = (tasks.len() as u32).div_ceil(variant.pairs());
-        Dispatch { variant, tasks, groups, cells }
+        Dispatch { variant, tasks, groups, cells, into_scratch: false }
+    }
+
+    /// The same dispatch, whose output stays on the device.
+    pub fn into_scratch(self) -> Dispatch {
+        Dispatch { into_scratch: true, ..self }
     }
 
     /// The same dispatch in so many workgroups, whose kernel finds the tasks of each by itself.
@@ -436,6 +443,7 @@ fn bind(
             (4, Some(scores)) => scores.as_entire_binding(),
             (4, None) => return Err(EngineError::Unsupported("a profile kernel needs a matrix".to_string())),
             (6, _) => scratch.as_entire_binding(),
+            (5, _) if dispatch.into_scratch => scratch.as_entire_binding(),
             (7, _) => chain.as_entire_binding(),
             _ => output.as_entire_binding(),
         };

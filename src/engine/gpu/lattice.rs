@@ -56,9 +56,8 @@ impl Sweep {
     /// What it leaves on lines: of each the first column or strip, and where the values lie in its job.
     fn left(&self) -> [Vec<(u32, Range<u64>)>; 2] {
         let needed = |strip: u32| self.needed(strip);
-        let placed = |(first, values): (u32, Range<u64>)| {
-            (first, self.edges + values.start..self.edges + values.end)
-        };
+        let placed =
+            |(first, values): (u32, Range<u64>)| (first, self.edges + values.start..self.edges + values.end);
         [self.grid.horizontal_lines(needed), self.grid.vertical_lines(needed)]
             .map(|lines| lines.into_iter().map(placed).collect())
     }

@@ -39,8 +39,8 @@ Task {
     target_: u32,
     /// Target residues.
     cols: u32,
-    /// First column whose cells count for the score; of a trace, the words that its path may take; of a chained
-    /// strip with lines, the column on whose right the first one lies, [`NOWHERE`] if none.
+    /// First column whose cells count for the score; of a trace, the words that its path may take; of directions, 1
+    /// where those of a lane lie together; of a chained strip with lines, the column on whose right the first one lies, [`NOWHERE`] if none.
     own: u32,
     /// First of `cols` edge values above the tile; directions leave those below it there too. Of a chained
     /// strip, the first of its columns in the chain.

@@ -65,6 +65,7 @@ fn compile(
     ];
     // A matrix leaves no use for the first two, and a constant without a use may not be set.
     let constants = match variant.scores {
+        _ if variant.kernel == Kernel::Walk => &[],
         Scores::Packed | Scores::Compared => &constants[..],
         Scores::Profile | Scores::WideProfile => &constants[2..],
     };
@@ -110,14 +111,15 @@ pub fn create(
 /// Bindings of a variant, by number, and whether the kernel writes to them.
 pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
     let profile = matches!(variant.scores, Scores::Profile | Scores::WideProfile);
+    let reads = variant.kernel != Kernel::Walk;
     [
         (0, false, true),
-        (1, false, true),
-        (2, false, true),
+        (1, false, reads),
+        (2, false, reads),
         (3, true, variant.edges),
         (4, false, profile),
         (5, true, true),
-        (6, true, variant.kernel == Kernel::Trace),
+        (6, true, matches!(variant.kernel, Kernel::Trace | Kernel::Walk)),
         (7, true, variant.chained),
     ]
     .into_iter()

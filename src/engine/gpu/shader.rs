@@ -22,6 +22,8 @@ const FILL: &str = include_str!("../../../shaders/fill.wgsl");
 const TRACE: &str = include_str!("../../../shaders/trace.wgsl");
 const CHAIN: &str = include_str!("../../../shaders/chain.wgsl");
 const BAND: &str = include_str!("../../../shaders/band.wgsl");
+const WALK: &str = include_str!("../../../shaders/walk.wgsl");
+const PATH: &str = include_str!("../../../shaders/path.wgsl");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
@@ -29,6 +31,8 @@ pub enum Kernel {
     Fill,
     /// All of [`TRACES`] in one.
     Trace,
+    /// Back over filled directions, whatever the scores.
+    Walk,
 }
 
 /// Where a kernel finds `s(q, t)`.
@@ -84,7 +88,8 @@ impl Scores {
     fn shapes(self, kernel: Kernel, shared: bool) -> &'static [(u32, u32)] {
         match (self, kernel) {
             (Scores::Compared, Kernel::Trace) => &[(1, TRACES[0].cells)],
-            (_, Kernel::Trace) => &[],
+            (Scores::Compared, Kernel::Walk) => &[(1, 1)],
+            (_, Kernel::Trace | Kernel::Walk) => &[],
             _ if shared => &[(4, 16), (8, 16), (8, 32), (8, 64)],
             (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
             (_, Kernel::Score) => {
@@ -185,6 +190,16 @@ impl Variant {
         shapes.map(|&shape| Variant::new(kernel, scores, shape, false)).collect()
     }
 
+    /// The one that traces narrow bands.
+    pub fn tracing() -> Variant {
+        Variant::new(Kernel::Trace, Scores::Compared, (1, TRACES[0].cells), false)
+    }
+
+    /// The one that walks.
+    pub fn walking() -> Variant {
+        Variant::new(Kernel::Walk, Scores::Compared, (1, 1), false)
+    }
+
     /// The smallest variant that holds `rows` query rows without edges.
     pub fn holding(kernel: Kernel, scores: Scores, rows: u32) -> Option<Variant> {
         let fits = scores.shapes(kernel, false).iter().find(|(lanes, each)| lanes * each >= rows);
@@ -234,11 +249,11 @@ impl Variant {
     /// Every variant there is.
     pub fn all() -> Vec<Variant> {
         let mut all: Vec<Variant> = Vec::new();
-        for kernel in [Kernel::Score, Kernel::Fill, Kernel::Trace] {
+        for kernel in [Kernel::Score, Kernel::Fill, Kernel::Trace, Kernel::Walk] {
             for scores in Scores::ALL {
                 let tiles = Variant::tiles(kernel, scores);
                 let joined = [Variant::joined(kernel, scores), Variant::thin(kernel, scores)];
-                let joined = joined.into_iter().filter(|_| kernel != Kernel::Trace);
+                let joined = joined.into_iter().filter(|_| matches!(kernel, Kernel::Score | Kernel::Fill));
                 let chained = CHAINED_ROWS.into_iter().filter(|_| kernel == Kernel::Score);
                 let chained = chained.filter_map(|rows| Variant::chained(scores, rows));
                 let chained =
@@ -289,7 +304,7 @@ impl Variant {
         match self.kernel {
             Kernel::Score if self.chained => 32 / self.scores.letters().bits(),
             Kernel::Score => 4,
-            Kernel::Fill | Kernel::Trace => 1,
+            Kernel::Fill | Kernel::Trace | Kernel::Walk => 1,
         }
     }
 
@@ -319,7 +334,8 @@ impl Variant {
         let (frame, slots) = match self.kernel {
             Kernel::Score => (TILE, slots(&[STEP, SCORE, CHAIN])),
             Kernel::Fill => (TILE, slots(&[STEP, FILL])),
-            Kernel::Trace => (TRACE, slots(&[BAND])),
+            Kernel::Trace => (TRACE, slots(&[BAND, PATH])),
+            Kernel::Walk => (WALK, slots(&[PATH])),
         };
         let lines: Vec<&str> = frame.lines().flat_map(|line| insert(line, &slots)).collect();
         let mut text = layout::Task::wgsl() + &self.scores.letters().wgsl();

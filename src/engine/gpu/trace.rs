@@ -1,15 +1,15 @@
-//! Paths that the device walks by itself, in windows whose bands are narrow.
+//! Paths that the device walks by itself: those of narrow bands in one kernel.
 
 use crate::batch::{Batch, counting_sort_descending};
 use crate::engine::Window;
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::job::{Answer, Dispatch, Job};
 use crate::engine::gpu::layout::{TASK_ALIGNMENT, THREADS, Task};
-use crate::engine::gpu::shader::{Kernel, Scores, TRACES, Trace, Variant};
-use crate::engine::gpu::{Gpu, scores_of, span};
+use crate::engine::gpu::shader::{TRACES, Trace, Variant};
+use crate::engine::gpu::{Gpu, span};
 use crate::engine::paths::Paths;
 use crate::error::EngineError;
-use crate::scoring::Scoring;
+use crate::scoring::{Scoring, Substitution};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -23,6 +23,10 @@ const KEYS_PER_KIND: u32 = MOST_ROWS + 1;
 const WINDOWS: usize = 1 << 10;
 /// Windows of a job, at most.
 const JOB_WINDOWS: usize = 1 << 18;
+
+/// Bytes of the directions of a window that are walked over on the device, at most, and steps of its path.
+const MOST_WALKED: u64 = 2 << 20;
+const MOST_STEPS: u64 = 1 << 15;
 
 /// The highest that values may stand, which rise by the cost of a gap's residue in every row and column.
 const MOST_HEIGHT: u64 = 1 << 29;
@@ -49,12 +53,10 @@ impl Size {
     fn of(window: &Window, scoring: &Scoring) -> Size {
         match kind(window, scoring) {
             None => Size { key: 0, path: 0 },
-            Some(kind) => {
-                // Runs between and in gaps, and not more than there are steps.
-                let runs = 2 * window.band.most_gaps(scoring) + 1;
-                let path = runs.min(window.query_end + window.band.deletions);
-                Size { key: (kind as u32 + 1) * KEYS_PER_KIND + window.query_end, path }
-            }
+            Some(kind) => Size {
+                key: (kind as u32 + 1) * KEYS_PER_KIND + window.query_end,
+                path: path_words(window, scoring),
+            },
         }
     }
 
@@ -68,6 +70,12 @@ impl Size {
         let words = |kind: usize| u64::from(TRACES[kind].width() / CELLS_PER_WORD);
         self.kind().map_or(0, |kind| u64::from(self.key % KEYS_PER_KIND) * words(kind))
     }
+}
+
+/// Words of a window's path, at most: runs between and in gaps, and not more than there are steps.
+pub fn path_words(window: &Window, scoring: &Scoring) -> u32 {
+    let runs = (2 * window.band.most_gaps(scoring)).saturating_add(1);
+    runs.min(window.query_end.saturating_add(window.band.deletions.min(window.cols())))
 }
 
 /// The kind of lanes that trace a window.
@@ -176,15 +184,31 @@ impl Plan<'_> {
 }
 
 impl Gpu {
-    /// The paths of the windows whose bands are narrow enough.
+    /// The paths of the windows whose bands are narrow enough, and of those whose directions have room on the device.
     pub(super) fn trace_windows(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        let scores = match scores_of(batch) {
-            Scores::Packed | Scores::Compared => Scores::Compared,
-            Scores::Profile | Scores::WideProfile => return Ok(Paths::none(windows.len())),
+        let mut paths = Paths::none(windows.len());
+        if windows.is_empty() {
+            return Ok(paths);
+        }
+        if let Substitution::Equal { .. } = batch.scoring.substitution {
+            paths = self.trace_narrow(batch, windows)?;
+        }
+        let fits = |&place: &u32| {
+            let window = &windows[place as usize];
+            let steps = u64::from(window.query_end) + u64::from(window.cols());
+            let is_long = steps > MOST_STEPS || window.direction_bytes() > MOST_WALKED;
+            let is_empty = window.query_end == 0 || window.cols() == 0;
+            !is_long && !is_empty && paths.runs(place as usize).is_none()
         };
-        let Some(&variant) = Variant::tiles(Kernel::Trace, scores).first() else {
-            return Ok(Paths::none(windows.len()));
-        };
+        let places: Vec<u32> = (0..windows.len() as u32).into_par_iter().filter(fits).collect();
+        let wide: Vec<Window> = places.iter().map(|&place| windows[place as usize]).collect();
+        self.fill_and_walk(batch, (&wide, &places), &mut paths)?;
+        Ok(paths)
+    }
+
+    /// The paths of the windows whose bands are narrow.
+    fn trace_narrow(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        let variant = Variant::tracing();
         let plan = Plan::new(batch, windows, variant);
         let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
         let inputs = self.inputs(batch, residues)?;

@@ -1,0 +1,39 @@
+// Back along a path, by the directions of its cells, as src/backtrace/walk.rs does: what the kernels that walk share.
+//!slot runs
+// The two lowest bits of a cell's directions, and the kinds of steps of a run.
+const DIAGONAL = 1u;
+const DELETION = 2u;
+const INSERTION = 3u;
+
+// Leaves run `count` of a path, if it is one and there is room; how many more there are now.
+fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
+    if (len == 0u || count >= task.own) {
+        return 0u;
+    }
+    paths[task.result + count] = (len << 2u) | kind;
+    return 1u;
+}
+//!slot walk_begin
+    var layer = DIAGONAL;
+    var kind = 0u;
+    var len = 0u;
+    var count = 0u;
+//!slot walk_step
+        let goes_on = (layer == DELETION && (bits & 4u) != 0u) || (layer == INSERTION && (bits & 8u) != 0u);
+        if (!goes_on) {
+            layer = bits & 3u;
+            if (layer == 0u) {
+                break;
+            }
+        }
+        if (layer != kind) {
+            count += leave_run(task, count, len, kind);
+            kind = layer;
+            len = 0u;
+        }
+        len++;
+//!slot walk_end
+    count += leave_run(task, count, len, kind);
+    if (count < task.own) {
+        paths[task.result + count] = 0u;
+    }

@@ -1,0 +1,59 @@
+// Walk: the path of each window over the directions that fill kernels have left, a thread each.
+//
+// The first records are windows, as many as fill the workgroups; behind them stand their tiles, which say where the
+// directions of a cell lie (src/engine/directions.rs). All tiles keep the words of a lane one after another: a path
+// goes down the rows of a lane, whose words are then in a few lines of a cache.
+
+@group(0) @binding(0) var<storage, read> tasks: array<Task>;
+// Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room.
+@group(0) @binding(5) var<storage, read_write> paths: array<u32>;
+@group(0) @binding(6) var<storage, read_write> directions: array<u32>;
+
+//!insert runs
+
+// Whether a cell of the window is one of the tile.
+fn holds(tile: Task, row: i32, col: i32) -> bool {
+    return u32(row - i32(tile.query)) < tile.rows && u32(col) - tile.target_ < tile.cols;
+}
+
+@compute @workgroup_size(THREADS)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let task = tasks[(group.y * grid.x + group.x) * THREADS + thread];
+    if (task.rows == 0u) {
+        return;
+    }
+    let tiles = task.pad;
+    var row = i32(task.rows) - 1;
+    var col = i32(task.cols) - 1;
+    // The last tile has the last cell; from there paths mostly go on in the one before.
+    var number = tiles - 1u;
+    var tile = tasks[task.query + number];
+//!insert walk_begin
+    while (row >= 0 && col >= 0) {
+        for (var seen = 0u; seen < tiles && !holds(tile, row, col); seen++) {
+            number = select(number, tiles, number == 0u) - 1u;
+            tile = tasks[task.query + number];
+        }
+        let lanes = tile.pad;
+        let rows_of_lane = tile.own;
+        let tile_row = u32(row - i32(tile.query));
+        let lane = tile_row / rows_of_lane;
+        let first = clamp(tile.band_first + i32(lane * (rows_of_lane + 1u)), 0, i32(tile.cols + lanes - 1u - tile.stored));
+        let step = u32(col) - tile.target_ + lane - u32(first);
+        // No path leaves its band.
+        if (!holds(tile, row, col) || step >= tile.stored) {
+            break;
+        }
+        let place = tile_row % rows_of_lane;
+        let word = (lane * tile.stored + step) * ((rows_of_lane + 7u) / 8u) + place / 8u;
+        let bits = directions[tile.directions + word] >> (4u * (place % 8u));
+//!insert walk_step
+        row -= select(1, 0, layer == DELETION);
+        col -= select(1, 0, layer == INSERTION);
+    }
+//!insert walk_end
+}
