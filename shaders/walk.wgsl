@@ -1,11 +1,12 @@
-// Walk: the path of each window over the directions that fill kernels have left, a thread each.
+// Walk: paths over the directions that fill kernels have left, a thread each, as far as these go.
 //
-// The first records are windows, as many as fill the workgroups; behind them stand their tiles, which say where the
+// The first records are paths, as many as fill the workgroups; behind them stand their tiles, which say where the
 // directions of a cell lie (src/engine/directions.rs). All tiles keep the words of a lane one after another: a path
 // goes down the rows of a lane, whose words are then in a few lines of a cache.
 
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
-// Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room.
+// Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room; and where it is asked
+// for, rows and columns of the window up to where a path stands, and the layer.
 @group(0) @binding(5) var<storage, read_write> paths: array<u32>;
 @group(0) @binding(6) var<storage, read_write> directions: array<u32>;
 
@@ -33,6 +34,7 @@ fn main(
     var number = tiles - 1u;
     var tile = tasks[task.query + number];
 //!insert walk_begin
+    layer = task.stored;
     while (row >= 0 && col >= 0) {
         for (var seen = 0u; seen < tiles && !holds(tile, row, col); seen++) {
             number = select(number, tiles, number == 0u) - 1u;
@@ -44,7 +46,7 @@ fn main(
         let lane = tile_row / rows_of_lane;
         let first = clamp(tile.band_first + i32(lane * (rows_of_lane + 1u)), 0, i32(tile.cols + lanes - 1u - tile.stored));
         let step = u32(col) - tile.target_ + lane - u32(first);
-        // No path leaves its band.
+        // Behind the last tile, that is; no path leaves its band.
         if (!holds(tile, row, col) || step >= tile.stored) {
             break;
         }
@@ -56,4 +58,9 @@ fn main(
         col -= select(1, 0, layer == INSERTION);
     }
 //!insert walk_end
+    if (task.vertical != NOWHERE) {
+        paths[task.vertical] = u32(row + 1);
+        paths[task.vertical + 1u] = u32(col + 1);
+        paths[task.vertical + 2u] = layer;
+    }
 }

@@ -14,7 +14,7 @@ pub mod plain;
 pub use directions::{Cells, Directions, Source, Tile};
 pub use guarded::Guarded;
 pub use lattice::Lattice;
-pub use paths::Paths;
+pub use paths::{Leg, Paths, Stand};
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
@@ -133,6 +133,23 @@ pub trait Engine: Send {
 
     /// The directions of blocks, given the edges that enter each: those of the k-th are window k.
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError>;
+
+    /// Walks paths on through such blocks, each through its own from the last cell of the first one, where the engine does
+    /// so by itself: where each stands then, and its runs.
+    fn walk_blocks(
+        &mut self,
+        batch: &Batch,
+        blocks: &[(Block, Edges)],
+        legs: &[Leg],
+    ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
+        let _ = (batch, blocks, legs);
+        Ok(None)
+    }
+
+    /// Bytes of the directions that the engine should have at a time.
+    fn direction_room(&self) -> u64 {
+        16 << 20
+    }
 
     /// Sweeps all of `block` that its window's band crosses, without directions, and leaves the edges
     /// between the parts of `side` x `side` cells, a multiple of [`BLOCK_ROWS`], that it is cut into.

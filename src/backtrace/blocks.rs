@@ -4,7 +4,7 @@ use super::Wanted;
 use super::walk::Walk;
 use crate::alignment::Alignment;
 use crate::batch::Batch;
-use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Window};
+use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Leg, Window};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -20,15 +20,16 @@ pub struct Cuts {
     pub beside: u64,
     /// Bytes that the edges of one alignment may take, by which larger ones are cut in several stages.
     pub edges: u64,
-    /// Bytes of directions that are filled at once, where those of one block are not more.
-    pub ahead: u64,
+    /// Bytes of directions that are filled at once, where those of one block are not more; `None` for as many as the
+    /// engine has room for.
+    pub ahead: Option<u64>,
 }
 
 impl Default for Cuts {
     /// A block's directions take half its square: 128 KiB, or at most 2 MiB. Edges that would take more than 1 GiB
     /// with the largest of these blocks are those of windows of more than about 370,000 x 370,000 cells.
     fn default() -> Cuts {
-        Cuts { side: BLOCK_ROWS, whole: 4 * BLOCK_ROWS, beside: 32 << 20, edges: 1 << 30, ahead: 16 << 20 }
+        Cuts { side: BLOCK_ROWS, whole: 4 * BLOCK_ROWS, beside: 32 << 20, edges: 1 << 30, ahead: None }
     }
 }
 
@@ -118,6 +119,7 @@ fn walk_side_by_side(
     lattices: &[Lattice],
     walks: &mut [Walk],
 ) -> Result<(), EngineError> {
+    let room = cuts.ahead.unwrap_or(engine.direction_room());
     loop {
         let under_way = walks.iter().filter(|walk| !walk.done).count() as u64;
         if under_way == 0 {
@@ -127,15 +129,12 @@ fn walk_side_by_side(
         let ahead = |(walk, lattice): (&Walk, &Lattice)| {
             let first = blocks.len();
             if !walk.done {
-                blocks.extend(Cuts::ahead(lattice, walk, cuts.ahead / under_way));
+                blocks.extend(Cuts::ahead(lattice, walk, room / under_way));
             }
             first..blocks.len()
         };
-        let places: Vec<Range<usize>> = walks.iter().zip(lattices).map(ahead).collect();
-        let directions = engine.fill_blocks(batch, &blocks)?;
-        let walk_on =
-            |(walk, places): (&mut Walk, Range<usize>)| walk_filled(&directions, &blocks, places, walk);
-        walks.par_iter_mut().zip(places).try_for_each(walk_on)?;
+        let places = walks.iter().zip(lattices).map(ahead).collect();
+        walk_on(engine, batch, &blocks, places, walks)?;
     }
 }
 
@@ -148,30 +147,41 @@ fn walk_through(
     walk: &mut Walk,
 ) -> Result<(), EngineError> {
     let Some(side) = cuts.side(block) else {
-        return fill_and_walk(engine, batch, &[(block.clone(), edges.clone())], walk);
+        let blocks = [(block.clone(), edges.clone())];
+        return walk_on(engine, batch, &blocks, vec![0..1], std::slice::from_mut(walk));
     };
+    let room = cuts.ahead.unwrap_or(engine.direction_room());
     let lattice = engine.sweep_lattice(batch, block, edges, side)?;
     while !walk.done && walk.rows > block.rows.start && walk.cols > block.cols.start {
-        let parts = Cuts::ahead(&lattice, walk, cuts.ahead);
+        let parts = Cuts::ahead(&lattice, walk, room);
         match &parts[..] {
             [(part, edges), ..] if cuts.side(part).is_some() => {
                 walk_through(engine, batch, cuts, (part, edges), walk)?;
             }
-            parts => fill_and_walk(engine, batch, parts, walk)?,
+            parts => walk_on(engine, batch, parts, vec![0..parts.len()], std::slice::from_mut(walk))?,
         }
     }
     Ok(())
 }
 
-/// Fills blocks and walks through those that lie on the path, from the last cell of the first one.
-fn fill_and_walk(
+/// Walks on through blocks, of which each walk may have some, from the last cell of its first one.
+fn walk_on(
     engine: &mut dyn Engine,
     batch: &Batch,
     blocks: &[(Block, Edges)],
-    walk: &mut Walk,
+    places: Vec<Range<usize>>,
+    walks: &mut [Walk],
 ) -> Result<(), EngineError> {
-    let directions = engine.fill_blocks(batch, blocks)?;
-    walk_filled(&directions, blocks, 0..blocks.len(), walk)
+    let legs: Vec<Leg> = walks.iter().zip(&places).map(|(walk, places)| walk.leg(places.clone())).collect();
+    let Some((stands, paths)) = engine.walk_blocks(batch, blocks, &legs)? else {
+        let directions = engine.fill_blocks(batch, blocks)?;
+        let through = |(walk, places)| walk_filled(&directions, blocks, places, walk);
+        return walks.par_iter_mut().zip(places).try_for_each(through);
+    };
+    let under_way = walks.iter_mut().zip(stands).enumerate().filter(|(_, (walk, _))| !walk.done);
+    under_way
+        .map(|(place, (walk, stand))| walk.go_on(stand, paths.runs(place).into_iter().flatten()))
+        .collect()
 }
 
 /// Walks through those of the filled blocks at `places` that lie on the path, from the last cell of the first one.
@@ -216,7 +226,7 @@ mod tests {
         assert_eq!(side(default, 5_000_000, 5_000_000), Some(372_736));
         assert_eq!(side(default, 372_736, 372_736), Some(2560));
         assert_eq!(side(default, 2560, 2560), Some(512));
-        let cuts = Cuts { side: 512, whole: 512, beside: 1 << 30, edges: 1, ahead: 1 };
+        let cuts = Cuts { side: 512, whole: 512, beside: 1 << 30, edges: 1, ahead: Some(1) };
         assert_eq!(side(cuts, 1025, 3), Some(1024), "less than the whole");
         assert_eq!(side(cuts, 1024, 3), Some(512));
     }

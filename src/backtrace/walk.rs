@@ -4,8 +4,9 @@ use super::Wanted;
 use crate::alignment::{Alignment, Cigar, Op, push_run};
 use crate::batch::Batch;
 use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
-use crate::engine::{Cells, Source, Window};
+use crate::engine::{Cells, Leg, Source, Stand, Window};
 use crate::error::EngineError;
+use std::ops::Range;
 
 /// How the walk came to the cell that it stands on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,34 @@ impl Walk {
             self.step(bits);
             self.done |= self.rows == 0 || self.cols == 0;
         }
+        Ok(())
+    }
+
+    /// Where it stands, before it goes through some blocks.
+    pub fn leg(&self, blocks: Range<usize>) -> Leg {
+        let layer = match self.layer {
+            Layer::H => Source::Diagonal,
+            Layer::Deletion => Source::Deletion,
+            Layer::Insertion => Source::Insertion,
+        };
+        Leg { stand: Stand { rows: self.rows, cols: self.cols, layer }, blocks }
+    }
+
+    /// Goes on as an engine has walked.
+    pub fn go_on(&mut self, stand: Stand, runs: impl Iterator<Item = (u32, Op)>) -> Result<(), EngineError> {
+        let steps = |rows: u32, cols: u32| u64::from(rows) + u64::from(cols);
+        let moves = steps(stand.rows, stand.cols) < steps(self.rows, self.cols);
+        if !moves && stand.layer != Source::Stop {
+            return Err(EngineError::Wrong(format!("the path ends at {}, {}", self.rows, self.cols)));
+        }
+        runs.for_each(|(len, op)| push_run(&mut self.reversed, len, op));
+        (self.rows, self.cols) = (stand.rows, stand.cols);
+        self.layer = match stand.layer {
+            Source::Deletion => Layer::Deletion,
+            Source::Insertion => Layer::Insertion,
+            Source::Diagonal | Source::Stop => Layer::H,
+        };
+        self.done = stand.layer == Source::Stop || stand.rows == 0 || stand.cols == 0;
         Ok(())
     }
 

@@ -26,7 +26,7 @@ pub use device::{AdapterEntry, card_is_granted, list};
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
 use crate::engine::cpu::Cpu;
-use crate::engine::{Block, Directions, Edges, Engine, Lattice, Paths, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Lattice, Leg, Paths, Stand, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use buffers::Grown;
@@ -339,7 +339,20 @@ impl Engine for Gpu {
     }
 
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
-        self.fill_all_blocks(batch, blocks)
+        self.host.fill_blocks(batch, blocks)
+    }
+
+    fn walk_blocks(
+        &mut self,
+        batch: &Batch,
+        blocks: &[(Block, Edges)],
+        legs: &[Leg],
+    ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
+        self.walk_all_blocks(batch, blocks, legs).map(Some)
+    }
+
+    fn direction_room(&self) -> u64 {
+        128 << 20
     }
 
     fn sweep_lattice(

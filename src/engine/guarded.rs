@@ -2,7 +2,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
-use crate::engine::{Block, Directions, Edges, Engine, Lattice, Paths, Window};
+use crate::engine::{Block, Directions, Edges, Engine, Lattice, Leg, Paths, Stand, Window};
 use crate::error::EngineError;
 
 /// What an engine is to do with some items.
@@ -119,6 +119,33 @@ impl Engine for Guarded {
                 first
             },
         )
+    }
+
+    fn walk_blocks(
+        &mut self,
+        batch: &Batch,
+        blocks: &[(Block, Edges)],
+        legs: &[Leg],
+    ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
+        let walked = self.halving(
+            legs,
+            &mut |engine, legs| engine.walk_blocks(batch, blocks, legs),
+            &|first, second| {
+                let ((mut stands, mut paths), (more, behind)) = first.zip(second)?;
+                stands.extend(more);
+                paths.append(behind);
+                Some((stands, paths))
+            },
+        );
+        match walked {
+            // Then the blocks are filled a few at a time.
+            Err(EngineError::OutOfMemory(_)) => Ok(None),
+            walked => walked,
+        }
+    }
+
+    fn direction_room(&self) -> u64 {
+        self.engine.direction_room()
     }
 
     fn sweep_lattice(

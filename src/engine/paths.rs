@@ -6,6 +6,24 @@ use crate::engine::Source;
 use crate::engine::directions::Words;
 use std::ops::Range;
 
+/// A path on its way back through blocks.
+#[derive(Clone, Debug)]
+pub struct Leg {
+    pub stand: Stand,
+    /// The blocks that it may go through; none where it is at its beginning.
+    pub blocks: Range<usize>,
+}
+
+/// Where a path stands on its way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stand {
+    /// Rows and columns of its window up to its next cell, and with it.
+    pub rows: u32,
+    pub cols: u32,
+    /// What the step behind it was, if that was in a gap which may go on here; [`Source::Stop`] where the path begins.
+    pub layer: Source,
+}
+
 /// Bits of a run's word, the lowest, that say what its steps are: the numbers of [`Source`]. The others are its length.
 const SOURCE_BITS: u32 = 2;
 

@@ -5,11 +5,11 @@ use crate::engine::directions::Layout;
 use crate::engine::gpu::grid::{Grid, GridTile};
 use crate::engine::gpu::job::{Answer, Dispatch, EdgeValues, Inputs, Job};
 use crate::engine::gpu::lattice::block_task;
-use crate::engine::gpu::layout::{THREADS, Task};
+use crate::engine::gpu::layout::{NOWHERE, TASK_ALIGNMENT, THREADS, Task};
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
 use crate::engine::gpu::trace::path_words;
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of, span};
-use crate::engine::{Block, Directions, Edges, Paths, Tile, Window};
+use crate::engine::{Block, Directions, Edges, Leg, Paths, Source, Stand, Tile, Window};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -18,6 +18,9 @@ use std::ops::Range;
 /// Direction words of a job, unless one window takes more: 128 MiB, or 256 where they stay on the device.
 const FILL_WORDS: u64 = 1 << 25;
 const WALK_WORDS: u64 = 1 << 26;
+
+/// Words in which a walk says where it stands.
+const STAND_WORDS: u32 = 3;
 
 /// The tiles of one window and the tasks that fill them.
 struct Plan {
@@ -126,30 +129,37 @@ fn walk_job(
         let variant = if is_few { thin } else { variant };
         job.push(Dispatch::new(variant, longest_first(tasks)).into_scratch());
     }
-    let groups = plans.len().div_ceil(THREADS as usize);
-    let heads = groups * THREADS as usize;
-    let (mut tasks, mut tiles) = (Vec::with_capacity(heads), Vec::new());
-    let mut places = Vec::with_capacity(plans.len());
-    let (mut path, mut kept) = (0, layout.tiles.iter());
+    let (mut walkers, mut places) = (Vec::with_capacity(plans.len()), Vec::with_capacity(plans.len()));
+    let (mut path, mut tiles) = (0, 0);
     for (plan, words) in plans.iter().zip(words) {
-        tasks.push(Task {
-            query: (heads + tiles.len()) as u32,
+        let own_tiles = plan.tiles.len() as u32;
+        walkers.push(Task {
+            query: tiles,
             rows: plan.rows,
-            pad: plan.tiles.len() as u32,
+            pad: own_tiles,
             cols: plan.cols,
             own: *words,
+            vertical: NOWHERE,
             result: path,
+            stored: Source::Diagonal as u32,
             ..Task::default()
         });
         places.push(path..path + words);
-        path += words;
-        tiles.extend(kept.by_ref().take(plan.tiles.len()).map(walked));
+        (path, tiles) = (path + words, tiles + own_tiles);
     }
-    tasks.resize(heads, Task::default());
-    tasks.extend(tiles);
     job.output = u64::from(path) * 4;
-    job.push(Dispatch::new(Variant::walking(), tasks).in_groups(groups as u32));
+    job.push(walks(walkers, &layout.tiles));
     (job, places)
+}
+
+/// The walks of `walkers` over their tiles, of which each has some in a row.
+fn walks(walkers: Vec<Task>, tiles: &[Tile]) -> Dispatch {
+    let heads = walkers.len().next_multiple_of(THREADS as usize);
+    let mut tasks = Vec::with_capacity(heads + tiles.len() + TASK_ALIGNMENT);
+    tasks.extend(walkers.into_iter().map(|walker| Task { query: walker.query + heads as u32, ..walker }));
+    tasks.resize(heads, Task::default());
+    tasks.extend(tiles.iter().map(walked));
+    Dispatch::without_cells(Variant::walking(), tasks).in_groups(heads as u32 / THREADS)
 }
 
 /// A tile as `shaders/walk.wgsl` finds it.
@@ -242,26 +252,32 @@ impl Gpu {
         for (tile, place) in grid.tiles(|_| 0..grid.cols).zip(0..) {
             waves.push(tile.wave, Task { result: place, ..grid.task(&tile, &base, 0) });
         }
-        let mut job = waves.job(variant);
-        (job.edges, job.output) = (grid.edges(), grid.size() * 16);
-        job.entering = grid.entering(edges);
-        job.leaving = grid.leaving();
+        let mut job = Job {
+            edges: grid.edges(),
+            output: grid.size() * 16,
+            entering: grid.entering(edges),
+            leaving: grid.leaving(),
+            ..Job::default()
+        };
+        waves.into_dispatches(variant).for_each(|dispatch| job.push(dispatch));
         let answer = self.run(batch, &inputs, &job)?;
         Ok(grid.left_behind(answer.leaving))
     }
 
-    /// The directions of blocks, whose grids run side by side.
-    pub(super) fn fill_all_blocks(
+    /// Walks paths on through blocks, whose grids run side by side.
+    pub(super) fn walk_all_blocks(
         &mut self,
         batch: &Batch,
         blocks: &[(Block, Edges)],
-    ) -> Result<Directions, EngineError> {
+        legs: &[Leg],
+    ) -> Result<(Vec<Stand>, Paths), EngineError> {
         let residues = span(batch, blocks, |(block, _)| (block.window.target, block.target_cols()));
         let inputs = self.inputs(batch, residues)?;
         let variant = Variant::thin(Kernel::Fill, scores_of(batch)).on(self.card.device.subgroup);
-        let (mut waves, mut layout) = (Waves::default(), Layout::default());
-        let (mut entering, mut edge_values) = (Vec::new(), 0);
+        let (mut waves, mut layout, mut job) = (Waves::default(), Layout::default(), Job::default());
+        let mut firsts = Vec::with_capacity(blocks.len() + 1);
         for (block, edges) in blocks {
+            firsts.push(layout.tiles.len());
             let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
             let base = block_task(batch, block);
             let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
@@ -269,16 +285,49 @@ impl Gpu {
                 Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)
             };
             for (tile, kept) in tiles.iter().zip(layout.push_window(tiles.iter().map(kept))) {
-                waves.push(tile.wave, keeping(kept, grid.task(tile, &base, edge_values)));
+                let task = Task { own: 1, ..keeping(kept, grid.task(tile, &base, job.edges)) };
+                waves.push(tile.wave, task);
             }
-            let place = |(place, values): (u64, EdgeValues)| (place + edge_values, values);
-            entering.extend(grid.entering(edges).into_iter().map(place));
-            edge_values += grid.edges();
+            let place = |(place, values): (u64, EdgeValues)| (place + job.edges, values);
+            job.entering.extend(grid.entering(edges).into_iter().map(place));
+            job.edges += grid.edges();
+            // The walk counts rows and columns in the window.
+            for tile in &mut layout.tiles[firsts[firsts.len() - 1]..] {
+                (tile.row, tile.col) = (tile.row + block.rows.start as i32, tile.col + block.cols.start);
+            }
         }
-        let mut job = waves.job(variant);
-        (job.edges, job.output, job.entering) = (edge_values, layout.words * 4, entering);
-        let answer = self.run(batch, &inputs, &job)?;
-        Ok(Directions::new(layout, Box::new(answer.output)))
+        firsts.push(layout.tiles.len());
+        let steps = |(block, _): &(Block, Edges)| (block.rows.len() + block.cols.len()) as u32;
+        let (mut walkers, mut places, mut end) = (Vec::with_capacity(legs.len()), Vec::new(), 0);
+        for Leg { stand, blocks: through } in legs {
+            let runs: u32 = blocks[through.clone()].iter().map(steps).sum();
+            let tiles = firsts[through.start]..firsts[through.end];
+            walkers.push(Task {
+                query: tiles.start as u32,
+                rows: if tiles.is_empty() { 0 } else { stand.rows },
+                pad: tiles.len() as u32,
+                cols: stand.cols,
+                own: runs,
+                vertical: end,
+                result: end + STAND_WORDS,
+                stored: stand.layer as u32,
+                ..Task::default()
+            });
+            places.push(end + STAND_WORDS..end + STAND_WORDS + runs);
+            end += STAND_WORDS + runs;
+        }
+        waves.into_dispatches(variant).for_each(|dispatch| job.push(dispatch.into_scratch()));
+        job.push(walks(walkers, &layout.tiles));
+        (job.scratch, job.output) = (layout.words, u64::from(end) * 4);
+        let output = self.run(batch, &inputs, &job)?.output;
+        let stand = |place: &Range<u32>| match output.as_ref()[(place.start - STAND_WORDS) as usize..] {
+            [rows, cols, layer, ..] => Stand { rows, cols, layer: Source::of(layer as u8) },
+            _ => Stand { rows: 0, cols: 0, layer: Source::Stop },
+        };
+        let stands = places.iter().map(stand).collect();
+        let mut paths = Paths::default();
+        paths.push(Box::new(output), places);
+        Ok((stands, paths))
     }
 }
 
@@ -291,10 +340,8 @@ impl Waves {
         self.0.entry(wave).or_default().push(task);
     }
 
-    fn job(self, variant: Variant) -> Job {
-        let mut job = Job::default();
-        self.0.into_values().for_each(|tasks| job.push(Dispatch::new(variant, tasks)));
-        job
+    fn into_dispatches(self, variant: Variant) -> impl Iterator<Item = Dispatch> {
+        self.0.into_values().map(move |tasks| Dispatch::new(variant, tasks))
     }
 }
 

@@ -53,6 +53,11 @@ impl Dispatch {
         Dispatch { variant, tasks, groups, cells, into_scratch: false }
     }
 
+    /// A dispatch of tasks that have no cells of their own.
+    pub fn without_cells(variant: Variant, tasks: Vec<Task>) -> Dispatch {
+        Dispatch { cells: 0, ..Dispatch::new(variant, tasks) }
+    }
+
     /// The same dispatch, whose output stays on the device.
     pub fn into_scratch(self) -> Dispatch {
         Dispatch { into_scratch: true, ..self }

@@ -46,7 +46,8 @@ Task {
     /// strip, the first of its columns in the chain.
     horizontal: u32,
     /// First of 1 + tile rows edge values left of the tile, of which the first is the corner; directions
-    /// leave those on the right there too. Of a chained strip, [`NOWHERE`] for zeros.
+    /// leave those on the right there too. Of a chained strip, [`NOWHERE`] for zeros; of a walk, where it says how it
+    /// stands, or [`NOWHERE`].
     vertical: u32,
     /// Where the result goes; of a trace, the first word of its path. Chained strips have consecutive ones.
     result: u32,
