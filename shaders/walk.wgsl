@@ -1,8 +1,9 @@
-// Walk: paths over the directions that fill kernels have left, a thread each, as far as these go.
+// Walk: paths over the directions that fill kernels have left, a workgroup each, as far as these go.
 //
-// The first records are paths, as many as fill the workgroups; behind them stand their tiles, which say where the
-// directions of a cell lie (src/engine/directions.rs). All tiles keep the words of a lane one after another: a path
-// goes down the rows of a lane, whose words are then in a few lines of a cache.
+// The first records are paths; behind them stand their tiles, which say where the directions of a cell lie
+// (src/engine/directions.rs). All tiles keep the words of a lane one after another: a path goes down the rows of a lane,
+// whose words are then in a few lines of a cache. Most steps go along a diagonal, so each thread reads a cell of it ahead, and
+// all of them walk over what they have read together: a step at a time would wait for memory as often.
 
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
 // Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room; and where it is asked
@@ -11,10 +12,36 @@
 @group(0) @binding(6) var<storage, read_write> directions: array<u32>;
 
 //!insert runs
+// Stands for the directions of a cell that the tile does not have.
+const NONE = 16u;
+
+// Directions of the cells on the diagonal from where the path stands.
+var<workgroup> ahead: array<u32, THREADS>;
 
 // Whether a cell of the window is one of the tile.
 fn holds(tile: Task, row: i32, col: i32) -> bool {
     return u32(row - i32(tile.query)) < tile.rows && u32(col) - tile.target_ < tile.cols;
+}
+
+// The directions of a cell of the window.
+fn directions_of(tile: Task, row: i32, col: i32) -> u32 {
+    if (!holds(tile, row, col)) {
+        return NONE;
+    }
+    let lanes = tile.pad;
+    let rows_of_lane = tile.own;
+    let tile_row = u32(row - i32(tile.query));
+    let lane = tile_row / rows_of_lane;
+    let last_first = i32(tile.cols + lanes - 1u - tile.stored);
+    let first = clamp(tile.band_first + i32(lane * (rows_of_lane + 1u)), 0, last_first);
+    // Wraps to a large number before the band.
+    let step = u32(col) - tile.target_ + lane - u32(first);
+    if (step >= tile.stored) {
+        return NONE;
+    }
+    let place = tile_row % rows_of_lane;
+    let word = (lane * tile.stored + step) * ((rows_of_lane + 7u) / 8u) + place / 8u;
+    return (directions[tile.directions + word] >> (4u * (place % 8u))) & 15u;
 }
 
 @compute @workgroup_size(THREADS)
@@ -23,42 +50,51 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    let task = tasks[(group.y * grid.x + group.x) * THREADS + thread];
+    var task = tasks[group.y * grid.x + group.x];
     if (task.rows == 0u) {
         return;
+    }
+    if (thread > 0u) {
+        // One of them has room for what all find.
+        task.own = 0u;
     }
     let tiles = task.pad;
     var row = i32(task.rows) - 1;
     var col = i32(task.cols) - 1;
-    // The last tile has the last cell; from there paths mostly go on in the one before.
+    // The last tile has a window's last cell; from there paths mostly go on in the one before.
     var number = tiles - 1u;
     var tile = tasks[task.query + number];
 //!insert walk_begin
     layer = task.stored;
-    while (row >= 0 && col >= 0) {
+    while (row >= 0 && col >= 0 && layer != 0u) {
         for (var seen = 0u; seen < tiles && !holds(tile, row, col); seen++) {
             number = select(number, tiles, number == 0u) - 1u;
             tile = tasks[task.query + number];
         }
-        let lanes = tile.pad;
-        let rows_of_lane = tile.own;
-        let tile_row = u32(row - i32(tile.query));
-        let lane = tile_row / rows_of_lane;
-        let first = clamp(tile.band_first + i32(lane * (rows_of_lane + 1u)), 0, i32(tile.cols + lanes - 1u - tile.stored));
-        let step = u32(col) - tile.target_ + lane - u32(first);
+        let mine = directions_of(tile, row - i32(thread), col - i32(thread));
+        workgroupBarrier();
+        ahead[thread] = mine;
+        workgroupBarrier();
         // Behind the last tile, that is; no path leaves its band.
-        if (!holds(tile, row, col) || step >= tile.stored) {
+        if (ahead[0] == NONE) {
             break;
         }
-        let place = tile_row % rows_of_lane;
-        let word = (lane * tile.stored + step) * ((rows_of_lane + 7u) / 8u) + place / 8u;
-        let bits = directions[tile.directions + word] >> (4u * (place % 8u));
+        for (var place = 0u; place < THREADS; place++) {
+            let bits = ahead[place];
+            if (bits == NONE) {
+                break;
+            }
 //!insert walk_step
-        row -= select(1, 0, layer == DELETION);
-        col -= select(1, 0, layer == INSERTION);
+            row -= select(1, 0, layer == DELETION);
+            col -= select(1, 0, layer == INSERTION);
+            // Now it is beside the diagonal.
+            if (layer != DIAGONAL) {
+                break;
+            }
+        }
     }
 //!insert walk_end
-    if (task.vertical != NOWHERE) {
+    if (thread == 0u && task.vertical != NOWHERE) {
         paths[task.vertical] = u32(row + 1);
         paths[task.vertical + 1u] = u32(col + 1);
         paths[task.vertical + 2u] = layer;

@@ -5,7 +5,7 @@ use crate::engine::directions::Layout;
 use crate::engine::gpu::grid::{Grid, GridTile};
 use crate::engine::gpu::job::{Answer, Dispatch, EdgeValues, Inputs, Job};
 use crate::engine::gpu::lattice::block_task;
-use crate::engine::gpu::layout::{NOWHERE, TASK_ALIGNMENT, THREADS, Task};
+use crate::engine::gpu::layout::{MAX_GROUPS, NOWHERE, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
 use crate::engine::gpu::trace::path_words;
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of, span};
@@ -19,6 +19,8 @@ use std::ops::Range;
 const FILL_WORDS: u64 = 1 << 25;
 const WALK_WORDS: u64 = 1 << 26;
 
+/// Windows of a job, at most.
+const JOB_PLANS: usize = 1 << 17;
 /// Words in which a walk says where it stands.
 const STAND_WORDS: u32 = 3;
 
@@ -75,7 +77,7 @@ fn next_plans<'a>(rest: &mut &'a [Plan], most_words: u64) -> Option<&'a [Plan]> 
         edges += plan.edges;
         words <= most_words && edges <= JOB_EDGES
     };
-    let count = rest.iter().take_while(fits).count().max(1);
+    let count = rest.iter().take(JOB_PLANS).take_while(fits).count().max(1);
     let (next, behind) = rest.split_at_checked(count)?;
     *rest = behind;
     Some(next)
@@ -154,12 +156,14 @@ fn walk_job(
 
 /// The walks of `walkers` over their tiles, of which each has some in a row.
 fn walks(walkers: Vec<Task>, tiles: &[Tile]) -> Dispatch {
-    let heads = walkers.len().next_multiple_of(THREADS as usize);
-    let mut tasks = Vec::with_capacity(heads + tiles.len() + TASK_ALIGNMENT);
-    tasks.extend(walkers.into_iter().map(|walker| Task { query: walker.query + heads as u32, ..walker }));
-    tasks.resize(heads, Task::default());
+    let groups = walkers.len() as u32;
+    // A dispatch of several rows may have a few workgroups more.
+    let heads = groups + groups.div_ceil(MAX_GROUPS);
+    let mut tasks = Vec::with_capacity(heads as usize + tiles.len() + TASK_ALIGNMENT);
+    tasks.extend(walkers.into_iter().map(|walker| Task { query: walker.query + heads, ..walker }));
+    tasks.resize(heads as usize, Task::default());
     tasks.extend(tiles.iter().map(walked));
-    Dispatch::without_cells(Variant::walking(), tasks).in_groups(heads as u32 / THREADS)
+    Dispatch::without_cells(Variant::walking(), tasks).in_groups(groups)
 }
 
 /// A tile as `shaders/walk.wgsl` finds it.

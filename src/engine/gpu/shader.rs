@@ -310,8 +310,10 @@ impl Variant {
 
     /// Workgroup memory in bytes.
     pub fn workgroup_bytes(&self) -> u32 {
-        if self.kernel == Kernel::Trace {
-            return 2 * (THREADS + 2) * 8;
+        match self.kernel {
+            Kernel::Trace => return 2 * (THREADS + 2) * 8,
+            Kernel::Walk => return THREADS * 4,
+            Kernel::Score | Kernel::Fill => {}
         }
         let exchange = 2 * (self.threads() + 1) * 8;
         let finals = if self.kernel == Kernel::Score { self.threads() * 16 } else { 0 };
