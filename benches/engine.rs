@@ -349,6 +349,8 @@ fn work(share: usize) -> Vec<Row> {
             align(n, d, Scoring::dna(1, 1, 0, 2), 1000 / share.min(10), 512, 512)
         }),
         row("align 1,000,000 of 150x241", move |n, d| align(n, d, dna(), 1_000_000 / share, 150, 241)),
+        row("align 5,000 of 2000x2000", move |n, d| align(n, d, dna(), 5000 / share, 2000, 2000)),
+        row("align 1,000 of 5000x5000", move |n, d| align(n, d, dna(), 1000 / share, 5000, 5000)),
         row("align one 100,000x100,000", move |n, d| {
             align(n, d, Scoring::dna(2, 4, 4, 2), 1, 100_000 / share, 100_000 / share)
         }),

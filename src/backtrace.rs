@@ -145,7 +145,8 @@ pub fn align_filled(
 ) -> Result<Vec<Alignment>, EngineError> {
     let is_long = |wanted: &Wanted| wanted.window.direction_bytes() > WINDOW_BYTES;
     let (long, short): (Vec<Wanted>, Vec<Wanted>) = wanted.iter().partition(|wanted| is_long(wanted));
-    let mut long = align_in_blocks(engine, batch, &long, Cuts::default())?.into_iter();
+    let cuts = Cuts::of(engine);
+    let mut long = align_in_blocks(engine, batch, &long, cuts)?.into_iter();
     let mut short = align_in_groups(engine, batch, &short)?.into_iter();
     let next = |wanted: &Wanted| if is_long(wanted) { long.next() } else { short.next() };
     let all: Option<Vec<Alignment>> = wanted.iter().map(next).collect();

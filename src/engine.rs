@@ -146,9 +146,10 @@ pub trait Engine: Send {
         Ok(None)
     }
 
-    /// Bytes of the directions that the engine should have at a time.
-    fn direction_room(&self) -> u64 {
-        16 << 20
+    /// The side of blocks that suits the engine best, a multiple of [`BLOCK_ROWS`], and bytes of their directions that it
+    /// should have at a time.
+    fn block_room(&self) -> (u32, u64) {
+        (BLOCK_ROWS, 16 << 20)
     }
 
     /// Sweeps all of `block` that its window's band crosses, without directions, and leaves the edges

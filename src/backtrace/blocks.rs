@@ -20,20 +20,18 @@ pub struct Cuts {
     pub beside: u64,
     /// Bytes that the edges of one alignment may take, by which larger ones are cut in several stages.
     pub edges: u64,
-    /// Bytes of directions that are filled at once, where those of one block are not more; `None` for as many as the
-    /// engine has room for.
-    pub ahead: Option<u64>,
-}
-
-impl Default for Cuts {
-    /// A block's directions take half its square: 128 KiB, or at most 2 MiB. Edges that would take more than 1 GiB
-    /// with the largest of these blocks are those of windows of more than about 370,000 x 370,000 cells.
-    fn default() -> Cuts {
-        Cuts { side: BLOCK_ROWS, whole: 4 * BLOCK_ROWS, beside: 32 << 20, edges: 1 << 30, ahead: None }
-    }
+    /// Bytes of directions that are filled at once, where those of one block are not more.
+    pub ahead: u64,
 }
 
 impl Cuts {
+    /// As it suits an engine. A block's directions take half its square: 2 MiB at most. Edges that would take more than
+    /// 1 GiB with the largest of these blocks are those of windows of more than about 370,000 x 370,000 cells.
+    pub fn of(engine: &dyn Engine) -> Cuts {
+        let (side, ahead) = engine.block_room();
+        Cuts { side, whole: 4 * BLOCK_ROWS, beside: 32 << 20, edges: 1 << 30, ahead }
+    }
+
     /// The side of the blocks that `block` is cut into, if it is: a multiple of the least, but less than that of
     /// `block`.
     fn side(&self, block: &Block) -> Option<u32> {
@@ -119,7 +117,6 @@ fn walk_side_by_side(
     lattices: &[Lattice],
     walks: &mut [Walk],
 ) -> Result<(), EngineError> {
-    let room = cuts.ahead.unwrap_or(engine.direction_room());
     loop {
         let under_way = walks.iter().filter(|walk| !walk.done).count() as u64;
         if under_way == 0 {
@@ -129,7 +126,7 @@ fn walk_side_by_side(
         let ahead = |(walk, lattice): (&Walk, &Lattice)| {
             let first = blocks.len();
             if !walk.done {
-                blocks.extend(Cuts::ahead(lattice, walk, room / under_way));
+                blocks.extend(Cuts::ahead(lattice, walk, cuts.ahead / under_way));
             }
             first..blocks.len()
         };
@@ -150,10 +147,9 @@ fn walk_through(
         let blocks = [(block.clone(), edges.clone())];
         return walk_on(engine, batch, &blocks, vec![0..1], std::slice::from_mut(walk));
     };
-    let room = cuts.ahead.unwrap_or(engine.direction_room());
     let lattice = engine.sweep_lattice(batch, block, edges, side)?;
     while !walk.done && walk.rows > block.rows.start && walk.cols > block.cols.start {
-        let parts = Cuts::ahead(&lattice, walk, room);
+        let parts = Cuts::ahead(&lattice, walk, cuts.ahead);
         match &parts[..] {
             [(part, edges), ..] if cuts.side(part).is_some() => {
                 walk_through(engine, batch, cuts, (part, edges), walk)?;
@@ -205,7 +201,7 @@ fn walk_filled(
 mod tests {
     use super::*;
     use crate::bounds::Band;
-    use crate::engine::Window;
+    use crate::engine::plain::Plain;
 
     #[test]
     fn sides_by_hand() {
@@ -215,7 +211,7 @@ mod tests {
                 Window { query: 0, target: 0, start: 7, query_end: rows, target_end: cols + 7, band };
             cuts.side(&Block::whole(&window))
         };
-        let default = Cuts::default();
+        let default = Cuts::of(&Plain::new());
         assert_eq!(side(default, 2048, 2048), None, "its directions fit");
         assert_eq!(side(default, 2048, 2049), Some(512));
         // 16 * 30,000^2 / 2^25 = 429, 16 * 40,000^2 / 2^25 = 763, and 100,000 would need 4769.
@@ -226,7 +222,7 @@ mod tests {
         assert_eq!(side(default, 5_000_000, 5_000_000), Some(372_736));
         assert_eq!(side(default, 372_736, 372_736), Some(2560));
         assert_eq!(side(default, 2560, 2560), Some(512));
-        let cuts = Cuts { side: 512, whole: 512, beside: 1 << 30, edges: 1, ahead: Some(1) };
+        let cuts = Cuts { side: 512, whole: 512, beside: 1 << 30, edges: 1, ahead: 1 };
         assert_eq!(side(cuts, 1025, 3), Some(1024), "less than the whole");
         assert_eq!(side(cuts, 1024, 3), Some(512));
     }

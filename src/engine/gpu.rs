@@ -26,7 +26,7 @@ pub use device::{AdapterEntry, card_is_granted, list};
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
 use crate::engine::cpu::Cpu;
-use crate::engine::{Block, Directions, Edges, Engine, Lattice, Leg, Paths, Stand, Window};
+use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Leg, Paths, Stand, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use buffers::Grown;
@@ -351,8 +351,9 @@ impl Engine for Gpu {
         self.walk_all_blocks(batch, blocks, legs).map(Some)
     }
 
-    fn direction_room(&self) -> u64 {
-        128 << 20
+    /// Directions stay on the device, where there is more room than time to bring edges to the host.
+    fn block_room(&self) -> (u32, u64) {
+        (2 * BLOCK_ROWS, 128 << 20)
     }
 
     fn sweep_lattice(

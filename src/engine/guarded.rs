@@ -144,8 +144,8 @@ impl Engine for Guarded {
         }
     }
 
-    fn direction_room(&self) -> u64 {
-        self.engine.direction_room()
+    fn block_room(&self) -> (u32, u64) {
+        self.engine.block_room()
     }
 
     fn sweep_lattice(
