@@ -30,6 +30,8 @@ const CHECK_EVERY: usize = 97;
 const WORKERS: usize = 16;
 const THREADS: usize = 2;
 const PAIRS: usize = 1 << 19;
+/// Cells of those that a worker has at a time, at most, as in a run.
+const PART_CELLS: u64 = 1 << 31;
 /// Windows that one thread makes in one go, at least.
 const WINDOWS: usize = 1 << 10;
 /// Calls that are timed, after one that warms up.
@@ -233,6 +235,8 @@ type Part = (Sequences, Vec<Pair>);
 
 /// The pairs in parts of at most `size`, as a run has them.
 fn parts(batch: &Batch, pairs: &[Pair], size: usize) -> Vec<Part> {
+    let most = PART_CELLS / pairs.first().map_or(1, |pair| batch.cells(pair)).max(1);
+    let size = size.min(most as usize).max(1);
     let part = |pairs: &[Pair]| {
         let queries = pairs.iter().map(|pair| batch.query(pair.query)).collect();
         let renumber = |(query, pair): (u32, &Pair)| Pair { query, ..*pair };
