@@ -130,8 +130,8 @@ fn walk_side_by_side(
             }
             first..blocks.len()
         };
-        let places = walks.iter().zip(lattices).map(ahead).collect();
-        walk_on(engine, batch, &blocks, places, walks)?;
+        let places: Vec<Range<usize>> = walks.iter().zip(lattices).map(ahead).collect();
+        walk_on(engine, batch, &blocks, &places, walks)?;
     }
 }
 
@@ -145,7 +145,7 @@ fn walk_through(
 ) -> Result<(), EngineError> {
     let Some(side) = cuts.side(block) else {
         let blocks = [(block.clone(), edges.clone())];
-        return walk_on(engine, batch, &blocks, vec![0..1], std::slice::from_mut(walk));
+        return walk_alone(engine, batch, &blocks, walk);
     };
     let lattice = engine.sweep_lattice(batch, block, edges, side)?;
     while !walk.done && walk.rows > block.rows.start && walk.cols > block.cols.start {
@@ -154,7 +154,7 @@ fn walk_through(
             [(part, edges), ..] if cuts.side(part).is_some() => {
                 walk_through(engine, batch, cuts, (part, edges), walk)?;
             }
-            parts => walk_on(engine, batch, parts, vec![0..parts.len()], std::slice::from_mut(walk))?,
+            parts => walk_alone(engine, batch, parts, walk)?,
         }
     }
     Ok(())
@@ -165,19 +165,31 @@ fn walk_on(
     engine: &mut dyn Engine,
     batch: &Batch,
     blocks: &[(Block, Edges)],
-    places: Vec<Range<usize>>,
+    places: &[Range<usize>],
     walks: &mut [Walk],
 ) -> Result<(), EngineError> {
-    let legs: Vec<Leg> = walks.iter().zip(&places).map(|(walk, places)| walk.leg(places.clone())).collect();
+    let legs: Vec<Leg> = walks.iter().zip(places).map(|(walk, places)| walk.leg(places.clone())).collect();
     let Some((stands, paths)) = engine.walk_blocks(batch, blocks, &legs)? else {
         let directions = engine.fill_blocks(batch, blocks)?;
-        let through = |(walk, places)| walk_filled(&directions, blocks, places, walk);
+        let through = |(walk, places): (&mut Walk, &Range<usize>)| {
+            walk_filled(&directions, blocks, places.clone(), walk)
+        };
         return walks.par_iter_mut().zip(places).try_for_each(through);
     };
-    let under_way = walks.iter_mut().zip(stands).enumerate().filter(|(_, (walk, _))| !walk.done);
+    let mut under_way = walks.iter_mut().zip(stands).enumerate().filter(|(_, (walk, _))| !walk.done);
     under_way
-        .map(|(place, (walk, stand))| walk.go_on(stand, paths.runs(place).into_iter().flatten()))
-        .collect()
+        .try_for_each(|(place, (walk, stand))| walk.go_on(stand, paths.runs(place).into_iter().flatten()))
+}
+
+/// One walk on through blocks that are all its own.
+fn walk_alone(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    blocks: &[(Block, Edges)],
+    walk: &mut Walk,
+) -> Result<(), EngineError> {
+    let places = 0..blocks.len();
+    walk_on(engine, batch, blocks, std::slice::from_ref(&places), std::slice::from_mut(walk))
 }
 
 /// Walks through those of the filled blocks at `places` that lie on the path, from the last cell of the first one.
