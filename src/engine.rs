@@ -83,6 +83,14 @@ impl Block {
         (&batch.query(self.window.query)[rows], target)
     }
 
+    /// Bytes that its directions take, at most: half a byte for each cell of its strips, and the steps in which the lanes
+    /// of a tile begin and end.
+    pub fn direction_bytes(&self) -> u64 {
+        let (rows, cols) = (self.rows.len() as u64, self.cols.len() as u64);
+        let tiles = cols.div_ceil(u64::from(BLOCK_ROWS));
+        rows.next_multiple_of(u64::from(BLOCK_ROWS)) * (cols + 32 * tiles) / 2
+    }
+
     /// Its columns, counted from the target's first.
     pub fn target_cols(&self) -> Range<u32> {
         self.window.start + self.cols.start..self.window.start + self.cols.end

@@ -54,7 +54,7 @@ impl Cuts {
         let mut bytes = 0;
         let fits = |part: &Block| {
             let first = bytes == 0;
-            bytes += part.rows.len() as u64 * part.cols.len() as u64 / 2 + 1;
+            bytes += part.direction_bytes();
             first || bytes <= most
         };
         let parts = lattice.parts_before(walk.rows, walk.cols).take_while(fits);
@@ -122,11 +122,14 @@ fn walk_side_by_side(
         if under_way == 0 {
             return Ok(());
         }
-        let mut blocks = Vec::new();
+        let (mut blocks, mut bytes) = (Vec::new(), 0);
         let ahead = |(walk, lattice): (&Walk, &Lattice)| {
             let first = blocks.len();
-            if !walk.done {
-                blocks.extend(Cuts::ahead(lattice, walk, cuts.ahead / under_way));
+            // Where not even a block of each fits, some wait for the next turn.
+            if !walk.done && (first == 0 || bytes + lattice.block_bytes() <= cuts.ahead) {
+                let most = (cuts.ahead / under_way).min(cuts.ahead.saturating_sub(bytes));
+                blocks.extend(Cuts::ahead(lattice, walk, most));
+                bytes += blocks[first..].iter().map(|(block, _)| block.direction_bytes()).sum::<u64>();
             }
             first..blocks.len()
         };
@@ -212,8 +215,14 @@ fn walk_filled(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alignment::{Hit, Op, Strand};
+    use crate::batch::Pair;
     use crate::bounds::Band;
     use crate::engine::plain::Plain;
+    use crate::scoring::Scoring;
+    use std::sync::Arc;
+
+    const WIDE: Band = Band { deletions: 1 << 20, insertions: 1 << 20 };
 
     #[test]
     fn sides_by_hand() {
@@ -237,5 +246,63 @@ mod tests {
         let cuts = Cuts { side: 512, whole: 512, beside: 1 << 30, edges: 1, ahead: 1 };
         assert_eq!(side(cuts, 1025, 3), Some(1024), "less than the whole");
         assert_eq!(side(cuts, 1024, 3), Some(512));
+    }
+
+    /// Notes how many blocks are filled at once, and bytes of their directions.
+    struct Noting(Vec<(usize, u64)>);
+
+    impl Engine for Noting {
+        fn describe(&self) -> String {
+            "noting".into()
+        }
+
+        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+            Plain::new().score(batch, pairs)
+        }
+
+        fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
+            Plain::new().fill(batch, windows)
+        }
+
+        fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
+            Plain::new().sweep(batch, block, edges)
+        }
+
+        fn fill_blocks(
+            &mut self,
+            batch: &Batch,
+            blocks: &[(Block, Edges)],
+        ) -> Result<Directions, EngineError> {
+            self.0.push((blocks.len(), blocks.iter().map(|(block, _)| block.direction_bytes()).sum()));
+            Plain::new().fill_blocks(batch, blocks)
+        }
+    }
+
+    /// However many windows there are, no more directions are asked for at once than there is room for.
+    #[test]
+    fn blocks_of_many_windows_keep_to_their_bytes() {
+        let codes: Vec<u8> = (0..1300u32).map(|place| (place * place % 7 % 4) as u8).collect();
+        let batch = Batch {
+            queries: Arc::new((0..6).map(|_| &codes[..]).collect()),
+            targets: Arc::new((0..6).map(|_| &codes[..]).collect()),
+            scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+        };
+        let wanted = |query| {
+            let window =
+                Window { query, target: query, start: 0, query_end: 1300, target_end: 1300, band: WIDE };
+            Wanted { window, strand: Strand::Forward, score: 1300 }
+        };
+        let wanted: Vec<Wanted> = (0..6).map(wanted).collect();
+        // A block takes 139,264 bytes, the last one of a window 78,848.
+        for (ahead, most) in [(1 << 30, 18), (600_000, 6), (300_000, 3), (1, 1)] {
+            let mut engine = Noting(Vec::new());
+            let cuts = Cuts { side: 512, whole: 512, beside: 1 << 30, edges: 1 << 30, ahead };
+            let found = align_in_blocks(&mut engine, &batch, &wanted, cuts).unwrap();
+            assert!(found.iter().all(|found| found.cigar[..] == [(1300, Op::Match)]));
+            let blocks: usize = engine.0.iter().map(|(blocks, _)| blocks).sum();
+            assert_eq!(blocks, 18, "three of each, and none twice");
+            assert_eq!(engine.0.iter().map(|(blocks, _)| *blocks).max(), Some(most), "{ahead}");
+            assert!(engine.0.iter().all(|(blocks, bytes)| *blocks == 1 || *bytes <= ahead));
+        }
     }
 }

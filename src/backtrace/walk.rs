@@ -60,9 +60,9 @@ impl Walk {
 
     /// Goes on as an engine has walked.
     pub fn go_on(&mut self, stand: Stand, runs: impl Iterator<Item = (u32, Op)>) -> Result<(), EngineError> {
-        let steps = |rows: u32, cols: u32| u64::from(rows) + u64::from(cols);
-        let moves = steps(stand.rows, stand.cols) < steps(self.rows, self.cols);
-        if !moves && stand.layer != Source::Stop {
+        let is_back = stand.rows <= self.rows && stand.cols <= self.cols;
+        let moves = (stand.rows, stand.cols) != (self.rows, self.cols);
+        if !is_back || (!moves && stand.layer != Source::Stop) {
             return Err(EngineError::Wrong(format!("the path ends at {}, {}", self.rows, self.cols)));
         }
         runs.for_each(|(len, op)| push_run(&mut self.reversed, len, op));
@@ -184,5 +184,22 @@ mod tests {
         assert!(wrong(18, &runs) && wrong(16, &runs) && wrong(17, &runs[..2]) && wrong(17, &[]));
         assert!(wrong(17, &[(2, Op::Match), (1, Op::Deletion), (4, Op::Match)]), "before the query");
         assert!(wrong(17, &[(7, Op::Deletion)]) && wrong(17, &[(u32::MAX, Op::Insertion)]));
+    }
+
+    #[test]
+    fn a_walk_goes_back_or_ends() {
+        let window =
+            Window { query: 0, target: 0, start: 0, query_end: 9, target_end: 7, band: Band::default() };
+        let goes = |rows, cols, layer| {
+            let mut walk = Walk::new(&window);
+            let runs = [(2, Op::Match)].into_iter();
+            walk.go_on(Stand { rows, cols, layer }, runs).is_ok().then_some(walk.done)
+        };
+        assert_eq!(goes(7, 5, Source::Diagonal), Some(false));
+        assert_eq!(goes(7, 7, Source::Insertion), Some(false));
+        assert_eq!((goes(7, 5, Source::Stop), goes(2, 0, Source::Diagonal)), (Some(true), Some(true)));
+        assert_eq!(goes(9, 7, Source::Stop), Some(true));
+        assert_eq!(goes(9, 7, Source::Diagonal), None, "nothing was walked");
+        assert_eq!((goes(3, 8, Source::Diagonal), goes(10, 1, Source::Stop)), (None, None), "ahead");
     }
 }

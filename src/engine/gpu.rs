@@ -353,7 +353,8 @@ impl Engine for Gpu {
 
     /// Directions stay on the device, where there is more room than time to bring edges to the host.
     fn block_room(&self) -> (u32, u64) {
-        (2 * BLOCK_ROWS, 128 << 20)
+        let limits = &self.card.device.limits;
+        (2 * BLOCK_ROWS, limits.max_storage_buffer_binding_size.min(128 << 20))
     }
 
     fn sweep_lattice(

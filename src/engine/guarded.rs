@@ -127,19 +127,10 @@ impl Engine for Guarded {
         blocks: &[(Block, Edges)],
         legs: &[Leg],
     ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
-        let walked = self.halving(
-            legs,
-            &mut |engine, legs| engine.walk_blocks(batch, blocks, legs),
-            &|first, second| {
-                let ((mut stands, mut paths), (more, behind)) = first.zip(second)?;
-                stands.extend(more);
-                paths.append(behind);
-                Some((stands, paths))
-            },
-        );
-        match walked {
-            // Then the blocks are filled a few at a time.
+        match self.engine.walk_blocks(batch, blocks, legs) {
+            // Then the host fills the blocks.
             Err(EngineError::OutOfMemory(_)) => Ok(None),
+            Err(error) if self.fall_back(&error) => self.engine.walk_blocks(batch, blocks, legs),
             walked => walked,
         }
     }
@@ -208,6 +199,16 @@ mod tests {
             self.call(1)?.sweep(batch, block, edges)
         }
 
+        fn walk_blocks(
+            &mut self,
+            _: &Batch,
+            _: &[(Block, Edges)],
+            legs: &[Leg],
+        ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
+            self.call(legs.len())?;
+            Ok(Some((legs.iter().map(|leg| leg.stand).collect(), Paths::none(legs.len()))))
+        }
+
         fn fill_blocks(
             &mut self,
             batch: &Batch,
@@ -272,5 +273,25 @@ mod tests {
         assert!(guarded.take_notice().unwrap().contains("unplugged"));
         let mut guarded = Guarded::new(faulty(), None);
         assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::Lost(_))));
+    }
+
+    /// The engine stays where only its memory is short, and then the blocks are filled by whoever can.
+    #[test]
+    fn walks_that_do_not_fit_are_left_to_the_host() {
+        let (batch, ..) = batch();
+        let stand = Stand { rows: 1, cols: 1, layer: crate::engine::Source::Diagonal };
+        let legs = [Leg { stand, blocks: 0..0 }];
+        let walked = |most: usize, lost_at: usize, falls_back: bool| {
+            let faulty = Faulty { most, lost_at, calls: 0, plain: Plain::new() };
+            let plain: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(|| Box::new(Plain::new()));
+            let mut engine = Guarded::new(Box::new(faulty), falls_back.then_some(plain));
+            let walked =
+                engine.walk_blocks(&batch, &[], &legs).map(|walked| walked.map(|(stands, _)| stands));
+            (walked, engine.take_notice().is_some())
+        };
+        assert_eq!(walked(1, 9, true), (Ok(Some(vec![stand])), false));
+        assert_eq!(walked(0, 9, true), (Ok(None), false));
+        assert_eq!(walked(1, 1, true), (Ok(None), true), "another engine has taken over");
+        assert!(matches!(walked(1, 1, false), (Err(EngineError::Lost(_)), false)));
     }
 }

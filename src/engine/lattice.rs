@@ -70,6 +70,11 @@ impl Lattice {
         }
     }
 
+    /// Bytes that the directions of a part take, at most.
+    pub fn block_bytes(&self) -> u64 {
+        self.parts(0..1, 0..1).direction_bytes()
+    }
+
     /// Anti-diagonals of parts.
     pub fn waves(&self) -> u32 {
         (self.down() + self.across()).saturating_sub(1)

@@ -217,9 +217,10 @@ impl Gpu {
         let (inputs, plans) = self.plan(batch, windows)?;
         let words: Vec<u32> = windows.iter().map(|window| path_words(window, &batch.scoring)).collect();
         let (few_tiles, subgroup) = (self.tuning.few_tiles, self.card.device.subgroup);
+        let most_words = WALK_WORDS.min(self.card.device.limits.max_storage_buffer_binding_size / 4);
         let (mut rest, mut begun) = (plans.as_slice(), 0);
         let next = |_| {
-            let plans = next_plans(&mut rest, WALK_WORDS)?;
+            let plans = next_plans(&mut rest, most_words)?;
             let range = begun..begun + plans.len();
             begun = range.end;
             let (job, ends) = walk_job(plans, &words[range.clone()], few_tiles, subgroup);
@@ -279,9 +280,11 @@ impl Gpu {
         let inputs = self.inputs(batch, residues)?;
         let variant = Variant::thin(Kernel::Fill, scores_of(batch)).on(self.card.device.subgroup);
         let (mut waves, mut layout, mut job) = (Waves::default(), Layout::default(), Job::default());
-        let mut firsts = Vec::with_capacity(blocks.len() + 1);
-        for (block, edges) in blocks {
-            firsts.push(layout.tiles.len());
+        // The last ones first, as the tiles of a window: paths go on in the tile before.
+        let mut firsts = vec![0; blocks.len() + 1];
+        for (place, (block, edges)) in blocks.iter().enumerate().rev() {
+            let first = layout.tiles.len();
+            firsts[place + 1] = first;
             let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
             let base = block_task(batch, block);
             let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
@@ -296,16 +299,16 @@ impl Gpu {
             job.entering.extend(grid.entering(edges).into_iter().map(place));
             job.edges += grid.edges();
             // The walk counts rows and columns in the window.
-            for tile in &mut layout.tiles[firsts[firsts.len() - 1]..] {
+            for tile in &mut layout.tiles[first..] {
                 (tile.row, tile.col) = (tile.row + block.rows.start as i32, tile.col + block.cols.start);
             }
         }
-        firsts.push(layout.tiles.len());
+        firsts[0] = layout.tiles.len();
         let steps = |(block, _): &(Block, Edges)| (block.rows.len() + block.cols.len()) as u32;
         let (mut walkers, mut places, mut end) = (Vec::with_capacity(legs.len()), Vec::new(), 0);
         for Leg { stand, blocks: through } in legs {
             let runs: u32 = blocks[through.clone()].iter().map(steps).sum();
-            let tiles = firsts[through.start]..firsts[through.end];
+            let tiles = firsts[through.end]..firsts[through.start];
             walkers.push(Task {
                 query: tiles.start as u32,
                 rows: if tiles.is_empty() { 0 } else { stand.rows },
