@@ -179,8 +179,9 @@ fn walk_on(
         };
         return walks.par_iter_mut().zip(places).try_for_each(through);
     };
-    let mut under_way = walks.iter_mut().zip(stands).enumerate().filter(|(_, (walk, _))| !walk.done);
-    under_way
+    // Those without blocks wait, or are done.
+    let moved = walks.iter_mut().zip(stands).enumerate().filter(|&(place, _)| !places[place].is_empty());
+    { moved }
         .try_for_each(|(place, (walk, stand))| walk.go_on(stand, paths.runs(place).into_iter().flatten()))
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Leg {
     pub stand: Stand,
-    /// The blocks that it may go through; none where it is at its beginning.
+    /// The blocks that it may go through; none where it stays where it is.
     pub blocks: Range<usize>,
 }
 
