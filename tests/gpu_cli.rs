@@ -3,8 +3,10 @@
 mod common;
 
 use common::bam::records;
-use common::command::{Outcome, run_here};
+use common::command::{Outcome, run, run_here};
+use common::random::Random;
 use common::test_gpu;
+use swalign::alphabet::Alphabet;
 
 fn on(device: &str, args: &[&str]) -> Outcome {
     let mut all = vec!["--device", device];
@@ -102,6 +104,28 @@ fn mitochondria_as_a_pair() {
         run_here(&["pairs", "--device", device, "data/mt_human.fa", "data/mt_orang.fa"]).without_pg()
     };
     assert!(pair(&format!("gpu:{}", test_gpu())) == pair("cpu"));
+}
+
+/// Noisy reads, whose bands are as wide as the matrix: some are filled as a whole and some in blocks, in turns, many of
+/// them side by side.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn noisy_reads_of_many_lengths() {
+    let mut random = Random::new(41);
+    let (mut queries, mut targets) = (Vec::new(), Vec::new());
+    for (number, len) in [300, 2300, 900, 2049, 3100, 1500].into_iter().cycle().take(18).enumerate() {
+        let target = random.sequence(Alphabet::Dna, len);
+        let query = random.mutated(Alphabet::Dna, &target, 8);
+        for (file, letters) in [(&mut queries, query), (&mut targets, target)] {
+            file.extend([format!(">{number}\n").as_bytes(), &letters, b"\n"].concat());
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("q.fa"), queries).unwrap();
+    std::fs::write(folder.path().join("t.fa"), targets).unwrap();
+    let pairs =
+        |device: &str| run(folder.path(), &["pairs", "--device", device, "q.fa", "t.fa"]).without_pg();
+    assert!(pairs(&format!("gpu:{}", test_gpu())) == pairs("cpu"));
 }
 
 #[test]
