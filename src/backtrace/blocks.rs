@@ -89,8 +89,8 @@ pub fn align_in_blocks(
         };
         let (group, behind) = rest.split_at(rest.iter().take_while(fits).count().max(1));
         let mut walks: Vec<Walk> = group.iter().map(|wanted| Walk::new(&wanted.window)).collect();
-        match (side, group) {
-            (Some(side), _) if side <= cuts.whole => {
+        match side {
+            Some(side) if side <= cuts.whole => {
                 let windows: Vec<Window> = group.iter().map(|wanted| wanted.window).collect();
                 let lattices = engine.sweep_lattices(batch, &windows, side)?;
                 walk_side_by_side(engine, batch, cuts, &lattices, &mut walks)?;
@@ -180,9 +180,8 @@ fn walk_on(
         return walks.par_iter_mut().zip(places).try_for_each(through);
     };
     // Those without blocks wait, or are done.
-    let moved = walks.iter_mut().zip(stands).enumerate().filter(|&(place, _)| !places[place].is_empty());
-    { moved }
-        .try_for_each(|(place, (walk, stand))| walk.go_on(stand, paths.runs(place).into_iter().flatten()))
+    let mut moved = walks.iter_mut().zip(stands).enumerate().filter(|&(place, _)| !places[place].is_empty());
+    moved.try_for_each(|(place, (walk, stand))| walk.go_on(stand, paths.runs(place).into_iter().flatten()))
 }
 
 /// One walk on through blocks that are all its own.

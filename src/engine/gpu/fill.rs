@@ -115,8 +115,8 @@ fn dispatches(plans: &[Plan], made: impl Fn(Task) -> Task) -> (Vec<(Variant, Vec
     (classes.into_values().collect(), layout, edges)
 }
 
-/// A job that fills `plans` and walks back over them, which are those of `windows`; paths may take `words` each. With
-/// where each path will lie.
+/// A job that fills `plans` and walks back over them, of which each path may take so many `words`; and where each will
+/// lie.
 fn walk_job(
     plans: &[Plan],
     words: &[u32],
@@ -134,24 +134,62 @@ fn walk_job(
     let (mut walkers, mut places) = (Vec::with_capacity(plans.len()), Vec::with_capacity(plans.len()));
     let (mut path, mut tiles) = (0, 0);
     for (plan, words) in plans.iter().zip(words) {
-        let own_tiles = plan.tiles.len() as u32;
-        walkers.push(Task {
-            query: tiles,
-            rows: plan.rows,
-            pad: own_tiles,
-            cols: plan.cols,
-            own: *words,
-            vertical: NOWHERE,
-            result: path,
-            stored: Source::Diagonal as u32,
-            ..Task::default()
-        });
-        places.push(path..path + words);
-        (path, tiles) = (path + words, tiles + own_tiles);
+        let stand = Stand { rows: plan.rows, cols: plan.cols, layer: Source::Diagonal };
+        let place = path..path + words;
+        walkers.push(walker(stand, tiles..tiles + plan.tiles.len(), &place, NOWHERE));
+        (path, tiles) = (place.end, tiles + plan.tiles.len());
+        places.push(place);
     }
     job.output = u64::from(path) * 4;
     job.push(walks(walkers, &layout.tiles));
     (job, places)
+}
+
+/// A job that fills blocks, whose grids run side by side; their tiles, which count rows and columns in the window; and
+/// of each block, by its place and one, its first tile, with the number of all in front. The last blocks come first, as
+/// do the tiles of a window: paths go on in the tile before.
+fn blocks_job(batch: &Batch, blocks: &[(Block, Edges)], variant: Variant) -> (Job, Vec<Tile>, Vec<usize>) {
+    let (mut waves, mut layout, mut job) = (Waves::default(), Layout::default(), Job::default());
+    let mut firsts = vec![0; blocks.len() + 1];
+    for (place, (block, edges)) in blocks.iter().enumerate().rev() {
+        let first = layout.tiles.len();
+        firsts[place + 1] = first;
+        let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
+        let base = block_task(batch, block);
+        let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
+        let kept = |tile: &GridTile| {
+            Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)
+        };
+        for (tile, kept) in tiles.iter().zip(layout.push_window(tiles.iter().map(kept))) {
+            waves.push(tile.wave, Task { own: 1, ..keeping(kept, grid.task(tile, &base, job.edges)) });
+        }
+        let place = |(place, values): (u64, EdgeValues)| (place + job.edges, values);
+        job.entering.extend(grid.entering(edges).into_iter().map(place));
+        job.edges += grid.edges();
+        for tile in &mut layout.tiles[first..] {
+            (tile.row, tile.col) = (tile.row + block.rows.start as i32, tile.col + block.cols.start);
+        }
+    }
+    firsts[0] = layout.tiles.len();
+    job.scratch = layout.words;
+    waves.into_dispatches(variant).for_each(|dispatch| job.push(dispatch.into_scratch()));
+    (job, layout.tiles, firsts)
+}
+
+/// The walk from a stand over some tiles, whose runs go to a place; where it says how it stands then, or [`NOWHERE`].
+/// Without tiles there is none.
+fn walker(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> Task {
+    Task {
+        query: tiles.start as u32,
+        rows: if tiles.is_empty() { 0 } else { stand.rows },
+        pad: tiles.len() as u32,
+        cols: stand.cols,
+        own: place.end - place.start,
+        vertical: says,
+        result: place.start,
+        stored: stand.layer as u32,
+        ..Task::default()
+    }
 }
 
 /// The walks of `walkers` over their tiles, of which each has some in a row.
@@ -186,6 +224,7 @@ fn walked(tile: &Tile) -> Task {
 fn keeping(tile: &Tile, task: Task) -> Task {
     Task { own: 0, directions: tile.offset as u32, band_first: tile.band_first, stored: tile.stored, ..task }
 }
+
 impl Gpu {
     /// The directions of `windows`.
     pub(super) fn fill_windows(
@@ -279,53 +318,18 @@ impl Gpu {
         let residues = span(batch, blocks, |(block, _)| (block.window.target, block.target_cols()));
         let inputs = self.inputs(batch, residues)?;
         let variant = Variant::thin(Kernel::Fill, scores_of(batch)).on(self.card.device.subgroup);
-        let (mut waves, mut layout, mut job) = (Waves::default(), Layout::default(), Job::default());
-        // The last ones first, as the tiles of a window: paths go on in the tile before.
-        let mut firsts = vec![0; blocks.len() + 1];
-        for (place, (block, edges)) in blocks.iter().enumerate().rev() {
-            let first = layout.tiles.len();
-            firsts[place + 1] = first;
-            let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
-            let base = block_task(batch, block);
-            let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
-            let kept = |tile: &GridTile| {
-                Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)
-            };
-            for (tile, kept) in tiles.iter().zip(layout.push_window(tiles.iter().map(kept))) {
-                let task = Task { own: 1, ..keeping(kept, grid.task(tile, &base, job.edges)) };
-                waves.push(tile.wave, task);
-            }
-            let place = |(place, values): (u64, EdgeValues)| (place + job.edges, values);
-            job.entering.extend(grid.entering(edges).into_iter().map(place));
-            job.edges += grid.edges();
-            // The walk counts rows and columns in the window.
-            for tile in &mut layout.tiles[first..] {
-                (tile.row, tile.col) = (tile.row + block.rows.start as i32, tile.col + block.cols.start);
-            }
-        }
-        firsts[0] = layout.tiles.len();
+        let (mut job, tiles, firsts) = blocks_job(batch, blocks, variant);
         let steps = |(block, _): &(Block, Edges)| (block.rows.len() + block.cols.len()) as u32;
         let (mut walkers, mut places, mut end) = (Vec::with_capacity(legs.len()), Vec::new(), 0);
         for Leg { stand, blocks: through } in legs {
             let runs: u32 = blocks[through.clone()].iter().map(steps).sum();
-            let tiles = firsts[through.end]..firsts[through.start];
-            walkers.push(Task {
-                query: tiles.start as u32,
-                rows: if tiles.is_empty() { 0 } else { stand.rows },
-                pad: tiles.len() as u32,
-                cols: stand.cols,
-                own: runs,
-                vertical: end,
-                result: end + STAND_WORDS,
-                stored: stand.layer as u32,
-                ..Task::default()
-            });
-            places.push(end + STAND_WORDS..end + STAND_WORDS + runs);
-            end += STAND_WORDS + runs;
+            let place = end + STAND_WORDS..end + STAND_WORDS + runs;
+            walkers.push(walker(*stand, firsts[through.end]..firsts[through.start], &place, end));
+            end = place.end;
+            places.push(place);
         }
-        waves.into_dispatches(variant).for_each(|dispatch| job.push(dispatch.into_scratch()));
-        job.push(walks(walkers, &layout.tiles));
-        (job.scratch, job.output) = (layout.words, u64::from(end) * 4);
+        job.push(walks(walkers, &tiles));
+        job.output = u64::from(end) * 4;
         let output = self.run(batch, &inputs, &job)?.output;
         let stand = |place: &Range<u32>| match output.as_ref()[(place.start - STAND_WORDS) as usize..] {
             [rows, cols, layer, ..] => Stand { rows, cols, layer: Source::of(layer as u8) },
