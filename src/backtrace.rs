@@ -153,8 +153,8 @@ pub fn align_filled(
     all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
 }
 
-/// The alignments of `wanted`, walked over directions that are filled in groups.
-fn align_in_groups(
+/// The alignments of `wanted`, each walked over the directions of its whole window, which are filled in groups.
+pub fn align_in_groups(
     engine: &mut dyn Engine,
     batch: &Batch,
     wanted: &[Wanted],

@@ -66,6 +66,8 @@ fn blocks_make_the_whole() {
     suite::blocks_agree(&mut Plain::new());
     on_each_set(|cpu| suite::blocks_agree(cpu));
     on_each_set(|cpu| suite::narrow_blocks_agree(cpu));
+    suite::gaps_across_borders_agree(&mut Plain::new());
+    on_each_set(|cpu| suite::gaps_across_borders_agree(cpu));
 }
 
 #[test]

@@ -94,6 +94,7 @@ fn gpu_finds_targets_that_are_sent_in_pieces() {
 fn gpu_blocks_make_the_whole() {
     suite::blocks_agree(&mut gpu());
     suite::narrow_blocks_agree(&mut gpu());
+    suite::gaps_across_borders_agree(&mut gpu());
 }
 
 #[test]

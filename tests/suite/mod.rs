@@ -134,7 +134,7 @@ fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
     for (wanted, start) in whole.iter_mut().zip(starts) {
         wanted.window.start = start;
     }
-    backtrace::align_filled(&mut Plain::new(), batch, &whole).unwrap()
+    backtrace::align_in_groups(&mut Plain::new(), batch, &whole).unwrap()
 }
 
 /// Paths of `engine` inside the proven band and those of `plain` without one, compared.
@@ -336,6 +336,33 @@ pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
         let cuts = cuts(1 << 30, 1 << 20);
         let found = align_in_blocks(engine, &batch, &wanted, cuts).unwrap();
         assert_eq!(found, expected, "scoring {number}, {missing} missing, {more} more");
+    }
+}
+
+/// A gap that goes on across the border of two blocks, where H of its cell at the border came along a diagonal: who forgot
+/// the gap there would go that way. What is left out of the one sequence ends, up to the border, as what stands before it.
+pub fn gaps_across_borders_agree(engine: &mut dyn Engine) {
+    let mut random = Random::new(31);
+    let (before, same, between) = (random.codes(432, 4), random.codes(30, 4), random.codes(20, 4));
+    let (more, behind) = (random.codes(25, 4), random.codes(700, 4));
+    let short = [&before[..], &same, &behind].concat();
+    let long = [&before[..], &same, &between, &same, &more, &behind].concat();
+    for (query, target) in [(&short, &long), (&long, &short)] {
+        let batch = Batch {
+            queries: Arc::new([&query[..]].into_iter().collect()),
+            targets: Arc::new([&target[..]].into_iter().collect()),
+            scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+        };
+        let pairs = [Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 }];
+        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        let expected = plain_paths(&batch, &pairs, &hits);
+        assert_eq!(expected[0].cigar.len(), 3, "one gap");
+        let wanted = wanted(&batch, &pairs, &hits);
+        assert_eq!(wanted[0].window.start, 0, "the border is where the gap is");
+        for ahead in [1, 1 << 20] {
+            let found = align_in_blocks(engine, &batch, &wanted, cuts(1 << 30, ahead)).unwrap();
+            assert_eq!(found, expected, "{} rows, {ahead} bytes", query.len());
+        }
     }
 }
 
