@@ -77,7 +77,9 @@ fn chunks_of_a_batch(bencher: Bencher) {
     let batch = reads(10_000);
     let layout = Layout { strands: 1, paired: None };
     bencher.counter(ItemsCount::new(10_000usize)).bench_local(|| {
-        let pairs: usize = (0..10_000).map(|read| candidates::pairs(&batch, &layout, read, 20).len()).sum();
+        let pairs: usize = (0..10_000)
+            .map(|read| candidates::pairs(&batch, &layout, read, 20, candidates::CHUNK).len())
+            .sum();
         assert_eq!(pairs, 80_000);
     });
 }

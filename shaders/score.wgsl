@@ -2,8 +2,8 @@
 // first of equals stays; the lanes are compared at the end.
 
 //!slot bindings
-// For each task: score, query row, column of its best cell, counted from the tile's first ones; score
-// 0 where there is none. The last word is 1 where it waited in vain for the strip above, so that nothing of it holds.
+// For each task, or each stretch that it has: score, query row, column of its best cell, counted from the tile's first
+// ones; score 0 where there is none. The last word is 1 where it waited in vain for the strip above, so that nothing of it holds.
 @group(0) @binding(5) var<storage, read_write> results: array<vec4<i32>>;
 //!if SHUFFLE
 //!else
@@ -15,14 +15,74 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
     let earlier = a.z < b.z || (a.z == b.z && a.y < b.y);
     return a.x > b.x || (a.x == b.x && earlier);
 }
+
+// The best cell of a task from those of its lanes, which all come here with their own.
+fn first_of_lanes(lane_best: i32, lane_row: u32, lane_col: u32, thread: u32) -> vec3<i32> {
+    var best = lane_best;
+    var row = lane_row;
+    var col = lane_col;
+//!if KEYED
+    let key = u32(SCALE - 1 - best % SCALE);
+    row = thread % LANES * ROWS + key % ROWS;
+    col += key / ROWS;
+    best /= SCALE;
+//!end
+    var chosen = vec3<i32>(best, i32(row), i32(col));
+//!if SHUFFLE
+    for (var apart = 1u; apart < LANES; apart *= 2u) {
+        let other = subgroupShuffleXor(chosen, apart);
+        if (better(other, chosen)) {
+            chosen = other;
+        }
+    }
+//!else
+    finals[thread] = chosen;
+    workgroupBarrier();
+    if (thread % LANES == 0u) {
+        for (var other = 1u; other < LANES; other++) {
+            if (better(finals[thread + other], chosen)) {
+                chosen = finals[thread + other];
+            }
+        }
+    }
+//!end
+    return chosen;
+}
 //!slot leaving
     let below = task.directions;
     let right = task.stored;
 //!slot state
+//!if STRETCHED
+    // Where another stretch begins, the lanes' best cells of the one before are kept until all lanes are there.
+    let last_border = select(0u, max(task.cols, 1u) - 1u, task.stored != 0u);
+    var ended = 0;
+    var ended_row = 0u;
+    var ended_col = 0u;
+    var result = task.result;
+//!else
+    let result = task.result;
+//!end
     var best = 0;
     var best_row = 0u;
     var best_col = 0u;
+//!slot border
+            let chosen = first_of_lanes(ended, ended_row, ended_col, thread);
+            let border = step - LANES;
+            if (task.own < border && border <= last_border) {
+                if (lane == 0u) {
+                    results[result] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, 0);
+                }
+                result++;
+            }
 //!slot column
+//!if BORDER
+        if (col % STRETCH == 0u && col <= last_border) {
+            ended = best;
+            ended_row = best_row;
+            ended_col = best_col;
+            best = 0;
+        }
+//!end
 //!if BLOCKS
 //!if GUARDED
         let top_before = top;
@@ -70,31 +130,7 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
         best = select(best, top, is_best);
         best_col = select(best_col, step - lane, is_best);
 //!slot finish
-//!if KEYED
-    let key = u32(SCALE - 1 - best % SCALE);
-    best_row = lane * ROWS + key % ROWS;
-    best_col += key / ROWS;
-    best /= SCALE;
-//!end
-    var chosen = vec3<i32>(best, i32(best_row), i32(best_col));
-//!if SHUFFLE
-    for (var apart = 1u; apart < LANES; apart *= 2u) {
-        let other = subgroupShuffleXor(chosen, apart);
-        if (better(other, chosen)) {
-            chosen = other;
-        }
-    }
-//!else
-    finals[thread] = chosen;
-    workgroupBarrier();
-    if (lane == 0u) {
-        for (var other = 1u; other < LANES; other++) {
-            if (better(finals[thread + other], chosen)) {
-                chosen = finals[thread + other];
-            }
-        }
-    }
-//!end
+    let chosen = first_of_lanes(best, best_row, best_col, thread);
     if (lane == 0u && task.cols > 0u) {
 //!if CHAINED
         // Lane 0 is who waits. Some drivers end loops that take long.
@@ -102,5 +138,5 @@ fn better(a: vec3<i32>, b: vec3<i32>) -> bool {
 //!else
         let last = 0;
 //!end
-        results[task.result] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, last);
+        results[result] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, last);
     }

@@ -134,11 +134,36 @@ pub struct Pair {
     pub end: u32,
 }
 
+/// Columns of a stretch: pairs that own one each, and begin where others do, are served by one sweep of the
+/// recurrence. Counted from the first column of the sweep.
+pub const STRETCH: u32 = 1 << 11;
+
 impl Pair {
     /// Target residues the recurrence runs over.
     pub fn cols(&self) -> u32 {
         self.end - self.start
     }
+
+    /// Whether a sweep for the pair `before` may go on for this one: then it owns what comes next, and each of the two
+    /// lies in a stretch of its own.
+    fn goes_on_from(&self, before: &Pair) -> bool {
+        let same_sweep = (self.query, self.target, self.start) == (before.query, before.target, before.start);
+        let lie_in_stretches = [before, self].iter().all(|pair| pair.end - pair.own <= STRETCH);
+        same_sweep
+            && self.own == before.end
+            && (self.own - self.start).is_multiple_of(STRETCH)
+            && lie_in_stretches
+    }
+}
+
+/// Cuts pairs into those that one sweep of the recurrence serves: one or more, one behind the other.
+pub fn sweeps(pairs: &[Pair]) -> impl Iterator<Item = &[Pair]> {
+    pairs.chunk_by(|before, pair| pair.goes_on_from(before))
+}
+
+/// All columns of a sweep, as one pair.
+pub fn swept(sweep: &[Pair]) -> Pair {
+    Pair { end: sweep[sweep.len() - 1].end, ..sweep[0] }
 }
 
 impl Batch {
@@ -209,6 +234,26 @@ mod tests {
         };
         assert_eq!(all.try_push(refused), Err("no"));
         assert!(all.iter().eq(sequences.iter()));
+    }
+
+    #[test]
+    fn pairs_of_one_sweep_go_on_from_stretch_to_stretch() {
+        let pair = |start, own, end| Pair { query: 0, target: 0, start, own, end };
+        let first = pair(100, 350, 100 + STRETCH);
+        let second = pair(100, 100 + STRETCH, 100 + 2 * STRETCH);
+        let last = pair(100, 100 + 2 * STRETCH, 101 + 2 * STRETCH);
+        let lengths = |pairs: &[Pair]| sweeps(pairs).map(<[Pair]>::len).collect::<Vec<_>>();
+        assert_eq!(lengths(&[]), [0; 0]);
+        assert_eq!(lengths(&[first, second, last, first, second]), [3, 2]);
+        assert_eq!(lengths(&[second, last, last, second]), [2, 1, 1]);
+        assert_eq!(lengths(&[first, Pair { query: 1, ..second }, Pair { target: 1, ..last }]), [1, 1, 1]);
+        assert_eq!(lengths(&[first, Pair { start: 99, ..second }]), [1, 1], "another sweep");
+        assert_eq!(lengths(&[first, pair(100, 101 + STRETCH, 200 + STRETCH)]), [1, 1], "a gap between");
+        let inside = [pair(100, 100, 300), pair(100, 300, 400)];
+        assert_eq!(lengths(&inside), [1, 1], "two in one stretch");
+        let longer = Pair { end: 101 + 2 * STRETCH, ..second };
+        assert_eq!(lengths(&[first, longer, last]), [1, 1, 1], "one in two stretches");
+        assert_eq!(swept(&[first, second, last]), pair(100, 350, 101 + 2 * STRETCH));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! A long target is cut into chunks that share no end column: each owns its columns and warms up over
 //! as many before them as an alignment of the least score that counts can span. So every such
 //! alignment lies whole in the chunk that owns its end, and nothing depends on where the cuts fall.
+//! Where warm-ups are short a chunk is several pairs, one for each stretch of a sweep: once a hit is found, only
+//! the stretches that it touches are scored again.
 //!
 //! [`filter`] finds the stretches that can hold alignments of a higher score, without looking at all.
 
@@ -12,13 +14,20 @@ pub mod pieces;
 mod words;
 
 use crate::alignment::Strand;
-use crate::batch::{Batch, Pair};
+use crate::batch::{Batch, Pair, STRETCH};
 use crate::bounds::longest_span;
 
 /// Least number of columns that a chunk owns where a target is cut at all.
 pub const CHUNK: u32 = 4096;
+/// The same where there are very many: longer ones warm up less often, and fewer would leave a device idle at the end.
+const MOST_CHUNK: u32 = 1 << 14;
+/// So many chunks are enough.
+const ENOUGH_CHUNKS: u64 = 1 << 15;
 /// A chunk owns at least this many times the columns that it warms up over.
 const CHUNK_PER_WARM_UP: u32 = 8;
+/// Stretches are at least so many times as long as warm-ups. (A query is no longer than its warm-up: one of several
+/// tiles, which an engine may score stretch by stretch, has none.)
+const STRETCH_PER_WARM_UP: u32 = 4;
 
 /// Which pairs of a batch's records are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +55,20 @@ impl Layout {
     }
 }
 
+/// Columns that each chunk should own at least where so many records, the first of all, meet their targets.
+pub fn chunk_for(batch: &Batch, layout: &Layout, records: usize) -> u32 {
+    let Batch { targets, .. } = batch;
+    let met = match layout.paired {
+        Some(first) => targets.start(first as usize + records) - targets.start(first as usize),
+        None => targets.codes().len() * records,
+    };
+    let columns = met as u64 * u64::from(layout.strands);
+    (columns / ENOUGH_CHUNKS).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32
+}
+
 /// All pairs of `record` that can hold an alignment of at least `min_score`, in the order strand,
-/// target, chunk.
-pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32) -> Vec<(Strand, Pair)> {
+/// target, place. They are cut from chunks that own at least `chunk` columns.
+pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk: u32) -> Vec<(Strand, Pair)> {
     let targets = match layout.paired {
         Some(first) => first + record..first + record + 1,
         None => 0..batch.targets.len() as u32,
@@ -58,25 +78,39 @@ pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32) -> Vec
         let query = layout.query(record, strand);
         let warm_up = longest_span(batch.query(query), min_score, &batch.scoring);
         for target in targets.clone() {
-            let chunks = chunks(batch.target(target).len() as u32, warm_up);
-            pairs.extend(chunks.map(|(start, own, end)| (strand, Pair { query, target, start, own, end })));
+            for (start, own, end) in chunks(batch.target(target).len() as u32, warm_up, chunk) {
+                let chunk = Pair { query, target, start, own, end };
+                pairs.extend(stretches(chunk, warm_up).map(|pair| (strand, pair)));
+            }
         }
     }
     pairs
 }
 
 /// Cuts `0..len` into chunks (start, own, end) of about equal size that warm up over `warm_up`
-/// columns.
-fn chunks(len: u32, warm_up: u32) -> impl Iterator<Item = (u32, u32, u32)> {
-    let own = warm_up.saturating_mul(CHUNK_PER_WARM_UP).max(CHUNK);
+/// columns and own at least `least`, unless there is but one.
+fn chunks(len: u32, warm_up: u32, least: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+    let own = warm_up.saturating_mul(CHUNK_PER_WARM_UP).max(least);
     let count = u64::from(len.div_ceil(own));
     let border = move |k: u64| (u64::from(len) * k / count.max(1)) as u32;
     (0..count).map(move |k| (border(k).saturating_sub(warm_up), border(k), border(k + 1)))
 }
 
+/// The pairs of a chunk: one for each stretch of its sweep, where these are long for its warm-up.
+fn stretches(chunk: Pair, warm_up: u32) -> impl Iterator<Item = Pair> {
+    let stretch = if warm_up <= STRETCH / STRETCH_PER_WARM_UP { STRETCH } else { u32::MAX };
+    let behind = move |own: u32| {
+        let number = (own - chunk.start) / stretch;
+        chunk.end.min(chunk.start.saturating_add(stretch.saturating_mul(number + 1)))
+    };
+    let firsts = std::iter::successors(Some(chunk.own), move |&own| Some(behind(own)));
+    firsts.take_while(move |&own| own < chunk.end).map(move |own| Pair { own, end: behind(own), ..chunk })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::{sweeps, swept};
 
     #[test]
     fn chunks_own_every_column_once() {
@@ -84,7 +118,7 @@ mod tests {
             for warm_up in [1, 20, CHUNK / CHUNK_PER_WARM_UP, CHUNK / CHUNK_PER_WARM_UP + 1, 70_000, u32::MAX]
             {
                 let mut next = 0;
-                for (start, own, end) in chunks(len, warm_up) {
+                for (start, own, end) in chunks(len, warm_up, CHUNK) {
                     assert_eq!(own, next, "len {len}, warm-up {warm_up}");
                     assert_eq!(start, own.saturating_sub(warm_up));
                     assert!(own < end && (end - own <= CHUNK.max(warm_up.saturating_mul(CHUNK_PER_WARM_UP))));
@@ -93,5 +127,22 @@ mod tests {
                 assert_eq!(next, len);
             }
         }
+    }
+
+    #[test]
+    fn stretches_own_every_column_of_a_chunk_once_and_are_one_sweep() {
+        for (start, own, end) in
+            [(0, 0, 1), (0, 0, STRETCH), (0, 0, STRETCH + 1), (50, 300, 9 * STRETCH), (7, 7 + STRETCH, 9000)]
+        {
+            let chunk = Pair { query: 1, target: 2, start, own, end };
+            let pairs: Vec<Pair> = stretches(chunk, STRETCH / STRETCH_PER_WARM_UP).collect();
+            assert_eq!(sweeps(&pairs).map(swept).collect::<Vec<_>>(), [chunk], "{pairs:?}");
+            let whole: Vec<Pair> = stretches(chunk, STRETCH / STRETCH_PER_WARM_UP + 1).collect();
+            assert_eq!(whole, [chunk]);
+        }
+        let none = Pair { query: 0, target: 0, start: 3, own: 3, end: 3 };
+        assert_eq!(stretches(none, 1).count(), 0);
+        let last = Pair { query: 0, target: 0, start: u32::MAX - 9, own: u32::MAX - 3, end: u32::MAX };
+        assert_eq!(stretches(last, 6).collect::<Vec<_>>(), [last]);
     }
 }

@@ -8,10 +8,10 @@
 
 use crate::alignment::{Alignment, Found, Hit, Locus, Strand};
 use crate::backtrace::{self, Wanted};
-use crate::batch::{Batch, Pair};
-use crate::bounds::potential;
+use crate::batch::{Batch, Pair, STRETCH, sweeps, swept};
+use crate::bounds::{longest_span, potential};
 use crate::candidates::filter::{Filter, Rung};
-use crate::candidates::{self, CHUNK, Layout};
+use crate::candidates::{self, Layout};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use rayon::prelude::*;
@@ -102,7 +102,7 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
     let unknown: Vec<(u32, Source)> = unknown.map(|search| (search.record, Source::All)).collect();
     effort.whole += unknown.len() as u64;
     let columns = scope.batch.targets.codes().len() * scope.layout.strands as usize;
-    let at_a_time = WHOLE_REGIONS / (columns / CHUNK as usize + scope.batch.targets.len() + 1);
+    let at_a_time = WHOLE_REGIONS / (columns / STRETCH as usize + scope.batch.targets.len() + 1);
     for some in unknown.chunks(at_a_time.max(1)) {
         let mut whole = open(scope, some)?;
         finish(engine, scope, &mut whole, effort)?;
@@ -147,10 +147,11 @@ fn open(scope: &Scope, wanted: &[(u32, Source)]) -> Result<Vec<Search>, EngineEr
     let mut filtered = filtered.into_iter();
     let found = wanted.iter().map(|wanted| on_rung(wanted).and_then(|_| filtered.next()));
     let regions: Vec<Option<Vec<(Strand, Pair, i32)>>> = found.collect();
+    let chunk = candidates::chunk_for(batch, layout, wanted.len());
     let search = |(&(record, source), regions): (&(u32, Source), Option<_>)| match regions {
         Some(regions) => Search::new(scope, record, source, regions),
         None => {
-            let pairs = candidates::pairs(batch, layout, record, rules.min_score).into_iter();
+            let pairs = candidates::pairs(batch, layout, record, rules.min_score, chunk).into_iter();
             let regions = pairs.map(|(strand, pair)| (strand, pair, i32::MAX)).collect();
             Search::new(scope, record, Source::All, regions)
         }
@@ -212,7 +213,7 @@ fn score_regions(
             .iter()
             .map(|&(search, region)| searches[search as usize].regions[region as usize].pair)
             .collect();
-        effort.cells += pairs.iter().map(|pair| batch.cells(pair)).sum::<u64>();
+        effort.cells += sweeps(&pairs).map(|sweep| batch.cells(&swept(sweep))).sum::<u64>();
         let start = Instant::now();
         let hits = engine.score(batch, &pairs)?;
         effort.scoring += start.elapsed();
@@ -339,8 +340,10 @@ impl Search {
 
     fn accept(&mut self, alignment: Alignment, scope: &Scope) {
         let Scope { batch, rules, .. } = scope;
+        let threshold = self.found.threshold;
         let regions = std::mem::take(&mut self.regions);
-        self.regions = regions.into_iter().flat_map(|region| region.without(&alignment, batch)).collect();
+        self.regions =
+            regions.into_iter().flat_map(|region| region.without(&alignment, batch, threshold)).collect();
         self.found.alignments.push(alignment);
         if self.found.alignments.len() == 2 {
             self.found.second = Some(self.found.alignments[1].score);
@@ -395,12 +398,23 @@ impl Region {
         Ok(())
     }
 
-    /// What is left of the region once `alignment` has taken its target interval.
-    fn without(self, alignment: &Alignment, batch: &Batch) -> impl Iterator<Item = Region> {
-        let Pair { start, own, end, .. } = self.pair;
+    /// What is left of the region for hits of at least `threshold` once `alignment` has taken its target interval.
+    fn without(
+        mut self,
+        alignment: &Alignment,
+        batch: &Batch,
+        threshold: i32,
+    ) -> impl Iterator<Item = Region> {
         let (taken_start, taken_end) = (alignment.target_start, alignment.target_end);
         let same_line = self.strand == alignment.strand && self.pair.target == alignment.target;
-        if !same_line || taken_end <= start || end <= taken_start {
+        if !same_line || self.pair.end <= taken_start {
+            return [Some(self), None].into_iter().flatten();
+        }
+        // A sweep may begin far before the stretch.
+        let span = longest_span(batch.query(self.pair.query), threshold, &batch.scoring);
+        self.pair.start = self.pair.start.max(self.pair.own.saturating_sub(span));
+        let Pair { start, own, end, .. } = self.pair;
+        if taken_end <= start {
             return [Some(self), None].into_iter().flatten();
         }
         let piece = |start: u32, own: u32, end: u32| {

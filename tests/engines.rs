@@ -57,6 +57,11 @@ fn shared_queries_agree() {
 }
 
 #[test]
+fn cpu_agrees_where_a_sweep_serves_several_pairs() {
+    on_each_set(|cpu| suite::stretches::stretches_agree(cpu));
+}
+
+#[test]
 fn cpu_agrees_on_empty_pairs() {
     on_each_set(|cpu| suite::empty_pairs_agree(cpu));
 }

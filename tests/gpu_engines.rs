@@ -77,6 +77,13 @@ fn gpu_agrees_where_queries_are_shared() {
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_where_a_sweep_serves_several_pairs() {
+    suite::stretches::stretches_agree(&mut gpu());
+    suite::stretches::stretches_agree(&mut Gpu::new(card(true)));
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_empty_pairs() {
     suite::empty_pairs_agree(&mut gpu());
 }

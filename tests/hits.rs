@@ -170,7 +170,7 @@ impl Case {
     /// The columns at which chunks of `target` meet, for any query.
     fn borders(&self, target: u32) -> Vec<u32> {
         let mut borders: Vec<u32> = (0..RECORDS as u32)
-            .flat_map(|record| candidates::pairs(&self.batch, &self.layout, record, self.min_score))
+            .flat_map(|record| candidates::pairs(&self.batch, &self.layout, record, self.min_score, CHUNK))
             .filter(|(_, pair)| pair.target == target && pair.own > 0)
             .map(|(_, pair)| pair.own)
             .collect();

@@ -9,7 +9,7 @@
 use super::index;
 use super::pieces::Pieces;
 use super::words::{self, Words};
-use super::{Layout, chunks};
+use super::{CHUNK, Layout, chunks};
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair, Sequences};
 use crate::bounds::longest_span;
@@ -382,7 +382,7 @@ fn push_regions(
     windows.sort_unstable();
     for (Window { target, start, end }, found) in joined(windows) {
         let most = rung.pieces.most_score(found);
-        regions.extend(chunks(end - start, span).map(|(from, own, to)| {
+        regions.extend(chunks(end - start, span, CHUNK).map(|(from, own, to)| {
             let pair = Pair { query, target, start: start + from, own: start + own, end: start + to };
             (strand, pair, most)
         }));

@@ -7,7 +7,7 @@ mod strip;
 mod trace;
 
 use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
+use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::bounds::Band;
 use crate::engine::directions::Layout;
 use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Paths, Tile, Window};
@@ -92,17 +92,26 @@ impl Engine for Cpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-        let order = in_order(batch, pairs);
+        let sweeps: Vec<&[Pair]> = sweeps(pairs).collect();
+        let order = in_order(batch, &sweeps);
         let trials = Trials::default();
-        let scorer = Scorer { set: self.set, batch, pairs, trials: &trials };
+        let scorer = Scorer { set: self.set, batch, sweeps: &sweeps, trials: &trials };
         let lanes = self.set.lanes(Width::W8.bytes());
         // Few pairs are spread over all threads.
         let share = order.len().div_ceil(4 * rayon::current_num_threads()).next_multiple_of(lanes);
         let some = order.par_chunks(share.clamp(lanes, GROUPS * lanes));
         let scored: Vec<Vec<Hit>> = some.map(|some| scorer.score(some)).collect();
+        let mut scored = scored.into_iter().flatten();
         let mut hits = vec![Hit::default(); pairs.len()];
-        for (&index, hit) in order.iter().zip(scored.iter().flatten()) {
-            hits[index as usize] = *hit;
+        let mut rest = hits.as_mut_slice();
+        let mut places: Vec<&mut [Hit]> = Vec::with_capacity(sweeps.len());
+        for sweep in &sweeps {
+            let (own, behind) = rest.split_at_mut(sweep.len());
+            places.push(own);
+            rest = behind;
+        }
+        for &index in &order {
+            places[index as usize].iter_mut().zip(&mut scored).for_each(|(place, hit)| *place = hit);
         }
         Ok(hits)
     }
@@ -253,16 +262,17 @@ fn sweep_parts(
     (lattice, best)
 }
 
-/// The places of pairs, those together that go well side by side: of one query where lanes can share its
+/// The places of sweeps, those together that go well side by side: of one query where lanes can share its
 /// profile, of about one size elsewhere.
-fn in_order(batch: &Batch, pairs: &[Pair]) -> Vec<u32> {
+fn in_order(batch: &Batch, sweeps: &[&[Pair]]) -> Vec<u32> {
     let by_query = matches!(batch.scoring.substitution, Substitution::Matrix(_));
-    let key = |(place, pair): (usize, &Pair)| {
+    let key = |(place, sweep): (usize, &&[Pair])| {
+        let pair = swept(sweep);
         let rows = batch.query(pair.query).len() as u32;
         let query = if by_query { pair.query } else { 0 };
         ((!rows, query, !pair.cols()), place as u32)
     };
-    let mut keys: Vec<_> = pairs.par_iter().enumerate().map(key).collect();
+    let mut keys: Vec<_> = sweeps.par_iter().enumerate().map(key).collect();
     keys.par_sort_unstable();
     keys.into_iter().map(|(_, place)| place).collect()
 }
@@ -286,55 +296,57 @@ impl Trials {
     }
 }
 
-/// Scores some pairs of a batch.
+/// Scores some sweeps of a batch.
 #[derive(Clone, Copy)]
 struct Scorer<'a> {
     set: InstructionSet,
     batch: &'a Batch,
-    pairs: &'a [Pair],
+    sweeps: &'a [&'a [Pair]],
     trials: &'a Trials,
 }
 
 impl Scorer<'_> {
-    /// The hits of the pairs at `places`, in their order.
+    /// The hits of the pairs of the sweeps at `places`, in their order.
     fn score(&self, places: &[u32]) -> Vec<Hit> {
-        let mut hits = vec![None; places.len()];
+        let lengths = places.iter().map(|&place| self.sweeps[place as usize].len());
+        let ends = lengths.scan(0, |end, len| {
+            *end += len;
+            Some(*end)
+        });
+        let firsts: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        let mut hits = vec![None; firsts[places.len()]];
         for width in [Width::W8, Width::W16, Width::W32] {
-            let missing: Vec<usize> = (0..places.len()).filter(|&at| hits[at].is_none()).collect();
-            self.score_missing(width, places, &missing, &mut hits);
+            let missing: Vec<usize> = (0..places.len()).filter(|&at| hits[firsts[at]].is_none()).collect();
+            for some in missing.chunks(self.set.lanes(width.bytes())) {
+                let group: Vec<&[Pair]> = some.iter().map(|&at| self.sweeps[places[at] as usize]).collect();
+                let mut found = self.score_group(width, &group).into_iter();
+                for hit in some.iter().flat_map(|&at| firsts[at]..firsts[at + 1]) {
+                    hits[hit] = found.next().flatten();
+                }
+            }
         }
         hits.into_iter().flatten().collect()
     }
 
-    /// Scores those of `missing` for which lanes of `width` are, or might be, wide enough.
-    fn score_missing(&self, width: Width, places: &[u32], missing: &[usize], hits: &mut [Option<Hit>]) {
-        for some in missing.chunks(self.set.lanes(width.bytes())) {
-            let group: Vec<u32> = some.iter().map(|&at| places[at]).collect();
-            let found = self.score_group(width, &group);
-            for (&at, hit) in some.iter().zip(found) {
-                hits[at] = hit;
-            }
-        }
-    }
-
-    /// The hits of one group, if lanes of `width` are wide enough.
-    fn score_group(&self, width: Width, group: &[u32]) -> Vec<Option<Hit>> {
-        let pairs = || group.iter().map(|&place| &self.pairs[place as usize]);
+    /// The hits of one group's pairs, if lanes of `width` are wide enough.
+    fn score_group(&self, width: Width, group: &[&[Pair]]) -> Vec<Option<Hit>> {
+        let pairs = || group.iter().map(|sweep| swept(sweep));
         let rows = |pair: &Pair| self.batch.query(pair.query).len();
         let steps_of = |rows: usize, cols: u32| rows as u64 * u64::from(cols);
         let (longest, widest) = pairs()
-            .fold((0, 0), |(longest, widest), pair| (longest.max(rows(pair)), widest.max(pair.cols())));
+            .fold((0, 0), |(longest, widest), pair| (longest.max(rows(&pair)), widest.max(pair.cols())));
+        let of_all = |hit: Option<Hit>| vec![hit; group.iter().map(|sweep| sweep.len()).sum()];
         if longest == 0 || widest == 0 {
-            return vec![Some(Hit::default()); group.len()];
+            return of_all(Some(Hit::default()));
         }
         let lanes = self.set.lanes(Width::W32.bytes());
-        let strips = |pair: &Pair| steps_of(rows(pair).div_ceil(lanes), pair.cols() + lanes as u32);
+        let strips = |pair: Pair| steps_of(rows(&pair).div_ceil(lanes), pair.cols() + lanes as u32);
         let in_strips = STRIP_STEP * pairs().map(strips).sum::<u64>();
         if longest > MOST_ROWS || in_strips < steps_of(longest, widest) {
-            return pairs().map(|pair| Some(self.score_in_strips(pair))).collect();
+            return group.iter().flat_map(|sweep| self.score_in_strips(sweep)).map(Some).collect();
         }
         let bound = longest.min(widest as usize) as i64 * i64::from(self.batch.scoring.max_potential());
-        let score = || self.set.run(Score { batch: self.batch, pairs: self.pairs, group, width });
+        let score = || self.set.run(Score { batch: self.batch, group, width });
         match width.most(&self.batch.scoring) {
             Some(most) if bound <= most => score(),
             Some(_) if width == Width::W16 || (width == Width::W8 && self.trials.are_worth_it()) => {
@@ -345,11 +357,15 @@ impl Scorer<'_> {
                 }
                 found
             }
-            _ => vec![None; group.len()],
+            _ => of_all(None),
         }
     }
 
-    fn score_in_strips(&self, pair: &Pair) -> Hit {
+    fn score_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
+        if let [pair] = sweep { vec![self.score_pair(pair)] } else { self.score_stretches(sweep) }
+    }
+
+    fn score_pair(&self, pair: &Pair) -> Hit {
         let own = pair.own - pair.start;
         let (query_end, (start, target_end)) =
             (self.batch.query(pair.query).len() as u32, (pair.start, pair.end));
@@ -361,5 +377,22 @@ impl Scorer<'_> {
         let side = if large { PART_SIDE } else { u32::MAX };
         let (_, hit) = sweep_parts(self.set, self.batch, block, side, own);
         if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + start, ..hit } }
+    }
+
+    /// The hits of a sweep's pairs, each stretch with what the one before it leaves on its right.
+    fn score_stretches(&self, sweep: &[Pair]) -> Vec<Hit> {
+        let mut from = swept(sweep).start;
+        let mut edges = Edges::default();
+        let stretch = |pair: &Pair| {
+            let target = &self.batch.target(pair.target)[from as usize..pair.end as usize];
+            let rectangle =
+                Rectangle { query: self.batch.query(pair.query), target, scoring: &self.batch.scoring };
+            let own = (pair.own - from) as usize;
+            let (left, hit) = self.set.run(Sweep { rectangle, edges: &edges, own });
+            edges.vertical = left.vertical;
+            let first = std::mem::replace(&mut from, pair.end);
+            if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + first, ..hit } }
+        };
+        sweep.iter().map(stretch).collect()
     }
 }

@@ -2,8 +2,7 @@
 
 use super::device::Crew;
 use super::{QueryBatch, Run};
-use crate::batch::Sequences;
-use crate::candidates::CHUNK;
+use crate::batch::{STRETCH, Sequences};
 use crate::error::{Error, Place, Result};
 use crate::options::Mode;
 use crate::reader::{Extent, Queries, Record};
@@ -128,7 +127,7 @@ impl Run<'_> {
                 load.queries += 1;
                 load.residues += len * self.strands as usize;
                 load.cells += len as u64 * columns;
-                load.chunks += columns / u64::from(CHUNK) + u64::from(self.strands);
+                load.chunks += columns / u64::from(STRETCH) + u64::from(self.strands);
                 count.taken += 1;
             }
             queries.take(load.queries - taken, &mut batch.records, &mut batch.queries);

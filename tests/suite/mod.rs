@@ -6,6 +6,7 @@
 
 pub mod bands;
 pub mod lanes;
+pub mod stretches;
 
 use crate::common::random::Random;
 use std::sync::Arc;

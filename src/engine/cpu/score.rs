@@ -5,9 +5,10 @@ use super::lanes::{Costs, Equality, Nothing, Substitutes, Tables, side_by_side, 
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::alignment::Hit;
 use crate::alphabet::CODES;
-use crate::batch::{Batch, Pair};
+use crate::batch::{Batch, Pair, STRETCH, swept};
 use crate::scoring::{Scoring, Substitution};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
+use std::ops::Range;
 
 /// Bits of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,13 +38,11 @@ impl Width {
     }
 }
 
-/// A group of pairs, at most as many as there are lanes; the answer is one for each, `None` where the
-/// lanes are too narrow for its scores.
+/// A group of sweeps ([`crate::batch::sweeps`]), at most as many as there are lanes; the answer is one for each of their
+/// pairs, `None` where the lanes are too narrow for its sweep's scores.
 pub struct Score<'a> {
     pub batch: &'a Batch,
-    pub pairs: &'a [Pair],
-    /// Places among `pairs`.
-    pub group: &'a [u32],
+    pub group: &'a [&'a [Pair]],
     pub width: Width,
 }
 
@@ -61,11 +60,12 @@ impl Kernel for Score<'_> {
 }
 
 impl Score<'_> {
-    fn members(&self) -> impl Iterator<Item = &Pair> {
-        self.group.iter().map(|&index| &self.pairs[index as usize])
+    /// The sweeps, each as one pair.
+    fn members(&self) -> impl Iterator<Item = Pair> {
+        self.group.iter().map(|sweep| swept(sweep))
     }
 
-    fn target(&self, pair: &Pair) -> &[u8] {
+    fn target(&self, pair: Pair) -> &[u8] {
         &self.batch.target(pair.target)[pair.start as usize..pair.end as usize]
     }
 
@@ -75,7 +75,15 @@ impl Score<'_> {
         let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
         let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
         let shape = Shape { rows, cols: cols.next_multiple_of(2) };
-        let own: Vec<[u32; 2]> = self.members().map(|pair| [pair.own - pair.start, pair.cols()]).collect();
+        let mut place = 0;
+        let owned = |sweep: &&[Pair]| {
+            let pair = swept(sweep);
+            let owned =
+                Owned { first: pair.own - pair.start, behind: pair.cols(), ends: place..place + sweep.len() };
+            place = owned.ends.end;
+            owned
+        };
+        let own: Vec<Owned> = self.group.iter().map(owned).collect();
         let first = self.members().next().map_or(0, |pair| pair.query);
         let nothing = Nothing::of(&self.batch.scoring);
         let targets = self.members().map(|pair| (0, self.target(pair)));
@@ -116,7 +124,7 @@ impl Score<'_> {
                 }
             }
         };
-        self.members().zip(&ends).map(hit).collect()
+        self.group.iter().copied().flatten().zip(&ends).map(hit).collect()
     }
 }
 
@@ -185,7 +193,27 @@ struct Shape {
     cols: usize,
 }
 
-/// The best cell of a lane.
+/// The columns that a lane's sweep owns, the first and the one behind the last, and the places of its ends: several where
+/// each stretch has one.
+struct Owned {
+    first: u32,
+    behind: u32,
+    ends: Range<usize>,
+}
+
+impl Owned {
+    fn in_stretches(&self) -> bool {
+        self.ends.len() > 1
+    }
+
+    /// The place of the end in the columns from `col` on, up to those of the next stretch.
+    fn end(&self, col: usize) -> usize {
+        let stretch = (col / STRETCH as usize).saturating_sub((self.first / STRETCH) as usize);
+        self.ends.start + if self.in_stretches() { stretch.min(self.ends.len() - 1) } else { 0 }
+    }
+}
+
+/// The best cell of a lane, or of a stretch of it.
 #[derive(Clone, Copy, Default)]
 struct End {
     score: i32,
@@ -205,7 +233,7 @@ struct Top<V> {
 }
 
 /// Runs the recurrence, two columns at a time, and keeps the first best cell, in the order column, row, of
-/// the columns that each lane owns (`own`: the first, and behind the last).
+/// the columns that each lane owns, or of each stretch of them.
 ///
 /// Values are the scores plus a constant near the type's lowest value, so that its whole range is used
 /// (`Costs::zero`). Row and column numbers are counted in lanes: rows are taken in parts, columns in
@@ -216,7 +244,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
     simd: S,
     shape: Shape,
     costs: Costs,
-    own: &[[u32; 2]],
+    own: &[Owned],
     mut scores: U,
 ) -> Vec<End> {
     let lane = |value: i64| simd.splat(T::of(value as i32));
@@ -231,11 +259,18 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
     let mut column = vec![[zero, gap]; shape.rows];
     let mut best = zero;
     let mut highest = zero;
-    let mut ends = vec![End::default(); S::LANES];
-    // A lane counts from 0 to its highest value; blocks begin at even columns.
+    let mut ends = vec![End::default(); own.last().map_or(0, |own| own.ends.end)];
+    let in_stretches = lanes_of::<T, S>(|place| own.get(place).is_some_and(Owned::in_stretches).into());
+    // A lane counts from 0 to its highest value; blocks begin at even columns, and where stretches do.
+    let stretch = if own.iter().any(Owned::in_stretches) { STRETCH as usize } else { usize::MAX };
     let block = T::MAX as usize / 2 * 2;
-    for start in (0..shape.cols).step_by(block) {
-        let end = (start + block).min(shape.cols);
+    let mut start = 0;
+    while start < shape.cols {
+        let left = stretch - start % stretch;
+        let end = (start + block.min(left)).min(shape.cols);
+        if start.is_multiple_of(stretch) {
+            best = simd.select(simd.gt(in_stretches, none), zero, best);
+        }
         let (from, last) = owned::<T, S>(own, start);
         let before = best;
         let mut found = Top { score: best, row: none, part: none };
@@ -293,31 +328,32 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
         }
         found.score = best;
         let lanes = Ends { before, found, col: found_col, highest, limit };
-        if note::<T, S>(&lanes, start, costs, &mut ends[..own.len()]) && end < shape.cols {
+        if note::<T, S>(&lanes, start, costs, own, &mut ends) && end < shape.cols {
             // Not worth going on for the others.
             ends.iter_mut().for_each(|end| end.overflowed = true);
             break;
         }
+        start = end;
     }
-    ends.truncate(own.len());
     ends
 }
 
 /// The first and the last column of a block that each lane owns, counted from the block's first; none
 /// where the last is -1.
 #[inline(always)]
-fn owned<T: Lane, S: Vectors<T>>(own: &[[u32; 2]], start: usize) -> (S::V, S::V) {
-    let clip = |col: u32| i64::from(col) - start as i64;
-    let of = |place: usize, of: &dyn Fn(&[u32; 2]) -> i64| {
-        T::of(own.get(place).map_or(-1, of).clamp(-1, i64::from(T::MAX)) as i32)
-    };
-    let mut from = [T::of(0); 64];
-    let mut last = [T::of(0); 64];
-    for place in 0..S::LANES {
-        from[place] = of(place, &|own| clip(own[0]));
-        last[place] = of(place, &|own| clip(own[1]) - 1);
-    }
-    (read(&from[..S::LANES]), read(&last[..S::LANES]))
+fn owned<T: Lane, S: Vectors<T>>(own: &[Owned], start: usize) -> (S::V, S::V) {
+    let clip = |col: u32| (i64::from(col) - start as i64).clamp(-1, i64::from(T::MAX)) as i32;
+    let from = |place: usize| own.get(place).map_or(-1, |own| clip(own.first));
+    let last = |place: usize| own.get(place).map_or(-1, |own| clip(own.behind).max(0) - 1);
+    (lanes_of::<T, S>(from), lanes_of::<T, S>(last))
+}
+
+/// A value for each lane.
+#[inline(always)]
+fn lanes_of<T: Lane, S: Vectors<T>>(value: impl Fn(usize) -> i32) -> S::V {
+    let mut values = [T::of(0); 64];
+    (0..S::LANES).for_each(|place| values[place] = T::of(value(place)));
+    read(&values[..S::LANES])
 }
 
 #[inline(always)]
@@ -336,21 +372,30 @@ struct Ends<V> {
 
 /// Notes the ends of a block that begins at column `start`; says whether most lanes have overflowed.
 #[inline(always)]
-fn note<T: Lane, S: Vectors<T>>(found: &Ends<S::V>, start: usize, costs: Costs, ends: &mut [End]) -> bool {
+fn note<T: Lane, S: Vectors<T>>(
+    found: &Ends<S::V>,
+    start: usize,
+    costs: Costs,
+    own: &[Owned],
+    ends: &mut [End],
+) -> bool {
     let lanes = [found.before, found.found.score, found.found.row, found.found.part, found.col];
     let lanes: &[T] = cast_slice(&lanes);
     let over = [found.highest, found.limit];
     let over: &[T] = cast_slice(&over);
     let mut overflowed = 0;
-    for (lane, end) in ends.iter_mut().enumerate() {
+    for (lane, own) in own.iter().enumerate() {
         let of = |which: usize| lanes[which * S::LANES + lane];
         if of(1) > of(0) {
+            let end = &mut ends[own.end(start)];
             end.score = (i64::from(of(1).value()) - costs.zero::<T>()) as i32;
             end.row = of(3).unsigned() * T::VALUES as u32 + of(2).unsigned();
             end.col = start as u32 + of(4).unsigned();
         }
-        end.overflowed |= over[lane] > over[S::LANES + lane];
-        overflowed += usize::from(end.overflowed);
+        if over[lane] > over[S::LANES + lane] {
+            ends[own.ends.clone()].iter_mut().for_each(|end| end.overflowed = true);
+            overflowed += 1;
+        }
     }
-    2 * overflowed > ends.len()
+    2 * overflowed > own.len()
 }

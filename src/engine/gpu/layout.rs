@@ -57,7 +57,8 @@ Task {
     /// As in [`crate::engine::Tile`]; of a trace, the first column of the band in the first row; of a chained
     /// strip, how many of its columns the strip above leaves values for.
     band_first: i32,
-    /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band; of a score, the
+    /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band; of a score without edges, 1 where
+    /// each stretch has a result, one behind the other; of one with edges, the
     /// first of 1 + tile rows edge values that it leaves on the right; of a chained strip, [`NOWHERE`] for none, or
     /// where those of the first line go.
     stored: u32,

@@ -1,7 +1,7 @@
 //! Scores: one task a pair where the query fits a tile, grids of tiles in waves where it does not.
 
 use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
+use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::engine::gpu::grid::Grid;
 use crate::engine::gpu::job::{Answer, Chain, Dispatch, Inputs, Job};
 use crate::engine::gpu::layout::{CHAIN_APART, TASK_ALIGNMENT, Task};
@@ -50,7 +50,7 @@ impl Origin {
     }
 }
 
-/// The pairs of a batch whose queries fit one tile, and the tiles that hold them.
+/// The pairs of a batch whose queries fit one tile, and the tiles that hold them, one for each sweep.
 struct Tiles<'a> {
     batch: &'a Batch,
     /// By capacity.
@@ -68,22 +68,28 @@ impl Tiles<'_> {
 
     /// Cells of each grain of `pairs`.
     fn cells(&self, pairs: &[Pair]) -> Vec<u64> {
-        let cells = |pair: &Pair| self.class(pair).map_or(0, |_| self.batch.cells(pair));
-        pairs.par_chunks(GRAIN).with_min_len(16).map(|grain| grain.iter().map(cells).sum()).collect()
+        let cells = |sweep: &[Pair]| {
+            let pair = swept(sweep);
+            self.class(&pair).map_or(0, |_| self.batch.cells(&pair))
+        };
+        pairs.par_chunks(GRAIN).with_min_len(16).map(|grain| sweeps(grain).map(cells).sum()).collect()
     }
 
     /// The tasks of `pairs`, which begin at `first`, by class, the longest targets first.
     fn tasks(&self, pairs: &[Pair], first: usize) -> Vec<Vec<Task>> {
         let mut classes = vec![Vec::new(); self.variants.len()];
-        for (place, pair) in pairs.iter().enumerate() {
-            if let Some(class) = self.class(pair) {
-                let base = pair_task(self.batch, pair, (first + place) as u32);
+        let mut place = 0;
+        for sweep in sweeps(pairs) {
+            let pair = swept(sweep);
+            if let Some(class) = self.class(&pair) {
+                let base = pair_task(self.batch, &pair, (first + place) as u32);
                 let pad = self.variants[class].capacity() - base.rows;
                 let tasks: &mut Vec<Task> = &mut classes[class];
                 // Most often all are of one class.
-                tasks.reserve(if tasks.is_empty() { pairs.len() - place } else { 1 });
-                tasks.push(Task { pad, ..base });
+                tasks.reserve(if tasks.is_empty() { (pairs.len() - place) / sweep.len() } else { 1 });
+                tasks.push(Task { pad, stored: u32::from(sweep.len() > 1), ..base });
             }
+            place += sweep.len();
         }
         classes.into_iter().map(longest_first).collect()
     }
@@ -126,6 +132,8 @@ fn next_range(grains: &[u64], done: &mut usize, pairs: usize, cells: u64) -> Opt
 
 /// A dispatch of `tasks`; where enough of them have one query, its workgroups share a profile.
 fn dispatch(variant: Variant, tasks: Vec<Task>, subgroup: Option<u32>) -> Dispatch {
+    let in_stretches = !variant.edges && tasks.iter().any(|task| task.stored != 0);
+    let variant = if in_stretches { variant.in_stretches() } else { variant };
     if let Some(sharing) = variant.sharing(subgroup) {
         let pad = sharing.capacity() - variant.capacity();
         let grouped = grouped(&tasks, sharing.pairs() as usize, pad);

@@ -1,7 +1,8 @@
 //! Kernel variants, and their WGSL text from the templates in `shaders/`.
 //!
 //! A template line that begins with `//!` is a directive:
-//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column; `if FLAG`, `else`, `end` choose; `for k` repeats for
+//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column, `border` that another
+//! stretch may begin in it; `if FLAG`, `else`, `end` choose; `for k` repeats for
 //! each row of a lane (`for k descending` from the last one), `for w words` for each direction word, `for each trace`
 //! for each kind of lanes that trace, whose cells are the rows,
 //! `for c columns` for the columns that the loop over steps does in one go, `$c`; `first N`, inside a row
@@ -10,6 +11,7 @@
 //! the word, `$after` the next word. Everywhere `$last` is the last row, `$end` and `$rows` the number of
 //! rows, `$words` that of words and `$lanes` that of lanes; `$kind` is the place of a kind of lanes.
 
+use crate::batch::STRETCH;
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::scoring::{Scoring, Substitution};
@@ -121,8 +123,12 @@ pub struct Variant {
     pub chained: bool,
     /// Whether it leaves edges on the lines of a lattice.
     pub lined: bool,
+    /// Whether there may be a result for each stretch of a task.
+    pub stretched: bool,
     /// Set while steps are written out in which some lane may have no column.
     guarded: bool,
+    /// Set while steps are written out in which a stretch may begin.
+    border: bool,
 }
 
 /// Query rows of the largest tile, the strips of longer queries.
@@ -180,7 +186,9 @@ impl Variant {
             few: false,
             chained: false,
             lined: false,
+            stretched: false,
             guarded: false,
+            border: false,
         }
     }
 
@@ -236,6 +244,11 @@ impl Variant {
         Variant { shuffle: self.lanes > 1 && subgroup.is_some_and(fits), ..self }
     }
 
+    /// The variant for tasks of which some have a result for each stretch.
+    pub fn in_stretches(self) -> Variant {
+        Variant { stretched: self.kernel == Kernel::Score && !self.edges, ..self }
+    }
+
     /// The variant of the same capacity at least whose workgroups have one query each; `None` where
     /// there is none: it takes a profile and subgroups.
     pub fn sharing(self, subgroup: Option<u32>) -> Option<Variant> {
@@ -260,11 +273,9 @@ impl Variant {
                     chained.flat_map(|variant| std::iter::once(variant).chain(variant.with_lines()));
                 for variant in tiles.into_iter().chain(joined).chain(chained) {
                     let size = Some(variant.lanes);
-                    all.extend(
-                        [Some(variant), Some(variant.on(size)), variant.sharing(Some(THREADS))]
-                            .into_iter()
-                            .flatten(),
-                    );
+                    let on_devices =
+                        [Some(variant), Some(variant.on(size)), variant.sharing(Some(THREADS))].into_iter();
+                    all.extend(on_devices.flatten().flat_map(|variant| [variant, variant.in_stretches()]));
                 }
             }
         }
@@ -353,6 +364,7 @@ impl Variant {
             ("KINDS", TRACES.len() as u32),
             ("CHAIN_HEAD", layout::CHAIN_HEAD),
             ("NOWHERE", layout::NOWHERE),
+            ("STRETCH", STRETCH),
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }
@@ -377,6 +389,8 @@ impl Variant {
                 "if FEW" => self.few,
                 "if CHAINED" => self.chained,
                 "if LINED" => self.lined,
+                "if STRETCHED" => self.stretched,
+                "if BORDER" => self.border,
                 "if BLOCKS" => self.chained && self.shuffle,
                 "if APART" => self.lanes > 1,
                 _ => false,
@@ -412,6 +426,7 @@ impl Variant {
                     Variant { lanes, rows, ..*self }.expand(&lines, None, text);
                 }),
                 "guarded" => Variant { guarded: true, ..*self }.expand(body, row, text),
+                "border" => Variant { border: true, ..*self }.expand(body, row, text),
                 "for w words" => {
                     for word in 0..self.words() {
                         let named = |line: &&str| {
