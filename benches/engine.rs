@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use swalign::alignment::{Alignment, Hit, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair, Sequences};
+use swalign::batch::{Batch, Pair, Sequences, sweeps, swept};
 use swalign::bounds::Band;
+use swalign::candidates::{self, Layout};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::{Card, Gpu};
 use swalign::engine::{Directions, Engine, Window};
@@ -36,6 +37,8 @@ const PART_CELLS: u64 = 1 << 31;
 const WINDOWS: usize = 1 << 10;
 /// Calls that are timed, after one that warms up.
 const CALLS: usize = 5;
+/// Least score of a read's hits.
+const READ_SCORE: i32 = 30;
 /// Cells of each row that grows with the length.
 const LENGTH_CELLS: usize = 10_000_000_000;
 
@@ -207,6 +210,23 @@ fn one_query(name: &str, device: &mut Device, scoring: Scoring, count: usize, ro
     check(name, &batch, &pairs, &hits);
 }
 
+/// Reads of one strand against all of a target, as a run without a filter has them.
+fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize) {
+    let mut random = Random((rows * cols) as u64);
+    let target = random.sequence(cols, 4);
+    let mut queries = Sequences::default();
+    (0..count).for_each(|_| queries.push(random.read(&target, rows, 4)));
+    let targets = [target.as_slice()].into_iter().collect();
+    let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
+    let layout = Layout { strands: 1, paired: None };
+    let chunk = candidates::chunk_for(&batch, &layout, count);
+    let of = |read| candidates::pairs(&batch, &layout, read, READ_SCORE, chunk);
+    let pairs: Vec<Pair> = (0..count as u32).flat_map(of).map(|(_, pair)| pair).collect();
+    let cells = sweeps(&pairs).map(|sweep| batch.cells(&swept(sweep))).sum();
+    let hits = measure(name, cells, device, |engine| engine.score(&batch, &pairs).expect("scores"));
+    check(name, &batch, &pairs, &hits);
+}
+
 fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize) {
     let (batch, pairs) = pairs(Scoring::dna(1, 4, 6, 1), count, rows, cols);
     let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
@@ -336,6 +356,7 @@ fn work(share: usize) -> Vec<Row> {
         row("score DNA 512x512", move |n, d| score(n, d, dna(), 131_072 / share, 512, 512)),
         row("score DNA 150x241", move |n, d| score(n, d, dna(), 1_000_000 / share, 150, 241)),
         row("score DNA 150x4400", move |n, d| score(n, d, dna(), 100_000 / share, 150, 4400)),
+        row("score DNA 26,000 of 150 x 30,000", move |n, d| reads(n, d, 26_000 / share, 150, 30_000)),
         row("score protein 512x512", move |n, d| score(n, d, protein(), 65_536 / share, 512, 512)),
         row("score protein 1 of 512 x many of 512", move |n, d| {
             one_query(n, d, protein(), 65_536 / share, 512, 512)

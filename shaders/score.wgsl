@@ -5,9 +5,12 @@
 // For each task, or each stretch that it has: score, query row, column of its best cell, counted from the tile's first
 // ones; score 0 where there is none. The last word is 1 where it waited in vain for the strip above, so that nothing of it holds.
 @group(0) @binding(5) var<storage, read_write> results: array<vec4<i32>>;
-//!if SHUFFLE
-//!else
-var<workgroup> finals: array<vec3<i32>, THREADS>;
+//!if FINALS
+// Of a lane: score, row, column. (A vector would take a word more, and a profile leaves no room for it.)
+var<workgroup> finals: array<array<i32, 3>, THREADS>;
+fn final_of(thread: u32) -> vec3<i32> {
+    return vec3<i32>(finals[thread][0], finals[thread][1], finals[thread][2]);
+}
 //!end
 
 // Score, tile row and column: whether the first is better than the second.
@@ -36,50 +39,57 @@ fn first_of_lanes(lane_best: i32, lane_row: u32, lane_col: u32, thread: u32) -> 
         }
     }
 //!else
-    finals[thread] = chosen;
+    finals[thread] = array<i32, 3>(chosen.x, chosen.y, chosen.z);
     workgroupBarrier();
     if (thread % LANES == 0u) {
         for (var other = 1u; other < LANES; other++) {
-            if (better(finals[thread + other], chosen)) {
-                chosen = finals[thread + other];
+            if (better(final_of(thread + other), chosen)) {
+                chosen = final_of(thread + other);
             }
         }
     }
 //!end
     return chosen;
 }
+
+// Leaves the best cell of a task, or of the stretch that its column `col` lies in.
+fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
+    var place = task.result;
+//!if STRETCHED
+    if (task.stored != 0u) {
+        place += col / STRETCH - task.own / STRETCH;
+    }
+//!end
+    results[place] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, last);
+}
 //!slot leaving
     let below = task.directions;
     let right = task.stored;
 //!slot state
 //!if STRETCHED
-    // Where another stretch begins, the lanes' best cells of the one before are kept until all lanes are there.
-    let last_border = select(0u, max(task.cols, 1u) - 1u, task.stored != 0u);
-    var ended = 0;
-    var ended_row = 0u;
-    var ended_col = 0u;
-    var result = task.result;
-//!else
-    let result = task.result;
+    // No column but the first where the task has but one result.
+    let in_stretch = select(NOWHERE, STRETCH - 1u, task.stored != 0u);
 //!end
     var best = 0;
     var best_row = 0u;
     var best_col = 0u;
-//!slot border
-            let chosen = first_of_lanes(ended, ended_row, ended_col, thread);
+//!slot turn_end
+//!if STRETCHED
+        if (step % STRETCH == LANES) {
+            // All lanes have left the stretch.
+            let ended = final_of(thread);
+            let chosen = first_of_lanes(ended.x, u32(ended.y), u32(ended.z), thread);
             let border = step - LANES;
-            if (task.own < border && border <= last_border) {
-                if (lane == 0u) {
-                    results[result] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, 0);
-                }
-                result++;
+            if (lane == 0u && task.stored != 0u && task.own < border && border < task.cols) {
+                leave_result(task, border - 1u, chosen, 0);
             }
+        }
+//!end
 //!slot column
-//!if BORDER
-        if (col % STRETCH == 0u && col <= last_border) {
-            ended = best;
-            ended_row = best_row;
-            ended_col = best_col;
+//!if STRETCHED
+        // What the stretch before had best is kept in memory until all lanes are there: there are no registers to spare.
+        if ((col & in_stretch) == 0u && col < task.cols) {
+            finals[thread] = array<i32, 3>(best, i32(best_row), i32(best_col));
             best = 0;
         }
 //!end
@@ -138,5 +148,5 @@ fn first_of_lanes(lane_best: i32, lane_row: u32, lane_col: u32, thread: u32) -> 
 //!else
         let last = 0;
 //!end
-        results[result] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, last);
+        leave_result(task, task.cols - 1u, chosen, last);
     }

@@ -307,30 +307,12 @@ fn main(
 //!end
     }
 //!else
-//!if STRETCHED
-    for (; step < steps; ) {
-        let stop = min(steps, (step / STRETCH + 1u) * STRETCH);
-        for (; step < stop; ) {
-//!for c columns
-//!insert step
-//!end
-        }
-        if (step < steps) {
-            for (let through = stop + LANES; step < through; ) {
-//!border
-//!insert step
-//!end
-            }
-//!insert border
-        }
-    }
-//!else
     for (; step < steps; ) {
 //!for c columns
 //!insert step
 //!end
+//!insert turn_end
     }
-//!end
 //!end
 //!end
 //!if LINED

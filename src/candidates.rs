@@ -21,8 +21,8 @@ use crate::bounds::longest_span;
 pub const CHUNK: u32 = 4096;
 /// The same where there are very many: longer ones warm up less often, and fewer would leave a device idle at the end.
 const MOST_CHUNK: u32 = 1 << 14;
-/// So many chunks are enough.
-const ENOUGH_CHUNKS: u64 = 1 << 15;
+/// So many chunks are enough: with fewer a device waits for the last ones (docs/ideas.md).
+const ENOUGH_CHUNKS: u64 = 1 << 17;
 /// A chunk owns at least this many times the columns that it warms up over.
 const CHUNK_PER_WARM_UP: u32 = 8;
 /// Stretches are at least so many times as long as warm-ups. (A query is no longer than its warm-up: one of several

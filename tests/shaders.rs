@@ -56,6 +56,8 @@ fn tasks_lie_as_the_host_writes_them() {
 fn the_suite_reaches_every_variant() {
     let lengths: Vec<u32> = suite::seams(usize::MAX).into_iter().map(|(rows, _)| rows as u32).collect();
     let many: Vec<u32> = suite::shared_lengths().into_iter().map(|rows| rows as u32).collect();
+    let [stretches, shared_stretches] = [&suite::stretches::ROWS[..], &suite::stretches::SHARED_ROWS]
+        .map(|rows| rows.iter().map(|&rows| rows as u32).collect::<Vec<u32>>());
     let grids =
         suite::grid_sizes().into_iter().map(|(rows, _)| rows as u32).filter(|&rows| rows > STRIP_ROWS);
     let grids: Vec<u32> = grids.collect();
@@ -78,13 +80,19 @@ fn the_suite_reaches_every_variant() {
             shared.unwrap_or(if variant.shuffle { held.on(Some(32)) } else { held })
         };
         let reached = |rows: u32| match Variant::holding(kernel, scores, rows) {
+            Some(held) if variant.stretched => on(held).in_stretches() == variant,
             Some(held) => on(held) == variant,
             // Tiles of long queries are joined, of more lanes where there are few.
             None => {
                 [Variant::joined, Variant::thin].map(|joined| on(joined(kernel, scores))).contains(&variant)
             }
         };
-        let lengths = if variant.shared { &many } else { &lengths };
+        let lengths = match variant {
+            Variant { stretched: true, shared: true, .. } => &shared_stretches,
+            Variant { stretched: true, .. } => &stretches,
+            Variant { shared: true, .. } => &many,
+            _ => &lengths,
+        };
         assert!(lengths.iter().any(|&rows| reached(rows)), "{variant:?}");
     }
     for scores in Variant::all().into_iter().map(|variant| variant.scores) {

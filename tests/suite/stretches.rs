@@ -9,71 +9,83 @@ use swalign::batch::{Batch, Pair, STRETCH, Sequences, sweeps};
 use swalign::engine::Engine;
 use swalign::scoring::Scoring;
 
-/// Query lengths at the seams of lanes and tiles, one of them too long for a tile.
-const ROWS: [usize; 12] = [1, 8, 31, 33, 64, 104, 150, 152, 200, 256, 400, 512];
-/// Stretches of a target.
-const STRETCHES: usize = 3;
+/// Query lengths at the seams of lanes and tiles.
+pub const ROWS: [usize; 14] = [1, 8, 31, 33, 64, 104, 128, 150, 200, 256, 300, 380, 400, 512];
+/// The same where many sweeps have one query.
+pub const SHARED_ROWS: [usize; 5] = [20, 64, 65, 200, 257];
+/// Sweeps of one query that make a workgroup share its profile.
+const SHARING: u32 = 33;
 
 /// Targets in which parts of the queries end on both sides of each border, and all ways in which sweeps are cut there.
 pub fn stretches_agree(engine: &mut dyn Engine) {
     // Every way in which kernels find scores.
-    for (number, scoring) in
-        scorings().iter().enumerate().filter(|(number, _)| [0, 3, 5, 6, 9].contains(number))
-    {
-        let (batch, pairs) = case(scoring, 700 + number as u64, &ROWS);
+    for number in [0, 5, 6, 9] {
+        let (batch, pairs) = case(&scorings()[number], 700 + number as u64, &ROWS);
         let several = sweeps(&pairs).filter(|sweep| sweep.len() > 1).count();
-        assert!(several > 2 * ROWS.len() && sweeps(&pairs).any(|sweep| sweep.len() == 1));
+        assert!(several >= 2 * ROWS.len() && sweeps(&pairs).any(|sweep| sweep.len() == 1));
         let hits = scores_agree(engine, &batch, &pairs, &format!("stretches, scoring {number}"));
         let near_border =
             |(pair, hit): &(&Pair, &Hit)| hit.score > 0 && (hit.target_end - pair.start + 2) % STRETCH <= 4;
         let at_borders = pairs.iter().zip(&hits).filter(near_border).count();
         assert!(at_borders > 0, "some end where stretches meet");
     }
-    let (batch, pairs) = case(&Scoring::dna(1, 4, 6, 1), 799, &[513, 20]);
+    let (batch, pairs) = case(&scorings()[0], 799, &[513, 20]);
     scores_agree(engine, &batch, &pairs, "stretches of grids");
+    let (batch, pairs) = shared(&scorings()[6]);
+    scores_agree(engine, &batch, &pairs, "stretches of sweeps with one query");
 }
 
 fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(seed);
     let letters = super::letters(scoring, &mut random).max(3);
     let (mut queries, mut targets, mut pairs) = (Sequences::default(), Sequences::default(), Vec::new());
-    for (index, &rows) in rows.iter().enumerate() {
+    for (place, &rows) in rows.iter().enumerate() {
         let query = random.codes(rows, letters);
-        let len = STRETCHES * STRETCH as usize - random.pick(&[0, 0, 1, 700]);
-        let mut target = random.codes(len, letters);
-        let own = random.pick(&[0, 1, 40, 300]);
-        let start = if own > 0 { random.below(60) } else { 0 };
-        for border in (1..STRETCHES).map(|stretch| start + stretch * STRETCH as usize) {
+        let (start, own) = random.pick(&[(0, 0), (0, 0), (7, 8), (59, 99), (30, 330)]);
+        let borders = [own, start + STRETCH, start + 2 * STRETCH];
+        let end = borders[2] + random.pick(&[1, 2, 31, 700]);
+        let mut target = random.codes(end as usize, letters);
+        for &border in &borders[1..] {
             // Of two that are alike the first counts, whichever stretch it is in.
             let part = &query[..1 + random.below(rows)];
-            for end in [border - random.below(3), border + part.len() + random.below(3)] {
+            for end in [border as usize - random.below(3), border as usize + part.len() + random.below(3)] {
                 let first = end.saturating_sub(part.len());
                 target.iter_mut().skip(first).zip(part).for_each(|(old, new)| *old = *new);
             }
         }
-        let (query_place, target_place) = (index as u32, index as u32);
-        let pair = |own: usize, end: usize| Pair {
-            query: query_place,
-            target: target_place,
-            start: start as u32,
-            own: own as u32,
-            end: end as u32,
-        };
-        let mut borders: Vec<usize> =
-            (1..STRETCHES).map(|stretch| start + stretch * STRETCH as usize).collect();
-        borders.insert(0, start + own);
-        borders.push(len);
-        let whole: Vec<Pair> = borders.windows(2).map(|two| pair(two[0], two[1])).collect();
-        // All of it; from the middle on; with a border left out; and one pair for everything.
-        pairs.extend_from_slice(&whole);
-        pairs.extend_from_slice(&whole[1 + index % 2..]);
-        pairs.extend_from_slice(&whole[..2]);
-        pairs.push(pair(start + own, len));
-        pairs.extend([pair(borders[0], borders[2]), pair(borders[2], borders[3])]);
+        let pair = |own, end| Pair { query: place as u32, target: place as u32, start, own, end };
+        let [first, second, third] = [(own, borders[1]), (borders[1], borders[2]), (borders[2], end)];
+        // All of it; from the second on; with a border left out; and in some one pair for everything.
+        pairs.extend([first, second, third].map(|(own, end)| pair(own, end)));
+        pairs.extend([second, third].map(|(own, end)| pair(own, end)));
+        pairs.extend([pair(own, borders[2]), pair(borders[2], end)]);
+        pairs.extend((place % 3 == 0).then(|| pair(own, end)));
         queries.push(query);
         targets.push(target);
     }
     let batch =
         Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) };
+    (batch, pairs)
+}
+
+/// Many sweeps of each query, which begin in different columns.
+fn shared(scoring: &Scoring) -> (Batch, Vec<Pair>) {
+    let mut random = Random::new(800);
+    let queries: Vec<Vec<u8>> = SHARED_ROWS.iter().map(|&rows| random.codes(rows, 24)).collect();
+    let end = STRETCH + 100;
+    let target = random.codes(end as usize, 24);
+    let mut pairs = Vec::new();
+    for (query, start) in
+        (0..queries.len() as u32).flat_map(|query| (0..SHARING).map(move |start| (query, start)))
+    {
+        let border = start + STRETCH;
+        pairs.push(Pair { query, target: 0, start, own: start, end: border });
+        pairs.push(Pair { query, target: 0, start, own: border, end });
+    }
+    let batch = Batch {
+        queries: Arc::new(queries.iter().map(Vec::as_slice).collect()),
+        targets: Arc::new([target.as_slice()].into_iter().collect()),
+        scoring: Arc::new(scoring.clone()),
+    };
     (batch, pairs)
 }

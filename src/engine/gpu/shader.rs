@@ -1,8 +1,7 @@
 //! Kernel variants, and their WGSL text from the templates in `shaders/`.
 //!
 //! A template line that begins with `//!` is a directive:
-//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column, `border` that another
-//! stretch may begin in it; `if FLAG`, `else`, `end` choose; `for k` repeats for
+//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column; `if FLAG`, `else`, `end` choose; `for k` repeats for
 //! each row of a lane (`for k descending` from the last one), `for w words` for each direction word, `for each trace`
 //! for each kind of lanes that trace, whose cells are the rows,
 //! `for c columns` for the columns that the loop over steps does in one go, `$c`; `first N`, inside a row
@@ -127,8 +126,6 @@ pub struct Variant {
     pub stretched: bool,
     /// Set while steps are written out in which some lane may have no column.
     guarded: bool,
-    /// Set while steps are written out in which a stretch may begin.
-    border: bool,
 }
 
 /// Query rows of the largest tile, the strips of longer queries.
@@ -188,7 +185,6 @@ impl Variant {
             lined: false,
             stretched: false,
             guarded: false,
-            border: false,
         }
     }
 
@@ -327,9 +323,14 @@ impl Variant {
             Kernel::Score | Kernel::Fill => {}
         }
         let exchange = 2 * (self.threads() + 1) * 8;
-        let finals = if self.kernel == Kernel::Score { self.threads() * 16 } else { 0 };
-        let between_lanes = if self.shuffle || self.lanes == 1 { 0 } else { exchange + finals };
-        between_lanes + self.profile_words() * 4
+        let between_lanes = if self.shuffle || self.lanes == 1 { 0 } else { exchange };
+        let finals = if self.keeps_finals() { self.threads() * 12 } else { 0 };
+        between_lanes + finals + self.profile_words() * 4
+    }
+
+    /// Whether lanes keep their best cells in workgroup memory.
+    fn keeps_finals(&self) -> bool {
+        self.kernel == Kernel::Score && (!self.shuffle || self.stretched)
     }
 
     fn profile_words(&self) -> u32 {
@@ -390,7 +391,7 @@ impl Variant {
                 "if CHAINED" => self.chained,
                 "if LINED" => self.lined,
                 "if STRETCHED" => self.stretched,
-                "if BORDER" => self.border,
+                "if FINALS" => self.keeps_finals(),
                 "if BLOCKS" => self.chained && self.shuffle,
                 "if APART" => self.lanes > 1,
                 _ => false,
@@ -426,7 +427,6 @@ impl Variant {
                     Variant { lanes, rows, ..*self }.expand(&lines, None, text);
                 }),
                 "guarded" => Variant { guarded: true, ..*self }.expand(body, row, text),
-                "border" => Variant { border: true, ..*self }.expand(body, row, text),
                 "for w words" => {
                     for word in 0..self.words() {
                         let named = |line: &&str| {
