@@ -221,7 +221,7 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     let layout = Layout { strands: 1, paired: None };
     let chunk = candidates::chunk_for(&batch, &layout, count);
     let of = |read| candidates::pairs(&batch, &layout, read, READ_SCORE, chunk);
-    let pairs: Vec<Pair> = (0..count as u32).flat_map(of).map(|(_, pair)| pair).collect();
+    let pairs: Vec<Pair> = (0..count as u32).flat_map(of).collect();
     let cells = sweeps(&pairs).map(|sweep| batch.cells(&swept(sweep))).sum();
     let hits = measure(name, cells, device, |engine| engine.score(&batch, &pairs).expect("scores"));
     check(name, &batch, &pairs, &hits);

@@ -49,6 +49,11 @@ impl Layout {
         record * self.strands + strand as u32
     }
 
+    /// The orientation that a query is of its record.
+    pub fn strand(&self, query: u32) -> Strand {
+        if query.is_multiple_of(self.strands) { Strand::Forward } else { Strand::Reverse }
+    }
+
     /// The orientations that each record has.
     pub fn orientations(&self) -> &'static [Strand] {
         &[Strand::Forward, Strand::Reverse][..self.strands as usize]
@@ -68,7 +73,7 @@ pub fn chunk_for(batch: &Batch, layout: &Layout, records: usize) -> u32 {
 
 /// All pairs of `record` that can hold an alignment of at least `min_score`, in the order strand,
 /// target, place. They are cut from chunks that own at least `chunk` columns.
-pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk: u32) -> Vec<(Strand, Pair)> {
+pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk: u32) -> Vec<Pair> {
     let targets = match layout.paired {
         Some(first) => first + record..first + record + 1,
         None => 0..batch.targets.len() as u32,
@@ -80,7 +85,7 @@ pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk:
         for target in targets.clone() {
             for (start, own, end) in chunks(batch.target(target).len() as u32, warm_up, chunk) {
                 let chunk = Pair { query, target, start, own, end };
-                pairs.extend(stretches(chunk, warm_up).map(|pair| (strand, pair)));
+                pairs.extend(stretches(chunk, warm_up));
             }
         }
     }

@@ -86,6 +86,8 @@ enum Source {
 struct Search {
     record: u32,
     source: Source,
+    /// Whether everything is still to be scored: only regions that hold something are kept then.
+    unscored: bool,
     regions: Vec<Region>,
     found: Found,
     done: bool,
@@ -134,7 +136,7 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<(u32, Source)> {
 
 /// Searches of some records, each with the regions of its source.
 fn open(scope: &Scope, wanted: &[(u32, Source)]) -> Result<Vec<Search>, EngineError> {
-    let Scope { batch, layout, rules, .. } = scope;
+    let Scope { batch, layout, .. } = scope;
     let on_rung = |&(record, source): &(u32, Source)| match source {
         Source::Rung(rung, least) => Some((record, rung, least)),
         Source::All => None,
@@ -147,14 +149,9 @@ fn open(scope: &Scope, wanted: &[(u32, Source)]) -> Result<Vec<Search>, EngineEr
     let mut filtered = filtered.into_iter();
     let found = wanted.iter().map(|wanted| on_rung(wanted).and_then(|_| filtered.next()));
     let regions: Vec<Option<Vec<(Strand, Pair, i32)>>> = found.collect();
-    let chunk = candidates::chunk_for(batch, layout, wanted.len());
     let search = |(&(record, source), regions): (&(u32, Source), Option<_>)| match regions {
         Some(regions) => Search::new(scope, record, source, regions),
-        None => {
-            let pairs = candidates::pairs(batch, layout, record, rules.min_score, chunk).into_iter();
-            let regions = pairs.map(|(strand, pair)| (strand, pair, i32::MAX)).collect();
-            Search::new(scope, record, Source::All, regions)
-        }
+        None => Search { unscored: true, ..Search::new(scope, record, Source::All, Vec::new()) },
     };
     Ok(wanted.par_iter().zip(regions).map(search).collect())
 }
@@ -197,6 +194,7 @@ fn score_regions(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let Scope { batch, rules, .. } = scope;
+    score_everything(engine, scope, searches, effort)?;
     loop {
         let unknown: Vec<(u32, u32)> = searches
             .par_iter()
@@ -213,15 +211,56 @@ fn score_regions(
             .iter()
             .map(|&(search, region)| searches[search as usize].regions[region as usize].pair)
             .collect();
-        effort.cells += sweeps(&pairs).map(|sweep| batch.cells(&swept(sweep))).sum::<u64>();
-        let start = Instant::now();
-        let hits = engine.score(batch, &pairs)?;
-        effort.scoring += start.elapsed();
+        let hits = score(engine, batch, &pairs, effort)?;
         for ((search, region), hit) in unknown.into_iter().zip(hits) {
             searches[search as usize].regions[region as usize].learn(hit, batch)?;
         }
         searches.par_iter_mut().for_each(|search| search.prune(rules));
     }
+}
+
+/// Scores all that there is for the searches that have scored nothing yet.
+fn score_everything(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    searches: &mut [Search],
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    let Scope { batch, layout, rules, .. } = scope;
+    let mut unscored: Vec<&mut Search> = searches.iter_mut().filter(|search| search.unscored).collect();
+    if unscored.is_empty() {
+        return Ok(());
+    }
+    let chunk = candidates::chunk_for(batch, layout, unscored.len());
+    let met = |search: &&mut Search| {
+        let most = Most::of(scope, search.record);
+        let pairs = candidates::pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
+        pairs.filter(move |pair| most.in_pair(pair) >= rules.min_score)
+    };
+    // In the order of the records, as searches are.
+    let pairs: Vec<Pair> = unscored.par_iter().flat_map_iter(met).collect();
+    let hits = score(engine, batch, &pairs, effort)?;
+    let first = |record: u32| {
+        let query = layout.query(record, Strand::Forward);
+        pairs.partition_point(|pair| pair.query < query)
+    };
+    unscored.par_iter_mut().try_for_each(|search| {
+        let own = first(search.record)..first(search.record + 1);
+        search.take_everything(scope, &pairs[own.clone()], &hits[own])
+    })
+}
+
+fn score(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    pairs: &[Pair],
+    effort: &mut Effort,
+) -> Result<Vec<Hit>, EngineError> {
+    effort.cells += sweeps(pairs).map(|sweep| batch.cells(&swept(sweep))).sum::<u64>();
+    let start = Instant::now();
+    let hits = engine.score(batch, pairs)?;
+    effort.scoring += start.elapsed();
+    Ok(hits)
 }
 
 /// Climbs down where hits may lie below what the regions hold; `false` where nothing is left to be scored for it.
@@ -245,22 +284,33 @@ fn descend(scope: &Scope, searches: &mut [Search]) -> Result<bool, EngineError> 
 impl Search {
     /// With regions, and the most that an alignment in each can score.
     fn new(scope: &Scope, record: u32, source: Source, regions: Vec<(Strand, Pair, i32)>) -> Search {
-        let Scope { batch, layout, rules, .. } = scope;
-        let bound = layout.orientations().iter().map(|&strand| {
-            let query = batch.query(layout.query(record, strand));
-            potential(query, &batch.scoring).min(i64::from(i32::MAX)) as i32
-        });
-        let by_query: Vec<i32> = bound.collect();
-        let most = batch.scoring.max_potential();
+        let most = Most::of(scope, record);
         let region = |(strand, pair, bound): (Strand, Pair, i32)| {
-            let bound = bound.min(by_query[strand as usize]).min(by_target(&pair, most));
+            let bound = bound.min(most.in_pair(&pair));
             Region { strand, pair, bound, best: None }
         };
         let regions = regions.into_iter().map(region).collect();
         let mut search = Search { record, source, regions, ..Search::default() };
-        search.found.threshold = rules.min_score;
-        search.prune(rules);
+        search.found.threshold = scope.rules.min_score;
+        search.prune(&scope.rules);
         search
+    }
+
+    /// Keeps those of all `pairs` of the record that hold something.
+    fn take_everything(&mut self, scope: &Scope, pairs: &[Pair], hits: &[Hit]) -> Result<(), EngineError> {
+        let Scope { batch, layout, rules, .. } = scope;
+        let most = Most::of(scope, self.record);
+        for (pair, hit) in pairs.iter().zip(hits) {
+            let strand = layout.strand(pair.query);
+            let mut region = Region { strand, pair: *pair, bound: most.in_pair(pair), best: None };
+            region.learn(*hit, batch)?;
+            if hit.score >= rules.min_score {
+                self.regions.push(region);
+            }
+        }
+        self.unscored = false;
+        self.prune(rules);
+        Ok(())
     }
 
     /// What this search must go on with where its regions may lack what counts: another rung, or none that
@@ -350,6 +400,33 @@ impl Search {
         }
         self.done = self.found.alignments.len() == rules.max_hits && rules.max_hits > 1;
         self.prune(rules);
+    }
+}
+
+/// The most that alignments of a record can score.
+struct Most {
+    /// Of each orientation of the record, the last twice where there is one.
+    queries: [i32; 2],
+    first_query: u32,
+    /// Of each target residue.
+    residue: i32,
+}
+
+impl Most {
+    fn of(scope: &Scope, record: u32) -> Most {
+        let Scope { batch, layout, .. } = scope;
+        let bound = |strand: &Strand| {
+            let query = batch.query(layout.query(record, *strand));
+            potential(query, &batch.scoring).min(i64::from(i32::MAX)) as i32
+        };
+        let strands = layout.orientations();
+        let queries = [bound(&strands[0]), bound(&strands[strands.len() - 1])];
+        let first_query = layout.query(record, Strand::Forward);
+        Most { queries, first_query, residue: batch.scoring.max_potential() }
+    }
+
+    fn in_pair(&self, pair: &Pair) -> i32 {
+        self.queries[(pair.query - self.first_query) as usize].min(by_target(pair, self.residue))
     }
 }
 

@@ -171,8 +171,8 @@ impl Case {
     fn borders(&self, target: u32) -> Vec<u32> {
         let mut borders: Vec<u32> = (0..RECORDS as u32)
             .flat_map(|record| candidates::pairs(&self.batch, &self.layout, record, self.min_score, CHUNK))
-            .filter(|(_, pair)| pair.target == target && pair.own > 0)
-            .map(|(_, pair)| pair.own)
+            .filter(|pair| pair.target == target && pair.own > 0)
+            .map(|pair| pair.own)
             .collect();
         borders.sort_unstable();
         borders.dedup();

@@ -31,7 +31,7 @@ use crate::error::EngineError;
 use crate::scoring::Substitution;
 use buffers::Grown;
 use device::Device;
-use job::{Answer, Inputs, Job, Pending, Runner};
+use job::{Answer, Inputs, Job, Pace, Pending, Runner};
 use layout::{Letters, Task};
 use pipeline::Pipelines;
 use rayon::prelude::*;
@@ -61,6 +61,7 @@ pub struct Card {
     kernels: scan::Kernels,
     /// Whether strips may be chained: until one has waited in vain.
     chains: AtomicBool,
+    pace: Arc<Pace>,
 }
 
 impl Card {
@@ -92,6 +93,7 @@ impl Card {
             targets: Mutex::new(None),
             kernels: scan::Kernels::default(),
             chains: AtomicBool::new(true),
+            pace: Arc::default(),
         })
     }
 
@@ -187,7 +189,7 @@ impl Default for Tuning {
 
 impl Gpu {
     pub fn new(card: Arc<Card>) -> Gpu {
-        let runner = Runner::new(&card.device, card.staging.clone());
+        let runner = Runner::new(&card.device, card.staging.clone(), Arc::clone(&card.pace));
         let queries = Grown::new("queries", BufferUsages::STORAGE | BufferUsages::COPY_DST);
         Gpu { card, runner, queries: (queries, None), host: Cpu::new(), tuning: Tuning::default() }
     }

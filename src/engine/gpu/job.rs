@@ -14,15 +14,16 @@ use crate::error::EngineError;
 use crate::scoring::Scoring;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// How long a submission should take: long enough to be worth its overhead, short enough for every
 /// watchdog.
 const SUBMISSION: Duration = Duration::from_millis(100);
 /// Cells of a submission before any has been timed, at least and at most.
-const FIRST_CELLS: f64 = 268_435_456.0;
-const LEAST_CELLS: f64 = 67_108_864.0;
-const MOST_CELLS: f64 = 1e12;
+const FIRST_CELLS: u64 = 1 << 28;
+const LEAST_CELLS: u64 = 1 << 26;
+const MOST_CELLS: u64 = 1 << 40;
 /// Dispatches of a submission, at most: the device is at work on these while the next are recorded.
 const MOST_DISPATCHES: usize = 64;
 
@@ -212,7 +213,37 @@ struct Slot {
     times: Option<wgpu::QuerySet>,
 }
 
-/// Runs jobs, and learns how much work makes a good submission.
+/// How many cells make a good submission. All engines of a device learn it together, or each would begin with small ones.
+pub struct Pace(AtomicU64);
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace(AtomicU64::new(FIRST_CELLS))
+    }
+}
+
+impl Pace {
+    pub fn cells(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    /// Takes into account that so many cells took so long. At most four times as many are tried next: one quick job
+    /// proves little; and that a small one is quick says nothing against larger ones.
+    fn learn(&self, cells: u64, took: Duration) {
+        if cells < LEAST_CELLS / 2 {
+            return;
+        }
+        let fitting = (cells as f64 * SUBMISSION.as_secs_f64() / took.as_secs_f64().max(1e-4)) as u64;
+        let next = |pace: u64| match took > SUBMISSION {
+            true => fitting,
+            false => pace.max(fitting.min(4 * cells)),
+        };
+        let learned = |pace: u64| Some(next(pace).clamp(LEAST_CELLS, MOST_CELLS));
+        let _ = self.0.fetch_update(Relaxed, Relaxed, learned);
+    }
+}
+
+/// Runs jobs of about the size that suits the device.
 pub struct Runner {
     slots: [Slot; 2],
     scratch: Grown,
@@ -220,7 +251,7 @@ pub struct Runner {
     staging: Staging,
     pool: Arc<Pool>,
     next: usize,
-    cells_per_submission: f64,
+    pace: Arc<Pace>,
     /// Kernel time so far by the device's own clock, where it has one.
     pub kernel_time: Duration,
     /// The device's clock at the end of the last kernel.
@@ -250,7 +281,7 @@ impl Slot {
 }
 
 impl Runner {
-    pub fn new(device: &Device, staging: Staging) -> Runner {
+    pub fn new(device: &Device, staging: Staging, pace: Arc<Pace>) -> Runner {
         Runner {
             slots: [Slot::new(device), Slot::new(device)],
             // Jobs run one after another, so that one is enough.
@@ -259,7 +290,7 @@ impl Runner {
             staging,
             pool: Arc::default(),
             next: 0,
-            cells_per_submission: FIRST_CELLS,
+            pace,
             kernel_time: Duration::ZERO,
             last_tick: 0,
             last_finish: Instant::now(),
@@ -268,7 +299,7 @@ impl Runner {
 
     /// Cells that a job should have.
     pub fn cells(&self) -> u64 {
-        self.cells_per_submission as u64
+        self.pace.cells()
     }
 
     /// Starts a job. At most one other may be under way, the one begun before.
@@ -323,7 +354,7 @@ impl Runner {
         }
         let (mut recorded, mut submitted) = (0, 0);
         for (number, dispatch) in job.dispatches.iter().enumerate() {
-            let much = recorded > 0 && (recorded + dispatch.cells) as f64 > 2.0 * self.cells_per_submission;
+            let much = recorded > 0 && recorded + dispatch.cells > 2 * self.pace.cells();
             if much || number - submitted == MOST_DISPATCHES {
                 device.queue.submit([encoder.finish()]);
                 encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -414,14 +445,8 @@ impl Runner {
     fn learn(&mut self, cells: u64, begun: Instant, kernel_time: Option<Duration>) {
         let now = Instant::now();
         let wall = now.duration_since(begun.max(self.last_finish));
-        let seconds = kernel_time.unwrap_or(wall).as_secs_f64().max(1e-4);
         self.last_finish = now;
-        if cells as f64 >= LEAST_CELLS / 2.0 {
-            let wanted = cells as f64 / seconds * SUBMISSION.as_secs_f64();
-            // At most fourfold at once: one quick job proves little.
-            let wanted = wanted.min(4.0 * self.cells_per_submission);
-            self.cells_per_submission = wanted.clamp(LEAST_CELLS, MOST_CELLS);
-        }
+        self.pace.learn(cells, kernel_time.unwrap_or(wall));
     }
 }
 
@@ -479,6 +504,27 @@ mod tests {
                 assert_eq!(seen.len() as u32, slots + strips, "{strips} strips from {first}");
             }
         }
+    }
+
+    #[test]
+    fn the_pace_follows_what_jobs_took() {
+        let pace = Pace::default();
+        let ms = Duration::from_millis;
+        pace.learn(FIRST_CELLS, ms(1));
+        assert_eq!(pace.cells(), 4 * FIRST_CELLS, "at most fourfold");
+        // Others that began with as many know no better.
+        pace.learn(FIRST_CELLS, ms(1));
+        assert_eq!(pace.cells(), 4 * FIRST_CELLS);
+        pace.learn(4 * FIRST_CELLS, ms(50));
+        assert_eq!(pace.cells(), 8 * FIRST_CELLS);
+        pace.learn(FIRST_CELLS, ms(90));
+        assert_eq!(pace.cells(), 8 * FIRST_CELLS, "a small one, quick enough");
+        pace.learn(8 * FIRST_CELLS, ms(400));
+        assert_eq!(pace.cells(), 2 * FIRST_CELLS, "too long");
+        pace.learn(2 * FIRST_CELLS, ms(1_000_000));
+        assert_eq!(pace.cells(), LEAST_CELLS);
+        pace.learn(1 << 42, ms(1));
+        assert_eq!(pace.cells(), MOST_CELLS);
     }
 
     #[test]
