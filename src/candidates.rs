@@ -21,8 +21,6 @@ use crate::bounds::longest_span;
 pub const CHUNK: u32 = 4096;
 /// The same where there are very many: longer ones warm up less often, and fewer would leave a device idle at the end.
 const MOST_CHUNK: u32 = 1 << 14;
-/// So many chunks are enough: with fewer a device waits for the last ones (docs/ideas.md).
-const ENOUGH_CHUNKS: u64 = 1 << 17;
 /// A chunk owns at least this many times the columns that it warms up over.
 const CHUNK_PER_WARM_UP: u32 = 8;
 /// Stretches are at least so many times as long as warm-ups. (A query is no longer than its warm-up: one of several
@@ -60,15 +58,16 @@ impl Layout {
     }
 }
 
-/// Columns that each chunk should own at least where so many records, the first of all, meet their targets.
-pub fn chunk_for(batch: &Batch, layout: &Layout, records: usize) -> u32 {
+/// Columns that each chunk should own at least where so many records, the first of all, meet their targets, and so many
+/// sweeps are enough ([`crate::engine::Engine::enough_sweeps`]).
+pub fn chunk_for(batch: &Batch, layout: &Layout, records: usize, enough: u64) -> u32 {
     let Batch { targets, .. } = batch;
     let met = match layout.paired {
         Some(first) => targets.start(first as usize + records) - targets.start(first as usize),
         None => targets.codes().len() * records,
     };
     let columns = met as u64 * u64::from(layout.strands);
-    (columns / ENOUGH_CHUNKS).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32
+    (columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32
 }
 
 /// All pairs of `record` that can hold an alignment of at least `min_score`, in the order strand,

@@ -121,6 +121,12 @@ pub trait Engine: Send {
     /// a score of 0 where nothing scores.
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError>;
 
+    /// So many sweeps at a time keep the engine busy: with more, shorter ones it has more columns to warm up over. It
+    /// should be asked where sweeps serve several pairs, and the engine scores those so ([`crate::batch::sweeps`]).
+    fn enough_sweeps(&self) -> u64 {
+        u64::MAX
+    }
+
     /// The directions of each window, at least inside its band.
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError>;
 

@@ -231,7 +231,7 @@ fn score_everything(
     if unscored.is_empty() {
         return Ok(());
     }
-    let chunk = candidates::chunk_for(batch, layout, unscored.len());
+    let chunk = candidates::chunk_for(batch, layout, unscored.len(), engine.enough_sweeps());
     let met = |search: &&mut Search| {
         let most = Most::of(scope, search.record);
         let pairs = candidates::pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();

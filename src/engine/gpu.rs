@@ -48,6 +48,8 @@ use wgpu::BufferUsages;
 const SPANNED: usize = 1 << 13;
 /// Edge values of a job, at most: 512 MiB.
 const JOB_EDGES: u64 = 1 << 26;
+/// With fewer sweeps a device waits too long for the last ones (docs/ideas.md).
+const ENOUGH_SWEEPS: u64 = 1 << 16;
 /// Keys of the counting sort by columns.
 const COLS_CLASSES: u32 = 1 << 12;
 const COLS_PER_CLASS: u32 = 8;
@@ -308,6 +310,10 @@ fn longest_first(tasks: Vec<Task>) -> Vec<Task> {
 impl Engine for Gpu {
     fn describe(&self) -> String {
         format!("GPU {}", self.card.name())
+    }
+
+    fn enough_sweeps(&self) -> u64 {
+        ENOUGH_SWEEPS
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {

@@ -14,9 +14,9 @@ use std::time::Instant;
 
 /// Queries of a batch, at most: with twice as many a GPU is hardly faster.
 const MOST_QUERIES: usize = 1 << 15;
-/// Residues and chunks of the batches at all workers, at most: like the number of queries, they bound the memory.
+/// Residues and stretches of the batches at all workers, at most: like the number of queries, they bound the memory.
 const ALL_RESIDUES: usize = 1 << 27;
-const ALL_CHUNKS: u64 = 1 << 21;
+const ALL_STRETCHES: u64 = 3 << 20;
 /// Warnings about single queries that are shown; the rest are counted.
 const SHOWN_WARNINGS: u64 = 5;
 
@@ -45,7 +45,7 @@ struct Load {
     /// Of the queries, in all orientations.
     residues: usize,
     cells: u64,
-    chunks: u64,
+    stretches: u64,
 }
 
 impl Load {
@@ -53,7 +53,7 @@ impl Load {
         self.queries >= enough.queries
             || self.residues >= enough.residues
             || self.cells >= enough.cells
-            || self.chunks >= enough.chunks
+            || self.stretches >= enough.stretches
     }
 }
 
@@ -127,7 +127,7 @@ impl Run<'_> {
                 load.queries += 1;
                 load.residues += len * self.strands as usize;
                 load.cells += len as u64 * columns;
-                load.chunks += columns / u64::from(STRETCH) + u64::from(self.strands);
+                load.stretches += columns / u64::from(STRETCH) + u64::from(self.strands);
                 count.taken += 1;
             }
             queries.take(load.queries - taken, &mut batch.records, &mut batch.queries);
@@ -144,7 +144,7 @@ impl Run<'_> {
             Some(queries) => (queries, u64::MAX),
             None => (MOST_QUERIES.min(crew.queries / workers), self.cells.load(Ordering::Relaxed)),
         };
-        Load { queries, residues: ALL_RESIDUES / workers, cells, chunks: ALL_CHUNKS / workers as u64 }
+        Load { queries, residues: ALL_RESIDUES / workers, cells, stretches: ALL_STRETCHES / workers as u64 }
     }
 
     /// Columns of all strands that a query of `len` letters at this place among all is scored against, about.
