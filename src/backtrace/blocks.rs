@@ -12,11 +12,13 @@ use std::ops::Range;
 /// How long alignments are cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Cuts {
+    /// Side of the largest window that is not cut at all.
+    pub whole: u32,
     /// Least side of the blocks that others are cut into; a multiple of [`BLOCK_ROWS`].
     pub side: u32,
     /// Side of the largest block whose directions are kept; a multiple of the least.
-    pub whole: u32,
-    /// Bytes that the edges between blocks should take, of all alignments side by side: sides grow up to `whole` for it.
+    pub largest: u32,
+    /// Bytes that the edges between blocks should take, of all alignments side by side: sides grow up to `largest` for it.
     pub beside: u64,
     /// Bytes that the edges of one alignment may take, by which larger ones are cut in several stages.
     pub edges: u64,
@@ -25,20 +27,21 @@ pub struct Cuts {
 }
 
 impl Cuts {
-    /// As it suits an engine. A block's directions take half its square: 2 MiB at most. Edges that would take more than
-    /// 1 GiB with the largest of these blocks are those of windows of more than about 370,000 x 370,000 cells.
+    /// As it suits an engine. A block's directions take half its square: 2 MiB at most, or 8 on a GPU. Edges that would take
+    /// more than 1 GiB with the largest of these blocks are those of windows of more than about 370,000 x 370,000 cells,
+    /// or 520,000 x 520,000.
     pub fn of(engine: &dyn Engine) -> Cuts {
         let (side, ahead) = engine.block_room();
-        Cuts { side, whole: 4 * BLOCK_ROWS, beside: 32 << 20, edges: 1 << 30, ahead }
+        Cuts { whole: 4 * BLOCK_ROWS, side, largest: 4 * side, beside: 32 << 20, edges: 1 << 30, ahead }
     }
 
     /// The side of the blocks that `block` is cut into, if it is: a multiple of the least, but less than that of
     /// `block`.
     fn side(&self, block: &Block) -> Option<u32> {
         let (rows, cols) = (block.rows.len() as u64, block.cols.len() as u64);
-        let (least, longest) = (u64::from(self.side), rows.max(cols));
+        let (least, longest) = (u64::from(self.side), longest(block));
         let fitting = |bytes: u64| edge_bytes(rows, cols, 1).div_ceil(bytes).next_multiple_of(least);
-        let wanted = fitting(self.beside).min(u64::from(self.whole)).max(fitting(self.edges));
+        let wanted = fitting(self.beside).min(u64::from(self.largest)).max(fitting(self.edges));
         let halving = longest.div_ceil(2).next_multiple_of(least);
         (longest > u64::from(self.whole)).then(|| wanted.min(halving) as u32)
     }
@@ -60,6 +63,10 @@ impl Cuts {
         let parts = lattice.parts_before(walk.rows, walk.cols).take_while(fits);
         parts.map(|part| (part.clone(), lattice.entering(&part))).collect()
     }
+}
+
+fn longest(block: &Block) -> u64 {
+    block.rows.len().max(block.cols.len()) as u64
 }
 
 /// Bytes of the edges between blocks of this side.
@@ -90,7 +97,7 @@ pub fn align_in_blocks(
         let (group, behind) = rest.split_at(rest.iter().take_while(fits).count().max(1));
         let mut walks: Vec<Walk> = group.iter().map(|wanted| Walk::new(&wanted.window)).collect();
         match side {
-            Some(side) if side <= cuts.whole => {
+            Some(side) if side <= cuts.largest => {
                 let windows: Vec<Window> = group.iter().map(|wanted| wanted.window).collect();
                 let lattices = engine.sweep_lattices(batch, &windows, side)?;
                 walk_side_by_side(engine, batch, cuts, &lattices, &mut walks)?;
@@ -154,7 +161,7 @@ fn walk_through(
     while !walk.done && walk.rows > block.rows.start && walk.cols > block.cols.start {
         let parts = Cuts::ahead(&lattice, walk, cuts.ahead);
         match &parts[..] {
-            [(part, edges), ..] if cuts.side(part).is_some() => {
+            [(part, edges), ..] if longest(part) > u64::from(cuts.largest) => {
                 walk_through(engine, batch, cuts, (part, edges), walk)?;
             }
             parts => walk_alone(engine, batch, parts, walk)?,
@@ -243,7 +250,11 @@ mod tests {
         assert_eq!(side(default, 5_000_000, 5_000_000), Some(372_736));
         assert_eq!(side(default, 372_736, 372_736), Some(2560));
         assert_eq!(side(default, 2560, 2560), Some(512));
-        let cuts = Cuts { side: 512, whole: 512, beside: 1 << 30, edges: 1, ahead: 1 };
+        let larger = Cuts { side: 1024, largest: 4096, ..default };
+        assert_eq!(side(larger, 2048, 2048), None);
+        assert_eq!(side(larger, 2049, 3), Some(1024));
+        assert_eq!(side(larger, 100_000, 100_000), Some(4096));
+        let cuts = Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 30, edges: 1, ahead: 1 };
         assert_eq!(side(cuts, 1025, 3), Some(1024), "less than the whole");
         assert_eq!(side(cuts, 1024, 3), Some(512));
     }
@@ -296,7 +307,7 @@ mod tests {
         // A block takes 139,264 bytes, the last one of a window 78,848.
         for (ahead, most) in [(1 << 30, 18), (600_000, 6), (300_000, 3), (1, 1)] {
             let mut engine = Noting(Vec::new());
-            let cuts = Cuts { side: 512, whole: 512, beside: 1 << 30, edges: 1 << 30, ahead };
+            let cuts = Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 30, edges: 1 << 30, ahead };
             let found = align_in_blocks(&mut engine, &batch, &wanted, cuts).unwrap();
             assert!(found.iter().all(|found| found.cigar[..] == [(1300, Op::Match)]));
             let blocks: usize = engine.0.iter().map(|(blocks, _)| blocks).sum();

@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use strip::{Fill, Rectangle, Sweep};
 use trace::{Shape, Trace};
 
-/// Times that a thread takes something to score, at least, so that all end at about the same time.
-const LOADS: usize = 4;
+/// The widest vectors of 16 threads, four times. (Not those that there are: so each machine does the same work.)
+const ENOUGH_SWEEPS: u64 = 1 << 12;
 /// Groups of pairs that a thread takes in one go.
 const GROUPS: usize = 16;
 /// Queries of more rows are scored strip by strip: the lanes' columns would not stay in the cache.
@@ -94,7 +94,7 @@ impl Engine for Cpu {
     }
 
     fn enough_sweeps(&self) -> u64 {
-        (LOADS * self.set.lanes(Width::W8.bytes()) * rayon::current_num_threads()) as u64
+        ENOUGH_SWEEPS
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -104,7 +104,7 @@ impl Engine for Cpu {
         let scorer = Scorer { set: self.set, batch, sweeps: &sweeps, trials: &trials };
         let lanes = self.set.lanes(Width::W8.bytes());
         // Few pairs are spread over all threads.
-        let share = order.len().div_ceil(LOADS * rayon::current_num_threads()).next_multiple_of(lanes);
+        let share = order.len().div_ceil(4 * rayon::current_num_threads()).next_multiple_of(lanes);
         let some = order.par_chunks(share.clamp(lanes, GROUPS * lanes));
         let scored: Vec<Vec<Hit>> = some.map(|some| scorer.score(some)).collect();
         let mut scored = scored.into_iter().flatten();
