@@ -1,5 +1,5 @@
-// Score: the best cell of each task. Within a lane a later column must be strictly better, so the
-// first of equals stays; the lanes are compared at the end.
+// Score: the best cell of each task, or of each stretch of it. Within a lane a later column must be strictly better, so
+// the first of equals stays; the lanes are compared at the end, and where a stretch ends.
 
 //!slot bindings
 // For each task, or each stretch that it has: score, query row, column of its best cell, counted from the tile's first
@@ -83,6 +83,11 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
             if (lane == 0u && task.stored != 0u && task.own < border && border < task.cols) {
                 leave_result(task, border - 1u, chosen, 0);
             }
+//!if SHUFFLE
+//!else
+            // Where there is no further turn the lanes would compare the next ones at once.
+            workgroupBarrier();
+//!end
         }
 //!end
 //!slot column

@@ -148,7 +148,8 @@ impl Pair {
     /// lies in a stretch of its own.
     fn goes_on_from(&self, before: &Pair) -> bool {
         let same_sweep = (self.query, self.target, self.start) == (before.query, before.target, before.start);
-        let lie_in_stretches = [before, self].iter().all(|pair| pair.end - pair.own <= STRETCH);
+        let lie_in_stretches =
+            [before, self].iter().all(|pair| pair.own < pair.end && pair.end - pair.own <= STRETCH);
         same_sweep
             && self.own == before.end
             && (self.own - self.start).is_multiple_of(STRETCH)
@@ -251,6 +252,8 @@ mod tests {
         assert_eq!(lengths(&[first, pair(100, 101 + STRETCH, 200 + STRETCH)]), [1, 1], "a gap between");
         let inside = [pair(100, 100, 300), pair(100, 300, 400)];
         assert_eq!(lengths(&inside), [1, 1], "two in one stretch");
+        let none = pair(100, 100, 100);
+        assert_eq!(lengths(&[none, none, Pair { end: 101, ..none }]), [1, 1, 1], "nothing is owned");
         let longer = Pair { end: 101 + 2 * STRETCH, ..second };
         assert_eq!(lengths(&[first, longer, last]), [1, 1, 1], "one in two stretches");
         assert_eq!(swept(&[first, second, last]), pair(100, 350, 101 + 2 * STRETCH));

@@ -36,8 +36,8 @@ impl Rules {
     }
 }
 
-/// Regions of the queries that are searched in full behind a filter, at a time: what bounds their memory.
-const WHOLE_REGIONS: usize = 1 << 18;
+/// Pairs of the queries that are searched in full behind a filter, at a time: what bounds their memory.
+const WHOLE_PAIRS: usize = 1 << 18;
 
 /// What hits are looked for in.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
     let unknown: Vec<(u32, Source)> = unknown.map(|search| (search.record, Source::All)).collect();
     effort.whole += unknown.len() as u64;
     let columns = scope.batch.targets.codes().len() * scope.layout.strands as usize;
-    let at_a_time = WHOLE_REGIONS / (columns / STRETCH as usize + scope.batch.targets.len() + 1);
+    let at_a_time = WHOLE_PAIRS / (columns / STRETCH as usize + scope.batch.targets.len() + 1);
     for some in unknown.chunks(at_a_time.max(1)) {
         let mut whole = open(scope, some)?;
         finish(engine, scope, &mut whole, effort)?;
@@ -390,10 +390,11 @@ impl Search {
 
     fn accept(&mut self, alignment: Alignment, scope: &Scope) {
         let Scope { batch, rules, .. } = scope;
-        let threshold = self.found.threshold;
+        let query = batch.query(scope.layout.query(self.record, alignment.strand));
+        let span = longest_span(query, self.found.threshold, &batch.scoring);
         let regions = std::mem::take(&mut self.regions);
         self.regions =
-            regions.into_iter().flat_map(|region| region.without(&alignment, batch, threshold)).collect();
+            regions.into_iter().flat_map(|region| region.without(&alignment, batch, span)).collect();
         self.found.alignments.push(alignment);
         if self.found.alignments.len() == 2 {
             self.found.second = Some(self.found.alignments[1].score);
@@ -475,20 +476,15 @@ impl Region {
         Ok(())
     }
 
-    /// What is left of the region for hits of at least `threshold` once `alignment` has taken its target interval.
-    fn without(
-        mut self,
-        alignment: &Alignment,
-        batch: &Batch,
-        threshold: i32,
-    ) -> impl Iterator<Item = Region> {
+    /// What is left of the region once `alignment` has taken its target interval, for hits that span at most `span`
+    /// columns.
+    fn without(mut self, alignment: &Alignment, batch: &Batch, span: u32) -> impl Iterator<Item = Region> {
         let (taken_start, taken_end) = (alignment.target_start, alignment.target_end);
         let same_line = self.strand == alignment.strand && self.pair.target == alignment.target;
         if !same_line || self.pair.end <= taken_start {
             return [Some(self), None].into_iter().flatten();
         }
         // A sweep may begin far before the stretch.
-        let span = longest_span(batch.query(self.pair.query), threshold, &batch.scoring);
         self.pair.start = self.pair.start.max(self.pair.own.saturating_sub(span));
         let Pair { start, own, end, .. } = self.pair;
         if taken_end <= start {

@@ -20,7 +20,8 @@ use swalign::batch::{Batch, Pair, Sequences};
 use swalign::candidates::{self, CHUNK, Layout};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::engine::{Engine, Window};
+use swalign::engine::{Block, Directions, Edges, Engine, Window};
+use swalign::error::EngineError;
 use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::scoring::Scoring;
 
@@ -104,6 +105,35 @@ struct Case {
     min_score: i32,
 }
 
+/// An engine for which one sweep is enough, so that chunks are as long as they may be.
+struct LongSweeps(Cpu);
+
+impl Engine for LongSweeps {
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+
+    fn enough_sweeps(&self) -> u64 {
+        1
+    }
+
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.0.score(batch, pairs)
+    }
+
+    fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
+        self.0.fill(batch, windows)
+    }
+
+    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
+        self.0.sweep(batch, block, edges)
+    }
+
+    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
+        self.0.fill_blocks(batch, blocks)
+    }
+}
+
 /// Queries of a case, and so its targets.
 const RECORDS: usize = 3;
 
@@ -181,7 +211,10 @@ impl Case {
 
     fn find(&self, rules: &Rules) -> Vec<swalign::alignment::Found> {
         let scope = Scope { batch: &self.batch, layout: self.layout, rules: *rules, filter: None };
-        hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap()
+        let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
+        let long = hits::find(&mut LongSweeps(Cpu::new()), &scope, &mut Effort::default()).unwrap();
+        assert_eq!(found, long, "chunks of any length give the same hits");
+        found
     }
 }
 

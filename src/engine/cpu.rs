@@ -23,7 +23,7 @@ use trace::{Shape, Trace};
 
 /// The widest vectors of 16 threads, four times. (Not those that there are: so each machine does the same work.)
 const ENOUGH_SWEEPS: u64 = 1 << 12;
-/// Groups of pairs that a thread takes in one go.
+/// Groups of sweeps that a thread takes in one go.
 const GROUPS: usize = 16;
 /// Queries of more rows are scored strip by strip: the lanes' columns would not stay in the cache.
 const MOST_ROWS: usize = 1 << 13;

@@ -1,6 +1,6 @@
 //! The GPU engine: the recurrence in WGSL kernels, through wgpu.
 //!
-//! A query that fits one tile takes one task a pair; several short ones share a workgroup. Longer
+//! A query that fits one tile takes one task a sweep, most often of one pair; several short ones share a workgroup. Longer
 //! queries are cut into strips of rows and their targets into runs of columns; the tiles of such a
 //! grid run in waves along its anti-diagonals, and hand H, E and F on through edge buffers. Where few
 //! tiles stand side by side, whole strips run at once and wait for each other, as links of a chain.

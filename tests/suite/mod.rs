@@ -493,5 +493,8 @@ pub fn empty_pairs_agree(engine: &mut dyn Engine) {
         })
         .collect();
     scores_agree(engine, &batch, &pairs, "empty");
+    // One that owns nothing, beside one that goes on from it.
+    let none = Pair { query: 1, target: 1, start: 0, own: 0, end: 0 };
+    scores_agree(engine, &batch, &[none, Pair { end: 3, ..none }, none], "nothing is owned");
     assert!(engine.score(&batch, &[]).unwrap().is_empty());
 }

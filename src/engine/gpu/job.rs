@@ -228,15 +228,17 @@ impl Pace {
     }
 
     /// Takes into account that so many cells took so long. At most four times as many are tried next: one quick job
-    /// proves little; and that a small one is quick says nothing against larger ones.
+    /// proves little. Nor does one prove that larger ones are slow, for which it was too small to fill the device; but
+    /// of its kind, no more than four times what is wanted should come.
     fn learn(&self, cells: u64, took: Duration) {
         if cells < LEAST_CELLS / 2 {
             return;
         }
         let fitting = (cells as f64 * SUBMISSION.as_secs_f64() / took.as_secs_f64().max(1e-4)) as u64;
-        let next = |pace: u64| match took > SUBMISSION {
-            true => fitting,
-            false => pace.max(fitting.min(4 * cells)),
+        let next = |pace: u64| match fitting >= pace {
+            true => pace.max(fitting.min(4 * cells)),
+            false if took >= SUBMISSION / 4 => fitting,
+            false => pace.min(4 * fitting),
         };
         let learned = |pace: u64| Some(next(pace).clamp(LEAST_CELLS, MOST_CELLS));
         let _ = self.0.fetch_update(Relaxed, Relaxed, learned);
@@ -517,11 +519,15 @@ mod tests {
         assert_eq!(pace.cells(), 4 * FIRST_CELLS);
         pace.learn(4 * FIRST_CELLS, ms(50));
         assert_eq!(pace.cells(), 8 * FIRST_CELLS);
-        pace.learn(FIRST_CELLS, ms(90));
+        pace.learn(FIRST_CELLS, ms(20));
         assert_eq!(pace.cells(), 8 * FIRST_CELLS, "a small one, quick enough");
+        pace.learn(FIRST_CELLS / 4, ms(20));
+        assert_eq!(pace.cells(), 5 * FIRST_CELLS, "a smaller one: four times what would fit");
         pace.learn(8 * FIRST_CELLS, ms(400));
         assert_eq!(pace.cells(), 2 * FIRST_CELLS, "too long");
-        pace.learn(2 * FIRST_CELLS, ms(1_000_000));
+        pace.learn(FIRST_CELLS / 4, ms(50));
+        assert_eq!(pace.cells(), FIRST_CELLS / 2, "long for so few");
+        pace.learn(FIRST_CELLS, ms(1_000_000));
         assert_eq!(pace.cells(), LEAST_CELLS);
         pace.learn(1 << 42, ms(1));
         assert_eq!(pace.cells(), MOST_CELLS);

@@ -1,4 +1,4 @@
-//! Scores: one task a pair where the query fits a tile, grids of tiles in waves where it does not.
+//! Scores: one task a sweep where the query fits a tile, grids of tiles in waves where it does not.
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
@@ -108,7 +108,9 @@ impl Tiles<'_> {
             if count > 0 {
                 let mut tasks = Vec::with_capacity(count.next_multiple_of(TASK_ALIGNMENT));
                 parts().for_each(|part| tasks.extend_from_slice(part));
-                job.push(dispatch(*variant, tasks, self.subgroup));
+                let in_stretches = tasks.iter().any(|task| task.stored != 0);
+                let variant = if in_stretches { variant.in_stretches() } else { *variant };
+                job.push(dispatch(variant, tasks, self.subgroup));
             }
         }
         job
@@ -132,8 +134,6 @@ fn next_range(grains: &[u64], done: &mut usize, pairs: usize, cells: u64) -> Opt
 
 /// A dispatch of `tasks`; where enough of them have one query, its workgroups share a profile.
 fn dispatch(variant: Variant, tasks: Vec<Task>, subgroup: Option<u32>) -> Dispatch {
-    let in_stretches = !variant.edges && tasks.iter().any(|task| task.stored != 0);
-    let variant = if in_stretches { variant.in_stretches() } else { variant };
     if let Some(sharing) = variant.sharing(subgroup) {
         let pad = sharing.capacity() - variant.capacity();
         let grouped = grouped(&tasks, sharing.pairs() as usize, pad);
