@@ -5,6 +5,7 @@
 
 pub mod cpu;
 pub(crate) mod directions;
+mod edge_room;
 pub mod gpu;
 mod guarded;
 mod lattice;
@@ -12,6 +13,7 @@ mod paths;
 pub mod plain;
 
 pub use directions::{Cells, Directions, Source, Tile};
+pub use edge_room::EdgeRoom;
 pub use guarded::Guarded;
 pub use lattice::Lattice;
 pub use paths::{Leg, Paths, Stand};
@@ -21,6 +23,7 @@ use crate::batch::{Batch, Pair};
 use crate::bounds::Band;
 use crate::error::EngineError;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The part of the matrix in which the path of one hit lies: query rows `0..query_end` and target
 /// columns `start..target_end`, the path ending in the last cell and staying inside `band`.
@@ -164,6 +167,11 @@ pub trait Engine: Send {
     /// should have at a time.
     fn block_room(&self) -> (u32, u64) {
         (BLOCK_ROWS, 16 << 20)
+    }
+
+    /// What those wait for who want lattices, where many may want some at a time.
+    fn edge_room(&self) -> Option<Arc<EdgeRoom>> {
+        None
     }
 
     /// Sweeps all of `block` that its window's band crosses, without directions, and leaves the edges

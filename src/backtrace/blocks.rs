@@ -18,9 +18,11 @@ pub struct Cuts {
     pub side: u32,
     /// Side of the largest block whose directions are kept; a multiple of the least.
     pub largest: u32,
-    /// Bytes that the edges between blocks should take, of all alignments side by side: sides grow up to `largest` for it.
+    /// Bytes that the edges between blocks should take, of all alignments side by side: sides grow up to `whole` for it.
     pub beside: u64,
-    /// Bytes that the edges of one alignment may take, by which larger ones are cut in several stages.
+    /// Bytes that those of one alignment should take: sides grow up to `largest` for it.
+    pub alone: u64,
+    /// Bytes that they may take, by which larger ones are cut in several stages.
     pub edges: u64,
     /// Bytes of directions that are filled at once, where those of one block are not more.
     pub ahead: u64,
@@ -28,11 +30,19 @@ pub struct Cuts {
 
 impl Cuts {
     /// As it suits an engine. A block's directions take half its square: 2 MiB at most, or 8 on a GPU. Edges that would take
-    /// more than 1 GiB with the largest of these blocks are those of windows of more than about 370,000 x 370,000 cells,
-    /// or 520,000 x 520,000.
+    /// more than 192 MiB with the largest of these blocks are those of windows of more than about 160,000 x 160,000 cells,
+    /// or 227,000 x 227,000.
     pub fn of(engine: &dyn Engine) -> Cuts {
         let (side, ahead) = engine.block_room();
-        Cuts { whole: 4 * BLOCK_ROWS, side, largest: 4 * side, beside: 32 << 20, edges: 1 << 30, ahead }
+        Cuts {
+            whole: 4 * BLOCK_ROWS,
+            side,
+            largest: 4 * side,
+            beside: 32 << 20,
+            alone: 96 << 20,
+            edges: 192 << 20,
+            ahead,
+        }
     }
 
     /// The side of the blocks that `block` is cut into, if it is: a multiple of the least, but less than that of
@@ -41,7 +51,9 @@ impl Cuts {
         let (rows, cols) = (block.rows.len() as u64, block.cols.len() as u64);
         let (least, longest) = (u64::from(self.side), longest(block));
         let fitting = |bytes: u64| edge_bytes(rows, cols, 1).div_ceil(bytes).next_multiple_of(least);
-        let wanted = fitting(self.beside).min(u64::from(self.largest)).max(fitting(self.edges));
+        let [whole, largest] = [self.whole, self.largest].map(u64::from);
+        let wanted = fitting(self.beside).min(whole).max(fitting(self.alone)).min(largest);
+        let wanted = wanted.max(fitting(self.edges));
         let halving = longest.div_ceil(2).next_multiple_of(least);
         (longest > u64::from(self.whole)).then(|| wanted.min(halving) as u32)
     }
@@ -88,13 +100,17 @@ pub fn align_in_blocks(
     let mut rest = wanted;
     while let Some(first) = rest.first() {
         let side = cuts.side_of(&first.window);
+        let bytes_of = |wanted: &Wanted| {
+            let (rows, cols) = (wanted.window.query_end, wanted.window.cols());
+            edge_bytes(rows.into(), cols.into(), side.unwrap_or(cuts.side))
+        };
         let mut bytes = 0;
         let fits = |next: &&Wanted| {
-            let (rows, cols) = (next.window.query_end, next.window.cols());
-            bytes += edge_bytes(rows.into(), cols.into(), side.unwrap_or(cuts.side));
+            bytes += bytes_of(next);
             bytes <= cuts.beside && cuts.side_of(&next.window) == side
         };
         let (group, behind) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+        let _taken = engine.edge_room().map(|room| room.take(group.iter().map(bytes_of).sum()));
         let mut walks: Vec<Walk> = group.iter().map(|wanted| Walk::new(&wanted.window)).collect();
         match side {
             Some(side) if side <= cuts.largest => {
@@ -246,15 +262,21 @@ mod tests {
         assert_eq!(side(default, 30_000, 30_000), Some(512));
         assert_eq!(side(default, 40_000, 40_000), Some(1024));
         assert_eq!(side(default, 100_000, 100_000), Some(2048));
-        // 16 * 5e6 * 5e6 / 2^30 = 372,529, and 728 times 512 is 372,736; 16 * 372,736^2 / 2^30 = 2,071.
-        assert_eq!(side(default, 5_000_000, 5_000_000), Some(372_736));
-        assert_eq!(side(default, 372_736, 372_736), Some(2560));
+        // 16 * 5e6 * 5e6 / (192 * 2^20) = 1,986,821, and 3881 times 512 is 1,987,072; 160,000 would need 2035, 161,000 2061.
+        assert_eq!(side(default, 5_000_000, 5_000_000), Some(1_987_072));
+        assert_eq!(side(default, 160_000, 160_000), Some(2048));
+        assert_eq!(side(default, 161_000, 161_000), Some(2560));
         assert_eq!(side(default, 2560, 2560), Some(512));
         let larger = Cuts { side: 1024, largest: 4096, ..default };
         assert_eq!(side(larger, 2048, 2048), None);
         assert_eq!(side(larger, 2049, 3), Some(1024));
-        assert_eq!(side(larger, 100_000, 100_000), Some(4096));
-        let cuts = Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 30, edges: 1, ahead: 1 };
+        // 16 * 100,000^2 / (96 * 2^20) = 1590, 16 * 150,000^2 / (96 * 2^20) = 3577, and 228,000 would need 4132.
+        assert_eq!(side(larger, 100_000, 100_000), Some(2048));
+        assert_eq!(side(larger, 150_000, 150_000), Some(4096));
+        assert_eq!(side(larger, 227_000, 227_000), Some(4096));
+        assert_eq!(side(larger, 228_000, 228_000), Some(5120));
+        let cuts =
+            Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 30, alone: 1 << 30, edges: 1, ahead: 1 };
         assert_eq!(side(cuts, 1025, 3), Some(1024), "less than the whole");
         assert_eq!(side(cuts, 1024, 3), Some(512));
     }
@@ -307,7 +329,15 @@ mod tests {
         // A block takes 139,264 bytes, the last one of a window 78,848.
         for (ahead, most) in [(1 << 30, 18), (600_000, 6), (300_000, 3), (1, 1)] {
             let mut engine = Noting(Vec::new());
-            let cuts = Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 30, edges: 1 << 30, ahead };
+            let cuts = Cuts {
+                whole: 512,
+                side: 512,
+                largest: 512,
+                beside: 1 << 30,
+                alone: 1 << 30,
+                edges: 1 << 30,
+                ahead,
+            };
             let found = align_in_blocks(&mut engine, &batch, &wanted, cuts).unwrap();
             assert!(found.iter().all(|found| found.cigar[..] == [(1300, Op::Match)]));
             let blocks: usize = engine.0.iter().map(|(blocks, _)| blocks).sum();

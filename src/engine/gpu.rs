@@ -26,7 +26,9 @@ pub use device::{AdapterEntry, card_is_granted, list};
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
 use crate::engine::cpu::Cpu;
-use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Leg, Paths, Stand, Window};
+use crate::engine::{
+    BLOCK_ROWS, Block, Directions, EdgeRoom, Edges, Engine, Lattice, Leg, Paths, Stand, Window,
+};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use buffers::Grown;
@@ -35,6 +37,7 @@ use job::{Answer, Inputs, Job, Pace, Pending, Runner};
 use layout::{Letters, Task};
 use pipeline::Pipelines;
 use rayon::prelude::*;
+use readback::Pool;
 use resident::{Held, Resident};
 use shader::Scores;
 use std::ops::Range;
@@ -50,6 +53,9 @@ const SPANNED: usize = 1 << 13;
 const JOB_EDGES: u64 = 1 << 26;
 /// With fewer sweeps a device waits too long for the last ones (docs/ideas.md).
 const ENOUGH_SWEEPS: u64 = 1 << 16;
+/// Bytes of the edges of lattices that all engines of a card may have at a time; they may lie in three places while they
+/// come from the device.
+const EDGE_BYTES: u64 = 192 << 20;
 /// Keys of the counting sort by columns.
 const COLS_CLASSES: u32 = 1 << 12;
 const COLS_PER_CLASS: u32 = 8;
@@ -64,6 +70,9 @@ pub struct Card {
     /// Whether strips may be chained: until one has waited in vain.
     chains: AtomicBool,
     pace: Arc<Pace>,
+    /// Readback buffers that are not in use.
+    pool: Arc<Pool>,
+    edge_room: Arc<EdgeRoom>,
 }
 
 impl Card {
@@ -96,6 +105,8 @@ impl Card {
             kernels: scan::Kernels::default(),
             chains: AtomicBool::new(true),
             pace: Arc::default(),
+            pool: Arc::default(),
+            edge_room: Arc::new(EdgeRoom::new(EDGE_BYTES)),
         })
     }
 
@@ -191,7 +202,8 @@ impl Default for Tuning {
 
 impl Gpu {
     pub fn new(card: Arc<Card>) -> Gpu {
-        let runner = Runner::new(&card.device, card.staging.clone(), Arc::clone(&card.pace));
+        let runner =
+            Runner::new(&card.device, card.staging.clone(), (Arc::clone(&card.pool), Arc::clone(&card.pace)));
         let queries = Grown::new("queries", BufferUsages::STORAGE | BufferUsages::COPY_DST);
         Gpu { card, runner, queries: (queries, None), host: Cpu::new(), tuning: Tuning::default() }
     }
@@ -363,6 +375,10 @@ impl Engine for Gpu {
     fn block_room(&self) -> (u32, u64) {
         let limits = &self.card.device.limits;
         (2 * BLOCK_ROWS, limits.max_storage_buffer_binding_size.min(128 << 20))
+    }
+
+    fn edge_room(&self) -> Option<Arc<EdgeRoom>> {
+        Some(Arc::clone(&self.card.edge_room))
     }
 
     fn sweep_lattice(

@@ -2,8 +2,9 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
-use crate::engine::{Block, Directions, Edges, Engine, Lattice, Leg, Paths, Stand, Window};
+use crate::engine::{Block, Directions, EdgeRoom, Edges, Engine, Lattice, Leg, Paths, Stand, Window};
 use crate::error::EngineError;
+use std::sync::Arc;
 
 /// What an engine is to do with some items.
 type Work<'a, I, T> = &'a mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>;
@@ -141,6 +142,10 @@ impl Engine for Guarded {
 
     fn block_room(&self) -> (u32, u64) {
         self.engine.block_room()
+    }
+
+    fn edge_room(&self) -> Option<Arc<EdgeRoom>> {
+        self.engine.edge_room()
     }
 
     fn sweep_lattice(

@@ -292,7 +292,7 @@ pub fn dear_gaps_agree(engine: &mut dyn Engine) {
 
 /// Small blocks, whose edges and directions take so many bytes at once.
 fn cuts(edges: u64, ahead: u64) -> Cuts {
-    Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 20, edges, ahead }
+    Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 20, alone: 1 << 20, edges, ahead }
 }
 
 /// An alignment walked block by block is the one walked at once, also where blocks are cut in stages.

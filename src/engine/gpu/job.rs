@@ -283,14 +283,15 @@ impl Slot {
 }
 
 impl Runner {
-    pub fn new(device: &Device, staging: Staging, pace: Arc<Pace>) -> Runner {
+    /// With what all engines of a device share.
+    pub fn new(device: &Device, staging: Staging, (pool, pace): (Arc<Pool>, Arc<Pace>)) -> Runner {
         Runner {
             slots: [Slot::new(device), Slot::new(device)],
             // Jobs run one after another, so that one is enough.
             scratch: Grown::new("scratch", wgpu::BufferUsages::STORAGE),
             chain: Grown::new("chain", wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST),
             staging,
-            pool: Arc::default(),
+            pool,
             next: 0,
             pace,
             kernel_time: Duration::ZERO,

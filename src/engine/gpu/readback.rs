@@ -73,16 +73,20 @@ impl Arriving {
 #[derive(Default)]
 pub struct Pool(Mutex<Vec<wgpu::Buffer>>);
 
-/// Readback buffers that are kept for later.
-const POOLED: usize = 2;
+/// Bytes of readback buffers that are kept for later, at most.
+const POOLED: u64 = 256 << 20;
+/// A buffer is not taken for less than this part of it, nor for less than so many bytes: others may need it more.
+const LEAST_PART: u64 = 4;
+const SMALL: u64 = 1 << 20;
 
 impl Pool {
     /// A buffer of at least `bytes`, the smallest there is or a new one.
     pub fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
         if let Ok(mut free) = self.0.lock() {
-            let fitting = free.iter().enumerate().filter(|(_, buffer)| buffer.size() >= bytes);
+            let sizes = bytes..=(LEAST_PART * bytes).max(SMALL);
+            let fitting = free.iter().enumerate().filter(|(_, buffer)| sizes.contains(&buffer.size()));
             if let Some((place, _)) = fitting.min_by_key(|(_, buffer)| buffer.size()) {
-                return Ok(free.swap_remove(place));
+                return Ok(free.remove(place));
             }
         }
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
@@ -93,10 +97,10 @@ impl Pool {
     fn put(&self, buffer: wgpu::Buffer) {
         if let Ok(mut free) = self.0.lock() {
             free.push(buffer);
-            if free.len() > POOLED {
-                // The smallest is the least useful.
-                free.sort_by_key(|buffer| std::cmp::Reverse(buffer.size()));
-                free.truncate(POOLED);
+            // Those that have waited longest go first.
+            let mut bytes: u64 = free.iter().map(wgpu::Buffer::size).sum();
+            while bytes > POOLED {
+                bytes -= free.remove(0).size();
             }
         }
     }
