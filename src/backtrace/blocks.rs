@@ -39,7 +39,7 @@ impl Cuts {
             side,
             largest: 4 * side,
             beside: 32 << 20,
-            alone: 96 << 20,
+            alone: 48 << 20,
             edges: 192 << 20,
             ahead,
         }
@@ -270,9 +270,9 @@ mod tests {
         let larger = Cuts { side: 1024, largest: 4096, ..default };
         assert_eq!(side(larger, 2048, 2048), None);
         assert_eq!(side(larger, 2049, 3), Some(1024));
-        // 16 * 100,000^2 / (96 * 2^20) = 1590, 16 * 150,000^2 / (96 * 2^20) = 3577, and 228,000 would need 4132.
-        assert_eq!(side(larger, 100_000, 100_000), Some(2048));
-        assert_eq!(side(larger, 150_000, 150_000), Some(4096));
+        // 16 * 80,000^2 / (48 * 2^20) = 2035, 16 * 100,000^2 / (48 * 2^20) = 3179, and 228,000 would need 4132.
+        assert_eq!(side(larger, 80_000, 80_000), Some(2048));
+        assert_eq!(side(larger, 100_000, 100_000), Some(4096));
         assert_eq!(side(larger, 227_000, 227_000), Some(4096));
         assert_eq!(side(larger, 228_000, 228_000), Some(5120));
         let cuts =

@@ -53,7 +53,7 @@ const SPANNED: usize = 1 << 13;
 const JOB_EDGES: u64 = 1 << 26;
 /// With fewer sweeps a device waits too long for the last ones (docs/ideas.md).
 const ENOUGH_SWEEPS: u64 = 1 << 16;
-/// Bytes of the edges of lattices that all engines of a card may have at a time; they may lie in three places while they
+/// Bytes of the edges of lattices that all engines of a card may have at a time; they lie in two places while they
 /// come from the device.
 const EDGE_BYTES: u64 = 192 << 20;
 /// Keys of the counting sort by columns.

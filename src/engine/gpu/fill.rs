@@ -305,7 +305,7 @@ impl Gpu {
         };
         waves.into_dispatches(variant).for_each(|dispatch| job.push(dispatch));
         let answer = self.run(batch, &inputs, &job)?;
-        Ok(grid.left_behind(answer.leaving))
+        Ok(grid.left_behind(answer.leaving()))
     }
 
     /// Walks paths on through blocks, whose grids run side by side.

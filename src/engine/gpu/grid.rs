@@ -323,15 +323,14 @@ impl Grid {
     }
 
     /// The leaving edges, as read back.
-    pub fn left_behind(&self, read: Vec<EdgeValues>) -> Edges {
-        let mut read = read.into_iter();
-        let below = read.next().unwrap_or_default();
+    pub fn left_behind<'a>(&self, mut read: impl Iterator<Item = &'a [[i32; 2]]>) -> Edges {
+        let below = read.next().unwrap_or_default().to_vec();
         // Below a strip that is not full lie the rows behind the query.
         let full = self.rows.is_multiple_of(self.height);
         Edges {
             corner: 0,
             horizontal: if full { below } else { Vec::new() },
-            vertical: read.flatten().collect(),
+            vertical: read.flatten().copied().collect(),
         }
     }
 }

@@ -184,7 +184,15 @@ impl Chain {
 /// What a job gave.
 pub struct Answer {
     pub output: Output,
-    pub leaving: Vec<EdgeValues>,
+    /// Where the edge values lie that it was to leave, in bytes.
+    leaving: Vec<Range<usize>>,
+}
+
+impl Answer {
+    /// The edge values that it was to leave, in their order: they may be many, so they are read in place.
+    pub fn leaving(&self) -> impl Iterator<Item = &[[i32; 2]]> {
+        self.leaving.iter().map(|range| bytemuck::cast_slice(self.output.behind(range.clone())))
+    }
 }
 
 /// A job under way.
@@ -420,13 +428,13 @@ impl Runner {
         let (view, readback) = arriving.arrive(device)?;
         let edge_bytes: u64 = pending.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
         let times_at = (pending.output + edge_bytes).next_multiple_of(256);
-        let mut leaving = Vec::with_capacity(pending.leaving.len());
         let mut place = pending.output as usize;
-        for range in &pending.leaving {
-            let bytes = (range.end - range.start) as usize * 8;
-            leaving.push(bytemuck::pod_collect_to_vec(&view[place..place + bytes]));
-            place += bytes;
-        }
+        let placed = |range: &Range<u64>| {
+            let first = place;
+            place += (range.end - range.start) as usize * 8;
+            first..place
+        };
+        let leaving = pending.leaving.iter().map(placed).collect();
         let mut kernel_time = None;
         if let Some(tick) = device.tick {
             let times: Vec<u64> = bytemuck::pod_collect_to_vec(&view[times_at as usize..]);

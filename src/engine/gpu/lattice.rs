@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::engine::gpu::fill::residues_of;
 use crate::engine::gpu::grid::Grid;
-use crate::engine::gpu::job::{Chain, Dispatch, EdgeValues, Inputs, Job};
+use crate::engine::gpu::job::{Chain, Dispatch, Inputs, Job};
 use crate::engine::gpu::layout::{CHAIN_APART, Task};
 use crate::engine::gpu::score::gave_up;
 use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Variant};
@@ -63,16 +63,16 @@ impl Sweep {
     }
 
     /// Keeps what it left, as read back.
-    fn keep(&self, lattice: &mut Lattice, mut read: impl Iterator<Item = EdgeValues>) {
+    fn keep<'a>(&self, lattice: &mut Lattice, mut read: impl Iterator<Item = &'a [[i32; 2]]>) {
         let (band, side) = (&self.band, lattice.side());
         let [below, right] = self.left();
         for ((line, (first_col, _)), values) in (1..).zip(below).zip(read.by_ref()) {
             let row = band.rows.end.min(band.rows.start + line * side);
-            lattice.leave_below(row, band.cols.start + first_col, &values);
+            lattice.leave_below(row, band.cols.start + first_col, values);
         }
         for ((line, (first_strip, _)), values) in (1..).zip(right).zip(read) {
             let first_row = band.rows.start + self.grid.first_row(first_strip) as u32;
-            let values = self.grid.line_rows(first_strip, &values);
+            let values = self.grid.line_rows(first_strip, values);
             lattice.leave_right(first_row, band.cols.start + line * side, &values);
         }
     }
@@ -205,7 +205,7 @@ impl Gpu {
         if job.chain.is_some() && results.any(|(strip, result)| has_result(strip) && gave_up(result)) {
             return Ok(false);
         }
-        let mut read = answer.leaving.into_iter();
+        let mut read = answer.leaving();
         for (sweep, lattice) in sweeps.iter().zip(lattices) {
             let lines = sweep.left().iter().map(Vec::len).sum();
             sweep.keep(lattice, read.by_ref().take(lines));

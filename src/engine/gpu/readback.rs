@@ -3,6 +3,7 @@
 use crate::engine::gpu::buffers;
 use crate::engine::gpu::device::Device;
 use crate::error::EngineError;
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
@@ -23,6 +24,13 @@ impl Output {
     /// The output of no work.
     pub fn nothing() -> Output {
         Output { bytes: 0, held: None }
+    }
+}
+
+impl Output {
+    /// What lies behind the output, in bytes from its beginning.
+    pub fn behind(&self, bytes: Range<usize>) -> &[u8] {
+        self.held.as_ref().map_or(&[], |(view, ..)| &view[bytes])
     }
 }
 
@@ -74,7 +82,7 @@ impl Arriving {
 pub struct Pool(Mutex<Vec<wgpu::Buffer>>);
 
 /// Bytes of readback buffers that are kept for later, at most.
-const POOLED: u64 = 256 << 20;
+const POOLED: u64 = 128 << 20;
 /// A buffer is not taken for less than this part of it, nor for less than so many bytes: others may need it more.
 const LEAST_PART: u64 = 4;
 const SMALL: u64 = 1 << 20;
