@@ -1,4 +1,4 @@
-//! How much of the host's memory the edges of long alignments may take, for all engines that share a device.
+//! How much of the host's memory the edges of long alignments may take, for all engines of a run on devices.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -53,7 +53,7 @@ const SPANNED: usize = 1 << 13;
 const JOB_EDGES: u64 = 1 << 26;
 /// With fewer sweeps a device waits too long for the last ones (docs/ideas.md).
 const ENOUGH_SWEEPS: u64 = 1 << 16;
-/// Bytes of the edges of lattices that all engines of a card may have at a time; they lie in two places while they
+/// Bytes of the edges of lattices that all engines of a run may have at a time; they lie in two places while they
 /// come from the device.
 const EDGE_BYTES: u64 = 192 << 20;
 /// Keys of the counting sort by columns.
@@ -83,20 +83,26 @@ impl Card {
             None => Device::open_best(checked)?,
             Some(name) => Device::open_named(&[name.to_string()], checked)?.swap_remove(0),
         };
-        Ok(Card::new(device))
+        Ok(Card::new(device, &edge_room()))
     }
 
     /// Opens the adapters that `names` name.
     pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
-        Ok(Device::open_named(names, checked)?.into_iter().map(Card::new).collect())
+        Ok(Card::all(Device::open_named(names, checked)?))
     }
 
     /// Opens every real GPU.
     pub fn open_all(checked: bool) -> Result<Vec<Arc<Card>>, EngineError> {
-        Ok(Device::open_all(checked)?.into_iter().map(Card::new).collect())
+        Ok(Card::all(Device::open_all(checked)?))
     }
 
-    fn new(device: Device) -> Arc<Card> {
+    /// The cards of a run, which share the host's memory.
+    fn all(devices: Vec<Device>) -> Vec<Arc<Card>> {
+        let room = edge_room();
+        devices.into_iter().map(|device| Card::new(device, &room)).collect()
+    }
+
+    fn new(device: Device, edge_room: &Arc<EdgeRoom>) -> Arc<Card> {
         Arc::new(Card {
             device,
             pipelines: Pipelines::default(),
@@ -106,7 +112,7 @@ impl Card {
             chains: AtomicBool::new(true),
             pace: Arc::default(),
             pool: Arc::default(),
-            edge_room: Arc::new(EdgeRoom::new(EDGE_BYTES)),
+            edge_room: Arc::clone(edge_room),
         })
     }
 
@@ -142,6 +148,10 @@ impl Card {
         }
         sent.map(|()| resident.buffer.clone())
     }
+}
+
+fn edge_room() -> Arc<EdgeRoom> {
+    Arc::new(EdgeRoom::new(EDGE_BYTES))
 }
 
 /// The GPU engine.
