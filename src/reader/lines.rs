@@ -2,13 +2,13 @@
 
 use crate::error::{Error, Result};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Stdin};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file, or stdin, as they are.
 pub struct LineReader {
     path: PathBuf,
-    input: Box<dyn Read + Send>,
+    input: Box<dyn Input>,
     /// The beginning of a line, which was read with the block before.
     rest: Vec<u8>,
 }
@@ -20,6 +20,44 @@ pub struct LineBlock {
     len: usize,
 }
 
+/// What lines are read from.
+trait Input: Read + Send {
+    /// Whether a read gives something at once, be it the end; waits a moment for it. `None` where that can't be told.
+    fn is_ready(&self) -> Option<bool>;
+}
+
+impl Input for Stdin {
+    fn is_ready(&self) -> Option<bool> {
+        moment::is_ready(self)
+    }
+}
+
+impl Input for File {
+    fn is_ready(&self) -> Option<bool> {
+        moment::is_ready(self)
+    }
+}
+
+#[cfg(unix)]
+mod moment {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use std::os::fd::AsFd;
+
+    const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+
+    pub fn is_ready(input: &impl AsFd) -> Option<bool> {
+        let ready = poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&MOMENT));
+        Some(ready.is_ok_and(|count| count > 0))
+    }
+}
+
+#[cfg(not(unix))]
+mod moment {
+    pub fn is_ready<T>(_: &T) -> Option<bool> {
+        None
+    }
+}
+
 impl LineBlock {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
@@ -29,7 +67,7 @@ impl LineBlock {
 impl LineReader {
     /// Opens a file; `-` is stdin.
     pub fn open(path: &Path) -> Result<LineReader> {
-        let input: Box<dyn Read + Send> = match path == Path::new("-") {
+        let input: Box<dyn Input> = match path == Path::new("-") {
             true => Box::new(io::stdin()),
             false => Box::new(File::open(path).map_err(|source| unread(path, source))?),
         };
@@ -37,7 +75,8 @@ impl LineReader {
     }
 
     /// Reads the next block, of `enough` bytes or of one line where that is longer; of fewer at the end, and
-    /// where a read gave lines and `hurry` says that somebody waits for them. `false` when there are no more.
+    /// where there are lines and `hurry` says that somebody waits for them: as long as nobody does nothing is read that
+    /// may not come. `false` when there are no more.
     pub fn fill(&mut self, block: &mut LineBlock, enough: usize, hurry: impl Fn() -> bool) -> Result<bool> {
         let mut len = self.rest.len();
         let bytes = &mut block.bytes;
@@ -60,7 +99,7 @@ impl LineReader {
                 Err(source) => return Err(unread(&self.path, source)),
             }
             match cut {
-                Some(cut) if len == bytes.len() || hurry() => {
+                Some(cut) if len == bytes.len() || !reads_on(self.input.as_ref(), &hurry) => {
                     self.rest.extend_from_slice(&bytes[cut..len]);
                     block.len = cut;
                     return Ok(true);
@@ -70,6 +109,18 @@ impl LineReader {
             }
         }
     }
+}
+
+/// Waits until there is more to read, unless somebody waits for what there is.
+fn reads_on(input: &dyn Input, hurry: impl Fn() -> bool) -> bool {
+    while !hurry() {
+        match input.is_ready() {
+            Some(true) => return true,
+            Some(false) => {}
+            None => return false,
+        }
+    }
+    false
 }
 
 /// A broken pipe is an error of an input, and no reader of ours that has left.
@@ -91,6 +142,41 @@ mod tests {
             self.0 = &self.0[len..];
             Ok(len)
         }
+    }
+
+    impl Input for Slowly {
+        fn is_ready(&self) -> Option<bool> {
+            Some(true)
+        }
+    }
+
+    /// Gives two lines and a half, and then nothing as long as nobody takes them.
+    struct Stalling(bool);
+
+    impl Read for Stalling {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            assert!(!std::mem::replace(&mut self.0, true), "this read would never end");
+            buffer[..5].copy_from_slice(b"a\nb\nc");
+            Ok(5)
+        }
+    }
+
+    impl Input for Stalling {
+        fn is_ready(&self) -> Option<bool> {
+            Some(false)
+        }
+    }
+
+    #[test]
+    fn lines_are_given_to_who_waits_only_later() {
+        let mut reader =
+            LineReader { path: PathBuf::new(), input: Box::new(Stalling(false)), rest: Vec::new() };
+        let mut block = LineBlock::default();
+        let asked = std::cell::Cell::new(0);
+        let hurry = || asked.replace(asked.get() + 1) == 5;
+        assert!(reader.fill(&mut block, 1 << 20, hurry).unwrap());
+        assert_eq!(block.bytes(), b"a\nb\n");
+        assert_eq!(reader.rest, b"c");
     }
 
     fn blocks(text: &'static [u8], step: usize, enough: usize, hurry: bool) -> Vec<Vec<u8>> {
