@@ -6,7 +6,7 @@
 //! Where warm-ups are short a chunk is several pairs, one for each stretch of a sweep: once a hit is found, only
 //! the stretches that it touches are scored again.
 //!
-//! [`filter`] finds the stretches that can hold alignments of a higher score, without looking at all.
+//! [`filter`] finds the windows that can hold alignments of a higher score, without looking at all.
 
 pub mod filter;
 pub mod index;

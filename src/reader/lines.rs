@@ -41,13 +41,17 @@ impl Input for File {
 #[cfg(unix)]
 mod moment {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::Errno;
     use std::os::fd::AsFd;
 
     const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 
     pub fn is_ready(input: &impl AsFd) -> Option<bool> {
-        let ready = poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&MOMENT));
-        Some(ready.is_ok_and(|count| count > 0))
+        match poll(&mut [PollFd::new(input, PollFlags::IN)], Some(&MOMENT)) {
+            Ok(ready) => Some(ready > 0),
+            Err(Errno::INTR) => Some(false),
+            Err(_) => None,
+        }
     }
 }
 

@@ -25,9 +25,7 @@ impl Output {
     pub fn nothing() -> Output {
         Output { bytes: 0, held: None }
     }
-}
 
-impl Output {
     /// What lies behind the output, in bytes from its beginning.
     pub fn behind(&self, bytes: Range<usize>) -> &[u8] {
         self.held.as_ref().map_or(&[], |(view, ..)| &view[bytes])
