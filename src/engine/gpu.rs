@@ -30,7 +30,7 @@ use crate::engine::{
     BLOCK_ROWS, Block, Directions, EdgeRoom, Edges, Engine, Lattice, Leg, Paths, Stand, Window,
 };
 use crate::error::EngineError;
-use crate::scoring::Substitution;
+use crate::scoring::{Scoring, Substitution};
 use buffers::Grown;
 use device::Device;
 use job::{Answer, Inputs, Job, Pace, Pending, Runner};
@@ -39,7 +39,7 @@ use pipeline::Pipelines;
 use rayon::prelude::*;
 use readback::Pool;
 use resident::{Held, Resident};
-use shader::Scores;
+use shader::{Scores, Variant};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -118,6 +118,11 @@ impl Card {
 
     pub fn name(&self) -> &str {
         &self.device.name
+    }
+
+    /// Compiles kernels that will be asked for soon.
+    fn prepare(&self, variants: &[Variant], scoring: &Scoring) {
+        variants.iter().for_each(|&variant| self.pipelines.prepare(&self.device, variant, scoring));
     }
 
     /// The packed targets on the device, of which `residues` will be there for whatever is submitted next.
@@ -342,9 +347,13 @@ impl Engine for Gpu {
         let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
         let inputs = self.inputs(batch, residues)?;
         let mut hits = vec![Hit::default(); pairs.len()];
-        self.score_tiles(batch, &inputs, pairs, &mut hits)?;
-        self.score_grids(batch, &inputs, pairs, &mut hits)?;
-        Ok(hits)
+        let (card, next) = (Arc::clone(&self.card), self.kernels_behind(batch, pairs));
+        let score = || {
+            self.score_tiles(batch, &inputs, pairs, &mut hits)?;
+            self.score_grids(batch, &inputs, pairs, &mut hits)
+        };
+        let (scored, ()) = rayon::join(score, || card.prepare(&next, &batch.scoring));
+        scored.map(|()| hits)
     }
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {

@@ -26,10 +26,14 @@ impl Numbers {
     }
 }
 
-/// The kernels compiled so far. Each is compiled when it is first used.
+/// A kernel for some numbers, once it is compiled.
+type Compiled = Mutex<Option<Arc<wgpu::ComputePipeline>>>;
+
+/// The kernels compiled so far. Each is compiled when it is first used, different ones side by side: a driver that
+/// has not kept them takes a fifth of a second for some.
 #[derive(Default)]
 pub struct Pipelines {
-    compiled: Mutex<HashMap<(Variant, Numbers), Arc<wgpu::ComputePipeline>>>,
+    known: Mutex<HashMap<(Variant, Numbers), Arc<Compiled>>>,
 }
 
 impl Pipelines {
@@ -40,15 +44,34 @@ impl Pipelines {
         scoring: &Scoring,
     ) -> Result<Arc<wgpu::ComputePipeline>, EngineError> {
         let numbers = Numbers::new(scoring);
-        let mut compiled =
-            self.compiled.lock().map_err(|_| EngineError::Lost("compiling a kernel failed".to_string()))?;
-        if let Some(pipeline) = compiled.get(&(variant, numbers)) {
+        let compiled = self.place(variant, numbers)?;
+        let mut compiled = compiled.lock().map_err(|_| failed())?;
+        if let Some(pipeline) = compiled.as_ref() {
             return Ok(Arc::clone(pipeline));
         }
-        let pipeline = Arc::new(compile(device, variant, numbers)?);
-        compiled.insert((variant, numbers), Arc::clone(&pipeline));
-        Ok(pipeline)
+        let pipeline = compile(device, variant, numbers)?;
+        Ok(Arc::clone(compiled.insert(Arc::new(pipeline))))
     }
+
+    /// Compiles a kernel that will be asked for soon, unless another thread does. A failure is told to who asks.
+    pub fn prepare(&self, device: &Device, variant: Variant, scoring: &Scoring) {
+        let numbers = Numbers::new(scoring);
+        let Ok(compiled) = self.place(variant, numbers) else { return };
+        if let Ok(mut compiled) = compiled.try_lock()
+            && compiled.is_none()
+        {
+            *compiled = compile(device, variant, numbers).ok().map(Arc::new);
+        }
+    }
+
+    fn place(&self, variant: Variant, numbers: Numbers) -> Result<Arc<Compiled>, EngineError> {
+        let mut known = self.known.lock().map_err(|_| failed())?;
+        Ok(Arc::clone(known.entry((variant, numbers)).or_default()))
+    }
+}
+
+fn failed() -> EngineError {
+    EngineError::Lost("compiling a kernel failed".to_string())
 }
 
 fn compile(

@@ -8,6 +8,7 @@ use crate::engine::gpu::layout::{CHAIN_APART, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
 use crate::engine::gpu::{Chains, Gpu, JOB_EDGES, Tuning, longest_first, scores_of};
 use crate::error::EngineError;
+use crate::scoring::Substitution;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -163,6 +164,22 @@ fn grouped(tasks: &[Task], size: usize, pad: u32) -> Vec<Task> {
 }
 
 impl Gpu {
+    /// The kernels that will be asked for when `pairs` are scored: that of most paths, and behind scores of stretches
+    /// that of the pieces around their hits.
+    pub(super) fn kernels_behind(&self, batch: &Batch, pairs: &[Pair]) -> Vec<Variant> {
+        let Substitution::Equal { .. } = batch.scoring.substitution else { return Vec::new() };
+        let tiles = self.tiles(batch);
+        let sweep = sweeps(pairs).next().filter(|sweep| sweep.len() > 1);
+        let of_pieces = sweep.and_then(|sweep| tiles.class(&sweep[0])).map(|class| tiles.variants[class]);
+        of_pieces.map(|variant| variant.on(tiles.subgroup)).into_iter().chain([Variant::tracing()]).collect()
+    }
+
+    /// The tiles of those of a batch's pairs that fit one.
+    fn tiles<'a>(&self, batch: &'a Batch) -> Tiles<'a> {
+        let variants = Variant::tiles(Kernel::Score, scores_of(batch));
+        Tiles { batch, variants, subgroup: self.card.device.subgroup }
+    }
+
     /// Scores pairs whose queries fit one tile.
     pub(super) fn score_tiles(
         &mut self,
@@ -171,8 +188,7 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let variants = Variant::tiles(Kernel::Score, scores_of(batch));
-        let tiles = Tiles { batch, variants, subgroup: self.card.device.subgroup };
+        let tiles = self.tiles(batch);
         let grains = tiles.cells(pairs);
         let mut done = 0;
         let next = |cells: u64| {
