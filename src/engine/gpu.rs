@@ -18,6 +18,7 @@ mod resident;
 pub mod scan;
 mod score;
 pub mod shader;
+mod submission;
 mod trace;
 mod upload;
 
@@ -33,7 +34,7 @@ use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use buffers::Grown;
 use device::Device;
-use job::{Answer, Inputs, Job, Pace, Pending, Runner};
+use job::{Answer, Inputs, Job, Pending, Runner};
 use layout::{Letters, Task};
 use pipeline::Pipelines;
 use rayon::prelude::*;
@@ -44,6 +45,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use submission::Submissions;
 use upload::Staging;
 use wgpu::BufferUsages;
 
@@ -69,7 +71,7 @@ pub struct Card {
     kernels: scan::Kernels,
     /// Whether strips may be chained: until one has waited in vain.
     chains: AtomicBool,
-    pace: Arc<Pace>,
+    submissions: Arc<Submissions>,
     /// Readback buffers that are not in use.
     pool: Arc<Pool>,
     edge_room: Arc<EdgeRoom>,
@@ -110,7 +112,7 @@ impl Card {
             targets: Mutex::new(None),
             kernels: scan::Kernels::default(),
             chains: AtomicBool::new(true),
-            pace: Arc::default(),
+            submissions: Arc::default(),
             pool: Arc::default(),
             edge_room: Arc::clone(edge_room),
         })
@@ -217,8 +219,11 @@ impl Default for Tuning {
 
 impl Gpu {
     pub fn new(card: Arc<Card>) -> Gpu {
-        let runner =
-            Runner::new(&card.device, card.staging.clone(), (Arc::clone(&card.pool), Arc::clone(&card.pace)));
+        let runner = Runner::new(
+            &card.device,
+            card.staging.clone(),
+            (Arc::clone(&card.pool), Arc::clone(&card.submissions)),
+        );
         let queries = Grown::new("queries", BufferUsages::STORAGE | BufferUsages::COPY_DST);
         Gpu { card, runner, queries: (queries, None), host: Cpu::new(), tuning: Tuning::default() }
     }

@@ -5,10 +5,11 @@
 
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
-use crate::engine::gpu::layout::{CHAIN_HEAD, MAX_GROUPS, ROW_KEYS, TASK_ALIGNMENT, Task};
+use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::readback::{Arriving, Output, Pool};
 use crate::engine::gpu::shader::Variant;
+use crate::engine::gpu::submission::{Bound, Clock, Copy, Departure, Submission, Submissions, TIMES};
 use crate::engine::gpu::upload::Staging;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
@@ -17,13 +18,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// How long a submission should take: long enough to be worth its overhead, short enough for every
-/// watchdog.
-const SUBMISSION: Duration = Duration::from_millis(100);
-/// Cells of a submission before any has been timed, at least and at most.
-const FIRST_CELLS: u64 = 1 << 28;
-const LEAST_CELLS: u64 = 1 << 26;
-const MOST_CELLS: u64 = 1 << 40;
 /// Dispatches of a submission, at most: the device is at work on these while the next are recorded.
 const MOST_DISPATCHES: usize = 64;
 
@@ -123,6 +117,12 @@ impl Job {
         (self.dispatches.iter().map(first).collect(), tasks)
     }
 
+    /// Whether it can wait for others and go with them: nobody else may come between its parts, and what is chained
+    /// is made ready at once.
+    fn fits_one_submission(&self, most: u64) -> bool {
+        self.chain.is_none() && self.dispatches.len() <= MOST_DISPATCHES && self.cells <= most
+    }
+
     /// Copies a range of the words of all tasks; `firsts` is where each dispatch's begin.
     fn copy_tasks(&self, firsts: &[usize], range: Range<usize>, copied: &mut [u32]) {
         const WORDS: usize = size_of::<Task>() / 4;
@@ -199,10 +199,11 @@ impl Answer {
 pub struct Pending {
     output: u64,
     leaving: Vec<Range<u64>>,
-    cells: u64,
     begun: Instant,
     /// `None` where there was nothing to do.
     arriving: Option<Arriving>,
+    /// The cells of all jobs submitted together, where this is the first of them.
+    led: Option<Arc<AtomicU64>>,
 }
 
 /// The sequences and scores that tasks refer to, on the device.
@@ -221,38 +222,6 @@ struct Slot {
     times: Option<wgpu::QuerySet>,
 }
 
-/// How many cells make a good submission. All engines of a device learn it together, or each would begin with small ones.
-pub struct Pace(AtomicU64);
-
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace(AtomicU64::new(FIRST_CELLS))
-    }
-}
-
-impl Pace {
-    pub fn cells(&self) -> u64 {
-        self.0.load(Relaxed)
-    }
-
-    /// Takes into account that so many cells took so long. At most four times as many are tried next: one quick job
-    /// proves little. Nor does one prove that larger ones are slow, for which it was too small to fill the device; but
-    /// of its kind, no more than four times what is wanted should come.
-    fn learn(&self, cells: u64, took: Duration) {
-        if cells < LEAST_CELLS / 2 {
-            return;
-        }
-        let fitting = (cells as f64 * SUBMISSION.as_secs_f64() / took.as_secs_f64().max(1e-4)) as u64;
-        let next = |pace: u64| match fitting >= pace {
-            true => pace.max(fitting.min(4 * cells)),
-            false if took >= SUBMISSION / 4 => fitting,
-            false => pace.min(4 * fitting),
-        };
-        let learned = |pace: u64| Some(next(pace).clamp(LEAST_CELLS, MOST_CELLS));
-        let _ = self.0.fetch_update(Relaxed, Relaxed, learned);
-    }
-}
-
 /// Runs jobs of about the size that suits the device.
 pub struct Runner {
     slots: [Slot; 2],
@@ -261,16 +230,11 @@ pub struct Runner {
     staging: Staging,
     pool: Arc<Pool>,
     next: usize,
-    pace: Arc<Pace>,
-    /// Kernel time so far by the device's own clock, where it has one.
+    submissions: Arc<Submissions>,
+    /// Time by the device's own clock, where it has one, of the submissions that this one's jobs led.
     pub kernel_time: Duration,
-    /// The device's clock at the end of the last kernel.
-    last_tick: u64,
     last_finish: Instant,
 }
-
-/// Bytes behind the output that hold the two time stamps of a job.
-const TIMES: u64 = 16;
 
 impl Slot {
     fn new(device: &Device) -> Slot {
@@ -292,7 +256,11 @@ impl Slot {
 
 impl Runner {
     /// With what all engines of a device share.
-    pub fn new(device: &Device, staging: Staging, (pool, pace): (Arc<Pool>, Arc<Pace>)) -> Runner {
+    pub fn new(
+        device: &Device,
+        staging: Staging,
+        (pool, submissions): (Arc<Pool>, Arc<Submissions>),
+    ) -> Runner {
         Runner {
             slots: [Slot::new(device), Slot::new(device)],
             // Jobs run one after another, so that one is enough.
@@ -301,16 +269,15 @@ impl Runner {
             staging,
             pool,
             next: 0,
-            pace,
+            submissions,
             kernel_time: Duration::ZERO,
-            last_tick: 0,
             last_finish: Instant::now(),
         }
     }
 
     /// Cells that a job should have.
     pub fn cells(&self) -> u64 {
-        self.pace.cells()
+        self.submissions.pace.cells()
     }
 
     /// Starts a job. At most one other may be under way, the one begun before.
@@ -324,7 +291,7 @@ impl Runner {
     ) -> Result<Pending, EngineError> {
         let begun = Instant::now();
         if job.dispatches.is_empty() {
-            return Ok(Pending { output: 0, leaving: Vec::new(), cells: 0, begun, arriving: None });
+            return Ok(Pending { output: 0, leaving: Vec::new(), begun, arriving: None, led: None });
         }
         let index = self.next;
         let slot = &mut self.slots[index];
@@ -341,12 +308,9 @@ impl Runner {
         let copy = |range, copied: &mut [u32]| job.copy_tasks(&firsts, range, copied);
         self.staging.upload(device, tasks, 0..task_bytes / 4, copy)?;
 
-        let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         if let Some(handed) = job.chain {
-            encoder.clear_buffer(chain, 0, Some(handed.bytes()));
-            device.queue.submit([encoder.finish()]);
+            clear(device, chain, handed.bytes());
             device.queue.write_buffer(chain, 0, bytemuck::cast_slice(&handed.head()));
-            encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         }
         if job.edges > 0 && job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
             // In one go: each piece that is written by itself takes its time.
@@ -356,68 +320,69 @@ impl Runner {
             }
             device.queue.write_buffer(edges, 0, bytemuck::cast_slice(&all));
         } else if job.edges > 0 {
-            encoder.clear_buffer(edges, 0, Some(job.edges * 8));
-            device.queue.submit([encoder.finish()]);
+            clear(device, edges, job.edges * 8);
             for (place, values) in &job.entering {
                 device.queue.write_buffer(edges, place * 8, bytemuck::cast_slice(values));
             }
-            encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         }
-        let (mut recorded, mut submitted) = (0, 0);
-        for (number, dispatch) in job.dispatches.iter().enumerate() {
-            let much = recorded > 0 && recorded + dispatch.cells > 2 * self.pace.cells();
-            if much || number - submitted == MOST_DISPATCHES {
-                device.queue.submit([encoder.finish()]);
-                encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-                (recorded, submitted) = (0, number);
-            }
-            recorded += dispatch.cells;
+        let bound = |(number, dispatch): (usize, &Dispatch)| {
             let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
             let bound = match dispatch.variant.chained {
                 true => (dispatch, 0..all_tasks),
                 false => (dispatch, firsts[number]..firsts[number] + dispatch.tasks.len()),
             };
-            let group = bind(device, &pipeline, bound, inputs, [tasks, edges, output, scratch, chain])?;
-            let timestamp_writes = slot.times.as_ref().map(|times| wgpu::ComputePassTimestampWrites {
-                query_set: times,
-                beginning_of_pass_write_index: (number == 0).then_some(0),
-                end_of_pass_write_index: (number + 1 == job.dispatches.len()).then_some(1),
-            });
-            let timestamp_writes = timestamp_writes.filter(|writes| {
-                writes.beginning_of_pass_write_index.is_some() || writes.end_of_pass_write_index.is_some()
-            });
-            let mut pass =
-                encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
-            pass.set_pipeline(&pipeline);
-            pass.set_bind_group(0, &group, &[]);
-            // As few as there can be: one without tasks takes its time to begin and end, too.
-            let rows = dispatch.groups.div_ceil(MAX_GROUPS).max(1);
-            pass.dispatch_workgroups(dispatch.groups.div_ceil(rows), rows, 1);
-        }
-        if job.output > 0 {
-            encoder.copy_buffer_to_buffer(output, 0, &readback, 0, job.output);
-        }
+            let bindings = bind(device, &pipeline, bound, inputs, [tasks, edges, output, scratch, chain])?;
+            Ok(Bound { pipeline, bindings, groups: dispatch.groups })
+        };
+        let mut dispatches = job.dispatches.iter().enumerate().map(bound);
+
+        let mut copies = Vec::new();
+        let mut copy = |from: &wgpu::Buffer, start, place, bytes| {
+            if bytes > 0 {
+                copies.push(Copy { from: from.clone(), start, place, bytes });
+            }
+        };
+        copy(output, 0, 0, job.output);
         let mut place = job.output;
         // Those that lie one behind the other go together.
         for ranges in job.leaving.chunk_by(|a, b| a.end == b.start) {
             let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
-            let bytes = (end - start) * 8;
-            if bytes > 0 {
-                encoder.copy_buffer_to_buffer(edges, start * 8, &readback, place, bytes);
+            copy(edges, start * 8, place, (end - start) * 8);
+            place += (end - start) * 8;
+        }
+        let (expected, arriving) = Arriving::later(readback, times_at + TIMES);
+        let departure = Departure { copies, times_at, cells: job.cells, expected };
+        let clock = match &slot.times {
+            Some(times) => {
+                let stamps = slot.stamps.with_room(device, TIMES)?.clone();
+                Some(Clock { times: times.clone(), stamps })
             }
-            place += bytes;
-        }
-        if let Some(times) = &slot.times {
-            let stamps = slot.stamps.with_room(device, TIMES)?;
-            encoder.resolve_query_set(times, 0..2, stamps, 0);
-            encoder.copy_buffer_to_buffer(stamps, 0, &readback, times_at, TIMES);
-        }
-        device.queue.submit([encoder.finish()]);
-        let arriving = Some(Arriving::new(readback, times_at + TIMES));
+            None => None,
+        };
+        let most = 2 * self.submissions.pace.cells();
+        let led = if job.fits_one_submission(most) {
+            let dispatches = dispatches.collect::<Result<Vec<Bound>, EngineError>>()?;
+            self.submissions.join(device, &dispatches, departure, clock)?
+        } else {
+            let mut submission = Submission::new(device, clock);
+            let (mut recorded, mut submitted) = (0, 0);
+            for (number, dispatch) in job.dispatches.iter().enumerate() {
+                let much = recorded > 0 && recorded + dispatch.cells > most;
+                if much || number - submitted == MOST_DISPATCHES {
+                    submission.begin(device);
+                    (recorded, submitted) = (0, number);
+                }
+                recorded += dispatch.cells;
+                dispatches.next().transpose()?.iter().for_each(|bound| submission.record(bound));
+            }
+            let led = submission.depart(departure);
+            self.submissions.submit(device, submission);
+            led
+        };
         device.check()?;
         self.next = 1 - self.next;
-        let (leaving, output, cells) = (job.leaving.clone(), job.output, job.cells);
-        Ok(Pending { output, leaving, cells, begun, arriving })
+        let (leaving, output) = (job.leaving.clone(), job.output);
+        Ok(Pending { output, leaving, begun, arriving: Some(arriving), led })
     }
 
     /// Waits for a job and reads what it gave.
@@ -425,7 +390,7 @@ impl Runner {
         let Some(arriving) = pending.arriving else {
             return Ok(Answer { output: Output::nothing(), leaving: Vec::new() });
         };
-        let (view, readback) = arriving.arrive(device)?;
+        let (view, readback) = arriving.arrive_while(device, || self.submissions.go_on(device))?;
         let edge_bytes: u64 = pending.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
         let times_at = (pending.output + edge_bytes).next_multiple_of(256);
         let mut place = pending.output as usize;
@@ -435,19 +400,16 @@ impl Runner {
             first..place
         };
         let leaving = pending.leaving.iter().map(placed).collect();
-        let mut kernel_time = None;
-        if let Some(tick) = device.tick {
+        if let Some(cells) = pending.led {
             let times: Vec<u64> = bytemuck::pod_collect_to_vec(&view[times_at as usize..]);
-            // A job may be stamped as begun while the one before still runs.
-            let ticks = times[1].saturating_sub(times[0].max(self.last_tick));
-            self.last_tick = times[1].max(self.last_tick);
-            let took = Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64);
-            self.kernel_time += took;
-            kernel_time = Some(took);
+            self.learn(
+                cells.load(Relaxed),
+                pending.begun,
+                self.submissions.took(device, [times[0], times[1]]),
+            );
         }
         let pool = Arc::clone(&self.pool);
         let output = Output::new(view, pending.output as usize, readback, pool);
-        self.learn(pending.cells, pending.begun, kernel_time);
         Ok(Answer { output, leaving })
     }
 
@@ -457,8 +419,16 @@ impl Runner {
         let now = Instant::now();
         let wall = now.duration_since(begun.max(self.last_finish));
         self.last_finish = now;
-        self.pace.learn(cells, kernel_time.unwrap_or(wall));
+        self.kernel_time += kernel_time.unwrap_or_default();
+        self.submissions.pace.learn(cells, kernel_time.unwrap_or(wall));
     }
+}
+
+/// Has the first `bytes` of a buffer cleared before anything that is submitted later.
+fn clear(device: &Device, buffer: &wgpu::Buffer, bytes: u64) {
+    let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    encoder.clear_buffer(buffer, 0, Some(bytes));
+    device.queue.submit([encoder.finish()]);
 }
 
 fn bind(
@@ -515,31 +485,6 @@ mod tests {
                 assert_eq!(seen.len() as u32, slots + strips, "{strips} strips from {first}");
             }
         }
-    }
-
-    #[test]
-    fn the_pace_follows_what_jobs_took() {
-        let pace = Pace::default();
-        let ms = Duration::from_millis;
-        pace.learn(FIRST_CELLS, ms(1));
-        assert_eq!(pace.cells(), 4 * FIRST_CELLS, "at most fourfold");
-        // Others that began with as many know no better.
-        pace.learn(FIRST_CELLS, ms(1));
-        assert_eq!(pace.cells(), 4 * FIRST_CELLS);
-        pace.learn(4 * FIRST_CELLS, ms(50));
-        assert_eq!(pace.cells(), 8 * FIRST_CELLS);
-        pace.learn(FIRST_CELLS, ms(20));
-        assert_eq!(pace.cells(), 8 * FIRST_CELLS, "a small one, quick enough");
-        pace.learn(FIRST_CELLS / 4, ms(20));
-        assert_eq!(pace.cells(), 5 * FIRST_CELLS, "a smaller one: four times what would fit");
-        pace.learn(8 * FIRST_CELLS, ms(400));
-        assert_eq!(pace.cells(), 2 * FIRST_CELLS, "too long");
-        pace.learn(FIRST_CELLS / 4, ms(50));
-        assert_eq!(pace.cells(), FIRST_CELLS / 2, "long for so few");
-        pace.learn(FIRST_CELLS, ms(1_000_000));
-        assert_eq!(pace.cells(), LEAST_CELLS);
-        pace.learn(1 << 42, ms(1));
-        assert_eq!(pace.cells(), MOST_CELLS);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::engine::gpu::buffers;
 use crate::engine::gpu::device::Device;
 use crate::error::EngineError;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 
 /// The output of a job, read where the device has mapped it: most of it is never looked at, so that
@@ -55,23 +55,61 @@ pub struct Arriving {
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
+/// The same before what fills it is submitted.
+pub struct Expected {
+    readback: wgpu::Buffer,
+    bytes: u64,
+    sender: Sender<Result<(), wgpu::BufferAsyncError>>,
+}
+
+impl Expected {
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        &self.readback
+    }
+
+    /// Asks for it, as all that was submitted until now leaves it.
+    pub fn ask(self) {
+        self.readback.slice(0..self.bytes).map_async(wgpu::MapMode::Read, move |result| {
+            // The receiver is gone only when the work was given up.
+            let _ = self.sender.send(result);
+        });
+    }
+}
+
 impl Arriving {
     /// Asks for the first `bytes` of `readback`, as all that was submitted until now leaves them.
     pub fn new(readback: wgpu::Buffer, bytes: u64) -> Arriving {
+        let (expected, arriving) = Arriving::later(readback, bytes);
+        expected.ask();
+        arriving
+    }
+
+    /// The first `bytes` of `readback`, which are to be asked for.
+    pub fn later(readback: wgpu::Buffer, bytes: u64) -> (Expected, Arriving) {
         let (sender, mapped) = channel();
-        readback.slice(0..bytes).map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver is gone only when the work was given up.
-            let _ = sender.send(result);
-        });
-        Arriving { readback, bytes, mapped }
+        (Expected { readback: readback.clone(), bytes, sender }, Arriving { readback, bytes, mapped })
     }
 
     /// Waits for it.
     pub fn arrive(self, device: &Device) -> Result<(wgpu::BufferView, wgpu::Buffer), EngineError> {
-        device.wait(|| self.mapped.try_recv().ok())?.map_err(|error| EngineError::Lost(error.to_string()))?;
-        let lost = |error: wgpu::MapRangeError| EngineError::Lost(error.to_string());
-        let view = self.readback.slice(0..self.bytes).get_mapped_range().map_err(lost)?;
-        Ok((view, self.readback))
+        self.arrive_while(device, || Ok(()))
+    }
+
+    /// Waits for it, and does something again and again meanwhile.
+    pub fn arrive_while(
+        self,
+        device: &Device,
+        meanwhile: impl Fn() -> Result<(), EngineError>,
+    ) -> Result<(wgpu::BufferView, wgpu::Buffer), EngineError> {
+        let lost = |text: &str| EngineError::Lost(text.to_string());
+        let arrived = || match self.mapped.try_recv() {
+            Ok(result) => Some(result.map_err(|error| lost(&error.to_string()))),
+            Err(TryRecvError::Disconnected) => Some(Err(lost("a submission was given up"))),
+            Err(TryRecvError::Empty) => meanwhile().err().map(Err),
+        };
+        device.wait(arrived)??;
+        let view = self.readback.slice(0..self.bytes).get_mapped_range();
+        Ok((view.map_err(|error| lost(&error.to_string()))?, self.readback))
     }
 }
 
