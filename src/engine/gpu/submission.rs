@@ -88,9 +88,10 @@ pub struct Departure {
     pub expected: Expected,
 }
 
-/// Jobs that are submitted together.
+/// Jobs that are submitted together, all in one pass: nothing is begun before all of an earlier pass is done.
 pub struct Submission {
     encoder: wgpu::CommandEncoder,
+    pass: wgpu::ComputePass<'static>,
     /// That of the first job, the leader.
     clock: Option<Clock>,
     departures: Vec<Departure>,
@@ -99,25 +100,23 @@ pub struct Submission {
 
 impl Submission {
     pub fn new(device: &Device, clock: Option<Clock>) -> Submission {
-        let mut new =
-            Submission { encoder: encoder(device), clock, departures: Vec::new(), cells: Arc::default() };
-        new.stamp(0);
-        new
+        let (encoder, pass) = open(device, clock.as_ref(), true);
+        Submission { encoder, pass, clock, departures: Vec::new(), cells: Arc::default() }
     }
 
     pub fn record(&mut self, bound: &Bound) {
-        let mut pass = self.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        pass.set_pipeline(&bound.pipeline);
-        pass.set_bind_group(0, &bound.bindings, &[]);
+        self.pass.set_pipeline(&bound.pipeline);
+        self.pass.set_bind_group(0, &bound.bindings, &[]);
         // As few as there can be: one without tasks takes its time to begin and end, too.
         let rows = bound.groups.div_ceil(MAX_GROUPS).max(1);
-        pass.dispatch_workgroups(bound.groups.div_ceil(rows), rows, 1);
+        self.pass.dispatch_workgroups(bound.groups.div_ceil(rows), rows, 1);
     }
 
     /// Has the device begin with what is recorded; the rest follows.
     pub fn begin(&mut self, device: &Device) {
-        let recorded = std::mem::replace(&mut self.encoder, encoder(device));
-        device.queue.submit([recorded.finish()]);
+        let (encoder, pass) = open(device, self.clock.as_ref(), false);
+        drop(std::mem::replace(&mut self.pass, pass));
+        device.queue.submit([std::mem::replace(&mut self.encoder, encoder).finish()]);
     }
 
     /// A job is recorded whole. The cells of the submission are told to who leads it.
@@ -127,39 +126,39 @@ impl Submission {
         (self.departures.len() == 1).then(|| Arc::clone(&self.cells))
     }
 
-    /// A pass of its own: which one is the last is not known before.
-    fn stamp(&mut self, index: u32) {
-        let Some(Clock { times, .. }) = &self.clock else { return };
-        let (first, last) = ((index == 0).then_some(0), (index == 1).then_some(1));
-        self.encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-            label: None,
-            timestamp_writes: Some(wgpu::ComputePassTimestampWrites {
-                query_set: times,
-                beginning_of_pass_write_index: first,
-                end_of_pass_write_index: last,
-            }),
-        });
-    }
-
-    fn finish(mut self) -> (wgpu::CommandBuffer, Vec<Expected>) {
-        self.stamp(1);
-        if let (Some(Clock { times, stamps }), Some(leader)) = (&self.clock, self.departures.first_mut()) {
-            self.encoder.resolve_query_set(times, 0..2, stamps, 0);
+    fn finish(self) -> (wgpu::CommandBuffer, Vec<Expected>) {
+        let Submission { mut encoder, pass, clock, mut departures, .. } = self;
+        drop(pass);
+        if let (Some(Clock { times, stamps }), Some(leader)) = (&clock, departures.first_mut()) {
+            encoder.resolve_query_set(times, 0..2, stamps, 0);
             let place = leader.times_at;
             leader.copies.push(Copy { from: stamps.clone(), start: 0, place, bytes: TIMES });
         }
-        for Departure { copies, expected, .. } in &self.departures {
+        for Departure { copies, expected, .. } in &departures {
             for copy in copies {
                 let to = expected.buffer();
-                self.encoder.copy_buffer_to_buffer(&copy.from, copy.start, to, copy.place, copy.bytes);
+                encoder.copy_buffer_to_buffer(&copy.from, copy.start, to, copy.place, copy.bytes);
             }
         }
-        (self.encoder.finish(), self.departures.into_iter().map(|departure| departure.expected).collect())
+        (encoder.finish(), departures.into_iter().map(|departure| departure.expected).collect())
     }
 }
 
-fn encoder(device: &Device) -> wgpu::CommandEncoder {
-    device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+/// An encoder with a pass, the first of a submission or a later one. Each stamps its end, and the last stamp stays.
+fn open(
+    device: &Device,
+    clock: Option<&Clock>,
+    is_first: bool,
+) -> (wgpu::CommandEncoder, wgpu::ComputePass<'static>) {
+    let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let timestamp_writes = clock.map(|clock| wgpu::ComputePassTimestampWrites {
+        query_set: &clock.times,
+        beginning_of_pass_write_index: is_first.then_some(0),
+        end_of_pass_write_index: Some(1),
+    });
+    let descriptor = wgpu::ComputePassDescriptor { label: None, timestamp_writes };
+    let pass = encoder.begin_compute_pass(&descriptor).forget_lifetime();
+    (encoder, pass)
 }
 
 /// What is submitted to one device.
