@@ -299,10 +299,13 @@ impl Gpu {
     ) -> Result<(), EngineError> {
         let mut under_way: Option<(Pending, T)> = None;
         loop {
-            let begun = match next(self.runner.cells()) {
-                Some((job, with)) => Some((self.begin(batch, inputs, &job)?, with)),
-                None => None,
-            };
+            let job = next(self.runner.cells());
+            let begun = job.map(|(job, with)| Ok((self.begin(batch, inputs, &job)?, with))).transpose();
+            if begun.is_err() {
+                // The job before may still wait, and what it reads must not be written anew until then.
+                self.card.submissions.flush(&self.card.device)?;
+            }
+            let begun = begun?;
             let done = begun.is_none();
             if let Some((pending, with)) = std::mem::replace(&mut under_way, begun) {
                 take(self.finish(pending)?, with);

@@ -21,6 +21,9 @@ const LEAST_CELLS: u64 = 1 << 26;
 const MOST_CELLS: u64 = 1 << 40;
 /// Submissions that are under way while others wait: the device runs one, and the next begins without the host.
 const UNDER_WAY: usize = 2;
+/// Jobs wait for others until together they have so many times the cells of a good submission: still far from what a
+/// watchdog minds.
+const MERGED: u64 = 3;
 /// Bytes of the two time stamps of a submission.
 pub const TIMES: u64 = 16;
 
@@ -184,7 +187,7 @@ impl Submissions {
         let submission = waiting.get_or_insert_with(|| Submission::new(device, clock));
         dispatches.iter().for_each(|bound| submission.record(bound));
         let led = submission.depart(departure);
-        let much = submission.cells.load(Relaxed) >= self.pace.cells();
+        let much = submission.cells.load(Relaxed) >= MERGED * self.pace.cells();
         let full = waiting.take_if(|_| much);
         drop(waiting);
         match full {
@@ -196,10 +199,13 @@ impl Submissions {
 
     /// Submits what waits if the device has little to do. Who waits for an answer asks again and again.
     pub fn go_on(&self, device: &Device) -> Result<(), EngineError> {
-        if self.under_way.load(Relaxed) < UNDER_WAY {
-            let waiting = self.waiting.lock().map_err(|_| failed())?.take();
-            waiting.into_iter().for_each(|submission| self.submit(device, submission));
-        }
+        if self.under_way.load(Relaxed) < UNDER_WAY { self.flush(device) } else { Ok(()) }
+    }
+
+    /// Submits what waits.
+    pub fn flush(&self, device: &Device) -> Result<(), EngineError> {
+        let waiting = self.waiting.lock().map_err(|_| failed())?.take();
+        waiting.into_iter().for_each(|submission| self.submit(device, submission));
         Ok(())
     }
 
