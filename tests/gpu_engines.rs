@@ -5,6 +5,7 @@ mod common;
 mod suite;
 
 use std::sync::Arc;
+use swalign::engine::Engine;
 use swalign::engine::gpu::{Card, Chains, Gpu, Tuning};
 
 /// Leaves nothing to the host, and takes few tiles for many.
@@ -94,6 +95,16 @@ fn gpu_finds_targets_that_are_sent_in_pieces() {
     let card = card(true);
     let (mut one, mut other) = (Gpu::new(Arc::clone(&card)), Gpu::new(card));
     suite::pieces_agree([&mut one, &mut other]);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpus_agree_side_by_side() {
+    let card = card(true);
+    // Some chain their strips, whose jobs don't wait for others.
+    let chained = Tuning { few_tiles: usize::MAX, chains: CHAINS, ..ALONE };
+    let gpu = |number| Gpu::new(Arc::clone(&card)).tuned(if number % 3 == 0 { chained } else { ALONE });
+    suite::crowd::crowds_agree((0..8).map(|number| Box::new(gpu(number)) as Box<dyn Engine>).collect());
 }
 
 #[test]

@@ -133,17 +133,16 @@ impl Card {
         targets: &Arc<Sequences>,
         letters: Letters,
         residues: Range<usize>,
-    ) -> Result<wgpu::Buffer, EngineError> {
+    ) -> Result<Arc<Resident>, EngineError> {
         let resident = {
             let lost = |_| EngineError::Lost("uploading the targets failed".to_string());
             let mut known = self.targets.lock().map_err(lost)?;
             match known.as_ref().filter(|known| known.held.is(targets, letters)) {
                 Some(known) => Arc::clone(known),
-                // Another engine may still be at work on the old ones, and keeps them.
                 None => {
-                    // Both at once may be more than the device has.
-                    *known = None;
-                    let new = Arc::new(Resident::new(&self.device, targets, letters)?);
+                    // Another engine may still be at work on the old ones, and keeps them.
+                    let old = known.take().and_then(Arc::into_inner);
+                    let new = Arc::new(Resident::new(&self.device, targets, letters, old)?);
                     Arc::clone(known.insert(new))
                 }
             }
@@ -153,7 +152,7 @@ impl Card {
             // The next try begins anew.
             known.take_if(|known| Arc::ptr_eq(known, &resident));
         }
-        sent.map(|()| resident.buffer.clone())
+        sent.map(|()| resident)
     }
 }
 

@@ -5,6 +5,7 @@
 #![allow(dead_code)]
 
 pub mod bands;
+pub mod crowd;
 pub mod lanes;
 pub mod stretches;
 

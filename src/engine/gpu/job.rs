@@ -8,6 +8,7 @@ use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::readback::{Arriving, Output, Pool};
+use crate::engine::gpu::resident::Resident;
 use crate::engine::gpu::shader::Variant;
 use crate::engine::gpu::submission::{Bound, Clock, Copy, Departure, Submission, Submissions, TIMES};
 use crate::engine::gpu::upload::Staging;
@@ -209,7 +210,8 @@ pub struct Pending {
 /// The sequences and scores that tasks refer to, on the device.
 pub struct Inputs {
     pub queries: wgpu::Buffer,
-    pub targets: wgpu::Buffer,
+    /// Held as long as work on them may be submitted: then their buffer may take others.
+    pub targets: Arc<Resident>,
     /// Only with a matrix.
     pub scores: Option<wgpu::Buffer>,
 }
@@ -449,7 +451,7 @@ fn bind(
         let resource = match (binding, &inputs.scores) {
             (0, _) => task_binding.clone(),
             (1, _) => inputs.queries.as_entire_binding(),
-            (2, _) => inputs.targets.as_entire_binding(),
+            (2, _) => inputs.targets.buffer.as_entire_binding(),
             (3, _) => edges.as_entire_binding(),
             (4, Some(scores)) => scores.as_entire_binding(),
             (4, None) => return Err(EngineError::Unsupported("a profile kernel needs a matrix".to_string())),

@@ -49,15 +49,22 @@ struct Piece {
 }
 
 impl Resident {
+    /// Those of `sequences`, of which none is sent yet, in the buffer of others that nobody needs any more if it is large
+    /// enough: it takes a device milliseconds to find so much memory.
     pub fn new(
         device: &Device,
         sequences: &Arc<Sequences>,
         letters: Letters,
+        old: Option<Resident>,
     ) -> Result<Resident, EngineError> {
         let held = Held::new(sequences, letters, u32::MAX)?;
         let words = letters.words(sequences.codes().len());
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-        let buffer = buffers::create(device, "targets", usage, words as u64 * 4)?;
+        let fits = |old: &wgpu::Buffer| old.size() >= words as u64 * 4;
+        let buffer = match old.map(|old| old.buffer).filter(fits) {
+            Some(buffer) => buffer,
+            None => buffers::create(device, "targets", usage, words as u64 * 4)?,
+        };
         let pieces = (0..words.div_ceil(PIECE_WORDS)).map(|_| Piece::default()).collect();
         Ok(Resident { held, buffer, pieces })
     }

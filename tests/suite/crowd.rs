@@ -1,0 +1,31 @@
+//! Engines that share a device, at work side by side: what they ask for goes to it together, and each must get what
+//! is its own.
+
+use super::{batch, paths_agree, scores_agree, scorings};
+use crate::common::random::Random;
+use swalign::engine::Engine;
+
+/// Batches that each engine does.
+const ROUNDS: usize = 4;
+
+/// Scores and paths of each, of pairs of its own, of one size after another.
+pub fn crowds_agree(engines: Vec<Box<dyn Engine>>) {
+    std::thread::scope(|scope| {
+        for (number, mut engine) in engines.into_iter().enumerate() {
+            scope.spawn(move || {
+                let scorings = scorings();
+                for round in 0..ROUNDS {
+                    let case = format!("engine {number}, round {round}");
+                    let mut random = Random::new((number * ROUNDS + round) as u64);
+                    let most = [20, 150, 300, 700][(number + round) % 4];
+                    let sizes: Vec<(usize, usize)> =
+                        (0..30).map(|_| (1 + random.below(most), 1 + random.below(2 * most))).collect();
+                    let scoring = &scorings[(3 * number + round) % scorings.len()];
+                    let (batch, pairs) = batch(scoring, &sizes, 500 + (number * ROUNDS + round) as u64);
+                    let hits = scores_agree(engine.as_mut(), &batch, &pairs, &case);
+                    paths_agree(engine.as_mut(), &batch, &pairs, &hits, &case);
+                }
+            });
+        }
+    });
+}
