@@ -25,12 +25,12 @@ use swalign::scoring::{Matrix, Scoring};
 
 /// Every so many pairs are compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
-/// Engines at work side by side and threads of each, and pairs that all of them together have at a time: what is
-/// quickest with one GPU and 16 cores. (A run has fewer workers and smaller parts, since records come with their text,
+/// Engines at work side by side and threads of each, and pairs that all of them together have at a time, so that each
+/// has three parts of a million: what is quickest with one GPU and 16 cores. (A run has fewer workers and smaller parts, since records come with their text,
 /// which takes memory and has to be read and written.)
 const WORKERS: usize = 16;
 const THREADS: usize = 2;
-const PAIRS: usize = 1 << 19;
+const PAIRS: usize = 16 * 20_834;
 /// Cells of those that a worker has at a time, at most, as in a run.
 const PART_CELLS: u64 = 1 << 31;
 /// Windows that one thread makes in one go, at least.
