@@ -158,15 +158,29 @@ impl Failure {
 
 /// Runs `swalign` as `options` ask.
 pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
-    let begun = Instant::now();
     set_threads(options.threads)?;
+    thread::scope(|scope| run_beside(scope, options, reporter))
+}
+
+/// The run itself, beside the threads that open its devices and make them ready.
+fn run_beside<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    options: &'scope Options,
+    reporter: &dyn Reporter,
+) -> Result<Summary> {
+    let begun = Instant::now();
     let noted = Noted::of(options);
     // Opening a GPU takes longer than reading a few megabases: do both at once.
-    let (inputs, reading, opened) = thread::scope(|scope| {
-        let opening = scope.spawn(|| device::open(options));
-        let inputs = Inputs::read(options, reporter);
-        (inputs, begun.elapsed(), opening.join())
+    let opening = scope.spawn(move || {
+        let opened = device::open(options);
+        if let Ok((device, _)) = &opened {
+            let device = device.clone();
+            scope.spawn(move || device.prepare(options));
+        }
+        opened
     });
+    let inputs = Inputs::read(options, reporter);
+    let (reading, opened) = (begun.elapsed(), opening.join());
     let Inputs { references, target_file, queries } = inputs?;
     let (device, remark) = match opened {
         Ok(opened) => opened?,

@@ -25,7 +25,7 @@ mod texts;
 pub use lines::{LineBlock, LineReader};
 pub use names::first_repeated;
 pub use queries::Queries;
-pub use references::{References, read_reference_part, read_references};
+pub use references::{References, alphabet_of, read_reference_part, read_references};
 pub use share::{Extent, Slice};
 pub use texts::{Text, Texts, read_lengths, read_patterns, slices};
 

@@ -54,10 +54,7 @@ const BELONGS_TO: &[(&[&str], &[&str])] = &[
         &["eprintln!", "eprint!", "println!", "print!", "dbg!", "io::stderr", "process::exit", "ExitCode"],
         &["cli", "main"],
     ),
-    (
-        &["thread::spawn", "thread::scope", "thread::Builder"],
-        &["pipeline", "cli/signals", "engine/gpu/upload"],
-    ),
+    (&["thread::spawn", "thread::scope", "thread::Builder"], &["pipeline", "cli/signals"]),
     (&["signal_hook"], &["cli/signals"]),
     (&["flate2"], &["reader"]),
 ];

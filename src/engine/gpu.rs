@@ -40,7 +40,7 @@ use pipeline::Pipelines;
 use rayon::prelude::*;
 use readback::Pool;
 use resident::{Held, Resident};
-use shader::{Scores, Variant};
+use shader::{Kernel, Scores, Variant};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -122,9 +122,23 @@ impl Card {
         &self.device.name
     }
 
-    /// Compiles kernels that will be asked for soon.
-    fn prepare(&self, variants: &[Variant], scoring: &Scoring) {
-        variants.iter().for_each(|&variant| self.pipelines.prepare(&self.device, variant, scoring));
+    /// The kernels that queries of so many rows will ask for, where that is known: their scores', and of many queries that
+    /// of their paths; of sweeps that serve several pairs both their own and that of the pieces around hits.
+    pub fn kernels(&self, scoring: &Scoring, rows: usize, many: bool, in_stretches: bool) -> Vec<Variant> {
+        let scores = Scores::of(scoring, rows);
+        if scores.letters() != Letters::Nucleotides {
+            return Vec::new();
+        }
+        let score = Variant::holding(Kernel::Score, scores, rows as u32);
+        let score = score.map(|score| score.on(self.device.subgroup));
+        let stretched = score.filter(|_| in_stretches).map(Variant::in_stretches);
+        let trace = many.then(Variant::tracing);
+        [stretched, score, trace].into_iter().flatten().collect()
+    }
+
+    /// Compiles a kernel that will be asked for soon.
+    pub fn prepare(&self, kernel: Variant, scoring: &Scoring) {
+        self.pipelines.prepare(&self.device, kernel, scoring);
     }
 
     /// The packed targets on the device, of which `residues` will be there for whatever is submitted next.
@@ -354,13 +368,9 @@ impl Engine for Gpu {
         let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
         let inputs = self.inputs(batch, residues)?;
         let mut hits = vec![Hit::default(); pairs.len()];
-        let (card, next) = (Arc::clone(&self.card), self.kernels_behind(batch, pairs));
-        let score = || {
-            self.score_tiles(batch, &inputs, pairs, &mut hits)?;
-            self.score_grids(batch, &inputs, pairs, &mut hits)
-        };
-        let (scored, ()) = rayon::join(score, || card.prepare(&next, &batch.scoring));
-        scored.map(|()| hits)
+        self.score_tiles(batch, &inputs, pairs, &mut hits)?;
+        self.score_grids(batch, &inputs, pairs, &mut hits)?;
+        Ok(hits)
     }
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {

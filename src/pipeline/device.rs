@@ -1,6 +1,7 @@
 //! The devices that a run computes on, and the workers that keep them busy.
 
 use super::estimate;
+use crate::batch::STRETCH;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::scan::Scanner;
@@ -8,12 +9,13 @@ use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
 use crate::error::EngineError;
-use crate::options::{DeviceChoice, Options};
+use crate::options::{DeviceChoice, FilterChoice, Mode, Options};
 use crate::search::gpu::OnGpu;
 use crate::search::sliced::Sliced;
 use crate::search::{self, Scan};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
+use std::thread;
 
 /// Workers where the cores do all the work: one computes while another is at its ends.
 const CPU_WORKERS: usize = 2;
@@ -32,10 +34,14 @@ pub const GPU_START_MS: u64 = 300;
 /// scores and the 7e9 of pairs with CIGARs (docs/benchmarks.md).
 const CELLS_PER_VECTOR_BYTE: u64 = 150_000_000;
 
+/// With fewer cells, most paths may be found without a kernel.
+const MANY_CELLS: u64 = 1 << 30;
+
 /// Threads of such a worker, at most.
 const WORKER_THREADS: usize = 8;
 
 /// What workers make their engines on.
+#[derive(Clone)]
 pub enum Device {
     Plain,
     Cpu(InstructionSet),
@@ -89,6 +95,26 @@ impl Device {
                 Guarded::new(Box::new(gpu), may_fall_back.then_some(fallback))
             }
         }
+    }
+
+    /// Compiles kernels that a run will ask for, as far as a glance at its inputs tells which: a driver that has not kept
+    /// them takes a fifth of a second for each, while inputs are still read.
+    pub fn prepare(&self, options: &Options) {
+        let Device::Gpu(cards, _) = self else { return };
+        let Options { query, reference, .. } = options;
+        let Some((alphabet, rows)) = estimate::first(query, reference, options.alphabet) else { return };
+        let Ok(scoring) = options.scoring.resolve(alphabet) else { return };
+        let many = estimate::cells(options).is_none_or(|cells| cells >= MANY_CELLS);
+        let all = options.mode == Mode::All && options.filter == FilterChoice::None;
+        let is_long = estimate::letters(reference).is_some_and(|letters| letters > u64::from(STRETCH));
+        let (scoring, in_stretches) = (&scoring, many && all && is_long);
+        thread::scope(|scope| {
+            for card in cards {
+                for kernel in card.kernels(scoring, rows, many, in_stretches) {
+                    scope.spawn(move || card.prepare(kernel, scoring));
+                }
+            }
+        });
     }
 
     /// What scans targets for pieces of queries.

@@ -1,7 +1,8 @@
 //! How much work a run will be, from a glance at its inputs.
 
+use crate::alphabet::Alphabet;
 use crate::options::{Mode, Options};
-use crate::reader::Reader;
+use crate::reader::{self, Reader};
 use std::fs;
 use std::path::Path;
 
@@ -25,6 +26,15 @@ pub fn cells(options: &Options) -> Option<u64> {
     Some((queries / parts).saturating_mul(against).saturating_mul(strands))
 }
 
+/// What the first sequences are: the alphabet of the references, and the length of a query. `None` where they can't be known
+/// before they are read.
+pub fn first(query: &Path, reference: &Path, alphabet: Option<Alphabet>) -> Option<(Alphabet, usize)> {
+    letters(query).and(letters(reference))?;
+    let rows = Reader::open(query).ok()?.peek().ok()??.sequence.len();
+    let told = || reader::alphabet_of(&mut Reader::open(reference).ok()?).ok();
+    Some((alphabet.or_else(told)?, rows))
+}
+
 /// Letters of a file, at most about as many; `None` where they can't be known before it is read.
 pub fn letters(path: &Path) -> Option<u64> {
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
@@ -38,6 +48,24 @@ pub fn letters(path: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn first_sequences() {
+        let file = |text: &str| {
+            let file = tempfile::Builder::new().suffix(".fa").tempfile().unwrap();
+            fs::write(file.path(), text).unwrap();
+            file
+        };
+        let (dna, protein) = (file(">a\nACGTA\nCG\n>b\nA\n"), file(">p\nMKVLW\n"));
+        let of = |query: &Path, reference: &Path| first(query, reference, None);
+        assert_eq!(of(dna.path(), dna.path()), Some((Alphabet::Dna, 7)));
+        assert_eq!(of(dna.path(), protein.path()), Some((Alphabet::Protein, 7)));
+        assert_eq!(first(protein.path(), dna.path(), Some(Alphabet::Protein)), Some((Alphabet::Protein, 5)));
+        // Stdin is read once.
+        assert_eq!(of(Path::new("-"), dna.path()), None);
+        assert_eq!(of(dna.path(), Path::new("-")), None);
+        assert_eq!(of(dna.path(), Path::new("no such file")), None);
+    }
 
     #[test]
     fn letters_of_files() {

@@ -71,7 +71,7 @@ pub fn read_reference_part(
 }
 
 fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<References> {
-    let alphabet = alphabet.map_or_else(|| detect(reader), Ok)?;
+    let alphabet = alphabet.map_or_else(|| alphabet_of(reader), Ok)?;
     let mut all = Piece::default();
     let mut fault = None;
     while let Some(harvest) = reader.harvest(|piece, raw| take(piece, raw, alphabet, keep)) {
@@ -183,7 +183,7 @@ fn repeated(reader: &Reader, references: &Piece) -> Option<Error> {
 }
 
 /// The alphabet of the first letters.
-fn detect(reader: &mut Reader) -> Result<Alphabet> {
+pub fn alphabet_of(reader: &mut Reader) -> Result<Alphabet> {
     let letters = reader.letters_ahead(DETECTION_LETTERS)?;
     // Without a single letter any will do: the empty reference is the error then.
     Ok(Alphabet::detect(&letters).unwrap_or(Alphabet::Dna))

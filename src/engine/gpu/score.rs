@@ -4,7 +4,7 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::engine::gpu::grid::Grid;
 use crate::engine::gpu::job::{Answer, Chain, Dispatch, Inputs, Job};
-use crate::engine::gpu::layout::{CHAIN_APART, Letters, TASK_ALIGNMENT, Task};
+use crate::engine::gpu::layout::{CHAIN_APART, TASK_ALIGNMENT, Task};
 use crate::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
 use crate::engine::gpu::{Chains, Gpu, JOB_EDGES, Tuning, longest_first, scores_of};
 use crate::error::EngineError;
@@ -26,8 +26,6 @@ const GRID_SUBMISSIONS: u64 = 4;
 const LEAST_RUN: u64 = 1 << 9;
 /// Columns that all slots of a chain have together, at most but for the least runs: 128 MiB.
 const HANDED_COLS: u64 = 1 << 24;
-/// Queries of which some have paths that a kernel traces.
-const MANY_QUERIES: usize = 1 << 10;
 /// Where tasks are padded so that workgroups share a query, at most so many times as many.
 const MOST_PADDING: usize = 2;
 
@@ -165,24 +163,6 @@ fn grouped(tasks: &[Task], size: usize, pad: u32) -> Vec<Task> {
 }
 
 impl Gpu {
-    /// The kernels that will be asked for when `pairs` are scored: that of most paths, and behind scores of stretches
-    /// that of the pieces around their hits. The paths of a few may need none.
-    pub(super) fn kernels_behind(&self, batch: &Batch, pairs: &[Pair]) -> Vec<Variant> {
-        if scores_of(batch).letters() != Letters::Nucleotides || batch.queries.len() < MANY_QUERIES {
-            return Vec::new();
-        }
-        let tiles = self.tiles(batch);
-        let sweep = sweeps(pairs).next().filter(|sweep| sweep.len() > 1);
-        let of_pieces = sweep.and_then(|sweep| tiles.class(&sweep[0])).map(|class| tiles.variants[class]);
-        of_pieces.map(|variant| variant.on(tiles.subgroup)).into_iter().chain([Variant::tracing()]).collect()
-    }
-
-    /// The tiles of those of a batch's pairs that fit one.
-    fn tiles<'a>(&self, batch: &'a Batch) -> Tiles<'a> {
-        let variants = Variant::tiles(Kernel::Score, scores_of(batch));
-        Tiles { batch, variants, subgroup: self.card.device.subgroup }
-    }
-
     /// Scores pairs whose queries fit one tile.
     pub(super) fn score_tiles(
         &mut self,
@@ -191,7 +171,8 @@ impl Gpu {
         pairs: &[Pair],
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
-        let tiles = self.tiles(batch);
+        let variants = Variant::tiles(Kernel::Score, scores_of(batch));
+        let tiles = Tiles { batch, variants, subgroup: self.card.device.subgroup };
         let grains = tiles.cells(pairs);
         let mut done = 0;
         let next = |cells: u64| {
