@@ -30,9 +30,10 @@ const WORKERS_OF_SEVERAL: usize = 4;
 
 /// What opening a GPU takes: 0.22 to 0.4 s on an H200.
 pub const GPU_START_MS: u64 = 300;
-/// Cells that a thread does in a second for each byte of its vectors: 9.6e9 with 64 bytes, between the 18e9 of
-/// scores and the 7e9 of pairs with CIGARs (docs/benchmarks.md).
+/// Cells that a thread does in a second for each byte of its vectors: 9.6e9 with 64 bytes, of the 18e9 of scores, and of
+/// pairs, which all have CIGARs, 7e9 (docs/benchmarks.md).
 const CELLS_PER_VECTOR_BYTE: u64 = 150_000_000;
+const PAIRED_CELLS_PER_VECTOR_BYTE: u64 = 110_000_000;
 
 /// With fewer cells, most paths may be found without a kernel.
 const MANY_CELLS: u64 = 1 << 30;
@@ -192,7 +193,11 @@ pub fn instruction_set(name: Option<&str>) -> Result<InstructionSet, EngineError
 
 /// Whether the CPU is done with the work before a GPU has started.
 fn is_little(options: &Options, set: InstructionSet) -> bool {
-    let per_second = CELLS_PER_VECTOR_BYTE * set.lanes(1) as u64 * options.threads as u64;
+    let rate = match options.mode {
+        Mode::All => CELLS_PER_VECTOR_BYTE,
+        Mode::Pairs => PAIRED_CELLS_PER_VECTOR_BYTE,
+    };
+    let per_second = rate * set.lanes(1) as u64 * options.threads as u64;
     estimate::cells(options).is_some_and(|cells| cells < per_second / 1000 * GPU_START_MS)
 }
 
