@@ -171,15 +171,18 @@ fn run_beside<'scope>(
     let begun = Instant::now();
     let noted = Noted::of(options);
     // Opening a GPU takes longer than reading a few megabases: do both at once.
+    let (first, length) = sync_channel(1);
     let opening = scope.spawn(move || {
         let opened = device::open(options);
         if let Ok((device, _)) = &opened {
             let device = device.clone();
-            scope.spawn(move || device.prepare(options));
+            // What fails here is said to who needs it.
+            let prepare = move || length.recv().iter().for_each(|&rows| device.prepare(options, rows));
+            scope.spawn(|| panic::catch_unwind(AssertUnwindSafe(prepare)));
         }
         opened
     });
-    let inputs = Inputs::read(options, reporter);
+    let inputs = Inputs::read(options, reporter, first);
     let (reading, opened) = (begun.elapsed(), opening.join());
     let Inputs { references, target_file, queries } = inputs?;
     let (device, remark) = match opened {
@@ -229,13 +232,17 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn read(options: &Options, reporter: &dyn Reporter) -> Result<Inputs> {
+    /// Reads them; `first` is told the length of the first query as soon as it is known.
+    fn read(options: &Options, reporter: &dyn Reporter, first: SyncSender<usize>) -> Result<Inputs> {
         let mut reader = match options.ref_part {
             None => Reader::open(&options.reference)?,
             Some(_) => Reader::open_twice(&options.reference)?,
         };
         let mut queries = Reader::open_share(&options.query, options.part)?;
-        queries.peek()?;
+        if let Some(query) = queries.peek()? {
+            // Nobody asks where there is no device to make ready.
+            let _ = first.send(query.sequence.len());
+        }
         let references = match options.ref_part {
             None => read_references(&mut reader, options.alphabet)?,
             Some(share) => read_reference_part(&mut reader, options.alphabet, share)?,

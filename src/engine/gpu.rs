@@ -245,7 +245,8 @@ impl Gpu {
         Gpu { tuning, ..self }
     }
 
-    /// Time spent in kernels so far by the device's clock; zero where it has none.
+    /// Time of kernels so far by the device's clock, zero where it has none: of submissions that this engine's jobs led, with
+    /// jobs of other engines in them. All engines of a device together have each once.
     pub fn kernel_time(&self) -> Duration {
         self.runner.kernel_time
     }
@@ -314,9 +315,9 @@ impl Gpu {
         loop {
             let job = next(self.runner.cells());
             let begun = job.map(|(job, with)| Ok((self.begin(batch, inputs, &job)?, with))).transpose();
-            if begun.is_err() {
-                // The job before may still wait, and what it reads must not be written anew until then.
-                self.card.submissions.flush(&self.card.device)?;
+            if let (Err(_), Some((pending, _))) = (&begun, under_way.take_if(|_| begun.is_err())) {
+                // It may still wait to be submitted, and until then nothing that it reads may be written anew.
+                let _ = self.finish(pending);
             }
             let begun = begun?;
             let done = begun.is_none();

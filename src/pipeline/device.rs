@@ -98,16 +98,18 @@ impl Device {
         }
     }
 
-    /// Compiles kernels that a run will ask for, as far as a glance at its inputs tells which: a driver that has not kept
-    /// them takes a fifth of a second for each, while inputs are still read.
-    pub fn prepare(&self, options: &Options) {
+    /// Compiles kernels that a run will ask for, as far as the length of its first query and a glance at its inputs tell
+    /// which: a driver that has not kept them takes a fifth of a second for each, while inputs are still read.
+    pub fn prepare(&self, options: &Options, rows: usize) {
         let Device::Gpu(cards, _) = self else { return };
-        let Options { query, reference, .. } = options;
-        let Some((alphabet, rows)) = estimate::first(query, reference, options.alphabet) else { return };
+        let Some(alphabet) = options.alphabet.or_else(|| estimate::alphabet(&options.reference)) else {
+            return;
+        };
         let Ok(scoring) = options.scoring.resolve(alphabet) else { return };
         let many = estimate::cells(options).is_none_or(|cells| cells >= MANY_CELLS);
         let all = options.mode == Mode::All && options.filter == FilterChoice::None;
-        let is_long = estimate::letters(reference).is_some_and(|letters| letters > u64::from(STRETCH));
+        let letters = estimate::letters(&options.reference);
+        let is_long = letters.is_some_and(|letters| letters > u64::from(STRETCH));
         let (scoring, in_stretches) = (&scoring, many && all && is_long);
         thread::scope(|scope| {
             for card in cards {

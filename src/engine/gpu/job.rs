@@ -10,16 +10,15 @@ use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::readback::{Arriving, Output, Pool};
 use crate::engine::gpu::resident::Resident;
 use crate::engine::gpu::shader::Variant;
-use crate::engine::gpu::submission::{Bound, Clock, Copy, Departure, Submission, Submissions, TIMES};
+use crate::engine::gpu::submission::{Bound, Clock, Copy, Departure, Load, Submission, Submissions, TIMES};
 use crate::engine::gpu::upload::Staging;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Dispatches of a submission, at most: the device is at work on these while the next are recorded.
+/// Dispatches of one job in a submission, at most: the device is at work on these while the next are recorded.
 const MOST_DISPATCHES: usize = 64;
 
 /// Edge values that are written at once where some enter: 8 MiB.
@@ -118,8 +117,8 @@ impl Job {
         (self.dispatches.iter().map(first).collect(), tasks)
     }
 
-    /// Whether it can wait for others and go with them: nobody else may come between its parts, and what is chained
-    /// is made ready at once.
+    /// Whether it can wait for others and go with them: not if it takes several submissions, nor if it is chained, since
+    /// what the strips hand on was cleared for this job alone.
     fn fits_one_submission(&self, most: u64) -> bool {
         self.chain.is_none() && self.dispatches.len() <= MOST_DISPATCHES && self.cells <= most
     }
@@ -203,8 +202,8 @@ pub struct Pending {
     begun: Instant,
     /// `None` where there was nothing to do.
     arriving: Option<Arriving>,
-    /// The cells of all jobs submitted together, where this is the first of them.
-    led: Option<Arc<AtomicU64>>,
+    /// All jobs submitted together, where this is the first of them.
+    led: Option<Arc<Load>>,
 }
 
 /// The sequences and scores that tasks refer to, on the device.
@@ -265,7 +264,7 @@ impl Runner {
     ) -> Runner {
         Runner {
             slots: [Slot::new(device), Slot::new(device)],
-            // Jobs run one after another, so that one is enough.
+            // One is enough: of jobs that write to the same memory none begins before the other is done.
             scratch: Grown::new("scratch", wgpu::BufferUsages::STORAGE),
             chain: Grown::new("chain", wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST),
             staging,
@@ -378,7 +377,7 @@ impl Runner {
                 dispatches.next().transpose()?.iter().for_each(|bound| submission.record(bound));
             }
             let led = submission.depart(departure);
-            self.submissions.submit(device, submission);
+            self.submissions.submit_alone(device, submission)?;
             led
         };
         device.check()?;
@@ -402,13 +401,13 @@ impl Runner {
             first..place
         };
         let leaving = pending.leaving.iter().map(placed).collect();
-        if let Some(cells) = pending.led {
+        if let Some(load) = pending.led {
             let times: Vec<u64> = bytemuck::pod_collect_to_vec(&view[times_at as usize..]);
-            self.learn(
-                cells.load(Relaxed),
-                pending.begun,
-                self.submissions.took(device, [times[0], times[1]]),
-            );
+            // The device runs one submission behind the other.
+            let ticks = times[1].saturating_sub(times[0]);
+            let tick = device.tick.filter(|_| ticks > 0);
+            let took = tick.map(|tick| Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64));
+            self.learn(load.size(), pending.begun, took);
         }
         let pool = Arc::clone(&self.pool);
         let output = Output::new(view, pending.output as usize, readback, pool);
@@ -417,12 +416,12 @@ impl Runner {
 
     /// Sizes the next submissions by what the last took: on the device, where its clock tells, since
     /// others may have been at work before it.
-    fn learn(&mut self, cells: u64, begun: Instant, kernel_time: Option<Duration>) {
+    fn learn(&mut self, size: (u64, u64), begun: Instant, kernel_time: Option<Duration>) {
         let now = Instant::now();
         let wall = now.duration_since(begun.max(self.last_finish));
         self.last_finish = now;
         self.kernel_time += kernel_time.unwrap_or_default();
-        self.submissions.pace.learn(cells, kernel_time.unwrap_or(wall));
+        self.submissions.pace.learn(size, kernel_time.unwrap_or(wall));
     }
 }
 

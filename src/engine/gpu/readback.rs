@@ -67,9 +67,10 @@ impl Expected {
         &self.readback
     }
 
-    /// Asks for it, as all that was submitted until now leaves it.
-    pub fn ask(self) {
+    /// Asks for it, as all that was submitted until now leaves it; `then` is done when it arrives.
+    pub fn ask(self, then: impl FnOnce() + Send + 'static) {
         self.readback.slice(0..self.bytes).map_async(wgpu::MapMode::Read, move |result| {
+            then();
             // The receiver is gone only when the work was given up.
             let _ = self.sender.send(result);
         });
@@ -80,7 +81,7 @@ impl Arriving {
     /// Asks for the first `bytes` of `readback`, as all that was submitted until now leaves them.
     pub fn new(readback: wgpu::Buffer, bytes: u64) -> Arriving {
         let (expected, arriving) = Arriving::later(readback, bytes);
-        expected.ask();
+        expected.ask(|| ());
         arriving
     }
 

@@ -1,8 +1,8 @@
 //! Submissions: jobs of all engines of a device that it runs side by side.
 //!
-//! A device begins a submission when the one before is done, and a kernel leaves more and more of it idle towards its end. Kernels
-//! of one submission that share no buffer that one of them writes run side by side. So jobs that come while
-//! the device has enough to do wait for each other, and are submitted together.
+//! A device begins a submission when the one before is done, and a kernel leaves more and more of it idle towards its end.
+//! Dispatches of one pass that don't wait for one another run side by side, where the device and its driver can do so.
+//! So jobs that come while the device has enough to do wait for each other, and are submitted together.
 
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::MAX_GROUPS;
@@ -21,7 +21,7 @@ const LEAST_CELLS: u64 = 1 << 26;
 const MOST_CELLS: u64 = 1 << 40;
 /// Submissions that are under way while others wait: the device runs one, and the next begins without the host.
 const UNDER_WAY: usize = 2;
-/// Jobs wait for others until together they have so many times the cells of a good submission: still far from what a
+/// Jobs that wait for each other have at most so many times the cells of a good submission: still far from what a
 /// watchdog minds.
 const MERGED: u64 = 3;
 /// Bytes of the two time stamps of a submission.
@@ -41,16 +41,16 @@ impl Pace {
         self.0.load(Relaxed)
     }
 
-    /// Takes into account that so many cells took so long. At most four times as many are tried next: one quick job
-    /// proves little. Nor does one prove that larger ones are slow, for which it was too small to fill the device; but
+    /// Takes into account that the cells of so many jobs took so long. At most four times as many as one of them had are
+    /// tried next: one quick job proves little. Nor does one prove that larger ones are slow, for which it was too small to fill the device; but
     /// of its kind, no more than four times what is wanted should come.
-    pub fn learn(&self, cells: u64, took: Duration) {
+    pub fn learn(&self, (cells, jobs): (u64, u64), took: Duration) {
         if cells < LEAST_CELLS / 2 {
             return;
         }
         let fitting = (cells as f64 * SUBMISSION.as_secs_f64() / took.as_secs_f64().max(1e-4)) as u64;
         let next = |pace: u64| match fitting >= pace {
-            true => pace.max(fitting.min(4 * cells)),
+            true => pace.max(fitting.min(4 * cells / jobs.max(1))),
             false if took >= SUBMISSION / 4 => fitting,
             false => pace.min(4 * fitting),
         };
@@ -98,13 +98,27 @@ pub struct Submission {
     /// That of the first job, the leader.
     clock: Option<Clock>,
     departures: Vec<Departure>,
-    cells: Arc<AtomicU64>,
+    load: Arc<Load>,
+}
+
+/// What is in a submission.
+#[derive(Default)]
+pub struct Load {
+    cells: AtomicU64,
+    jobs: AtomicU64,
+}
+
+impl Load {
+    /// Cells and jobs.
+    pub fn size(&self) -> (u64, u64) {
+        (self.cells.load(Relaxed), self.jobs.load(Relaxed))
+    }
 }
 
 impl Submission {
     pub fn new(device: &Device, clock: Option<Clock>) -> Submission {
         let (encoder, pass) = open(device, clock.as_ref(), true);
-        Submission { encoder, pass, clock, departures: Vec::new(), cells: Arc::default() }
+        Submission { encoder, pass, clock, departures: Vec::new(), load: Arc::default() }
     }
 
     pub fn record(&mut self, bound: &Bound) {
@@ -122,11 +136,12 @@ impl Submission {
         device.queue.submit([std::mem::replace(&mut self.encoder, encoder).finish()]);
     }
 
-    /// A job is recorded whole. The cells of the submission are told to who leads it.
-    pub fn depart(&mut self, departure: Departure) -> Option<Arc<AtomicU64>> {
-        self.cells.fetch_add(departure.cells, Relaxed);
+    /// A job is recorded whole. Who leads the submission is told what will be in it.
+    pub fn depart(&mut self, departure: Departure) -> Option<Arc<Load>> {
+        self.load.cells.fetch_add(departure.cells, Relaxed);
+        let leads = self.load.jobs.fetch_add(1, Relaxed) == 0;
         self.departures.push(departure);
-        (self.departures.len() == 1).then(|| Arc::clone(&self.cells))
+        leads.then(|| Arc::clone(&self.load))
     }
 
     fn finish(self) -> (wgpu::CommandBuffer, Vec<Expected>) {
@@ -170,30 +185,26 @@ pub struct Submissions {
     pub pace: Pace,
     waiting: Mutex<Option<Submission>>,
     under_way: Arc<AtomicUsize>,
-    /// The device's clock at the end of the last kernel.
-    last_tick: AtomicU64,
 }
 
 impl Submissions {
-    /// Submits a job with others, soon. Who leads them is told their cells.
+    /// Submits a job with others, soon. Who leads them is told what they are.
     pub fn join(
         &self,
         device: &Device,
         dispatches: &[Bound],
         departure: Departure,
         clock: Option<Clock>,
-    ) -> Result<Option<Arc<AtomicU64>>, EngineError> {
+    ) -> Result<Option<Arc<Load>>, EngineError> {
+        let most = MERGED * self.pace.cells();
         let mut waiting = self.waiting.lock().map_err(|_| failed())?;
+        let full = waiting.take_if(|waiting| waiting.load.size().0 + departure.cells > most);
         let submission = waiting.get_or_insert_with(|| Submission::new(device, clock));
         dispatches.iter().for_each(|bound| submission.record(bound));
         let led = submission.depart(departure);
-        let much = submission.cells.load(Relaxed) >= MERGED * self.pace.cells();
-        let full = waiting.take_if(|_| much);
         drop(waiting);
-        match full {
-            Some(full) => self.submit(device, full),
-            None => self.go_on(device)?,
-        }
+        full.into_iter().for_each(|full| self.submit(device, full));
+        self.go_on(device)?;
         Ok(led)
     }
 
@@ -203,30 +214,32 @@ impl Submissions {
     }
 
     /// Submits what waits.
-    pub fn flush(&self, device: &Device) -> Result<(), EngineError> {
+    fn flush(&self, device: &Device) -> Result<(), EngineError> {
         let waiting = self.waiting.lock().map_err(|_| failed())?.take();
         waiting.into_iter().for_each(|submission| self.submit(device, submission));
         Ok(())
     }
 
-    /// Submits jobs at once.
-    pub fn submit(&self, device: &Device, submission: Submission) {
+    /// Submits a job that does not wait for others, behind those that have waited: it must not keep them waiting.
+    pub fn submit_alone(&self, device: &Device, submission: Submission) -> Result<(), EngineError> {
+        self.flush(device)?;
+        self.submit(device, submission);
+        Ok(())
+    }
+
+    fn submit(&self, device: &Device, submission: Submission) {
         self.under_way.fetch_add(1, Relaxed);
         let (commands, expected) = submission.finish();
         device.queue.submit([commands]);
-        let under_way = Arc::clone(&self.under_way);
-        device.queue.on_submitted_work_done(move || {
-            under_way.fetch_sub(1, Relaxed);
-        });
-        expected.into_iter().for_each(Expected::ask);
-    }
-
-    /// How long a submission with these two stamps took; `None` where they tell nothing.
-    pub fn took(&self, device: &Device, [first, last]: [u64; 2]) -> Option<Duration> {
-        let tick = device.tick.filter(|_| last > first)?;
-        // It may be stamped as begun while the one before still runs.
-        let begun = first.max(self.last_tick.fetch_max(last, Relaxed));
-        Some(Duration::from_nanos((last.saturating_sub(begun) as f64 * f64::from(tick)) as u64))
+        for (number, expected) in expected.into_iter().enumerate() {
+            // All arrive together.
+            let under_way = (number == 0).then(|| Arc::clone(&self.under_way));
+            expected.ask(move || {
+                under_way.iter().for_each(|under_way| {
+                    under_way.fetch_sub(1, Relaxed);
+                });
+            });
+        }
     }
 }
 
@@ -242,24 +255,27 @@ mod tests {
     fn the_pace_follows_what_jobs_took() {
         let pace = Pace::default();
         let ms = Duration::from_millis;
-        pace.learn(FIRST_CELLS, ms(1));
+        pace.learn((FIRST_CELLS, 1), ms(1));
         assert_eq!(pace.cells(), 4 * FIRST_CELLS, "at most fourfold");
         // Others that began with as many know no better.
-        pace.learn(FIRST_CELLS, ms(1));
+        pace.learn((FIRST_CELLS, 1), ms(1));
         assert_eq!(pace.cells(), 4 * FIRST_CELLS);
-        pace.learn(4 * FIRST_CELLS, ms(50));
+        pace.learn((4 * FIRST_CELLS, 1), ms(50));
         assert_eq!(pace.cells(), 8 * FIRST_CELLS);
-        pace.learn(FIRST_CELLS, ms(20));
+        pace.learn((FIRST_CELLS, 1), ms(20));
         assert_eq!(pace.cells(), 8 * FIRST_CELLS, "a small one, quick enough");
-        pace.learn(FIRST_CELLS / 4, ms(20));
+        pace.learn((FIRST_CELLS / 4, 1), ms(20));
         assert_eq!(pace.cells(), 5 * FIRST_CELLS, "a smaller one: four times what would fit");
-        pace.learn(8 * FIRST_CELLS, ms(400));
+        pace.learn((8 * FIRST_CELLS, 1), ms(400));
         assert_eq!(pace.cells(), 2 * FIRST_CELLS, "too long");
-        pace.learn(FIRST_CELLS / 4, ms(50));
+        pace.learn((FIRST_CELLS / 4, 1), ms(50));
         assert_eq!(pace.cells(), FIRST_CELLS / 2, "long for so few");
-        pace.learn(FIRST_CELLS, ms(1_000_000));
+        pace.learn((FIRST_CELLS, 1), ms(1_000_000));
         assert_eq!(pace.cells(), LEAST_CELLS);
-        pace.learn(1 << 42, ms(1));
+        let pace_of_some = Pace::default();
+        pace_of_some.learn((8 * FIRST_CELLS, 4), ms(1));
+        assert_eq!(pace_of_some.cells(), 8 * FIRST_CELLS, "fourfold what one of them had");
+        pace.learn((1 << 42, 1), ms(1));
         assert_eq!(pace.cells(), MOST_CELLS);
     }
 }
