@@ -1,0 +1,293 @@
+//! Lines of arguments, and what they become or why they are refused.
+
+use super::*;
+use crate::scoring::{Scoring, Substitution};
+
+fn parsed(words: &[&str]) -> Result<Command, clap::Error> {
+    parse_from(["swalign"].iter().chain(words).map(OsString::from))
+}
+
+#[track_caller]
+fn options(words: &[&str]) -> Options {
+    match parsed(words) {
+        Ok(Command::Align(options)) => *options,
+        Ok(other) => panic!("{words:?} asks for {other:?}"),
+        Err(error) => panic!("{words:?}: {error}"),
+    }
+}
+
+/// Demands a usage error with all of `parts` in its text.
+#[track_caller]
+fn refused(words: &[&str], parts: &[&str]) {
+    let error = parsed(words).expect_err("accepted");
+    assert_eq!(error.exit_code(), 2);
+    let text = error.to_string();
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in {text:?}");
+    }
+}
+
+#[test]
+fn clap_finds_no_fault_with_the_definition() {
+    Arguments::command().debug_assert();
+}
+
+#[test]
+fn the_defaults() {
+    let options = options(&["q.fa", "r.fa"]);
+    assert_eq!(options.mode, Mode::All);
+    assert_eq!((options.query, options.reference), ("q.fa".into(), "r.fa".into()));
+    assert_eq!((options.output, options.alphabet, options.min_score), (None, None, None));
+    assert_eq!(options.scoring, ScoringChoice::default());
+    assert_eq!((options.secondary_ratio, options.max_hits), (0.8, 1));
+    assert_eq!((options.device, options.batch), (DeviceChoice::Auto, None));
+    assert!(options.both_strands && !options.eqx && !options.checked_shaders);
+    assert!(options.threads >= 1);
+    assert_eq!((options.verbosity, options.read_group), (1, None));
+    assert_eq!(options.format, Format::Sam);
+}
+
+#[test]
+fn every_flag_reaches_its_option() {
+    let options = options(&[
+        "--preset",
+        "long",
+        "--match",
+        "3",
+        "--mismatch",
+        "5",
+        "--gap-open",
+        "0",
+        "--gap-extend",
+        "7",
+        "--matrix",
+        "PAM30",
+        "--alphabet",
+        "protein",
+        "--min-score",
+        "9",
+        "--secondary-ratio",
+        "0.5",
+        "--max-hits",
+        "4",
+        "--device",
+        "gpu:1",
+        "-t",
+        "3",
+        "-o",
+        "x.sam",
+        "--forward-only",
+        "--eqx",
+        "-R",
+        "@RG\\tID:x",
+        "--batch",
+        "8",
+        "-v",
+        "--checked-shaders",
+        "-",
+        "r.fa",
+    ]);
+    let scoring = ScoringChoice {
+        preset: Some(Preset::Long),
+        match_: Some(3),
+        mismatch: Some(5),
+        gap_open: Some(0),
+        gap_extend: Some(7),
+        matrix: Some("PAM30".to_string()),
+    };
+    assert_eq!(options.scoring, scoring);
+    assert_eq!(options.alphabet, Some(Alphabet::Protein));
+    assert_eq!((options.min_score, options.secondary_ratio, options.max_hits), (Some(9), 0.5, 4));
+    assert_eq!(options.device, DeviceChoice::Gpus(vec!["1".to_string()]));
+    assert_eq!((options.threads, options.batch, options.verbosity), (3, Some(8), 2));
+    assert_eq!(options.output, Some("x.sam".into()));
+    assert!(!options.both_strands && options.eqx && options.checked_shaders);
+    assert_eq!(options.read_group.as_deref(), Some("@RG\tID:x"));
+    assert_eq!(options.query, PathBuf::from("-"));
+}
+
+#[test]
+fn subcommands_and_files_named_like_them() {
+    let pairs = options(&["pairs", "q.fa", "t.fa", "-q", "-o", "-"]);
+    assert_eq!((pairs.mode, pairs.both_strands), (Mode::Pairs, false));
+    assert_eq!((pairs.verbosity, pairs.output), (0, None));
+    assert!(options(&["pairs", "--both-strands", "q.fa", "t.fa"]).both_strands);
+    assert!(matches!(parsed(&["devices"]), Ok(Command::Devices)));
+    assert_eq!(options(&["./pairs", "devices"]).query, PathBuf::from("./pairs"));
+    refused(&["pairs", "q.fa"], &["<TARGET>"]);
+    refused(&["devices", "x"], &["'x'"]);
+    refused(&["--eqx", "pairs", "q.fa", "t.fa"], &["'t.fa'", "before everything else"]);
+    refused(&["q.fa"], &["<REFERENCE>"]);
+    refused(&[], &["<QUERY>"]);
+}
+
+#[test]
+fn numbers_out_of_range_name_flag_and_remedy() {
+    for flag in ["--mismatch", "--gap-open", "--gap-extend"] {
+        refused(&[flag, "-4", "q", "r"], &[flag, "penalties are positive numbers", "give 4"]);
+        refused(&[&format!("{flag}=-4"), "q", "r"], &[flag, "penalties are positive numbers"]);
+        refused(&[flag, "1.5", "q", "r"], &[flag, "whole number"]);
+    }
+    refused(&["--match", "-1", "q", "r"], &["--match", "positive", "give 1"]);
+    for flag in ["--max-hits", "--min-score", "--threads", "--batch"] {
+        refused(&[flag, "0", "q", "r"], &[flag, "1"]);
+        refused(&[flag, "-3", "q", "r"], &[flag, "1"]);
+    }
+    for value in ["1.01", "-0.1", "NaN", "x"] {
+        refused(&["--secondary-ratio", value, "q", "r"], &["--secondary-ratio", "from 0 to 1"]);
+    }
+    assert_eq!(options(&["--secondary-ratio", "0", "q", "r"]).secondary_ratio, 0.0);
+    assert_eq!(options(&["--secondary-ratio", "1", "q", "r"]).secondary_ratio, 1.0);
+}
+
+#[test]
+fn what_excludes_each_other_is_refused() {
+    refused(&["-", "-"], &["stdin", "only one"]);
+    refused(&["pairs", "-", "-"], &["stdin", "only one"]);
+    refused(&["--both-strands", "--forward-only", "q", "r"], &["--forward-only"]);
+    refused(&["-q", "-v", "q", "r"], &["--quiet"]);
+    refused(&["--both-strands", "--alphabet", "protein", "q", "r"], &["--both-strands needs DNA"]);
+}
+
+#[test]
+fn an_output_never_overwrites_an_input() {
+    let input = tempfile::NamedTempFile::new().unwrap();
+    let path = input.path().to_str().unwrap();
+    refused(&["-o", path, "q", path], &["--output would overwrite", path]);
+    refused(&["-o", path, path, "r"], &["--output would overwrite", path]);
+    options(&["-o", "/dev/null", "/dev/null", "r"]);
+}
+
+#[test]
+fn formats_by_extension_and_by_name() {
+    let format = |words: &[&str]| options(&[words, &["q", "r"]].concat()).format;
+    for (file, expected) in [("x.sam", Format::Sam), ("x.paf", Format::Paf), ("a.b/x.y.PAF", Format::Paf)] {
+        assert_eq!(format(&["-o", file]), expected, "{file}");
+    }
+    for file in ["x", "x.txt", ".paf", "paf", "x.paf.gz", "x.sam/paf", "-"] {
+        assert_eq!(format(&["-o", file]), Format::Sam, "{file}");
+    }
+    assert_eq!(format(&["--format", "paf"]), Format::Paf);
+    assert_eq!(format(&["--format", "sam", "-o", "x.paf"]), Format::Sam);
+    assert_eq!(format(&["--format", "paf", "-o", "x.sam"]), Format::Paf);
+    assert_eq!(format(&["--format", "bam"]), Format::Bam);
+    refused(&["--format", "cram", "q", "r"], &["--format", "sam", "bam", "paf"]);
+}
+
+#[test]
+fn bam_is_not_for_terminals() {
+    for (words, fine) in [
+        (&["--format", "bam"][..], false),
+        (&["--format", "bam", "-o", "-"], false),
+        (&["--format", "bam", "-o", "/dev/stdout"], false),
+        (&["-o", "x.bam"], true),
+        (&["--format", "sam"], true),
+        (&["--format", "paf"], true),
+    ] {
+        let parsed = || parsed(&[words, &["q", "r"]].concat()).unwrap();
+        assert!(readable(parsed(), false).is_ok(), "{words:?}");
+        let error = readable(parsed(), true).err().map(|error| error.to_string());
+        assert_eq!(error.is_none(), fine, "{words:?}: {error:?}");
+        assert!(error.is_none_or(|error| error.contains("-o") && error.contains("terminal")));
+    }
+}
+
+#[test]
+fn devices_by_name() {
+    let choice = |text: &str| options(&["--device", text, "q", "r"]).device;
+    assert_eq!(choice("cpu"), DeviceChoice::Cpu(None));
+    assert_eq!(choice("cpu:avx2"), DeviceChoice::Cpu(Some("avx2".to_string())));
+    assert_eq!(choice("plain"), DeviceChoice::Plain);
+    assert_eq!(choice("gpu"), DeviceChoice::Gpu);
+    assert_eq!(choice("all"), DeviceChoice::AllGpus);
+    assert_eq!(choice("gpu:0000:3b:00.0"), DeviceChoice::Gpus(vec!["0000:3b:00.0".to_string()]));
+    let two = DeviceChoice::Gpus(vec!["0".to_string(), "h200".to_string()]);
+    assert_eq!((choice("gpu:0, h200"), choice("gpu:0,gpu:h200")), (two.clone(), two));
+    for wrong in ["gpu:", "cpu:", "tpu", "gpu:0,", ""] {
+        refused(&["--device", wrong, "q", "r"], &["--device", "give auto, cpu, gpu"]);
+    }
+}
+
+#[test]
+fn threads_are_those_that_slurm_granted() {
+    let all = default_threads(|_| None);
+    let threads = |task: &str, node: &str| {
+        default_threads(|name| match name {
+            "SLURM_CPUS_PER_TASK" => Some(task.to_string()),
+            "SLURM_CPUS_ON_NODE" => Some(node.to_string()),
+            _ => None,
+        })
+    };
+    assert_eq!(threads("3", "16"), 3);
+    for senseless in ["", "0", "-1", "many", "4(x2)"] {
+        assert_eq!(threads(senseless, "5"), 5, "{senseless:?}");
+        assert_eq!(threads(senseless, senseless), all, "{senseless:?}");
+    }
+}
+
+#[test]
+fn the_command_line_is_one_line_without_tabs() {
+    assert_eq!(
+        options(&["-R", "@RG\tID:x", "a\nb.fa", "r"]).command_line,
+        "swalign --read-group @RG ID:x a b.fa r"
+    );
+}
+
+/// However it is computed, wherever it goes: the header says the same.
+#[test]
+fn the_command_line_has_what_changes_records() {
+    let line = |words: &[&str]| options(&[words, &["q.fa", "r.fa"]].concat()).command_line;
+    assert_eq!(line(&[]), "swalign q.fa r.fa");
+    for words in [
+        &["--part", "2/3"][..],
+        &["-o", "x.bam", "-t3", "--device=cpu", "--batch", "7", "-q"],
+        &["--output=x", "--format", "paf", "--filter", "none", "-v", "--checked-shaders"],
+    ] {
+        assert_eq!(line(words), "swalign q.fa r.fa", "{words:?}");
+    }
+    let expected = "swalign --match 2 --max-hits 3 --eqx q.fa r.fa";
+    assert_eq!(line(&["--eqx", "-o", "x", "--max-hits=3", "--match", "2"]), expected);
+    let pairs = options(&["pairs", "--both-strands", "--part", "1/2", "--", "q", "-t"]).command_line;
+    assert_eq!(pairs, "swalign pairs --both-strands q -t");
+    let search = parsed(&["search", "-k", "2", "-t", "2", "--revcomp=no", "ACGT", "a", "b"]);
+    let Ok(Command::Search(search)) = search else { panic!("{search:?}") };
+    assert_eq!(search.command_line, "swalign search --max-edits 2 --revcomp no ACGT a b");
+}
+
+#[test]
+fn parts_by_number() {
+    let part = |text: &str| options(&["--part", text, "q", "r"]).part;
+    assert_eq!(part("2/3"), Some(Share { number: 2, of: 3 }));
+    assert_eq!(options(&["q", "r"]).part, None);
+    for wrong in ["0/3", "4/3", "3", "1/", "/2", "1/0", "a/b", "1/2/3"] {
+        refused(&["--part", wrong, "q", "r"], &["--part"]);
+    }
+}
+
+#[test]
+fn help_tells_what_is_so() {
+    let long = Arguments::command().render_long_help().to_string();
+    for (name, preset) in PresetName::value_variants().iter().map(|&name| (name, Preset::from(name))) {
+        let name = name.to_possible_value().unwrap();
+        let alphabet = if preset == Preset::Protein { Alphabet::Protein } else { Alphabet::Dna };
+        let choice = ScoringChoice { preset: Some(preset), ..ScoringChoice::default() };
+        let numbers = numbers(&choice.resolve(alphabet).unwrap());
+        let line = long.lines().find(|line| line.trim_start().starts_with(&format!("{} ", name.get_name())));
+        assert!(line.is_some_and(|line| line.contains(&numbers)), "{numbers}: {line:?}");
+    }
+    assert_eq!(Scoring::dna(1, 4, 4, 2).gap_cost(1), 6);
+    assert_eq!(Scoring::dna(1, 4, 4, 2).gap_cost(2), 8);
+    assert!(long.contains("costs 6 and length 2 costs 8"));
+    let short = Arguments::command().render_help().to_string();
+    assert!(long.contains("Examples:") && !short.contains("Examples:"));
+    assert!(!long.contains("checked-shaders") && !long.contains("plain,"));
+    assert_eq!(Arguments::command().render_version(), "swalign 0.1.0\n");
+}
+
+fn numbers(scoring: &Scoring) -> String {
+    let gaps = format!("{}/{}", scoring.gap_open, scoring.gap_extend);
+    match &scoring.substitution {
+        Substitution::Equal { match_, mismatch } => format!("{match_}/{mismatch}/{gaps}"),
+        Substitution::Matrix(matrix) => format!("{}, {gaps}", matrix.name),
+    }
+}
