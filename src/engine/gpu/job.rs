@@ -10,7 +10,9 @@ use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::readback::{Arriving, Output, Pool};
 use crate::engine::gpu::resident::Resident;
 use crate::engine::gpu::shader::Variant;
-use crate::engine::gpu::submission::{Bound, Clock, Copy, Departure, Load, Submission, Submissions, TIMES};
+use crate::engine::gpu::submission::{
+    Bound, Clock, Departure, Load, Submission, Submissions, TIMES, Transfer,
+};
 use crate::engine::gpu::upload::Staging;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
@@ -115,6 +117,21 @@ impl Job {
             first
         };
         (self.dispatches.iter().map(first).collect(), tasks)
+    }
+
+    /// What goes to the host: the output, and behind it the edges that it is to leave.
+    fn transfers(&self, output: &wgpu::Buffer, edges: &wgpu::Buffer) -> Vec<Transfer> {
+        let mut transfers = vec![Transfer { from: output.clone(), start: 0, place: 0, bytes: self.output }];
+        let mut place = self.output;
+        // Those that lie one behind the other go together.
+        for ranges in self.leaving.chunk_by(|a, b| a.end == b.start) {
+            let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
+            let bytes = (end - start) * 8;
+            transfers.push(Transfer { from: edges.clone(), start: start * 8, place, bytes });
+            place += bytes;
+        }
+        transfers.retain(|transfer| transfer.bytes > 0);
+        transfers
     }
 
     /// Whether it can wait for others and go with them: not if it takes several submissions, nor if it is chained, since
@@ -336,23 +353,9 @@ impl Runner {
             Ok(Bound { pipeline, bindings, groups: dispatch.groups })
         };
         let mut dispatches = job.dispatches.iter().enumerate().map(bound);
-
-        let mut copies = Vec::new();
-        let mut copy = |from: &wgpu::Buffer, start, place, bytes| {
-            if bytes > 0 {
-                copies.push(Copy { from: from.clone(), start, place, bytes });
-            }
-        };
-        copy(output, 0, 0, job.output);
-        let mut place = job.output;
-        // Those that lie one behind the other go together.
-        for ranges in job.leaving.chunk_by(|a, b| a.end == b.start) {
-            let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
-            copy(edges, start * 8, place, (end - start) * 8);
-            place += (end - start) * 8;
-        }
         let (expected, arriving) = Arriving::later(readback, times_at + TIMES);
-        let departure = Departure { copies, times_at, cells: job.cells, expected };
+        let transfers = job.transfers(output, edges);
+        let departure = Departure { transfers, times_at, cells: job.cells, expected };
         let clock = match &slot.times {
             Some(times) => {
                 let stamps = slot.stamps.with_room(device, TIMES)?.clone();

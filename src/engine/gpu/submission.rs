@@ -27,7 +27,8 @@ const MERGED: u64 = 3;
 /// Bytes of the two time stamps of a submission.
 pub const TIMES: u64 = 16;
 
-/// How many cells make a good submission. All engines of a device learn it together, or each would begin with small ones.
+/// How many cells make a good submission. All engines of a device learn it together, or each would begin with small
+/// ones.
 pub struct Pace(AtomicU64);
 
 impl Default for Pace {
@@ -42,8 +43,8 @@ impl Pace {
     }
 
     /// Takes into account that the cells of so many jobs took so long. At most four times as many as one of them had are
-    /// tried next: one quick job proves little. Nor does one prove that larger ones are slow, for which it was too small to fill the device; but
-    /// of its kind, no more than four times what is wanted should come.
+    /// tried next: one quick job proves little. Nor does one prove that larger ones are slow, for which it was too small
+    /// to fill the device; but of its kind, no more than four times what is wanted should come.
     pub fn learn(&self, (cells, jobs): (u64, u64), took: Duration) {
         if cells < LEAST_CELLS / 2 {
             return;
@@ -75,7 +76,7 @@ pub struct Clock {
 }
 
 /// Bytes of a device buffer that go to a place of a readback buffer.
-pub struct Copy {
+pub struct Transfer {
     pub from: wgpu::Buffer,
     pub start: u64,
     pub place: u64,
@@ -84,7 +85,7 @@ pub struct Copy {
 
 /// What a job leaves for the host.
 pub struct Departure {
-    pub copies: Vec<Copy>,
+    pub transfers: Vec<Transfer>,
     /// Where the stamps go if the job leads its submission.
     pub times_at: u64,
     pub cells: u64,
@@ -150,12 +151,13 @@ impl Submission {
         if let (Some(Clock { times, stamps }), Some(leader)) = (&clock, departures.first_mut()) {
             encoder.resolve_query_set(times, 0..2, stamps, 0);
             let place = leader.times_at;
-            leader.copies.push(Copy { from: stamps.clone(), start: 0, place, bytes: TIMES });
+            leader.transfers.push(Transfer { from: stamps.clone(), start: 0, place, bytes: TIMES });
         }
-        for Departure { copies, expected, .. } in &departures {
-            for copy in copies {
+        for Departure { transfers, expected, .. } in &departures {
+            for transfer in transfers {
                 let to = expected.buffer();
-                encoder.copy_buffer_to_buffer(&copy.from, copy.start, to, copy.place, copy.bytes);
+                let Transfer { from, start, place, bytes } = transfer;
+                encoder.copy_buffer_to_buffer(from, *start, to, *place, *bytes);
             }
         }
         (encoder.finish(), departures.into_iter().map(|departure| departure.expected).collect())
