@@ -172,16 +172,7 @@ fn run_beside<'scope>(
     let noted = Noted::of(options);
     // Opening a GPU takes longer than reading a few megabases: do both at once.
     let (first, length) = sync_channel(1);
-    let opening = scope.spawn(move || {
-        let opened = device::open(options);
-        if let Ok((device, _)) = &opened {
-            let device = device.clone();
-            // What fails here is said to who needs it.
-            let prepare = move || length.recv().iter().for_each(|&rows| device.prepare(options, rows));
-            scope.spawn(|| panic::catch_unwind(AssertUnwindSafe(prepare)));
-        }
-        opened
-    });
+    let opening = device::open_beside(scope, options, length);
     let inputs = Inputs::read(options, reporter, first);
     let (reading, opened) = (begun.elapsed(), opening.join());
     let Inputs { references, target_file, queries } = inputs?;

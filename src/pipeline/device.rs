@@ -14,8 +14,10 @@ use crate::search::gpu::OnGpu;
 use crate::search::sliced::Sliced;
 use crate::search::{self, Scan};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
-use std::thread;
+use std::sync::mpsc::Receiver;
+use std::thread::{self, ScopedJoinHandle};
 
 /// Workers where the cores do all the work: one computes while another is at its ends.
 const CPU_WORKERS: usize = 2;
@@ -100,7 +102,7 @@ impl Device {
 
     /// Compiles kernels that a run will ask for, as far as the length of its first query and a glance at its inputs tell
     /// which: a driver that has not kept them takes a fifth of a second for each, while inputs are still read.
-    pub fn prepare(&self, options: &Options, rows: usize) {
+    fn prepare(&self, options: &Options, rows: usize) {
         let Device::Gpu(cards, _) = self else { return };
         let Some(alphabet) = options.alphabet.or_else(|| estimate::alphabet(&options.reference)) else {
             return;
@@ -156,8 +158,25 @@ impl Device {
     }
 }
 
+/// Opens the devices in a thread of its own; in another one they are then made ready for queries of the `length` that is
+/// told.
+pub fn open_beside<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    options: &'scope Options,
+    length: Receiver<usize>,
+) -> ScopedJoinHandle<'scope, Result<(Device, String), EngineError>> {
+    scope.spawn(move || {
+        let (device, remark) = open(options)?;
+        let opened = device.clone();
+        // What fails here is said to who needs it.
+        let prepare = move || length.recv().iter().for_each(|&rows| opened.prepare(options, rows));
+        scope.spawn(|| panic::catch_unwind(AssertUnwindSafe(prepare)));
+        Ok((device, remark))
+    })
+}
+
 /// Opens the devices that were asked for; with a remark where they are not the first choice.
-pub fn open(options: &Options) -> Result<(Device, String), EngineError> {
+fn open(options: &Options) -> Result<(Device, String), EngineError> {
     let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
     let device = match &options.device {
         DeviceChoice::Plain => Device::Plain,

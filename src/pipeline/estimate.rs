@@ -34,8 +34,7 @@ pub fn alphabet(path: &Path) -> Option<Alphabet> {
 
 /// Letters of a file, at most about as many; `None` where they can't be known before it is read.
 pub fn letters(path: &Path) -> Option<u64> {
-    // What comes through these is gone once it is read, whatever they look like.
-    if path == Path::new("-") || path.starts_with("/dev") {
+    if is_a_stream(path) {
         return None;
     }
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
@@ -46,9 +45,28 @@ pub fn letters(path: &Path) -> Option<u64> {
     Some(file.len().saturating_mul(packed) / fastq)
 }
 
+/// Whether what comes from there is gone once it is read, whatever it looks like.
+fn is_a_stream(path: &Path) -> bool {
+    path == Path::new("-") || path == Path::new("/dev/stdin") || path.starts_with("/dev/fd")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn streams_by_their_names() {
+        for (path, expected) in [
+            ("-", true),
+            ("/dev/stdin", true),
+            ("/dev/fd/63", true),
+            ("/dev/shm/reads.fq", false),
+            ("./-", false),
+            ("reads.fq", false),
+        ] {
+            assert_eq!(is_a_stream(Path::new(path)), expected, "{path}");
+        }
+    }
 
     #[test]
     fn alphabets_of_files() {
