@@ -70,6 +70,15 @@ pub fn chunk_for(batch: &Batch, layout: &Layout, records: usize, enough: u64) ->
     (columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32
 }
 
+/// How many stretches `record` meets in all, about: so many are its pairs.
+pub fn stretches_met(batch: &Batch, layout: &Layout, record: u32) -> usize {
+    let (columns, targets) = match layout.paired {
+        Some(first) => (batch.target(first + record).len(), 1),
+        None => (batch.targets.codes().len(), batch.targets.len()),
+    };
+    layout.strands as usize * (columns / STRETCH as usize + targets)
+}
+
 /// All pairs of `record` that can hold an alignment of at least `min_score`, in the order strand,
 /// target, place. They are cut from chunks that own at least `chunk` columns.
 pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk: u32) -> Vec<Pair> {

@@ -8,13 +8,14 @@
 
 use crate::alignment::{Alignment, Found, Hit, Locus, Strand};
 use crate::backtrace::{self, Wanted};
-use crate::batch::{Batch, Pair, STRETCH, sweeps, swept};
+use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::bounds::{longest_span, potential};
 use crate::candidates::filter::{Filter, Rung};
 use crate::candidates::{self, Layout};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use rayon::prelude::*;
+use std::mem;
 use std::time::{Duration, Instant};
 
 /// What makes an alignment a hit.
@@ -36,8 +37,9 @@ impl Rules {
     }
 }
 
-/// Pairs of the queries that are searched in full behind a filter, at a time: what bounds their memory.
-const WHOLE_PAIRS: usize = 1 << 18;
+/// Pairs that are scored at a time where everything is: most hold nothing that counts and are forgotten then, so this
+/// bounds the memory.
+const PORTION: usize = 1 << 17;
 
 /// What hits are looked for in.
 #[derive(Clone, Copy)]
@@ -103,15 +105,11 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
     let unknown = searches.iter().filter(|search| search.unknown);
     let unknown: Vec<(u32, Source)> = unknown.map(|search| (search.record, Source::All)).collect();
     effort.whole += unknown.len() as u64;
-    let columns = scope.batch.targets.codes().len() * scope.layout.strands as usize;
-    let at_a_time = WHOLE_PAIRS / (columns / STRETCH as usize + scope.batch.targets.len() + 1);
-    for some in unknown.chunks(at_a_time.max(1)) {
-        let mut whole = open(scope, some)?;
-        finish(engine, scope, &mut whole, effort)?;
-        for search in whole {
-            let record = search.record as usize;
-            searches[record] = search;
-        }
+    let mut whole = open(scope, &unknown)?;
+    finish(engine, scope, &mut whole, effort)?;
+    for search in whole {
+        let record = search.record as usize;
+        searches[record] = search;
     }
     Ok(searches.into_iter().map(|search| search.found).collect())
 }
@@ -219,19 +217,40 @@ fn score_regions(
     }
 }
 
-/// Scores all that there is for the searches that have scored nothing yet.
+/// Scores all that there is for the searches that have scored nothing yet, portion by portion.
 fn score_everything(
     engine: &mut dyn Engine,
     scope: &Scope,
     searches: &mut [Search],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let Scope { batch, layout, rules, .. } = scope;
+    let Scope { batch, layout, .. } = scope;
     let mut unscored: Vec<&mut Search> = searches.iter_mut().filter(|search| search.unscored).collect();
-    if unscored.is_empty() {
-        return Ok(());
-    }
     let chunk = candidates::chunk_for(batch, layout, unscored.len(), engine.enough_sweeps());
+    let mut left = unscored.as_mut_slice();
+    while !left.is_empty() {
+        let mut pairs = 0;
+        let fits = |search: &&&mut Search| {
+            pairs += candidates::stretches_met(batch, layout, search.record);
+            pairs <= PORTION
+        };
+        let count = left.iter().take_while(fits).count().max(1);
+        let (portion, behind) = mem::take(&mut left).split_at_mut(count);
+        score_portion(engine, scope, portion, chunk, effort)?;
+        left = behind;
+    }
+    Ok(())
+}
+
+/// Scores all that there is for some searches, cut from chunks that own at least `chunk` columns.
+fn score_portion(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    unscored: &mut [&mut Search],
+    chunk: u32,
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    let Scope { batch, layout, rules, .. } = scope;
     let met = |search: &&mut Search| {
         let most = Most::of(scope, search.record);
         let pairs = candidates::pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
@@ -392,7 +411,7 @@ impl Search {
         let Scope { batch, rules, .. } = scope;
         let query = batch.query(scope.layout.query(self.record, alignment.strand));
         let span = longest_span(query, self.found.threshold, &batch.scoring);
-        let regions = std::mem::take(&mut self.regions);
+        let regions = mem::take(&mut self.regions);
         self.regions =
             regions.into_iter().flat_map(|region| region.without(&alignment, batch, span)).collect();
         self.found.alignments.push(alignment);
