@@ -219,8 +219,10 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     let targets = [target.as_slice()].into_iter().collect();
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
     let layout = Layout { strands: 1, paired: None };
-    let enough = device.engines()[0].enough_sweeps();
-    let chunk = candidates::chunk_for(&batch, &layout, count, enough);
+    // A call that has the device for itself needs twice as many as one beside others.
+    let enough = 2 * device.engines()[0].enough_sweeps();
+    let met = candidates::stretches_met(&batch, &layout, 0);
+    let chunk = candidates::chunk_for(count * met, enough);
     let of = |read| candidates::pairs(&batch, &layout, read, READ_SCORE, chunk);
     let pairs: Vec<Pair> = (0..count as u32).flat_map(of).collect();
     let cells = sweeps(&pairs).map(|sweep| batch.cells(&swept(sweep))).sum();

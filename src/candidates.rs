@@ -58,15 +58,10 @@ impl Layout {
     }
 }
 
-/// Columns that each chunk should own at least where so many records, the first of all, meet their targets, and so many
-/// sweeps are enough ([`crate::engine::Engine::enough_sweeps`]).
-pub fn chunk_for(batch: &Batch, layout: &Layout, records: usize, enough: u64) -> u32 {
-    let Batch { targets, .. } = batch;
-    let met = match layout.paired {
-        Some(first) => targets.start(first as usize + records) - targets.start(first as usize),
-        None => targets.codes().len() * records,
-    };
-    let columns = met as u64 * u64::from(layout.strands);
+/// Columns that each chunk should own at least where so many stretches are met at a time, and so many sweeps are enough
+/// ([`crate::engine::Engine::enough_sweeps`]).
+pub fn chunk_for(stretches: usize, enough: u64) -> u32 {
+    let columns = stretches as u64 * u64::from(STRETCH);
     (columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32
 }
 
@@ -86,24 +81,34 @@ pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk:
         Some(first) => first + record..first + record + 1,
         None => 0..batch.targets.len() as u32,
     };
-    let mut pairs = Vec::new();
+    let mut pairs = Vec::with_capacity(stretches_met(batch, layout, record));
     for &strand in layout.orientations() {
         let query = layout.query(record, strand);
         let warm_up = longest_span(batch.query(query), min_score, &batch.scoring);
         for target in targets.clone() {
             for (start, own, end) in chunks(batch.target(target).len() as u32, warm_up, chunk) {
-                let chunk = Pair { query, target, start, own, end };
-                pairs.extend(stretches(chunk, warm_up));
+                pairs.extend(stretches(Pair { query, target, start, own, end }, warm_up));
             }
         }
     }
     pairs
 }
 
-/// Cuts `0..len` into chunks (start, own, end) of about equal size that warm up over `warm_up`
-/// columns and own at least `least`, unless there is but one.
-fn chunks(len: u32, warm_up: u32, least: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+/// Whether warm-ups are so short that a chunk is several stretches.
+fn has_stretches(warm_up: u32) -> bool {
+    warm_up <= STRETCH / STRETCH_PER_WARM_UP
+}
+
+/// Columns that a chunk should own, at least `least`: with its warm-up it is whole stretches where it has any.
+fn owned(warm_up: u32, least: u32) -> u32 {
     let own = warm_up.saturating_mul(CHUNK_PER_WARM_UP).max(least);
+    if has_stretches(warm_up) { (own + warm_up).next_multiple_of(STRETCH) - warm_up } else { own }
+}
+
+/// Cuts `0..len` into chunks (start, own, end) of about equal size that warm up over `warm_up` columns, as few as
+/// [`owned`] lets there be.
+fn chunks(len: u32, warm_up: u32, least: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+    let own = owned(warm_up, least);
     let count = u64::from(len.div_ceil(own));
     let border = move |k: u64| (u64::from(len) * k / count.max(1)) as u32;
     (0..count).map(move |k| (border(k).saturating_sub(warm_up), border(k), border(k + 1)))
@@ -111,7 +116,7 @@ fn chunks(len: u32, warm_up: u32, least: u32) -> impl Iterator<Item = (u32, u32,
 
 /// The pairs of a chunk: one for each stretch of its sweep, where these are long for its warm-up.
 fn stretches(chunk: Pair, warm_up: u32) -> impl Iterator<Item = Pair> {
-    let stretch = if warm_up <= STRETCH / STRETCH_PER_WARM_UP { STRETCH } else { u32::MAX };
+    let stretch = if has_stretches(warm_up) { STRETCH } else { u32::MAX };
     let behind = move |own: u32| {
         let number = (own - chunk.start) / stretch;
         chunk.end.min(chunk.start.saturating_add(stretch.saturating_mul(number + 1)))
@@ -134,7 +139,7 @@ mod tests {
                 for (start, own, end) in chunks(len, warm_up, CHUNK) {
                     assert_eq!(own, next, "len {len}, warm-up {warm_up}");
                     assert_eq!(start, own.saturating_sub(warm_up));
-                    assert!(own < end && (end - own <= CHUNK.max(warm_up.saturating_mul(CHUNK_PER_WARM_UP))));
+                    assert!(own < end && end - own <= owned(warm_up, CHUNK));
                     next = end;
                 }
                 assert_eq!(next, len);

@@ -224,40 +224,43 @@ fn score_everything(
     searches: &mut [Search],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let Scope { batch, layout, .. } = scope;
     let mut unscored: Vec<&mut Search> = searches.iter_mut().filter(|search| search.unscored).collect();
-    let chunk = candidates::chunk_for(batch, layout, unscored.len(), engine.enough_sweeps());
+    let met = |search: &&mut Search| candidates::stretches_met(scope.batch, &scope.layout, search.record);
+    let all: usize = unscored.iter().map(met).sum();
+    // About as many in each.
+    let enough = all.div_ceil(all.div_ceil(PORTION).max(1));
     let mut left = unscored.as_mut_slice();
     while !left.is_empty() {
-        let mut pairs = 0;
-        let fits = |search: &&&mut Search| {
-            pairs += candidates::stretches_met(batch, layout, search.record);
-            pairs <= PORTION
-        };
-        let count = left.iter().take_while(fits).count().max(1);
+        let (mut count, mut stretches) = (0, 0);
+        while count < left.len() && stretches < enough {
+            stretches += met(&left[count]);
+            count += 1;
+        }
         let (portion, behind) = mem::take(&mut left).split_at_mut(count);
-        score_portion(engine, scope, portion, chunk, effort)?;
+        score_portion(engine, scope, portion, stretches, effort)?;
         left = behind;
     }
     Ok(())
 }
 
-/// Scores all that there is for some searches, cut from chunks that own at least `chunk` columns.
+/// Scores all that there is for some searches, which meet about so many stretches.
 fn score_portion(
     engine: &mut dyn Engine,
     scope: &Scope,
     unscored: &mut [&mut Search],
-    chunk: u32,
+    stretches: usize,
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, rules, .. } = scope;
-    let met = |search: &&mut Search| {
+    let chunk = candidates::chunk_for(stretches, engine.enough_sweeps());
+    let met = |search: &&mut Search| -> Vec<Pair> {
         let most = Most::of(scope, search.record);
         let pairs = candidates::pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
-        pairs.filter(move |pair| most.in_pair(pair) >= rules.min_score)
+        pairs.filter(|pair| most.in_pair(pair) >= rules.min_score).collect()
     };
     // In the order of the records, as searches are.
-    let pairs: Vec<Pair> = unscored.par_iter().flat_map_iter(met).collect();
+    let pairs: Vec<Vec<Pair>> = unscored.par_iter().map(met).collect();
+    let pairs = pairs.concat();
     let hits = score(engine, batch, &pairs, effort)?;
     let first = |record: u32| {
         let query = layout.query(record, Strand::Forward);
