@@ -54,7 +54,7 @@ const SPANNED: usize = 1 << 13;
 /// Edge values of a job, at most: 512 MiB.
 const JOB_EDGES: u64 = 1 << 26;
 /// With fewer sweeps a device waits too long for the last ones (docs/ideas.md).
-const ENOUGH_SWEEPS: u64 = 1 << 15;
+const ENOUGH_SWEEPS: u64 = 3 << 13;
 /// Bytes of the edges of lattices that all engines of a run may have at a time; they lie in two places while they
 /// come from the device.
 const EDGE_BYTES: u64 = 192 << 20;

@@ -28,7 +28,7 @@ const GPU_WORKERS: (usize, usize) = (2, 10);
 const QUERIES: usize = 1 << 17;
 const QUERIES_OF_SEVERAL: usize = 1 << 16;
 /// Workers of each of several GPUs.
-const WORKERS_OF_SEVERAL: usize = 4;
+const WORKERS_OF_SEVERAL: usize = 8;
 
 /// What opening a GPU takes: 0.22 to 0.4 s on an H200.
 pub const GPU_START_MS: u64 = 300;

@@ -16,7 +16,7 @@ use std::time::Instant;
 const MOST_QUERIES: usize = 1 << 15;
 /// Residues and stretches of the batches at all workers, at most: like the number of queries, they bound the memory.
 const ALL_RESIDUES: usize = 1 << 27;
-const ALL_STRETCHES: u64 = 3 << 20;
+const ALL_STRETCHES: u64 = 6 << 20;
 /// Warnings about single queries that are shown; the rest are counted.
 const SHOWN_WARNINGS: u64 = 5;
 
