@@ -37,9 +37,8 @@ impl Rules {
     }
 }
 
-/// Pairs that are scored at a time where everything is: most hold nothing that counts and are forgotten then, so this
-/// bounds the memory.
-const PORTION: usize = 1 << 17;
+/// Stretches that are scored at a time where everything is: with more, a device is hardly quicker.
+pub const PORTION: usize = 1 << 17;
 
 /// What hits are looked for in.
 #[derive(Clone, Copy)]
@@ -49,6 +48,9 @@ pub struct Scope<'a> {
     pub rules: Rules,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
     pub filter: Option<&'a Filter>,
+    /// Stretches that are scored at a time where everything is, about; one query at least. Most hold nothing that counts
+    /// and are forgotten then, so this bounds the memory.
+    pub portion: usize,
 }
 
 /// Work done and time spent on it.
@@ -228,7 +230,7 @@ fn score_everything(
     let met = |search: &&mut Search| candidates::stretches_met(scope.batch, &scope.layout, search.record);
     let all: usize = unscored.iter().map(met).sum();
     // About as many in each.
-    let enough = all.div_ceil(all.div_ceil(PORTION).max(1));
+    let enough = all.div_ceil(all.div_ceil(scope.portion.max(1)).max(1));
     let mut left = unscored.as_mut_slice();
     while !left.is_empty() {
         let (mut count, mut stretches) = (0, 0);

@@ -96,7 +96,7 @@
 //! // One orientation of each query, every query against every target.
 //! let layout = Layout { strands: 1, paired: None };
 //! let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1 };
-//! let scope = Scope { batch: &batch, layout, rules, filter: None };
+//! let scope = Scope { batch: &batch, layout, rules, filter: None, portion: hits::PORTION };
 //! let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default())?;
 //!
 //! let best = &found[0].alignments[0];

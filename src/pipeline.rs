@@ -360,7 +360,7 @@ impl<'a> Run<'a> {
                 scope.spawn(move || {
                     let mut engine = engine(worker);
                     let align = |batch| {
-                        crew.run(worker, || self.align(&mut engine, batch))
+                        crew.run(worker, || self.align(&mut engine, batch, crew.portion()))
                             .map_err(|error| extent.shift(error))
                     };
                     self.work(align, &from_reader, &to_writer);
@@ -410,7 +410,7 @@ impl<'a> Run<'a> {
     }
 
     /// Finds and formats the hits of one batch.
-    fn align(&self, engine: &mut Guarded, queries: QueryBatch) -> Result<Written> {
+    fn align(&self, engine: &mut Guarded, queries: QueryBatch, portion: usize) -> Result<Written> {
         let begun = Instant::now();
         let QueryBatch { number, first, before, records, queries, cells } = queries;
         let paired = (self.options.mode == Mode::Pairs).then_some(first as u32);
@@ -429,8 +429,9 @@ impl<'a> Run<'a> {
             scoring: Arc::clone(&self.scoring),
         };
         let layout = Layout { strands: self.strands, paired };
+        let scope = Scope { batch: &batch, layout, rules: self.rules, filter: self.filter.as_ref(), portion };
         let mut effort = Effort::default();
-        let found = self.find(engine, &batch, &layout, &mut effort)?;
+        let found = self.find(engine, &scope, &mut effort)?;
         drop(batch);
         self.learn(cells, begun.elapsed());
         let formatting = Instant::now();
@@ -446,19 +447,12 @@ impl<'a> Run<'a> {
     }
 
     /// Finds the hits; where the device fails and the CPU may take over, does the batch again.
-    fn find(
-        &self,
-        engine: &mut Guarded,
-        batch: &Batch,
-        layout: &Layout,
-        effort: &mut Effort,
-    ) -> Result<Vec<Found>> {
-        let scope = Scope { batch, layout: *layout, rules: self.rules, filter: self.filter.as_ref() };
-        let mut found = hits::find(engine, &scope, effort);
+    fn find(&self, engine: &mut Guarded, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>> {
+        let mut found = hits::find(engine, scope, effort);
         if let Err(error) = &found
             && engine.fall_back(error)
         {
-            found = hits::find(engine, &scope, effort);
+            found = hits::find(engine, scope, effort);
         }
         warn(self.reporter, engine.take_notice());
         Ok(found?)

@@ -93,7 +93,8 @@ impl Case {
     }
 
     fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<Found>, Effort) {
-        let scope = Scope { batch: &self.batch, layout: self.layout, rules, filter };
+        let portion = hits::PORTION;
+        let scope = Scope { batch: &self.batch, layout: self.layout, rules, filter, portion };
         let mut effort = Effort::default();
         let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
         (found, effort)

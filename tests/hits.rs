@@ -210,10 +210,17 @@ impl Case {
     }
 
     fn find(&self, rules: &Rules) -> Vec<swalign::alignment::Found> {
-        let scope = Scope { batch: &self.batch, layout: self.layout, rules: *rules, filter: None };
-        let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
-        let long = hits::find(&mut LongSweeps(Cpu::new()), &scope, &mut Effort::default()).unwrap();
+        let find = |engine: &mut dyn Engine, portion: usize| {
+            let (batch, layout, rules) = (&self.batch, self.layout, *rules);
+            let scope = Scope { batch, layout, rules, filter: None, portion };
+            hits::find(engine, &scope, &mut Effort::default()).unwrap()
+        };
+        let found = find(&mut Cpu::new(), hits::PORTION);
+        let long = find(&mut LongSweeps(Cpu::new()), hits::PORTION);
         assert_eq!(found, long, "chunks of any length give the same hits");
+        for portion in [1, 40] {
+            assert_eq!(found, find(&mut Cpu::new(), portion), "portions of {portion} give the same hits");
+        }
         found
     }
 }

@@ -9,6 +9,7 @@ use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
 use crate::error::EngineError;
+use crate::hits::PORTION;
 use crate::options::{DeviceChoice, FilterChoice, Mode, Options};
 use crate::search::gpu::OnGpu;
 use crate::search::sliced::Sliced;
@@ -27,8 +28,10 @@ const GPU_WORKERS: (usize, usize) = (2, 10);
 /// threads take memory of their own, are as quick with half of them.
 const QUERIES: usize = 1 << 17;
 const QUERIES_OF_SEVERAL: usize = 1 << 16;
-/// Workers of each of several GPUs.
+/// Workers of each of several GPUs. They have half the threads: more would not be quicker, and each takes memory.
 const WORKERS_OF_SEVERAL: usize = 8;
+/// Stretches that all workers together score at a time, at most.
+const STRETCHES: usize = 3 << 20;
 
 /// What opening a GPU takes: 0.22 to 0.4 s on an H200.
 pub const GPU_START_MS: u64 = 300;
@@ -74,6 +77,11 @@ impl Crew {
         let failed = |error| EngineError::NoDevice(format!("threads can't be started: {error}"));
         let pools = (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)?;
         Ok(Crew { workers, queries, pools })
+    }
+
+    /// Stretches that each worker should score at a time ([`crate::hits::Scope`]).
+    pub fn portion(&self) -> usize {
+        PORTION.min(STRETCHES / self.workers)
     }
 
     /// Does work of this worker's on its threads.
@@ -150,11 +158,11 @@ impl Device {
         let Device::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
         let (least, most) = GPU_WORKERS;
         // Measured on 16 cores: ten workers of three threads each.
-        let (workers, queries) = match cards.len() {
-            1 => ((threads * 5 / 8).clamp(least, most), QUERIES),
-            several => (several * WORKERS_OF_SEVERAL, QUERIES_OF_SEVERAL),
+        let (workers, all_threads, queries) = match cards.len() {
+            1 => ((threads * 5 / 8).clamp(least, most), threads * 2, QUERIES),
+            several => (several * WORKERS_OF_SEVERAL, threads, QUERIES_OF_SEVERAL),
         };
-        Crew::apart(workers, (threads * 2 / workers).clamp(1, WORKER_THREADS), queries)
+        Crew::apart(workers, (all_threads / workers).clamp(1, WORKER_THREADS), queries)
     }
 }
 
