@@ -15,7 +15,6 @@ use crate::candidates::{self, Layout};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use rayon::prelude::*;
-use std::mem;
 use std::time::{Duration, Instant};
 
 /// What makes an alignment a hit.
@@ -227,34 +226,21 @@ fn score_everything(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let mut unscored: Vec<&mut Search> = searches.iter_mut().filter(|search| search.unscored).collect();
-    let met = |search: &&mut Search| candidates::stretches_met(scope.batch, &scope.layout, search.record);
-    let all: usize = unscored.iter().map(met).sum();
-    // About as many in each.
-    let enough = all.div_ceil(all.div_ceil(scope.portion.max(1)).max(1));
-    let mut left = unscored.as_mut_slice();
-    while !left.is_empty() {
-        let (mut count, mut stretches) = (0, 0);
-        while count < left.len() && stretches < enough {
-            stretches += met(&left[count]);
-            count += 1;
-        }
-        let (portion, behind) = mem::take(&mut left).split_at_mut(count);
-        score_portion(engine, scope, portion, stretches, effort)?;
-        left = behind;
-    }
-    Ok(())
+    let portions = stretches_met(scope, &unscored).div_ceil(scope.portion.max(1)).max(1);
+    let searches_of_each = unscored.len().div_ceil(portions).max(1);
+    let mut portions = unscored.chunks_mut(searches_of_each);
+    portions.try_for_each(|portion| score_portion(engine, scope, portion, effort))
 }
 
-/// Scores all that there is for some searches, which meet about so many stretches.
+/// Scores all that there is for some searches at a time.
 fn score_portion(
     engine: &mut dyn Engine,
     scope: &Scope,
     unscored: &mut [&mut Search],
-    stretches: usize,
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, rules, .. } = scope;
-    let chunk = candidates::chunk_for(stretches, engine.enough_sweeps());
+    let chunk = candidates::chunk_for(stretches_met(scope, unscored), engine.enough_sweeps());
     let met = |search: &&mut Search| -> Vec<Pair> {
         let most = Most::of(scope, search.record);
         let pairs = candidates::pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
@@ -416,7 +402,7 @@ impl Search {
         let Scope { batch, rules, .. } = scope;
         let query = batch.query(scope.layout.query(self.record, alignment.strand));
         let span = longest_span(query, self.found.threshold, &batch.scoring);
-        let regions = mem::take(&mut self.regions);
+        let regions = std::mem::take(&mut self.regions);
         self.regions =
             regions.into_iter().flat_map(|region| region.without(&alignment, batch, span)).collect();
         self.found.alignments.push(alignment);
@@ -453,6 +439,12 @@ impl Most {
     fn in_pair(&self, pair: &Pair) -> i32 {
         self.queries[(pair.query - self.first_query) as usize].min(by_target(pair, self.residue))
     }
+}
+
+/// How many stretches all these searches meet, about.
+fn stretches_met(scope: &Scope, searches: &[&mut Search]) -> usize {
+    let met = |search: &&mut Search| candidates::stretches_met(scope.batch, &scope.layout, search.record);
+    searches.iter().map(met).sum()
 }
 
 /// Letters of a record's query.
