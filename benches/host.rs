@@ -8,7 +8,7 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps};
+use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps, swept};
 use swalign::candidates::{self, Layout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
@@ -77,8 +77,11 @@ fn chunks_of_a_batch(bencher: Bencher) {
     let batch = reads(10_000);
     let layout = Layout { strands: 1, paired: None };
     bencher.counter(ItemsCount::new(10_000usize)).bench_local(|| {
-        let chunks = |read| sweeps(&candidates::pairs(&batch, &layout, read, 20, candidates::CHUNK)).count();
-        assert_eq!((0..10_000).map(chunks).sum::<usize>(), 80_000);
+        let owned = |read| {
+            let pairs = candidates::pairs(&batch, &layout, read, 20, candidates::CHUNK);
+            sweeps(&pairs).map(|sweep| u64::from(swept(sweep).end - swept(sweep).own)).sum::<u64>()
+        };
+        assert_eq!((0..10_000).map(owned).sum::<u64>(), 10_000 * 30_000);
     });
 }
 

@@ -93,6 +93,9 @@ say "cargo doc"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items --lib
 say "doc tests"
 cargo test --locked --doc
+say "rows of benchmarks, small: they check their answers"
+cargo test --locked --bench host
+cargo test --locked --bench engine -- cpu small
 
 # A test that needs what is missing here stays ignored.
 [ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu*.rs) are SKIPPED"
