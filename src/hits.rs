@@ -39,6 +39,10 @@ impl Rules {
 /// Stretches that are scored at a time where everything is: with more, a device is hardly quicker.
 pub const PORTION: usize = 1 << 17;
 
+/// The last part of a portion's searches has shorter sweeps, by so many times: a few long ones would leave a device idle.
+const PART_AT_THE_END: usize = 8;
+const SHORTER_AT_THE_END: u64 = 4;
+
 /// What hits are looked for in.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
@@ -240,14 +244,18 @@ fn score_portion(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, rules, .. } = scope;
-    let chunk = candidates::chunk_for(stretches_met(scope, unscored), engine.enough_sweeps());
-    let met = |search: &&mut Search| -> Vec<Pair> {
+    let (stretches, enough) = (stretches_met(scope, unscored), engine.enough_sweeps());
+    let long = candidates::chunk_for(stretches, enough);
+    let short = candidates::chunk_for(stretches, enough.saturating_mul(SHORTER_AT_THE_END));
+    let end = unscored.len() - unscored.len() / PART_AT_THE_END;
+    let met = |(place, search): (usize, &&mut Search)| -> Vec<Pair> {
         let most = Most::of(scope, search.record);
+        let chunk = if place < end { long } else { short };
         let pairs = candidates::pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
         pairs.filter(|pair| most.in_pair(pair) >= rules.min_score).collect()
     };
     // In the order of the records, as searches are.
-    let pairs: Vec<Vec<Pair>> = unscored.par_iter().map(met).collect();
+    let pairs: Vec<Vec<Pair>> = unscored.par_iter().enumerate().map(met).collect();
     let pairs = pairs.concat();
     let hits = score(engine, batch, &pairs, effort)?;
     let first = |record: u32| {
