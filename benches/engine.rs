@@ -219,8 +219,8 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     let targets = [target.as_slice()].into_iter().collect();
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
     let layout = Layout { strands: 1, paired: None };
-    // A call that has the device for itself needs twice as many as one beside others.
-    let enough = 2 * device.engines()[0].enough_sweeps();
+    // A call that has the device for itself needs more of them than one beside others.
+    let enough = 3 * device.engines()[0].enough_sweeps();
     let met = candidates::stretches_met(&batch, &layout, 0);
     let chunk = candidates::chunk_for(count * met, enough);
     let of = |read| candidates::pairs(&batch, &layout, read, READ_SCORE, chunk);

@@ -105,32 +105,32 @@ struct Case {
     min_score: i32,
 }
 
-/// An engine for which one sweep is enough, so that chunks are as long as they may be.
-struct LongSweeps(Cpu);
+/// An engine for which so many sweeps are enough: with one, chunks are as long as they may be.
+struct Enough(u64, Cpu);
 
-impl Engine for LongSweeps {
+impl Engine for Enough {
     fn describe(&self) -> String {
-        self.0.describe()
+        self.1.describe()
     }
 
     fn enough_sweeps(&self) -> u64 {
-        1
+        self.0
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-        self.0.score(batch, pairs)
+        self.1.score(batch, pairs)
     }
 
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        self.0.fill(batch, windows)
+        self.1.fill(batch, windows)
     }
 
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-        self.0.sweep(batch, block, edges)
+        self.1.sweep(batch, block, edges)
     }
 
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
-        self.0.fill_blocks(batch, blocks)
+        self.1.fill_blocks(batch, blocks)
     }
 }
 
@@ -216,7 +216,7 @@ impl Case {
             hits::find(engine, &scope, &mut Effort::default()).unwrap()
         };
         let found = find(&mut Cpu::new(), hits::PORTION);
-        let long = find(&mut LongSweeps(Cpu::new()), hits::PORTION);
+        let long = find(&mut Enough(1, Cpu::new()), hits::PORTION);
         assert_eq!(found, long, "chunks of any length give the same hits");
         for portion in [1, 40] {
             assert_eq!(found, find(&mut Cpu::new(), portion), "portions of {portion} give the same hits");
@@ -304,4 +304,34 @@ fn hits_are_those_of_their_definition() {
     {
         assert!(count >= least, "the cases hold too little: {seen:?}");
     }
+}
+
+/// Of many searches the last ones have shorter sweeps than the others.
+#[test]
+fn sweeps_of_two_lengths_give_the_same_hits() {
+    let mut random = Random::new(5);
+    let target = random.codes(50_000, 4);
+    let mut queries = Sequences::default();
+    for _ in 0..32 {
+        let start = random.below(target.len() - 150);
+        queries.push(random.mutated_codes(&target[start..start + 150], 4, 20));
+    }
+    let batch = Batch {
+        queries: Arc::new(queries),
+        targets: Arc::new([target.as_slice()].into_iter().collect()),
+        scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+    };
+    let find = |enough: u64| {
+        let rules = Rules { min_score: 20, secondary_ppm: 200_000, max_hits: 3 };
+        let layout = Layout { strands: 1, paired: None };
+        let scope = Scope { batch: &batch, layout, rules, filter: None, portion: hits::PORTION };
+        let mut effort = Effort::default();
+        let found = hits::find(&mut Enough(enough, Cpu::new()), &scope, &mut effort).unwrap();
+        (found, effort.cells)
+    };
+    let [all_short, two_lengths, all_long] = [u64::MAX, 80, 1].map(find);
+    assert!(all_short.0.iter().all(|found| !found.alignments.is_empty()));
+    assert_eq!(all_short.0, two_lengths.0);
+    assert_eq!(all_short.0, all_long.0);
+    assert!(all_short.1 > two_lengths.1 && two_lengths.1 > all_long.1, "lengths differ");
 }
