@@ -110,11 +110,14 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
     let unknown = searches.iter().filter(|search| search.unknown);
     let unknown: Vec<(u32, Source)> = unknown.map(|search| (search.record, Source::All)).collect();
     effort.whole += unknown.len() as u64;
-    let mut whole = open(scope, &unknown)?;
-    finish(engine, scope, &mut whole, effort)?;
-    for search in whole {
-        let record = search.record as usize;
-        searches[record] = search;
+    // Their batch was gathered for the filter, so all that may be found in full is too much at a time.
+    for some in unknown.chunks(in_portion(scope, unknown.iter().map(|&(record, _)| record))) {
+        let mut whole = open(scope, some)?;
+        finish(engine, scope, &mut whole, effort)?;
+        for search in whole {
+            let record = search.record as usize;
+            searches[record] = search;
+        }
     }
     Ok(searches.into_iter().map(|search| search.found).collect())
 }
@@ -230,10 +233,8 @@ fn score_everything(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let mut unscored: Vec<&mut Search> = searches.iter_mut().filter(|search| search.unscored).collect();
-    let portions = stretches_met(scope, &unscored).div_ceil(scope.portion.max(1)).max(1);
-    let searches_of_each = unscored.len().div_ceil(portions).max(1);
-    let mut portions = unscored.chunks_mut(searches_of_each);
-    portions.try_for_each(|portion| score_portion(engine, scope, portion, effort))
+    let each = in_portion(scope, unscored.iter().map(|search| search.record));
+    unscored.chunks_mut(each).try_for_each(|portion| score_portion(engine, scope, portion, effort))
 }
 
 /// Scores all that there is for some searches at a time.
@@ -244,7 +245,8 @@ fn score_portion(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, rules, .. } = scope;
-    let (stretches, enough) = (stretches_met(scope, unscored), engine.enough_sweeps());
+    let stretches = stretches_met(scope, unscored.iter().map(|search| search.record));
+    let enough = engine.enough_sweeps();
     let long = candidates::chunk_for(stretches, enough);
     let short = candidates::chunk_for(stretches, enough.saturating_mul(SHORTER_AT_THE_END));
     let end = unscored.len() - unscored.len() / PART_AT_THE_END;
@@ -449,10 +451,16 @@ impl Most {
     }
 }
 
-/// How many stretches all these searches meet, about.
-fn stretches_met(scope: &Scope, searches: &[&mut Search]) -> usize {
-    let met = |search: &&mut Search| candidates::stretches_met(scope.batch, &scope.layout, search.record);
-    searches.iter().map(met).sum()
+/// How many stretches all these records meet, about.
+fn stretches_met(scope: &Scope, records: impl Iterator<Item = u32>) -> usize {
+    records.map(|record| candidates::stretches_met(scope.batch, &scope.layout, record)).sum()
+}
+
+/// How many of these records make a portion, about.
+fn in_portion(scope: &Scope, records: impl ExactSizeIterator<Item = u32>) -> usize {
+    let count = records.len();
+    let portions = stretches_met(scope, records).div_ceil(scope.portion.max(1)).max(1);
+    count.div_ceil(portions).max(1)
 }
 
 /// Letters of a record's query.

@@ -93,7 +93,8 @@ impl Case {
     }
 
     fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<Found>, Effort) {
-        let portion = hits::PORTION;
+        // Those that no filter helps are then searched in several portions.
+        let portion = if filter.is_some() { 40 } else { hits::PORTION };
         let scope = Scope { batch: &self.batch, layout: self.layout, rules, filter, portion };
         let mut effort = Effort::default();
         let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();

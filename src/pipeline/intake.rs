@@ -14,7 +14,8 @@ use std::time::Instant;
 
 /// Queries of a batch, at most: with twice as many a GPU is hardly faster.
 const MOST_QUERIES: usize = 1 << 15;
-/// Residues and stretches of the batches at all workers, at most: like the number of queries, they bound the memory.
+/// Residues and stretches of the batches at all workers, at most: like the number of queries, they bound the memory, since
+/// any stretch may hold a hit that counts.
 const ALL_RESIDUES: usize = 1 << 27;
 const ALL_STRETCHES: u64 = 6 << 20;
 /// Warnings about single queries that are shown; the rest are counted.
