@@ -130,6 +130,11 @@ pub trait Engine: Send {
         u64::MAX
     }
 
+    /// How many times as many it should have of what comes last, where the long ones among all would leave it idle.
+    fn more_last_sweeps(&self) -> u64 {
+        1
+    }
+
     /// The directions of each window, at least inside its band.
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError>;
 

@@ -39,9 +39,8 @@ impl Rules {
 /// Stretches that are scored at a time where everything is: with more, a device is hardly quicker.
 pub const PORTION: usize = 1 << 17;
 
-/// The last part of a portion's searches has shorter sweeps, by so many times: a few long ones would leave a device idle.
-const PART_AT_THE_END: usize = 8;
-const SHORTER_AT_THE_END: u64 = 4;
+/// The last ones of a portion's searches, a part of them, may have shorter sweeps ([`Engine::more_last_sweeps`]).
+const LAST_PART: usize = 8;
 
 /// What hits are looked for in.
 #[derive(Clone, Copy)]
@@ -248,11 +247,11 @@ fn score_portion(
     let stretches = stretches_met(scope, unscored.iter().map(|search| search.record));
     let enough = engine.enough_sweeps();
     let long = candidates::chunk_for(stretches, enough);
-    let short = candidates::chunk_for(stretches, enough.saturating_mul(SHORTER_AT_THE_END));
-    let end = unscored.len() - unscored.len() / PART_AT_THE_END;
+    let short = candidates::chunk_for(stretches, enough.saturating_mul(engine.more_last_sweeps()));
+    let last = unscored.len() - unscored.len() / LAST_PART;
     let met = |(place, search): (usize, &&mut Search)| -> Vec<Pair> {
         let most = Most::of(scope, search.record);
-        let chunk = if place < end { long } else { short };
+        let chunk = if place < last { long } else { short };
         let pairs = candidates::pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
         pairs.filter(|pair| most.in_pair(pair) >= rules.min_score).collect()
     };

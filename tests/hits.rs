@@ -117,6 +117,10 @@ impl Engine for Enough {
         self.0
     }
 
+    fn more_last_sweeps(&self) -> u64 {
+        4
+    }
+
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
         self.1.score(batch, pairs)
     }

@@ -55,6 +55,8 @@ const SPANNED: usize = 1 << 13;
 const JOB_EDGES: u64 = 1 << 26;
 /// With fewer sweeps a device waits too long for the last ones (docs/ideas.md).
 const ENOUGH_SWEEPS: u64 = 3 << 13;
+/// The last ones take a quarter of the time, so that the device soon has others again.
+const MORE_LAST_SWEEPS: u64 = 4;
 /// Bytes of the edges of lattices that all engines of a run may have at a time; they lie in two places while they
 /// come from the device.
 const EDGE_BYTES: u64 = 192 << 20;
@@ -363,6 +365,10 @@ impl Engine for Gpu {
 
     fn enough_sweeps(&self) -> u64 {
         ENOUGH_SWEEPS
+    }
+
+    fn more_last_sweeps(&self) -> u64 {
+        MORE_LAST_SWEEPS
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {

@@ -70,6 +70,10 @@ impl Engine for Guarded {
         self.engine.enough_sweeps()
     }
 
+    fn more_last_sweeps(&self) -> u64 {
+        self.engine.more_last_sweeps()
+    }
+
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
         self.halving(pairs, &mut |engine, pairs| engine.score(batch, pairs), &|mut first, second| {
             first.extend(second);
