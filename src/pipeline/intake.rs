@@ -128,7 +128,7 @@ impl Run<'_> {
                 load.queries += 1;
                 load.residues += len * self.strands as usize;
                 load.cells += len as u64 * columns;
-                load.stretches += columns / u64::from(STRETCH) + u64::from(self.strands);
+                load.stretches += columns / u64::from(STRETCH) + self.targets_met();
                 count.taken += 1;
             }
             queries.take(load.queries - taken, &mut batch.records, &mut batch.queries);
@@ -154,6 +154,15 @@ impl Run<'_> {
             Some(filter) => filter.columns(len),
             None => self.target_residues(place) * u64::from(self.strands),
         }
+    }
+
+    /// Targets of all strands that a query meets, each of which is a stretch at least; behind a filter they are few.
+    fn targets_met(&self) -> u64 {
+        let targets = match (self.options.mode, &self.filter) {
+            (Mode::All, None) => self.targets.len() as u64,
+            _ => 1,
+        };
+        targets * u64::from(self.strands)
     }
 
     /// Residues of the targets that the query at this place among all meets.
