@@ -1,0 +1,226 @@
+//! Files: what is refused in them, and what is borne.
+
+use super::*;
+
+#[test]
+fn the_baseline_of_these_tests_aligns() {
+    let sam = baseline().sam();
+    let found: Vec<(&str, u32, &str, u64, &str)> =
+        sam.records.iter().map(|r| (r.name(), r.flag(), r.target(), r.position(), r.cigar())).collect();
+    assert_eq!(found, [("r1", 0, "chr1", 9, "29M"), ("r2", 0, "chr2", 5, "24M")]);
+}
+
+#[test]
+fn empty_file() {
+    refused_inputs(b"", REFERENCE, &["q.fa", "empty"]);
+    refused_inputs(QUERY, b"", &["ref.fa", "empty"]);
+}
+
+#[test]
+fn no_such_file() {
+    refused(&[("q.fa", QUERY)], &["q.fa", "nosuch.fa"], 1, &["nosuch.fa"]);
+    refused(&[("ref.fa", REFERENCE)], &["nosuch.fa", "ref.fa"], 1, &["nosuch.fa"]);
+    refused(&[("ref.fa", REFERENCE)], &[".", "ref.fa"], 1, &["."]);
+}
+
+#[test]
+fn neither_fasta_nor_fastq() {
+    refused_inputs(b"hello world\nACGT\n", REFERENCE, &["q.fa", "FASTA"]);
+    refused_inputs(QUERY, b"\x00\x01\x02\x03 binary\n", &["ref.fa", "FASTA"]);
+}
+
+/// Nothing is left of an output that was begun before the fault came to light.
+#[test]
+fn truncated_gzip() {
+    let whole = fs::read(data("illumina_chr22.fq.gz")).unwrap();
+    let half = &[&whole[..], &whole, &whole[..whole.len() / 2]].concat()[..];
+    let args = ["--batch", "20", "q.fq.gz", "ref.fa"];
+    let says = ["q.fq.gz", "gzip", "cut short"];
+    refused(&[("q.fq.gz", half), ("ref.fa", REFERENCE)], &args, 1, &says);
+    let folder = folder(&[("q.fq.gz", half), ("ref.fa", REFERENCE)]);
+    let written = run(folder.path(), &[&["--device", "cpu"][..], &args].concat());
+    assert_eq!(written.code, Some(1));
+    let lines = written.stdout.split(|byte| *byte == b'\n').count();
+    assert!(lines > 200, "{lines}: the fault comes late");
+    assert!(written.stdout.ends_with(b"\n"), "a record is cut");
+    refused(
+        &[("q.fa", QUERY), ("ref.fa.gz", &whole[..whole.len() / 2])],
+        &["q.fa", "ref.fa.gz"],
+        1,
+        &["ref.fa.gz", "gzip"],
+    );
+}
+
+/// bgzf ends with an empty block; without it a file may have lost whole blocks.
+#[test]
+fn bgzf_without_its_end() {
+    // `>a` and a line of 60 letters; by Python's zlib.
+    let block = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0F\0\x15\x8a1\r\x000\0\xc2\xfe\x89Z\xd2p`\0\x03\xf3ob\
+                  p5\x94\xdew\x90\x13\x8b\x04\xab\xb0\xc98'\xf7\x035a\x1b[\xeb\\U\x90\xf3\x018\xf7\x80\xa7A\0\0\0";
+    let end = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
+    let whole = &[&block[..], end].concat()[..];
+    for (query, reference, cut) in
+        [(whole, whole, None), (block, whole, Some("q.gz")), (whole, block, Some("ref.gz"))]
+    {
+        let outcome = accepted(&[("q.gz", query), ("ref.gz", reference)], &["q.gz", "ref.gz"]);
+        let warnings: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("warning")).collect();
+        assert_eq!(warnings.len(), usize::from(cut.is_some()), "{}", outcome.stderr);
+        let said = |name: &str| warnings[0].contains(name) && warnings[0].contains("end marker");
+        assert!(cut.is_none_or(said), "{}", outcome.stderr);
+        assert_eq!(outcome.sam().records.len(), 1);
+    }
+}
+
+#[test]
+fn quality_of_another_length() {
+    let query = b"@r1\nACGTACGT\n+\nIIIIIIII\n@r2\nACGTACGT\n+\nIIII\n";
+    refused(&[("q.fq", query), ("ref.fa", REFERENCE)], &["q.fq", "ref.fa"], 1, &["q.fq", "r2", "line"]);
+}
+
+#[test]
+fn truncated_fastq() {
+    let query = b"@r1\nACGTACGT\n+\nIIIIIIII\n@r2\nACGTACGT\n";
+    refused(&[("q.fq", query), ("ref.fa", REFERENCE)], &["q.fq", "ref.fa"], 1, &["q.fq"]);
+}
+
+#[test]
+fn reference_names() {
+    refused_inputs(QUERY, b">a\nACGT\n>b\nACCC\n>a\nGGGG\n", &["ref.fa", "'a'", "record 3"]);
+    refused_inputs(QUERY, b">a 1\nACGT\n>a 2\nGGGG\n", &["ref.fa", "'a'", "record 2"]);
+    refused_inputs(QUERY, b">\nACGT\n", &["ref.fa", "name"]);
+    refused_inputs(QUERY, b"> a\nACGT\n", &["ref.fa", "name"]);
+    refused_inputs(QUERY, b">a,b\nACGT\n", &["ref.fa", "a,b"]);
+    refused_inputs(QUERY, b">*a\nACGT\n", &["ref.fa", "*a"]);
+}
+
+#[test]
+fn query_names() {
+    refused_inputs(b">a@b\nACGT\n", REFERENCE, &["q.fa", "a@b"]);
+    refused_inputs("\u{3e}caf\u{e9}\nACGT\n".as_bytes(), REFERENCE, &["q.fa", "record 1"]);
+    let long = format!(">{}\nACGT\n", "n".repeat(300));
+    refused_inputs(long.as_bytes(), REFERENCE, &["q.fa", "254"]);
+}
+
+#[test]
+fn names_end_at_the_first_space() {
+    let sam = baseline().sam();
+    assert_eq!(sam.records[1].name(), "r2");
+    assert!(sam.header.iter().any(|line| line.starts_with("@SQ\tSN:chr1\tLN:51")), "{:?}", sam.header);
+}
+
+#[test]
+fn empty_sequences() {
+    let query = b">r0\n>r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n>r9\n";
+    let outcome = accepted(&[("q.fa", query), ("ref.fa", REFERENCE)], &["q.fa", "ref.fa"]);
+    for (number, name) in [(1, "r0"), (3, "r9")] {
+        let warning = format!("warning: q.fa, record {number} '{name}': the query has no letters");
+        assert!(outcome.stderr.contains(&warning), "{}", outcome.stderr);
+    }
+    let sam = outcome.sam();
+    assert_eq!(sam.records.iter().map(|r| r.name()).collect::<Vec<_>>(), ["r0", "r1", "r9"]);
+    assert_eq!(sam.records[0].fields[1..11], ["4", "*", "0", "0", "*", "*", "0", "0", "*", "*"]);
+    refused_inputs(QUERY, b">a\nACGT\n>b\n>c\nACGT\n", &["ref.fa", "'b'", "no letters"]);
+}
+
+#[test]
+fn letters_outside_the_alphabet() {
+    refused_inputs(b">r1\nACGT\n>r2\nACGTACGTACGTACGT!ACGT\n", REFERENCE, &["q.fa", "r2", "'!'"]);
+    refused_inputs(QUERY, b">a\nACGTACGTACGTACGTACGTACGTAC\nGT-ACGT\n", &["ref.fa", "'a'", "'-'"]);
+}
+
+#[test]
+fn protein_against_dna() {
+    refused_inputs(PROTEINS, REFERENCE, &["q.fa", "p1", "DNA", "protein"]);
+}
+
+#[test]
+fn one_standard_input() {
+    refused(&[], &["-", "-"], 2, &["-"]);
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+    let expected = baseline().without_pg();
+    for (args, input) in [(["-", "ref.fa"], QUERY), (["q.fa", "-"], REFERENCE)] {
+        let mut command = command(folder.path());
+        command.args(["--device", "cpu", "--min-score", "10"]).args(args).write_stdin(input);
+        assert_eq!(finish(&mut command).without_pg(), expected, "{args:?}");
+    }
+}
+
+#[test]
+fn an_error_in_stdin_names_it() {
+    let folder = folder(&[("ref.fa", REFERENCE)]);
+    let mut command = command(folder.path());
+    command.args(["--device", "cpu", "-", "ref.fa"]).write_stdin("hello");
+    let outcome = finish(&mut command);
+    assert_eq!(outcome.code, Some(1));
+    assert!(
+        outcome.stderr.contains("stdin") || outcome.stderr.contains("standard input"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// Lower case, CRLF, RNA, wrapped lines and a missing last newline give the same SAM.
+#[test]
+fn ways_to_write_the_same() {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let sequences = |bytes: &[u8], change: &dyn Fn(&str) -> String| -> Vec<u8> {
+        let line = |line: &str| {
+            if line.starts_with('>') { format!("{line}\n") } else { format!("{}\n", change(line)) }
+        };
+        text(bytes).lines().map(line).collect::<String>().into_bytes()
+    };
+    let expected = baseline().without_pg();
+    let check = |what: &str, query: &[u8], reference: &[u8]| {
+        let outcome = accepted(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"]);
+        assert_eq!(outcome.without_pg(), expected, "{what}");
+    };
+    let lower = |line: &str| line.to_lowercase();
+    check("lower case", &sequences(QUERY, &lower), &sequences(REFERENCE, &lower));
+    let crlf = |bytes: &[u8]| text(bytes).replace('\n', "\r\n").into_bytes();
+    check("CRLF", &crlf(QUERY), &crlf(REFERENCE));
+    let rna = |line: &str| line.replace('T', "U");
+    check("RNA", &sequences(QUERY, &rna), REFERENCE);
+    check("RNA twice", &sequences(QUERY, &rna), &sequences(REFERENCE, &rna));
+    let wrapped = |line: &str| {
+        line.as_bytes().chunks(7).map(|part| text(part) + "\n").collect::<String>().trim_end().to_string()
+    };
+    check("wrapped", &sequences(QUERY, &wrapped), &sequences(REFERENCE, &wrapped));
+    let unfinished = |bytes: &[u8]| bytes[..bytes.len() - 1].to_vec();
+    check("no last newline", &unfinished(QUERY), &unfinished(REFERENCE));
+}
+
+/// gzip gives what the same reads give unpacked; qualities are carried over, reversed where the
+/// read is.
+#[test]
+fn gzip_and_qualities() {
+    let mut reader = needletail::parse_fastx_file(data("illumina_chr22.fq.gz")).unwrap();
+    let mut plain = Vec::new();
+    let mut qualities = BTreeMap::new();
+    while let Some(record) = reader.next() {
+        let record = record.unwrap();
+        if qualities.len() < 40 {
+            let quality = record.qual().unwrap().to_vec();
+            record.write(&mut plain, None).unwrap();
+            qualities
+                .insert(String::from_utf8(record.id().to_vec()).unwrap(), (record.seq().to_vec(), quality));
+        }
+    }
+    let reference = fs::read(data("chr22_12k.fa")).unwrap();
+    let folder = folder(&[("q.fq", &plain), ("ref.fa", &reference)]);
+    let sam = run(folder.path(), &["--device", "cpu", "q.fq", "ref.fa"]).sam();
+    assert_eq!(sam.records.len(), 40);
+    let mut turned = 0;
+    for record in sam.primary() {
+        let (mut sequence, mut quality) = qualities[record.name()].clone();
+        if record.flag() & 16 != 0 {
+            (sequence, turned) = (reverse_complement(&sequence), turned + 1);
+            quality.reverse();
+        }
+        assert_eq!(record.sequence().as_bytes(), sequence, "{}", record.name());
+        assert_eq!(record.fields[10].as_bytes(), quality, "{}", record.name());
+    }
+    assert!(0 < turned && turned < 40, "both strands occur");
+    let packed = run_here(&["--device", "cpu", "data/illumina_chr22.fq.gz", "data/chr22_12k.fa"]).sam();
+    assert_eq!(packed.records.len(), 300);
+    assert_eq!(packed.records[..40], sam.records);
+}

@@ -1,0 +1,104 @@
+//! The output: whole or not there, and what is said beside it.
+
+use super::*;
+
+#[test]
+fn a_folder_that_is_missing() {
+    refused_options(&["-o", "nosuch/out.sam"], 1, &["nosuch"]);
+}
+
+#[test]
+fn a_file_is_written_whole() {
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE), ("out.sam", b"old")]);
+    let outcome =
+        run(folder.path(), &["--device", "cpu", "--min-score", "10", "-o", "out.sam", "q.fa", "ref.fa"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(outcome.stdout.is_empty());
+    let written = Outcome { stdout: fs::read(folder.path().join("out.sam")).unwrap(), ..outcome };
+    assert_eq!(written.without_pg(), baseline().without_pg());
+    assert_eq!(listing(folder.path()).len(), 3, "no temporary is left");
+}
+
+#[test]
+fn an_old_file_outlives_a_failure() {
+    let folder = folder(&[("q.fa", b">r1\nACGT\n>r2\nAC!T\n"), ("ref.fa", REFERENCE), ("out.sam", b"old")]);
+    let outcome = run(folder.path(), &["--device", "cpu", "-o", "out.sam", "q.fa", "ref.fa"]);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    assert_eq!(fs::read(folder.path().join("out.sam")).unwrap(), b"old");
+    assert_eq!(listing(folder.path()).len(), 3);
+}
+
+/// Many queries, so that the output is larger than any pipe's buffer.
+fn many_queries() -> Vec<u8> {
+    (0..20_000).map(|k| format!(">read{k}\nTTAGCCATGGATCCATTGCACGGTTAACC\n")).collect::<String>().into_bytes()
+}
+
+#[cfg(unix)]
+fn spawn(folder: &Path, stdout: Stdio) -> std::process::Child {
+    std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+        .args(["--device", "cpu", "--min-score", "10", "q.fa", "ref.fa"])
+        .current_dir(folder)
+        .stdout(stdout)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    let folder = folder(&[("q.fa", &many_queries()), ("ref.fa", REFERENCE)]);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = spawn(folder.path(), full.into()).wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("stdout") || stderr.contains("standard output"), "{stderr}");
+    assert!(stderr.contains("No space left"), "{stderr}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_is_success() {
+    let folder = folder(&[("q.fa", &many_queries()), ("ref.fa", REFERENCE)]);
+    let mut child = spawn(folder.path(), Stdio::piped());
+    let mut first = [0u8; 4];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"@HD\t");
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(!stderr.contains("panicked") && !stderr.to_lowercase().contains("error"), "{stderr}");
+}
+
+/// Warnings too are notes; errors are not.
+#[test]
+fn quiet_says_nothing_but_errors() {
+    let query = [QUERY, b">empty\n"].concat();
+    let outcome = accepted(&[("q.fa", &query), ("ref.fa", REFERENCE)], &["-q", "q.fa", "ref.fa"]);
+    assert_eq!(outcome.stderr, "");
+    refused_options(&["-q", "-o", "nosuch/out.sam"], 1, &["swalign: error: nosuch/out.sam"]);
+    refused(&[("ref.fa", REFERENCE)], &["-q", "nosuch.fa", "ref.fa"], 1, &["swalign: error: nosuch.fa"]);
+    refused_options(&["-q", "--match", "x"], 2, &["--match"]);
+}
+
+/// The device, a summary, and with -v the scoring and each batch.
+#[test]
+fn what_is_said() {
+    let files = [("q.fa", QUERY), ("ref.fa", REFERENCE)];
+    let normal = accepted(&files, &["-t", "1", "q.fa", "ref.fa"]).stderr;
+    let lines: Vec<&str> = normal.lines().collect();
+    assert_eq!(lines.len(), 2, "{normal}");
+    assert!(lines[0].starts_with("swalign: using CPU (1 thread, "), "{normal}");
+    // 29 and 24 letters against 51 and 42, both strands.
+    let cells = 2 * (29 + 24) * (51 + 42);
+    assert!(lines[1].starts_with(&format!("swalign: 2 queries, 2 aligned, {cells} cells in ")), "{normal}");
+    for word in ["GCUPS", "reading", "device", "backtrace", "writing"] {
+        assert!(lines[1].contains(word), "{word} in {normal}");
+    }
+    let verbose = accepted(&files, &["-v", "--batch", "1", "q.fa", "ref.fa"]).stderr;
+    for text in
+        ["2 references, 93 letters", "match=1 mismatch=4", "min_score=10", "batch 1: 1 queries", "batch 2: "]
+    {
+        assert!(verbose.contains(text), "{text} in {verbose}");
+    }
+}
