@@ -221,8 +221,8 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     let layout = Layout { strands: 1, paired: None };
     // A call that has the device for itself needs more of them than one beside others.
     let enough = 3 * device.engines()[0].enough_sweeps();
-    let met = candidates::stretches_met(&batch, &layout, 0);
-    let chunk = candidates::chunk_for(count * met, enough);
+    let expected = candidates::expected_pairs(&batch, &layout, 0);
+    let chunk = candidates::chunk_for(count * expected, enough);
     let of = |read| candidates::pairs(&batch, &layout, read, READ_SCORE, chunk);
     let pairs: Vec<Pair> = (0..count as u32).flat_map(of).collect();
     let cells = sweeps(&pairs).map(|sweep| batch.cells(&swept(sweep))).sum();

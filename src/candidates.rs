@@ -58,20 +58,22 @@ impl Layout {
     }
 }
 
-/// Columns that each chunk should own at least where so many stretches are met at a time, and so many sweeps are enough
-/// ([`crate::engine::Engine::enough_sweeps`]).
-pub fn chunk_for(stretches: usize, enough: u64) -> u32 {
-    let columns = stretches as u64 * u64::from(STRETCH);
+/// Columns that each chunk should own at least where so many pairs, a stretch each, are scored at a time, and so many
+/// sweeps are enough ([`crate::engine::Engine::enough_sweeps`]).
+pub fn chunk_for(pairs: usize, enough: u64) -> u32 {
+    let columns = pairs as u64 * u64::from(STRETCH);
     (columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32
 }
 
-/// How many stretches `record` meets in all, about: so many are its pairs.
-pub fn stretches_met(batch: &Batch, layout: &Layout, record: u32) -> usize {
+/// How many pairs `record` has, about: a warm-up is taken to be as long as the query, which it is at least.
+pub fn expected_pairs(batch: &Batch, layout: &Layout, record: u32) -> usize {
     let (columns, targets) = match layout.paired {
         Some(first) => (batch.target(first + record).len(), 1),
         None => (batch.targets.codes().len(), batch.targets.len()),
     };
-    layout.strands as usize * (columns / STRETCH as usize + targets)
+    let warm_up = batch.query(layout.query(record, Strand::Forward)).len() as u32;
+    let each = if has_stretches(warm_up) { STRETCH } else { warm_up.saturating_mul(CHUNK_PER_WARM_UP) };
+    layout.strands as usize * (columns / each as usize + targets)
 }
 
 /// All pairs of `record` that can hold an alignment of at least `min_score`, in the order strand,
@@ -81,7 +83,7 @@ pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk:
         Some(first) => first + record..first + record + 1,
         None => 0..batch.targets.len() as u32,
     };
-    let mut pairs = Vec::with_capacity(stretches_met(batch, layout, record));
+    let mut pairs = Vec::with_capacity(expected_pairs(batch, layout, record));
     for &strand in layout.orientations() {
         let query = layout.query(record, strand);
         let warm_up = longest_span(batch.query(query), min_score, &batch.scoring);
@@ -99,10 +101,11 @@ fn has_stretches(warm_up: u32) -> bool {
     warm_up <= STRETCH / STRETCH_PER_WARM_UP
 }
 
-/// Columns that a chunk should own, at least `least`: with its warm-up it is whole stretches where it has any.
+/// Columns that a chunk may own, `least` or more: where it has stretches, its warm-up and so many columns are whole ones.
 fn owned(warm_up: u32, least: u32) -> u32 {
     let own = warm_up.saturating_mul(CHUNK_PER_WARM_UP).max(least);
-    if has_stretches(warm_up) { (own + warm_up).next_multiple_of(STRETCH) - warm_up } else { own }
+    let in_stretches = || own.checked_add(warm_up)?.checked_next_multiple_of(STRETCH);
+    if has_stretches(warm_up) { in_stretches().map_or(own, |sweep| sweep - warm_up) } else { own }
 }
 
 /// Cuts `0..len` into chunks (start, own, end) of about equal size that warm up over `warm_up` columns, as few as
@@ -135,6 +138,11 @@ mod tests {
         for len in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1, 100_003, u32::MAX / 2] {
             for warm_up in [1, 20, CHUNK / CHUNK_PER_WARM_UP, CHUNK / CHUNK_PER_WARM_UP + 1, 70_000, u32::MAX]
             {
+                let least = CHUNK.max(warm_up.saturating_mul(CHUNK_PER_WARM_UP));
+                assert!(owned(warm_up, CHUNK) >= least && owned(warm_up, CHUNK) - least < STRETCH);
+                if has_stretches(warm_up) {
+                    assert!((owned(warm_up, CHUNK) + warm_up).is_multiple_of(STRETCH));
+                }
                 let mut next = 0;
                 for (start, own, end) in chunks(len, warm_up, CHUNK) {
                     assert_eq!(own, next, "len {len}, warm-up {warm_up}");

@@ -130,7 +130,8 @@ pub trait Engine: Send {
         u64::MAX
     }
 
-    /// How many times as many it should have of what comes last, where the long ones among all would leave it idle.
+    /// The last sweeps of a call may be so many times as many, and as much shorter, so that the engine is not idle while
+    /// a few long ones end.
     fn more_last_sweeps(&self) -> u64 {
         1
     }

@@ -36,11 +36,13 @@ impl Rules {
     }
 }
 
-/// Stretches that are scored at a time where everything is: with more, a device is hardly quicker.
+/// Pairs that are scored at a time where everything is: with more, a device is hardly quicker.
 pub const PORTION: usize = 1 << 17;
+/// How many times as many regions may be held at a time behind a filter.
+const ROOM_PER_PORTION: usize = 2;
 
-/// The last ones of a portion's searches, a part of them, may have shorter sweeps ([`Engine::more_last_sweeps`]).
-const LAST_PART: usize = 8;
+/// One of so many of a portion's searches, the last ones, may have shorter sweeps ([`Engine::more_last_sweeps`]).
+const LAST_OF: usize = 8;
 
 /// What hits are looked for in.
 #[derive(Clone, Copy)]
@@ -50,8 +52,8 @@ pub struct Scope<'a> {
     pub rules: Rules,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
     pub filter: Option<&'a Filter>,
-    /// Stretches that are scored at a time where everything is, about; one query at least. Most hold nothing that counts
-    /// and are forgotten then, so this bounds the memory.
+    /// Pairs that are scored at a time where everything is, about, but those of one query at least. Most hold nothing that
+    /// counts and are forgotten then, so this bounds the memory.
     pub portion: usize,
 }
 
@@ -97,28 +99,33 @@ struct Search {
     regions: Vec<Region>,
     found: Found,
     done: bool,
-    /// No rung holds all that counts: this search has found nothing, and a full one must follow.
-    unknown: bool,
+    /// What the search must begin anew with, later: it has found nothing then.
+    again: Option<Source>,
 }
 
 /// Finds the hits of every record of the batch.
 pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
-    let records = scope.layout.records(scope.batch.queries.len()) as u32;
-    let mut searches = open(scope, &first_sources(scope, records))?;
-    finish(engine, scope, &mut searches, effort)?;
-    let unknown = searches.iter().filter(|search| search.unknown);
-    let unknown: Vec<(u32, Source)> = unknown.map(|search| (search.record, Source::All)).collect();
-    effort.whole += unknown.len() as u64;
-    // Their batch was gathered for the filter, so all that may be found in full is too much at a time.
-    for some in unknown.chunks(in_portion(scope, unknown.iter().map(|&(record, _)| record))) {
-        let mut whole = open(scope, some)?;
-        finish(engine, scope, &mut whole, effort)?;
-        for search in whole {
-            let record = search.record as usize;
-            searches[record] = search;
+    let records = scope.layout.records(scope.batch.queries.len());
+    let mut found = vec![Found::default(); records];
+    let mut left = first_sources(scope, records as u32);
+    while !left.is_empty() {
+        let (mut searches, mut later) = open(scope, &left, room(scope))?;
+        finish(engine, scope, &mut searches, effort)?;
+        for search in searches {
+            match search.again {
+                Some(source) => later.push((search.record, source)),
+                None => found[search.record as usize] = search.found,
+            }
         }
+        later.sort_unstable_by_key(|&(record, _)| record);
+        left = later;
     }
-    Ok(searches.into_iter().map(|search| search.found).collect())
+    Ok(found)
+}
+
+/// Regions behind a filter that may be held at a time.
+fn room(scope: &Scope) -> usize {
+    scope.portion.max(1).saturating_mul(ROOM_PER_PORTION)
 }
 
 /// Where the search of each record begins: on the rung that a glance at the targets suggests, on the filter's
@@ -139,26 +146,41 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<(u32, Source)> {
     (0..records).into_par_iter().zip(seen).map(source).collect()
 }
 
-/// Searches of some records, each with the regions of its source.
-fn open(scope: &Scope, wanted: &[(u32, Source)]) -> Result<Vec<Search>, EngineError> {
+/// Searches of some records, each with the regions of its source, and those for which there was no room: behind a filter
+/// some records may have very many regions, and their batch was not gathered for it that some are searched in full.
+fn open(
+    scope: &Scope,
+    wanted: &[(u32, Source)],
+    room: usize,
+) -> Result<(Vec<Search>, Vec<(u32, Source)>), EngineError> {
     let Scope { batch, layout, .. } = scope;
     let on_rung = |&(record, source): &(u32, Source)| match source {
         Source::Rung(rung, least) => Some((record, rung, least)),
         Source::All => None,
     };
     let on_rungs: Vec<(u32, Rung, i32)> = wanted.iter().filter_map(on_rung).collect();
-    let filtered = match scope.filter {
-        Some(filter) => filter.regions(batch, layout, &on_rungs)?,
-        None => Vec::new(),
+    let mut filtered = match scope.filter {
+        Some(filter) => filter.regions(batch, layout, &on_rungs, room)?.into_iter(),
+        None => Vec::new().into_iter(),
     };
-    let mut filtered = filtered.into_iter();
-    let found = wanted.iter().map(|wanted| on_rung(wanted).and_then(|_| filtered.next()));
-    let regions: Vec<Option<Vec<(Strand, Pair, i32)>>> = found.collect();
-    let search = |(&(record, source), regions): (&(u32, Source), Option<_>)| match regions {
-        Some(regions) => Search::new(scope, record, source, regions),
-        None => Search { unscored: true, ..Search::new(scope, record, Source::All, Vec::new()) },
-    };
-    Ok(wanted.par_iter().zip(regions).map(search).collect())
+    let (mut opened, mut later) = (Vec::new(), Vec::new());
+    let mut in_full = 0;
+    for &(record, source) in wanted {
+        let regions = match source {
+            Source::Rung(..) => filtered.next().flatten(),
+            Source::All => {
+                let is_first = in_full == 0;
+                in_full += candidates::expected_pairs(batch, layout, record);
+                (is_first || scope.filter.is_none() || in_full <= scope.portion).then(Vec::new)
+            }
+        };
+        match regions {
+            Some(regions) => opened.push((record, source, regions)),
+            None => later.push((record, source)),
+        }
+    }
+    let search = |(record, source, regions)| Search::new(scope, record, source, regions);
+    Ok((opened.into_par_iter().map(search).collect(), later))
 }
 
 /// Goes on until every search is done.
@@ -207,7 +229,7 @@ fn score_regions(
             .flat_map_iter(|(index, search)| search.unknown(rules).map(move |region| (index as u32, region)))
             .collect();
         if unknown.is_empty() {
-            match descend(scope, searches)? {
+            match descend(scope, searches, effort)? {
                 true => continue,
                 false => return Ok(()),
             }
@@ -244,11 +266,11 @@ fn score_portion(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, rules, .. } = scope;
-    let stretches = stretches_met(scope, unscored.iter().map(|search| search.record));
+    let expected = expected_pairs(scope, unscored.iter().map(|search| search.record));
     let enough = engine.enough_sweeps();
-    let long = candidates::chunk_for(stretches, enough);
-    let short = candidates::chunk_for(stretches, enough.saturating_mul(engine.more_last_sweeps()));
-    let last = unscored.len() - unscored.len() / LAST_PART;
+    let long = candidates::chunk_for(expected, enough);
+    let short = candidates::chunk_for(expected, enough.saturating_mul(engine.more_last_sweeps()));
+    let last = unscored.len() - unscored.len() / LAST_OF;
     let met = |(place, search): (usize, &&mut Search)| -> Vec<Pair> {
         let most = Most::of(scope, search.record);
         let chunk = if place < last { long } else { short };
@@ -256,8 +278,7 @@ fn score_portion(
         pairs.filter(|pair| most.in_pair(pair) >= rules.min_score).collect()
     };
     // In the order of the records, as searches are.
-    let pairs: Vec<Vec<Pair>> = unscored.par_iter().enumerate().map(met).collect();
-    let pairs = pairs.concat();
+    let pairs = unscored.par_iter().enumerate().map(met).collect::<Vec<_>>().concat();
     let hits = score(engine, batch, &pairs, effort)?;
     let first = |record: u32| {
         let query = layout.query(record, Strand::Forward);
@@ -282,8 +303,9 @@ fn score(
     Ok(hits)
 }
 
-/// Climbs down where hits may lie below what the regions hold; `false` where nothing is left to be scored for it.
-fn descend(scope: &Scope, searches: &mut [Search]) -> Result<bool, EngineError> {
+/// Climbs down where hits may lie below what the regions hold; `false` where nothing is left to be scored for it. Where
+/// no rung holds all that counts, a full search follows.
+fn descend(scope: &Scope, searches: &mut [Search], effort: &mut Effort) -> Result<bool, EngineError> {
     let lower: Vec<(usize, Option<Source>)> = searches
         .par_iter()
         .enumerate()
@@ -291,13 +313,22 @@ fn descend(scope: &Scope, searches: &mut [Search]) -> Result<bool, EngineError> 
         .collect();
     let wanted: Vec<(u32, Source)> =
         lower.iter().filter_map(|&(index, source)| Some((searches[index].record, source?))).collect();
-    let mut opened = open(scope, &wanted)?.into_iter();
-    for (index, source) in lower {
+    for &(index, source) in &lower {
+        let again = source.unwrap_or(Source::All);
+        effort.whole += u64::from(matches!(again, Source::All));
         let record = searches[index].record;
-        let unknown = Search { record, done: true, unknown: true, ..Search::default() };
-        searches[index] = source.and_then(|_| opened.next()).unwrap_or(unknown);
+        searches[index] = Search { record, done: true, again: Some(again), ..Search::default() };
     }
-    Ok(!wanted.is_empty())
+    let held: usize = searches.iter().map(|search| search.regions.len()).sum();
+    let (opened, _) = open(scope, &wanted, room(scope).saturating_sub(held))?;
+    let is_any = !opened.is_empty();
+    let mut opened = opened.into_iter().peekable();
+    for (index, _) in lower {
+        if let Some(search) = opened.next_if(|search| search.record == searches[index].record) {
+            searches[index] = search;
+        }
+    }
+    Ok(is_any)
 }
 
 impl Search {
@@ -309,7 +340,8 @@ impl Search {
             Region { strand, pair, bound, best: None }
         };
         let regions = regions.into_iter().map(region).collect();
-        let mut search = Search { record, source, regions, ..Search::default() };
+        let unscored = matches!(source, Source::All);
+        let mut search = Search { record, source, unscored, regions, ..Search::default() };
         search.found.threshold = scope.rules.min_score;
         search.prune(&scope.rules);
         search
@@ -329,6 +361,8 @@ impl Search {
         }
         self.unscored = false;
         self.prune(rules);
+        // All searches of a batch wait for the last of them.
+        self.regions.shrink_to_fit();
         Ok(())
     }
 
@@ -450,15 +484,15 @@ impl Most {
     }
 }
 
-/// How many stretches all these records meet, about.
-fn stretches_met(scope: &Scope, records: impl Iterator<Item = u32>) -> usize {
-    records.map(|record| candidates::stretches_met(scope.batch, &scope.layout, record)).sum()
+/// How many pairs all these records have, about.
+fn expected_pairs(scope: &Scope, records: impl Iterator<Item = u32>) -> usize {
+    records.map(|record| candidates::expected_pairs(scope.batch, &scope.layout, record)).sum()
 }
 
 /// How many of these records make a portion, about.
 fn in_portion(scope: &Scope, records: impl ExactSizeIterator<Item = u32>) -> usize {
     let count = records.len();
-    let portions = stretches_met(scope, records).div_ceil(scope.portion.max(1)).max(1);
+    let portions = expected_pairs(scope, records).div_ceil(scope.portion.max(1)).max(1);
     count.div_ceil(portions).max(1)
 }
 

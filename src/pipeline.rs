@@ -3,8 +3,8 @@
 //!
 //! The reader gathers queries into batches, workers find their hits and format them, the writer puts
 //! batches back in order. A batch enters only when one has left, so that what is under way is bounded
-//! whatever the input; two workers on one engine's device let the host's work for one batch go on
-//! beside the device's work for another.
+//! whatever the input; several workers on one device let the host's work for one batch go on beside
+//! the device's work for another.
 
 mod device;
 mod estimate;
@@ -360,7 +360,7 @@ impl<'a> Run<'a> {
                 scope.spawn(move || {
                     let mut engine = engine(worker);
                     let align = |batch| {
-                        crew.run(worker, || self.align(&mut engine, batch, crew.portion()))
+                        crew.run(worker, || self.align(&mut engine, batch, crew.portion))
                             .map_err(|error| extent.shift(error))
                     };
                     self.work(align, &from_reader, &to_writer);

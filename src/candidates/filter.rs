@@ -18,6 +18,7 @@ use crate::scoring::{Scoring, Substitution};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 
 /// Letters of all targets, at least and at most: fewer are scored as quickly as they are looked through, and
@@ -265,23 +266,35 @@ impl Filter {
 
     /// The regions of records, each with a rung and a score that is no less than the rung's: all that hold an
     /// alignment of at least that score, each with the most that one in it can score, in the order strand,
-    /// target, place. Not to be called in a parallel loop.
+    /// target, place. Not to be called in a parallel loop. Once so many regions as there is `room` for are found,
+    /// those of the other records are left for later (`None`); one record at least has its own.
     pub fn regions(
         &self,
         batch: &Batch,
         layout: &Layout,
         wanted: &[(u32, Rung, i32)],
-    ) -> Result<Vec<Vec<Region>>, EngineError> {
+        room: usize,
+    ) -> Result<Vec<Option<Vec<Region>>>, EngineError> {
         match &self.finder {
             Finder::Words(words) => {
                 let lengths: BTreeSet<usize> = wanted.iter().map(|(_, rung, _)| rung.piece).collect();
                 lengths.into_iter().for_each(|piece| words.prepare(piece));
+                let taken = AtomicUsize::new(0);
                 let regions = |(scratch, windows): &mut (words::Scratch, Vec<Window>), wanted: &_| {
-                    self.looked_up(words, batch, layout, wanted, (scratch, windows))
+                    if taken.load(Ordering::Relaxed) >= room.max(1) {
+                        return Ok(None);
+                    }
+                    let regions = self.looked_up(words, batch, layout, wanted, (scratch, windows))?;
+                    taken.fetch_add(regions.len(), Ordering::Relaxed);
+                    Ok(Some(regions))
                 };
                 wanted.par_iter().map_init(Default::default, regions).collect()
             }
-            Finder::Scan(scan) => self.scanned(scan.as_ref(), batch, layout, wanted),
+            // A scan finds those of all records at once.
+            Finder::Scan(scan) => {
+                let regions = self.scanned(scan.as_ref(), batch, layout, wanted)?;
+                Ok(regions.into_iter().map(Some).collect())
+            }
         }
     }
 

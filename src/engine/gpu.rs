@@ -53,9 +53,9 @@ use wgpu::BufferUsages;
 const SPANNED: usize = 1 << 13;
 /// Edge values of a job, at most: 512 MiB.
 const JOB_EDGES: u64 = 1 << 26;
-/// With fewer sweeps a device waits too long for the last ones (docs/ideas.md).
+/// With fewer sweeps a call, beside those of other workers, a device waits too long for the last ones (docs/ideas.md).
 const ENOUGH_SWEEPS: u64 = 3 << 13;
-/// The last ones take a quarter of the time, so that the device soon has others again.
+/// Chunks are not cut below their least length, so most often the last ones take half the time of the others.
 const MORE_LAST_SWEEPS: u64 = 4;
 /// Bytes of the edges of lattices that all engines of a run may have at a time; they lie in two places while they
 /// come from the device.

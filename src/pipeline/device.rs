@@ -28,10 +28,13 @@ const GPU_WORKERS: (usize, usize) = (2, 10);
 /// threads take memory of their own, are as quick with half of them.
 const QUERIES: usize = 1 << 17;
 const QUERIES_OF_SEVERAL: usize = 1 << 16;
-/// Workers of each of several GPUs. They have half the threads: more would not be quicker, and each takes memory.
+/// Workers of each of several GPUs. All together have half as many threads as those of one: more would not be quicker, and
+/// each takes memory.
 const WORKERS_OF_SEVERAL: usize = 8;
-/// Stretches that all workers together score at a time, at most.
-const STRETCHES: usize = 3 << 20;
+/// Pairs that all workers of GPUs together score at a time, at most but for one query of each; and each worker where all
+/// threads take part in its loops.
+const SCORED_PAIRS: usize = 3 << 20;
+const SHARED_PORTION: usize = 1 << 19;
 
 /// What opening a GPU takes: 0.22 to 0.4 s on an H200.
 pub const GPU_START_MS: u64 = 300;
@@ -60,6 +63,8 @@ pub struct Crew {
     pub workers: usize,
     /// Queries that all of them together have, at most.
     pub queries: usize,
+    /// Pairs that each worker should score at a time ([`crate::hits::Scope`]).
+    pub portion: usize,
     /// Threads of each worker's own, where they don't share those of the run: the short loops of many
     /// workers would hold each other up.
     pools: Vec<ThreadPool>,
@@ -68,7 +73,7 @@ pub struct Crew {
 impl Crew {
     /// Workers that share all threads.
     pub fn sharing(workers: usize) -> Crew {
-        Crew { workers, queries: QUERIES, pools: Vec::new() }
+        Crew { workers, queries: QUERIES, portion: SHARED_PORTION, pools: Vec::new() }
     }
 
     /// Workers with threads of their own.
@@ -76,12 +81,7 @@ impl Crew {
         let pool = |_| ThreadPoolBuilder::new().num_threads(threads).build();
         let failed = |error| EngineError::NoDevice(format!("threads can't be started: {error}"));
         let pools = (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)?;
-        Ok(Crew { workers, queries, pools })
-    }
-
-    /// Stretches that each worker should score at a time ([`crate::hits::Scope`]).
-    pub fn portion(&self) -> usize {
-        PORTION.min(STRETCHES / self.workers)
+        Ok(Crew { workers, queries, portion: PORTION.min(SCORED_PAIRS / workers), pools })
     }
 
     /// Does work of this worker's on its threads.

@@ -128,7 +128,7 @@ impl Run<'_> {
                 load.queries += 1;
                 load.residues += len * self.strands as usize;
                 load.cells += len as u64 * columns;
-                load.stretches += columns / u64::from(STRETCH) + self.targets_met();
+                load.stretches += columns / u64::from(STRETCH) + self.targets_met(len);
                 count.taken += 1;
             }
             queries.take(load.queries - taken, &mut batch.records, &mut batch.queries);
@@ -156,10 +156,12 @@ impl Run<'_> {
         }
     }
 
-    /// Targets of all strands that a query meets, each of which is a stretch at least; behind a filter they are few.
-    fn targets_met(&self) -> u64 {
-        let targets = match (self.options.mode, &self.filter) {
-            (Mode::All, None) => self.targets.len() as u64,
+    /// Targets of all strands that a query of `len` letters meets, each of which is a stretch at least; behind a filter
+    /// they are few.
+    fn targets_met(&self, len: usize) -> u64 {
+        let is_filtered = self.filter.as_ref().is_some_and(|filter| filter.first(len).is_some());
+        let targets = match self.options.mode {
+            Mode::All if !is_filtered => self.targets.len() as u64,
             _ => 1,
         };
         targets * u64::from(self.strands)
