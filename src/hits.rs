@@ -89,6 +89,9 @@ enum Source {
     All,
 }
 
+/// A record, and where its search begins.
+type Start = (u32, Source);
+
 /// The search for one record's hits.
 #[derive(Debug, Default)]
 struct Search {
@@ -130,7 +133,7 @@ fn room(scope: &Scope) -> usize {
 
 /// Where the search of each record begins: on the rung that a glance at the targets suggests, on the filter's
 /// first one, or with everything.
-fn first_sources(scope: &Scope, records: u32) -> Vec<(u32, Source)> {
+fn first_sources(scope: &Scope, records: u32) -> Vec<Start> {
     let Some(filter) = scope.filter else {
         return (0..records).map(|record| (record, Source::All)).collect();
     };
@@ -148,13 +151,9 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<(u32, Source)> {
 
 /// Searches of some records, each with the regions of its source, and those for which there was no room: behind a filter
 /// some records may have very many regions, and their batch was not gathered for it that some are searched in full.
-fn open(
-    scope: &Scope,
-    wanted: &[(u32, Source)],
-    room: usize,
-) -> Result<(Vec<Search>, Vec<(u32, Source)>), EngineError> {
+fn open(scope: &Scope, wanted: &[Start], room: usize) -> Result<(Vec<Search>, Vec<Start>), EngineError> {
     let Scope { batch, layout, .. } = scope;
-    let on_rung = |&(record, source): &(u32, Source)| match source {
+    let on_rung = |&(record, source): &Start| match source {
         Source::Rung(rung, least) => Some((record, rung, least)),
         Source::All => None,
     };
@@ -311,7 +310,7 @@ fn descend(scope: &Scope, searches: &mut [Search], effort: &mut Effort) -> Resul
         .enumerate()
         .filter_map(|(index, search)| Some((index, search.lower(scope)?)))
         .collect();
-    let wanted: Vec<(u32, Source)> =
+    let wanted: Vec<Start> =
         lower.iter().filter_map(|&(index, source)| Some((searches[index].record, source?))).collect();
     for &(index, source) in &lower {
         let again = source.unwrap_or(Source::All);

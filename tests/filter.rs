@@ -5,7 +5,7 @@ mod common;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Op};
+use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::candidates::Layout;
@@ -127,6 +127,32 @@ fn hits_are_those_without_a_filter() {
     // The filter did something, and could not always help.
     let seen = format!("{fewer} of {cells} cells, {whole} of {queries} queries in full, {hits} hits");
     assert!(fewer * 20 < cells * 19 && whole > 100 && whole * 3 < queries * 2 && hits > 3000, "{seen}");
+}
+
+#[test]
+fn regions_wait_where_there_is_no_room_for_them() {
+    let case = Case::new(1);
+    let Batch { targets, scoring, queries } = &case.batch;
+    let filter = Filter::by_index(targets, scoring, case.layout.strands).unwrap();
+    let wanted: Vec<_> = (0..case.layout.records(queries.len()) as u32)
+        .filter_map(|record| {
+            let rung = filter.first(case.batch.query(case.layout.query(record, Strand::Forward)).len())?;
+            Some((record, rung, rung.least))
+        })
+        .collect();
+    // One thread, so that only one can begin before there are any.
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let regions =
+        |room| threads.install(|| filter.regions(&case.batch, &case.layout, &wanted, room)).unwrap();
+    let all = regions(usize::MAX);
+    let of = |regions: &[Option<Vec<_>>]| regions.iter().flatten().map(Vec::len).sum::<usize>();
+    let largest = all.iter().flatten().map(Vec::len).max().unwrap();
+    assert!(all.iter().all(Option::is_some) && of(&all) > 3 * largest + 10);
+    for room in [0, 1, 10] {
+        let some = regions(room);
+        assert!(of(&some) < room + largest && some.iter().any(Option::is_some), "room for {room}");
+        assert!(some.iter().zip(&all).all(|(some, all)| some.is_none() || some == all));
+    }
 }
 
 #[test]

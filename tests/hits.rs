@@ -16,7 +16,7 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Hit, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair, Sequences};
+use swalign::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::candidates::{self, CHUNK, Layout};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
@@ -105,8 +105,9 @@ struct Case {
     min_score: i32,
 }
 
-/// An engine for which so many sweeps are enough: with one, chunks are as long as they may be.
-struct Enough(u64, Cpu);
+/// An engine for which so many sweeps are enough: with one, chunks are as long as they may be. It remembers the most
+/// pairs that it was given at a time.
+struct Enough(u64, Cpu, usize);
 
 impl Engine for Enough {
     fn describe(&self) -> String {
@@ -122,6 +123,7 @@ impl Engine for Enough {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.2 = self.2.max(pairs.len());
         self.1.score(batch, pairs)
     }
 
@@ -220,7 +222,7 @@ impl Case {
             hits::find(engine, &scope, &mut Effort::default()).unwrap()
         };
         let found = find(&mut Cpu::new(), hits::PORTION);
-        let long = find(&mut Enough(1, Cpu::new()), hits::PORTION);
+        let long = find(&mut Enough(1, Cpu::new(), 0), hits::PORTION);
         assert_eq!(found, long, "chunks of any length give the same hits");
         for portion in [1, 40] {
             assert_eq!(found, find(&mut Cpu::new(), portion), "portions of {portion} give the same hits");
@@ -330,7 +332,7 @@ fn sweeps_of_two_lengths_give_the_same_hits() {
         let layout = Layout { strands: 1, paired: None };
         let scope = Scope { batch: &batch, layout, rules, filter: None, portion: hits::PORTION };
         let mut effort = Effort::default();
-        let found = hits::find(&mut Enough(enough, Cpu::new()), &scope, &mut effort).unwrap();
+        let found = hits::find(&mut Enough(enough, Cpu::new(), 0), &scope, &mut effort).unwrap();
         (found, effort.cells)
     };
     let [all_short, two_lengths, all_long] = [u64::MAX, 80, 1].map(find);
@@ -338,4 +340,31 @@ fn sweeps_of_two_lengths_give_the_same_hits() {
     assert_eq!(all_short.0, two_lengths.0);
     assert_eq!(all_short.0, all_long.0);
     assert!(all_short.1 > two_lengths.1 && two_lengths.1 > all_long.1, "lengths differ");
+}
+
+/// What a portion holds is all that is scored at a time.
+#[test]
+fn portions_bound_what_is_scored_at_a_time() {
+    let mut random = Random::new(6);
+    let target = random.codes(40_000, 4);
+    let queries: Sequences = (0..20).map(|k| &target[k * 1000..][..100]).collect();
+    let batch = Batch {
+        queries: Arc::new(queries),
+        targets: Arc::new([target.as_slice()].into_iter().collect()),
+        scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+    };
+    let most = |portion: usize| {
+        let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1 };
+        let layout = Layout { strands: 1, paired: None };
+        let scope = Scope { batch: &batch, layout, rules, filter: None, portion };
+        let mut engine = Enough(1, Cpu::new(), 0);
+        hits::find(&mut engine, &scope, &mut Effort::default()).unwrap();
+        engine.2
+    };
+    // A stretch more where a target ends, and one for each warm-up.
+    let of_one = 40_000 / STRETCH as usize + 4;
+    assert!(most(usize::MAX) > 10 * of_one, "all of a batch at a time");
+    assert!(most(5 * of_one) <= 6 * of_one);
+    // The two pieces beside each hit are scored for all queries at a time.
+    assert!(most(1) <= of_one.max(2 * 20));
 }

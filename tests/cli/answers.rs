@@ -110,3 +110,18 @@ fn no_hit() {
     assert_eq!(sam.records[0].fields[1..6], ["4", "*", "0", "0", "*"]);
     assert_eq!(sam.records[0].sequence().len(), 60);
 }
+
+/// Each target that a query meets may hold a hit, however short it is.
+#[test]
+fn many_short_targets_make_small_batches() {
+    let targets: String = (0..100_000).map(|number| format!(">{number}\nAC\n")).collect();
+    let queries: String = (0..40).map(|number| format!(">{number}\nACGTTGCATTAGCCATGGAT\n")).collect();
+    let files = [("q.fa", queries.as_bytes()), ("ref.fa", targets.as_bytes())];
+    let said = accepted(&files, &["-v", "--filter", "none", "q.fa", "ref.fa"]).stderr;
+    let batches: Vec<usize> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("swalign: batch ")?.split(' ').nth(1)?.parse().ok())
+        .collect();
+    assert_eq!(batches.iter().sum::<usize>(), 40, "{said}");
+    assert!(batches.iter().all(|&queries| queries <= 16), "{batches:?}");
+}
