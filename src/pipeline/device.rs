@@ -31,10 +31,8 @@ const QUERIES_OF_SEVERAL: usize = 1 << 16;
 /// Workers of each of several GPUs. All together have half as many threads as those of one: more would not be quicker, and
 /// each takes memory.
 const WORKERS_OF_SEVERAL: usize = 8;
-/// Pairs that all workers of GPUs together score at a time, at most but for one query of each; and each worker where all
-/// threads take part in its loops.
+/// Pairs that all workers together score at a time, at most but for one query of each.
 const SCORED_PAIRS: usize = 3 << 20;
-const SHARED_PORTION: usize = 1 << 19;
 
 /// What opening a GPU takes: 0.22 to 0.4 s on an H200.
 pub const GPU_START_MS: u64 = 300;
@@ -73,7 +71,7 @@ pub struct Crew {
 impl Crew {
     /// Workers that share all threads.
     pub fn sharing(workers: usize) -> Crew {
-        Crew { workers, queries: QUERIES, portion: SHARED_PORTION, pools: Vec::new() }
+        Crew { workers, queries: QUERIES, portion: PORTION, pools: Vec::new() }
     }
 
     /// Workers with threads of their own.
