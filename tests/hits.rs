@@ -13,7 +13,7 @@ use common::golden::check_path;
 use common::random::Random;
 use std::cmp::Reverse;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Hit, Strand};
+use swalign::alignment::{Alignment, Found, Hit, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
@@ -215,7 +215,7 @@ impl Case {
         borders
     }
 
-    fn find(&self, rules: &Rules) -> Vec<swalign::alignment::Found> {
+    fn find(&self, rules: &Rules) -> Vec<Found> {
         let find = |engine: &mut dyn Engine, portion: usize| {
             let (batch, layout, rules) = (&self.batch, self.layout, *rules);
             let scope = Scope { batch, layout, rules, filter: None, portion };
@@ -312,13 +312,17 @@ fn hits_are_those_of_their_definition() {
     }
 }
 
-/// Of many searches the last ones have shorter sweeps than the others.
-#[test]
-fn sweeps_of_two_lengths_give_the_same_hits() {
+/// Reads of a target, of one strand, searched by an engine; with the cells that it took.
+fn searched(
+    engine: &mut Enough,
+    (len, reads): (usize, usize),
+    rules: Rules,
+    portion: usize,
+) -> (Vec<Found>, u64) {
     let mut random = Random::new(5);
-    let target = random.codes(50_000, 4);
+    let target = random.codes(len, 4);
     let mut queries = Sequences::default();
-    for _ in 0..32 {
+    for _ in 0..reads {
         let start = random.below(target.len() - 150);
         queries.push(random.mutated_codes(&target[start..start + 150], 4, 20));
     }
@@ -327,16 +331,22 @@ fn sweeps_of_two_lengths_give_the_same_hits() {
         targets: Arc::new([target.as_slice()].into_iter().collect()),
         scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
     };
+    let layout = Layout { strands: 1, paired: None };
+    let scope = Scope { batch: &batch, layout, rules, filter: None, portion };
+    let mut effort = Effort::default();
+    let found = hits::find(engine, &scope, &mut effort).unwrap();
+    assert!(found.iter().all(|found| !found.alignments.is_empty()));
+    (found, effort.cells)
+}
+
+/// Of many searches the last ones have shorter sweeps than the others.
+#[test]
+fn sweeps_of_two_lengths_give_the_same_hits() {
     let find = |enough: u64| {
         let rules = Rules { min_score: 20, secondary_ppm: 200_000, max_hits: 3 };
-        let layout = Layout { strands: 1, paired: None };
-        let scope = Scope { batch: &batch, layout, rules, filter: None, portion: hits::PORTION };
-        let mut effort = Effort::default();
-        let found = hits::find(&mut Enough(enough, Cpu::new(), 0), &scope, &mut effort).unwrap();
-        (found, effort.cells)
+        searched(&mut Enough(enough, Cpu::new(), 0), (50_000, 32), rules, hits::PORTION)
     };
     let [all_short, two_lengths, all_long] = [u64::MAX, 80, 1].map(find);
-    assert!(all_short.0.iter().all(|found| !found.alignments.is_empty()));
     assert_eq!(all_short.0, two_lengths.0);
     assert_eq!(all_short.0, all_long.0);
     assert!(all_short.1 > two_lengths.1 && two_lengths.1 > all_long.1, "lengths differ");
@@ -345,20 +355,10 @@ fn sweeps_of_two_lengths_give_the_same_hits() {
 /// What a portion holds is all that is scored at a time.
 #[test]
 fn portions_bound_what_is_scored_at_a_time() {
-    let mut random = Random::new(6);
-    let target = random.codes(40_000, 4);
-    let queries: Sequences = (0..20).map(|k| &target[k * 1000..][..100]).collect();
-    let batch = Batch {
-        queries: Arc::new(queries),
-        targets: Arc::new([target.as_slice()].into_iter().collect()),
-        scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
-    };
     let most = |portion: usize| {
         let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1 };
-        let layout = Layout { strands: 1, paired: None };
-        let scope = Scope { batch: &batch, layout, rules, filter: None, portion };
         let mut engine = Enough(1, Cpu::new(), 0);
-        hits::find(&mut engine, &scope, &mut Effort::default()).unwrap();
+        searched(&mut engine, (40_000, 20), rules, portion);
         engine.2
     };
     // A stretch more where a target ends, and one for each warm-up.
