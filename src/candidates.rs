@@ -11,11 +11,16 @@
 pub mod filter;
 pub mod index;
 pub mod pieces;
+pub mod rungs;
+pub mod scan;
+pub mod windows;
 mod words;
 
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair, STRETCH};
 use crate::bounds::longest_span;
+use rungs::Rung;
+use windows::Region;
 
 /// Least number of columns that a chunk owns where a target is cut at all.
 pub const CHUNK: u32 = 4096;
@@ -56,6 +61,28 @@ impl Layout {
     pub fn orientations(&self) -> &'static [Strand] {
         &[Strand::Forward, Strand::Reverse][..self.strands as usize]
     }
+}
+
+/// What is asked of a filter for one record.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub record: u32,
+    pub rung: Rung,
+    /// Least score of what the regions must hold, no less than the rung's.
+    pub least: i32,
+    /// Cells that could have been scored in the time that was spent on the record so far.
+    pub spent: f64,
+}
+
+/// What a filter has for a record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Opened {
+    /// Regions, and what was spent on the record when these are found.
+    Regions { regions: Vec<Region>, spent: f64 },
+    /// There is no room for its regions now.
+    Later,
+    /// They would take too much of what a full search takes.
+    Dear,
 }
 
 /// Columns that each chunk should own at least where so many pairs, a stretch each, are scored at a time, and so many

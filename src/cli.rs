@@ -248,12 +248,13 @@ struct PartFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct MachineFlags {
-    /// What stands in front of the scores: auto, bitap or none; changes speed and memory, never the answer
+    /// What stands in front of the scores: auto, index, scan or none; changes speed and memory, never the answer
     ///
-    /// auto looks pieces of DNA queries up in an index of the references, where few enough windows are left
-    /// by it, and goes on with shorter pieces, and at last with all, until nothing can be missing; references
-    /// of more than 134 million letters are scanned for the pieces instead, with a few edits, as bitap does
-    /// always. none scores all of every reference at once.
+    /// index looks pieces of DNA queries up in an index of the references, which have at most 134 million letters
+    /// then. scan (also named bitap) scans the references for the pieces, with a few edits. Both score only windows
+    /// around the pieces, go on with shorter pieces until nothing can be missing, and search a query in full as soon as
+    /// that costs less. auto builds an index where the queries repay it, and scans where they don't. none scores all of
+    /// every reference at once.
     #[arg(long, value_name = "NAME", default_value = "auto", value_enum, hide_possible_values = true)]
     filter: FilterName,
     /// Where to compute: auto, cpu, gpu, all, gpu:INDEX, gpu:NAME or gpu:PCI-ID
@@ -280,7 +281,9 @@ struct MachineFlags {
 #[derive(Clone, Copy, ValueEnum)]
 enum FilterName {
     Auto,
-    Bitap,
+    Index,
+    #[value(alias = "bitap")]
+    Scan,
     None,
 }
 
@@ -462,7 +465,8 @@ impl Flags {
             resume: parts.again.resume,
             filter: match machine.filter {
                 FilterName::Auto => FilterChoice::Auto,
-                FilterName::Bitap => FilterChoice::Bitap,
+                FilterName::Index => FilterChoice::Index,
+                FilterName::Scan => FilterChoice::Scan,
                 FilterName::None => FilterChoice::None,
             },
             device: machine.device,

@@ -11,8 +11,8 @@ mod search;
 use crate::alignment::{Alignment, Found, Hit, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, sweeps, swept};
-use crate::candidates::filter::{Filter, Rung};
-use crate::candidates::{self, Layout};
+use crate::candidates::filter::Filter;
+use crate::candidates::{self, Layout, Opened, Wanted as WantedRegions};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use rayon::prelude::*;
@@ -72,8 +72,13 @@ pub struct Effort {
     pub backtrace: Duration,
 }
 
-/// A record, and where its search begins.
-type Start = (u32, Source);
+/// A record, where its search begins, and what was spent on it before ([`WantedRegions::spent`]).
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    record: u32,
+    source: Source,
+    spent: f64,
+}
 
 /// Finds the hits of every record of the batch.
 pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
@@ -85,11 +90,11 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
         finish(engine, scope, &mut searches, effort)?;
         for search in searches {
             match search.again {
-                Some(source) => later.push((search.record, source)),
+                Some(source) => later.push(Start { record: search.record, source, spent: search.spent }),
                 None => found[search.record as usize] = search.found,
             }
         }
-        later.sort_unstable_by_key(|&(record, _)| record);
+        later.sort_unstable_by_key(|start| start.record);
         left = later;
     }
     Ok(found)
@@ -104,50 +109,60 @@ fn room(scope: &Scope) -> usize {
 /// first one, or with everything.
 fn first_sources(scope: &Scope, records: u32) -> Vec<Start> {
     let Some(filter) = scope.filter else {
-        return (0..records).map(|record| (record, Source::All)).collect();
+        return (0..records).map(|record| Start { record, source: Source::All, spent: 0.0 }).collect();
     };
-    let seen = filter.glance(scope.batch, &scope.layout, records);
+    let seeds = filter.seeds(scope.batch, &scope.layout);
+    let seen = filter.glance(seeds, scope.batch, &scope.layout, records);
     let source = |(record, seen): (u32, i32)| {
         let (len, least) = (query_len(scope, record), scope.rules.threshold(seen));
         // What is seen may be but a part of the best, with a gap beside it: then it leads too far down.
-        let suggested = filter.at_most(len, least).filter(|_| seen >= scope.rules.min_score);
-        let first = filter.first(len);
+        let suggested = filter.at_most(seeds, len, least).filter(|_| seen >= scope.rules.min_score);
+        let first = filter.first(seeds, len);
         let rung = suggested.filter(|rung| first.is_none_or(|first| rung.is_quicker_than(&first))).or(first);
-        (record, rung.map_or(Source::All, |rung| Source::Rung(rung, least.max(rung.least))))
+        let source = rung.map_or(Source::All, |rung| Source::Rung(rung, least.max(rung.least)));
+        Start { record, source, spent: 0.0 }
     };
     (0..records).into_par_iter().zip(seen).map(source).collect()
 }
 
 /// Searches of some records, each with the regions of its source, and those for which there was no room: behind a filter
 /// some records may have very many regions, and their batch was not gathered for it that some are searched in full.
-fn open(scope: &Scope, wanted: &[Start], room: usize) -> Result<(Vec<Search>, Vec<Start>), EngineError> {
+fn open(scope: &Scope, starts: &[Start], room: usize) -> Result<(Vec<Search>, Vec<Start>), EngineError> {
     let Scope { batch, layout, .. } = scope;
-    let on_rung = |&(record, source): &Start| match source {
-        Source::Rung(rung, least) => Some((record, rung, least)),
+    let on_rung = |&Start { record, source, spent }: &Start| match source {
+        Source::Rung(rung, least) => Some(WantedRegions { record, rung, least, spent }),
         Source::All => None,
     };
-    let on_rungs: Vec<(u32, Rung, i32)> = wanted.iter().filter_map(on_rung).collect();
+    let on_rungs: Vec<WantedRegions> = starts.iter().filter_map(on_rung).collect();
     let mut filtered = match scope.filter {
         Some(filter) => filter.regions(batch, layout, &on_rungs, room)?.into_iter(),
         None => Vec::new().into_iter(),
     };
     let (mut opened, mut later) = (Vec::new(), Vec::new());
     let mut in_full = 0;
-    for &(record, source) in wanted {
-        let regions = match source {
-            Source::Rung(..) => filtered.next().flatten(),
-            Source::All => {
-                let is_first = in_full == 0;
-                in_full += candidates::expected_pairs(batch, layout, record);
-                (is_first || scope.filter.is_none() || in_full <= scope.portion).then(Vec::new)
+    for &(mut start) in starts {
+        let mut regions = Vec::new();
+        if let Source::Rung(..) = start.source {
+            match filtered.next() {
+                Some(Opened::Regions { regions: found, spent }) => (regions, start.spent) = (found, spent),
+                Some(Opened::Dear) => start.source = Source::All,
+                Some(Opened::Later) | None => {
+                    later.push(start);
+                    continue;
+                }
             }
-        };
-        match regions {
-            Some(regions) => opened.push((record, source, regions)),
-            None => later.push((record, source)),
         }
+        if let Source::All = start.source {
+            let is_first = in_full == 0;
+            in_full += candidates::expected_pairs(batch, layout, start.record);
+            if !is_first && scope.filter.is_some() && in_full > scope.portion {
+                later.push(start);
+                continue;
+            }
+        }
+        opened.push((start, regions));
     }
-    let search = |(record, source, regions)| Search::new(scope, record, source, regions);
+    let search = |(start, regions)| Search::new(scope, start, regions);
     Ok((opened.into_par_iter().map(search).collect(), later))
 }
 
@@ -189,15 +204,15 @@ fn score_regions(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let Scope { batch, rules, .. } = scope;
-    score_everything(engine, scope, searches, effort)?;
     loop {
+        score_everything(engine, scope, searches, effort)?;
         let unknown: Vec<(u32, u32)> = searches
             .par_iter()
             .enumerate()
             .flat_map_iter(|(index, search)| search.unknown(rules).map(move |region| (index as u32, region)))
             .collect();
         if unknown.is_empty() {
-            match descend(scope, searches, effort)? {
+            match descend(scope, searches)? {
                 true => continue,
                 false => return Ok(()),
             }
@@ -208,7 +223,7 @@ fn score_regions(
             .collect();
         let hits = score(engine, batch, &pairs, effort)?;
         for ((search, region), hit) in unknown.into_iter().zip(hits) {
-            searches[search as usize].regions[region as usize].learn(hit, batch)?;
+            searches[search as usize].learn(region as usize, hit, batch)?;
         }
         searches.par_iter_mut().for_each(|search| search.prune(rules));
     }
@@ -222,6 +237,9 @@ fn score_everything(
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let mut unscored: Vec<&mut Search> = searches.iter_mut().filter(|search| search.unscored).collect();
+    if scope.filter.is_some() {
+        effort.whole += unscored.len() as u64;
+    }
     let each = in_portion(scope, unscored.iter().map(|search| search.record));
     unscored.chunks_mut(each).try_for_each(|portion| score_portion(engine, scope, portion, effort))
 }
@@ -273,24 +291,27 @@ fn score(
 
 /// Climbs down where hits may lie below what the regions hold; `false` where nothing is left to be scored for it. Where
 /// no rung holds all that counts, a full search follows.
-fn descend(scope: &Scope, searches: &mut [Search], effort: &mut Effort) -> Result<bool, EngineError> {
-    let lower: Vec<(usize, Option<Source>)> = searches
+fn descend(scope: &Scope, searches: &mut [Search]) -> Result<bool, EngineError> {
+    let lower: Vec<(usize, Start)> = searches
         .par_iter()
         .enumerate()
-        .filter_map(|(index, search)| Some((index, search.lower(scope)?)))
+        .filter_map(|(index, search)| {
+            let source = search.lower(scope)?;
+            Some((index, Start { record: search.record, source, spent: search.spent }))
+        })
         .collect();
-    let wanted: Vec<Start> =
-        lower.iter().filter_map(|&(index, source)| Some((searches[index].record, source?))).collect();
-    for &(index, source) in &lower {
-        effort.whole += u64::from(source.is_none());
-        searches[index] = Search::later(searches[index].record, source.unwrap_or(Source::All));
+    let on_rungs = lower.iter().filter(|(_, start)| matches!(start.source, Source::Rung(..)));
+    let wanted: Vec<Start> = on_rungs.map(|&(_, start)| start).collect();
+    for &(index, start) in &lower {
+        searches[index] = Search::later(start);
     }
     let held: usize = searches.iter().map(|search| search.regions.len()).sum();
     let (opened, _) = open(scope, &wanted, room(scope).saturating_sub(held))?;
-    let is_any = !opened.is_empty();
+    let mut is_any = false;
     let mut opened = opened.into_iter().peekable();
     for (index, _) in lower {
         if let Some(search) = opened.next_if(|search| search.record == searches[index].record) {
+            is_any = true;
             searches[index] = search;
         }
     }

@@ -134,11 +134,13 @@ pub enum SearchDevice {
 /// What stands in front of the scores. The answer is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FilterChoice {
-    /// An index of the targets, or scans where they are too large for one; where it pays.
+    /// An index of the targets where the queries repay it, else scans; none where neither pays.
     #[default]
     Auto,
+    /// An index of the targets.
+    Index,
     /// Scans for pieces of the queries with edits.
-    Bitap,
+    Scan,
     /// Every query meets all of every target.
     None,
 }

@@ -245,6 +245,27 @@ impl Inputs {
     }
 }
 
+/// The filter that was asked for; `None` where there is none for such targets and scores.
+fn filter(
+    options: &Options,
+    (targets, scoring, strands): (&Arc<Sequences>, &Arc<Scoring>, u32),
+    device: &Device,
+) -> Option<Filter> {
+    if options.mode == Mode::Pairs {
+        return None;
+    }
+    let scan = || Box::new(Finder::new(targets, device.scan()));
+    let parts = options.part.map_or(1, |part| u64::from(part.of));
+    let queries = estimate::letters(&options.query).map(|letters| letters / parts);
+    let filter = match options.filter {
+        FilterChoice::None => None,
+        FilterChoice::Auto => Filter::auto(targets, scoring, strands, scan(), queries),
+        FilterChoice::Index => Filter::by_index(targets, scoring, strands),
+        FilterChoice::Scan => Filter::by_scan(targets, scoring, strands, scan()),
+    };
+    filter.map(|filter| filter.with_costs(device.costs(options.threads)))
+}
+
 /// Strands on which each query is aligned.
 fn strands(options: &Options, alphabet: Alphabet) -> u32 {
     if options.both_strands && alphabet == Alphabet::Dna { 2 } else { 1 }
@@ -296,14 +317,10 @@ impl<'a> Run<'a> {
         };
         reporter.detail(&format!("{scoring}, min_score={min_score}"));
         let strands = strands(options, alphabet);
-        let by_index = || Filter::by_index(&targets, &scoring, strands);
-        let by_scan =
-            || Filter::by_scan(&targets, &scoring, strands, Box::new(Finder::new(&targets, device.scan())));
-        let filter = match (options.filter, options.mode) {
-            (FilterChoice::None, _) | (_, Mode::Pairs) => None,
-            (FilterChoice::Auto, Mode::All) => by_index().or_else(by_scan),
-            (FilterChoice::Bitap, Mode::All) => by_scan(),
-        };
+        let filter = filter(options, (&targets, &scoring, strands), device);
+        if filter.is_none() && matches!(options.filter, FilterChoice::Index | FilterChoice::Scan) {
+            reporter.note("no filter of that name for these references and scores: every query is searched in full");
+        }
         Ok(Run {
             options,
             reporter,

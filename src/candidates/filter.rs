@@ -1,124 +1,57 @@
-//! A filter in front of the scores that loses nothing: windows around places where a piece of the query
-//! stands in a target as it is.
+//! A filter in front of the scores that loses nothing: the windows around places where a piece of the query stands in a
+//! target.
 //!
-//! On a *rung* the query is cut into pieces of some length. From a certain score on ([`super::pieces`])
-//! every alignment holds such a piece, so the windows hold all that score so much, and nothing is known of
-//! what scores less. Shorter pieces reach down to lower scores, and stand in more places by chance.
-//! [`crate::hits`] climbs down the rungs as far as a query needs it.
+//! [`super::rungs`] says which pieces, and from which score on they can't be missed; [`crate::hits`] climbs down the
+//! rungs as far as a query needs it. Here the places are found, by an index or by a scan, and what they cost is
+//! counted: before places are looked at by their number, before windows are scored by their columns. What would cost
+//! more than its share of a full search is searched in full ([`Opened::Dear`]).
 
 use super::index;
-use super::pieces::Pieces;
-use super::words::{self, Words};
-use super::{CHUNK, Layout, chunks};
+use super::rungs::{Costs, Field, Ladder, Rung, Seeds};
+use super::scan::{Scan, scanned};
+use super::windows::{Region, Window, join, push_regions};
+use super::words::{Scratch, Words};
+use super::{Layout, Opened, Wanted};
 use crate::alignment::Strand;
-use crate::batch::{Batch, Pair, Sequences};
+use crate::batch::{Batch, Sequences};
 use crate::bounds::longest_span;
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex};
 
 /// Letters of all targets, at least and at most: fewer are scored as quickly as they are looked through, and
 /// the places of more would take too much memory.
 const LEAST_TARGETS: usize = 1 << 11;
 const MOST_TARGETS: usize = 1 << 27;
-/// Letters of a piece that is looked up as it is, at most, and of one that is searched with edits, at least and at
-/// most; and the most edits of it.
-const MOST_PIECE: usize = 32;
-const SCANNED_PIECES: std::ops::RangeInclusive<usize> = 10..=64;
-const MOST_EDITS: usize = 3;
-/// Where nothing was found, the next rung has at most this share of the score, in tenths.
-const NEXT_TENTHS: i32 = 9;
-/// A rung pays if it leaves one of so many columns.
-const PAYS: f64 = 3.0;
-/// The first rung leaves this share of what a perfect query could score to edits, unless a longer piece
-/// would stand nowhere by chance.
-const FIRST_SHARE: f64 = 0.8;
-/// Windows of the first rung that a query has by chance, at most.
-const MOST_BY_CHANCE: f64 = 8.0;
 /// Letters of a piece by which a first alignment is looked for, at most; a query has so many of them if it can.
 const GLANCE_PIECE: usize = 20;
 const GLANCE_PIECES: usize = 4;
-/// What a window costs that is found and not scored, in windows that are scored.
-const UNSCORED: f64 = 0.1;
-/// Lengths of queries whose rungs are kept.
-const KEPT_LENGTHS: usize = 1 << 12;
+/// The share of a full search that looking for a first alignment may cost.
+const GLANCE_SHARE: f64 = 0.05;
+/// How many times as many regions a scan may find at a time: each scan goes through all targets.
+const SCAN_ROOM: usize = 4;
 
-/// Pieces of one length.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rung {
-    /// Letters of a piece.
-    piece: usize,
-    /// Most edits with which a piece is searched.
-    edits: usize,
-    /// Every alignment of at least this score lies in a window.
-    pub least: i32,
-    pieces: Pieces,
-    /// Places where a piece stands by chance, if letters are random.
-    by_chance: f64,
-    /// Columns of all windows, about.
-    columns: f64,
-}
-
-impl Rung {
-    /// Whether this one is looked through more quickly.
-    pub fn is_quicker_than(&self, other: &Rung) -> bool {
-        self.by_chance < other.by_chance
-    }
-
-    /// What the windows cost where only scores of `least` or more count, in windows that are scored.
-    fn cost(&self, least: i32) -> f64 {
-        // With one piece by chance, can it score so much?
-        let scored = self.pieces.most_score(1) >= least;
-        1.0 + self.by_chance * if scored { 1.0 } else { UNSCORED }
-    }
-}
-
-/// Searches pieces with edits in all targets.
-pub trait Scan: Sync {
-    /// Every place where one of `pieces` ends with at most `edits` edits. Pieces are codes of DNA; a letter
-    /// that is no base may be taken to match anything.
-    fn ends(&self, pieces: &[&[u8]], edits: usize) -> Result<Vec<PieceEnd>, EngineError>;
-}
-
-/// A place where a piece ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PieceEnd {
-    /// Its place among those that were searched.
-    pub piece: u32,
-    pub target: u32,
-    /// Letters of the target before and with the last one.
-    pub end: u32,
-}
-
-/// How pieces are found.
-enum Finder {
-    /// As they are, in an index.
-    Words(Words),
-    /// With edits, by a scan of all targets for all pieces of a batch.
-    Scan(Box<dyn Scan + Send>),
-}
-
-/// Finds windows in the targets. Its parts are made when they are first needed.
+/// Finds windows in the targets.
 pub struct Filter {
     targets: Arc<Sequences>,
-    scoring: Arc<Scoring>,
-    strands: u32,
-    finder: Finder,
-    /// The rungs of queries by their length, those of fewer windows by chance and of higher scores first.
-    rungs: RwLock<HashMap<usize, Arc<[Rung]>>>,
+    index: Option<(Words, Ladder)>,
+    scan: Option<(Box<dyn Scan + Send>, Ladder)>,
+    /// Letters of all queries of the run, about, where that is known.
+    queries: Option<u64>,
+    /// Cells that an index would have saved so far.
+    missed: Mutex<f64>,
 }
 
 impl Filter {
     /// A filter by an index, for queries on so many strands; `None` where there is none for such targets or
     /// scores.
     pub fn by_index(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<Filter> {
-        let few = targets.codes().len() <= MOST_TARGETS;
-        let finder = Finder::Words(Words::new(targets));
-        Filter::new(targets, scoring, strands, finder).filter(|_| few)
+        let mut filter = Filter::without_seeds(targets, scoring)?;
+        filter.index = index_of(targets, scoring, strands);
+        filter.index.is_some().then_some(filter)
     }
 
     /// A filter by scans, which `scan` does in the same targets.
@@ -128,298 +61,241 @@ impl Filter {
         strands: u32,
         scan: Box<dyn Scan + Send>,
     ) -> Option<Filter> {
-        Filter::new(targets, scoring, strands, Finder::Scan(scan))
+        let mut filter = Filter::without_seeds(targets, scoring)?;
+        let field = Field { word: 0, least_piece: 0, ..field(targets, scoring, strands) };
+        filter.scan = Some((scan, Ladder::new(Seeds::Scan, field)));
+        Some(filter)
     }
 
-    fn new(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32, finder: Finder) -> Option<Filter> {
+    /// A filter by an index as soon as the queries repay it, and by scans before that; always by scans where the targets
+    /// are too large for an index. `queries` are the letters of all queries to come, about, where that is known.
+    pub fn auto(
+        targets: &Arc<Sequences>,
+        scoring: &Arc<Scoring>,
+        strands: u32,
+        scan: Box<dyn Scan + Send>,
+        queries: Option<u64>,
+    ) -> Option<Filter> {
+        let filter = Filter::by_scan(targets, scoring, strands, scan)?;
+        Some(Filter { index: index_of(targets, scoring, strands), queries, ..filter })
+    }
+
+    /// The same where steps have other costs.
+    pub fn with_costs(mut self, costs: Costs) -> Filter {
+        let ladders = [self.index.as_mut().map(|index| &mut index.1), self.scan.as_mut().map(|scan| &mut scan.1)];
+        for ladder in ladders.into_iter().flatten() {
+            *ladder = Ladder::new(ladder.seeds, Field { costs, ..ladder.field.clone() });
+        }
+        self
+    }
+
+    fn without_seeds(targets: &Arc<Sequences>, scoring: &Scoring) -> Option<Filter> {
         let known = matches!(scoring.substitution, Substitution::Equal { .. });
         (known && targets.codes().len() >= LEAST_TARGETS).then(|| Filter {
             targets: Arc::clone(targets),
-            scoring: Arc::clone(scoring),
-            strands,
-            finder,
-            rungs: RwLock::default(),
+            index: None,
+            scan: None,
+            queries: None,
+            missed: Mutex::default(),
         })
     }
 
+    /// What a batch's pieces are found by. Where an index is worth its time it is made now; not to be called in a
+    /// parallel loop.
+    pub fn seeds(&self, batch: &Batch, layout: &Layout) -> Seeds {
+        let Some((words, ladder)) = &self.index else { return Seeds::Scan };
+        if !words.are_tried() && self.index_is_worth(ladder, batch, layout) {
+            words.prepare();
+        }
+        if words.are_ready() || self.scan.is_none() { Seeds::Index } else { Seeds::Scan }
+    }
+
+    /// Whether the queries repay an index: those of a batch and others like them that are to come, or those that came
+    /// before.
+    fn index_is_worth(&self, ladder: &Ladder, batch: &Batch, layout: &Layout) -> bool {
+        let Some((_, other)) = &self.scan else { return true };
+        let records = layout.records(batch.queries.len()) as u32;
+        let saved = |record: u32| {
+            let len = batch.query(layout.query(record, Strand::Forward)).len();
+            (other.cells(len) - ladder.cells(len)).max(0.0)
+        };
+        let saved: f64 = (0..records).map(saved).sum();
+        let letters = (batch.queries.codes().len() / layout.strands as usize).max(1);
+        let like_them = self.queries.map_or(1.0, |all| (all as f64 / letters as f64).max(1.0));
+        let price = ladder.field.letters as f64 * ladder.field.costs.indexed;
+        let Ok(mut missed) = self.missed.lock() else { return true };
+        let before = *missed;
+        *missed += saved;
+        before + saved * like_them >= price
+    }
+
+    /// The rungs of pieces that are found so.
+    fn ladder(&self, seeds: Seeds) -> Option<&Ladder> {
+        match seeds {
+            Seeds::Index => self.index.as_ref().map(|index| &index.1),
+            Seeds::Scan => self.scan.as_ref().map(|scan| &scan.1),
+        }
+    }
+
     /// The rung to begin with for a query of `len` letters; `None` where none pays.
-    pub fn first(&self, len: usize) -> Option<Rung> {
-        let rungs = self.rungs(len);
-        let enough = (self.perfect(len) * FIRST_SHARE) as i32;
-        rungs
-            .iter()
-            .rev()
-            .find(|rung| rung.by_chance <= MOST_BY_CHANCE && rung.least <= enough)
-            .copied()
-            .or_else(|| rungs.iter().find(|rung| rung.least <= enough).or(rungs.last()).copied())
+    pub fn first(&self, seeds: Seeds, len: usize) -> Option<Rung> {
+        self.ladder(seeds)?.first(len)
     }
 
     /// The quickest rung that holds all that score `most` or more; `None` where none does, or pays.
-    pub fn at_most(&self, len: usize, most: i32) -> Option<Rung> {
-        let rungs = self.rungs(len);
-        let able = rungs.iter().filter(|rung| rung.least <= most);
-        able.min_by(|a, b| a.cost(most).total_cmp(&b.cost(most))).copied()
+    pub fn at_most(&self, seeds: Seeds, len: usize, most: i32) -> Option<Rung> {
+        self.ladder(seeds)?.at_most(len, most)
     }
 
     /// The next rung below one on which nothing was found.
     pub fn below(&self, len: usize, rung: &Rung) -> Option<Rung> {
-        let rungs = self.rungs(len);
-        let lower =
-            |other: &&Rung| i64::from(other.least) * 10 <= i64::from(rung.least) * i64::from(NEXT_TENTHS);
-        let last = rungs.last().filter(|last| last.least < rung.least);
-        rungs.iter().find(lower).or(last).copied()
+        self.ladder(rung.seeds)?.below(len, rung)
     }
 
-    /// Columns that the first rung leaves of the targets for a query of `len` letters, about.
-    pub fn columns(&self, len: usize) -> u64 {
-        self.first(len).map_or(self.all_columns(), |rung| rung.columns) as u64
-    }
-
-    fn perfect(&self, len: usize) -> f64 {
-        f64::from(self.scoring.max_potential()) * len as f64
-    }
-
-    fn all_columns(&self) -> f64 {
-        self.targets.codes().len() as f64 * f64::from(self.strands)
-    }
-
-    /// The rungs that pay, longer pieces and higher scores first.
-    fn rungs(&self, len: usize) -> Arc<[Rung]> {
-        if let Some(rungs) = self.rungs.read().ok().and_then(|kept| kept.get(&len).cloned()) {
-            return rungs;
-        }
-        let mut all: Vec<Rung> = match &self.finder {
-            Finder::Words(words) => {
-                (words.least()..=MOST_PIECE.min(len)).filter_map(|piece| self.rung(len, piece, 0)).collect()
-            }
-            Finder::Scan(_) => SCANNED_PIECES
-                .filter(|&piece| piece <= len)
-                .flat_map(|piece| (0..=MOST_EDITS).map(move |edits| (piece, edits)))
-                .filter_map(|(piece, edits)| self.rung(len, piece, edits))
-                .collect(),
-        };
-        all.sort_by(|a, b| a.by_chance.total_cmp(&b.by_chance).then(a.least.cmp(&b.least)));
-        let mut rungs: Vec<Rung> = Vec::new();
-        for rung in all {
-            if rungs.last().is_none_or(|quicker| rung.least < quicker.least) {
-                rungs.push(rung);
-            }
-        }
-        let rungs: Arc<[Rung]> = rungs.into();
-        if let Ok(mut kept) = self.rungs.write() {
-            if kept.len() >= KEPT_LENGTHS {
-                kept.clear();
-            }
-            kept.insert(len, Arc::clone(&rungs));
-        }
-        rungs
-    }
-
-    fn rung(&self, len: usize, piece: usize, edits: usize) -> Option<Rung> {
-        let pieces = Pieces::new(len, piece, edits, &self.scoring)?;
-        let least = pieces.least_score();
-        let slack = (self.perfect(len) - f64::from(least + self.scoring.gap_open)).max(0.0);
-        let window = len as f64 + 2.0 * slack / f64::from(self.scoring.gap_extend);
-        // A letter replaced by 3 others, left out, or one of 4 put before it: about 8 ways for each place.
-        let ways: f64 = (1..=edits).map(|edit| 8.0 * piece as f64 / edit as f64).product();
-        let by_chance = (len / piece) as f64 * self.all_columns() * ways / 4f64.powi(piece as i32);
-        let columns = (1.0 + by_chance) * window;
-        let pays = columns * PAYS <= self.all_columns();
-        pays.then_some(Rung { piece, edits, least, pieces, by_chance, columns })
+    /// Columns that the first rung leaves of the targets for a query of `len` letters, about; `None` where none pays.
+    pub fn columns(&self, len: usize) -> Option<u64> {
+        let ladder = self.ladder(Seeds::Index).or(self.ladder(Seeds::Scan))?;
+        ladder.first(len).map(|rung| rung.columns())
     }
 
     /// The scores of some alignment of each of so many records, the best that is found at a glance: without
-    /// gaps, through long pieces. 0 if there is none.
-    pub fn glance(&self, batch: &Batch, layout: &Layout, records: u32) -> Vec<i32> {
-        let Finder::Words(words) = &self.finder else { return vec![0; records as usize] };
-        words.prepare(GLANCE_PIECE);
-        let best = |scratch: &mut words::Scratch, record: u32| {
+    /// gaps, through long pieces. 0 if there is none, or too much would have to be looked at.
+    pub fn glance(&self, seeds: Seeds, batch: &Batch, layout: &Layout, records: u32) -> Vec<i32> {
+        let (Seeds::Index, Some((words, ladder))) = (seeds, &self.index) else {
+            return vec![0; records as usize];
+        };
+        let best = |scratch: &mut Scratch, record: u32| {
             let mut best = 0;
             for &strand in layout.orientations() {
                 let query = batch.query(layout.query(record, strand));
                 let piece = (query.len() / GLANCE_PIECES).clamp(index::MOST_LETTERS as usize, GLANCE_PIECE);
+                let Costs { place, compared, .. } = ladder.field.costs;
+                let cells = words.count(query, piece) as f64 * (place + compared * query.len() as f64);
+                if cells > ladder.field.whole(query.len()) * GLANCE_SHARE {
+                    continue;
+                }
                 let mut last = None;
                 words.for_each_place(query, piece, scratch, |from, place, bounds| {
                     let offset = place as i64 - from as i64;
                     if last.replace(offset) != Some(offset) {
-                        best = best.max(self.straight(query, offset, bounds));
+                        best = best.max(self.straight(query, offset, bounds, &ladder.field.scoring));
                     }
                 });
             }
             best
         };
-        (0..records).into_par_iter().map_init(words::Scratch::default, best).collect()
+        (0..records).into_par_iter().map_init(Scratch::default, best).collect()
     }
 
     /// The best score without gaps of a query that begins at `offset` of the targets' letters, in `bounds`.
-    fn straight(&self, query: &[u8], offset: i64, bounds: &Range<usize>) -> i32 {
+    fn straight(&self, query: &[u8], offset: i64, bounds: &Range<usize>, scoring: &Scoring) -> i32 {
         let from = (bounds.start as i64 - offset).max(0) as usize;
         let to = (bounds.end as i64 - offset).min(query.len() as i64) as usize;
         let target = &self.targets.codes()[(from as i64 + offset) as usize..(to as i64 + offset) as usize];
         let (mut score, mut best) = (0, 0);
         for (&q, &t) in query[from..to].iter().zip(target) {
-            score = (score + self.scoring.score(q, t)).max(0);
+            score = (score + scoring.score(q, t)).max(0);
             best = best.max(score);
         }
         best
     }
 
-    /// The regions of records, each with a rung and a score that is no less than the rung's: all that hold an
-    /// alignment of at least that score, each with the most that one in it can score, in the order strand,
-    /// target, place. Not to be called in a parallel loop. Once so many regions as there is `room` for are found,
-    /// those of the other records are left for later (`None`); one record at least has its own.
+    /// What is wanted, opened: all regions that hold an alignment of at least the wanted score, each with the most that
+    /// one in it can score, in the order strand, target, place. All rungs are of the same seeds. Once so many regions as
+    /// there is `room` for are found, the other records are left for later; one record at least is opened.
     pub fn regions(
         &self,
         batch: &Batch,
         layout: &Layout,
-        wanted: &[(u32, Rung, i32)],
+        wanted: &[Wanted],
         room: usize,
-    ) -> Result<Vec<Option<Vec<Region>>>, EngineError> {
-        match &self.finder {
-            Finder::Words(words) => {
-                let lengths: BTreeSet<usize> = wanted.iter().map(|(_, rung, _)| rung.piece).collect();
-                lengths.into_iter().for_each(|piece| words.prepare(piece));
-                let taken = AtomicUsize::new(0);
-                let regions = |(scratch, windows): &mut (words::Scratch, Vec<Window>), wanted: &_| {
-                    if taken.load(Ordering::Relaxed) >= room.max(1) {
-                        return Ok(None);
-                    }
-                    let regions = self.looked_up(words, batch, layout, wanted, (scratch, windows))?;
-                    taken.fetch_add(regions.len(), Ordering::Relaxed);
-                    Ok(Some(regions))
-                };
-                wanted.par_iter().map_init(Default::default, regions).collect()
+    ) -> Result<Vec<Opened>, EngineError> {
+        let Some(first) = wanted.first() else { return Ok(Vec::new()) };
+        match (first.rung.seeds, &self.index, &self.scan) {
+            (Seeds::Index, Some((words, ladder)), _) => {
+                Ok(looked_up((words, ladder, &self.targets), (batch, layout), wanted, room))
             }
-            // A scan finds those of all records at once.
-            Finder::Scan(scan) => {
-                let regions = self.scanned(scan.as_ref(), batch, layout, wanted)?;
-                Ok(regions.into_iter().map(Some).collect())
+            (Seeds::Scan, _, Some((scan, ladder))) => {
+                let room = room.saturating_mul(SCAN_ROOM);
+                scanned(scan.as_ref(), (ladder, &self.targets), (batch, layout), wanted, room)
             }
+            _ => Err(EngineError::Wrong(format!("a filter without {:?}", first.rung.seeds))),
         }
     }
+}
 
-    /// The regions of one record by the index.
-    fn looked_up(
-        &self,
-        words: &Words,
-        batch: &Batch,
-        layout: &Layout,
-        &(record, rung, least): &(u32, Rung, i32),
-        (scratch, windows): (&mut words::Scratch, &mut Vec<Window>),
-    ) -> Result<Vec<Region>, EngineError> {
-        let mut regions = Vec::new();
-        for &strand in layout.orientations() {
-            let query = layout.query(record, strand);
-            let codes = batch.query(query);
-            let span = longest_span(codes, least, &self.scoring);
-            let prepared = words.for_each_place(codes, rung.piece, scratch, |from, place, bounds| {
-                let target = self.targets.holding(place) as u32;
-                let behind = place + rung.piece - bounds.start;
-                windows.push(window((target, bounds.len()), behind, (codes.len(), from + rung.piece), span));
-            });
-            prepared.ok_or_else(|| EngineError::Wrong(format!("no index for {rung:?}")))?;
-            push_regions(&mut regions, (strand, query), &rung, span, windows);
-        }
-        Ok(regions)
-    }
+fn field(targets: &Sequences, scoring: &Arc<Scoring>, strands: u32) -> Field {
+    let (letters, scoring) = (targets.codes().len(), Arc::clone(scoring));
+    Field { letters, strands, scoring, costs: Costs::default(), word: 0, least_piece: 0 }
+}
 
-    /// The regions of all records by scans, one for each kind of rung.
-    fn scanned(
-        &self,
-        scan: &dyn Scan,
-        batch: &Batch,
-        layout: &Layout,
-        wanted: &[(u32, Rung, i32)],
-    ) -> Result<Vec<Vec<Region>>, EngineError> {
-        let strands = layout.orientations();
-        let span = |place: usize, strand: Strand| {
-            let (record, _, least) = wanted[place];
-            longest_span(batch.query(layout.query(record, strand)), least, &self.scoring)
+/// The words of targets that are not too large for them, and their rungs.
+fn index_of(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<(Words, Ladder)> {
+    (targets.codes().len() <= MOST_TARGETS).then(|| {
+        let words = Words::new(targets);
+        let field = Field {
+            word: words.letters(),
+            least_piece: words.least(),
+            ..field(targets, scoring, strands)
         };
-        let mut windows: Vec<Vec<Window>> = vec![Vec::new(); wanted.len() * strands.len()];
-        let mut kinds: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-        for (place, (_, rung, _)) in wanted.iter().enumerate() {
-            kinds.entry((rung.piece, rung.edits)).or_default().push(place);
-        }
-        for ((piece, edits), places) in kinds {
-            // Of each piece: whose it is, and where it ends in the query.
-            let (mut pieces, mut owners) = (Vec::new(), Vec::new());
-            for place in places {
-                for &strand in strands {
-                    let codes = batch.query(layout.query(wanted[place].0, strand));
-                    let own = codes.chunks_exact(piece);
-                    owners.extend((1..=own.len()).map(|k| (place, strand, k * piece, codes.len())));
-                    pieces.extend(own);
-                }
-            }
-            for found in scan.ends(&pieces, edits)? {
-                let (place, strand, to, len) = owners[found.piece as usize];
-                let target = (found.target, self.targets.get(found.target as usize).len());
-                let window = window(target, found.end as usize, (len, to), span(place, strand));
-                windows[place * strands.len() + strand as usize].push(window);
-            }
-        }
-        let regions = |(place, windows): (usize, &mut [Vec<Window>])| {
-            let (record, rung, _) = wanted[place];
-            let mut regions = Vec::new();
-            for (&strand, windows) in strands.iter().zip(windows) {
-                let query = layout.query(record, strand);
-                push_regions(&mut regions, (strand, query), &rung, span(place, strand), windows);
-            }
-            regions
-        };
-        Ok(windows.par_chunks_mut(strands.len()).enumerate().map(regions).collect())
-    }
-}
-
-/// A stretch of a target to be scored, and the most that an alignment in it can score.
-pub type Region = (Strand, Pair, i32);
-
-/// All that an alignment can reach which covers `span` letters of the target at most, and of which a piece
-/// that ends behind the first `to` of the query's `len` letters ends at `end`.
-fn window((target, target_len): (u32, usize), end: usize, (len, to): (usize, usize), span: u32) -> Window {
-    let gaps = span as usize - len;
-    let start = end.saturating_sub(to + gaps);
-    let end = (end + len - to + gaps).min(target_len);
-    Window { target, start: start as u32, end: end as u32 }
-}
-
-/// Appends the regions of a query's windows, which are gone then.
-fn push_regions(
-    regions: &mut Vec<Region>,
-    (strand, query): (Strand, u32),
-    rung: &Rung,
-    span: u32,
-    windows: &mut Vec<Window>,
-) {
-    windows.sort_unstable();
-    for (Window { target, start, end }, found) in joined(windows) {
-        let most = rung.pieces.most_score(found);
-        regions.extend(chunks(end - start, span, CHUNK).map(|(from, own, to)| {
-            let pair = Pair { query, target, start: start + from, own: start + own, end: start + to };
-            (strand, pair, most)
-        }));
-    }
-    windows.clear();
-}
-
-/// Columns of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Window {
-    target: u32,
-    start: u32,
-    end: u32,
-}
-
-/// Sorted windows, those that share columns joined, and how many each was.
-fn joined(windows: &[Window]) -> impl Iterator<Item = (Window, usize)> {
-    let mut rest = windows.iter().copied().peekable();
-    std::iter::from_fn(move || {
-        let (mut window, mut count) = (rest.next()?, 1);
-        while let Some(next) = rest.next_if(|next| next.target == window.target && next.start < window.end) {
-            window.end = window.end.max(next.end);
-            count += 1;
-        }
-        Some((window, count))
+        (words, Ladder::new(Seeds::Index, field))
     })
+}
+
+/// What is wanted, opened by the index.
+fn looked_up(
+    (words, ladder, targets): (&Words, &Ladder, &Sequences),
+    (batch, layout): (&Batch, &Layout),
+    wanted: &[Wanted],
+    room: usize,
+) -> Vec<Opened> {
+    words.prepare();
+    let taken = AtomicUsize::new(0);
+    let open = |(scratch, windows): &mut (Scratch, Vec<Window>), wanted: &Wanted| {
+        if taken.load(Ordering::Relaxed) >= room.max(1) {
+            return Opened::Later;
+        }
+        let opened = look_up((words, ladder, targets), (batch, layout), wanted, (scratch, windows));
+        if let Opened::Regions { regions, .. } = &opened {
+            taken.fetch_add(regions.len(), Ordering::Relaxed);
+        }
+        opened
+    };
+    wanted.par_iter().map_init(Default::default, open).collect()
+}
+
+/// What is wanted for one record, opened by the index.
+fn look_up(
+    (words, ladder, targets): (&Words, &Ladder, &Sequences),
+    (batch, layout): (&Batch, &Layout),
+    &Wanted { record, rung, least, spent }: &Wanted,
+    (scratch, windows): (&mut Scratch, &mut Vec<Window>),
+) -> Opened {
+    let oriented = |strand: Strand| batch.query(layout.query(record, strand));
+    let len = oriented(Strand::Forward).len();
+    let most = ladder.most(len, spent);
+    let places: usize =
+        layout.orientations().iter().map(|&strand| words.count(oriented(strand), rung.piece)).sum();
+    let seeding = places as f64 * ladder.field.costs.place;
+    let mut cells = seeding;
+    let mut regions: Vec<Region> = Vec::new();
+    for &strand in layout.orientations() {
+        if cells > most {
+            return Opened::Dear;
+        }
+        let codes = oriented(strand);
+        let span = longest_span(codes, least, &ladder.field.scoring);
+        windows.clear();
+        let looked_up = words.for_each_place(codes, rung.piece, scratch, |from, place, bounds| {
+            let target = (targets.holding(place) as u32, bounds.len());
+            let behind = place + rung.piece - bounds.start;
+            windows.push(Window::around(target, behind, (len, from + rung.piece), span));
+        });
+        if looked_up.is_none() {
+            return Opened::Dear;
+        }
+        cells += join(windows) as f64 * len as f64;
+        push_regions(&mut regions, (strand, layout.query(record, strand)), &rung, span, windows);
+    }
+    if cells > most { Opened::Dear } else { Opened::Regions { regions, spent: spent + seeding } }
 }

@@ -6,36 +6,52 @@ use std::ops::Range;
 
 /// Bits of a letter, and letters that a word may have: an index has a number for each word.
 const LETTER_BITS: u32 = 2;
-pub const MOST_LETTERS: u32 = 13;
+pub const MOST_LETTERS: u32 = 12;
+/// Letters of the shortest words: still shorter ones stand everywhere.
+pub const LEAST_LETTERS: u32 = 6;
 /// Words of a part of the index, which a thread builds in one go: more parts read the targets more often, larger ones
 /// leave the cache.
 const PART_WORDS: usize = 1 << 22;
 
 /// The places of all words in [`Sequences::codes`], by word, those of one word in ascending order.
+///
+/// A word that a sequence's end or a letter that is no base cuts short is listed too, as if A's followed it, if
+/// [`LEAST_LETTERS`] of its letters are there. So the places of a shorter word are those of all words that begin with
+/// it, one behind the other in the index, and one index serves words of every length.
 #[derive(Debug)]
 pub struct Index {
     letters: u32,
-    /// Where the places of each word begin, and in the end their number.
-    starts: Vec<u32>,
+    /// Behind the last place of each word in `places`.
+    ends: Vec<u32>,
     places: Vec<u32>,
 }
 
 impl Index {
-    /// An index of the words of `letters` letters, which are A, C, G and T and of one sequence. There are
-    /// fewer than 2^32 letters in all.
+    /// An index of the words of `letters` letters, [`LEAST_LETTERS`] at least. There are fewer than 2^32 letters in all.
     pub fn new(targets: &Sequences, letters: u32) -> Index {
         let words = 1 << (LETTER_BITS * letters);
-        let part = |first: usize| Part::new(targets, letters, first..(first + PART_WORDS).min(words));
-        let parts: Vec<Part> = (0..words).into_par_iter().step_by(PART_WORDS).map(part).collect();
-        let mut index = Index { letters, starts: Vec::with_capacity(words + 1), places: Vec::new() };
-        index.places.reserve_exact(parts.iter().map(|part| part.places.len()).sum());
-        for part in parts {
-            let before = index.places.len() as u32;
-            index.starts.extend(part.starts.iter().map(|start| start + before));
-            index.places.extend(part.places);
+        let mut ends = vec![0u32; words];
+        let firsts = (0..words).step_by(PART_WORDS);
+        let parts: Vec<(usize, &mut [u32])> = firsts.zip(ends.chunks_mut(PART_WORDS)).collect();
+        let counts = |(first, counts): (usize, &mut [u32])| {
+            for_each_word(targets, letters, |word, _| {
+                if let Some(count) = counts.get_mut(word.wrapping_sub(first)) {
+                    *count += 1;
+                }
+            });
+            counts.iter().map(|&count| count as usize).sum::<usize>()
+        };
+        let counts: Vec<usize> = parts.into_par_iter().map(counts).collect();
+        let mut places = vec![0u32; counts.iter().sum()];
+        let (mut rest, mut before) = (&mut places[..], 0);
+        let mut parts = Vec::with_capacity(counts.len());
+        for (number, (count, ends)) in counts.into_iter().zip(ends.chunks_mut(PART_WORDS)).enumerate() {
+            let (own, behind) = rest.split_at_mut(count);
+            parts.push(Part { first: number * PART_WORDS, before, ends, places: own });
+            (rest, before) = (behind, before + count as u32);
         }
-        index.starts.push(index.places.len() as u32);
-        index
+        parts.into_par_iter().for_each(|part| part.fill(targets, letters));
+        Index { letters, ends, places }
     }
 
     /// Letters of a word.
@@ -43,14 +59,22 @@ impl Index {
         self.letters as usize
     }
 
-    /// The word that the codes are, which are as many as a word has letters.
-    pub fn word(&self, codes: &[u8]) -> Option<usize> {
-        codes.iter().try_fold(0, |word, &code| (code < 4).then(|| word << LETTER_BITS | usize::from(code)))
+    /// The word that `codes` begin with, and its letters, as many as the index has or all there are; `None` where they
+    /// are too few, or one of them is no base.
+    pub fn word(&self, codes: &[u8]) -> Option<(usize, u32)> {
+        let letters = self.letters.min(codes.len() as u32);
+        let base = |word, &code: &u8| (code < 4).then(|| word << LETTER_BITS | usize::from(code));
+        let word = codes[..letters as usize].iter().try_fold(0, base)?;
+        (letters >= LEAST_LETTERS).then_some((word, letters))
     }
 
-    /// Which of [`Index::places`] are those of a word.
-    pub fn range(&self, word: usize) -> Range<usize> {
-        self.starts[word] as usize..self.starts[word + 1] as usize
+    /// Which of [`Index::places`] may be those of a word of so many letters: all that are, and those where a word cut
+    /// short looks like it.
+    pub fn range(&self, (word, letters): (usize, u32)) -> Range<usize> {
+        let shift = LETTER_BITS * (self.letters - letters);
+        let (first, behind) = (word << shift, (word + 1) << shift);
+        let start = if first == 0 { 0 } else { self.ends[first - 1] };
+        start as usize..self.ends[behind - 1] as usize
     }
 
     /// Some of the places.
@@ -59,33 +83,32 @@ impl Index {
     }
 }
 
-/// The places of some words.
-struct Part {
-    starts: Vec<u32>,
-    places: Vec<u32>,
+/// Some words: how often each stands, and room for their places.
+struct Part<'a> {
+    first: usize,
+    /// Places of all words before.
+    before: u32,
+    ends: &'a mut [u32],
+    places: &'a mut [u32],
 }
 
-impl Part {
-    fn new(targets: &Sequences, letters: u32, words: Range<usize>) -> Part {
-        let mut next = vec![0u32; words.len() + 1];
-        for_each_word(targets, letters, |word, _| {
-            if words.contains(&word) {
-                next[word - words.start + 1] += 1;
-            }
-        });
-        for word in 0..words.len() {
-            next[word + 1] += next[word];
+impl Part<'_> {
+    /// Makes the numbers of places their ends, and lists the places.
+    fn fill(self, targets: &Sequences, letters: u32) {
+        let Part { first, before, ends, places } = self;
+        let mut next = 0;
+        for end in ends.iter_mut() {
+            let count = std::mem::replace(end, next);
+            next += count;
         }
-        let starts = next[..words.len()].to_vec();
-        let mut places = vec![0; next[words.len()] as usize];
+        // Until all are listed, an end is where the next place of its word goes.
         for_each_word(targets, letters, |word, place| {
-            if words.contains(&word) {
-                let next = &mut next[word - words.start];
+            if let Some(next) = ends.get_mut(word.wrapping_sub(first)) {
                 places[*next as usize] = place;
                 *next += 1;
             }
         });
-        Part { starts, places }
+        ends.iter_mut().for_each(|end| *end += before);
     }
 }
 
@@ -93,16 +116,32 @@ impl Part {
 fn for_each_word(targets: &Sequences, letters: u32, mut call: impl FnMut(usize, u32)) {
     let mask = (1 << (LETTER_BITS * letters)) - 1;
     for index in 0..targets.len() {
-        let start = targets.start(index);
-        // Letters of the word so far.
+        let start = targets.start(index) as u32;
+        let codes = targets.get(index);
+        // Letters of the word so far, and its number.
         let (mut word, mut known) = (0usize, 0);
-        for (place, &code) in (start as u32..).zip(targets.get(index)) {
-            word = (word << LETTER_BITS | usize::from(code & 3)) & mask;
-            known = if code < 4 { known + 1 } else { 0 };
-            if known >= letters {
-                call(word, place + 1 - letters);
+        for (place, &code) in (start..).zip(codes) {
+            if code < 4 {
+                word = (word << LETTER_BITS | usize::from(code)) & mask;
+                known += 1;
+                if known >= letters {
+                    call(word, place + 1 - letters);
+                }
+            } else {
+                cut_short(word, known, place, letters, &mut call);
+                known = 0;
             }
         }
+        cut_short(word, known, start + codes.len() as u32, letters, &mut call);
+    }
+}
+
+/// The words that end too early, before the place `end`, where `known` bases stand in front of it, the last of them in
+/// `word`.
+fn cut_short(word: usize, known: u32, end: u32, letters: u32, call: &mut impl FnMut(usize, u32)) {
+    for there in (LEAST_LETTERS..letters).rev().filter(|&there| there <= known) {
+        let own = word & ((1 << (LETTER_BITS * there)) - 1);
+        call(own << (LETTER_BITS * (letters - there)), end - there);
     }
 }
 
@@ -117,26 +156,40 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             ((state >> 16) % most) as u8
         };
-        let lengths = [0, 1, 3, 4, 5, 300, 40];
+        let lengths = [0, 1, 5, 6, 7, 8, 9, 300, 40];
         let sequences: Vec<Vec<u8>> =
-            lengths.iter().map(|&len| (0..len).map(|_| letter(20).saturating_sub(15)).collect()).collect();
+            lengths.iter().map(|&len| (0..len).map(|_| letter(40).saturating_sub(35)).collect()).collect();
         let targets: Sequences = sequences.iter().map(Vec::as_slice).collect();
-        for letters in [1, 2, 4, 9] {
+        for letters in [6, 7, 9, 12] {
             let index = Index::new(&targets, letters);
-            let mut seen = 0;
-            for word in 0..1 << (2 * letters) {
-                let places = index.places(index.range(word));
-                assert!(places.is_sorted());
-                for &place in places {
-                    let codes = &targets.codes()[place as usize..][..letters as usize];
-                    assert_eq!(index.word(codes), Some(word));
+            for shorter in LEAST_LETTERS..=letters {
+                let whole = |codes: &[u8]| codes.iter().all(|&code| code < 4);
+                for (own, target) in targets.iter().enumerate() {
+                    let start = targets.start(own);
+                    for (at, codes) in target.windows(shorter as usize).enumerate() {
+                        let word = index.word(codes);
+                        assert_eq!(word.is_some(), whole(codes), "{letters} letters, {codes:?}");
+                        let Some(word) = word else { continue };
+                        let places = index.places(index.range(word));
+                        let found = places.iter().filter(|&&place| place as usize == start + at).count();
+                        assert_eq!(found, 1, "{letters} letters, {codes:?} at {at} of {own}");
+                        assert!(shorter < letters || places.is_sorted());
+                    }
                 }
-                seen += places.len();
             }
-            let whole = |codes: &&[u8]| codes.iter().all(|&code| code < 4);
-            let expected: usize =
-                targets.iter().map(|codes| codes.windows(letters as usize).filter(whole).count()).sum();
-            assert_eq!(seen, expected);
+            let runs = sequences.iter().flat_map(|codes| codes.split(|&code| code >= 4));
+            let listed: usize = runs.map(|run| (run.len() + 1).saturating_sub(LEAST_LETTERS as usize)).sum();
+            assert_eq!(index.places.len(), listed, "{letters} letters");
         }
+    }
+
+    #[test]
+    fn words_that_are_none() {
+        let targets: Sequences = [&[0u8, 1, 2, 3, 0, 1, 2, 3][..]].into_iter().collect();
+        let index = Index::new(&targets, 7);
+        assert_eq!(index.word(&[0, 1, 2, 3, 0]), None, "too short");
+        assert_eq!(index.word(&[0, 1, 2, 3, 0, 9]), None);
+        assert_eq!(index.word(&[0, 0, 0, 0, 0, 3, 2, 9]), Some((14, 7)), "only its own letters count");
+        assert!(index.places(index.range((14, 7))).is_empty());
     }
 }

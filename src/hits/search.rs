@@ -1,11 +1,12 @@
 //! The search for one record's hits: its regions, what is known of them, and what comes next.
 
-use super::{Rules, Scope};
+use super::{Rules, Scope, Start};
 use crate::alignment::{Alignment, Found, Hit, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair};
 use crate::bounds::{longest_span, potential};
-use crate::candidates::filter::Rung;
+use crate::candidates::rungs::Rung;
+use crate::candidates::windows::Region as Opened;
 use crate::error::EngineError;
 
 /// End columns of one target whose best hit is known, or only bounded from above.
@@ -39,27 +40,37 @@ pub struct Search {
     done: bool,
     /// What the search must begin anew with, later: it has found nothing then.
     pub again: Option<Source>,
+    /// Cells that were scored for the record on rungs, or could have been in the time that their places took.
+    pub spent: f64,
 }
 
 impl Search {
     /// With regions, and the most that an alignment in each can score.
-    pub fn new(scope: &Scope, record: u32, source: Source, regions: Vec<(Strand, Pair, i32)>) -> Search {
+    pub fn new(scope: &Scope, start: Start, regions: Vec<Opened>) -> Search {
+        let Start { record, source, spent } = start;
         let most = Most::of(scope, record);
-        let region = |(strand, pair, bound): (Strand, Pair, i32)| {
+        let region = |(strand, pair, bound): Opened| {
             let bound = bound.min(most.in_pair(&pair));
             Region { strand, pair, bound, best: None }
         };
         let regions = regions.into_iter().map(region).collect();
         let unscored = matches!(source, Source::All);
-        let mut search = Search { record, source, unscored, regions, ..Search::default() };
+        let mut search = Search { record, source, unscored, regions, spent, ..Search::default() };
         search.found.threshold = scope.rules.min_score;
         search.prune(&scope.rules);
         search
     }
 
     /// One that has found nothing, and must begin anew with `source`.
-    pub fn later(record: u32, source: Source) -> Search {
-        Search { record, done: true, again: Some(source), ..Search::default() }
+    pub fn later(Start { record, source, spent }: Start) -> Search {
+        Search { record, done: true, again: Some(source), spent, ..Search::default() }
+    }
+
+    /// Takes the engine's answer for one of the regions.
+    pub fn learn(&mut self, region: usize, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
+        let region = &mut self.regions[region];
+        self.spent += batch.cells(&region.pair) as f64;
+        region.learn(hit, batch)
     }
 
     /// Keeps those of all `pairs` of the record that hold something.
@@ -86,9 +97,8 @@ impl Search {
         Ok(())
     }
 
-    /// What this search must go on with where its regions may lack what counts: another rung, or none that
-    /// there is.
-    pub fn lower(&self, scope: &Scope) -> Option<Option<Source>> {
+    /// What this search must go on with where its regions may lack what counts: another rung, or everything.
+    pub fn lower(&self, scope: &Scope) -> Option<Source> {
         let (Some(filter), Source::Rung(rung, held)) = (scope.filter, self.source) else { return None };
         if self.done || !self.found.alignments.is_empty() {
             return None;
@@ -101,10 +111,10 @@ impl Search {
         }
         let len = query_len(scope, self.record);
         let lower = match best {
-            Some(_) => filter.at_most(len, least),
+            Some(_) => filter.at_most(rung.seeds, len, least),
             None => filter.below(len, &rung),
         };
-        Some(lower.map(|rung| Source::Rung(rung, least.max(rung.least))))
+        Some(lower.map_or(Source::All, |rung| Source::Rung(rung, least.max(rung.least))))
     }
 
     /// Drops regions that can't hold a hit.
@@ -232,7 +242,7 @@ impl Region {
     }
 
     /// Takes the engine's answer, once it is seen to be possible.
-    pub fn learn(&mut self, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
+    fn learn(&mut self, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
         let pair = &self.pair;
         let inside = hit.target_end > pair.own
             && hit.target_end <= pair.end

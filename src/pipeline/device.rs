@@ -2,6 +2,7 @@
 
 use super::estimate;
 use crate::batch::STRETCH;
+use crate::candidates::rungs::Costs;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::scan::Scanner;
@@ -40,6 +41,12 @@ pub const GPU_START_MS: u64 = 300;
 /// pairs, which all have CIGARs, 7e9 (docs/benchmarks.md).
 const CELLS_PER_VECTOR_BYTE: u64 = 150_000_000;
 const PAIRED_CELLS_PER_VECTOR_BYTE: u64 = 110_000_000;
+
+/// Cells that are scored in a nanosecond: by a thread for each byte of its vectors, by the specification engine, and by a
+/// GPU.
+const BYTE_CELLS: f64 = 0.24;
+const PLAIN_CELLS: f64 = 0.2;
+const GPU_CELLS: f64 = 1500.0;
 
 /// With fewer cells, most paths may be found without a kernel.
 const MANY_CELLS: u64 = 1 << 30;
@@ -126,6 +133,15 @@ impl Device {
                 }
             }
         });
+    }
+
+    /// What the steps of a filter cost beside the scores, where `threads` threads do them.
+    pub fn costs(&self, threads: usize) -> Costs {
+        Costs::of(match self {
+            Device::Plain => PLAIN_CELLS,
+            Device::Cpu(set) => set.lanes(1) as f64 * BYTE_CELLS,
+            Device::Gpu(cards, _) => GPU_CELLS * cards.len() as f64 / threads as f64,
+        })
     }
 
     /// What scans targets for pieces of queries.

@@ -150,16 +150,14 @@ impl Run<'_> {
 
     /// Columns of all strands that a query of `len` letters at this place among all is scored against, about.
     fn columns(&self, place: u64, len: usize) -> u64 {
-        match &self.filter {
-            Some(filter) => filter.columns(len),
-            None => self.target_residues(place) * u64::from(self.strands),
-        }
+        let filtered = self.filter.as_ref().and_then(|filter| filter.columns(len));
+        filtered.unwrap_or_else(|| self.target_residues(place) * u64::from(self.strands))
     }
 
     /// Targets of all strands that a query of `len` letters meets, each of which is a stretch at least; behind a filter
     /// they are few.
     fn targets_met(&self, len: usize) -> u64 {
-        let is_filtered = self.filter.as_ref().is_some_and(|filter| filter.first(len).is_some());
+        let is_filtered = self.filter.as_ref().is_some_and(|filter| filter.columns(len).is_some());
         let targets = match self.options.mode {
             Mode::All if !is_filtered => self.targets.len() as u64,
             _ => 1,

@@ -1,0 +1,268 @@
+//! How far down a query is searched by its pieces: rungs, and what they cost.
+//!
+//! On a *rung* the query is cut into pieces of some length. From a certain score on ([`super::pieces`]) every alignment
+//! holds such a piece, so the windows around the places of the pieces hold all that score so much, and nothing is known
+//! of what scores less. Shorter pieces reach down to lower scores, and stand in more places by chance.
+
+use super::pieces::Pieces;
+use crate::scoring::Scoring;
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
+/// Letters of a piece that is looked up as it is, at most, and of one that is searched with edits, at least and at
+/// most; and the most edits of it.
+const MOST_PIECE: usize = 32;
+const SCANNED_PIECES: std::ops::RangeInclusive<usize> = 10..=64;
+const MOST_EDITS: usize = 3;
+/// Where nothing was found, the next rung has at most this share of the score, in tenths.
+const NEXT_TENTHS: i32 = 9;
+/// A rung pays if it leaves one of so many columns, and finds its places in one of so many of the cells.
+const PAYS: f64 = 3.0;
+/// The first rung leaves this share of what a perfect query could score to edits, unless a longer piece
+/// would stand nowhere by chance.
+const FIRST_SHARE: f64 = 0.8;
+/// Windows of the first rung that a query has by chance, at most.
+const MOST_BY_CHANCE: f64 = 8.0;
+/// The share of a full search that all rungs of a query may cost together. What goes beyond it is searched in full: so
+/// the filter costs at most so much more than no filter, and windows at most one in so many less than a full search.
+const MOST_SHARE: f64 = 2.0 / 3.0;
+/// What a window costs that is found and not scored, in windows that are scored.
+const UNSCORED: f64 = 0.1;
+/// Lengths of queries whose rungs are kept.
+const KEPT_LENGTHS: usize = 1 << 12;
+
+/// What finds the places of pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Seeds {
+    /// An index of the targets' words, for pieces as they are.
+    Index,
+    /// A scan of all targets, for pieces with edits.
+    Scan,
+}
+
+/// What the steps of a filter take, in cells that the engine scores in the same time. The constants were measured on one
+/// core with AVX-512.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    /// A place of the index that is looked at.
+    pub place: f64,
+    /// A letter that is compared where no gap is looked for.
+    pub compared: f64,
+    /// A letter of a target that is scanned for a letter of a piece.
+    pub scanned: f64,
+    /// An end that a scan finds.
+    pub end: f64,
+    /// A letter of a target that the index takes up.
+    pub indexed: f64,
+}
+
+/// Cells that a core with AVX-512 scores in a nanosecond.
+const CORE: f64 = 15.0;
+
+impl Costs {
+    /// Where the engine scores so many cells while one thread of the host works for a nanosecond.
+    pub fn of(cells_a_nanosecond: f64) -> Costs {
+        let [place, compared, end, indexed] =
+            [20.0, 0.7, 50.0, 60.0].map(|nanoseconds| nanoseconds * cells_a_nanosecond);
+        Costs { place, compared, scanned: 1.0 / 18.0, end, indexed }
+    }
+}
+
+impl Default for Costs {
+    fn default() -> Costs {
+        Costs::of(CORE)
+    }
+}
+
+/// Pieces of one length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rung {
+    pub seeds: Seeds,
+    /// Letters of a piece.
+    pub piece: usize,
+    /// Most edits with which a piece is searched.
+    pub edits: usize,
+    /// Every alignment of at least this score lies in a window.
+    pub least: i32,
+    pub pieces: Pieces,
+    /// Places where a piece stands by chance, if letters are random.
+    pub by_chance: f64,
+    /// Columns of all windows, about.
+    columns: f64,
+    /// Cells that could be scored while the places are found, about.
+    seeding: f64,
+}
+
+impl Rung {
+    /// Whether this one is looked through more quickly.
+    pub fn is_quicker_than(&self, other: &Rung) -> bool {
+        self.by_chance < other.by_chance
+    }
+
+    /// What the windows cost where only scores of `least` or more count, in windows that are scored.
+    fn cost(&self, least: i32) -> f64 {
+        // With one piece by chance, can it score so much?
+        let scored = self.pieces.most_score(1) >= least;
+        1.0 + self.by_chance * if scored { 1.0 } else { UNSCORED }
+    }
+
+    /// Columns of all windows, about.
+    pub fn columns(&self) -> u64 {
+        self.columns as u64
+    }
+
+    /// Cells that a query of `len` letters takes on this rung, about.
+    pub fn cells(&self, len: usize) -> f64 {
+        self.seeding + self.columns * len as f64
+    }
+}
+
+/// What rungs are chosen for.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Letters of all targets.
+    pub letters: usize,
+    pub strands: u32,
+    pub scoring: Arc<Scoring>,
+    pub costs: Costs,
+    /// Letters of the words that pieces are looked up by, where they have so many.
+    pub word: u32,
+    /// Letters of the shortest piece that can be looked up.
+    pub least_piece: usize,
+}
+
+impl Field {
+    /// Columns of a full search.
+    pub fn columns(&self) -> f64 {
+        self.letters as f64 * f64::from(self.strands)
+    }
+
+    /// Cells of a full search for a query of `len` letters.
+    pub fn whole(&self, len: usize) -> f64 {
+        self.columns() * len as f64
+    }
+
+    fn perfect(&self, len: usize) -> f64 {
+        f64::from(self.scoring.max_potential()) * len as f64
+    }
+
+    /// Cells that finding the places of a query's pieces takes.
+    fn seeding(&self, seeds: Seeds, len: usize, piece: usize) -> f64 {
+        let pieces = (len / piece) as f64;
+        match seeds {
+            Seeds::Index => {
+                let by_chance = self.columns() / 4f64.powi(self.word.min(piece as u32) as i32);
+                pieces * (f64::from(self.strands) + by_chance) * self.costs.place
+            }
+            Seeds::Scan => pieces * piece as f64 * self.scanned() * self.costs.scanned,
+        }
+    }
+
+    /// Letters that a scan goes through on all strands, overlaps of its chunks and what a short text leaves of vectors
+    /// included.
+    fn scanned(&self) -> f64 {
+        const LEAST: f64 = (512 * 128) as f64;
+        (self.letters as f64 * 1.1).max(LEAST) * f64::from(self.strands)
+    }
+
+    fn rung(&self, seeds: Seeds, len: usize, (piece, edits): (usize, usize)) -> Option<Rung> {
+        let pieces = Pieces::new(len, piece, edits, &self.scoring)?;
+        let least = pieces.least_score();
+        let slack = (self.perfect(len) - f64::from(least + self.scoring.gap_open)).max(0.0);
+        let window = len as f64 + 2.0 * slack / f64::from(self.scoring.gap_extend);
+        // A letter replaced by 3 others, left out, or one of 4 put before it: about 8 ways for each place.
+        let ways: f64 = (1..=edits).map(|edit| 8.0 * piece as f64 / edit as f64).product();
+        let by_chance = (len / piece) as f64 * self.columns() * ways / 4f64.powi(piece as i32);
+        let columns = (1.0 + by_chance) * window;
+        let seeding = self.seeding(seeds, len, piece);
+        let pays = columns * PAYS <= self.columns() && seeding * PAYS <= self.whole(len);
+        pays.then_some(Rung { seeds, piece, edits, least, pieces, by_chance, columns, seeding })
+    }
+}
+
+/// The rungs of queries by their length.
+#[derive(Debug)]
+pub struct Ladder {
+    pub seeds: Seeds,
+    pub field: Field,
+    /// Those of fewer windows by chance and of higher scores first.
+    kept: RwLock<HashMap<usize, Arc<[Rung]>>>,
+}
+
+impl Ladder {
+    pub fn new(seeds: Seeds, field: Field) -> Ladder {
+        Ladder { seeds, field, kept: RwLock::default() }
+    }
+
+    /// The rung to begin with for a query of `len` letters; `None` where none pays.
+    pub fn first(&self, len: usize) -> Option<Rung> {
+        let rungs = self.rungs(len);
+        let enough = (self.field.perfect(len) * FIRST_SHARE) as i32;
+        rungs
+            .iter()
+            .rev()
+            .find(|rung| rung.by_chance <= MOST_BY_CHANCE && rung.least <= enough)
+            .copied()
+            .or_else(|| rungs.iter().find(|rung| rung.least <= enough).or(rungs.last()).copied())
+    }
+
+    /// The quickest rung that holds all that score `most` or more; `None` where none does, or pays.
+    pub fn at_most(&self, len: usize, most: i32) -> Option<Rung> {
+        let rungs = self.rungs(len);
+        let able = rungs.iter().filter(|rung| rung.least <= most);
+        able.min_by(|a, b| a.cost(most).total_cmp(&b.cost(most))).copied()
+    }
+
+    /// The next rung below one on which nothing was found.
+    pub fn below(&self, len: usize, rung: &Rung) -> Option<Rung> {
+        let rungs = self.rungs(len);
+        let lower =
+            |other: &&Rung| i64::from(other.least) * 10 <= i64::from(rung.least) * i64::from(NEXT_TENTHS);
+        let last = rungs.last().filter(|last| last.least < rung.least);
+        rungs.iter().find(lower).or(last).copied()
+    }
+
+    /// Cells that rungs may still take for a query of `len` letters for which `spent` were, windows at their most.
+    pub fn most(&self, len: usize, spent: f64) -> f64 {
+        self.field.whole(len) * MOST_SHARE - spent
+    }
+
+    /// Cells that a query of `len` letters takes on its first rung, or in full where none pays, about.
+    pub fn cells(&self, len: usize) -> f64 {
+        self.first(len).map_or(self.field.whole(len), |rung| rung.cells(len))
+    }
+
+    /// The rungs that pay, longer pieces and higher scores first.
+    fn rungs(&self, len: usize) -> Arc<[Rung]> {
+        if let Some(rungs) = self.kept.read().ok().and_then(|kept| kept.get(&len).cloned()) {
+            return rungs;
+        }
+        let rung = |kind| self.field.rung(self.seeds, len, kind);
+        let mut all: Vec<Rung> = match self.seeds {
+            Seeds::Index => {
+                let pieces = self.field.least_piece..=MOST_PIECE.min(len);
+                pieces.filter_map(|piece| rung((piece, 0))).collect()
+            }
+            Seeds::Scan => SCANNED_PIECES
+                .filter(|&piece| piece <= len)
+                .flat_map(|piece| (0..=MOST_EDITS).map(move |edits| (piece, edits)))
+                .filter_map(rung)
+                .collect(),
+        };
+        all.sort_by(|a, b| a.by_chance.total_cmp(&b.by_chance).then(a.least.cmp(&b.least)));
+        let mut rungs: Vec<Rung> = Vec::new();
+        for rung in all {
+            if rungs.last().is_none_or(|quicker| rung.least < quicker.least) {
+                rungs.push(rung);
+            }
+        }
+        let rungs: Arc<[Rung]> = rungs.into();
+        if let Ok(mut kept) = self.kept.write() {
+            if kept.len() >= KEPT_LENGTHS {
+                kept.clear();
+            }
+            kept.insert(len, Arc::clone(&rungs));
+        }
+        rungs
+    }
+}

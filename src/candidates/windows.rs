@@ -1,0 +1,90 @@
+//! Stretches of targets around places where pieces of a query stand.
+
+use super::rungs::Rung;
+use super::{CHUNK, chunks};
+use crate::alignment::Strand;
+use crate::batch::Pair;
+
+/// A stretch of a target to be scored, and the most that an alignment in it can score.
+pub type Region = (Strand, Pair, i32);
+
+/// Columns of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Window {
+    target: u32,
+    start: u32,
+    end: u32,
+    /// Places of pieces that it was made for.
+    pieces: u32,
+}
+
+impl Window {
+    /// All that an alignment can reach which covers `span` letters of the target at most, and of which a piece
+    /// that ends behind the first `to` of the query's `len` letters ends at `end`.
+    pub fn around(
+        (target, target_len): (u32, usize),
+        end: usize,
+        (len, to): (usize, usize),
+        span: u32,
+    ) -> Window {
+        let gaps = span as usize - len;
+        let start = end.saturating_sub(to + gaps);
+        let end = (end + len - to + gaps).min(target_len);
+        Window { target, start: start as u32, end: end as u32, pieces: 1 }
+    }
+}
+
+/// Sorts windows, and joins those that share columns; gives the number of columns.
+pub fn join(windows: &mut Vec<Window>) -> u64 {
+    windows.sort_unstable();
+    windows.dedup_by(|next, window| {
+        let is_joined = next.target == window.target && next.start < window.end;
+        if is_joined {
+            window.end = window.end.max(next.end);
+            window.pieces = window.pieces.saturating_add(next.pieces);
+        }
+        is_joined
+    });
+    windows.iter().map(|window| u64::from(window.end - window.start)).sum()
+}
+
+/// Appends the regions of a query's windows, which are joined.
+pub fn push_regions(
+    regions: &mut Vec<Region>,
+    (strand, query): (Strand, u32),
+    rung: &Rung,
+    span: u32,
+    windows: &[Window],
+) {
+    for &Window { target, start, end, pieces } in windows {
+        let most = rung.pieces.most_score(pieces as usize);
+        regions.extend(chunks(end - start, span, CHUNK).map(|(from, own, to)| {
+            let pair = Pair { query, target, start: start + from, own: start + own, end: start + to };
+            (strand, pair, most)
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_share_columns_are_joined() {
+        let window = |target, start, end| Window { target, start, end, pieces: 1 };
+        let mut windows = vec![
+            window(1, 5, 9),
+            window(0, 20, 30),
+            window(0, 5, 10),
+            window(0, 10, 12),
+            window(0, 28, 29),
+            window(0, 6, 8),
+        ];
+        assert_eq!(join(&mut windows), 5 + 2 + 10 + 4);
+        let pieces = |window, pieces| Window { pieces, ..window };
+        let expected = [pieces(window(0, 5, 10), 2), window(0, 10, 12), pieces(window(0, 20, 30), 2), window(1, 5, 9)];
+        assert_eq!(windows, expected);
+        assert_eq!(join(&mut windows), 21, "again");
+        assert_eq!(windows, expected);
+    }
+}
