@@ -6,6 +6,7 @@
 pub mod cpu;
 pub(crate) mod directions;
 mod edge_room;
+mod frontier;
 pub mod gpu;
 mod guarded;
 mod lattice;

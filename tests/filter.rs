@@ -6,9 +6,10 @@ mod common;
 use common::random::Random;
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Op, Strand};
-use swalign::backtrace::{self, Wanted};
+use swalign::backtrace;
 use swalign::batch::{Batch, Pair, Sequences};
-use swalign::candidates::Layout;
+use swalign::candidates::rungs::Seeds;
+use swalign::candidates::{Layout, Opened, Wanted};
 use swalign::candidates::filter::Filter;
 use swalign::candidates::pieces::Pieces;
 use swalign::engine::Engine;
@@ -134,10 +135,11 @@ fn regions_wait_where_there_is_no_room_for_them() {
     let case = Case::new(1);
     let Batch { targets, scoring, queries } = &case.batch;
     let filter = Filter::by_index(targets, scoring, case.layout.strands).unwrap();
-    let wanted: Vec<_> = (0..case.layout.records(queries.len()) as u32)
+    let wanted: Vec<Wanted> = (0..case.layout.records(queries.len()) as u32)
         .filter_map(|record| {
-            let rung = filter.first(case.batch.query(case.layout.query(record, Strand::Forward)).len())?;
-            Some((record, rung, rung.least))
+            let len = case.batch.query(case.layout.query(record, Strand::Forward)).len();
+            let rung = filter.first(Seeds::Index, len)?;
+            Some(Wanted { record, rung, least: rung.least, spent: 0.0 })
         })
         .collect();
     // One thread, so that only one can begin before there are any.
@@ -145,13 +147,17 @@ fn regions_wait_where_there_is_no_room_for_them() {
     let regions =
         |room| threads.install(|| filter.regions(&case.batch, &case.layout, &wanted, room)).unwrap();
     let all = regions(usize::MAX);
-    let of = |regions: &[Option<Vec<_>>]| regions.iter().flatten().map(Vec::len).sum::<usize>();
-    let largest = all.iter().flatten().map(Vec::len).max().unwrap();
-    assert!(all.iter().all(Option::is_some) && of(&all) > 3 * largest + 10);
+    let count = |opened: &Opened| match opened {
+        Opened::Regions { regions, .. } => regions.len(),
+        _ => 0,
+    };
+    let of = |opened: &[Opened]| opened.iter().map(count).sum::<usize>();
+    let largest = all.iter().map(count).max().unwrap();
+    assert!(all.iter().all(|opened| *opened != Opened::Later) && of(&all) > 3 * largest + 10);
     for room in [0, 1, 10] {
         let some = regions(room);
-        assert!(of(&some) < room + largest && some.iter().any(Option::is_some), "room for {room}");
-        assert!(some.iter().zip(&all).all(|(some, all)| some.is_none() || some == all));
+        assert!(of(&some) < room + largest && of(&some) > 0, "room for {room}");
+        assert!(some.iter().zip(&all).all(|(some, all)| *some == Opened::Later || some == all));
     }
 }
 
@@ -217,7 +223,7 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
     let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
     let hit = Cpu::new().score(&batch, &[pair]).unwrap()[0];
     let window = backtrace::window_of(&batch, 0, 0, 0, &hit);
-    let wanted = Wanted { window, strand: swalign::alignment::Strand::Forward, score: hit.score };
+    let wanted = backtrace::Wanted { window, strand: swalign::alignment::Strand::Forward, score: hit.score };
     (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 

@@ -10,6 +10,7 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::bounds::Band;
 use crate::engine::directions::Layout;
+use crate::engine::frontier::{Frontier, better};
 use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Paths, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
@@ -193,7 +194,7 @@ impl Engine for Cpu {
         edges: &Edges,
         side: u32,
     ) -> Result<Lattice, EngineError> {
-        Ok(sweep_parts(self.set, batch, (block, edges), side, u32::MAX).0)
+        Ok(sweep_parts(self.set, batch, (block, edges), side))
     }
 
     fn sweep_lattices(
@@ -203,14 +204,12 @@ impl Engine for Cpu {
         side: u32,
     ) -> Result<Vec<Lattice>, EngineError> {
         let none = Edges::default();
-        let sweep = |window| sweep_parts(self.set, batch, (&Block::whole(window), &none), side, u32::MAX).0;
+        let sweep = |window| sweep_parts(self.set, batch, (&Block::whole(window), &none), side);
         Ok(windows.par_iter().map(sweep).collect())
     }
 
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-        let (query, target) = block.codes(batch);
-        let rectangle = Rectangle { query, target, scoring: &batch.scoring };
-        Ok(self.set.run(Sweep { rectangle, edges, own: usize::MAX }).0)
+        Ok(sweep(self.set, batch, (block, edges), usize::MAX).0)
     }
 
     fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
@@ -231,41 +230,55 @@ impl Engine for Cpu {
     }
 }
 
-/// Sweeps the parts of a block, those of one anti-diagonal side by side; with the edges between them, the
-/// first best cell of the columns from `own` of the window on, its rows and columns counted in the window.
+/// The first best cell of a block's columns from `own` on, its rows and columns counted in the window. The block is swept
+/// in parts, those of one anti-diagonal side by side.
+fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own: u32) -> Hit {
+    let mut frontier = Frontier::new(block, side);
+    let mut best = Hit::default();
+    for wave in 0..frontier.waves() {
+        let parts = frontier.wave(wave);
+        let sweep = |part: &Block| {
+            let own = own.saturating_sub(part.cols.start) as usize;
+            sweep(set, batch, (part, &frontier.entering(part)), own)
+        };
+        let swept: Vec<(Edges, Hit)> = parts.par_iter().map(sweep).collect();
+        for (part, (edges, hit)) in parts.iter().zip(swept) {
+            best = better(best, hit, part);
+            frontier.leave(part, &edges);
+        }
+    }
+    best
+}
+
+/// The edges between the parts of a block, those of one anti-diagonal swept side by side.
 fn sweep_parts(
     set: InstructionSet,
     batch: &Batch,
     (block, edges): (&Block, &Edges),
     side: u32,
-    own: u32,
-) -> (Lattice, Hit) {
+) -> Lattice {
     let mut lattice = Lattice::new(block, edges, side);
-    let mut best = Hit::default();
     for wave in 0..lattice.waves() {
         let mut parts = lattice.wave(wave);
-        // Where no cell is to be found, the last part is of no use.
-        parts.retain(|part| own < u32::MAX || !lattice.is_last(part));
-        let sweep = |part: &Block| {
-            let (query, target) = part.codes(batch);
-            let rectangle = Rectangle { query, target, scoring: &batch.scoring };
-            let own = own.saturating_sub(part.cols.start) as usize;
-            set.run(Sweep { rectangle, edges: &lattice.entering(part), own })
-        };
-        let swept: Vec<(Edges, Hit)> = parts.par_iter().map(sweep).collect();
-        for (part, (edges, hit)) in parts.iter().zip(swept) {
-            let hit = Hit {
-                query_end: hit.query_end + part.rows.start,
-                target_end: hit.target_end + part.cols.start,
-                ..hit
-            };
-            if hit.score > 0 && hit.order(&best).is_lt() {
-                best = hit;
-            }
-            lattice.leave(part, &edges);
-        }
+        // Nothing needs what the last part leaves.
+        parts.retain(|part| !lattice.is_last(part));
+        let sweep = |part: &Block| sweep(set, batch, (part, &lattice.entering(part)), usize::MAX).0;
+        let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();
+        parts.iter().zip(&swept).for_each(|(part, edges)| lattice.leave(part, edges));
     }
-    (lattice, best)
+    lattice
+}
+
+/// The edges that a block leaves, and the first best cell of its columns from `own` on.
+fn sweep(
+    set: InstructionSet,
+    batch: &Batch,
+    (block, edges): (&Block, &Edges),
+    own: usize,
+) -> (Edges, Hit) {
+    let (query, target) = block.codes(batch);
+    let rectangle = Rectangle { query, target, scoring: &batch.scoring };
+    set.run(Sweep { rectangle, edges, own })
 }
 
 /// The places of sweeps, those together that go well side by side: of one query where lanes can share its
@@ -377,11 +390,13 @@ impl Scorer<'_> {
             (self.batch.query(pair.query).len() as u32, (pair.start, pair.end));
         let window =
             Window { query: pair.query, target: pair.target, start, query_end, target_end, band: WHOLE };
-        let block = (&Block::whole(&window), &Edges::default());
+        let block = Block::whole(&window);
         // Parts pay where several threads share them.
         let large = self.batch.cells(pair) >= SHARED_CELLS && rayon::current_num_threads() > 1;
-        let side = if large { PART_SIDE } else { u32::MAX };
-        let (_, hit) = sweep_parts(self.set, self.batch, block, side, own);
+        let hit = match large {
+            true => score_parts(self.set, self.batch, &block, PART_SIDE, own),
+            false => sweep(self.set, self.batch, (&block, &Edges::default()), own as usize).1,
+        };
         if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + start, ..hit } }
     }
 

@@ -1,0 +1,95 @@
+//! The edges between what is swept of a matrix and what is not yet: all that scoring a long pair has to keep.
+
+use crate::alignment::Hit;
+use crate::engine::{Block, Edges};
+use std::ops::Range;
+
+/// A block cut into parts of `side` x `side` cells, swept by anti-diagonals of parts, and of its edges only those that
+/// the next anti-diagonal needs: 8 bytes a row, 8 bytes a column and 8 bytes a row of parts.
+#[derive(Debug)]
+pub struct Frontier {
+    block: Block,
+    side: u32,
+    /// `[H, F]` of the row above the next part of each column.
+    horizontal: Vec<[i32; 2]>,
+    /// `[H, E]` of the column before the next part of each row.
+    vertical: Vec<[i32; 2]>,
+    /// For each row of parts, H of the cell diagonally above the next part's first.
+    corners: Vec<i32>,
+}
+
+impl Frontier {
+    /// That of a whole window, of which nothing is swept.
+    pub fn new(block: &Block, side: u32) -> Frontier {
+        let down = block.rows.len().div_ceil(side as usize);
+        Frontier {
+            block: block.clone(),
+            side,
+            horizontal: vec![[0; 2]; block.cols.len()],
+            vertical: vec![[0; 2]; block.rows.len()],
+            corners: vec![0; down],
+        }
+    }
+
+    /// Anti-diagonals of parts.
+    pub fn waves(&self) -> u32 {
+        let across = self.block.cols.len().div_ceil(self.side as usize);
+        (self.corners.len() + across).saturating_sub(1) as u32
+    }
+
+    /// The parts of an anti-diagonal: they need what the waves before leave, and nothing of each other.
+    pub fn wave(&self, wave: u32) -> Vec<Block> {
+        let (down, across) = (self.corners.len() as u32, self.block.cols.len().div_ceil(self.side as usize) as u32);
+        let rows = (wave + 1).saturating_sub(across)..down.min(wave + 1);
+        rows.map(|row| self.part(row, wave - row)).collect()
+    }
+
+    fn part(&self, row: u32, col: u32) -> Block {
+        let cut = |within: &Range<u32>, part: u32| {
+            let start = within.start + part * self.side;
+            start..within.end.min(start.saturating_add(self.side))
+        };
+        let Block { window, rows, cols } = &self.block;
+        Block { window: *window, rows: cut(rows, row), cols: cut(cols, col) }
+    }
+
+    /// The edges that enter `part` of the next wave.
+    pub fn entering(&self, part: &Block) -> Edges {
+        let (rows, cols) = self.places(part);
+        let row = rows.start / self.side as usize;
+        // An empty edge stands for the matrix' own border.
+        Edges {
+            corner: self.corners[row],
+            horizontal: if rows.start == 0 { Vec::new() } else { self.horizontal[cols.clone()].to_vec() },
+            vertical: if cols.start == 0 { Vec::new() } else { self.vertical[rows].to_vec() },
+        }
+    }
+
+    /// Keeps what `part` leaves. Its wave is done before the next begins.
+    pub fn leave(&mut self, part: &Block, edges: &Edges) {
+        let (rows, cols) = self.places(part);
+        // The next part to the right has the cell above this one's last column at its corner.
+        let above = self.horizontal[cols.end - 1][0];
+        self.corners[rows.start / self.side as usize] = if rows.start == 0 { 0 } else { above };
+        // The last row of parts leaves nothing below that is needed, and may leave nothing at all.
+        if edges.horizontal.len() == cols.len() {
+            self.horizontal[cols].copy_from_slice(&edges.horizontal);
+        }
+        self.vertical[rows].copy_from_slice(&edges.vertical);
+    }
+
+    /// Rows and columns of a part, counted from the block's first.
+    fn places(&self, part: &Block) -> (Range<usize>, Range<usize>) {
+        let from = |within: &Range<u32>, part: &Range<u32>| {
+            (part.start - within.start) as usize..(part.end - within.start) as usize
+        };
+        (from(&self.block.rows, &part.rows), from(&self.block.cols, &part.cols))
+    }
+}
+
+/// The better of two hits, of which the second is counted from a part's first cell.
+pub fn better(best: Hit, hit: Hit, part: &Block) -> Hit {
+    let hit =
+        Hit { query_end: hit.query_end + part.rows.start, target_end: hit.target_end + part.cols.start, ..hit };
+    if hit.score > 0 && hit.order(&best).is_lt() { hit } else { best }
+}
