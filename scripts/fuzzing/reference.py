@@ -1,0 +1,221 @@
+"""The reference of the fuzzer: what `swalign` must write, computed from the definitions alone.
+
+Written from docs/algorithm.md (sections 1, 12, 13, 14) and the README's "What the output holds", cell by cell,
+without chunks, bands, filters or vectors. It shares no code with the crate, and is quick enough for small
+inputs only (about a million cells a second).
+"""
+
+import math
+import re
+from functools import lru_cache
+
+NEVER = -(1 << 60)
+DNA, PROTEIN = "ACGTRYSWKMBDHVN", "ARNDCQEGHILKMFPSTWYVBZX*"
+COMPLEMENT = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
+
+
+def reverse_complement(letters):
+    return letters.translate(COMPLEMENT)[::-1]
+
+
+class Scoring:
+    """Letters as they are compared, `score[q][t]` of two of them, gap costs, and MAPQ's `a` and `b`."""
+
+    def __init__(self, protein, gap_open, gap_extend, match=1, mismatch=4, matrix=None):
+        self.protein, self.open, self.extend = protein, gap_open, gap_extend
+        self.letters, self.plain = (PROTEIN, PROTEIN[:20]) if protein else (DNA, DNA[:4])
+        if matrix is None:
+            same = lambda q, t: match if q == t and q in self.plain else -mismatch
+            self.score = {q: {t: same(q, t) for t in DNA} for q in DNA}
+            self.match, self.mismatch = match, mismatch
+            return
+        rows = [line.split() for line in matrix.splitlines() if line.strip() and not line.startswith("#")]
+        cells = {(row[0], column): int(n) for row in rows[1:] for column, n in zip(rows[0], row[1:])}
+        lowest = min(cells.values())
+        self.score = {q: {t: cells.get((q, t), lowest) for t in self.letters} for q in self.letters}
+        own = sum(self.score[q][q] for q in self.plain) / len(self.plain)
+        self.match = max(1, math.copysign(math.floor(abs(own) + 0.5), own))
+        self.mismatch = max(0, -min(self.score[q][t] for q in self.plain for t in self.plain))
+
+    def read(self, letters):
+        """The letters as rows of the matrix: upper case, U as T, a protein's U, O and J as X."""
+        letters = letters.upper()
+        return re.sub("[UOJ]", "X", letters) if self.protein else letters.replace("U", "T")
+
+    def shown(self, letters):
+        """The letters as SEQ has them: upper case, U of DNA as T, a protein's * as X."""
+        return letters.upper().replace("*", "X") if self.protein else letters.upper().replace("U", "T")
+
+    def equal(self, q, t):
+        return q == t and (self.protein or q in "ACGT")
+
+
+def fill(query, target, scoring):
+    """The matrices H, E and F as lists of rows (Gotoh 1982)."""
+    first, extend = scoring.open + scoring.extend, scoring.extend
+    profile = {q: [scoring.score[q][t] for t in target] for q in set(query)}
+    matrices = [], [], []
+    above, f_above = [0] * len(target), [NEVER] * len(target)
+    for q in query:
+        h_row, e_row, f_row = [], [], []
+        diagonal, h, e = 0, 0, NEVER
+        for up, f, s in zip(above, f_above, profile[q]):
+            e = e - extend if e - extend > h - first else h - first
+            f = f - extend if f - extend > up - first else up - first
+            h = diagonal + s
+            if e > h:
+                h = e
+            if f > h:
+                h = f
+            if h < 0:
+                h = 0
+            diagonal = up
+            h_row.append(h)
+            e_row.append(e)
+            f_row.append(f)
+        for matrix, row in zip(matrices, (h_row, e_row, f_row)):
+            matrix.append(row)
+        above, f_above = h_row, f_row
+    return matrices
+
+
+def walk(H, E, F, query, target, scoring, i, j):
+    """The path of an end cell as letters M, I and D, forwards, and its first row and column."""
+    path, layer = [], "H"
+    at = lambda matrix, i, j, outside: matrix[i][j] if i >= 0 and j >= 0 else outside
+    while layer != "H" or at(H, i, j, 0) > 0:
+        if layer == "H":
+            if H[i][j] == at(H, i - 1, j - 1, 0) + scoring.score[query[i]][target[j]]:
+                path.append("M")
+                i, j = i - 1, j - 1
+            else:
+                layer = "E" if H[i][j] == E[i][j] else "F"
+            continue
+        path.append("D" if layer == "E" else "I")
+        i, j, gap = (i, j - 1, E) if layer == "E" else (i - 1, j, F)
+        # The gap closes if opening it here gives at least as much as extending it.
+        if at(H, i, j, 0) - scoring.open >= at(gap, i, j, NEVER):
+            layer = "H"
+    return path[::-1], i + 1, j + 1
+
+
+def threshold(best, ppm, min_score):
+    return max(min_score, -(-best * ppm // 1_000_000))
+
+
+@lru_cache(4096)
+def first_end(query, target, scoring):
+    """Score, column and row of the first end of the highest score; None where nothing scores above 0."""
+    H, _, _ = fill(query, target, scoring)
+    score = max((max(row, default=0) for row in H), default=0)
+    if score == 0:
+        return None
+    column, row = min((row.index(score), i) for i, row in enumerate(H) if score in row)
+    return score, column, row
+
+
+def hits(query, targets, scoring, strands, min_score, ppm, most):
+    """The first `most` hits of a query, as dicts in their order. `targets` are (number, letters)."""
+    turned = {"+": scoring.read(query), "-": scoring.read(reverse_complement(query)) if "-" in strands else ""}
+    least, found = min_score, []
+
+    def search(strand, number, letters, left, right):
+        """The first hit in the columns from `left` to `right`, its place in the order first."""
+        end = first_end(turned[strand], letters[left:right], scoring)
+        return [((-end[0], strand, number, left + end[1], end[2]), letters, left, right)] if end else []
+
+    read = [(number, scoring.read(letters)) for number, letters in targets]
+    free = [hit for strand in strands for n, letters in read for hit in search(strand, n, letters, 0, len(letters))]
+    while len(found) < most:
+        free = [hit for hit in free if -hit[0][0] >= least]
+        if not free:
+            break
+        hit = min(free)
+        free.remove(hit)
+        (score, strand, number, column, row), letters, left, right = hit
+        window = turned[strand], letters[left:right]
+        path, i, j = walk(*fill(*window, scoring), *window, scoring, row, column - left)
+        found.append({"score": -score, "strand": strand, "target": number, "path": path,
+                      "query": (i, row + 1), "place": (left + j, column + 1)})
+        least = threshold(found[0]["score"], ppm, min_score)
+        free += search(strand, number, letters, left, left + j) + search(strand, number, letters, column + 1, right)
+    return found
+
+
+def mapping_quality(scoring, first, second, least):
+    span = max(first["query"][1] - first["query"][0], first["place"][1] - first["place"][0])
+    sub = second["score"] if second else least - 1
+    score, a, b = first["score"], scoring.match, scoring.mismatch
+    if sub >= score:
+        return 0
+    identity = min(1, 1 - (span * a - score) / (a + b) / span)
+    t = identity**2 * (1 if span < 50 else math.log(50) / math.log(span))
+    others = 1 if second else 0
+    quality = math.floor(6.02 * (score - sub) / a * t**2 + 0.499) - math.floor(4.343 * math.log(others + 1) + 0.499)
+    return max(0, min(60, quality))
+
+
+def runs(kinds):
+    """'MMI' as '2M1I'."""
+    return "".join(f"{len(run.group())}{run.group()[0]}" for run in re.finditer(r"(.)\1*", "".join(kinds)))
+
+
+def differences(scoring, query, target, hit):
+    """The path with = and X, NM, MD, and PAF's numbers: matches, block length and divergence."""
+    (i, _), (j, _) = hit["query"], hit["place"]
+    kinds, md, equals, ambiguous = [], "", 0, 0
+    shown = lambda letter: "X" if letter == "*" else letter
+    odd = lambda letter: not scoring.protein and letter not in "ACGT"
+    for at, step in enumerate(hit["path"]):
+        q, t = query[i] if step != "D" else "A", target[j] if step != "I" else "A"
+        ambiguous += odd(q) or odd(t)
+        kinds.append(step if step != "M" else "=" if scoring.equal(q, t) else "X")
+        if kinds[-1] == "=":
+            equals += 1
+        elif step == "M":
+            md, equals = f"{md}{equals}{shown(t)}", 0
+        elif step == "D" and hit["path"][at - 1] == "D":
+            md += shown(t)
+        elif step == "D":
+            md, equals = f"{md}{equals}^{shown(t)}", 0
+        i, j = i + (step != "D"), j + (step != "I")
+    matches, gaps = kinds.count("="), len(re.findall("I+|D+", "".join(kinds)))
+    compressed = matches + kinds.count("X") + gaps
+    return kinds, len(kinds) - matches, f"{md}{equals}", (matches, len(kinds) - ambiguous, 1 - matches / compressed)
+
+
+def lines(record, targets, scoring, rules):
+    """The lines of one query in SAM and in PAF. `record` is (name, letters, qualities or None), `targets` are
+    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits and eqx."""
+    name, letters, qualities = record
+    wanted = rules["strands"], rules["min_score"], rules["ppm"], max(2, rules["max_hits"])
+    found = hits(letters, [(number, target) for number, (_, target) in targets.items()], scoring, *wanted)
+    shown = scoring.shown(letters)
+    if not found:
+        unmapped = [name or "*", "4", "*", "0", "0", "*", "*", "0", "0", shown or "*", qualities or "*"]
+        return ["\t".join(unmapped)], ["\t".join([name or "*", str(len(letters)), *"00**000000"])]
+    sam, paf = [], []
+    second = found[1] if len(found) > 1 else None
+    least = threshold(found[0]["score"], rules["ppm"], rules["min_score"])
+    for at, hit in enumerate(found[: rules["max_hits"]]):
+        reverse = hit["strand"] == "-"
+        query = reverse_complement(letters) if reverse else letters
+        target_name, target = targets[hit["target"]]
+        (start, end), (left, right) = hit["query"], hit["place"]
+        kinds, nm, md, (matches, block, de) = differences(scoring, scoring.read(query), scoring.read(target), hit)
+        inner = runs(kinds if rules["eqx"] else hit["path"])
+        clip = lambda n: f"{n}S" if n else ""
+        quality = 0 if at else mapping_quality(scoring, hit, second, least)
+        sequence = reverse_complement(shown) if reverse else shown
+        values = (qualities or "*")[::-1] if reverse else qualities or "*"
+        sam.append([name or "*", 16 * reverse + 256 * (at > 0), target_name, left + 1, quality,
+                    clip(start) + inner + clip(len(letters) - end), "*", 0, 0, *(("*", "*") if at else (sequence, values)),
+                    f"NM:i:{nm}", f"MD:Z:{md}", f"AS:i:{hit['score']}"])
+        if at == 0 and second:
+            sam[-1].append(f"XS:i:{second['score']}")
+        own = (len(letters) - end, len(letters) - start) if reverse else (start, end)
+        paf.append([name or "*", len(letters), *own, hit["strand"], target_name, len(target), left, right, matches, block,
+                    quality, f"NM:i:{nm}", f"AS:i:{hit['score']}", f"tp:A:{'S' if at else 'P'}",
+                    f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}"])
+    text = lambda rows: ["\t".join(map(str, row)) for row in rows]
+    return text(sam), text(paf)
