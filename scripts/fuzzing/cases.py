@@ -59,9 +59,9 @@ def mutated(rng, alphabet, text, rate):
             copy.append(letter)
             continue
         change, run = rng.random(), 1 if rng.random() < 0.8 else rng.randint(1, 12)
-        if change < 0.5:
+        if change < 0.4:
             copy.append(rng.choice(alphabet))
-        elif change < 0.75:
+        elif change < 0.7:
             copy.extend([letter, *rng.choices(alphabet, k=run)])
         else:
             skip = run - 1
@@ -112,18 +112,23 @@ def make_targets(rng, alphabet, protein, most):
     return [decorated(rng, text, protein) for text in targets]
 
 
-def make_query(rng, alphabet, protein, targets):
-    """A query: a changed piece of a target, two pieces side by side, or letters of its own."""
-    kind, len = rng.random(), length(rng)
+def make_query(rng, alphabet, protein, targets, most):
+    """A query of about `most` letters at most: a changed piece of a target, two pieces, or letters of its own."""
+    kind, len = rng.random(), length(rng, min(most, 257))
     if kind < 0.03:
         return ""
     if kind < 0.2:
         text = letters(rng, alphabet, len)
     else:
-        rate = rng.choice([0, 0, 0.02, 0.05, 0.1, 0.25])
+        rate = rng.choice([0, 0.02, 0.05, 0.05, 0.1, 0.25])
         text = mutated(rng, alphabet, piece(rng, targets, len), rate)
-        if kind > 0.8:
-            text += letters(rng, alphabet, length(rng, 20)) * rng.randint(0, 1) + piece(rng, targets, length(rng, 128))
+        if 0.5 < kind < 0.8:
+            # One gap, on either side.
+            middle, gap = rng.randint(0, len), rng.choice([1, 1, 2, 3, rng.randint(1, 40)])
+            rest = text[middle + gap :] if kind < 0.65 else letters(rng, alphabet, gap) + text[middle:]
+            text = text[:middle] + rest
+        elif kind > 0.8:
+            text += letters(rng, alphabet, length(rng, 20)) * rng.randint(0, 1) + piece(rng, targets, len)
     if not protein and rng.random() < 0.4:
         text = reverse_complement(text)
     return decorated(rng, text, protein)
@@ -224,19 +229,18 @@ def make(seed):
     alphabet = list(AMINO if protein else "ACGT")
     scoring, words, files = make_scoring(rng, protein)
     size = rng.random()
-    budget, most = (40_000, rng.choice([*SEAMS, 400])) if size < 0.75 else (400_000, rng.randint(2048, 3000))
-    if size > 0.98:
-        budget *= 5
-    strands = "+" if protein or rng.random() < 0.25 else "+-"
+    budget, most = (30_000, rng.choice([*SEAMS, *[150, 300, 500] * 5])) if size < 0.75 else (300_000, rng.randint(2048, 3000))
+    budget *= 5 if size > 0.97 else 1
+    strands = "+" if protein or rng.random() < (0.5 if size > 0.75 else 0.25) else "+-"
     max_hits = rng.choice([1, 1, 1, 2, 3, 5, 20, 1_000_000])
-    if max_hits > 20 and size >= 0.75:
-        budget //= 10
+    # Each further hit costs the reference about another matrix.
+    budget //= min(5, max_hits) if size > 0.75 else 1
     targets = make_targets(rng, alphabet, protein, most)
     pool = [text.upper() for text in targets]
-    queries, cells = [], 0
+    queries, cells, row = [], 0, sum(map(len, targets)) * len(strands)
     while len(queries) < (len(targets) if paired else MOST_QUERIES) and (cells < budget or not queries or paired):
-        queries.append(make_query(rng, alphabet, protein, pool))
-        cells += len(queries[-1]) * sum(map(len, targets)) * len(strands)
+        queries.append(make_query(rng, alphabet, protein, pool, max(1, budget // row)))
+        cells += len(queries[-1]) * row
     if rng.random() < 0.1:
         queries[-1] = queries[0]
     names = query_names(rng, len(queries))
@@ -250,8 +254,8 @@ def make(seed):
     query, query_zip = packed(rng, fastq(queries) if as_fastq else fasta(rng, queries))
     target, target_zip = packed(rng, fasta(rng, targets))
     query_name, target_name = f"q.{'fq' if as_fastq else 'fa'}{query_zip}", f"t.fa{target_zip}"
-    top = scoring.match * rng.choice([10, 20, 60])
-    min_score = rng.choice([None, None, 1, int(rng.randint(1, int(top)))])
+    top = int(scoring.match * len(rng.choice(queries)[1]) * rng.random())
+    min_score = rng.choice([None, 1, max(1, top), max(1, top)])
     ratio = rng.choice([None, None, None, "0", "0.1", "0.25", "0.5", "0.9", "1", f"{rng.random():.6f}", f"{rng.random():.4f}9"])
     eqx = rng.random() < 0.3
     words = [*words, "--max-hits", str(max_hits)] if max_hits > 1 else words
@@ -264,7 +268,7 @@ def make(seed):
     if strands == "+-" and paired:
         words += ["--both-strands"]
     default = 60 if "--matrix" in words else 20 * scoring.match
-    rules = {"strands": strands, "max_hits": max_hits, "eqx": eqx, "min_score": min_score or default,
+    rules = {"strands": strands, "max_hits": max_hits, "eqx": eqx, "min_score": min_score or int(default),
              "ppm": round(float(ratio or "0.8") * 1_000_000)}
     command = [*(["pairs"] if paired else []), *words, query_name, target_name]
     files = {**files, query_name: query, target_name: target}

@@ -2,12 +2,20 @@
 
 import gzip
 import struct
+import zlib
 
 LETTERS, OPERATIONS, NUMBERS = "=ACMGRSVTWYHKDBN", "MIDNSHP=X", {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I"}
 
 
 def bam_lines(data):
-    """Header lines and record lines. A fault in the frame is a ValueError."""
+    """Header lines and record lines. What is no BAM is a ValueError."""
+    try:
+        return read_bam(data)
+    except (EOFError, OSError, IndexError, struct.error, zlib.error) as error:
+        raise ValueError(error) from None
+
+
+def read_bam(data):
     if not data.endswith(bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")):
         raise ValueError("no end-of-file block")
     data = gzip.decompress(data)
@@ -15,26 +23,20 @@ def bam_lines(data):
         raise ValueError("no magic number")
     size = struct.unpack_from("<i", data, 4)[0]
     header, at = data[8 : 8 + size].decode().splitlines(), 8 + size
-    names = []
-    for _ in range(struct.unpack_from("<i", data, at)[0]):
-        at += 4 if not names else 0
+    names, count, at = [], struct.unpack_from("<i", data, at)[0], at + 4
+    for _ in range(count):
         size = struct.unpack_from("<i", data, at)[0]
-        name, len = data[at + 4 : at + 3 + size].decode(), struct.unpack_from("<i", data, at + 4 + size)[0]
-        names.append((name, len))
+        names.append((data[at + 4 : at + 3 + size].decode(), struct.unpack_from("<i", data, at + 4 + size)[0]))
         at += 8 + size
-    at += 0 if names else 4
     listed = [tuple(field[3:] for field in line.split("\t")[1:3]) for line in header if line.startswith("@SQ")]
     if listed != [(name, str(len)) for name, len in names]:
         raise ValueError("the list of references is not that of the header")
     lines = []
-    while at < len_of(data):
+    while at < len(data):
         size = struct.unpack_from("<i", data, at)[0]
         lines.append(bam_line(data[at + 4 : at + 4 + size], names))
         at += 4 + size
     return header, lines
-
-
-len_of = len
 
 
 def bin_of(start, end):
@@ -46,22 +48,23 @@ def bin_of(start, end):
 
 
 def bam_line(data, names):
-    target, place, name_len, quality, bin, operations, flag, len, mate, mate_place, span = struct.unpack_from("<iiBBHHHiiii", data)
+    fixed = struct.unpack_from("<iiBBHHHiiii", data)
+    target, place, name_len, quality, bin, operations, flag, letters, *mate = fixed
     at = 32 + name_len
     name = data[32 : at - 1].decode()
     words = [struct.unpack_from("<I", data, at + 4 * k)[0] for k in range(operations)]
     at += 4 * operations
-    sequence = "".join(LETTERS[byte >> 4] + LETTERS[byte & 15] for byte in data[at : at + (len + 1) // 2])[:len]
-    at += (len + 1) // 2
-    values = data[at : at + len]
-    at += len
+    sequence = "".join(LETTERS[byte >> 4] + LETTERS[byte & 15] for byte in data[at : at + (letters + 1) // 2])[:letters]
+    at += (letters + 1) // 2
+    values = data[at : at + letters]
+    at += letters
     reach = sum(word >> 4 for word in words if OPERATIONS[word & 15] in "MDN=X")
     if bin != (bin_of(place, place + max(1, reach)) if target >= 0 else 4680):
         raise ValueError(f"{name}: the bin is {bin}")
-    if (mate, mate_place, span) != (-1, -1, 0):
+    if mate != [-1, -1, 0]:
         raise ValueError(f"{name}: a mate")
     tags = []
-    while at < len_of(data):
+    while at < len(data):
         tag, kind = data[at : at + 2].decode(), chr(data[at + 2])
         at += 3
         if kind == "Z":

@@ -51,67 +51,64 @@ class Scoring:
 
 
 def fill(query, target, scoring):
-    """The matrices H, E and F as lists of rows (Gotoh 1982)."""
+    """The matrix H as a list of rows (Gotoh 1982). `e` is E of the next cell, `gaps` has F of the next row."""
     first, extend = scoring.open + scoring.extend, scoring.extend
     profile = {q: [scoring.score[q][t] for t in target] for q in set(query)}
-    matrices = [], [], []
-    above, f_above = [0] * len(target), [NEVER] * len(target)
+    H, above, gaps = [], [0] * len(target), [NEVER] * len(target)
     for q in query:
-        h_row, e_row, f_row = [], [], []
-        diagonal, h, e = 0, 0, NEVER
-        for up, f, s in zip(above, f_above, profile[q]):
-            e = e - extend if e - extend > h - first else h - first
-            f = f - extend if f - extend > up - first else up - first
+        row, below, diagonal, e = [], [], 0, NEVER
+        for s, up, f in zip(profile[q], above, gaps):
             h = diagonal + s
+            diagonal = up
             if e > h:
                 h = e
             if f > h:
                 h = f
             if h < 0:
                 h = 0
-            diagonal = up
-            h_row.append(h)
-            e_row.append(e)
-            f_row.append(f)
-        for matrix, row in zip(matrices, (h_row, e_row, f_row)):
-            matrix.append(row)
-        above, f_above = h_row, f_row
-    return matrices
-
-
-def walk(H, E, F, query, target, scoring, i, j):
-    """The path of an end cell as letters M, I and D, forwards, and its first row and column."""
-    path, layer = [], "H"
-    at = lambda matrix, i, j, outside: matrix[i][j] if i >= 0 and j >= 0 else outside
-    while layer != "H" or at(H, i, j, 0) > 0:
-        if layer == "H":
-            if H[i][j] == at(H, i - 1, j - 1, 0) + scoring.score[query[i]][target[j]]:
-                path.append("M")
-                i, j = i - 1, j - 1
-            else:
-                layer = "E" if H[i][j] == E[i][j] else "F"
-            continue
-        path.append("D" if layer == "E" else "I")
-        i, j, gap = (i, j - 1, E) if layer == "E" else (i - 1, j, F)
-        # The gap closes if opening it here gives at least as much as extending it.
-        if at(H, i, j, 0) - scoring.open >= at(gap, i, j, NEVER):
-            layer = "H"
-    return path[::-1], i + 1, j + 1
-
-
-def threshold(best, ppm, min_score):
-    return max(min_score, -(-best * ppm // 1_000_000))
+            row.append(h)
+            h -= first
+            e -= extend
+            if h > e:
+                e = h
+            f -= extend
+            below.append(f if f > h else h)
+        H.append(row)
+        above, gaps = row, below
+    return H
 
 
 @lru_cache(4096)
 def first_end(query, target, scoring):
     """Score, column and row of the first end of the highest score; None where nothing scores above 0."""
-    H, _, _ = fill(query, target, scoring)
+    H = fill(query, target, scoring)
     score = max((max(row, default=0) for row in H), default=0)
     if score == 0:
         return None
     column, row = min((row.index(score), i) for i, row in enumerate(H) if score in row)
     return score, column, row
+
+
+def walk(query, target, scoring, i, j):
+    """The path of an end cell as letters M, I and D, forwards, and its first row and column. A gap that closes as
+    soon as it can is the shortest one that gives H."""
+    H, path = fill(query[: i + 1], target[: j + 1], scoring), ""
+    at = lambda i, j: H[i][j] if i >= 0 and j >= 0 else 0
+    while at(i, j) > 0:
+        cost = lambda k: scoring.open + k * scoring.extend
+        if H[i][j] == at(i - 1, j - 1) + scoring.score[query[i]][target[j]]:
+            i, j, step = i - 1, j - 1, "M"
+        elif k := next((k for k in range(1, j + 1) if H[i][j - k] - cost(k) == H[i][j]), 0):
+            j, step = j - k, "D" * k
+        else:
+            k = next(k for k in range(1, i + 1) if H[i - k][j] - cost(k) == H[i][j])
+            i, step = i - k, "I" * k
+        path = step + path
+    return path, i + 1, j + 1
+
+
+def threshold(best, ppm, min_score):
+    return max(min_score, -(-best * ppm // 1_000_000))
 
 
 def hits(query, targets, scoring, strands, min_score, ppm, most):
@@ -133,8 +130,7 @@ def hits(query, targets, scoring, strands, min_score, ppm, most):
         hit = min(free)
         free.remove(hit)
         (score, strand, number, column, row), letters, left, right = hit
-        window = turned[strand], letters[left:right]
-        path, i, j = walk(*fill(*window, scoring), *window, scoring, row, column - left)
+        path, i, j = walk(turned[strand], letters[left:right], scoring, row, column - left)
         found.append({"score": -score, "strand": strand, "target": number, "path": path,
                       "query": (i, row + 1), "place": (left + j, column + 1)})
         least = threshold(found[0]["score"], ppm, min_score)
