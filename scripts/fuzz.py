@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -44,13 +45,19 @@ class Program:
     def __init__(self, path, folder, gpu):
         self.path, self.folder, self.runs = str(Path(path).resolve()), folder, 0
         help = subprocess.run([self.path, "--help"], capture_output=True, text=True).stdout
-        named = re.search(r"--filter <NAME>\s+What stands in front of the scores: ([a-z, ]+?)(?:;|\n)", help)
-        self.filters = re.split(r", | or ", named[1]) if named else ["auto"]
-        self.devices = ["plain", "cpu"] + [f"gpu:{gpu}"] * 2 * bool(gpu)
+        named = re.search(r"--filter <NAME>[^:]+: ([a-z,\s]+);", help)
+        self.filters = re.split(r",\s*|\s+or\s+", named[1]) if named else ["auto", "none"]
+        self.gpu = gpu
+
+    @cached_property
+    def devices(self):
+        """Values of --device that this machine has; plain and the GPU that was named are tried more often."""
+        named = ["plain", "plain", "cpu"] + [f"gpu:{self.gpu}"] * 3 * bool(self.gpu)
         for name in ("avx512", "avx2", "sse4.1", "baseline"):
-            tried = subprocess.run([self.path, "search", "--device", f"cpu:{name}", "A", "-"], input=">a\nA\n",
-                                   capture_output=True, text=True)  # fmt: skip
-            self.devices += [f"cpu:{name}"] * (tried.returncode == 0)
+            words = [self.path, "search", "--device", f"cpu:{name}", "A", "-"]
+            tried = subprocess.run(words, input=b">a\nA\n", capture_output=True)
+            named += [f"cpu:{name}"] * (tried.returncode == 0)
+        return named
 
     def run(self, words, codes=(0,)):
         """The bytes on stdout."""
@@ -146,8 +153,11 @@ def check_alignment(program, rng, case):
 
     text = plain("sam").decode().splitlines()
     header = [line for line in text if line.startswith("@") and line[3:4] == "\t"]
-    places = [line for line in header if line.startswith("@SQ")]
-    compare_lines(case.words, [f"@SQ\tSN:{name}\tLN:{len(letters)}" for name, letters in case.targets], places)
+    places = [f"@SQ\tSN:{name}\tLN:{len(letters)}" for name, letters in case.targets]
+    group = [rules["group"]] if rules["group"] else []
+    compare_lines(case.words, ["@HD\tVN:1.6\tSO:unsorted", *places, *group], header[: -3])
+    if not header[-1].startswith(f"@CO\tswalign hits: min_score={rules['min_score']} "):
+        raise Difference(case.words, f"the header does not tell the least score {rules['min_score']}: {header[-1]}")
     compare_lines(case.words, sam, text[len(header) :])
     formats = ["sam", "paf"] + ["bam"] * (not scoring.protein)
     if rng.random() < 0.5:
@@ -179,6 +189,9 @@ def check_search(program, rng, case):
     case.reference["expected"] = "".join(f"{line}\n" for line in expected)
     got = program.run(case.words)
     compare_lines(case.words, expected, got.decode().splitlines())
+    words, lines = rng.choice(list(searches.other_formats(case, expected)))
+    words = [case.words[0], *words, *case.words[1:]]
+    compare_lines(words, lines, program.run(words).decode().splitlines())
     words = [*case.words, *way(rng, program, False)]
     compare_bytes(words, got, program.run(words))
     if rng.random() < 0.2:
@@ -256,8 +269,9 @@ def smaller(case):
                         yield with_records(case, *((changed, case.targets) if at == 0 else (case.queries, changed)))
 
 
-def shrunk(program, check_case, case, seed):
-    """A smaller case that still differs."""
+def shrunk(program, check_case, case, seed, difference):
+    """A smaller case that still differs; where the command failed, it must fail there, and only there."""
+    failed = lambda difference: difference.args[1].startswith("exit code")
     if case.words[0] == "grep" or "p.fa" not in case.files and case.words[0] == "search":
         return case
     end, again = time.monotonic() + SHRINK_SECONDS, True
@@ -267,7 +281,7 @@ def shrunk(program, check_case, case, seed):
             if time.monotonic() > end:
                 return case
             found = check(program, check_case, candidate, seed)
-            if found and "exit code 2" not in found.args[1] and "error:" not in found.args[1]:
+            if found and failed(found) == failed(difference):
                 case, again = candidate, True
                 break
     return case
@@ -283,7 +297,7 @@ def report(program, check_case, case, seed, difference, keep, shrink):
     number = seed.split()
     print(f"DIFFERENCE  --seed {number[0]} --first {number[1]} --cases 1\n  {command}\n  {what}\n  inputs: {folder}")
     if shrink:
-        small = shrunk(program, check_case, case, seed)
+        small = shrunk(program, check_case, case, seed, difference)
         again = check(program, check_case, small, seed)
         if small is not case and again:
             write(small, folder / "small")
@@ -292,14 +306,15 @@ def report(program, check_case, case, seed, difference, keep, shrink):
     sys.stdout.flush()
 
 
-def make(seed):
+def make(seed, only, small):
     """The case of a seed, and how it is checked."""
-    kind = random.Random(f"{seed} kind").random()
-    if kind < SEARCHES:
+    shares = {"search": SEARCHES, "grep": GREPS, "align": 1 - SEARCHES - GREPS}
+    kind = only or random.Random(f"{seed} kind").choices(list(shares), shares.values())[0]
+    if kind == "search":
         return searches.make_search(seed), check_search
-    if kind < SEARCHES + GREPS:
+    if kind == "grep":
         return searches.make_grep(seed), check_grep
-    return cases.make(seed), check_alignment
+    return cases.make(seed, small), check_alignment
 
 
 def fuzz(arguments):
@@ -313,7 +328,7 @@ def fuzz(arguments):
         if time.monotonic() - start > arguments.seconds or differences >= arguments.most:
             break
         seed = f"{arguments.seed} {at}"
-        case, check_case = make(seed)
+        case, check_case = make(seed, arguments.only, arguments.small)
         if arguments.verbose:
             print(f"{seed}: {shlex.join(['swalign', *case.words])[:150]}", flush=True)
         difference = check(program, check_case, case, seed)
@@ -344,8 +359,10 @@ def main(words=None):
     parser.add_argument("--swalign", default=default_program(), metavar="PATH")
     parser.add_argument("--gpu", metavar="NAME", help="also run on the GPU of this name")
     parser.add_argument("--keep", default=ROOT / "target/fuzz", metavar="DIR", help="where inputs of failures stay")
-    parser.add_argument("--no-shrink", action="store_true")
-    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("--only", choices=["align", "search", "grep"], help="one kind of cases")
+    parser.add_argument("--small", action="store_true", help="no targets that are large enough for the filter")
+    parser.add_argument("--no-shrink", action="store_true", help="leave failing inputs as large as they are")
+    parser.add_argument("--self-test", action="store_true", help="see whether the fuzzer notices faults")
     parser.add_argument("-v", "--verbose", action="store_true")
     arguments = parser.parse_args(words)
     if not Path(arguments.swalign).exists():

@@ -222,13 +222,13 @@ def query_names(rng, count):
     return [rng.choice(["x", "!?~", "a:b|c", "n" * 254, f"q{at}"]) for at in range(count)]
 
 
-def make(seed):
+def make(seed, small=False):
     """The case of a seed: `swalign QUERY REFERENCE` or `swalign pairs`."""
     rng = random.Random(seed)
     protein, paired = rng.random() < 0.2, rng.random() < 0.15
     alphabet = list(AMINO if protein else "ACGT")
     scoring, words, files = make_scoring(rng, protein)
-    size = rng.random()
+    size = rng.random() * (0.75 if small else 1)
     budget, most = (30_000, rng.choice([*SEAMS, *[150, 300, 500] * 5])) if size < 0.75 else (300_000, rng.randint(2048, 3000))
     budget *= 5 if size > 0.97 else 1
     strands = "+" if protein or rng.random() < (0.5 if size > 0.75 else 0.25) else "+-"
@@ -263,12 +263,14 @@ def make(seed):
     words += ["--min-score", str(min_score)] if min_score else []
     words += ["--secondary-ratio", ratio] if ratio else []
     words += ["--eqx"] * eqx
+    group = "@RG\tID:run1\tSM:a sample" if rng.random() < 0.1 else None
+    words += ["-R", group] if group else []
     if strands == "+" and not paired and not protein:
         words += ["--forward-only"]
     if strands == "+-" and paired:
         words += ["--both-strands"]
     default = 60 if "--matrix" in words else 20 * scoring.match
-    rules = {"strands": strands, "max_hits": max_hits, "eqx": eqx, "min_score": min_score or int(default),
+    rules = {"strands": strands, "max_hits": max_hits, "eqx": eqx, "group": group, "min_score": min_score or int(default),
              "ppm": round(float(ratio or "0.8") * 1_000_000)}
     command = [*(["pairs"] if paired else []), *words, query_name, target_name]
     files = {**files, query_name: query, target_name: target}

@@ -182,13 +182,13 @@ def differences(scoring, query, target, hit):
 
 def lines(record, targets, scoring, rules):
     """The lines of one query in SAM and in PAF. `record` is (name, letters, qualities or None), `targets` are
-    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits and eqx."""
+    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx and group."""
     name, letters, qualities = record
     wanted = rules["strands"], rules["min_score"], rules["ppm"], max(2, rules["max_hits"])
     found = hits(letters, [(number, target) for number, (_, target) in targets.items()], scoring, *wanted)
-    shown = scoring.shown(letters)
+    shown, group = scoring.shown(letters), [f"RG:Z:{rules['group'][7:].split()[0]}"] if rules["group"] else []
     if not found:
-        unmapped = [name or "*", "4", "*", "0", "0", "*", "*", "0", "0", shown or "*", qualities or "*"]
+        unmapped = [name or "*", "4", "*", "0", "0", "*", "*", "0", "0", shown or "*", qualities or "*", *group]
         return ["\t".join(unmapped)], ["\t".join([name or "*", str(len(letters)), *"00**000000"])]
     sam, paf = [], []
     second = found[1] if len(found) > 1 else None
@@ -209,6 +209,7 @@ def lines(record, targets, scoring, rules):
                     f"NM:i:{nm}", f"MD:Z:{md}", f"AS:i:{hit['score']}"])
         if at == 0 and second:
             sam[-1].append(f"XS:i:{second['score']}")
+        sam[-1] += group
         own = (len(letters) - end, len(letters) - start) if reverse else (start, end)
         paf.append([name or "*", len(letters), *own, hit["strand"], target_name, len(target), left, right, matches, block,
                     quality, f"NM:i:{nm}", f"AS:i:{hit['score']}", f"tp:A:{'S' if at else 'P'}",

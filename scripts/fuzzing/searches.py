@@ -6,7 +6,7 @@ from . import sellers
 from .cases import SEAMS, Case, decorated, fasta, letters, mutated, packed, piece
 from .reference import reverse_complement
 
-CELLS = 60_000
+CELLS = 30_000
 CLASSES = [(".", "."), ("[a-f]", "[a-f]"), ("[^xyz]", "[^xyz]"), (r"\d", "[0-9]"), (r"\.", r"\."), ("-", "-")]
 
 
@@ -15,7 +15,8 @@ def make_search(seed):
     rng = random.Random(seed)
     alphabet = list("ACGT")
     lengths = [n for n in SEAMS if n < 140]
-    size = rng.choice([*SEAMS, 600, 3000])
+    limited = rng.random() < 0.25
+    lengths, size = ([n for n in lengths if n < 20], 33) if limited else (lengths, rng.choice([*SEAMS, 600, 3000]))
     texts = [letters(rng, alphabet, rng.randint(1, size)) for _ in range(rng.randint(1, 5))]
     texts = [decorated(rng, text, False) for text in texts]
     pool, patterns, cells = [text.upper() for text in texts], [], 0
@@ -29,6 +30,13 @@ def make_search(seed):
     words = ["search", "-k", str(k)] + ["--no-indels"] * (not rules["indels"])
     words += ["--revcomp", "no"] * (rules["strands"] == "+")
     words += [f"--{name}" for name in ("all", "best", "first") if rules[name]]
+    if limited:
+        k = min(k, 4)
+        words[2] = str(k)
+        limits = {kind: rng.randint(0, k) for kind in "IDX" if rng.random() < 0.6} if rules["indels"] else {}
+        names = {"I": "--max-ins", "D": "--max-del", "X": "--max-sub"}
+        words += [word for kind, n in limits.items() for word in (names[kind], str(n))]
+        rules["limits"] = {**dict.fromkeys("IDX", k), **limits} if limits else None
     texts = [(f"t{at}", text) for at, text in enumerate(texts)]
     text, zip = packed(rng, fasta(rng, texts))
     files = {f"t.fa{zip}": text}
@@ -44,6 +52,17 @@ def make_search(seed):
 
 def expected_search(case):
     return sellers.search(case.queries, case.targets, **case.reference["rules"])
+
+
+def other_formats(case, lines):
+    """What other options must write, from the lines of --format tab."""
+    rows = [line.split("\t") for line in lines[1:]]
+    found = [row[0] for row in rows]
+    texts = [name for name, _ in case.targets]
+    yield ["--format", "bed"], ["\t".join([*row[:4], row[5], row[4]]) for row in rows]
+    yield ["--format", "count"], ["text\thits", *(f"{name}\t{found.count(name)}" for name in texts)]
+    if not {"--all", "--best", "--first"} & set(case.words):
+        yield ["-v"], ["text", *(name for name in texts if name not in found)]
 
 
 def make_grep(seed):

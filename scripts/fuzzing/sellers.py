@@ -1,6 +1,8 @@
 """What `swalign search` and `swalign grep` must write, from docs/algorithm.md, sections 13 and 14."""
 
+import math
 import re
+from functools import lru_cache
 
 from .reference import COMPLEMENT, runs
 
@@ -15,10 +17,12 @@ def matches(code, letter):
 def columns(pattern, text, matches):
     """D as a list of columns, that before the text first (Sellers 1980)."""
     D = [list(range(len(pattern) + 1))]
+    rows = {letter: [not matches(code, letter) for code in pattern] for letter in set(text)}
     for letter in text:
-        before, column = D[-1], [0]
-        for i, code in enumerate(pattern):
-            column.append(min(before[i] + (not matches(code, letter)), before[i + 1] + 1, column[i] + 1))
+        column, above = [0], 0
+        for differs, diagonal, left in zip(rows[letter], D[-1], D[-1][1:]):
+            above = min(diagonal + differs, left + 1, above + 1)
+            column.append(above)
         D.append(column)
     return D
 
@@ -51,15 +55,43 @@ def ends(pattern, text, k, indels):
     return {j: n for j, n in edits.items() if n <= k}, lambda j: (steps(j), j - m)
 
 
-def search(patterns, texts, k, indels=True, strands="+-", all=False, best=False, first=False):
-    """The lines of --format tab. `patterns` and `texts` are (name, letters)."""
+def limited_ends(pattern, text, k, limits):
+    """The same with at most so many insertions, deletions and replaced letters, tried one by one."""
+
+    @lru_cache(None)
+    def fewest(i, j, left, lettered):
+        """The fewest edits on the way from a cell back to row 0, and the first step of the first such way."""
+        if i == 0:
+            return (0, "") if lettered else (math.inf, "")
+        ways = []
+        differs = j == 0 or not matches(pattern[i - 1], text[j - 1])
+        for kind, allowed in (("X" if differs else "=", j > 0), ("D", j > 0), ("I", True)):
+            after = {**dict(left), kind: dict(left).get(kind, 1) - (kind != "=")}
+            if allowed and after[kind] >= 0:
+                to = i - (kind != "D"), j - (kind != "I"), tuple(after.items()), lettered or kind != "I"
+                ways.append((fewest(*to)[0] + (kind != "="), kind, to))
+        return min(ways, key=lambda way: way[0], default=(math.inf, ""))
+
+    def path(j):
+        state, steps = (len(pattern), j, tuple(limits.items()), False), ""
+        while state[0] > 0:
+            _, kind, state = fewest(*state)
+            steps = kind + steps
+        return steps, state[1]
+
+    edits = {j: fewest(len(pattern), j, tuple(limits.items()), False)[0] for j in range(1, len(text) + 1)}
+    return {j: n for j, n in edits.items() if n <= k}, path
+
+
+def search(patterns, texts, k, limits=None, indels=True, strands="+-", all=False, best=False, first=False):
+    """The lines of --format tab. `patterns` and `texts` are (name, letters); `limits` has the most I, D and X."""
     lines = ["text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch"]
     for name, letters in texts:
         read, hits = letters.upper().replace("U", "T"), []
         for number, (_, pattern) in enumerate(patterns):
             for strand in strands:
                 turned = pattern.upper() if strand == "+" else pattern.upper().translate(COMPLEMENT)[::-1]
-                at, path = ends(turned, read, k, indels)
+                at, path = limited_ends(turned, read, k, limits) if limits else ends(turned, read, k, indels)
                 chosen, cluster = [], []
                 for j in sorted(at):
                     if cluster and cluster[-1] != j - 1:
