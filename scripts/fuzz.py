@@ -87,7 +87,8 @@ def compare_lines(words, expected, got):
         column = next((k for k, (a, b) in enumerate(zip(want, have)) if a != b), min(len(want), len(have)))
         name = dict(enumerate(field_names(words, have))).get(column, f"column {column + 1}")
         both = [fields[column] if column < len(fields) else "nothing" for fields in (want, have)]
-        shown = "\n    ".join(" ".join(field if len(field) < 80 else field[:77] + "..." for field in row) for row in (want, have))
+        short = lambda field: field if len(field) < 80 else field[:77] + "..."
+        shown = "\n    ".join(" ".join(map(short, row)) for row in (want, have))
         raise Difference(words, f"line {at + 1}, {name}: {both[0]} expected, {both[1]} found\n    {shown}")
     if len(expected) != len(got):
         extra = (expected if len(expected) > len(got) else got)[min(len(expected), len(got))]
@@ -248,14 +249,14 @@ def smaller(case):
     """Cases with fewer records, or with fewer letters, the largest steps first."""
     paired = case.reference.get("paired")
     for at in (0, 1):
-        records = (case.queries, case.targets)[at]
+        records, others = (case.queries, case.targets) if at == 0 else (case.targets, case.queries)
         step = len(records) // 2
         while step > 0 and not (paired and at):
             for start in range(0, len(records), step):
                 left = records[:start] + records[start + step :]
-                other = case.targets[:start] + case.targets[start + step :] if paired else (case.targets, case.queries)[at]
+                others_left = others[:start] + others[start + step :] if paired else others
                 if left:
-                    yield with_records(case, *((left, other) if at == 0 else (other, left)))
+                    yield with_records(case, *((left, others_left) if at == 0 else (others_left, left)))
             step //= 2
     for at in (1, 0):
         records = (case.queries, case.targets)[at]
@@ -302,7 +303,8 @@ def report(program, check_case, case, seed, difference, keep, shrink):
         if small is not case and again:
             write(small, folder / "small")
             (folder / "small/expected.txt").write_text(small.reference.get("expected", ""))
-            print(f"  smaller: {shlex.join(['swalign', *again.args[0]])}\n  {again.args[1]}\n  inputs: {folder / 'small'}")
+            words, what = again.args
+            print(f"  smaller: {shlex.join(['swalign', *words])}\n  {what}\n  inputs: {folder / 'small'}")
     sys.stdout.flush()
 
 

@@ -45,7 +45,7 @@ def letters(rng, alphabet, len):
     if kind < 0.7:
         return "".join(rng.choices(rng.sample(alphabet, 2), k=len))
     unit = "".join(rng.choices(alphabet, k=rng.choice([1, 2, 3, 4, 5, 7, 16, 33, 100, rng.randint(1, 200)])))
-    return mutated(rng, alphabet, (unit * (len // max(1, rng.randint(1, 2)) + 1))[:len], rng.choice([0, 0, 0.02]))[:len] or unit[0]
+    return mutated(rng, alphabet, (unit * (len + 1))[:len], rng.choice([0, 0, 0.02]))[:len] or unit[0]
 
 
 def mutated(rng, alphabet, text, rate):
@@ -105,7 +105,8 @@ def make_targets(rng, alphabet, protein, most):
         elif targets and not protein and kind < 0.6:
             text = reverse_complement(rng.choice(targets))
         else:
-            text = letters(rng, alphabet, length(rng, room) if many else room if rng.random() < 0.5 else rng.randint(1, room))
+            size = length(rng, room) if many else room if rng.random() < 0.5 else rng.randint(1, room)
+            text = letters(rng, alphabet, size)
         text = text[:room] or rng.choice(alphabet)
         targets.append(text)
         total += len(text)
@@ -222,56 +223,62 @@ def query_names(rng, count):
     return [rng.choice(["x", "!?~", "a:b|c", "n" * 254, f"q{at}"]) for at in range(count)]
 
 
+def make_records(rng, names, letters):
+    """Records with qualities or without, and their file: its ending and its bytes."""
+    values = ["".join(chr(rng.randint(33, 126)) for _ in text) for text in letters]
+    if rng.random() < 0.5 and all(letters):
+        records = list(zip(names, letters, values))
+        return records, "fq", fastq(records)
+    records = [(name, text, None) for name, text in zip(names, letters)]
+    return records, "fa", fasta(rng, records)
+
+
+def make_rules(rng, scoring, has_matrix, queries):
+    """Options that decide which hits there are and how they are written: for the reference, and as words."""
+    top = int(scoring.match * len(rng.choice(queries)) * rng.random())
+    min_score = rng.choice([None, 1, max(1, top), max(1, top)])
+    shares = ["0", "0.1", "0.25", "0.5", "0.9", "1", f"{rng.random():.6f}", f"{rng.random():.4f}9"]
+    ratio = rng.choice([None, None, None, *shares])
+    group = "@RG\tID:run1\tSM:a sample" if rng.random() < 0.1 else None
+    eqx = rng.random() < 0.3
+    words = [] if min_score is None else ["--min-score", str(min_score)]
+    words += ["--secondary-ratio", ratio] if ratio else []
+    words += ["--eqx"] * eqx + (["-R", group] if group else [])
+    default = 60 if has_matrix else 20 * scoring.match
+    rules = {"min_score": min_score or default, "ppm": round(float(ratio or "0.8") * 1_000_000)}
+    return {**rules, "eqx": eqx, "group": group}, words
+
+
 def make(seed, small=False):
     """The case of a seed: `swalign QUERY REFERENCE` or `swalign pairs`."""
     rng = random.Random(seed)
-    protein, paired = rng.random() < 0.2, rng.random() < 0.15
+    protein, paired, size = rng.random() < 0.2, rng.random() < 0.15, rng.random() * (0.7 if small else 1)
     alphabet = list(AMINO if protein else "ACGT")
     scoring, words, files = make_scoring(rng, protein)
-    size = rng.random() * (0.75 if small else 1)
-    budget, most = (30_000, rng.choice([*SEAMS, *[150, 300, 500] * 5])) if size < 0.75 else (300_000, rng.randint(2048, 3000))
-    budget *= 5 if size > 0.97 else 1
-    strands = "+" if protein or rng.random() < (0.5 if size > 0.75 else 0.25) else "+-"
+    strands = "+" if protein or rng.random() < (0.25 if size < 0.7 else 0.5) else "+-"
     max_hits = rng.choice([1, 1, 1, 2, 3, 5, 20, 1_000_000])
-    # Each further hit costs the reference about another matrix.
-    budget //= min(5, max_hits) if size > 0.75 else 1
+    # Cells of the matrices, and letters of the targets. Each further hit costs the reference about another matrix.
+    cells, most = 30_000, rng.choice([*SEAMS, *[150, 300, 500] * 5])
+    if size >= 0.7:
+        cells, most = (1_500_000 if size > 0.97 else 300_000) // min(5, max_hits), rng.randint(2048, 3000)
     targets = make_targets(rng, alphabet, protein, most)
-    pool = [text.upper() for text in targets]
-    queries, cells, row = [], 0, sum(map(len, targets)) * len(strands)
-    while len(queries) < (len(targets) if paired else MOST_QUERIES) and (cells < budget or not queries or paired):
-        queries.append(make_query(rng, alphabet, protein, pool, max(1, budget // row)))
-        cells += len(queries[-1]) * row
+    pool, row = [text.upper() for text in targets], sum(map(len, targets)) * len(strands)
+    queries = []
+    while len(queries) < (len(targets) if paired else MOST_QUERIES):
+        queries.append(make_query(rng, alphabet, protein, pool, max(1, cells // row)))
+        if sum(map(len, queries)) * row >= cells and not paired:
+            break
     if rng.random() < 0.1:
         queries[-1] = queries[0]
-    names = query_names(rng, len(queries))
-    with_values = rng.random() < 0.5
-    values = ["".join(chr(rng.randint(33, 126)) for _ in text) or None if with_values else None for text in queries]
-    queries = list(zip(names, queries, values))
+    rules, further = make_rules(rng, scoring, "--matrix" in words, queries)
+    words = [*words, "--alphabet", "protein" if protein else "dna", *further]
+    words += ["--max-hits", str(max_hits)] * (max_hits > 1)
+    words += ["--forward-only"] * (strands == "+" and not paired and not protein)
+    words += ["--both-strands"] * (strands == "+-" and paired)
+    queries, kind, query = make_records(rng, query_names(rng, len(queries)), queries)
     targets = [(f"t{at}", text) for at, text in enumerate(targets)]
-    as_fastq = with_values and all(text for _, text, _ in queries)
-    if not as_fastq:
-        queries = [(name, text, None) for name, text, _ in queries]
-    query, query_zip = packed(rng, fastq(queries) if as_fastq else fasta(rng, queries))
-    target, target_zip = packed(rng, fasta(rng, targets))
-    query_name, target_name = f"q.{'fq' if as_fastq else 'fa'}{query_zip}", f"t.fa{target_zip}"
-    top = int(scoring.match * len(rng.choice(queries)[1]) * rng.random())
-    min_score = rng.choice([None, 1, max(1, top), max(1, top)])
-    ratio = rng.choice([None, None, None, "0", "0.1", "0.25", "0.5", "0.9", "1", f"{rng.random():.6f}", f"{rng.random():.4f}9"])
-    eqx = rng.random() < 0.3
-    words = [*words, "--max-hits", str(max_hits)] if max_hits > 1 else words
-    words += ["--alphabet", "protein" if protein else "dna"]
-    words += ["--min-score", str(min_score)] if min_score else []
-    words += ["--secondary-ratio", ratio] if ratio else []
-    words += ["--eqx"] * eqx
-    group = "@RG\tID:run1\tSM:a sample" if rng.random() < 0.1 else None
-    words += ["-R", group] if group else []
-    if strands == "+" and not paired and not protein:
-        words += ["--forward-only"]
-    if strands == "+-" and paired:
-        words += ["--both-strands"]
-    default = 60 if "--matrix" in words else 20 * scoring.match
-    rules = {"strands": strands, "max_hits": max_hits, "eqx": eqx, "group": group, "min_score": min_score or int(default),
-             "ppm": round(float(ratio or "0.8") * 1_000_000)}
-    command = [*(["pairs"] if paired else []), *words, query_name, target_name]
-    files = {**files, query_name: query, target_name: target}
-    return Case(command, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": paired})
+    (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))
+    files |= {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
+    words = [*["pairs"] * paired, *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
+    rules |= {"strands": strands, "max_hits": max_hits}
+    return Case(words, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": paired})

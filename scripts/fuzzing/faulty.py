@@ -46,9 +46,9 @@ def records(change):
 
 def another_target(lines):
     """A tie between equal targets that the wrong one has: the name of the last target of the same length."""
-    lengths = dict(line.split("\t")[1:3] for line in lines if line.startswith("@SQ"))
-    name = lambda old: [n for n, len in lengths.items() if len == lengths["SN:" + old]][-1][3:] if "SN:" + old in lengths else old
-    return column(2, name)(lines)
+    lengths = {fields[1][3:]: fields[2] for fields in (line.split("\t") for line in lines) if fields[0] == "@SQ"}
+    last = lambda old: [name for name, len in lengths.items() if len == lengths[old]][-1]
+    return column(2, last)(lines)
 
 
 def gap_moved(cigar):
@@ -78,8 +78,15 @@ FAULTS = {
     "reference length": lambda lines: [re.sub(r"(^@SQ.*LN:)", r"\g<1>1", line) for line in lines],
 }
 # Faults with these words only: the plain run is right.
-ONLY = {"threads": ["-t", "4"], "device": ["--device", "plain"], "filter": ["--filter", "none"], "batch": ["--batch", "1"],
-        "PAF": ["--format", "paf"], "search": ["search"], "grep": ["grep"]}  # fmt: skip
+ONLY = {
+    "threads": ["-t", "4"],
+    "device": ["--device", "plain"],
+    "filter": ["--filter", "none"],
+    "batch": ["--batch", "1"],
+    "PAF": ["--format", "paf"],
+    "search": ["search"],
+    "grep": ["grep"],
+}
 WHOLE = ["BAM", "crash", "refusal", "merge"]
 
 

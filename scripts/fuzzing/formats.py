@@ -4,7 +4,9 @@ import gzip
 import struct
 import zlib
 
-LETTERS, OPERATIONS, NUMBERS = "=ACMGRSVTWYHKDBN", "MIDNSHP=X", {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I"}
+LETTERS, OPERATIONS = "=ACMGRSVTWYHKDBN", "MIDNSHP=X"
+# BAM's types of numbers as the module struct calls them.
+NUMBERS = {"c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I"}
 
 
 def bam_lines(data):

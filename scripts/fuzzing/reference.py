@@ -34,7 +34,7 @@ class Scoring:
         lowest = min(cells.values())
         self.score = {q: {t: cells.get((q, t), lowest) for t in self.letters} for q in self.letters}
         own = sum(self.score[q][q] for q in self.plain) / len(self.plain)
-        self.match = max(1, math.copysign(math.floor(abs(own) + 0.5), own))
+        self.match = max(1, math.floor(own + 0.5))
         self.mismatch = max(0, -min(self.score[q][t] for q in self.plain for t in self.plain))
 
     def read(self, letters):
@@ -190,29 +190,29 @@ def lines(record, targets, scoring, rules):
     if not found:
         unmapped = [name or "*", "4", "*", "0", "0", "*", "*", "0", "0", shown or "*", qualities or "*", *group]
         return ["\t".join(unmapped)], ["\t".join([name or "*", str(len(letters)), *"00**000000"])]
-    sam, paf = [], []
     second = found[1] if len(found) > 1 else None
     least = threshold(found[0]["score"], rules["ppm"], rules["min_score"])
+    quality = mapping_quality(scoring, found[0], second, least)
+    sam, paf = [], []
     for at, hit in enumerate(found[: rules["max_hits"]]):
-        reverse = hit["strand"] == "-"
-        query = reverse_complement(letters) if reverse else letters
+        reverse, secondary = hit["strand"] == "-", at > 0
+        query = reverse_complement(shown) if reverse else shown
         target_name, target = targets[hit["target"]]
         (start, end), (left, right) = hit["query"], hit["place"]
         kinds, nm, md, (matches, block, de) = differences(scoring, scoring.read(query), scoring.read(target), hit)
         inner = runs(kinds if rules["eqx"] else hit["path"])
         clip = lambda n: f"{n}S" if n else ""
-        quality = 0 if at else mapping_quality(scoring, hit, second, least)
-        sequence = reverse_complement(shown) if reverse else shown
+        cigar = clip(start) + inner + clip(len(letters) - end)
         values = (qualities or "*")[::-1] if reverse else qualities or "*"
-        sam.append([name or "*", 16 * reverse + 256 * (at > 0), target_name, left + 1, quality,
-                    clip(start) + inner + clip(len(letters) - end), "*", 0, 0, *(("*", "*") if at else (sequence, values)),
-                    f"NM:i:{nm}", f"MD:Z:{md}", f"AS:i:{hit['score']}"])
-        if at == 0 and second:
-            sam[-1].append(f"XS:i:{second['score']}")
-        sam[-1] += group
+        mapq = 0 if secondary else quality
+        fields = [name or "*", 16 * reverse + 256 * secondary, target_name, left + 1, mapq, cigar]
+        fields += ["*", 0, 0, *(("*", "*") if secondary else (query, values))]
+        fields += [f"NM:i:{nm}", f"MD:Z:{md}", f"AS:i:{hit['score']}"]
+        fields += [f"XS:i:{second['score']}"] if second and not secondary else []
+        sam.append(fields + group)
         own = (len(letters) - end, len(letters) - start) if reverse else (start, end)
-        paf.append([name or "*", len(letters), *own, hit["strand"], target_name, len(target), left, right, matches, block,
-                    quality, f"NM:i:{nm}", f"AS:i:{hit['score']}", f"tp:A:{'S' if at else 'P'}",
-                    f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}"])
+        fields = [name or "*", len(letters), *own, hit["strand"], target_name, len(target), left, right]
+        fields += [matches, block, mapq, f"NM:i:{nm}", f"AS:i:{hit['score']}"]
+        paf.append(fields + [f"tp:A:{'PS'[secondary]}", f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}"])
     text = lambda rows: ["\t".join(map(str, row)) for row in rows]
     return text(sam), text(paf)

@@ -69,7 +69,8 @@ def make_grep(seed):
     """The case of a seed for `swalign grep`: a pattern is its places as (as swalign has them, as Python has them)."""
     rng = random.Random(seed)
     letters = rng.choice(["ab", "abcdefghij", "aAbBxyz.-_0123 ", "ACGT"])
-    lines = ["".join(rng.choices(letters, k=rng.choice([0, 1, 5, 20, 63, 64, 65, 130]))) for _ in range(rng.randint(1, 30))]
+    lengths = [rng.choice([0, 1, 5, 20, 63, 64, 65, 130]) for _ in range(rng.randint(1, 30))]
+    lines = ["".join(rng.choices(letters, k=length)) for length in lengths]
     patterns = []
     for _ in range(rng.choice([1, 1, 1, 2, 5])):
         plain = mutated(rng, letters, piece(rng, lines, rng.choice([1, 2, 5, 16, 31, 33, 65])), 0.1) or "a"

@@ -15,6 +15,7 @@ GOLDEN = ROOT / "tests/golden"
 MOST_CELLS = 50_000
 ROWS = 60
 TRIES = 300
+GAPS = r"(?:first(\d+)_e(\d+)|o(\d+)e(\d+)|(\d+))"
 
 
 def sequences(path):
@@ -33,7 +34,7 @@ def scoring_of(row):
             return None
         first, extend = int(first or linear), int(extend or linear)
         return Scoring(True, first - extend, extend, matrix=(ROOT / "data/matrices" / name).read_text())
-    found = re.fullmatch(r"(?:dna|dna_lin|dna_mm2|dna_ssw|gasal)_(\d+)_(\d+)_(?:first(\d+)_e(\d+)|o(\d+)e(\d+)|(\d+))", scheme)
+    found = re.fullmatch(rf"(?:dna|dna_lin|dna_mm2|dna_ssw|gasal)_(\d+)_(\d+)_{GAPS}", scheme)
     if scheme == "dna_nuc44_first10_e1":
         match, mismatch, gap_open, extend = 5, 4, 9, 1
     elif found:
