@@ -196,7 +196,7 @@ def lines(record, targets, scoring, rules):
     sam, paf = [], []
     for at, hit in enumerate(found[: rules["max_hits"]]):
         reverse, secondary = hit["strand"] == "-", at > 0
-        query = reverse_complement(shown) if reverse else shown
+        query = reverse_complement(letters) if reverse else letters
         target_name, target = targets[hit["target"]]
         (start, end), (left, right) = hit["query"], hit["place"]
         kinds, nm, md, (matches, block, de) = differences(scoring, scoring.read(query), scoring.read(target), hit)
@@ -206,7 +206,7 @@ def lines(record, targets, scoring, rules):
         values = (qualities or "*")[::-1] if reverse else qualities or "*"
         mapq = 0 if secondary else quality
         fields = [name or "*", 16 * reverse + 256 * secondary, target_name, left + 1, mapq, cigar]
-        fields += ["*", 0, 0, *(("*", "*") if secondary else (query, values))]
+        fields += ["*", 0, 0, *(("*", "*") if secondary else (scoring.shown(query), values))]
         fields += [f"NM:i:{nm}", f"MD:Z:{md}", f"AS:i:{hit['score']}"]
         fields += [f"XS:i:{second['score']}"] if second and not secondary else []
         sam.append(fields + group)
