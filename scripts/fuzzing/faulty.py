@@ -87,6 +87,7 @@ ONLY = {
     "search": ["search"],
     "grep": ["grep"],
 }
+# Faults of other kinds; "none" is none.
 WHOLE = ["BAM", "crash", "refusal", "merge"]
 
 
@@ -101,7 +102,7 @@ def changed(kind, words, output):
     if kind in ONLY:
         lines = output.splitlines(keepends=True)
         return b"".join(lines[:-1]) if has(words, ONLY[kind]) else output
-    if words[0] in ("search", "grep") or "--format" not in words or "sam" not in words or kind in WHOLE:
+    if words[0] in ("search", "grep") or "--format" not in words or "sam" not in words or kind not in FAULTS:
         return output
     lines = output.decode().splitlines()
     return "".join(f"{line}\n" for line in FAULTS[kind](lines)).encode() if lines else output
