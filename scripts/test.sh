@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, and
-# batch jobs on a small Slurm.
+# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests,
+# two minutes of fuzzing whole commands, and batch jobs on a small Slurm.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
 # missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, and Slurm.
@@ -116,9 +116,15 @@ else
     cargo test --locked --lib --bins --tests --no-fail-fast
 fi
 
-say "batch jobs on a small Slurm"
 # The program that the tests have built: alone it would be built anew, with other features of what it needs.
+SWALIGN=${CARGO_TARGET_DIR:-target}/debug/swalign
+say "does the fuzzer notice faults?"
+scripts/fuzz.py --self-test --swalign "$SWALIGN"
+say "fuzzing whole commands"
+scripts/fuzz.py --seed 1 --seconds 120 --swalign "$SWALIGN"
+
+say "batch jobs on a small Slurm"
 status=0
-SWALIGN=${CARGO_TARGET_DIR:-target}/debug/swalign scripts/cluster_test.sh || status=$?
+SWALIGN=$SWALIGN scripts/cluster_test.sh || status=$?
 [ $status -ne 77 ] || loud "no Slurm here: scripts/cluster_test.sh is SKIPPED"
 [ $status -eq 0 ] || [ $status -eq 77 ] || exit $status

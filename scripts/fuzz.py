@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""Fuzzes whole commands of swalign against a reference of its own (scripts/fuzzing/reference.py).
+
+    scripts/fuzz.py [--seed N] [--cases N] [--seconds S] [--swalign PATH] [--gpu NAME] [--keep DIR] [-v]
+    scripts/fuzz.py --seed N --first I --cases 1     case I again
+    scripts/fuzz.py --self-test                      does the fuzzer notice faults?
+
+Each case is a small input with options. The command's SAM and PAF must be those of the reference, its BAM the
+same records, and other devices, threads, filters, batches and parts must give the same bytes. A failure prints
+the command, the seed and the first difference, keeps the inputs, and makes them smaller; the exit code is 1.
+The cases of a seed are always the same. It needs Python's standard library only.
+"""
+
+import argparse
+import gzip
+import random
+import re
+import shlex
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from fuzzing import cases, reference, searches  # noqa: E402
+from fuzzing.formats import bam_lines  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+COLUMNS = "QNAME FLAG RNAME POS MAPQ CIGAR RNEXT PNEXT TLEN SEQ QUAL".split()
+MOST_SECONDS = 120
+SHRINK_SECONDS = 30
+# Of cases, the shares that are `search` and `grep`.
+SEARCHES, GREPS = 0.12, 0.05
+
+
+class Difference(Exception):
+    """A command that did not do what it must: the words of the command and what differs."""
+
+
+class Program:
+    """The command under test, run in a folder of its own."""
+
+    def __init__(self, path, folder, gpu):
+        self.path, self.folder, self.runs = str(Path(path).resolve()), folder, 0
+        help = subprocess.run([self.path, "--help"], capture_output=True, text=True).stdout
+        named = re.search(r"--filter <NAME>[^:]+: ([a-z,\s]+);", help)
+        self.filters = re.split(r",\s*|\s+or\s+", named[1]) if named else ["auto", "none"]
+        self.gpu = gpu
+
+    @cached_property
+    def devices(self):
+        """Values of --device that this machine has; plain and the GPU that was named are tried more often."""
+        named = ["plain", "plain", "cpu"] + [f"gpu:{self.gpu}"] * 3 * bool(self.gpu)
+        for name in ("avx512", "avx2", "sse4.1", "baseline"):
+            words = [self.path, "search", "--device", f"cpu:{name}", "A", "-"]
+            tried = subprocess.run(words, input=b">a\nA\n", capture_output=True)
+            named += [f"cpu:{name}"] * (tried.returncode == 0)
+        return named
+
+    def run(self, words, codes=(0,)):
+        """The bytes on stdout."""
+        self.runs += 1
+        try:
+            done = subprocess.run([self.path, *words], cwd=self.folder, capture_output=True, timeout=MOST_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Difference(words, f"it still runs after {MOST_SECONDS} s") from None
+        if done.returncode not in codes or b"panicked" in done.stderr:
+            raise Difference(words, f"exit code {done.returncode}: {done.stderr.decode(errors='replace').strip()}")
+        return done.stdout
+
+
+def field_names(words, got):
+    """Names of the columns of a line, for messages."""
+    if words[0] == "search" or "paf" in words:
+        return []
+    return COLUMNS if len(got) >= len(COLUMNS) else []
+
+
+def compare_lines(words, expected, got):
+    """The first line that differs, and in which column."""
+    for at, (want, have) in enumerate(zip(expected, got)):
+        if want == have:
+            continue
+        want, have = want.split("\t"), have.split("\t")
+        column = next((k for k, (a, b) in enumerate(zip(want, have)) if a != b), min(len(want), len(have)))
+        name = dict(enumerate(field_names(words, have))).get(column, f"column {column + 1}")
+        both = [fields[column] if column < len(fields) else "nothing" for fields in (want, have)]
+        short = lambda field: field if len(field) < 80 else field[:77] + "..."
+        shown = "\n    ".join(" ".join(map(short, row)) for row in (want, have))
+        raise Difference(words, f"line {at + 1}, {name}: {both[0]} expected, {both[1]} found\n    {shown}")
+    if len(expected) != len(got):
+        extra = (expected if len(expected) > len(got) else got)[min(len(expected), len(got))]
+        raise Difference(words, f"{len(expected)} lines expected, {len(got)} found; the first one more: {extra[:200]}")
+
+
+def read_bam(words, data):
+    try:
+        return bam_lines(data)
+    except ValueError as error:
+        raise Difference(words, f"no BAM: {error}") from None
+
+
+def compare_bytes(words, expected, got):
+    """Bytes that must be equal; as text the first line that differs is shown."""
+    if expected == got:
+        return
+    try:
+        compare_lines(words, expected.decode().splitlines(), got.decode().splitlines())
+    except UnicodeDecodeError:
+        compare_lines(words, *(sum(read_bam(words, data), []) for data in (expected, got)))
+    raise Difference(words, "the bytes differ from those of the plain run, though not the records")
+
+
+def part_of(program, rng, case, words, kind, extension, expected):
+    """Parts and what `merge` makes of them."""
+    of = rng.choice([2, 2, 3, 4, 7])
+    names = [f"part.{at + 1}.{extension}" for at in range(of)]
+    for at, name in enumerate(names):
+        program.run([*words, kind, f"{at + 1}/{of}", "-o", name])
+    rng.shuffle(names)
+    merge = ["merge", "-q", f"whole.{extension}", *names]
+    program.run(merge)
+    compare_bytes([*words, kind, f"1/{of} ...; swalign", *merge], expected, (program.folder / merge[2]).read_bytes())
+    for path in program.folder.glob("part.*"):
+        path.unlink()
+
+
+def way(rng, program, with_batch):
+    """Words that must not change a byte."""
+    choices = [["--device", rng.choice(program.devices)], ["-t", rng.choice("1124")], []]
+    words = choices[0] * (rng.random() < 0.7) + choices[1] * (rng.random() < 0.7)
+    if with_batch:
+        words += ["--filter", rng.choice(program.filters)] * (rng.random() < 0.6)
+        words += ["--batch", rng.choice("13")] * (rng.random() < 0.4)
+    return words
+
+
+def check_alignment(program, rng, case):
+    scoring, rules = case.reference["scoring"], case.reference["rules"]
+    sam, paf = [], []
+    for at, query in enumerate(case.queries):
+        numbers = [at] if case.reference["paired"] else range(len(case.targets))
+        lines = reference.lines(query, {number: case.targets[number] for number in numbers}, scoring, rules)
+        sam, paf = sam + lines[0], paf + lines[1]
+    case.reference["expected"] = "".join(f"{line}\n" for line in sam)
+    outputs = {}
+
+    def plain(format):
+        if format not in outputs:
+            outputs[format] = program.run([*case.words, "--format", format])
+        return outputs[format]
+
+    text = plain("sam").decode().splitlines()
+    header = [line for line in text if line.startswith("@") and line[3:4] == "\t"]
+    places = [f"@SQ\tSN:{name}\tLN:{len(letters)}" for name, letters in case.targets]
+    group = [rules["group"]] if rules["group"] else []
+    compare_lines(case.words, ["@HD\tVN:1.6\tSO:unsorted", *places, *group], header[: -3])
+    if not header[-1].startswith(f"@CO\tswalign hits: min_score={rules['min_score']} "):
+        raise Difference(case.words, f"the header does not tell the least score {rules['min_score']}: {header[-1]}")
+    compare_lines(case.words, sam, text[len(header) :])
+    formats = ["sam", "paf"] + ["bam"] * (not scoring.protein)
+    if rng.random() < 0.5:
+        compare_lines([*case.words, "--format", "paf"], paf, plain("paf").decode().splitlines())
+    if rng.random() < 0.4 and "bam" in formats:
+        compare_bam(case, header, sam, plain("bam"))
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        format = rng.choice(formats)
+        words = [*case.words, "--format", format, *way(rng, program, True)]
+        compare_bytes(words, plain(format), program.run(words))
+    for kind in ["--part"] + ["--ref-part"] * (not case.reference["paired"]):
+        if rng.random() < 0.12:
+            format = rng.choice(formats)
+            part_of(program, rng, case, [*case.words, *way(rng, program, True)], kind, format, plain(format))
+
+
+def compare_bam(case, header, sam, data):
+    """BAM's records are those of SAM, with letters that it has."""
+    words = [*case.words, "--format", "bam"]
+    found = read_bam(words, data)
+    compare_lines(words, header, found[0])
+    lines = [line.split("\t") for line in sam]
+    upper = [[*line[:9], line[9].upper().replace("U", "T"), *line[10:]] for line in lines]
+    compare_lines(words, ["\t".join(line) for line in upper], found[1])
+
+
+def check_search(program, rng, case):
+    expected = searches.expected_search(case)
+    case.reference["expected"] = "".join(f"{line}\n" for line in expected)
+    got = program.run(case.words)
+    compare_lines(case.words, expected, got.decode().splitlines())
+    words, lines = rng.choice(list(searches.other_formats(case, expected)))
+    words = [case.words[0], *words, *case.words[1:]]
+    compare_lines(words, lines, program.run(words).decode().splitlines())
+    words = [*case.words, *way(rng, program, False)]
+    compare_bytes(words, got, program.run(words))
+    if rng.random() < 0.2:
+        part_of(program, rng, case, words, "--part", "tsv", got)
+
+
+def check_grep(program, rng, case):
+    expected = searches.expected_grep(case)
+    case.reference["expected"] = "".join(f"{line}\n" for line in expected)
+    code = 0 if expected else 1
+    got = program.run(case.words, [code])
+    compare_lines(case.words, expected, got.decode().splitlines())
+    words = [*case.words, *way(rng, program, False)]
+    compare_bytes(words, got, program.run(words, [code]))
+
+
+def write(case, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in cases.DNA_MATRICES:
+        if name in case.words:
+            case.files[name] = (ROOT / "tests/golden" / name).read_bytes()
+    for name, data in case.files.items():
+        (folder / name).write_bytes(data)
+
+
+def check(program, check_case, case, seed):
+    """The difference of a case, or None. The ways that it runs in depend on the seed only."""
+    for path in program.folder.iterdir():
+        path.unlink()
+    write(case, program.folder)
+    try:
+        check_case(program, random.Random(f"{seed} ways"), case)
+    except Difference as difference:
+        return difference
+    return None
+
+
+def with_records(case, queries, targets):
+    """The case with other records, in plain files of the same names."""
+    files = dict(case.files)
+    for name in files:
+        stem = name.split(".")[0]
+        if stem in "qpt" and len(stem) == 1:
+            records = targets if stem == "t" else queries
+            if ".fq" in name:
+                data = cases.fastq(records)
+            else:
+                data = "".join(f">{record[0]}\n{record[1]}\n" for record in records).encode()
+            files[name] = gzip.compress(data, mtime=0) if name.endswith(".gz") else data
+    return replace(case, queries=queries, targets=targets, files=files, reference=dict(case.reference))
+
+
+def smaller(case):
+    """Cases with fewer records, or with fewer letters, the largest steps first."""
+    paired = case.reference.get("paired")
+    for at in (0, 1):
+        records, others = (case.queries, case.targets) if at == 0 else (case.targets, case.queries)
+        step = len(records) // 2
+        while step > 0 and not (paired and at):
+            for start in range(0, len(records), step):
+                left = records[:start] + records[start + step :]
+                others_left = others[:start] + others[start + step :] if paired else others
+                if left:
+                    yield with_records(case, *((left, others_left) if at == 0 else (others_left, left)))
+            step //= 2
+    for at in (1, 0):
+        records = (case.queries, case.targets)[at]
+        for number, record in enumerate(records):
+            for share in (2, 4, 8, 16, len(record[1]) or 1):
+                cut = len(record[1]) // share
+                for keep in (slice(cut, None), slice(None, len(record[1]) - cut)) if cut else ():
+                    shorter = (record[0], record[1][keep], *(value and value[keep] for value in record[2:]))
+                    if shorter[1]:
+                        changed = records[:number] + [shorter] + records[number + 1 :]
+                        yield with_records(case, *((changed, case.targets) if at == 0 else (case.queries, changed)))
+
+
+def shrunk(program, check_case, case, seed, difference):
+    """A smaller case that still differs; where the command failed, it must fail there, and only there."""
+    failed = lambda difference: difference.args[1].startswith("exit code")
+    if case.words[0] == "grep" or "p.fa" not in case.files and case.words[0] == "search":
+        return case
+    end, again = time.monotonic() + SHRINK_SECONDS, True
+    while again:
+        again = False
+        for candidate in smaller(case):
+            if time.monotonic() > end:
+                return case
+            found = check(program, check_case, candidate, seed)
+            if found and failed(found) == failed(difference):
+                case, again = candidate, True
+                break
+    return case
+
+
+def report(program, check_case, case, seed, difference, keep, shrink):
+    words, what = difference.args
+    folder = keep / seed.replace(" ", "-")
+    write(case, folder)
+    command = shlex.join(["swalign", *words])
+    (folder / "command.txt").write_text(f"{command}\n\n{what}\n")
+    (folder / "expected.txt").write_text(case.reference.get("expected", ""))
+    number = seed.split()
+    print(f"DIFFERENCE  --seed {number[0]} --first {number[1]} --cases 1\n  {command}\n  {what}\n  inputs: {folder}")
+    if shrink:
+        small = shrunk(program, check_case, case, seed, difference)
+        again = check(program, check_case, small, seed)
+        if small is not case and again:
+            write(small, folder / "small")
+            (folder / "small/expected.txt").write_text(small.reference.get("expected", ""))
+            words, what = again.args
+            print(f"  smaller: {shlex.join(['swalign', *words])}\n  {what}\n  inputs: {folder / 'small'}")
+    sys.stdout.flush()
+
+
+def make(seed, only, small):
+    """The case of a seed, and how it is checked."""
+    shares = {"search": SEARCHES, "grep": GREPS, "align": 1 - SEARCHES - GREPS}
+    kind = only or random.Random(f"{seed} kind").choices(list(shares), shares.values())[0]
+    if kind == "search":
+        return searches.make_search(seed), check_search
+    if kind == "grep":
+        return searches.make_grep(seed), check_grep
+    return cases.make(seed, small), check_alignment
+
+
+def fuzz(arguments):
+    """Runs cases until one of the limits; the number of differences."""
+    keep = Path(arguments.keep)
+    work = keep / f"work.{arguments.seed}"
+    work.mkdir(parents=True, exist_ok=True)
+    program = Program(arguments.swalign, work.resolve(), arguments.gpu)
+    start, done, differences = time.monotonic(), 0, 0
+    for at in range(arguments.first, arguments.first + arguments.cases):
+        if time.monotonic() - start > arguments.seconds or differences >= arguments.most:
+            break
+        seed = f"{arguments.seed} {at}"
+        case, check_case = make(seed, arguments.only, arguments.small)
+        if arguments.verbose:
+            print(f"{seed}: {shlex.join(['swalign', *case.words])[:150]}", flush=True)
+        difference = check(program, check_case, case, seed)
+        done += 1
+        if difference:
+            differences += 1
+            report(program, check_case, case, seed, difference, keep, not arguments.no_shrink)
+    for path in work.iterdir():
+        path.unlink()
+    work.rmdir()
+    seconds = time.monotonic() - start
+    print(f"fuzz: seed {arguments.seed}, {done} cases, {program.runs} runs, {differences} differences, {seconds:.0f} s")
+    return differences
+
+
+def default_program():
+    built = [ROOT / "target" / kind / "swalign" for kind in ("debug", "release")]
+    return next((path for path in built if path.exists()), built[0])
+
+
+def main(words=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--first", type=int, default=0, metavar="I", help="number of the first case")
+    parser.add_argument("--cases", type=int, default=1 << 60, metavar="N")
+    parser.add_argument("--seconds", type=float, default=120, metavar="S")
+    parser.add_argument("--most", type=int, default=1, metavar="N", help="differences after which it stops")
+    parser.add_argument("--swalign", default=default_program(), metavar="PATH")
+    parser.add_argument("--gpu", metavar="NAME", help="also run on the GPU of this name")
+    parser.add_argument("--keep", default=ROOT / "target/fuzz", metavar="DIR", help="where inputs of failures stay")
+    parser.add_argument("--only", choices=["align", "search", "grep"], help="one kind of cases")
+    parser.add_argument("--small", action="store_true", help="no targets that are large enough for the filter")
+    parser.add_argument("--no-shrink", action="store_true", help="leave failing inputs as large as they are")
+    parser.add_argument("--self-test", action="store_true", help="see whether the fuzzer notices faults")
+    parser.add_argument("-v", "--verbose", action="store_true")
+    arguments = parser.parse_args(words)
+    if not Path(arguments.swalign).exists():
+        parser.error(f"{arguments.swalign} is not there; build it with cargo build, or give --swalign")
+    if arguments.self_test:
+        from fuzzing import self_test
+
+        return self_test.run(main, arguments)
+    return 1 if fuzz(arguments) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,284 @@
+"""Makes the fuzzer's cases: small inputs, options, and what the reference needs to know of them."""
+
+import gzip
+import random
+import struct
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .reference import Scoring, reverse_complement
+
+ROOT = Path(__file__).resolve().parents[2]
+# Lengths at the seams of tiles, vectors and words.
+SEAMS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]
+PRESETS = {"short": (1, 4, 6, 1), "long": (2, 4, 4, 2), "blastn": (2, 3, 5, 2), "linear": (1, 1, 0, 2)}
+MATRICES = "BLOSUM45 BLOSUM50 BLOSUM62 BLOSUM80 BLOSUM90 PAM30 PAM70 PAM250".split()
+DNA_MATRICES = ["NUC.4.4", "m2x4_zero", "m2x4_minus1"]
+AMINO = "ARNDCQEGHILKMFPSTWYV"
+MOST_QUERIES = 40
+
+
+@dataclass
+class Case:
+    """One command with its inputs, `files` by name, and the records in them."""
+
+    words: list
+    queries: list
+    targets: list
+    files: dict
+    reference: dict = field(default_factory=dict)
+
+
+def length(rng, most=257):
+    """A length at a seam, or any."""
+    return min(most, rng.choice(SEAMS) if rng.random() < 0.6 else rng.randint(1, most))
+
+
+def letters(rng, alphabet, len):
+    """Random letters, one letter, two letters, or a repeated unit with few faults."""
+    kind = rng.random()
+    if kind < 0.5:
+        return "".join(rng.choices(alphabet, k=len))
+    if kind < 0.6:
+        return rng.choice(alphabet) * len
+    if kind < 0.7:
+        return "".join(rng.choices(rng.sample(alphabet, 2), k=len))
+    unit = "".join(rng.choices(alphabet, k=rng.choice([1, 2, 3, 4, 5, 7, 16, 33, 100, rng.randint(1, 200)])))
+    return mutated(rng, alphabet, (unit * (len + 1))[:len], rng.choice([0, 0, 0.02]))[:len] or unit[0]
+
+
+def mutated(rng, alphabet, text, rate):
+    """A copy with letters replaced, inserted and deleted at this rate; some gaps are long."""
+    copy, skip = [], 0
+    for letter in text:
+        if skip > 0:
+            skip -= 1
+            continue
+        if rng.random() >= rate:
+            copy.append(letter)
+            continue
+        change, run = rng.random(), 1 if rng.random() < 0.8 else rng.randint(1, 12)
+        if change < 0.4:
+            copy.append(rng.choice(alphabet))
+        elif change < 0.7:
+            copy.extend([letter, *rng.choices(alphabet, k=run)])
+        else:
+            skip = run - 1
+    return "".join(copy)
+
+
+def piece(rng, texts, len):
+    text = rng.choice(texts)
+    start = rng.randint(0, max(0, len_of(text) - len))
+    return text[start : start + len]
+
+
+len_of = len
+
+
+def decorated(rng, text, protein):
+    """Lower case, ambiguous letters and U here and there; the text itself most of the time."""
+    kind = rng.random()
+    if kind < 0.6 or not text:
+        return text
+    if kind < 0.7:
+        return text.lower()
+    if kind < 0.75:
+        return text if protein else text.replace("T", "U")
+    odd = "BZXUOJ*" if protein else "N" if kind < 0.85 else "NRYSWKMBDHVU"
+    rate = rng.choice([0.01, 0.05, 0.3])
+    return "".join(rng.choice(odd) if rng.random() < rate else x.lower() if rng.random() < 0.1 else x for x in text)
+
+
+def make_targets(rng, alphabet, protein, most):
+    """Targets of `most` letters or a few less: random ones, copies of earlier ones, equal ones."""
+    targets, total = [], 0
+    many = rng.random() < 0.3
+    while total < most and len(targets) < (40 if many else rng.randint(1, 8)):
+        room = most - total
+        kind = rng.random()
+        if targets and kind < 0.25:
+            text = rng.choice(targets)
+        elif targets and kind < 0.5:
+            text = mutated(rng, alphabet, rng.choice(targets), rng.choice([0.01, 0.05, 0.2]))
+        elif targets and not protein and kind < 0.6:
+            text = reverse_complement(rng.choice(targets))
+        else:
+            size = length(rng, room) if many else room if rng.random() < 0.5 else rng.randint(1, room)
+            text = letters(rng, alphabet, size)
+        text = text[:room] or rng.choice(alphabet)
+        targets.append(text)
+        total += len(text)
+    return [decorated(rng, text, protein) for text in targets]
+
+
+def make_query(rng, alphabet, protein, targets, most):
+    """A query of about `most` letters at most: a changed piece of a target, two pieces, or letters of its own."""
+    kind, len = rng.random(), length(rng, min(most, 257))
+    if kind < 0.03:
+        return ""
+    if kind < 0.2:
+        text = letters(rng, alphabet, len)
+    else:
+        rate = rng.choice([0, 0.02, 0.05, 0.05, 0.1, 0.25])
+        text = mutated(rng, alphabet, piece(rng, targets, len), rate)
+        if 0.5 < kind < 0.8:
+            # One gap, on either side.
+            middle, gap = rng.randint(0, len), rng.choice([1, 1, 2, 3, rng.randint(1, 40)])
+            rest = text[middle + gap :] if kind < 0.65 else letters(rng, alphabet, gap) + text[middle:]
+            text = text[:middle] + rest
+        elif kind > 0.8:
+            text += letters(rng, alphabet, length(rng, 20)) * rng.randint(0, 1) + piece(rng, targets, len)
+    if not protein and rng.random() < 0.4:
+        text = reverse_complement(text)
+    return decorated(rng, text, protein)
+
+
+def numbers(rng):
+    """Match, mismatch, gap open and gap extend, and the words for them."""
+    kind = rng.random()
+    if kind < 0.25:
+        return PRESETS["short"], []
+    name = rng.choice(sorted(PRESETS))
+    values, words = list(PRESETS[name]), ["--preset", name]
+    if kind < 0.5:
+        return values, words
+    any_number = lambda least: rng.choice([least, 1, 2, 3, 5, 7, 10, rng.randint(1, 60)])
+    extreme = lambda least: rng.choice([least, 1, 126, 127, 128, 254, 255, 256, 32767, 65535, 65536, 1 << 20])
+    chosen = rng.sample(range(4), rng.randint(1, 4))
+    for at in chosen:
+        least = (1, 0, 0, 1)[at]
+        values[at] = max(least, extreme(least) if kind > 0.85 else any_number(least))
+        words += [("--match", "--mismatch", "--gap-open", "--gap-extend")[at], str(values[at])]
+    return values, words
+
+
+def make_scoring(rng, protein):
+    """The reference's scoring, the words for it, and matrix files that the command needs."""
+    if not protein and rng.random() < 0.85:
+        (match, mismatch, gap_open, gap_extend), words = numbers(rng)
+        return Scoring(False, gap_open, gap_extend, match, mismatch), words, {}
+    gap_open, gap_extend = rng.choice([(11, 1), (11, 1), (0, 1), (0, 8), (12, 2), (3, 3), (40, 1), (1 << 20, 1 << 20)])
+    words = ["--gap-open", str(gap_open), "--gap-extend", str(gap_extend)]
+    if protein:
+        name = rng.choice(MATRICES)
+        text = (ROOT / "data/matrices" / name).read_text()
+        words, default = (words, (11, 1)) if rng.random() < 0.8 else ([], (gap_open, gap_extend))
+        if not words:
+            gap_open, gap_extend = 11, 1
+        return Scoring(True, gap_open, gap_extend, matrix=text), ["--matrix", name, *words], {}
+    if rng.random() < 0.5:
+        name = rng.choice(DNA_MATRICES)
+        text = (ROOT / "tests/golden" / name).read_text()
+    else:
+        # Not symmetric, of a few letters, so that rows and columns can't be taken for each other.
+        name, letters = "made.matrix", rng.choice(["ACGT", "TGCA", "ACGTN", "NRACGTY"])
+        rows = [[row] + [rng.randint(1, 9) if row == x else rng.randint(-9, 2) for x in letters] for row in letters]
+        text = "# made\n" + "\n".join(" ".join(map(str, row)) for row in [letters, *rows]) + "\n"
+    return Scoring(False, gap_open, gap_extend, matrix=text), ["--matrix", name, *words], {name: text.encode()}
+
+
+def packed(rng, data):
+    """The bytes plain, as gzip in one member or some, or as bgzf."""
+    kind = rng.random()
+    if kind < 0.7:
+        return data, ""
+    cuts = sorted(rng.randint(0, len(data)) for _ in range(rng.randint(0, 3)))
+    members = [data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)])]
+    if kind < 0.85:
+        return b"".join(gzip.compress(member, 1, mtime=0) for member in members), ".gz"
+    return b"".join(map(bgzf_block, [*filter(None, members), b""])), ".gz"
+
+
+def bgzf_block(data):
+    deflate = zlib.compressobj(1, zlib.DEFLATED, -15)
+    body = deflate.compress(data) + deflate.flush()
+    head = struct.pack("<4BI2BH2BHH", 31, 139, 8, 4, 0, 0, 255, 6, 66, 67, 2, len(body) + 25)
+    return head + body + struct.pack("<II", zlib.crc32(data), len(data))
+
+
+def fasta(rng, records):
+    """Records as FASTA, in lines of some width."""
+    width, end = rng.choice([1000000, 60, 7]), rng.choice(["\n", "\n", "\n", "\r\n"])
+    text = ""
+    for name, letters, *_ in records:
+        comment = rng.choice(["", "", " a comment", "\tof two words"])
+        parts = [letters[at : at + width] for at in range(0, len(letters), width)]
+        text += end.join([f">{name}{comment}", *parts, ""])
+    return (text if rng.random() < 0.8 else text.rstrip("\r\n") + end * (not records[-1][1])).encode()
+
+
+def fastq(records):
+    return "".join(f"@{name}\n{letters}\n+\n{values}\n" for name, letters, values in records).encode()
+
+
+def query_names(rng, count):
+    """Names that differ, or those of mates, or some of them equal."""
+    kind = rng.random()
+    if kind < 0.6:
+        return [f"q{at}" for at in range(count)]
+    if kind < 0.8:
+        return [f"r{at // 2}{('/1', '/2')[at % 2] if kind < 0.7 else ''}" for at in range(count)]
+    return [rng.choice(["x", "!?~", "a:b|c", "n" * 254, f"q{at}"]) for at in range(count)]
+
+
+def make_records(rng, names, letters):
+    """Records with qualities or without, and their file: its ending and its bytes."""
+    values = ["".join(chr(rng.randint(33, 126)) for _ in text) for text in letters]
+    if rng.random() < 0.5 and all(letters):
+        records = list(zip(names, letters, values))
+        return records, "fq", fastq(records)
+    records = [(name, text, None) for name, text in zip(names, letters)]
+    return records, "fa", fasta(rng, records)
+
+
+def make_rules(rng, scoring, has_matrix, queries):
+    """Options that decide which hits there are and how they are written: for the reference, and as words."""
+    top = int(scoring.match * len(rng.choice(queries)) * rng.random())
+    min_score = rng.choice([None, 1, max(1, top), max(1, top)])
+    shares = ["0", "0.1", "0.25", "0.5", "0.9", "1", f"{rng.random():.6f}", f"{rng.random():.4f}9"]
+    ratio = rng.choice([None, None, None, *shares])
+    group = "@RG\tID:run1\tSM:a sample" if rng.random() < 0.1 else None
+    eqx = rng.random() < 0.3
+    words = [] if min_score is None else ["--min-score", str(min_score)]
+    words += ["--secondary-ratio", ratio] if ratio else []
+    words += ["--eqx"] * eqx + (["-R", group] if group else [])
+    default = 60 if has_matrix else 20 * scoring.match
+    rules = {"min_score": min_score or default, "ppm": round(float(ratio or "0.8") * 1_000_000)}
+    return {**rules, "eqx": eqx, "group": group}, words
+
+
+def make(seed, small=False):
+    """The case of a seed: `swalign QUERY REFERENCE` or `swalign pairs`."""
+    rng = random.Random(seed)
+    protein, paired, size = rng.random() < 0.2, rng.random() < 0.15, rng.random() * (0.7 if small else 1)
+    alphabet = list(AMINO if protein else "ACGT")
+    scoring, words, files = make_scoring(rng, protein)
+    strands = "+" if protein or rng.random() < (0.25 if size < 0.7 else 0.5) else "+-"
+    max_hits = rng.choice([1, 1, 1, 2, 3, 5, 20, 1_000_000])
+    # Cells of the matrices, and letters of the targets. Each further hit costs the reference about another matrix.
+    cells, most = 30_000, rng.choice([*SEAMS, *[150, 300, 500] * 5])
+    if size >= 0.7:
+        cells, most = (1_500_000 if size > 0.97 else 300_000) // min(5, max_hits), rng.randint(2048, 3000)
+    targets = make_targets(rng, alphabet, protein, most)
+    pool, row = [text.upper() for text in targets], sum(map(len, targets)) * len(strands)
+    queries = []
+    while len(queries) < (len(targets) if paired else MOST_QUERIES):
+        queries.append(make_query(rng, alphabet, protein, pool, max(1, cells // row)))
+        if sum(map(len, queries)) * row >= cells and not paired:
+            break
+    if rng.random() < 0.1:
+        queries[-1] = queries[0]
+    rules, further = make_rules(rng, scoring, "--matrix" in words, queries)
+    words = [*words, "--alphabet", "protein" if protein else "dna", *further]
+    words += ["--max-hits", str(max_hits)] * (max_hits > 1)
+    words += ["--forward-only"] * (strands == "+" and not paired and not protein)
+    words += ["--both-strands"] * (strands == "+-" and paired)
+    queries, kind, query = make_records(rng, query_names(rng, len(queries)), queries)
+    targets = [(f"t{at}", text) for at, text in enumerate(targets)]
+    (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))
+    files |= {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
+    words = [*["pairs"] * paired, *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
+    rules |= {"strands": strands, "max_hits": max_hits}
+    return Case(words, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": paired})

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""A swalign with a fault, for the fuzzer's self-test: runs the true one and changes what it writes.
+
+The environment names the true program (FAULTY_SWALIGN) and the fault (FAULTY_KIND), one of those in `FAULTS`.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+
+def column(at, change):
+    """Changes a column of the first record with an alignment for which there is another value."""
+
+    def fault(lines):
+        for number, line in enumerate(lines):
+            fields = line.split("\t")
+            if line[0] == "@" or len(fields) < 11 or fields[1] == "4":
+                continue
+            fields[at] = change(fields[at])
+            if "\t".join(fields) != line:
+                return [*lines[:number], "\t".join(fields), *lines[number + 1 :]]
+        return lines
+
+    return fault
+
+
+def tag(name, change):
+    """Changes a tag of the first record that has it."""
+
+    def fault(lines):
+        text, found = "\n".join(lines), re.search(rf"\t{name}:[iZ]:([^\t\n]+)", "\n".join(lines))
+        return (text[: found.start(1)] + change(found[1]) + text[found.end(1) :]).split("\n") if found else lines
+
+    return fault
+
+
+def records(change):
+    def fault(lines):
+        header = [line for line in lines if line[0] == "@" and line[3:4] == "\t"]
+        return header + change(lines[len(header) :])
+
+    return fault
+
+
+def another_target(lines):
+    """A tie between equal targets that the wrong one has: the name of the last target of the same length."""
+    lengths = {fields[1][3:]: fields[2] for fields in (line.split("\t") for line in lines) if fields[0] == "@SQ"}
+    last = lambda old: [name for name, len in lengths.items() if len == lengths[old]][-1]
+    return column(2, last)(lines)
+
+
+def gap_moved(cigar):
+    """The first gap a letter to the right, where a path with the same letters may have the same score."""
+    place = lambda found: f"{int(found[1]) + 1}M{found[2]}{int(found[3]) - 1}M"
+    return re.sub(r"(\d+)M(\d+[ID])([2-9]|\d\d+)M", place, cigar, count=1)
+
+
+add = lambda n: lambda text: str(int(text) + n)
+FAULTS = {
+    "tie": another_target,
+    "flag": column(1, lambda flag: str(int(flag) ^ 16)),
+    "position": column(3, add(1)),
+    "quality": column(4, lambda quality: str(int(quality) + 1) if 0 < int(quality) < 60 else quality),
+    "cigar": column(5, gap_moved),
+    "clip": column(5, lambda cigar: re.sub(r"^(\d+)S", r"\1H", cigar)),
+    "sequence": column(9, lambda letters: letters[:-1] + ("A" if letters[-1] != "A" else "C")),
+    "qualities": column(10, lambda values: values[::-1]),
+    "NM": tag("NM", add(1)),
+    "MD": tag("MD", lambda md: "0" + md),
+    "AS": tag("AS", add(-1)),
+    "XS": tag("XS", add(-1)),
+    "dropped": records(lambda lines: lines[:-1]),
+    "doubled": records(lambda lines: lines + lines[-1:]),
+    "order": records(lambda lines: lines[::-1]),
+    "header": lambda lines: [line for line in lines if not line.startswith("@CO")],
+    "reference length": lambda lines: [re.sub(r"(^@SQ.*LN:)", r"\g<1>1", line) for line in lines],
+}
+# Faults with these words only: the plain run is right.
+ONLY = {
+    "threads": ["-t", "4"],
+    "device": ["--device", "plain"],
+    "filter": ["--filter", "none"],
+    "batch": ["--batch", "1"],
+    "PAF": ["--format", "paf"],
+    "search": ["search"],
+    "grep": ["grep"],
+}
+# Faults of other kinds; "none" is none.
+WHOLE = ["BAM", "crash", "refusal", "merge"]
+
+
+def has(words, part):
+    return any(words[at : at + len(part)] == part for at in range(len(words)))
+
+
+def changed(kind, words, output):
+    if kind == "BAM":
+        # A flag of the packed text: the checksum of its block is wrong then.
+        return output[:20] + bytes([output[20] ^ 1]) + output[21:] if has(words, ["bam"]) else output
+    if kind in ONLY:
+        lines = output.splitlines(keepends=True)
+        return b"".join(lines[:-1]) if has(words, ONLY[kind]) else output
+    if words[0] in ("search", "grep") or "--format" not in words or "sam" not in words or kind not in FAULTS:
+        return output
+    lines = output.decode().splitlines()
+    return "".join(f"{line}\n" for line in FAULTS[kind](lines)).encode() if lines else output
+
+
+def main(words):
+    kind = os.environ["FAULTY_KIND"]
+    done = subprocess.run([os.environ["FAULTY_SWALIGN"], *words], capture_output=True)
+    if kind == "crash" and has(words, ["--eqx"]):
+        os.abort()
+    if kind == "refusal" and has(words, ["pairs"]):
+        sys.stderr.write("error: no pairs\n")
+        return 1
+    if kind == "merge" and words[0] == "merge" and done.returncode == 0:
+        with open(words[2], "r+b") as file:
+            file.truncate(os.path.getsize(words[2]) - 1)
+    output = done.stdout if "--help" in words else changed(kind, words, done.stdout)
+    sys.stdout.buffer.write(output)
+    sys.stderr.buffer.write(done.stderr)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,92 @@
+"""Makes cases of `swalign search` and `swalign grep`, with the lines that they must write."""
+
+import random
+
+from . import sellers
+from .cases import SEAMS, Case, decorated, fasta, letters, mutated, packed, piece
+from .reference import reverse_complement
+
+CELLS = 30_000
+CLASSES = [(".", "."), ("[a-f]", "[a-f]"), ("[^xyz]", "[^xyz]"), (r"\d", "[0-9]"), (r"\.", r"\."), ("-", "-")]
+
+
+def make_search(seed):
+    """The case of a seed for `swalign search`."""
+    rng = random.Random(seed)
+    alphabet = list("ACGT")
+    lengths = [n for n in SEAMS if n < 140]
+    limited = rng.random() < 0.25
+    lengths, size = ([n for n in lengths if n < 20], 33) if limited else (lengths, rng.choice([*SEAMS, 600, 3000]))
+    texts = [letters(rng, alphabet, rng.randint(1, size)) for _ in range(rng.randint(1, 5))]
+    texts = [decorated(rng, text, False) for text in texts]
+    pool, patterns, cells = [text.upper() for text in texts], [], 0
+    while not patterns or (cells < CELLS and len(patterns) < 12):
+        near = mutated(rng, alphabet, piece(rng, pool, rng.choice(lengths)), rng.choice([0, 0.05, 0.2])) or "A"
+        patterns.append(decorated(rng, reverse_complement(near) if rng.random() < 0.4 else near, False))
+        cells += 2 * len(patterns[-1]) * sum(map(len, texts))
+    k = rng.choice([0, 0, 1, 1, 2, 3, 5, 12, rng.randint(0, len(patterns[0]))])
+    rules = {"indels": rng.random() < 0.75, "strands": rng.choice(["+-", "+-", "+"])}
+    rules |= {name: rng.random() < 0.25 for name in ("all", "best", "first")}
+    words = ["search", "-k", str(k)] + ["--no-indels"] * (not rules["indels"])
+    words += ["--revcomp", "no"] * (rules["strands"] == "+")
+    words += [f"--{name}" for name in ("all", "best", "first") if rules[name]]
+    if limited:
+        k = min(k, 4)
+        words[2] = str(k)
+        limits = {kind: rng.randint(0, k) for kind in "IDX" if rng.random() < 0.6} if rules["indels"] else {}
+        names = {"I": "--max-ins", "D": "--max-del", "X": "--max-sub"}
+        words += [word for kind, n in limits.items() for word in (names[kind], str(n))]
+        rules["limits"] = {**dict.fromkeys("IDX", k), **limits} if limits else None
+    texts = [(f"t{at}", text) for at, text in enumerate(texts)]
+    text, zip = packed(rng, fasta(rng, texts))
+    files = {f"t.fa{zip}": text}
+    if len(patterns) == 1 and rng.random() < 0.7:
+        words += [patterns[0], *files]
+        patterns = [("pattern", patterns[0])]
+    else:
+        patterns = [(f"p{at}", pattern) for at, pattern in enumerate(patterns)]
+        files["p.fa"] = fasta(rng, patterns)
+        words += ["-f", "p.fa", f"t.fa{zip}"]
+    return Case(words, patterns, texts, files, {"rules": {**rules, "k": k}})
+
+
+def expected_search(case):
+    return sellers.search(case.queries, case.targets, **case.reference["rules"])
+
+
+def other_formats(case, lines):
+    """What other options must write, from the lines of --format tab."""
+    rows = [line.split("\t") for line in lines[1:]]
+    found = [row[0] for row in rows]
+    texts = [name for name, _ in case.targets]
+    yield ["--format", "bed"], ["\t".join([*row[:4], row[5], row[4]]) for row in rows]
+    yield ["--format", "count"], ["text\thits", *(f"{name}\t{found.count(name)}" for name in texts)]
+    if not {"--all", "--best", "--first"} & set(case.words):
+        yield ["-v"], ["text", *(name for name in texts if name not in found)]
+
+
+def make_grep(seed):
+    """The case of a seed for `swalign grep`: a pattern is its places as (as swalign has them, as Python has them)."""
+    rng = random.Random(seed)
+    letters = rng.choice(["ab", "abcdefghij", "aAbBxyz.-_0123 ", "ACGT"])
+    lengths = [rng.choice([0, 1, 5, 20, 63, 64, 65, 130]) for _ in range(rng.randint(1, 30))]
+    lines = ["".join(rng.choices(letters, k=length)) for length in lengths]
+    patterns = []
+    for _ in range(rng.choice([1, 1, 1, 2, 5])):
+        plain = mutated(rng, letters, piece(rng, lines, rng.choice([1, 2, 5, 16, 31, 33, 65])), 0.1) or "a"
+        places = [(x, x) if x.isalnum() or x == "_" else ("[" + x + "]",) * 2 for x in plain]
+        patterns.append([rng.choice(CLASSES) if rng.random() < 0.1 else place for place in places])
+    k, indels = rng.choice([0, 1, 1, 2, 3, 6]), rng.random() < 0.75
+    ignore_case, invert = rng.random() < 0.3, rng.random() < 0.3
+    words = ["grep", "-k", str(k)] + ["--no-indels"] * (not indels) + ["-i"] * ignore_case + ["-v"] * invert
+    for pattern in patterns:
+        words += ["-e", "".join(place for place, _ in pattern)]
+    text = "".join(f"{line}\n" for line in lines)
+    text = text[:-1] if lines[-1] and rng.random() < 0.2 else text
+    patterns = [[place for _, place in pattern] for pattern in patterns]
+    rules = {"k": k, "indels": indels, "ignore_case": ignore_case, "invert": invert}
+    return Case([*words, "lines.txt"], patterns, lines, {"lines.txt": text.encode()}, {"rules": rules})
+
+
+def expected_grep(case):
+    return sellers.grep(case.queries, case.targets, **case.reference["rules"])

@@ -1,0 +1,126 @@
+"""What `swalign search` and `swalign grep` must write, from docs/algorithm.md, sections 13 and 14."""
+
+import math
+import re
+from functools import lru_cache
+
+from .reference import COMPLEMENT, runs
+
+IUPAC = {"A": "A", "C": "C", "G": "G", "T": "T", "U": "T", "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT",
+         "M": "AC", "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG"}  # fmt: skip
+
+
+def matches(code, letter):
+    return code == "N" or letter in IUPAC[code]
+
+
+def columns(pattern, text, matches):
+    """D as a list of columns, that before the text first (Sellers 1980)."""
+    D = [list(range(len(pattern) + 1))]
+    rows = {letter: [not matches(code, letter) for code in pattern] for letter in set(text)}
+    for letter in text:
+        column, above = [0], 0
+        for differs, diagonal, left in zip(rows[letter], D[-1], D[-1][1:]):
+            above = min(diagonal + differs, left + 1, above + 1)
+            column.append(above)
+        D.append(column)
+    return D
+
+
+def walk(D, pattern, text, j):
+    """The path of the end behind `j` letters, backwards: =, X, D and I."""
+    i, path = len(pattern), []
+    while i > 0:
+        differs = j == 0 or not matches(pattern[i - 1], text[j - 1])
+        if j > 0 and D[j][i] == D[j - 1][i - 1] + differs:
+            path.append("X" if differs else "=")
+            i, j = i - 1, j - 1
+        elif j > 0 and D[j][i] == D[j - 1][i] + 1:
+            path.append("D")
+            j -= 1
+        else:
+            path.append("I")
+            i -= 1
+    return path[::-1], j
+
+
+def ends(pattern, text, k, indels):
+    """Ends with their edits, and a function from an end to its path and start."""
+    if indels:
+        D = columns(pattern, text, matches)
+        return {j: D[j][-1] for j in range(1, len(D)) if D[j][-1] <= k}, lambda j: walk(D, pattern, text, j)
+    m = len(pattern)
+    steps = lambda j: ["=" if matches(p, t) else "X" for p, t in zip(pattern, text[j - m : j])]
+    edits = {j: steps(j).count("X") for j in range(m, len(text) + 1)}
+    return {j: n for j, n in edits.items() if n <= k}, lambda j: (steps(j), j - m)
+
+
+def limited_ends(pattern, text, k, limits):
+    """The same with at most so many insertions, deletions and replaced letters, tried one by one."""
+
+    @lru_cache(None)
+    def fewest(i, j, left, lettered):
+        """The fewest edits on the way from a cell back to row 0, and the first step of the first such way."""
+        if i == 0:
+            return (0, "") if lettered else (math.inf, "")
+        ways = []
+        differs = j == 0 or not matches(pattern[i - 1], text[j - 1])
+        for kind, allowed in (("X" if differs else "=", j > 0), ("D", j > 0), ("I", True)):
+            after = {**dict(left), kind: dict(left).get(kind, 1) - (kind != "=")}
+            if allowed and after[kind] >= 0:
+                to = i - (kind != "D"), j - (kind != "I"), tuple(after.items()), lettered or kind != "I"
+                ways.append((fewest(*to)[0] + (kind != "="), kind, to))
+        return min(ways, key=lambda way: way[0], default=(math.inf, ""))
+
+    def path(j):
+        state, steps = (len(pattern), j, tuple(limits.items()), False), ""
+        while state[0] > 0:
+            _, kind, state = fewest(*state)
+            steps = kind + steps
+        return steps, state[1]
+
+    edits = {j: fewest(len(pattern), j, tuple(limits.items()), False)[0] for j in range(1, len(text) + 1)}
+    return {j: n for j, n in edits.items() if n <= k}, path
+
+
+def search(patterns, texts, k, limits=None, indels=True, strands="+-", all=False, best=False, first=False):
+    """The lines of --format tab. `patterns` and `texts` are (name, letters); `limits` has the most I, D and X."""
+    lines = ["text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch"]
+    for name, letters in texts:
+        read, hits = letters.upper().replace("U", "T"), []
+        for number, (_, pattern) in enumerate(patterns):
+            for strand in strands:
+                turned = pattern.upper() if strand == "+" else pattern.upper().translate(COMPLEMENT)[::-1]
+                at, path = limited_ends(turned, read, k, limits) if limits else ends(turned, read, k, indels)
+                chosen, cluster = [], []
+                for j in sorted(at):
+                    if cluster and cluster[-1] != j - 1:
+                        chosen, cluster = chosen + [min(cluster, key=lambda j: (at[j], j))], []
+                    cluster.append(j)
+                if cluster:
+                    chosen.append(min(cluster, key=lambda j: (at[j], j)))
+                for j in sorted(at) if all else chosen:
+                    steps, start = path(j)
+                    hits.append((start, j, number, strand, at[j], runs(steps)))
+        if best and hits:
+            fewest = min(hit[4] for hit in hits)
+            hits = [hit for hit in hits if hit[4] == fewest]
+        for start, end, number, strand, edits, cigar in sorted(hits)[: 1 if first else None]:
+            found = patterns[number][0], strand, edits, cigar, letters.upper()[start:end]
+            lines.append("\t".join(map(str, (name, start, end, *found))))
+    return lines
+
+
+def grep(patterns, lines, k, indels=True, ignore_case=False, invert=False):
+    """The lines with a stretch that is at most `k` edits from one of the patterns, lists of classes as Python's
+    regular expressions have them."""
+
+    def found(pattern, line):
+        classes = [re.compile(place, re.IGNORECASE * ignore_case | re.DOTALL) for place in pattern]
+        same = lambda place, letter: place.fullmatch(letter) is not None
+        if indels:
+            return any(column[-1] <= k for column in columns(classes, line, same))
+        windows = (line[at : at + len(classes)] for at in range(len(line) - len(classes) + 1))
+        return any(sum(not same(p, t) for p, t in zip(classes, window)) <= k for window in windows)
+
+    return [line for line in lines if any(found(pattern, line) for pattern in patterns) != invert]
