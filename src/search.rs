@@ -88,39 +88,6 @@ pub trait Scan: Sync {
     /// ([`pattern::class_of`]) and not empty.
     fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError>;
 
-    /// The same, in bounded memory: of patterns that end at more than one of `dense` letters, in some stretch that is
-    /// scanned in one go, no ends are given, and their places are, in ascending order.
-    fn scan_sparse(
-        &self,
-        text: &Codes,
-        patterns: &[Vec<u8>],
-        rule: &Rule,
-        dense: usize,
-    ) -> Result<(Vec<End>, Vec<u32>), EngineError> {
-        let mut ends = self.scan(text, patterns, rule)?;
-        let mut count = vec![0; patterns.len()];
-        ends.iter().for_each(|end| count[end.pattern as usize] += 1);
-        let is_dense = |pattern: u32| count[pattern as usize] > text.len() / dense;
-        ends.retain(|end| !is_dense(end.pattern));
-        Ok((ends, (0..patterns.len() as u32).filter(|&pattern| is_dense(pattern)).collect()))
-    }
-
-    /// Whether a device scans, which takes long texts at a time.
-    fn is_device(&self) -> bool {
-        false
-    }
-
-    /// The same by the device alone; `None` where it does not take these patterns, or there are more ends than so many.
-    fn scan_at_most(
-        &self,
-        _text: &Codes,
-        _patterns: &[Vec<u8>],
-        _rule: &Rule,
-        _ends: usize,
-    ) -> Result<Option<Vec<End>>, EngineError> {
-        Ok(None)
-    }
-
     /// What the user should hear of since the last call.
     fn take_notice(&self) -> Option<String> {
         None

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::backtrace;
 use swalign::batch::{Batch, Pair, Sequences};
-use swalign::candidates::rungs::Seeds;
+use swalign::candidates::rungs::{Costs, Seeds};
+use swalign::candidates::scan::{Ends, PieceEnd, Scan};
 use swalign::candidates::{Layout, Opened, Wanted};
 use swalign::candidates::filter::Filter;
 use swalign::candidates::pieces::Pieces;
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
+use swalign::error::EngineError;
 use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::scoring::Scoring;
 
@@ -106,6 +108,8 @@ impl Case {
 #[test]
 fn hits_are_those_without_a_filter() {
     let (mut cells, mut fewer, mut whole, mut hits, mut queries) = (0, 0, 0, 0, 0);
+    // Queries for which there is no rung at all: those are searched in full whatever the filter does.
+    let mut without_rung = 0;
     for seed in 0..24 {
         let case = Case::new(seed);
         let Batch { targets, scoring, .. } = &case.batch;
@@ -123,8 +127,12 @@ fn hits_are_those_without_a_filter() {
             fewer += some.cells;
             whole += some.whole;
             queries += found.len() as u64;
+            let len = |record| case.batch.query(case.layout.query(record, Strand::Forward)).len();
+            let has_none = |&record: &u32| filter.first(Seeds::Index, len(record)).is_none();
+            without_rung += (0..found.len() as u32).filter(has_none).count() as u64;
         }
     }
+    let whole = whole - without_rung;
     // The filter did something, and could not always help.
     let seen = format!("{fewer} of {cells} cells, {whole} of {queries} queries in full, {hits} hits");
     assert!(fewer * 20 < cells * 19 && whole > 100 && whole * 3 < queries * 2 && hits > 3000, "{seen}");
@@ -293,4 +301,118 @@ fn alignments_that_score_enough_hold_a_piece() {
         }
     }
     assert!(tight > 20 && with_pieces > 20, "{tight} {with_pieces}");
+}
+
+/// However little the letters tell, the filter costs no more than its share of a full search: what it scores is counted,
+/// and what it would have to look at decides before it is looked at.
+#[test]
+fn what_tells_little_is_searched_in_full_at_once() {
+    let mut random = Random::new(11);
+    let repeat = |random: &mut Random, unit: usize, len: usize| -> Vec<u8> {
+        random.codes(unit, 4).into_iter().cycle().take(len).collect()
+    };
+    let mut inputs = vec![
+        (vec![vec![1; 3000]], vec![vec![1; 3000]]),
+        (vec![vec![0; 150]; 30], vec![vec![0; 20_000]]),
+        (vec![vec![OTHER; 150]; 30], vec![vec![OTHER; 20_000]]),
+    ];
+    for unit in [2, 3, 10, 171] {
+        let target = repeat(&mut random, unit, 6000);
+        let query = random.mutated_codes(&target[..3000], 4, 12);
+        inputs.push((vec![query], vec![random.mutated_codes(&target, 4, 12)]));
+    }
+    let gene = random.codes(1500, 4);
+    let copies = (0..40).map(|_| random.mutated_codes(&gene, 4, 50)).collect();
+    inputs.push(((0..30).map(|at| gene[at * 40..at * 40 + 150].to_vec()).collect(), copies));
+    let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2 };
+    for (number, (queries, targets)) in inputs.into_iter().enumerate() {
+        let mut oriented = Sequences::default();
+        for query in &queries {
+            oriented.push(query.iter().copied());
+            oriented.push(reversed(query));
+        }
+        let batch = Batch {
+            queries: Arc::new(oriented),
+            targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
+            scoring: Arc::new(scoring(SCHEMES[0])),
+        };
+        let case = Case { batch, layout: Layout { strands: 2, paired: None } };
+        let Batch { targets, scoring, .. } = &case.batch;
+        let (expected, all) = case.find(rules, None);
+        let scan = || Box::new(ByDefinition(Arc::clone(targets)));
+        let filters = [
+            Filter::by_index(targets, scoring, 2).unwrap(),
+            Filter::by_scan(targets, scoring, 2, scan()).unwrap(),
+            Filter::auto(targets, scoring, 2, scan(), None).unwrap(),
+        ];
+        for (kind, filter) in filters.iter().enumerate() {
+            let (found, some) = case.find(rules, Some(filter));
+            assert_eq!(found, expected, "input {number}, filter {kind}");
+            // A search by windows goes on with further hits as one without does.
+            assert!(some.cells * 3 <= all.cells * 5, "input {number}, filter {kind}: {} of {}", some.cells, all.cells);
+        }
+    }
+}
+
+/// Finds the ends of pieces as their definition has it, but for those that end at more than one of 64 letters.
+struct ByDefinition(Arc<Sequences>);
+
+impl Scan for ByDefinition {
+    fn scan(&self, pieces: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
+        for (place, piece) in (0..).zip(pieces) {
+            let mut found = Vec::new();
+            for (target, codes) in (0..).zip(self.0.iter()) {
+                // Sellers' recurrence, column by column.
+                let mut column: Vec<usize> = (0..=piece.len()).collect();
+                for (end, &letter) in (1..).zip(codes) {
+                    let mut diagonal = column[0];
+                    for (row, &code) in (1..).zip(*piece) {
+                        let matches = code == letter || code >= 4;
+                        let here = (diagonal + usize::from(!matches)).min(column[row] + 1).min(column[row - 1] + 1);
+                        diagonal = std::mem::replace(&mut column[row], here);
+                    }
+                    if column[piece.len()] <= edits {
+                        found.push(PieceEnd { piece: place, target, end });
+                    }
+                }
+            }
+            match ends.wants(place) {
+                true if found.len() > self.0.codes().len() / 64 => ends.too_many(place),
+                true => ends.take(&found),
+                false => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Scans that find the pieces lose nothing either, and neither does a filter that begins with them and makes its index
+/// later.
+#[test]
+fn hits_are_those_without_a_filter_where_pieces_are_scanned_for() {
+    let (mut cells, mut fewer) = (0, 0);
+    for seed in 100..102 {
+        let case = Case::new(seed);
+        let Batch { targets, scoring, .. } = &case.batch;
+        let scan = || Box::new(ByDefinition(Arc::clone(targets)));
+        let strands = case.layout.strands;
+        let by_scan = Filter::by_scan(targets, scoring, strands, scan()).unwrap();
+        // An index that costs nothing is made at once, one that costs much never.
+        let costs = |indexed| Costs { indexed, ..Costs::default() };
+        let auto = |indexed| {
+            let filter = Filter::auto(targets, scoring, strands, scan(), None).unwrap();
+            filter.with_costs(costs(indexed))
+        };
+        let (at_once, never) = (auto(0.0), auto(1e30));
+        let rules = Rules { min_score: 20 * scoring.max_potential(), secondary_ppm: 700_000, max_hits: 2 };
+        let (expected, all) = case.find(rules, None);
+        for filter in [&by_scan, &at_once, &never] {
+            let (found, some) = case.find(rules, Some(filter));
+            assert_eq!(found, expected, "seed {seed}, {scoring}");
+            (cells, fewer) = (cells + all.cells, fewer + some.cells);
+        }
+        assert_eq!(at_once.seeds(&case.batch, &case.layout), Seeds::Index);
+        assert_eq!(never.seeds(&case.batch, &case.layout), Seeds::Scan);
+    }
+    assert!(fewer * 20 < cells * 19, "{fewer} of {cells}");
 }

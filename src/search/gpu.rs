@@ -14,18 +14,6 @@ pub trait Device: Sync {
     fn describe(&self) -> String;
     /// All ends of patterns that fit a device, in any order.
     fn scan(&self, text: &[u8], patterns: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError>;
-
-    /// The same, but no more than so many ends.
-    fn scan_at_most(
-        &self,
-        text: &[u8],
-        patterns: &[Wanted],
-        ends: usize,
-    ) -> Result<Vec<FoundEnd>, EngineError> {
-        let mut found = self.scan(text, patterns)?;
-        found.truncate(ends);
-        Ok(found)
-    }
 }
 
 impl Device for Scanner {
@@ -35,15 +23,6 @@ impl Device for Scanner {
 
     fn scan(&self, text: &[u8], patterns: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError> {
         Scanner::scan(self, text, patterns)
-    }
-
-    fn scan_at_most(
-        &self,
-        text: &[u8],
-        patterns: &[Wanted],
-        ends: usize,
-    ) -> Result<Vec<FoundEnd>, EngineError> {
-        Scanner::scan_at_most(self, text, patterns, ends)
     }
 }
 
@@ -126,45 +105,6 @@ impl<D: Device> Scan for OnGpu<D> {
         ends.extend(scan_some(&self.cores, text, patterns, &cores, rule)?);
         ends.par_sort_unstable();
         Ok(ends)
-    }
-
-    fn scan_sparse(
-        &self,
-        text: &Codes,
-        patterns: &[Vec<u8>],
-        rule: &Rule,
-        dense: usize,
-    ) -> Result<(Vec<End>, Vec<u32>), EngineError> {
-        self.cores.scan_sparse(text, patterns, rule, dense)
-    }
-
-    fn is_device(&self) -> bool {
-        true
-    }
-
-    fn scan_at_most(
-        &self,
-        text: &Codes,
-        patterns: &[Vec<u8>],
-        rule: &Rule,
-        ends: usize,
-    ) -> Result<Option<Vec<End>>, EngineError> {
-        let taken = patterns.iter().all(|pattern| takes(pattern, rule));
-        if self.is_lost() || !taken {
-            return Ok(None);
-        }
-        let wanted: Vec<Wanted> = patterns.iter().map(|pattern| wanted(pattern, rule)).collect();
-        match self.scanner.scan_at_most(text, &wanted, ends) {
-            Ok(found) if found.len() >= ends => Ok(None),
-            Ok(found) => {
-                let end = |FoundEnd { pattern, end, edits }| End { pattern, end, edits };
-                let mut ends: Vec<End> = found.into_par_iter().map(end).collect();
-                ends.par_sort_unstable();
-                Ok(Some(ends))
-            }
-            Err(error) if self.fall_back(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     fn take_notice(&self) -> Option<String> {

@@ -14,7 +14,7 @@ use crate::engine::cpu::simd::InstructionSet;
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
-use sweep::{Sweep, Swept};
+use sweep::Sweep;
 use tile::{Fill, Shape, Tile};
 
 /// Patterns that a thread sweeps over a tile in one go.
@@ -40,58 +40,30 @@ impl Sliced {
         Sliced { chunk: Some(chunk), ..Sliced::on(set) }
     }
 
-    /// The ends in the part of the text that begins at `first` and is a tile; patterns that have more than `most` of them
-    /// there are dense, and have some.
-    fn tile(
-        &self,
-        (shape, text, first): (&Shape, &Codes, usize),
-        patterns: &[Vec<u8>],
-        rule: &Rule,
-        most: usize,
-    ) -> Swept {
+    /// The ends in the part of the text that begins at `first` and is a tile.
+    fn tile(&self, shape: &Shape, text: &Codes, first: usize, patterns: &[Vec<u8>], rule: &Rule) -> Vec<End> {
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tile = spare().pop().unwrap_or_default();
         self.set.run(Fill { tile: &mut tile, shape, text, first, classes: classes(patterns) });
         let sweep = |(run, patterns): (usize, &[Vec<u8>])| {
             let first = (run * RUN) as u32;
-            self.set.run(Sweep { tile: &tile, shape, patterns, first, rule, most })
+            self.set.run(Sweep { tile: &tile, shape, patterns, first, rule })
         };
-        let swept = patterns.par_chunks(RUN).enumerate().map(sweep).reduce(Swept::default, Swept::and);
+        let ends = patterns.par_chunks(RUN).enumerate().flat_map_iter(sweep).collect();
         spare().push(tile);
-        swept
-    }
-
-    /// The ends of all patterns, in any order, with at most one of `dense` letters of a tile for each.
-    fn sweep(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule, dense: Option<usize>) -> Swept {
-        let before = patterns.iter().map(|pattern| rule.span_of(pattern.len()) - 1).max().unwrap_or(0);
-        let shape = Shape::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
-        let firsts: Vec<usize> = (0..text.len()).step_by(shape.letters()).collect();
-        let most = dense.map_or(usize::MAX, |dense| shape.letters().min(text.len()) / dense);
-        let tile = |&first: &usize| self.tile((&shape, text, first), patterns, rule, most);
-        firsts.par_iter().map(tile).reduce(Swept::default, Swept::and)
+        ends
     }
 }
 
 impl Scan for Sliced {
     fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
-        let mut ends = self.sweep(text, patterns, rule, None).ends;
+        let before = patterns.iter().map(|pattern| rule.span_of(pattern.len()) - 1).max().unwrap_or(0);
+        let shape = Shape::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
+        let firsts: Vec<usize> = (0..text.len()).step_by(shape.letters()).collect();
+        let tile = |&first: &usize| self.tile(&shape, text, first, patterns, rule);
+        let mut ends: Vec<End> = firsts.par_iter().flat_map(tile).collect();
         ends.par_sort_unstable();
         Ok(ends)
-    }
-
-    fn scan_sparse(
-        &self,
-        text: &Codes,
-        patterns: &[Vec<u8>],
-        rule: &Rule,
-        dense: usize,
-    ) -> Result<(Vec<End>, Vec<u32>), EngineError> {
-        let Swept { mut ends, mut dense } = self.sweep(text, patterns, rule, Some(dense));
-        dense.sort_unstable();
-        dense.dedup();
-        ends.retain(|end| dense.binary_search(&end.pattern).is_err());
-        ends.par_sort_unstable();
-        Ok((ends, dense))
     }
 }
 

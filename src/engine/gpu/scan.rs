@@ -138,16 +138,6 @@ impl Scanner {
 
     /// All ends of all patterns in the text, in any order. All patterns fit ([`Wanted::fits`]).
     pub fn scan(&self, text: &[u8], patterns: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError> {
-        self.scan_at_most(text, patterns, usize::MAX)
-    }
-
-    /// The same, but no more than so many ends.
-    pub fn scan_at_most(
-        &self,
-        text: &[u8],
-        patterns: &[Wanted],
-        ends: usize,
-    ) -> Result<Vec<FoundEnd>, EngineError> {
         let mut found = Vec::new();
         if text.is_empty() || patterns.is_empty() {
             return Ok(found);
@@ -160,10 +150,10 @@ impl Scanner {
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let mut most = self.tuning.text.min(usize::try_from(binding).unwrap_or(usize::MAX)).max(1);
         let mut first = 0;
-        while first < text.len() && found.len() < ends {
+        while first < text.len() {
             let own = first..text.len().min(first + most);
             let len = found.len();
-            match self.scan_part(&mut state, (text, own.clone()), &groups, (&mut found, ends)) {
+            match self.scan_part(&mut state, text, own.clone(), &groups, &mut found) {
                 Err(EngineError::OutOfMemory(_)) if own.len() > THREADS as usize * WORD => {
                     found.truncate(len);
                     most = own.len() / 2;
@@ -181,9 +171,10 @@ impl Scanner {
     fn scan_part(
         &self,
         state: &mut State,
-        (text, own): (&[u8], Range<usize>),
+        text: &[u8],
+        own: Range<usize>,
         groups: &[Group],
-        (found, most): (&mut Vec<FoundEnd>, usize),
+        found: &mut Vec<FoundEnd>,
     ) -> Result<(), EngineError> {
         let device = &self.card.device;
         let before = groups.iter().map(Group::before).max().unwrap_or(0);
@@ -210,7 +201,7 @@ impl Scanner {
                 |place, end, edits| {
                     let pattern = group.patterns[place as usize];
                     let end = own.start as u32 + end;
-                    if end >= group.least[place as usize] && found.len() < most {
+                    if end >= group.least[place as usize] {
                         found.push(FoundEnd { pattern, end, edits });
                     }
                 },

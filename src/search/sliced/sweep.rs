@@ -36,35 +36,14 @@ pub struct Sweep<'a> {
     /// Place of the first pattern among all.
     pub first: u32,
     pub rule: &'a Rule,
-    /// Ends of a pattern, at most; of one that has more they are not all found.
-    pub most: usize,
-}
-
-/// What was found in a tile.
-#[derive(Debug, Default)]
-pub struct Swept {
-    pub ends: Vec<End>,
-    /// Places of the patterns that have too many ends.
-    pub dense: Vec<u32>,
-}
-
-impl Swept {
-    pub fn and(mut self, mut other: Swept) -> Swept {
-        if self.ends.len() < other.ends.len() {
-            std::mem::swap(&mut self, &mut other);
-        }
-        self.ends.append(&mut other.ends);
-        self.dense.append(&mut other.dense);
-        self
-    }
 }
 
 impl Kernel for Sweep<'_> {
-    type Output = Swept;
+    type Output = Vec<End>;
 
     #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Swept {
-        let mut swept = Swept::default();
+    fn run<S: Simd>(self, simd: S) -> Vec<End> {
+        let mut ends = Vec::new();
         for (place, pattern) in (self.first..).zip(self.patterns) {
             let mut found = Found {
                 tile: self.tile,
@@ -72,18 +51,14 @@ impl Kernel for Sweep<'_> {
                 pattern: place,
                 least: 0,
                 edits: 0,
-                room: self.most,
-                ends: &mut swept.ends,
+                ends: &mut ends,
             };
             match self.rule.indels {
                 true => with_gaps(simd, &mut found, pattern, self.rule),
                 false => without_gaps(simd, &mut found, pattern, self.rule),
             }
-            if found.room == 0 {
-                swept.dense.push(place);
-            }
         }
-        swept
+        ends
     }
 }
 
@@ -96,8 +71,6 @@ struct Found<'a> {
     least: usize,
     /// What the number of an end is less than its edits.
     edits: i64,
-    /// How many more are taken; with none left there are too many.
-    room: usize,
     ends: &'a mut Vec<End>,
 }
 
@@ -115,10 +88,6 @@ impl Found<'_> {
                 let place = self.tile.first + self.shape.chunk_of(word, bit) * self.shape.chunk + column;
                 if (self.least..=self.tile.end).contains(&(place + 1)) {
                     let edits = (signed(number, at.len(), word, bit) + self.edits) as u32;
-                    if self.room == 0 {
-                        return;
-                    }
-                    self.room -= 1;
                     self.ends.push(End { pattern: self.pattern, end: place as u32 + 1, edits });
                 }
             }
@@ -190,9 +159,6 @@ fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
                     found.take(column + k, cast_slice(&[ends]), cast_slice(&before));
                 }
             }
-            if found.room == 0 {
-                return;
-            }
         }
     }
 }
@@ -247,9 +213,6 @@ fn without_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule
         let ends = number[width - 1];
         if simd.any(ends) {
             found.take(column, cast_slice(&[ends]), cast_slice(&number));
-            if found.room == 0 {
-                return;
-            }
         }
     }
 }
