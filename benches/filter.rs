@@ -104,7 +104,11 @@ fn inputs(is_small: bool) -> Vec<Input> {
     let many = random.reads(&large, sized(20_000, 200), 150, 10);
     all.push(("many reads, 50 Mb".into(), many, vec![large]));
     let virus = random.letters(5_000);
-    all.push(("many reads, 5 kb".into(), random.reads(&virus, sized(50_000, 500), 150, 10), vec![virus.clone()]));
+    all.push((
+        "many reads, 5 kb".into(),
+        random.reads(&virus, sized(50_000, 500), 150, 10),
+        vec![virus.clone()],
+    ));
     let foreign: Vec<Vec<u8>> = (0..sized(10_000, 100)).map(|_| random.letters(150)).collect();
     all.push(("many foreign reads, 5 kb".into(), foreign, vec![virus]));
     all

@@ -254,7 +254,7 @@ fn filter(
     if options.mode == Mode::Pairs {
         return None;
     }
-    let scan = || Box::new(Finder::new(targets, device.scan()));
+    let scan = || Box::new(Finder::new(targets, device.scan(), matches!(device, Device::Gpu(..))));
     let parts = options.part.map_or(1, |part| u64::from(part.of));
     let queries = estimate::letters(&options.query).map(|letters| letters / parts);
     let filter = match options.filter {
@@ -319,7 +319,9 @@ impl<'a> Run<'a> {
         let strands = strands(options, alphabet);
         let filter = filter(options, (&targets, &scoring, strands), device);
         if filter.is_none() && matches!(options.filter, FilterChoice::Index | FilterChoice::Scan) {
-            reporter.note("no filter of that name for these references and scores: every query is searched in full");
+            reporter.note(
+                "no filter of that name for these references and scores: every query is searched in full",
+            );
         }
         Ok(Run {
             options,

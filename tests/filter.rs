@@ -8,11 +8,11 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::backtrace;
 use swalign::batch::{Batch, Pair, Sequences};
+use swalign::candidates::filter::Filter;
+use swalign::candidates::pieces::Pieces;
 use swalign::candidates::rungs::{Costs, Seeds};
 use swalign::candidates::scan::{Ends, PieceEnd, Scan};
 use swalign::candidates::{Layout, Opened, Wanted};
-use swalign::candidates::filter::Filter;
-use swalign::candidates::pieces::Pieces;
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::error::EngineError;
@@ -349,12 +349,17 @@ fn what_tells_little_is_searched_in_full_at_once() {
             let (found, some) = case.find(rules, Some(filter));
             assert_eq!(found, expected, "input {number}, filter {kind}");
             // A search by windows goes on with further hits as one without does.
-            assert!(some.cells * 3 <= all.cells * 5, "input {number}, filter {kind}: {} of {}", some.cells, all.cells);
+            assert!(
+                some.cells * 3 <= all.cells * 5,
+                "input {number}, filter {kind}: {} of {}",
+                some.cells,
+                all.cells
+            );
         }
     }
 }
 
-/// Finds the ends of pieces as their definition has it, but for those that end at more than one of 64 letters.
+/// Finds the ends of pieces as their definition has it; those that end at more than one of 64 letters are too many.
 struct ByDefinition(Arc<Sequences>);
 
 impl Scan for ByDefinition {
@@ -368,7 +373,8 @@ impl Scan for ByDefinition {
                     let mut diagonal = column[0];
                     for (row, &code) in (1..).zip(*piece) {
                         let matches = code == letter || code >= 4;
-                        let here = (diagonal + usize::from(!matches)).min(column[row] + 1).min(column[row - 1] + 1);
+                        let here =
+                            (diagonal + usize::from(!matches)).min(column[row] + 1).min(column[row - 1] + 1);
                         diagonal = std::mem::replace(&mut column[row], here);
                     }
                     if column[piece.len()] <= edits {

@@ -82,7 +82,8 @@ impl Filter {
 
     /// The same where steps have other costs.
     pub fn with_costs(mut self, costs: Costs) -> Filter {
-        let ladders = [self.index.as_mut().map(|index| &mut index.1), self.scan.as_mut().map(|scan| &mut scan.1)];
+        let ladders =
+            [self.index.as_mut().map(|index| &mut index.1), self.scan.as_mut().map(|scan| &mut scan.1)];
         for ladder in ladders.into_iter().flatten() {
             *ladder = Ladder::new(ladder.seeds, Field { costs, ..ladder.field.clone() });
         }
@@ -233,11 +234,8 @@ fn field(targets: &Sequences, scoring: &Arc<Scoring>, strands: u32) -> Field {
 fn index_of(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<(Words, Ladder)> {
     (targets.codes().len() <= MOST_TARGETS).then(|| {
         let words = Words::new(targets);
-        let field = Field {
-            word: words.letters(),
-            least_piece: words.least(),
-            ..field(targets, scoring, strands)
-        };
+        let field =
+            Field { word: words.letters(), least_piece: words.least(), ..field(targets, scoring, strands) };
         (words, Ladder::new(Seeds::Index, field))
     })
 }

@@ -190,11 +190,7 @@ fn gather(
 }
 
 /// The regions of a record.
-fn finish(
-    mut held: Held,
-    wanted: &Wanted,
-    (ladder, batch, layout): (&Ladder, &Batch, &Layout),
-) -> Opened {
+fn finish(mut held: Held, wanted: &Wanted, (ladder, batch, layout): (&Ladder, &Batch, &Layout)) -> Opened {
     let &Wanted { record, rung, least, spent } = wanted;
     let codes = |strand: Strand| batch.query(layout.query(record, strand));
     held.join(codes(Strand::Forward).len());

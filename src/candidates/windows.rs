@@ -82,7 +82,8 @@ mod tests {
         ];
         assert_eq!(join(&mut windows), 5 + 2 + 10 + 4);
         let pieces = |window, pieces| Window { pieces, ..window };
-        let expected = [pieces(window(0, 5, 10), 2), window(0, 10, 12), pieces(window(0, 20, 30), 2), window(1, 5, 9)];
+        let expected =
+            [pieces(window(0, 5, 10), 2), window(0, 10, 12), pieces(window(0, 20, 30), 2), window(1, 5, 9)];
         assert_eq!(windows, expected);
         assert_eq!(join(&mut windows), 21, "again");
         assert_eq!(windows, expected);

@@ -128,7 +128,8 @@ mod tests {
     /// Every thread of the pool asks at the same time, and again from inside the loop of another.
     #[test]
     fn an_index_that_all_threads_of_a_pool_ask_for_is_made() {
-        let codes: Vec<u8> = (0..200_000u32).map(|place| (place.wrapping_mul(2_654_435_761) >> 30) as u8).collect();
+        let codes: Vec<u8> =
+            (0..200_000u32).map(|place| (place.wrapping_mul(2_654_435_761) >> 30) as u8).collect();
         let targets: Arc<Sequences> = Arc::new([&codes[..]].into_iter().collect());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         for _ in 0..20 {

@@ -251,12 +251,7 @@ fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own
 }
 
 /// The edges between the parts of a block, those of one anti-diagonal swept side by side.
-fn sweep_parts(
-    set: InstructionSet,
-    batch: &Batch,
-    (block, edges): (&Block, &Edges),
-    side: u32,
-) -> Lattice {
+fn sweep_parts(set: InstructionSet, batch: &Batch, (block, edges): (&Block, &Edges), side: u32) -> Lattice {
     let mut lattice = Lattice::new(block, edges, side);
     for wave in 0..lattice.waves() {
         let mut parts = lattice.wave(wave);
@@ -270,12 +265,7 @@ fn sweep_parts(
 }
 
 /// The edges that a block leaves, and the first best cell of its columns from `own` on.
-fn sweep(
-    set: InstructionSet,
-    batch: &Batch,
-    (block, edges): (&Block, &Edges),
-    own: usize,
-) -> (Edges, Hit) {
+fn sweep(set: InstructionSet, batch: &Batch, (block, edges): (&Block, &Edges), own: usize) -> (Edges, Hit) {
     let (query, target) = block.codes(batch);
     let rectangle = Rectangle { query, target, scoring: &batch.scoring };
     set.run(Sweep { rectangle, edges, own })

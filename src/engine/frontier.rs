@@ -39,7 +39,8 @@ impl Frontier {
 
     /// The parts of an anti-diagonal: they need what the waves before leave, and nothing of each other.
     pub fn wave(&self, wave: u32) -> Vec<Block> {
-        let (down, across) = (self.corners.len() as u32, self.block.cols.len().div_ceil(self.side as usize) as u32);
+        let (down, across) =
+            (self.corners.len() as u32, self.block.cols.len().div_ceil(self.side as usize) as u32);
         let rows = (wave + 1).saturating_sub(across)..down.min(wave + 1);
         rows.map(|row| self.part(row, wave - row)).collect()
     }
@@ -89,7 +90,10 @@ impl Frontier {
 
 /// The better of two hits, of which the second is counted from a part's first cell.
 pub fn better(best: Hit, hit: Hit, part: &Block) -> Hit {
-    let hit =
-        Hit { query_end: hit.query_end + part.rows.start, target_end: hit.target_end + part.cols.start, ..hit };
+    let hit = Hit {
+        query_end: hit.query_end + part.rows.start,
+        target_end: hit.target_end + part.cols.start,
+        ..hit
+    };
     if hit.score > 0 && hit.order(&best).is_lt() { hit } else { best }
 }

@@ -4,27 +4,28 @@ use crate::batch::Sequences;
 use crate::candidates::scan::{Ends, PieceEnd, Scan};
 use crate::error::EngineError;
 use crate::search::pattern::{ANY, Class};
+use crate::search::room::Room;
 use crate::search::stream::{Seams, Stream};
 use crate::search::{self, End, Rule};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Letters and pieces that a device scans in one go, and ends of them that are taken: where there are more, the cores do
-/// the same in smaller steps.
+/// Letters that are scanned in one go, at least and at most, and pieces, at most.
+const LEAST_LETTERS: usize = 1 << 18;
 const LETTERS: usize = 1 << 25;
 const PIECES: usize = 1 << 12;
-const ENDS: usize = 1 << 22;
-/// Pieces that cores scan in one go at most, letters at least, and letters times pieces at most.
-const FEW_PIECES: usize = 1 << 9;
-const FEW_LETTERS: usize = 1 << 18;
-const CELLS: usize = 1 << 27;
-/// One of so many letters may be an end of a piece; one with more ends stands nearly everywhere.
-const DENSE: usize = 64;
+/// Letters times pieces that cores and devices scan in one go, at most: cores stop sooner where there are too many ends.
+const CORE_CELLS: usize = 1 << 27;
+const DEVICE_CELLS: usize = LETTERS * PIECES;
+/// Ends that are taken of what is scanned in one go.
+const ENDS: usize = 1 << 21;
 
 /// Scans the targets of a run.
 pub struct Finder {
     targets: Arc<Sequences>,
     scan: Box<dyn search::Scan + Send>,
+    /// Letters times pieces that are scanned in one go, at most.
+    cells: usize,
 }
 
 /// Pieces that are scanned for, and where their ends go.
@@ -40,10 +41,6 @@ impl Pieces<'_> {
         (0..self.classes.len() as u32).filter(|&piece| self.ends.wants(piece)).collect()
     }
 
-    fn own(&self, some: &[u32]) -> Vec<Vec<Class>> {
-        some.iter().map(|&piece| self.classes[piece as usize].clone()).collect()
-    }
-
     /// Gives ends in a stream on, of pieces that have their places in `some`.
     fn give(&mut self, stream: &Stream, some: &[u32], patterns: &[Vec<Class>], found: &[End]) {
         let placed = stream.place(found, patterns, &self.rule).into_iter().map(|end| PieceEnd {
@@ -56,8 +53,10 @@ impl Pieces<'_> {
 }
 
 impl Finder {
-    pub fn new(targets: &Arc<Sequences>, scan: Box<dyn search::Scan + Send>) -> Finder {
-        Finder { targets: Arc::clone(targets), scan }
+    /// Scans with `scan`, which a device does or the cores.
+    pub fn new(targets: &Arc<Sequences>, scan: Box<dyn search::Scan + Send>, on_device: bool) -> Finder {
+        let cells = if on_device { DEVICE_CELLS } else { CORE_CELLS };
+        Finder { targets: Arc::clone(targets), scan, cells }
     }
 
     /// Calls with streams of so many letters, one after the other, until that breaks off.
@@ -83,27 +82,24 @@ impl Finder {
         Ok(())
     }
 
-    /// Has a device scan for `some` of the pieces; `false` if it does not, or found so many ends that they were not
-    /// taken.
-    fn on_device(&self, pieces: &mut Pieces, stream: &Stream, some: &[u32]) -> Result<bool, EngineError> {
-        let own = pieces.own(some);
-        let Some(found) = self.scan.scan_at_most(&stream.codes, &own, &pieces.rule, ENDS)? else {
-            return Ok(false);
-        };
-        pieces.give(stream, some, &own, &found);
-        Ok(true)
-    }
-
-    /// Has the cores scan for `some` of the pieces, in steps that bound the ends.
-    fn in_steps(&self, pieces: &mut Pieces, stream: &Stream, some: &[u32]) -> Result<(), EngineError> {
-        let at_a_time = (CELLS / stream.codes.len().max(1)).clamp(1, FEW_PIECES);
-        for some in some.chunks(at_a_time) {
-            let own = pieces.own(some);
-            let (found, dense) = self.scan.scan_sparse(&stream.codes, &own, &pieces.rule, DENSE)?;
-            dense.into_iter().for_each(|piece| pieces.ends.too_many(some[piece as usize]));
+    /// Scans a stream for `some` of the pieces: where they have too many ends, for halves of them, and a piece that has too
+    /// many by itself is given up.
+    fn scan_stream(&self, pieces: &mut Pieces, stream: &Stream, some: &[u32]) -> Result<(), EngineError> {
+        let own: Vec<Vec<Class>> = some.iter().map(|&piece| pieces.classes[piece as usize].clone()).collect();
+        let room = Room::of(ENDS);
+        let found = self.scan.scan_within(&stream.codes, &own, &pieces.rule, &room)?;
+        if !room.is_over() {
             pieces.give(stream, some, &own, &found);
+            return Ok(());
         }
-        Ok(())
+        drop(found);
+        if let [piece] = some {
+            pieces.ends.too_many(*piece);
+            return Ok(());
+        }
+        let (front, behind) = some.split_at(some.len() / 2);
+        self.scan_stream(pieces, stream, front)?;
+        self.scan_stream(pieces, stream, behind)
     }
 }
 
@@ -114,16 +110,11 @@ impl Scan for Finder {
         let classes: Vec<Vec<Class>> = pieces.iter().map(|codes| codes.iter().map(class).collect()).collect();
         let seams = Seams::new(pieces.iter().map(|piece| piece.len()), &rule);
         let mut pieces = Pieces { classes: &classes, rule, ends };
-        let letters = match self.scan.is_device() {
-            true => LETTERS,
-            false => (CELLS / classes.len().clamp(1, FEW_PIECES)).clamp(FEW_LETTERS, LETTERS),
-        };
+        let letters = (self.cells / classes.len().clamp(1, PIECES)).clamp(LEAST_LETTERS, LETTERS);
         self.for_each_stream(&seams, letters, |stream| {
             let wanted = pieces.wanted();
-            for some in wanted.chunks(PIECES) {
-                if !self.on_device(&mut pieces, stream, some)? {
-                    self.in_steps(&mut pieces, stream, some)?;
-                }
+            for some in wanted.chunks((self.cells / letters).clamp(1, PIECES)) {
+                self.scan_stream(&mut pieces, stream, some)?;
             }
             Ok(if wanted.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })

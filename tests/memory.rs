@@ -1,0 +1,90 @@
+//! The most memory that a run holds, on inputs that once took too much: bounds beyond what the inputs take by themselves.
+//! The sizes are those that a debug build does in seconds; docs/benchmarks.md has what larger ones took.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::memory::peak_mib;
+use common::random::Random;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// What a command takes that has nothing to do.
+const PROGRAM_MIB: u64 = 30;
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(TempDir::new().unwrap())
+    }
+
+    fn write(&self, name: &str, sequences: impl IntoIterator<Item = Vec<u8>>) -> PathBuf {
+        let path = self.0.path().join(name);
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+        for (number, codes) in sequences.into_iter().enumerate() {
+            let letters: Vec<u8> = codes.iter().map(|&code| b"ACGT"[usize::from(code)]).collect();
+            writeln!(file, ">s{number}").unwrap();
+            file.write_all(&letters).unwrap();
+            file.write_all(b"\n").unwrap();
+        }
+        file.into_inner().unwrap();
+        path
+    }
+
+    /// The MiB that swalign takes on two threads of the CPU.
+    fn takes(&self, arguments: &[&str], files: [&Path; 2]) -> u64 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_swalign"));
+        command.args(arguments).args(["--device", "cpu", "-t", "2", "-o"]).arg(self.0.path().join("out.sam"));
+        let (peak, output) = peak_mib(command.args(files));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        peak
+    }
+}
+
+/// Of a long pair only a frontier is kept while it is scored, and bounded edges while its path is found.
+#[test]
+fn a_long_pair() {
+    let (folder, mut random) = (Folder::new(), Random::new(1));
+    let query = random.codes(100_000, 4);
+    let target = random.mutated_codes(&query, 4, 50);
+    let files = [folder.write("q.fa", [query]), folder.write("t.fa", [target])];
+    let peak = folder.takes(&["pairs", "--preset", "long"], [&files[0], &files[1]]);
+    assert!(peak < PROGRAM_MIB + 100, "{peak} MiB");
+}
+
+/// Reads of something else stand nowhere but by chance, and that in very many places.
+#[test]
+fn foreign_reads_behind_a_scan() {
+    let (folder, mut random) = (Folder::new(), Random::new(2));
+    let target = folder.write("t.fa", [random.codes(20_000_000, 4)]);
+    let reads = folder.write("q.fa", (0..40).map(|_| random.codes(150, 4)));
+    let peak = folder.takes(&["--filter", "scan", "--min-score", "85"], [&reads, &target]);
+    // The targets as they are read, and as they are kept.
+    assert!(peak < PROGRAM_MIB + 40 + 150, "{peak} MiB");
+}
+
+#[test]
+fn very_many_references() {
+    let (folder, mut random) = (Folder::new(), Random::new(3));
+    let targets: Vec<Vec<u8>> = (0..100_000).map(|_| random.codes(100, 4)).collect();
+    let reads: Vec<Vec<u8>> = targets.iter().step_by(5_000).cloned().collect();
+    let (target, reads) = (folder.write("t.fa", targets), folder.write("q.fa", reads));
+    for filter in ["auto", "index", "none"] {
+        let peak = folder.takes(&["--filter", filter], [&reads, &target]);
+        assert!(peak < PROGRAM_MIB + 20 + 100, "{filter}: {peak} MiB");
+    }
+}
+
+/// An index takes four bytes a letter, and four for each word of twelve letters.
+#[test]
+fn an_index() {
+    let (folder, mut random) = (Folder::new(), Random::new(4));
+    let text = random.codes(10_000_000, 4);
+    let reads: Vec<Vec<u8>> = (0..400).map(|k| text[k * 20_000..k * 20_000 + 150].to_vec()).collect();
+    let (target, reads) = (folder.write("t.fa", [text]), folder.write("q.fa", reads));
+    let peak = folder.takes(&["--filter", "index"], [&reads, &target]);
+    assert!(peak < PROGRAM_MIB + 20 + 40 + 64 + 50, "{peak} MiB");
+}
