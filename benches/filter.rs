@@ -3,7 +3,7 @@
 //! Each input is searched with each filter, in turns, by the command itself. The bytes must be equal; the table has the
 //! least wall time of each filter, and how many times as long `auto` takes as none, and as the best of the others. With
 //! names behind `--`, only inputs whose names contain one of them are run. `cargo test --bench filter` runs all of
-//! them once, small, for their bytes.
+//! them once, small, for their bytes. SWALIGN names another program than the one that was just built.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,8 @@ fn write(path: &Path, sequences: &[Vec<u8>]) {
 fn run(folder: &Path, filter: &str) -> (f64, Vec<u8>) {
     let out: PathBuf = folder.join("out.sam");
     let begun = Instant::now();
-    let status = Command::new(env!("CARGO_BIN_EXE_swalign"))
+    let program = std::env::var_os("SWALIGN").unwrap_or_else(|| env!("CARGO_BIN_EXE_swalign").into());
+    let status = Command::new(program)
         .args(["-q", "--device", "cpu", "--filter", filter])
         .args([folder.join("query.fa"), folder.join("target.fa")])
         .arg("-o")
