@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, and
-# batch jobs on a small Slurm.
+# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, fuzz targets,
+# and batch jobs on a small Slurm.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
 # missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, and Slurm.
@@ -115,6 +115,8 @@ else
     done
     cargo test --locked --lib --bins --tests --no-fail-fast
 fi
+
+scripts/fuzz_targets.sh 20
 
 say "batch jobs on a small Slurm"
 # The program that the tests have built: alone it would be built anew, with other features of what it needs.

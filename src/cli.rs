@@ -369,6 +369,12 @@ pub fn parse() -> Command {
     }
 }
 
+/// What a command line asks for, the program's name in front. The error is what [`parse`] would print, which may be
+/// help; nothing is printed, and the process goes on.
+pub fn parse_line(line: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
+    parse_from(line).map_err(|error| error.render().to_string())
+}
+
 fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
     let line: Vec<OsString> = line.into_iter().collect();
     let matches = Arguments::command().try_get_matches_from(&line).map_err(clearer)?;

@@ -27,12 +27,13 @@
 //! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts, as
 //!   [`codes`] with their bits packed.
 //! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, [`exact`] looks up
-//!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`].
+//!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
 //!   edits are limited, [`mod@format`] writes lines.
 
 use crate::error::EngineError;
 use codes::Codes;
+use room::Room;
 
 pub mod align;
 pub mod codes;
@@ -43,6 +44,7 @@ pub mod hits;
 pub mod limits;
 pub mod pattern;
 pub mod plain;
+pub mod room;
 pub mod sliced;
 pub mod stream;
 
@@ -70,6 +72,11 @@ impl Rule {
     pub fn span_of(&self, len: usize) -> usize {
         if self.indels { len + self.edits_of(len) } else { len }
     }
+
+    /// Letters of the text before and with an end of a pattern of `len` letters, at least.
+    pub fn least_end(&self, len: usize) -> usize {
+        if self.indels { (len - self.edits_of(len)).max(1) } else { len }
+    }
 }
 
 /// An end of a pattern.
@@ -84,9 +91,20 @@ pub struct End {
 
 /// Finds ends.
 pub trait Scan: Sync {
-    /// All ends of all patterns in `text`, by pattern and end. Patterns are classes
-    /// ([`pattern::class_of`]) and not empty.
-    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError>;
+    /// All ends of all patterns in `text`, by pattern and end, while there is room for them; else some. Patterns
+    /// are classes ([`pattern::class_of`]) and not empty.
+    fn scan_within(
+        &self,
+        text: &Codes,
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+        room: &Room,
+    ) -> Result<Vec<End>, EngineError>;
+
+    /// All ends of all patterns, however many there are.
+    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
+        self.scan_within(text, patterns, rule, &Room::unlimited())
+    }
 
     /// What the user should hear of since the last call.
     fn take_notice(&self) -> Option<String> {
@@ -95,18 +113,18 @@ pub trait Scan: Sync {
 }
 
 /// The ends of those patterns that `chosen` names, each with its own place.
-fn scan_some(
+pub fn scan_some(
     scan: &dyn Scan,
     text: &Codes,
-    patterns: &[Vec<u8>],
-    chosen: &[u32],
+    (patterns, chosen): (&[Vec<u8>], &[u32]),
     rule: &Rule,
+    room: &Room,
 ) -> Result<Vec<End>, EngineError> {
     if chosen.is_empty() {
         return Ok(Vec::new());
     }
     let own: Vec<Vec<u8>> = chosen.iter().map(|&place| patterns[place as usize].clone()).collect();
-    let mut ends = scan.scan(text, &own, rule)?;
+    let mut ends = scan.scan_within(text, &own, rule, room)?;
     ends.iter_mut().for_each(|end| end.pattern = chosen[end.pattern as usize]);
     Ok(ends)
 }

@@ -173,7 +173,7 @@ Columns of --format tab, with a header line:
 SAM:
   The patterns are the reads; the first hit of a pattern is its primary record, further ones are
   secondary. Without a hit a pattern has no record. MAPQ is 255, NM has the edits. The order is that of
-  coordinates.
+  coordinates. A text without letters has no @SQ line.
 
 Order:
   By text, start, end, pattern in the order of the file, + before -.

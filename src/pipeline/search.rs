@@ -1,5 +1,11 @@
 //! `swalign search`: one thread reads texts and lays them behind one another, the calling thread scans,
 //! gathers and writes, in the order of the texts.
+//!
+//! Memory is bounded where nearly every place is an end, too: a batch with too many ends is scanned portion by portion,
+//! and its hits are aligned and written portion by portion.
+
+mod batch;
+mod needs;
 
 use super::receipts::Noted;
 use super::scanner::{self, Work};
@@ -9,15 +15,17 @@ use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{Extent, Slice, Text, Texts, read_lengths, read_patterns, slices};
 use crate::search::exact;
 use crate::search::format::{Lines, Place, sam_header};
-use crate::search::hits::{Gatherer, Hit, Wanted};
+use crate::search::hits::{self, Gatherer, Hit, Wanted};
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
-use crate::search::stream::{Seams, Stream, Stretch, TextEnd, plain_codes};
-use crate::search::{Rule, Scan};
+use crate::search::room::Room;
+use crate::search::stream::{Seams, TextEnd, plain_codes};
+use crate::search::{Rule, Scan, scan_some};
 use crate::writer::Output;
+use batch::{Batch, Job, Rest};
+use needs::Needs;
 use rayon::prelude::*;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -36,6 +44,12 @@ const SHORTEST: usize = 1 << 19;
 const FIRST_LETTERS: usize = 1 << 18;
 /// Texts of a batch, at most.
 const TEXTS: usize = 1 << 17;
+/// Ends of a scan, at most, but for the smallest portions.
+const ENDS: usize = 1 << 20;
+/// Letters of the smallest portion, unless hits are longer.
+const LEAST_PORTION: usize = 1 << 8;
+/// Bytes of lines that are gathered before they are written.
+const LINES: usize = 1 << 20;
 
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,33 +68,30 @@ pub struct SearchSummary {
     pub elapsed: Duration,
 }
 
-/// A text under way. Its codes are those of a scan.
-struct Job {
-    text: Text,
-    /// Nothing more is asked of it.
-    done: AtomicBool,
-}
-
-/// Texts, of which the first may have begun in the batch before, and the last may go on in the next.
-#[derive(Default)]
-struct Batch {
-    jobs: Vec<Arc<Job>>,
-    stream: Stream,
-}
-
-impl Batch {
-    /// Whether nothing more is asked of any of its texts.
-    fn is_done(&self) -> bool {
-        self.jobs.iter().all(|job| job.done.load(Ordering::Relaxed))
-    }
-}
-
 /// What was found in the part of a text that ends at `to`.
 struct Gathered<'a> {
     job: &'a Job,
     to: usize,
     hits: Vec<Hit>,
     gatherer: Gatherer,
+}
+
+/// The ends in a part of a text.
+struct Part<'a> {
+    job: &'a Job,
+    to: usize,
+    ends: &'a [TextEnd],
+}
+
+/// Where the hits go.
+struct Sink<'a> {
+    lines: Lines<'a>,
+    /// Lines that are not written yet.
+    text: Vec<u8>,
+    /// The hits of the text that goes on in the next part.
+    carried: Gatherer,
+    output: &'a mut Output,
+    summary: &'a mut SearchSummary,
 }
 
 /// What a search is made of.
@@ -92,6 +103,7 @@ struct Search<'a> {
     oriented: Vec<Vec<u8>>,
     wanted: Wanted,
     seams: Seams,
+    needs: Needs,
     /// What of each file is searched, where it is not all.
     slices: Option<Vec<Slice>>,
     /// Where what is searched begins and ends in each of the files read so far.
@@ -171,7 +183,9 @@ impl<'a> Search<'a> {
         let enough = letters.min((WORK / swept).max(SHORTEST));
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
         let extents = Mutex::default();
-        Ok(Search { options, reporter, patterns, oriented, wanted, seams, slices, extents, enough })
+        let needs = Needs::new(&oriented, &rule);
+        warn(reporter, everywhere(&patterns, &wanted));
+        Ok(Search { options, reporter, patterns, oriented, wanted, seams, needs, slices, extents, enough })
     }
 
     fn stretch(&self) -> (u64, u64) {
@@ -190,7 +204,7 @@ impl<'a> Search<'a> {
             for text in texts.by_ref() {
                 let mut text = text?;
                 plain_codes(&mut text.codes);
-                let job = Arc::new(Job { text, done: AtomicBool::new(false) });
+                let job = Arc::new(Job::new(text));
                 if !self.cut(&job, &mut batch, batches) {
                     return Ok(());
                 }
@@ -216,11 +230,9 @@ impl<'a> Search<'a> {
             }
             let room = (self.enough - batch.stream.codes.len()).min(most);
             // What is done needs no further scan.
-            let to =
-                if job.done.load(Ordering::Relaxed) { codes.len() } else { codes.len().min(after + room) };
-            let from = if job.done.load(Ordering::Relaxed) { to } else { after };
-            batch.stream.push(&self.seams, batch.jobs.len(), codes, from..to);
-            batch.jobs.push(Arc::clone(job));
+            let to = if job.is_done() { codes.len() } else { codes.len().min(after + room) };
+            let from = if job.is_done() { to } else { after };
+            batch.push(&self.seams, job, from..to);
             after = to;
             if after == codes.len() {
                 return !send || batches.send(Ok(std::mem::take(batch))).is_ok();
@@ -238,70 +250,157 @@ impl<'a> Search<'a> {
         output: &mut Output,
         summary: &mut SearchSummary,
     ) -> Result<()> {
-        let mut lines = Lines::new(self.options.format, &self.patterns);
-        let mut text = lines.header(self.options.invert).as_bytes().to_vec();
-        let mut carried = Gatherer::default();
+        let lines = Lines::new(self.options.format, &self.patterns);
+        let text = lines.header(self.options.invert).as_bytes().to_vec();
+        let mut sink = Sink { lines, text, carried: Gatherer::default(), output, summary };
+        let least = self.seams.before().max(LEAST_PORTION);
+        // Letters of a portion: all of a batch, until one has too many ends.
+        let mut most = usize::MAX;
         for batch in batches {
-            let batch = batch?;
-            let ends = match batch.is_done() {
-                true => Vec::new(),
-                false => {
-                    summary.scanned += batch.stream.stretches.iter().map(Stretch::own).sum::<usize>() as u64;
-                    scan.scan(&batch.stream.codes, &self.oriented, &self.wanted.rule)?
+            let mut rest = Rest::of(batch?);
+            while let Some(portion) = rest.next(&self.seams, most) {
+                let letters = portion.letters();
+                let room = if letters <= least { Room::unlimited() } else { Room::of(ENDS) };
+                let ends = if portion.is_done() { Vec::new() } else { self.scan(scan, &portion, &room)? };
+                warn(self.reporter, scan.take_notice());
+                if room.is_over() {
+                    most = (letters / 2).max(least);
+                    rest.put_back(portion);
+                    continue;
                 }
-            };
-            warn(self.reporter, scan.take_notice());
-            let placed = batch.stream.place(&ends, &self.oriented, &self.wanted.rule);
-            drop(ends);
-            for Gathered { job, to, hits, gatherer } in
-                self.gather(&batch, &placed, std::mem::take(&mut carried))?
-            {
-                let place = Place { name: &job.text.name, letters: &job.text.letters };
-                if !self.options.invert {
-                    hits.iter().for_each(|hit| lines.hit(&mut text, place, hit));
+                if ends.len() < ENDS / 4 && letters > most / 2 {
+                    most = most.saturating_mul(2);
                 }
-                summary.hits += hits.len() as u64;
-                if gatherer.is_done(&self.wanted) {
-                    job.done.store(true, Ordering::Relaxed);
-                }
-                if to == job.text.codes.len() {
-                    lines.text(&mut text, place, gatherer.given(), self.options.invert);
-                    summary.texts += 1;
-                    summary.letters += to as u64;
-                    summary.found += u64::from(gatherer.given() > 0);
-                } else {
-                    carried = gatherer;
-                }
+                sink.summary.scanned += if portion.is_done() { 0 } else { letters as u64 };
+                self.put(&portion, &ends, &mut sink)?;
             }
-            output.put(&text)?;
-            text.clear();
+            sink.flush()?;
         }
-        output.put(&text)
+        sink.flush()
     }
 
-    /// The hits of each text of a batch; `first` has those of its first text so far.
-    fn gather<'b>(&self, batch: &'b Batch, ends: &[TextEnd], first: Gatherer) -> Result<Vec<Gathered<'b>>> {
-        let mut first = Some(first);
+    /// The ends in all texts of a portion.
+    fn scan(&self, scan: &dyn Scan, portion: &Batch, room: &Room) -> Result<Vec<TextEnd>> {
+        let (rule, mut placed) = (&self.wanted.rule, Vec::new());
+        let rounds = self.needs.rounds(portion, &self.seams);
+        let one = rounds.len() == 1;
+        for round in rounds {
+            let codes = &round.stream.codes;
+            let ends = match &round.patterns {
+                None => scan.scan_within(codes, &self.oriented, rule, room)?,
+                Some(some) => scan_some(scan, codes, (&self.oriented, some), rule, room)?,
+            };
+            if room.is_over() {
+                return Ok(Vec::new());
+            }
+            let ends = round.stream.place(&ends, &self.oriented, rule);
+            if one {
+                return Ok(ends);
+            }
+            placed.extend(ends);
+        }
+        placed.par_sort_unstable();
+        Ok(placed)
+    }
+
+    /// Writes the hits of a portion, so many texts at a time that their hits take little.
+    fn put(&self, portion: &Batch, ends: &[TextEnd], sink: &mut Sink) -> Result<()> {
         let mut rest = ends;
-        let tasks: Vec<(&[TextEnd], usize, Gatherer)> = batch
-            .stream
-            .stretches
-            .iter()
-            .map(|stretch| {
-                let (own, others) = rest.split_at(rest.partition_point(|end| end.text <= stretch.text));
-                rest = others;
-                (own, stretch.to, first.take().unwrap_or_default())
-            })
-            .collect();
-        tasks
+        let (mut parts, mut weight) = (Vec::new(), 0);
+        for (stretch, job) in portion.stream.stretches.iter().zip(&portion.jobs) {
+            let (own, others) = rest.split_at(rest.partition_point(|end| end.text <= stretch.text));
+            rest = others;
+            weight += hits::weight(&self.oriented, own);
+            parts.push(Part { job, to: stretch.to, ends: own });
+            if weight >= hits::PORTION {
+                self.put_parts(std::mem::take(&mut parts), sink)?;
+                weight = 0;
+            }
+        }
+        self.put_parts(parts, sink)
+    }
+
+    /// Writes the hits of parts of texts; of the first, some may have been found before.
+    fn put_parts(&self, parts: Vec<Part>, sink: &mut Sink) -> Result<()> {
+        let mut first = Some(std::mem::take(&mut sink.carried));
+        let gatherers: Vec<Gatherer> = parts.iter().map(|_| first.take().unwrap_or_default()).collect();
+        // Without parts it is still to come.
+        sink.carried = first.unwrap_or_default();
+        let (wanted, patterns) = (&self.wanted, &self.oriented);
+        let gathered: Vec<Gathered> = parts
             .into_par_iter()
-            .zip(&batch.jobs)
-            .map(|((ends, to, mut gatherer), job)| {
-                let hits = gatherer.take(&self.wanted, &self.oriented, &job.text.codes, ends, to)?;
+            .zip(gatherers)
+            .map(|(Part { job, to, ends }, mut gatherer)| {
+                gatherer.put(wanted, patterns, &job.text.codes, ends, to);
+                let hits = gatherer.next(wanted, patterns, &job.text.codes)?;
                 Ok(Gathered { job, to, hits, gatherer })
             })
-            .collect()
+            .collect::<Result<_>>()?;
+        for Gathered { job, to, mut hits, mut gatherer } in gathered {
+            while !hits.is_empty() {
+                sink.hits(job, &hits, self.options.invert)?;
+                hits = gatherer.next(wanted, patterns, &job.text.codes)?;
+            }
+            if gatherer.is_done(wanted) {
+                job.set_done();
+            }
+            if to == job.text.codes.len() {
+                sink.text(job, &gatherer, self.options.invert);
+            } else {
+                sink.carried = gatherer;
+            }
+        }
+        Ok(())
     }
+}
+
+impl Sink<'_> {
+    fn hits(&mut self, job: &Job, hits: &[Hit], invert: bool) -> Result<()> {
+        let place = Place { name: &job.text.name, letters: &job.text.letters };
+        self.summary.hits += hits.len() as u64;
+        if invert {
+            return Ok(());
+        }
+        for hit in hits {
+            self.lines.hit(&mut self.text, place, hit);
+            if self.text.len() >= LINES {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A text after all of its hits.
+    fn text(&mut self, job: &Job, gatherer: &Gatherer, invert: bool) {
+        let place = Place { name: &job.text.name, letters: &job.text.letters };
+        self.lines.text(&mut self.text, place, gatherer.given(), invert);
+        self.summary.texts += 1;
+        self.summary.letters += job.text.codes.len() as u64;
+        self.summary.found += u64::from(gatherer.given() > 0);
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.output.put(&self.text)?;
+        self.text.clear();
+        Ok(())
+    }
+}
+
+/// What the user should hear of patterns that occur at every place, whatever the text. With limits of single kinds of
+/// edits they may not.
+fn everywhere(patterns: &[Pattern], wanted: &Wanted) -> Option<String> {
+    let Wanted { rule, limits: None, .. } = wanted else { return None };
+    let mut some = patterns.iter().filter(|pattern| pattern.letters.len() <= rule.max_edits as usize);
+    let first = some.next()?;
+    let others = match some.count() {
+        0 => String::new(),
+        1 => "; so does another pattern".to_string(),
+        others => format!("; so do {others} other patterns"),
+    };
+    let (most, name, len) = (rule.max_edits, first.name.escape_debug(), first.letters.len());
+    Some(format!(
+        "-k {most} is not below the length of pattern '{name}' ({len}): it occurs at every place{others}"
+    ))
 }
 
 /// By their names parts are joined.

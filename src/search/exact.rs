@@ -8,6 +8,7 @@
 mod words;
 
 use super::codes::Codes;
+use super::room::{Ends, Room};
 use super::sliced::Sliced;
 use super::{End, NOTHING, Rule, Scan, scan_some};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
@@ -67,19 +68,25 @@ impl Exact {
 }
 
 impl Scan for Exact {
-    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
+    fn scan_within(
+        &self,
+        text: &Codes,
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+        room: &Room,
+    ) -> Result<Vec<End>, EngineError> {
         if rule.max_edits > 0 || patterns.len() < self.worth {
-            return self.swept.scan(text, patterns, rule);
+            return self.swept.scan_within(text, patterns, rule, room);
         }
         let index = self.index(patterns);
         if patterns.len() - index.others.len() < self.worth {
-            return self.swept.scan(text, patterns, rule);
+            return self.swept.scan_within(text, patterns, rule, room);
         }
-        let look = |first: usize| self.set.run(Look { index: &index, text, first });
+        let look = |first: usize| self.set.run(Look { index: &index, text, first, room });
         let stretches = text.len().div_ceil(STRETCH);
         let mut ends: Vec<End> =
             (0..stretches).into_par_iter().flat_map_iter(|stretch| look(stretch * STRETCH)).collect();
-        ends.extend(scan_some(&self.swept, text, patterns, &index.others, rule)?);
+        ends.extend(scan_some(&self.swept, text, (patterns, &index.others), rule, room)?);
         ends.par_sort_unstable();
         Ok(ends)
     }
@@ -90,6 +97,7 @@ struct Look<'a> {
     index: &'a Index,
     text: &'a [u8],
     first: usize,
+    room: &'a Room,
 }
 
 impl Kernel for Look<'_> {
@@ -97,10 +105,16 @@ impl Kernel for Look<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<End> {
-        let Look { index, text, first } = self;
+        let Look { index, text, first, room } = self;
+        let mut ends = Ends::new(room);
+        if ends.are_too_many() {
+            return Vec::new();
+        }
         let packed = Packed::new(simd, text, first);
-        let mut ends = Vec::new();
         let mut found = |at: usize, entry: &Entry| {
+            if ends.are_too_many() {
+                return;
+            }
             let classes = index.classes(entry.pattern);
             let letters = at
                 .checked_sub(entry.before as usize)
@@ -116,7 +130,7 @@ impl Kernel for Look<'_> {
         for table in &index.tables {
             look_up(simd, table, &packed, len, |at, entry| found(first + at, entry));
         }
-        ends
+        ends.finish()
     }
 }
 

@@ -107,10 +107,11 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The header of SAM. Hits come in the order of the texts, and in each by their start.
+/// The header of SAM. Hits come in the order of the texts, and in each by their start. A text without letters has no
+/// line: SAM has none of length 0, and no record is of such a text.
 pub fn sam_header(texts: &[(String, usize)], command_line: &str) -> Vec<u8> {
     let mut out = b"@HD\tVN:1.6\tSO:coordinate\n".to_vec();
-    for (name, len) in texts {
+    for (name, len) in texts.iter().filter(|text| text.1 > 0) {
         put(&mut out, format_args!("@SQ\tSN:{name}\tLN:{len}\n"));
     }
     let version = env!("CARGO_PKG_VERSION");

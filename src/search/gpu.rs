@@ -2,6 +2,7 @@
 //! those above 32 letters, and everything when the device fails and they may take over.
 
 use super::codes::Codes;
+use super::room::Room;
 use super::sliced::Sliced;
 use super::{End, Rule, Scan, scan_some};
 use crate::engine::gpu::scan::{FoundEnd, Scanner, Wanted};
@@ -12,8 +13,8 @@ use std::sync::Mutex;
 /// A device that scans; in tests one that fails.
 pub trait Device: Sync {
     fn describe(&self) -> String;
-    /// All ends of patterns that fit a device, in any order.
-    fn scan(&self, text: &[u8], patterns: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError>;
+    /// All ends of patterns that fit a device, in any order; or more than `most` of them.
+    fn scan(&self, text: &[u8], patterns: &[Wanted], most: usize) -> Result<Vec<FoundEnd>, EngineError>;
 }
 
 impl Device for Scanner {
@@ -21,8 +22,8 @@ impl Device for Scanner {
         Scanner::describe(self)
     }
 
-    fn scan(&self, text: &[u8], patterns: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError> {
-        Scanner::scan(self, text, patterns)
+    fn scan(&self, text: &[u8], patterns: &[Wanted], most: usize) -> Result<Vec<FoundEnd>, EngineError> {
+        Scanner::scan(self, text, patterns, most)
     }
 }
 
@@ -54,21 +55,23 @@ impl<D: Device> OnGpu<D> {
     fn on_device(
         &self,
         text: &Codes,
-        patterns: &[Vec<u8>],
-        chosen: &[u32],
+        (patterns, chosen): (&[Vec<u8>], &[u32]),
         rule: &Rule,
+        room: &Room,
     ) -> Result<Vec<End>, EngineError> {
+        let on_cores = || scan_some(&self.cores, text, (patterns, chosen), rule, room);
         if self.is_lost() {
-            return scan_some(&self.cores, text, patterns, chosen, rule);
+            return on_cores();
         }
         let wanted = |&place: &u32| wanted(&patterns[place as usize], rule);
-        match self.scanner.scan(text, &chosen.iter().map(wanted).collect::<Vec<_>>()) {
+        match self.scanner.scan(text, &chosen.iter().map(wanted).collect::<Vec<_>>(), room.left()) {
             Ok(found) => {
+                room.take(found.len());
                 let end =
                     |FoundEnd { pattern, end, edits }| End { pattern: chosen[pattern as usize], end, edits };
                 Ok(found.into_par_iter().map(end).collect())
             }
-            Err(error) if self.fall_back(&error) => scan_some(&self.cores, text, patterns, chosen, rule),
+            Err(error) if self.fall_back(&error) => on_cores(),
             Err(error) => Err(error),
         }
     }
@@ -98,11 +101,17 @@ fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> Wanted<'a> {
 }
 
 impl<D: Device> Scan for OnGpu<D> {
-    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
+    fn scan_within(
+        &self,
+        text: &Codes,
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+        room: &Room,
+    ) -> Result<Vec<End>, EngineError> {
         let on_device = |place: &u32| takes(&patterns[*place as usize], rule);
         let (device, cores): (Vec<u32>, Vec<u32>) = (0..patterns.len() as u32).partition(on_device);
-        let mut ends = self.on_device(text, patterns, &device, rule)?;
-        ends.extend(scan_some(&self.cores, text, patterns, &cores, rule)?);
+        let mut ends = self.on_device(text, (patterns, &device), rule, room)?;
+        ends.extend(scan_some(&self.cores, text, (patterns, &cores), rule, room)?);
         ends.par_sort_unstable();
         Ok(ends)
     }
@@ -126,7 +135,7 @@ mod tests {
             "GPU of a test".to_string()
         }
 
-        fn scan(&self, _: &[u8], _: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError> {
+        fn scan(&self, _: &[u8], _: &[Wanted], _: usize) -> Result<Vec<FoundEnd>, EngineError> {
             Err(EngineError::Lost("pulled out".to_string()))
         }
     }

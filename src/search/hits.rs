@@ -6,20 +6,26 @@
 //!
 //! A long text comes in parts. What can't change any more is given out at the end of each: not the cluster
 //! that touches the end, unless it has an end without edits, and nothing that a hit of a later part might
-//! stand before.
+//! stand before. Ends are a few bytes and paths many, so hits are aligned in the order of their ends, portion by
+//! portion, and not before they can be given out.
 
 use super::Rule;
-use super::align::{self, Aligned, Path};
+use super::align::{self, Aligned, Cells, Path};
 use super::limits::{self, Limits};
 use super::stream::TextEnd;
 use crate::alignment::Strand;
 use crate::error::EngineError;
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::mem;
 
-/// Hits that a thread aligns in one go.
+/// Hits that a thread aligns in one go, where patterns are short.
 const RUN: usize = 64;
+/// Letters of the patterns of the hits that are aligned before any of them is given out: they bound what paths take.
+pub const PORTION: usize = 1 << 22;
+/// What a hit counts beside the letters of its pattern.
+const OF_HIT: usize = 32;
 
 /// An occurrence of a pattern. The order of the fields is the order of hits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,15 +64,30 @@ pub struct Wanted {
     pub before: usize,
 }
 
-/// The hits of one text, part by part.
+/// The hits of one text, part by part: [`Gatherer::put`] takes the ends of a part, and [`Gatherer::next`] gives the
+/// hits out, portion by portion.
 #[derive(Clone, Debug, Default)]
 pub struct Gatherer {
     /// The clusters that may go on, by pattern.
     open: BTreeMap<u32, Cluster>,
+    /// Ends whose hits can't be given out before others that are not known yet.
+    pending: Vec<Chosen>,
+    /// Ends whose hits come next, the last one first.
+    ready: Vec<Chosen>,
     /// Hits that may not be given out yet.
     waiting: Vec<Hit>,
+    /// No end before this one will be chosen any more.
+    until: usize,
     /// So many were given out.
     given: u64,
+}
+
+/// An end that is reported.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
+    end: usize,
+    pattern: u32,
+    edits: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +110,7 @@ impl Gatherer {
         wanted.first && self.given > 0
     }
 
-    /// Takes the ends of a part of a text, by pattern and end, and gives out hits. The part ends before
-    /// `to`, and the text with its last part.
+    /// Takes the ends of a part of a text, by pattern and end, and gives out all hits that it can.
     pub fn take(
         &mut self,
         wanted: &Wanted,
@@ -99,51 +119,108 @@ impl Gatherer {
         ends: &[TextEnd],
         to: usize,
     ) -> Result<Vec<Hit>, EngineError> {
+        self.put(wanted, patterns, text, ends, to);
+        let mut all = Vec::new();
+        loop {
+            let hits = self.next(wanted, patterns, text)?;
+            if hits.is_empty() {
+                return Ok(all);
+            }
+            all.extend(hits);
+        }
+    }
+
+    /// Takes the ends of a part of a text, by pattern and end. The part ends before `to`, and the text with its
+    /// last part. What the part before could give out was taken.
+    pub fn put(
+        &mut self,
+        wanted: &Wanted,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+        ends: &[TextEnd],
+        to: usize,
+    ) {
         if self.is_done(wanted) {
-            return Ok(Vec::new());
+            return;
         }
         let whole = to == text.len();
         let limited = wanted.limits.as_ref().map(|limits| within(wanted, limits, patterns, text, ends));
         let ends = limited.as_deref().unwrap_or(ends);
-        let chosen = if wanted.every_end { ends.to_vec() } else { self.choose(ends, to, whole) };
-        let hit = |end: &TextEnd| wanted.hit(patterns, text, end);
-        let hits: Vec<Hit> =
-            chosen.par_iter().with_min_len(RUN).map(hit).collect::<Result<_, EngineError>>()?;
-        self.waiting.extend(hits);
-        if wanted.best {
-            let fewest = self.waiting.iter().map(|hit| hit.edits).min();
-            self.waiting.retain(|hit| Some(hit.edits) == fewest);
+        if wanted.every_end {
+            self.pending.extend(ends.iter().map(Chosen::of));
+        } else {
+            self.choose(ends, to, whole);
         }
-        self.waiting.par_sort_unstable_by_key(Hit::order);
-        let mut out = if whole {
-            mem::take(&mut self.waiting)
+        if wanted.best {
+            let fewest = self.pending.iter().map(|end| end.edits).min();
+            self.pending.retain(|end| Some(end.edits) == fewest);
+        }
+        self.until = if whole {
+            usize::MAX
         } else if wanted.best {
-            Vec::new()
+            0
         } else {
             let open = self.open.values().filter(|cluster| !cluster.taken).map(|cluster| cluster.end);
-            let earliest = open.min().unwrap_or(to + 1).min(to + 1);
-            let behind =
-                self.waiting.iter().take_while(|hit| hit.start + wanted.before + 1 < earliest).count();
-            let rest = self.waiting.split_off(behind);
-            mem::replace(&mut self.waiting, rest)
+            open.min().unwrap_or(to + 1).min(to + 1)
         };
-        if wanted.first {
-            out.truncate(1);
+        let (ready, pending): (Vec<Chosen>, Vec<Chosen>) =
+            mem::take(&mut self.pending).into_iter().partition(|end| end.end < self.until);
+        self.pending = pending;
+        self.ready.extend(ready);
+        self.ready.par_sort_unstable_by_key(|end| Reverse((end.end, end.pattern)));
+    }
+
+    /// The next hits of the text, in order; none when no more can be given out before the next part.
+    pub fn next(
+        &mut self,
+        wanted: &Wanted,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+    ) -> Result<Vec<Hit>, EngineError> {
+        loop {
+            if self.is_done(wanted) {
+                return Ok(Vec::new());
+            }
+            let ends = self.portion(patterns);
+            self.waiting.extend(wanted.hits(patterns, text, &ends)?);
+            self.waiting.par_sort_unstable_by_key(Hit::order);
+            // The next hit ends there or behind.
+            let earliest = self.ready.last().map_or(self.until, |next| next.end.min(self.until));
+            let can_come = |hit: &&Hit| earliest < usize::MAX && hit.start + wanted.before + 1 >= earliest;
+            let sure = self.waiting.iter().take_while(|hit| !can_come(hit)).count();
+            let rest = self.waiting.split_off(sure);
+            let mut out = mem::replace(&mut self.waiting, rest);
+            if wanted.first {
+                out.truncate(1);
+            }
+            self.given += out.len() as u64;
+            if ends.is_empty() || !out.is_empty() {
+                return Ok(out);
+            }
         }
-        self.given += out.len() as u64;
-        Ok(out)
+    }
+
+    /// The ends that are aligned next.
+    fn portion(&mut self, patterns: &[Vec<u8>]) -> Vec<Chosen> {
+        let mut weight = 0;
+        let fits = |end: &&Chosen| {
+            let fits = weight < PORTION;
+            weight += OF_HIT + patterns[end.pattern as usize].len();
+            fits
+        };
+        let count = self.ready.iter().rev().take_while(fits).count();
+        self.ready.split_off(self.ready.len() - count)
     }
 
     /// One end of each cluster that is at its end.
-    fn choose(&mut self, ends: &[TextEnd], to: usize, whole: bool) -> Vec<TextEnd> {
-        let mut chosen = Vec::new();
+    fn choose(&mut self, ends: &[TextEnd], to: usize, whole: bool) {
+        let chosen = &mut self.pending;
         let mut before = mem::take(&mut self.open);
-        let text = ends.first().map_or(0, |end| end.text);
         for ends in ends.chunk_by(|a, b| a.pattern == b.pattern) {
             let pattern = ends[0].pattern;
             let mut take = |cluster: &Cluster| {
                 if !cluster.taken {
-                    chosen.push(TextEnd { text, pattern, end: cluster.end, edits: cluster.edits });
+                    chosen.push(Chosen { pattern, end: cluster.end, edits: cluster.edits });
                 }
             };
             let mut current: Option<Cluster> = before.remove(&pattern);
@@ -174,22 +251,41 @@ impl Gatherer {
         }
         for (pattern, cluster) in before {
             if !cluster.taken {
-                chosen.push(TextEnd { text, pattern, end: cluster.end, edits: cluster.edits });
+                chosen.push(Chosen { pattern, end: cluster.end, edits: cluster.edits });
             }
         }
-        chosen
+    }
+}
+
+impl Chosen {
+    fn of(end: &TextEnd) -> Chosen {
+        Chosen { end: end.end, pattern: end.pattern, edits: end.edits }
     }
 }
 
 impl Wanted {
+    /// The hits of these ends, in their order.
+    fn hits(&self, patterns: &[Vec<u8>], text: &[u8], ends: &[Chosen]) -> Result<Vec<Hit>, EngineError> {
+        let letters: usize = ends.iter().map(|end| OF_HIT + patterns[end.pattern as usize].len()).sum();
+        let run = (RUN * RUN * ends.len() / letters.max(1)).clamp(1, RUN);
+        let hit = |cells: &mut Cells, end: &Chosen| self.hit(cells, patterns, text, end);
+        ends.par_iter().with_min_len(run).map_init(Cells::default, hit).collect()
+    }
+
     /// Patterns without their orientation.
-    fn hit(&self, patterns: &[Vec<u8>], text: &[u8], end: &TextEnd) -> Result<Hit, EngineError> {
+    fn hit(
+        &self,
+        cells: &mut Cells,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+        end: &Chosen,
+    ) -> Result<Hit, EngineError> {
         let classes = &patterns[end.pattern as usize];
         let aligned = match &self.limits {
             Some(limits) => {
                 limits::align(classes, text, end.end, (end.edits, end.edits), limits).map(|found| found.1)
             }
-            None if self.rule.indels => align::align(classes, text, end.end, end.edits),
+            None if self.rule.indels => align::align_in(cells, classes, text, end.end, end.edits),
             None => align::replaced(classes, text, end.end),
         };
         let Some(Aligned { start, path }) = aligned.filter(|found| align::edits(&found.path) == end.edits)
@@ -201,6 +297,11 @@ impl Wanted {
         let strand = if forward { Strand::Forward } else { Strand::Reverse };
         Ok(Hit { start, end: end.end, pattern: end.pattern / self.strands, strand, edits: end.edits, path })
     }
+}
+
+/// What the ends count when hits are made of them in portions of about [`PORTION`].
+pub fn weight(patterns: &[Vec<u8>], ends: &[TextEnd]) -> usize {
+    ends.iter().map(|end| OF_HIT + patterns[end.pattern as usize].len()).sum()
 }
 
 /// The ends that have a path within the limits, with its edits.

@@ -3,6 +3,7 @@
 use super::align::{Aligned, Step, runs, step_of};
 use super::codes::Codes;
 use super::pattern::matches;
+use super::room::{Ends, Room};
 use super::{End, Rule, Scan};
 use crate::error::EngineError;
 
@@ -11,20 +12,28 @@ use crate::error::EngineError;
 pub struct Plain;
 
 impl Scan for Plain {
-    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
-        let ends = |(place, pattern): (u32, &Vec<u8>)| {
+    fn scan_within(
+        &self,
+        text: &Codes,
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+        room: &Room,
+    ) -> Result<Vec<End>, EngineError> {
+        let mut ends = Ends::new(room);
+        for (place, pattern) in (0..).zip(patterns) {
             let edits = match rule.indels {
                 true => edit_distances(pattern, text),
                 false => hamming_distances(pattern, text),
             };
-            let within = move |&(_, edits): &(u32, Option<u32>)| edits.is_some_and(|n| n <= rule.max_edits);
-            (1..)
-                .zip(edits)
-                .filter(within)
-                .map(move |(end, edits)| End { pattern: place, end, edits: edits.unwrap_or(0) })
-                .collect::<Vec<End>>()
-        };
-        Ok((0..).zip(patterns).flat_map(ends).collect())
+            let within = (1..).zip(edits).filter_map(|(end, edits)| Some((end, edits?)));
+            for (end, edits) in within.filter(|&(_, edits)| edits <= rule.max_edits) {
+                ends.push(End { pattern: place, end, edits });
+            }
+            if ends.are_too_many() {
+                break;
+            }
+        }
+        Ok(ends.finish())
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod sweep;
 pub(crate) mod tile;
 
 use super::codes::Codes;
+use super::room::Room;
 use super::{End, Rule, Scan};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::error::EngineError;
@@ -41,13 +42,23 @@ impl Sliced {
     }
 
     /// The ends in the part of the text that begins at `first` and is a tile.
-    fn tile(&self, shape: &Shape, text: &Codes, first: usize, patterns: &[Vec<u8>], rule: &Rule) -> Vec<End> {
+    fn tile(
+        &self,
+        shape: &Shape,
+        (text, first): (&Codes, usize),
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+        room: &Room,
+    ) -> Vec<End> {
+        if room.is_over() {
+            return Vec::new();
+        }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tile = spare().pop().unwrap_or_default();
         self.set.run(Fill { tile: &mut tile, shape, text, first, classes: classes(patterns) });
         let sweep = |(run, patterns): (usize, &[Vec<u8>])| {
             let first = (run * RUN) as u32;
-            self.set.run(Sweep { tile: &tile, shape, patterns, first, rule })
+            self.set.run(Sweep { tile: &tile, shape, patterns, first, rule, room })
         };
         let ends = patterns.par_chunks(RUN).enumerate().flat_map_iter(sweep).collect();
         spare().push(tile);
@@ -56,11 +67,19 @@ impl Sliced {
 }
 
 impl Scan for Sliced {
-    fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
+    fn scan_within(
+        &self,
+        text: &Codes,
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+        room: &Room,
+    ) -> Result<Vec<End>, EngineError> {
         let before = patterns.iter().map(|pattern| rule.span_of(pattern.len()) - 1).max().unwrap_or(0);
+        // No chunk needs more in front of it than all of the text.
+        let before = before.min(text.len());
         let shape = Shape::new(self.set.lanes(1) * 8, before, text.len(), self.chunk);
         let firsts: Vec<usize> = (0..text.len()).step_by(shape.letters()).collect();
-        let tile = |&first: &usize| self.tile(&shape, text, first, patterns, rule);
+        let tile = |&first: &usize| self.tile(&shape, (text, first), patterns, rule, room);
         let mut ends: Vec<End> = firsts.par_iter().flat_map(tile).collect();
         ends.par_sort_unstable();
         Ok(ends)

@@ -5,6 +5,7 @@ pub mod bam;
 pub mod command;
 pub mod golden;
 pub mod lines;
+pub mod memory;
 pub mod random;
 pub mod scans;
 

@@ -100,6 +100,19 @@ struct State {
     sweeper: Sweeper,
 }
 
+/// The ends found so far.
+struct Found {
+    ends: Vec<FoundEnd>,
+    most: usize,
+}
+
+impl Found {
+    /// Whether further ones are of no use.
+    fn are_too_many(&self) -> bool {
+        self.ends.len() > self.most
+    }
+}
+
 /// Patterns that one kernel sweeps.
 struct Group {
     variant: Variant,
@@ -136,11 +149,17 @@ impl Scanner {
         self.state.lock().map_or(Duration::ZERO, |state| state.sweeper.kernel_time)
     }
 
-    /// All ends of all patterns in the text, in any order. All patterns fit ([`Wanted::fits`]).
-    pub fn scan(&self, text: &[u8], patterns: &[Wanted]) -> Result<Vec<FoundEnd>, EngineError> {
-        let mut found = Vec::new();
+    /// All ends of all patterns in the text, in any order. All patterns fit ([`Wanted::fits`]). Where there are more
+    /// than `most`, not all of them are given, but more than these.
+    pub fn scan(
+        &self,
+        text: &[u8],
+        patterns: &[Wanted],
+        most: usize,
+    ) -> Result<Vec<FoundEnd>, EngineError> {
+        let mut found = Found { ends: Vec::new(), most };
         if text.is_empty() || patterns.is_empty() {
-            return Ok(found);
+            return Ok(found.ends);
         }
         let groups = self.groups(patterns);
         let mut state =
@@ -148,15 +167,15 @@ impl Scanner {
         let limits = &self.card.device.limits;
         // Three bits a letter, and the overlap of chunks.
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let mut most = self.tuning.text.min(usize::try_from(binding).unwrap_or(usize::MAX)).max(1);
+        let mut letters = self.tuning.text.min(usize::try_from(binding).unwrap_or(usize::MAX)).max(1);
         let mut first = 0;
-        while first < text.len() {
-            let own = first..text.len().min(first + most);
-            let len = found.len();
+        while first < text.len() && !found.are_too_many() {
+            let own = first..text.len().min(first + letters);
+            let len = found.ends.len();
             match self.scan_part(&mut state, text, own.clone(), &groups, &mut found) {
                 Err(EngineError::OutOfMemory(_)) if own.len() > THREADS as usize * WORD => {
-                    found.truncate(len);
-                    most = own.len() / 2;
+                    found.ends.truncate(len);
+                    letters = own.len() / 2;
                 }
                 outcome => {
                     outcome?;
@@ -164,7 +183,7 @@ impl Scanner {
                 }
             }
         }
-        Ok(found)
+        Ok(found.ends)
     }
 
     /// The ends in a part of the text.
@@ -174,7 +193,7 @@ impl Scanner {
         text: &[u8],
         own: Range<usize>,
         groups: &[Group],
-        found: &mut Vec<FoundEnd>,
+        found: &mut Found,
     ) -> Result<(), EngineError> {
         let device = &self.card.device;
         let before = groups.iter().map(Group::before).max().unwrap_or(0);
@@ -186,6 +205,9 @@ impl Scanner {
         self.load(state, text, own.clone(), &shape)?;
         let planes = state.planes.with_room(device, 0)?.clone();
         for group in groups {
+            if found.are_too_many() {
+                break;
+            }
             let records = group.records_for(&shape);
             let kernel = self.card.kernels.get(device, Kernel::Sweep(group.variant))?;
             state.sweeper.sweep(
@@ -201,8 +223,8 @@ impl Scanner {
                 |place, end, edits| {
                     let pattern = group.patterns[place as usize];
                     let end = own.start as u32 + end;
-                    if end >= group.least[place as usize] {
-                        found.push(FoundEnd { pattern, end, edits });
+                    if end >= group.least[place as usize] && !found.are_too_many() {
+                        found.ends.push(FoundEnd { pattern, end, edits });
                     }
                 },
             )?;

@@ -20,6 +20,7 @@
 
 use super::tile::{Shape, Tile, all_ones};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
+use crate::search::room::{Ends, Room};
 use crate::search::{End, Rule};
 use bytemuck::{Zeroable, cast_slice};
 
@@ -36,6 +37,7 @@ pub struct Sweep<'a> {
     /// Place of the first pattern among all.
     pub first: u32,
     pub rule: &'a Rule,
+    pub room: &'a Room,
 }
 
 impl Kernel for Sweep<'_> {
@@ -43,8 +45,11 @@ impl Kernel for Sweep<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Vec<End> {
-        let mut ends = Vec::new();
+        let mut ends = Ends::new(self.room);
         for (place, pattern) in (self.first..).zip(self.patterns) {
+            if ends.are_too_many() {
+                break;
+            }
             let mut found = Found {
                 tile: self.tile,
                 shape: self.shape,
@@ -58,12 +63,12 @@ impl Kernel for Sweep<'_> {
                 false => without_gaps(simd, &mut found, pattern, self.rule),
             }
         }
-        ends
+        ends.finish()
     }
 }
 
 /// The ends found so far.
-struct Found<'a> {
+struct Found<'a, 'r> {
     tile: &'a Tile,
     shape: &'a Shape,
     pattern: u32,
@@ -71,10 +76,10 @@ struct Found<'a> {
     least: usize,
     /// What the number of an end is less than its edits.
     edits: i64,
-    ends: &'a mut Vec<End>,
+    ends: &'a mut Ends<'r>,
 }
 
-impl Found<'_> {
+impl Found<'_, '_> {
     /// Takes the chunks that have an end in `column`, with the bits of their numbers.
     #[cold]
     #[inline(never)]
@@ -141,7 +146,8 @@ fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
     let mut before = number.clone();
     found.edits = allowed + 1;
     let own = found.shape.before;
-    let begin = (own - (rule.span_of(pattern.len()) - 1)) / COLUMNS * COLUMNS;
+    // A text that is shorter than a hit may be begins with the columns.
+    let begin = own.saturating_sub(rule.span_of(pattern.len()) - 1) / COLUMNS * COLUMNS;
     for column in (begin..found.shape.columns).step_by(COLUMNS) {
         let (no_plus, minus) = columns(simd, &rows, &mut state, column);
         before.copy_from_slice(&number);
@@ -158,6 +164,9 @@ fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
                 if simd.any(ends) {
                     found.take(column + k, cast_slice(&[ends]), cast_slice(&before));
                 }
+            }
+            if found.ends.are_too_many() {
+                return;
             }
         }
     }
@@ -192,6 +201,9 @@ fn columns<S: Bits>(
 fn without_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
     let (len, allowed) = (pattern.len(), rule.edits_of(pattern.len()));
     let tile = found.tile;
+    if len > tile.end {
+        return;
+    }
     let rows: Vec<&[S::B]> = pattern.iter().map(|&class| tile.plane(class)).collect();
     // Mismatches less those allowed and one: what is needed of matches, less those there are.
     let most = len as i64 - allowed as i64 - 1;
@@ -213,6 +225,9 @@ fn without_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule
         let ends = number[width - 1];
         if simd.any(ends) {
             found.take(column, cast_slice(&[ends]), cast_slice(&number));
+            if found.ends.are_too_many() {
+                return;
+            }
         }
     }
 }

@@ -1,0 +1,82 @@
+//! Which patterns can occur in which texts: one that is longer than a text by more than the edits can't, and is not
+//! searched in it.
+
+use super::batch::Batch;
+use crate::search::Rule;
+use crate::search::stream::{Seams, Stream, Stretch};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Patterns by the letters that a text must have.
+pub struct Needs {
+    /// Of each pattern.
+    least: Vec<usize>,
+    most: usize,
+    classes: Vec<Class>,
+}
+
+/// Patterns whose needs are within a factor of two.
+struct Class {
+    /// Of the pattern that needs the fewest.
+    least: usize,
+    patterns: Vec<u32>,
+}
+
+/// Texts, and the patterns that are searched in them; `None` for all.
+pub struct Round<'a> {
+    pub stream: Cow<'a, Stream>,
+    pub patterns: Option<Vec<u32>>,
+}
+
+impl Needs {
+    pub fn new(patterns: &[Vec<u8>], rule: &Rule) -> Needs {
+        let least: Vec<usize> = patterns.iter().map(|pattern| rule.least_end(pattern.len())).collect();
+        let mut classes: BTreeMap<u32, Class> = BTreeMap::new();
+        for (pattern, &least) in (0..).zip(&least) {
+            let class = classes
+                .entry(usize::BITS - least.leading_zeros())
+                .or_insert_with(|| Class { least, patterns: Vec::new() });
+            class.least = class.least.min(least);
+            class.patterns.push(pattern);
+        }
+        let most = least.iter().copied().max().unwrap_or(0);
+        Needs { least, most, classes: classes.into_values().collect() }
+    }
+
+    /// What is to be scanned of a batch: all of it for the patterns that can occur in most of its letters, and for
+    /// others only the texts that are long enough.
+    pub fn rounds<'a>(&self, batch: &'a Batch, seams: &Seams) -> Vec<Round<'a>> {
+        let Batch { stream, .. } = batch;
+        let long_enough = |stretch: &&Stretch, least: usize| stretch.to >= least;
+        if stream.stretches.iter().all(|stretch| long_enough(&stretch, self.most)) {
+            return vec![Round { stream: Cow::Borrowed(stream), patterns: None }];
+        }
+        let longest = stream.stretches.iter().map(|stretch| stretch.to).max().unwrap_or(0);
+        let letters = batch.letters();
+        let (mut everywhere, mut rounds) = (Vec::new(), Vec::new());
+        for class in &self.classes {
+            let fitting = || stream.stretches.iter().filter(|stretch| long_enough(stretch, class.least));
+            let own: usize = fitting().map(Stretch::own).sum();
+            let patterns = class.patterns.iter().copied();
+            let patterns = patterns.filter(|&pattern| self.least[pattern as usize] <= longest);
+            if own == 0 {
+                continue;
+            } else if own * 2 >= letters {
+                everywhere.extend(patterns);
+                continue;
+            }
+            let mut some = Stream::default();
+            for stretch in fitting() {
+                let codes = &batch.jobs[stretch.text].text.codes;
+                some.push(seams, stretch.text, codes, stretch.after..stretch.to);
+            }
+            rounds.push(Round { stream: Cow::Owned(some), patterns: Some(patterns.collect()) });
+        }
+        if !everywhere.is_empty() {
+            everywhere.sort_unstable();
+            let patterns = (everywhere.len() < self.least.len()).then_some(everywhere);
+            rounds.push(Round { stream: Cow::Borrowed(stream), patterns });
+        }
+        rounds
+    }
+}

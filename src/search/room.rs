@@ -1,0 +1,80 @@
+//! How many ends a scan may find, so that its memory is bounded where nearly every place is an end.
+
+use super::End;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Ends that a thread finds before it tells the others.
+const TOLD: usize = 1 << 12;
+
+/// Room for the ends of a scan, which its threads share. A scan that finds more stops early, and what it gives is
+/// then not all: the text has to be scanned in shorter parts.
+#[derive(Debug)]
+pub struct Room {
+    most: usize,
+    taken: AtomicUsize,
+}
+
+impl Room {
+    pub fn of(most: usize) -> Room {
+        Room { most, taken: AtomicUsize::new(0) }
+    }
+
+    pub fn unlimited() -> Room {
+        Room::of(usize::MAX)
+    }
+
+    /// Takes room for so many more ends.
+    pub fn take(&self, ends: usize) {
+        self.taken.fetch_add(ends, Ordering::Relaxed);
+    }
+
+    /// Whether more ends were found than there is room for.
+    pub fn is_over(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) > self.most
+    }
+
+    pub fn left(&self) -> usize {
+        self.most.saturating_sub(self.taken.load(Ordering::Relaxed))
+    }
+}
+
+/// The ends that one thread finds.
+#[derive(Debug)]
+pub struct Ends<'a> {
+    room: &'a Room,
+    ends: Vec<End>,
+    /// So many of them have taken room.
+    told: usize,
+    over: bool,
+}
+
+impl<'a> Ends<'a> {
+    pub fn new(room: &'a Room) -> Ends<'a> {
+        Ends { room, ends: Vec::new(), told: 0, over: room.is_over() }
+    }
+
+    #[inline]
+    pub fn push(&mut self, end: End) {
+        self.ends.push(end);
+        if self.ends.len() - self.told >= TOLD {
+            self.tell();
+        }
+    }
+
+    /// Whether there is no room for more, so that finding them is of no use.
+    #[inline]
+    pub fn are_too_many(&self) -> bool {
+        self.over
+    }
+
+    fn tell(&mut self) {
+        self.room.take(self.ends.len() - self.told);
+        self.told = self.ends.len();
+        self.over = self.room.is_over();
+    }
+
+    pub fn finish(mut self) -> Vec<End> {
+        self.tell();
+        self.ends
+    }
+}
