@@ -1,0 +1,14 @@
+//! Arguments, one a line: what they ask for, or an error, and never the end of the process.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+fuzz_target!(|data: &[u8]| {
+    let given = data.split(|&byte| byte == b'\n').map(|word| OsString::from_vec(word.to_vec()));
+    match swalign::cli::parse_line(std::iter::once(OsString::from("swalign")).chain(given)) {
+        Ok(command) => drop(format!("{command:?}")),
+        Err(text) => assert!(!text.is_empty()),
+    }
+});

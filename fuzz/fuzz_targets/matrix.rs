@@ -1,0 +1,13 @@
+//! A substitution matrix in NCBI's format: no text panics.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use swalign::alphabet::Alphabet;
+use swalign::scoring::Matrix;
+
+fuzz_target!(|data: &[u8]| {
+    let text = String::from_utf8_lossy(data);
+    for alphabet in [Alphabet::Dna, Alphabet::Protein] {
+        let _ = Matrix::parse("fuzz", &text, alphabet);
+    }
+});

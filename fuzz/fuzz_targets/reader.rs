@@ -1,0 +1,62 @@
+//! FASTA and FASTQ: the records of the parts of a file are those of the whole. The first byte says how it is packed:
+//! as given, in gzip, in bgzf, and how many bytes at the end are cut off.
+#![no_main]
+
+use flate2::{Compression, write::GzEncoder};
+use libfuzzer_sys::fuzz_target;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use swalign::error::Result;
+use swalign::options::Share;
+use swalign::reader::{Reader, Texts, slices};
+use swalign::writer::bgzf;
+use swalign_fuzz::folder;
+
+/// Name, letters and qualities.
+type Plain = (String, Vec<u8>, Option<Vec<u8>>);
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&kind, content)) = data.split_first() else { return };
+    let mut bytes = match kind % 4 {
+        0 => content.to_vec(),
+        1 => gzip(content),
+        2 => [bgzf::pack(content).expect("blocks"), bgzf::pack(content).expect("blocks")].concat(),
+        _ => [gzip(content), gzip(content)].concat(),
+    };
+    bytes.truncate(bytes.len() - bytes.len().min(usize::from(kind >> 4)));
+    let path = folder().join("in");
+    fs::write(&path, bytes).expect("a file");
+    let whole = records(&path, None);
+    let texts = texts(&path, None);
+    for of in [1, 2, 3, 7] {
+        let shares = || (1..=of).map(|number| Share { number, of });
+        let joined: Result<Vec<Vec<Plain>>> = shares().map(|share| records(&path, Some(share))).collect();
+        if let Ok(whole) = &whole {
+            assert_eq!(&joined.expect("all parts are sound").concat(), whole, "{of} parts");
+        }
+        let joined: Result<Vec<Vec<Plain>>> = shares().map(|share| self::texts(&path, Some(share))).collect();
+        if let Ok(texts) = &texts {
+            assert_eq!(&joined.expect("all parts are sound").concat(), texts, "{of} parts of texts");
+        }
+    }
+});
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(content).expect("a vector takes all");
+    encoder.finish().expect("a vector takes all")
+}
+
+fn records(path: &Path, share: Option<Share>) -> Result<Vec<Plain>> {
+    let record = |record: Result<swalign::reader::Record>| {
+        record.map(|record| (record.name, record.sequence, record.qualities))
+    };
+    Reader::open_share(path, share)?.map(record).collect()
+}
+
+fn texts(path: &Path, share: Option<Share>) -> Result<Vec<Plain>> {
+    let slice = share.map(|share| slices(&[path.to_path_buf()], share)).transpose()?;
+    let slice = slice.and_then(|slices| slices.first().copied());
+    Texts::open(path, slice, true)?.map(|text| text.map(|text| (text.name, text.letters, None))).collect()
+}

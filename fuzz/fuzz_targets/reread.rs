@@ -1,0 +1,34 @@
+//! Records of parts of the references, read back: the first byte says the format, and whether BAM is packed yet.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::io::Cursor;
+use swalign::options::Format;
+use swalign::writer::bgzf;
+use swalign::writer::reread::{Records, Standing};
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&kind, bytes)) = data.split_first() else { return };
+    let (format, bytes) = match kind % 4 {
+        0 => (Format::Sam, bytes.to_vec()),
+        1 => (Format::Paf, bytes.to_vec()),
+        2 => (Format::Bam, bgzf::pack(bytes).expect("blocks")),
+        _ => (Format::Bam, bytes.to_vec()),
+    };
+    let mut records = Records::new(format, Cursor::new(bytes));
+    let mut out = Vec::new();
+    while let Ok(query) = records.next_query() {
+        if query.is_empty() {
+            break;
+        }
+        for record in &query {
+            record.name();
+            record.begins_group(b"before");
+            for second in [None, Some(1)] {
+                record.push(&mut out, Standing::Primary { second, quality: 1 });
+            }
+            record.push(&mut out, Standing::Secondary);
+        }
+        out.clear();
+    }
+});

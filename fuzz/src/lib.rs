@@ -1,0 +1,11 @@
+//! What the targets share.
+
+use std::path::Path;
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// A folder of this process, in TMPDIR.
+pub fn folder() -> &'static Path {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder for files")).path()
+}

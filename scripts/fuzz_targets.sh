@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets of fuzz/ on stable Rust and runs each from its corpus: scripts/fuzz_targets.sh [SECONDS]
+# [TARGET...], 20 seconds and all targets by default. A finding ends it with code 1, and its input stays in
+# fuzz/artifacts/TARGET. Runs are seeded: SEED=N takes another seed than 1. Where SWALIGN_FUZZ_GROW is set, inputs that
+# reach new code are merged into the corpus.
+#
+# libFuzzer is C++: on Debian or Ubuntu, as root or with sudo, g++ is installed when it is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${1:-20}
+shift || true
+target_dir=${CARGO_TARGET_DIR:-$PWD/target}
+say() { printf '\n=== %s\n' "$*" >&2; }
+
+if ! command -v g++ >/dev/null; then
+    as_root=()
+    if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null; then as_root=(sudo); fi
+    say "installing g++"
+    export DEBIAN_FRONTEND=noninteractive
+    "${as_root[@]}" apt-get update
+    "${as_root[@]}" apt-get install -y --no-install-recommends g++
+fi
+
+say "building the fuzz targets"
+began=$SECONDS
+RUSTC_WRAPPER=$PWD/fuzz/instrument.sh cargo build --locked --manifest-path fuzz/Cargo.toml --target-dir "$target_dir"
+say "built in $((SECONDS - began)) s"
+
+targets=("$@")
+if [ ${#targets[@]} -eq 0 ]; then
+    for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
+fi
+
+# What targets write and find goes to the memory, where there is a place for it.
+memory=/dev/shm
+[ -d $memory ] && [ -w $memory ] || memory=${TMPDIR:-/tmp}
+TMPDIR=$(mktemp -d -p "$memory")
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
+failed=()
+for target in "${targets[@]}"; do
+    say "$target, $seconds s"
+    corpus=fuzz/corpus/$target found=$TMPDIR/found.$target artifacts=fuzz/artifacts/$target log=$TMPDIR/$target.log
+    mkdir -p "$corpus" "$found" "$artifacts"
+    limits=(-rss_limit_mb=1024 -timeout=10 -max_len=2048)
+    # The first folder takes what is new; the corpus stays as it is.
+    if "$target_dir/debug/$target" "$found" "$corpus" "${limits[@]}" -max_total_time="$seconds" -seed="${SEED:-1}" \
+        -artifact_prefix="$artifacts/" -print_final_stats=1 >"$log" 2>&1; then
+        grep -E '^stat::(number_of_executed_units|peak_rss_mb)|^Done ' "$log" >&2
+    else
+        tail -n 40 "$log" >&2
+        failed+=("$target")
+    fi
+    # Coverage is what tells the fuzzer apart from dice.
+    if ! grep -q 'cov: ' "$log"; then
+        echo "$target: the targets have no coverage counters: see fuzz/instrument.sh" >&2
+        failed+=("$target")
+    fi
+    if [ -n "${SWALIGN_FUZZ_GROW-}" ]; then
+        merged=$TMPDIR/merged.$target
+        mkdir "$merged"
+        "$target_dir/debug/$target" -merge=1 "${limits[@]}" "$merged" "$corpus" "$found" >>"$log" 2>&1
+        rm -rf "$corpus"
+        cp -r "$merged" "$corpus"
+    fi
+done
+
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "fuzzing found something in: ${failed[*]}; the inputs are in fuzz/artifacts, to run alone by" \
+        "$target_dir/debug/TARGET INPUT" >&2
+    exit 1
+fi
+say "nothing found"
