@@ -1,11 +1,6 @@
 #!/usr/bin/env bash
-<<<<<<< HEAD
-# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests,
-# two minutes of fuzzing whole commands, and batch jobs on a small Slurm.
-=======
-# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, fuzz targets,
-# and batch jobs on a small Slurm.
->>>>>>> search
+# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, two minutes of
+# fuzzing whole commands, fuzz targets, and batch jobs on a small Slurm.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
 # missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, and Slurm.
@@ -121,12 +116,6 @@ else
     cargo test --locked --lib --bins --tests --no-fail-fast
 fi
 
-<<<<<<< HEAD
-=======
-scripts/fuzz_targets.sh 20
-
-say "batch jobs on a small Slurm"
->>>>>>> search
 # The program that the tests have built: alone it would be built anew, with other features of what it needs.
 SWALIGN=${CARGO_TARGET_DIR:-target}/debug/swalign
 say "does the fuzzer notice faults?"

@@ -132,14 +132,7 @@ impl Gatherer {
 
     /// Takes the ends of a part of a text, by pattern and end. The part ends before `to`, and the text with its
     /// last part. What the part before could give out was taken.
-    pub fn put(
-        &mut self,
-        wanted: &Wanted,
-        patterns: &[Vec<u8>],
-        text: &[u8],
-        ends: &[TextEnd],
-        to: usize,
-    ) {
+    pub fn put(&mut self, wanted: &Wanted, patterns: &[Vec<u8>], text: &[u8], ends: &[TextEnd], to: usize) {
         if self.is_done(wanted) {
             return;
         }

@@ -151,16 +151,7 @@ impl Scanner {
 
     /// All ends of all patterns in the text, in any order. All patterns fit ([`Wanted::fits`]). Where there are more
     /// than `most`, not all of them are given, but more than these.
-<<<<<<< HEAD
     pub fn scan(&self, text: &[u8], patterns: &[Wanted], most: usize) -> Result<Vec<FoundEnd>, EngineError> {
-=======
-    pub fn scan(
-        &self,
-        text: &[u8],
-        patterns: &[Wanted],
-        most: usize,
-    ) -> Result<Vec<FoundEnd>, EngineError> {
->>>>>>> search
         let mut found = Found { ends: Vec::new(), most };
         if text.is_empty() || patterns.is_empty() {
             return Ok(found.ends);
