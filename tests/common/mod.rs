@@ -6,6 +6,7 @@ pub mod command;
 pub mod golden;
 pub mod lines;
 pub mod random;
+pub mod receipts;
 pub mod scans;
 
 use std::collections::BTreeMap;
