@@ -260,7 +260,7 @@ fn seal(lines: &[u8]) -> String {
 /// The receipt of `output`.
 pub fn read(output: &Path) -> Result<Receipt, Unread> {
     let path = path(output);
-    let read = || {
+    let read = || -> io::Result<Vec<u8>> {
         if !fs::metadata(&path)?.is_file() {
             return Ok(Vec::new());
         }
