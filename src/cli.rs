@@ -74,7 +74,8 @@ enum Sub {
     ///
     /// The parts were written with -o and either --part or --ref-part, and have their .swalign files beside them.
     /// All parts must be there, in any order, and be of the same command. It works on all formats that --part and
-    /// --ref-part write, and OUT is in the format of the parts, whatever its name.
+    /// --ref-part write, and OUT is in the format of the parts, whatever its name. Each part is held against the
+    /// checksum in its .swalign file while it is read: a part that was changed is an error, and no OUT is left.
     Merge(Merge),
     /// List the devices, and which one is the default
     Devices,
@@ -225,7 +226,8 @@ struct AgainFlag {
     /// Do nothing if the output is there, whole, and of the same command, part and inputs
     ///
     /// This is known from the file that is written beside an output of --part or --resume, with .swalign
-    /// behind its name. Inputs are the same while their sizes and times are.
+    /// behind its name. Inputs are the same while their sizes and times are, and the output is whole while it has
+    /// its size: its bytes are not read again, as `swalign merge` does.
     #[arg(long, requires = "output")]
     resume: bool,
 }
@@ -389,10 +391,6 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
             return Ok(Command::Search(Box::new(search.resolve(command_line)?)));
         }
         Some(Sub::Merge(Merge { output, parts, quiet })) => {
-            if let Some(part) = parts.iter().find(|part| same_file(part, &output)) {
-                let text = format!("OUT is also a part: {}; name OUT before all parts", part.display());
-                return Err(usage(ErrorKind::ArgumentConflict, text));
-            }
             let output = Some(output).filter(|path| path != Path::new("-"));
             return Ok(Command::Merge(MergeOptions { output, parts, verbosity: u8::from(!quiet) }));
         }

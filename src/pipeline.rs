@@ -169,7 +169,7 @@ fn run_beside<'scope>(
     reporter: &dyn Reporter,
 ) -> Result<Summary> {
     let begun = Instant::now();
-    let noted = Noted::of(options);
+    let noted = Noted::of(options)?;
     // Opening a GPU takes longer than reading a few megabases: do both at once.
     let (first, length) = sync_channel(1);
     let opening = device::open_beside(scope, options, length);
@@ -183,7 +183,7 @@ fn run_beside<'scope>(
     let run = Run::new(options, reporter, references, target_file, &device)?;
     run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
     reporter.note(&format!("using {}{remark}", device.describe()));
-    let mut output = Output::create(options.output.as_deref())?;
+    let mut output = receipts::open(options.output.as_deref(), &noted)?;
     let crew = device.crew(options.threads)?;
     let mut summary = run.whole(queries, (&crew, &|worker| device.engine(worker)), &mut output)?;
     match noted {

@@ -2,6 +2,7 @@
 
 mod bam;
 pub mod bgzf;
+pub mod frame;
 mod header;
 mod line;
 #[cfg(test)]

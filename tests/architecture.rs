@@ -55,7 +55,7 @@ const BELONGS_TO: &[(&[&str], &[&str])] = &[
         &["cli", "main"],
     ),
     (&["thread::spawn", "thread::scope", "thread::Builder"], &["pipeline", "cli/signals"]),
-    (&["signal_hook"], &["cli/signals"]),
+    (&["signal_hook", "libc"], &["cli/signals"]),
     (&["flate2"], &["reader"]),
 ];
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::command::{command, finish, run};
-use common::{data, names_in_groups};
+use common::{data, names_in_groups, receipts};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -347,10 +347,21 @@ fn merge_says_what_is_missing_or_foreign() {
     fs::copy(path("2.bam.swalign"), path("again.bam.swalign")).unwrap();
     fs::write(path("short.bam"), &fs::read(path("2.bam")).unwrap()[..1000]).unwrap();
     fs::copy(path("2.bam.swalign"), path("short.bam.swalign")).unwrap();
+    fs::write(path("empty.bam"), "").unwrap();
+    fs::create_dir(path("folder")).unwrap();
+    let receipt = fs::read_to_string(path("2.bam.swalign")).unwrap();
+    for name in ["gone", "empty"] {
+        fs::write(path(&format!("{name}.bam.swalign")), &receipt).unwrap();
+    }
+    let old = receipt.replace("receipt\t2\n", "");
+    for (name, text) in [("cut", &receipt[..receipt.len() / 2]), ("none", ""), ("old", &*old)] {
+        fs::copy(path("2.bam"), path(&format!("{name}.bam"))).unwrap();
+        fs::write(path(&format!("{name}.bam.swalign")), text).unwrap();
+    }
     let before = names(folder.path());
     for (parts, says) in [
         (&["1.bam", "3.bam"][..], &["part 2/3", "missing"][..]),
-        (&["2.bam"], &["part 1/3 and 1 more", "missing"]),
+        (&["2.bam"], &["2 parts of its run are missing: 1/3, 3/3;"]),
         (&["1.bam", "2.bam", "3.bam", "again.bam"], &["part 2/3, as is 2.bam", "again.bam"]),
         (&["1.bam", "of4.bam", "3.bam"], &["of4.bam", "another run", "in 4 parts"]),
         (&["1.bam", "2.sam", "3.bam"], &["2.sam", "another run", "as sam"]),
@@ -358,7 +369,22 @@ fn merge_says_what_is_missing_or_foreign() {
         (&["1.bam", "other.bam", "3.bam"], &["other.bam", "another run", "q.fa"]),
         (&["1.bam", "whole.bam", "3.bam"], &["whole.bam", "whole.bam.swalign is missing"]),
         (&["1.bam", "short.bam", "3.bam"], &["short.bam", "1000 bytes"]),
-        (&["1.bam", "nosuch.bam", "3.bam"], &["nosuch.bam"]),
+        (&["1.bam", "nosuch.bam", "3.bam"], &["nosuch.bam: no such file; check the path"]),
+        (
+            &["1.bam", "gone.bam", "3.bam"],
+            &["gone.bam: no such file, though its receipt", "write this one again"],
+        ),
+        (&["1.bam", "empty.bam", "3.bam"], &["empty.bam: it has 0 bytes", "write this part again"]),
+        (&["1.bam", "folder", "3.bam"], &["folder: this is a folder; give the file"]),
+        (
+            &["1.bam", "cut.bam", "3.bam"],
+            &["cut.bam.swalign was changed", "or is cut short; write this part again"],
+        ),
+        (&["1.bam", "none.bam", "3.bam"], &["none.bam.swalign was changed", "write this part again"]),
+        (
+            &["1.bam", "old.bam", "3.bam"],
+            &["old.bam.swalign is of another version of swalign; write this part again"],
+        ),
     ] {
         let outcome = run(folder.path(), &[&["merge", "out.bam"], parts].concat());
         assert_eq!(outcome.code, Some(1), "{parts:?}: {}", outcome.stderr);
@@ -372,13 +398,210 @@ fn merge_says_what_is_missing_or_foreign() {
     stdout(folder.path(), &["merge", "out.bam", "1.bam", "2.bam", "3.bam"]);
     assert!(fs::read(path("out.bam")).unwrap() == fs::read(path("whole.bam")).unwrap());
     // As of an input that has kept its size, but not the places of its cuts.
-    let receipt = fs::read_to_string(path("2.bam.swalign")).unwrap();
-    let stretch = receipt.lines().find(|line| line.starts_with("stretch")).unwrap();
-    fs::write(path("2.bam.swalign"), receipt.replace(stretch, "stretch\t5\t6")).unwrap();
+    receipts::change(&path("2.bam"), |text| receipts::with(text, "stretch", "5\t6"));
     let outcome = run(folder.path(), &["merge", "out.bam", "1.bam", "2.bam", "3.bam"]);
     let says =
         outcome.stderr.contains("2.bam: it begins at byte 5") && outcome.stderr.contains("has changed");
     assert!(outcome.code == Some(1) && says, "{}", outcome.stderr);
+}
+
+/// Parts of queries, all written, in a folder of their own.
+fn parts_of(format: &str, count: usize) -> (TempDir, Vec<String>) {
+    let folder = reads();
+    let name = |number: usize| format!("{number}.{format}");
+    for number in 1..=count {
+        let part = format!("{number}/{count}");
+        stdout(folder.path(), &["--device", "cpu", "--part", &part, "-o", &name(number), "q.fq", "ref.fa"]);
+    }
+    (folder, (1..=count).map(name).collect())
+}
+
+/// A merge of two parts that must fail, and say this, and leave nothing.
+#[track_caller]
+fn not_joined(folder: &Path, parts: &[String], says: &[&str], what: &str) {
+    let before = names(folder);
+    let outcome = run(folder, &["merge", "out", &parts[0], &parts[1]]);
+    assert_eq!(outcome.code, Some(1), "{what}: {}", outcome.stderr);
+    assert!(says.iter().any(|says| outcome.stderr.contains(says)), "{what}: {}", outcome.stderr);
+    assert_eq!(names(folder), before, "{what}");
+}
+
+/// Any byte of any format, though the part is as long as it was.
+#[test]
+fn merge_sees_a_changed_byte() {
+    let refused = |folder: &Path, parts: &[String]| {
+        let path = folder.join(&parts[0]);
+        let bytes = fs::read(&path).unwrap();
+        for at in (0..bytes.len()).step_by(bytes.len() / 23).chain([bytes.len() - 1]) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 4;
+            fs::write(&path, &changed).unwrap();
+            not_joined(
+                folder,
+                parts,
+                &["write this part again", "write all parts"],
+                &format!("{}, {at}", parts[0]),
+            );
+        }
+    };
+    for format in ["bam", "sam", "paf"] {
+        let (folder, parts) = parts_of(format, 2);
+        refused(folder.path(), &parts);
+    }
+    let folder = reads();
+    for format in ["tab", "bed", "sam", "fasta", "count"] {
+        let parts = ["1", "2"].map(|number| {
+            let (part, out) = (format!("{number}/2"), format!("{number}.{format}"));
+            let args =
+                ["search", "-k", "2", "--format", format, "--part", &part, "-o", &out, "GATTACAGG", "q.fa"];
+            stdout(folder.path(), &args);
+            out
+        });
+        refused(folder.path(), &parts);
+    }
+}
+
+/// A receipt that was changed is refused, and one that was sealed anew is held against the bytes.
+#[test]
+fn merge_does_not_believe_receipts() {
+    for format in ["bam", "sam", "paf"] {
+        let (folder, parts) = parts_of(format, 2);
+        let path = |part: &String| folder.path().join(format!("{part}.swalign"));
+        let receipts = parts.iter().map(|part| fs::read_to_string(path(part)).unwrap()).collect::<Vec<_>>();
+        let bytes = receipts[0].lines().find_map(|line| line.strip_prefix("bytes\t")).unwrap();
+        let [header, end, all] = bytes.split('\t').collect::<Vec<_>>()[..] else { panic!("{bytes}") };
+        let frame = |header: &str, end: &str| format!("{header}\t{end}\t{all}");
+        let headers = ["its header is", "it has records of", "it has"];
+        for (key, value, says) in [
+            ("bytes", frame("100", end), &headers[..]),
+            ("bytes", frame("18446744073709551615", end), &["was changed after"]),
+            ("bytes", frame(header, "18446744073709551615"), &["was changed after"]),
+            ("bytes", frame(header, "5"), &["its end is not", "the checksum differs"]),
+            ("records", "0".to_string(), &["more than 0 queries", "the checksum differs"]),
+            ("records", "4000".to_string(), &["fewer than 4000 queries", "its run"]),
+            ("crc32", "00000000".to_string(), &["the checksum differs"]),
+            ("part", "3/2".to_string(), &["was changed after"]),
+        ] {
+            // The records of BAM are not unpacked: their number is that of the receipt.
+            if key == "records" && format == "bam" {
+                continue;
+            }
+            for (part, receipt) in parts.iter().zip(&receipts) {
+                let other = receipts::with(receipt, key, &value);
+                if other != *receipt {
+                    fs::write(path(part), &other).unwrap();
+                    not_joined(folder.path(), &parts, &["was changed after it was written"], &other);
+                }
+                fs::write(path(part), receipt).unwrap();
+            }
+            for part in &parts {
+                receipts::change(&folder.path().join(part), |text| receipts::with(text, key, &value));
+            }
+            not_joined(folder.path(), &parts, says, &format!("{format} {key} {value}"));
+            for (part, receipt) in parts.iter().zip(&receipts) {
+                fs::write(path(part), receipt).unwrap();
+            }
+        }
+        stdout(folder.path(), &["merge", "out", &parts[0], &parts[1]]);
+    }
+}
+
+/// Neither the number of parts nor what is missing takes memory or time.
+#[test]
+fn parts_of_very_many() {
+    let folder = reads();
+    let args = ["--device", "cpu", "--part", "1/4294967295", "-o", "1.sam", "q.fq", "ref.fa"];
+    stdout(folder.path(), &args);
+    let outcome = run(folder.path(), &["merge", "out.sam", "1.sam"]);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    let named: Vec<String> = (2..12).map(|number| format!("{number}/4294967295")).collect();
+    let says = format!("4294967294 parts of its run are missing: {} and 4294967284 more;", named.join(", "));
+    assert!(outcome.stderr.contains(&says), "{}", outcome.stderr);
+    receipts::change(&folder.path().join("1.sam"), |text| receipts::with(text, "part", "1/4000000000"));
+    let outcome = run(folder.path(), &["merge", "out.sam", "1.sam"]);
+    assert!(outcome.code == Some(1) && outcome.stderr.contains("3999999999 parts"), "{}", outcome.stderr);
+}
+
+/// OUT is no part, no receipt of one, and leaves neither without a name, however it is spelled.
+#[test]
+fn merge_writes_over_no_part() {
+    let (folder, _) = parts_of("sam", 2);
+    let path = |name: &str| folder.path().join(name);
+    fs::hard_link(path("1.sam"), path("hard.sam")).unwrap();
+    fs::hard_link(path("2.sam.swalign"), path("hard.receipt")).unwrap();
+    fs::copy(path("2.sam"), path("new.swalign")).unwrap();
+    fs::copy(path("2.sam.swalign"), path("new.swalign.swalign")).unwrap();
+    let whole = path("2.sam").display().to_string();
+    let mut outs =
+        vec!["1.sam", "./2.sam", &whole, "1.sam.swalign", "./2.sam.swalign", "hard.sam", "hard.receipt"];
+    if cfg!(unix) {
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("2.sam.swalign", path("soft.sam")).unwrap();
+        outs.push("soft.sam");
+    }
+    let before: Vec<_> =
+        names(folder.path()).into_iter().map(|name| (fs::read(path(&name)).unwrap(), name)).collect();
+    let refused = |args: &[&str]| {
+        let outcome = run(folder.path(), args);
+        assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("name OUT before all parts"), "{args:?}: {}", outcome.stderr);
+        let now: Vec<_> =
+            names(folder.path()).into_iter().map(|name| (fs::read(path(&name)).unwrap(), name)).collect();
+        assert!(now == before, "{args:?}");
+    };
+    for out in outs {
+        refused(&["merge", out, "1.sam", "2.sam"]);
+    }
+    // Its receipt would have a part's name.
+    refused(&["merge", "new", "1.sam", "new.swalign"]);
+    // A receipt of no part that is joined, and of no run.
+    for args in
+        [&["merge", "new.swalign.swalign", "1.sam", "2.sam"][..], &["-o", "1.sam.swalign", "q.fq", "ref.fa"]]
+    {
+        let outcome = run(folder.path(), args);
+        assert_eq!(outcome.code, Some(1), "{args:?}: {}", outcome.stderr);
+        assert!(
+            outcome.stderr.contains("receipt of another output; name another"),
+            "{args:?}: {}",
+            outcome.stderr
+        );
+    }
+}
+
+/// A run whose receipt can't be written writes no output either, and says so before it computes.
+#[test]
+fn no_output_without_its_receipt() {
+    let folder = reads();
+    let path = |name: &str| folder.path().join(name);
+    let long = "x".repeat(250);
+    fs::create_dir(path("out.swalign")).unwrap();
+    fs::write(path("foreign.swalign"), ">r\nACGT\n").unwrap();
+    fs::write(path("out"), "old").unwrap();
+    let before = names(folder.path());
+    for (out, says) in [
+        ("out", "out.swalign: the output's receipt would be written here"),
+        (&*long, "shorter name"),
+        ("foreign", "foreign.swalign: this file would be replaced by the output's receipt; name another"),
+    ] {
+        let align = ["--device", "cpu", "-v", "-o", out, "q.fq", "ref.fa"];
+        let search = ["search", "-o", out, "GATTACA", "q.fq"];
+        for args in [
+            [&["--part", "1/2"][..], &align].concat(),
+            [&["--ref-part", "1/2"][..], &align].concat(),
+            [&["--resume"][..], &align].concat(),
+            [&search[..], &["--part", "1/2"]].concat(),
+            [&search[..], &["--resume"]].concat(),
+        ] {
+            let outcome = run(folder.path(), &args);
+            assert_eq!(outcome.code, Some(1), "{args:?}: {}", outcome.stderr);
+            assert!(outcome.stderr.contains(says), "{args:?}: {}", outcome.stderr);
+            assert_eq!(outcome.stderr.lines().count(), 1, "{args:?}: {}", outcome.stderr);
+            assert_eq!(names(folder.path()), before, "{args:?}");
+        }
+        assert_eq!(fs::read_to_string(path("out")).unwrap(), "old");
+    }
+    // Without a receipt all three are names as others.
+    stdout(folder.path(), &["--device", "cpu", "-o", &long, "q.fq", "ref.fa"]);
 }
 
 /// An output is left as it is only if it is what the command would write.
@@ -429,11 +652,20 @@ mod ends {
 
     /// A run that waits for its queries, and has begun to write.
     fn waiting(folder: &Path, envs: &[(&str, &str)]) -> Child {
+        waiting_behind(folder, envs, "")
+    }
+
+    /// The same, where a shell has done something before it.
+    fn waiting_behind(folder: &Path, envs: &[(&str, &str)], before_it: &str) -> Child {
         let temporaries =
             || names(folder).into_iter().filter(|name| name.ends_with(".tmp")).collect::<Vec<_>>();
         let before = temporaries();
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
-            .args(["--device", "cpu", "-q", "-o", "out.sam", "-", "ref.fa"])
+        let line = format!(
+            "{before_it} exec '{}' --device cpu -q -o out.sam - ref.fa",
+            assert_cmd::cargo::cargo_bin!("swalign").display()
+        );
+        let mut child = Command::new("sh")
+            .args(["-c", &line])
             .envs(envs.iter().copied())
             .current_dir(folder)
             .stdin(Stdio::piped())
@@ -464,12 +696,79 @@ mod ends {
     #[test]
     fn a_signal_leaves_nothing() {
         let folder = folder();
-        for (name, code) in [("-TERM", 143), ("-INT", 130)] {
+        for (name, code) in [("-TERM", 143), ("-INT", 130), ("-HUP", 129), ("-QUIT", 131)] {
             let mut child = waiting(folder.path(), &[]);
             signal(&child, name);
             let status = child.wait().unwrap();
             assert_eq!((status.code(), status.signal()), (Some(code), None), "{name}");
             assert_eq!(names(folder.path()), ["ref.fa"], "{name}");
+        }
+    }
+
+    /// As `nohup` and shells do it for what shall go on without them.
+    #[test]
+    fn an_ignored_signal_is_ignored() {
+        let folder = folder();
+        for (name, begin) in
+            [("-HUP", "trap '' HUP;"), ("-INT", "trap '' INT QUIT;"), ("-QUIT", "trap '' INT QUIT;")]
+        {
+            let mut child = waiting_behind(folder.path(), &[], begin);
+            signal(&child, name);
+            std::thread::sleep(Duration::from_millis(200));
+            assert!(child.try_wait().unwrap().is_none(), "{name} after {begin}");
+            drop(child.stdin.take());
+            assert_eq!(child.wait().unwrap().code(), Some(0), "{name} after {begin}");
+            assert_eq!(names(folder.path()), ["out.sam", "ref.fa"]);
+            fs::remove_file(folder.path().join("out.sam")).unwrap();
+        }
+    }
+
+    /// A run in a shell that must fail with `code`, say that there is no space, and leave nothing.
+    #[track_caller]
+    fn no_space(folder: &Path, begin: &str, args: &str, code: i32) {
+        let before = names(folder);
+        let line = format!("{begin} exec '{}' {args}", assert_cmd::cargo::cargo_bin!("swalign").display());
+        let output = Command::new("sh").args(["-c", &line]).current_dir(folder).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args}: {said}");
+        assert!(said.contains("free some space, or write the output elsewhere"), "{args}: {said}");
+        assert_eq!(names(folder), before, "{args}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_an_error() {
+        let (folder, _) = parts_of("bam", 2);
+        for number in ["1", "2"] {
+            let (part, out) = (format!("{number}/2"), format!("{number}.hits"));
+            let search = ["search", "--format", "sam", "--part", &part, "-o", &out, "GATTACA", "q.fa"];
+            stdout(folder.path(), &search);
+            let (part, out) = (format!("{number}/2"), format!("{number}.refs"));
+            let args = ["--device", "cpu", "--ref-part", &part, "-o", &out, "q.fq", "ref.fa"];
+            stdout(folder.path(), &args);
+        }
+        for (args, code) in [
+            ("merge OUT 1.bam 2.bam", 1),
+            ("merge OUT 1.hits 2.hits", 1),
+            ("merge OUT 1.refs 2.refs", 1),
+            ("--device cpu -o OUT q.fq ref.fa", 1),
+            ("--device cpu --format bam --part 1/2 -o OUT q.fq ref.fa", 1),
+            ("search -k 1 -o OUT GATTACA q.fq", 1),
+        ] {
+            no_space(folder.path(), "", &args.replace("OUT", "/dev/full"), code);
+            no_space(folder.path(), "", &(args.replace("OUT", "-") + " > /dev/full"), code);
+        }
+        no_space(folder.path(), "", "grep -k 1 GATTACA q.fq > /dev/full", 2);
+        no_space(folder.path(), "", "grep -c GATTACA q.fq > /dev/full", 2);
+    }
+
+    /// The output fits, its receipt does not.
+    #[test]
+    fn a_receipt_without_room_is_an_error() {
+        let folder = reads();
+        for more in ["--part 1/2", "--resume"] {
+            let args = format!("search --format bed -o out.bed {more} {} q.fa", "ACGT".repeat(15));
+            no_space(folder.path(), "ulimit -f 0;", &args, 1);
         }
     }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::command::{Outcome, Sam, command, finish, run};
 use common::random::Random;
-use common::{data, fasta, names_in_groups};
+use common::{data, fasta, names_in_groups, receipts};
 use flate2::read::MultiGzDecoder;
 use std::fs::{self, File};
 use std::io::Read;
@@ -343,7 +343,7 @@ fn merge_says_what_is_missing_or_foreign() {
     let parts_before = folder.0.path().read_dir().unwrap().count();
     for (parts, says) in [
         (&["1.sam", "3.sam"][..], &["part 2/3", "missing"][..]),
-        (&["2.sam"], &["part 1/3 and 1 more", "missing"]),
+        (&["2.sam"], &["2 parts of its run are missing: 1/3, 3/3;"]),
         (&["1.sam", "2.sam", "again.sam", "3.sam"], &["part 2/3, as is 2.sam", "again.sam"]),
         (&["1.sam", "of4.sam", "3.sam"], &["of4.sam", "another run", "in 4 parts of the references"]),
         (&["1.sam", "2.bam", "3.sam"], &["2.bam", "another run", "as bam"]),
@@ -376,14 +376,82 @@ fn merge_says_what_is_missing_or_foreign() {
     for (from, to, says) in [
         ("records\t552", "records\t551", "551 queries"),
         ("hits\t20\t", "hits\t21\t", "chosen otherwise"),
-        ("ref-part\t2/3", "ref-part\t9", "another version"),
+        ("ref-part\t2/3", "ref-part\t9", "was changed after it was written"),
     ] {
-        assert!(receipt.contains(from), "{receipt}");
-        folder.write("2.sam.swalign", &receipt.replace(from, to));
+        folder.write("2.sam.swalign", &receipt);
+        receipts::change(&folder.path("2.sam"), |text| {
+            assert!(text.contains(from), "{text}");
+            text.replace(from, to)
+        });
         let outcome = folder.run(&["merge", "out.sam", "1.sam", "2.sam", "3.sam"]);
         assert_eq!(outcome.code, Some(1), "{to}: {}", outcome.stderr);
         assert!(outcome.stderr.contains(says), "{to}: {}", outcome.stderr);
     }
+}
+
+/// What is read is held against the receipts, even if all of them were changed alike and sealed anew.
+#[test]
+fn merge_does_not_believe_receipts() {
+    let folder = amplicons();
+    for format in ["sam", "bam", "paf"] {
+        let parts = folder.parts(&["--max-hits", "2", "q.fq", "r.fa"], format, 2);
+        let receipts = parts.iter().map(|part| folder.read(&format!("{part}.swalign"))).collect::<Vec<_>>();
+        for (key, value, says) in [
+            ("records", "0", "more than 0 queries"),
+            ("records", "551", "more than 551 queries"),
+            ("records", "553", "fewer than 553 queries"),
+            ("hits", "0\t0\t0\t0\t0", "was changed after it was written"),
+            ("hits", "20\t800000\t0\t1\t4", "was changed after it was written"),
+            ("crc32", "00000000", "the checksum differs"),
+        ] {
+            for (part, receipt) in parts.iter().zip(&receipts) {
+                fs::write(folder.path(&format!("{part}.swalign")), receipt).unwrap();
+                receipts::change(&folder.path(part), |text| receipts::with(text, key, value));
+            }
+            let outcome = folder.run(&["merge", "out", &parts[0], &parts[1]]);
+            assert_eq!(outcome.code, Some(1), "{format} {key}: {}", outcome.stderr);
+            assert!(outcome.stderr.contains(says), "{format} {key} {value}: {}", outcome.stderr);
+            assert!(!folder.path("out").exists());
+        }
+    }
+}
+
+/// Any byte of any format.
+#[test]
+fn merge_sees_a_changed_byte() {
+    let folder = amplicons();
+    for format in ["sam", "bam", "paf"] {
+        let parts = folder.parts(&["q.fq", "r.fa"], format, 2);
+        let bytes = folder.read(&parts[1]);
+        for at in (0..bytes.len()).step_by(bytes.len() / 23).chain([bytes.len() - 1]) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 4;
+            fs::write(folder.path(&parts[1]), &changed).unwrap();
+            let outcome = folder.run(&["merge", "out", &parts[0], &parts[1]]);
+            assert_eq!(outcome.code, Some(1), "{format}, byte {at}: {}", outcome.stderr);
+            // A name that differs is told before the checksum is known.
+            let says = ["write this part again", "write all parts"];
+            assert!(
+                says.iter().any(|says| outcome.stderr.contains(says)),
+                "{format}, {at}: {}",
+                outcome.stderr
+            );
+            assert!(!folder.path("out").exists());
+        }
+    }
+}
+
+/// A part of a number that nobody joins is written as any other.
+#[test]
+fn one_part_of_very_many() {
+    let folder = amplicons();
+    let args =
+        ["--device", "cpu", "-q", "--ref-part", "4294967295/4294967295", "-o", "x.bam", "q.fq", "r.fa"];
+    folder.done(&args);
+    let outcome = folder.run(&["merge", "out.bam", "x.bam"]);
+    assert_eq!(outcome.code, Some(1));
+    let says = "4294967294 parts of its run are missing: 1/4294967295, 2/4294967295, ";
+    assert!(outcome.stderr.contains(says), "{}", outcome.stderr);
 }
 
 /// A part of the references is another output than the whole and than a part of the queries.

@@ -2,11 +2,11 @@
 
 use crate::writer::temporary;
 
-/// From now on SIGTERM and SIGINT, unless they are ignored, remove what is not whole and end the process, with
-/// code 143 or 130; and a file that grows beyond what is allowed is an error like others.
+/// From now on SIGTERM, SIGINT, SIGHUP and SIGQUIT, unless they are ignored, remove what is not whole and end the
+/// process, with code 143, 130, 129 or 131; and a file that grows beyond what is allowed is an error like others.
 #[cfg(unix)]
 pub fn watch() {
-    use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
     use signal_hook::{flag, low_level};
     use std::sync::Arc;
@@ -15,7 +15,7 @@ pub fn watch() {
 
     // That there is an action is all that is needed: then the write fails.
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
-    let wanted = [SIGTERM, SIGINT].into_iter().filter(|&signal| !is_ignored(signal));
+    let wanted = [SIGTERM, SIGINT, SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal));
     let Ok(mut signals) = Signals::new(wanted) else { return };
     // Where there is no thread for it, signals end the process as they do others.
     let wait = move || {
@@ -31,10 +31,13 @@ pub fn watch() {
 /// background.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action the call changes nothing. It fills in `action`, for which zeros are a value, too.
+    let (failed, action) = unsafe {
+        let failed = libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
+        (failed, action.assume_init())
+    };
+    failed == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
 #[cfg(not(unix))]

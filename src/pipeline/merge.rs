@@ -2,38 +2,40 @@
 //! those of references query by query.
 
 pub mod hits;
+mod part;
 mod references;
 
 use super::Reporter;
 use crate::error::{Error, Place, Result};
 use crate::options::{MergeOptions, PartsOf, Share};
-use crate::writer::Output;
-use crate::writer::receipt::{self, Receipt};
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use crate::writer::output::{Output, is_same_file};
+use crate::writer::receipt;
+use crate::writer::reread::Queries;
+use part::{Opened, Part, unread};
+use std::io::{ErrorKind, Read};
+use std::path::Path;
 
 /// Bytes that are copied at once.
 const BUFFER: usize = 1 << 20;
 
-/// A part and what is known of it.
-struct Part<'a> {
-    path: &'a PathBuf,
-    receipt: Receipt,
-}
+/// Missing parts that are named.
+const NAMED: usize = 10;
 
 /// Joins parts into what the whole run would have written.
 pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
+    check_output(options)?;
     let mut parts = options.parts.iter().map(Part::read).collect::<Result<Vec<_>>>()?;
     // Of two of one number, the one that was named first comes first.
     parts.sort_by_key(|part| part.number());
     check(&parts)?;
     let mut output = Output::create(options.output.as_deref())?;
-    let (told, records) = match parts.first().map(|part| part.receipt.task.parts_of) {
-        _ if parts.iter().any(|part| part.receipt.task.format == hits::FORMAT) => {
+    let (told, records) = match parts.first() {
+        Some(part) if part.receipt.task.format == hits::FORMAT => {
             ("parts of", hits::join(&parts, &mut output)?)
         }
-        Some(PartsOf::References) => ("parts of the references, of", references::join(&parts, &mut output)?),
+        Some(part) if part.is_of_references() => {
+            ("parts of the references, of", references::join(&parts, &mut output)?)
+        }
         _ => ("parts of", join(&parts, &mut output)?),
     };
     output.finish()?;
@@ -41,11 +43,36 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     Ok(())
 }
 
+/// Refuses an output that would replace a part or what belongs to one.
+fn check_output(options: &MergeOptions) -> Result<()> {
+    let refused =
+        |text: String| Err(Error::Usage(format!("merge: {text}; name OUT before all parts, another file")));
+    // Of stdout it is known where it leads.
+    let output = options.output.as_deref().unwrap_or(Path::new("/dev/stdout"));
+    let own = receipt::path(output);
+    for part in &options.parts {
+        let (shown, receipt) = (part.display(), receipt::path(part));
+        if is_same_file(output, part) {
+            return refused(format!("OUT is also a part: {shown}"));
+        }
+        if is_same_file(output, &receipt) {
+            return refused(format!("OUT is the receipt of the part {shown}"));
+        }
+        if is_same_file(&own, part) || is_same_file(&own, &receipt) {
+            return refused(format!(
+                "{}, the name of OUT's receipt, belongs to the part {shown}",
+                own.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Joins parts of the queries, and gives the number of their records.
 fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
     let mut header = Header::default();
     for (index, part) in parts.iter().enumerate() {
-        part.join(index + 1 == parts.len(), &mut header, output)?;
+        append(part, index + 1 == parts.len(), &mut header, output)?;
     }
     Ok(parts.iter().map(|part| part.receipt.records).sum())
 }
@@ -68,61 +95,29 @@ impl Header {
     }
 }
 
-impl<'a> Part<'a> {
-    fn read(path: &'a PathBuf) -> Result<Part<'a>> {
-        let Some(receipt) = receipt::read(path)? else {
-            let problem =
-                format!("{} is missing, or of another version of swalign", receipt::path(path).display());
-            let remedy = "a part is written with -o and --part or --ref-part, and its .swalign file stays beside it: \
-                          write this one again";
-            return Err(refused(path, problem, remedy));
+/// Appends the part's records, behind the first one's header and before the last one's end.
+fn append(part: &Part, last: bool, header: &mut Header, output: &mut Output) -> Result<()> {
+    let Opened { header: of_part, mut records, rest } = part.open()?;
+    header.take(of_part, part, output)?;
+    let mut queries = part.format().and_then(Queries::of);
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let bytes = match records.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => &buffer[..read],
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(unread(part.path, error)),
         };
-        let bytes = File::open(path).and_then(|file| file.metadata()).map(|metadata| metadata.len());
-        match bytes.map_err(|source| Error::io(path, source))? {
-            bytes if bytes == receipt.bytes && receipt.header + receipt.end <= bytes => {
-                Ok(Part { path, receipt })
-            }
-            bytes => {
-                let problem = format!("it has {bytes} bytes, and had {} when it was written", receipt.bytes);
-                Err(refused(path, problem, "write this part again"))
-            }
+        if let Some(queries) = &mut queries {
+            queries.add(bytes);
         }
+        output.put(bytes)?;
     }
-
-    fn number(&self) -> u32 {
-        self.receipt.task.part.number
+    rest.check(part)?;
+    if let Some(queries) = queries.filter(|queries| queries.count() != part.receipt.records) {
+        return Err(part.miscounted(if queries.count() < part.receipt.records { "fewer" } else { "more" }));
     }
-
-    /// Opens the part at its first record, with the header before it.
-    fn open(&self) -> Result<(Vec<u8>, File)> {
-        let failed = |source| Error::io(self.path, source);
-        let mut file = File::open(self.path).map_err(failed)?;
-        let (own, mut header) = (self.receipt.header, Vec::new());
-        (&mut file).take(own).read_to_end(&mut header).map_err(failed)?;
-        file.seek(SeekFrom::Start(own)).map_err(failed)?;
-        Ok((header, file))
-    }
-
-    /// Bytes of the records.
-    fn bytes(&self) -> u64 {
-        self.receipt.bytes - self.receipt.header - self.receipt.end
-    }
-
-    /// Appends the part's records, behind the first one's header and before the last one's end.
-    fn join(&self, last: bool, header: &mut Header, output: &mut Output) -> Result<()> {
-        let failed = |source| Error::io(self.path, source);
-        let (of_part, mut file) = self.open()?;
-        header.take(of_part, self, output)?;
-        let mut left = self.bytes() + if last { self.receipt.end } else { 0 };
-        let mut buffer = vec![0; BUFFER];
-        while left > 0 {
-            let wanted = left.min(BUFFER as u64) as usize;
-            file.read_exact(&mut buffer[..wanted]).map_err(failed)?;
-            output.put(&buffer[..wanted])?;
-            left -= wanted as u64;
-        }
-        Ok(())
-    }
+    if last { output.put(&rest.end) } else { Ok(()) }
 }
 
 /// All parts of one run must be there, each once.
@@ -161,20 +156,35 @@ fn check(parts: &[Part]) -> Result<()> {
             return Err(refused(pair[1].path, problem, "give each part once"));
         }
     }
-    let missing: Vec<String> = (1..=task.part.of)
-        .filter(|number| parts.binary_search_by_key(number, Part::number).is_err())
-        .map(|number| shown(number, task.part))
-        .collect();
-    if let Some(next) = missing.first() {
-        let others =
-            if missing.len() > 1 { format!(" and {} more", missing.len() - 1) } else { String::new() };
-        let problem = format!("part {next}{others} of its run is missing");
-        return Err(refused(first.path, problem, "write it, and give all parts"));
-    }
+    check_missing(parts)?;
     match task.parts_of {
         PartsOf::Queries => check_sequence(parts),
         PartsOf::References => references::check(parts),
     }
+}
+
+/// No part of the run may be missing. Their number is what a receipt says, and may be any.
+fn check_missing(parts: &[Part]) -> Result<()> {
+    let Some(first) = parts.first() else { return Ok(()) };
+    let share = first.receipt.task.part;
+    let missing = share.of as usize - parts.len();
+    let mut present = parts.iter().map(Part::number).peekable();
+    let is_missing = |number: &u32| present.next_if_eq(number).is_none();
+    let named: Vec<String> = (1..=share.of)
+        .filter(is_missing)
+        .take(NAMED.min(missing))
+        .map(|number| shown(number, share))
+        .collect();
+    let problem = match &named[..] {
+        [] => return Ok(()),
+        [one] => format!("part {one} of its run is missing"),
+        _ => {
+            let more = missing - named.len();
+            let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{missing} parts of its run are missing: {}{others}", named.join(", "))
+        }
+    };
+    Err(refused(first.path, problem, "write what is missing, and give all parts"))
 }
 
 /// Each part of the queries must begin where the one before it ends.

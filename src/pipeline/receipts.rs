@@ -3,8 +3,8 @@
 use super::{Reporter, merge};
 use crate::error::Result;
 use crate::options::{Format, Options, PartsOf, Patterns, SearchFormat, SearchOptions};
-use crate::writer::Output;
-use crate::writer::receipt::{Choice, Receipt, Task};
+use crate::writer::output::{self, Output};
+use crate::writer::receipt::{self, Choice, Receipt, Task};
 use std::path::Path;
 
 /// A run whose output is written down.
@@ -13,18 +13,27 @@ pub struct Noted {
 }
 
 impl Noted {
-    /// `None` for a run that is neither a part nor may be resumed.
-    pub fn of(options: &Options) -> Option<Noted> {
+    /// `None` for a run that is neither a part nor may be resumed. An output that can't have a receipt is refused.
+    pub fn of(options: &Options) -> Result<Option<Noted>> {
         let is_part = options.part.or(options.ref_part).is_some();
-        (is_part || options.resume).then(|| Noted { task: task(options) })
+        let wanted = is_part || options.resume;
+        wanted.then(|| Noted::new(task(options), options.output.as_deref())).transpose()
     }
 
-    pub fn of_search(options: &SearchOptions) -> Option<Noted> {
-        (options.part.is_some() || options.resume).then(|| Noted { task: search_task(options) })
+    pub fn of_search(options: &SearchOptions) -> Result<Option<Noted>> {
+        let wanted = options.part.is_some() || options.resume;
+        wanted.then(|| Noted::new(search_task(options), options.output.as_deref())).transpose()
     }
 
-    /// Finishes an output with this header and end, and then says what it is, where it is a file: so many records of
-    /// this stretch of the input. `choice` is how hits were chosen.
+    fn new(task: Task, output: Option<&Path>) -> Result<Noted> {
+        match output {
+            Some(output) if output::is_regular(output) => receipt::check(output).map(|()| Noted { task }),
+            _ => Ok(Noted { task }),
+        }
+    }
+
+    /// Finishes an output of [`open`] with this header and end, and says what it is, where it is a file: so many records
+    /// of this stretch of the input. `choice` is how hits were chosen.
     pub fn finish(
         self,
         output: Output,
@@ -33,16 +42,25 @@ impl Noted {
         (records, stretch): (u64, (u64, u64)),
         choice: Option<Choice>,
     ) -> Result<()> {
-        let (bytes, is_file) = (output.written(), output.is_file());
-        output.finish()?;
         let choice = choice.filter(|_| self.task.parts_of == PartsOf::References);
-        match path {
-            Some(path) if is_file => {
-                Receipt { task: self.task, records, stretch, header, end, bytes, choice }.write(path)
+        match (path, output.sum()) {
+            (Some(path), Some(sum)) if output.is_file() => {
+                let bytes = output.written();
+                let receipt = Receipt { task: self.task, records, stretch, header, end, bytes, sum, choice };
+                output.finish_with(receipt.write(path)?)
             }
-            _ => Ok(()),
+            _ => output.finish(),
         }
     }
+}
+
+/// Opens the output of a run, whose checksum is taken where it will stand in a receipt.
+pub fn open(path: Option<&Path>, noted: &Option<Noted>) -> Result<Output> {
+    let mut output = Output::create(path)?;
+    if noted.is_some() && output.is_file() {
+        output.sum_up();
+    }
+    Ok(output)
 }
 
 /// Whether the run's output is there, and this run may leave it at that.

@@ -7,7 +7,7 @@
 mod batch;
 mod needs;
 
-use super::receipts::Noted;
+use super::receipts::{self, Noted};
 use super::scanner::{self, Work};
 use super::{Reporter, set_threads, warn};
 use crate::error::{Error, Result};
@@ -116,13 +116,13 @@ struct Search<'a> {
 pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<SearchSummary> {
     let begun = Instant::now();
     set_threads(options.threads)?;
-    let noted = Noted::of_search(options);
+    let noted = Noted::of_search(options)?;
     let search = Search::new(options, reporter)?;
     let header = match options.format {
         SearchFormat::Sam => sam_header(&read_lengths(&options.texts)?, &options.command_line),
         _ => Vec::new(),
     };
-    let mut output = Output::create(options.output.as_deref())?;
+    let mut output = receipts::open(options.output.as_deref(), &noted)?;
     output.put(&header)?;
     let (to_writer, from_reader) = sync_channel(1);
     let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };

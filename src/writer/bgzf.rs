@@ -56,7 +56,7 @@ fn block(bytes: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// The block that says that nothing was cut off.
-fn end_of_file() -> Result<Vec<u8>> {
+pub fn end_of_file() -> Result<Vec<u8>> {
     Writer::new(Vec::new()).finish().map_err(failed)
 }
 

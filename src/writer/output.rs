@@ -1,7 +1,8 @@
 //! Where the output goes: stdout, or a file that appears whole or not at all.
 
 use super::{receipt, temporary};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
+use crc32fast::Hasher;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub struct Output {
     rename: Option<(PathBuf, PathBuf)>,
     /// Bytes so far.
     written: u64,
+    /// Their checksum, where it is wanted.
+    sum: Option<Hasher>,
 }
 
 #[derive(Debug)]
@@ -34,25 +37,47 @@ enum Sink {
 }
 
 impl Output {
-    /// Opens the output; `None`, `-` and `/dev/stdout` are stdout.
+    /// Opens the output; `None`, `-` and `/dev/stdout` are stdout. The receipt of another output is not replaced.
     pub fn create(path: Option<&Path>) -> Result<Output> {
-        let name = output_name(path);
         match path {
             Some(path) if !is_stdout(path) => {
-                let (file, rename) = open(path).map_err(|source| explain(&name, source))?;
-                Ok(Output::new(name, Sink::File(file), rename))
+                if receipt::is_one(path) {
+                    let place = Place { file: path.to_path_buf(), ..Place::default() };
+                    let problem = "this is the receipt of another output";
+                    return Err(Error::input(place, problem, "name another output file"));
+                }
+                Output::at(path)
             }
-            _ => Ok(Output::new(name, Sink::Stdout(io::stdout()), None)),
+            _ => Ok(Output::new(PathBuf::from("standard output"), Sink::Stdout(io::stdout()), None)),
         }
     }
 
+    /// Opens the output in a file.
+    pub(super) fn at(path: &Path) -> Result<Output> {
+        let (file, rename) = open(path).map_err(|source| explain(path, source))?;
+        Ok(Output::new(path.to_path_buf(), Sink::File(file), rename))
+    }
+
     fn new(name: PathBuf, sink: Sink, rename: Option<(PathBuf, PathBuf)>) -> Output {
-        Output { name, sink: Some(BufWriter::with_capacity(BUFFER, sink)), rename, written: 0 }
+        Output { name, sink: Some(BufWriter::with_capacity(BUFFER, sink)), rename, written: 0, sum: None }
+    }
+
+    /// Takes the checksum of all bytes; to be called before the first one.
+    pub fn sum_up(&mut self) {
+        self.sum = Some(Hasher::new());
+    }
+
+    /// CRC-32 of the bytes so far, if it is taken.
+    pub fn sum(&self) -> Option<u32> {
+        self.sum.clone().map(Hasher::finalize)
     }
 
     /// Writes all of `bytes`; unlike [`Write`], with an error that names the file and the remedy.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
+        if let Some(sum) = &mut self.sum {
+            sum.update(bytes);
+        }
         self.write_all(bytes).map_err(|source| explain(&self.name, source))
     }
 
@@ -73,25 +98,52 @@ impl Output {
 
     /// Brings everything to its place: flushes, and for a regular file syncs and renames.
     pub fn finish(mut self) -> Result<()> {
-        self.complete().map_err(|source| explain(&self.name, source))
+        self.close()?;
+        self.settle(None)
     }
 
-    fn complete(&mut self) -> io::Result<()> {
+    /// As [`Output::finish`], with the receipt beside it: both have their names then, or neither.
+    pub fn finish_with(mut self, mut receipt: Output) -> Result<()> {
+        self.close()?;
+        receipt.close()?;
+        self.settle(Some(&mut receipt))
+    }
+
+    /// Writes what is left. A regular file is whole on the disk then, under its temporary name.
+    fn close(&mut self) -> Result<()> {
+        self.try_close().map_err(|source| explain(&self.name, source))
+    }
+
+    fn try_close(&mut self) -> io::Result<()> {
         self.flush()?;
-        let Some((temporary, target)) = &self.rename else { return Ok(()) };
+        let Some((temporary, _)) = &self.rename else { return Ok(()) };
         if let Some(Sink::File(file)) = self.sink.as_ref().map(BufWriter::get_ref) {
             // Else a crash of the machine could leave the new name with nothing behind it. A disk on
             // the network may say only now that it is full.
             file.sync_all()?;
         }
-        // Some systems rename no open file.
-        self.sink = None;
         // A later attempt of the same job may have removed the temporary, as that of a lost one. The output is
         // then that one's to write, and the receipt beside it, too.
         fs::metadata(temporary)?;
-        receipt::forget(target)?;
-        temporary::keep(temporary, target)?;
+        // Some systems rename no open file.
+        self.sink = None;
+        Ok(())
+    }
+
+    /// Gives a closed file its name, and its receipt, too.
+    fn settle(&mut self, mut receipt: Option<&mut Output>) -> Result<()> {
+        let Some((_, target)) = &self.rename else { return Ok(()) };
+        if receipt.is_some() {
+            receipt::check(target)?;
+        }
+        receipt::forget(target).map_err(|source| explain(&self.name, source))?;
+        let receipts = receipt.iter().filter_map(|receipt| receipt.rename.clone());
+        let renames: Vec<_> = self.rename.iter().cloned().chain(receipts).collect();
+        temporary::keep(&renames).map_err(|(target, source)| explain(&target, source))?;
         self.rename = None;
+        if let Some(receipt) = &mut receipt {
+            receipt.rename = None;
+        }
         Ok(())
     }
 
@@ -137,18 +189,36 @@ impl Write for Sink {
     }
 }
 
-/// What messages call the output at `path`.
-fn output_name(path: Option<&Path>) -> PathBuf {
-    match path {
-        Some(path) if !is_stdout(path) => path.to_path_buf(),
-        _ => PathBuf::from("standard output"),
-    }
-}
-
 /// `/dev/stdout` is not opened anew: where stdout is a file that would begin at its start, and over
 /// what `>>` was to keep.
 fn is_stdout(path: &Path) -> bool {
     path == Path::new("-") || path == Path::new("/dev/stdout")
+}
+
+/// Whether an output at `path` would be a regular file, which has a name only once it is whole.
+pub fn is_regular(path: &Path) -> bool {
+    let replaces =
+        || fs::metadata(path).map_or_else(|e| e.kind() == ErrorKind::NotFound, |found| found.is_file());
+    !is_stdout(path) && !is_descriptor(path) && replaces()
+}
+
+/// Whether both paths lead to one regular file, over whatever links.
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((identity(one), identity(other)), (Some(one), Some(other)) if one == other)
+}
+
+/// What tells a regular file from all others.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> Option<PathBuf> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    path.canonicalize().ok()
 }
 
 /// Opens `path`, and says which name is to become which once it is written.
@@ -202,19 +272,18 @@ fn open_beside(target: &Path) -> io::Result<(File, Option<(PathBuf, PathBuf)>)> 
 }
 
 /// The error at `name` with what to do about it.
-fn explain(name: &Path, source: io::Error) -> Error {
+pub(super) fn explain(name: &Path, source: io::Error) -> Error {
     let kind = source.kind();
     let remedy = match kind {
-        ErrorKind::NotFound => "create the directory first, or name another file with -o",
-        ErrorKind::NotADirectory | ErrorKind::InvalidFilename | ErrorKind::InvalidInput => {
-            "name a file in an existing directory with -o"
-        }
-        ErrorKind::IsADirectory => "-o takes a file; add a file name to the directory",
+        ErrorKind::NotFound => "create the directory first, or name another output file",
+        ErrorKind::NotADirectory | ErrorKind::InvalidInput => "name an output file in an existing directory",
+        ErrorKind::InvalidFilename => "name an output file with a shorter name",
+        ErrorKind::IsADirectory => "the output is a file; add a file name to the directory",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "name a place that you may write to with -o"
+            "name an output file in a place that you may write to"
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "free some space, or name a file elsewhere with -o"
+            "free some space, or write the output elsewhere"
         }
         _ => return Error::io(name, source),
     };
@@ -285,6 +354,28 @@ mod tests {
     }
 
     #[test]
+    fn receipts_of_others_are_not_replaced() {
+        let scratch = scratch();
+        let path = scratch.path().join("out.sam.swalign");
+        fs::write(&path, "swalign 0.1.0\n").unwrap();
+        let error = Output::create(Some(&path)).unwrap_err().to_string();
+        assert!(error.contains("receipt of another output"), "{error}");
+        assert_eq!(names(scratch.path()), ["out.sam.swalign"]);
+        // A file that only sounds like one is as any other.
+        fs::write(&path, ">swalign\n").unwrap();
+        write(&path, "text").unwrap();
+    }
+
+    #[test]
+    fn sums_are_of_all_bytes() {
+        let mut output = Output::create(Some(&scratch().path().join("x"))).unwrap();
+        assert_eq!(output.sum(), None);
+        output.sum_up();
+        ["123", "", "456789"].map(|text| output.put(text.as_bytes()).unwrap());
+        assert_eq!((output.sum(), output.written()), (Some(0xcbf4_3926), 9));
+    }
+
+    #[test]
     fn long_names_have_a_temporary_too() {
         let scratch = scratch();
         let path = scratch.path().join("é".repeat(127));
@@ -298,12 +389,13 @@ mod tests {
         let refuse = |path: &Path| Output::create(Some(path)).unwrap_err().to_string();
         let missing = scratch.path().join("no/out.sam");
         assert!(refuse(&missing).starts_with(&missing.display().to_string()));
-        assert!(refuse(&missing).ends_with("create the directory first, or name another file with -o"));
-        assert!(refuse(scratch.path()).contains("-o takes a file"));
-        assert!(refuse(&scratch.path().join("new/")).contains("-o takes a file"));
+        assert!(refuse(&missing).ends_with("create the directory first, or name another output file"));
+        assert!(refuse(scratch.path()).contains("the output is a file"));
+        assert!(refuse(&scratch.path().join("new/")).contains("the output is a file"));
         write(&scratch.path().join("file"), "").unwrap();
         assert!(refuse(&scratch.path().join("file/out.sam")).contains("existing directory"));
-        assert!(refuse(Path::new("")).contains("-o"));
+        assert!(refuse(Path::new("")).contains("name another output file"));
+        assert!(refuse(&scratch.path().join("x".repeat(300))).contains("shorter name"));
         assert_eq!(names(scratch.path()), ["file"]);
     }
 

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! swalign 0.1.0
+//! receipt <TAB> 2                          what follows, counted up where that changes
 //! command <TAB> swalign --max-hits 3 reads.fq ref.fa
 //! format  <TAB> bam
 //! part    <TAB> 2/7                        or ref-part, of the references
@@ -10,24 +11,32 @@
 //! records <TAB> how many of the input
 //! stretch <TAB> place in the input where they begin <TAB> and where they end
 //! bytes   <TAB> of the header <TAB> of the end <TAB> of all
+//! crc32   <TAB> of all bytes, 8 hexadecimal digits
 //! hits    <TAB> least score <TAB> millionths of the best <TAB> most of a query <TAB> match <TAB> mismatch
+//! seal    <TAB> CRC-32 of the lines before it
 //! ```
 //!
-//! The last line is that of a part of the references, whose hits are chosen among those of all parts. The places are
-//! those of [`crate::reader::Extent`], and 0 where it is no part of the queries.
+//! The line `hits` is that of a part of the references, whose hits are chosen among those of all parts. The places are
+//! those of [`crate::reader::Extent`], and 0 where it is no part of the queries. Checksums find what was changed by
+//! accident or by hand; they are no signature.
 
-use super::output::{Output, resolve};
+use super::output::{self, Output, resolve};
 use super::tags::Typical;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::options::{PartsOf, Share};
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 const EXTENSION: &str = ".swalign";
-/// The first line: other versions may write other records.
-const FIRST_LINE: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"));
+/// What every receipt begins with, of any version.
+const WORD: &[u8] = b"swalign ";
+/// The first lines: other versions may write other records, or say other things of them.
+const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t2\n");
+const SEAL: &str = "seal\t";
+/// No receipt is longer: it has a command line and a few file names.
+const LONGEST: u64 = 1 << 26;
 
 /// What an output is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +79,21 @@ pub struct Receipt {
     pub header: u64,
     pub end: u64,
     pub bytes: u64,
+    /// CRC-32 of all bytes.
+    pub sum: u32,
     /// Of a part of the references.
     pub choice: Option<Choice>,
+}
+
+/// Why there is no receipt that can be believed.
+#[derive(Debug)]
+pub enum Unread {
+    Missing,
+    /// Of another version of swalign.
+    Version,
+    /// It is not what was written.
+    Changed,
+    Io(io::Error),
 }
 
 impl Task {
@@ -95,9 +117,8 @@ impl Task {
     /// one.
     pub fn is_done(&self, output: &Path, inputs: usize) -> bool {
         let bytes = fs::metadata(output).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
-        let receipt = read(output).ok().flatten();
         self.inputs.len() == inputs
-            && receipt.is_some_and(|receipt| receipt.task == *self && Some(receipt.bytes) == bytes)
+            && read(output).is_ok_and(|receipt| receipt.task == *self && Some(receipt.bytes) == bytes)
     }
 
     /// Whether `other` is a part of the same run. Copies of inputs have times of their own.
@@ -120,25 +141,38 @@ impl Input {
 
 impl Receipt {
     fn text(&self) -> String {
-        let Receipt { task, records, stretch, header, end, bytes, choice } = self;
+        let Receipt { task, records, stretch, header, end, bytes, sum, choice } = self;
         let Share { number, of } = task.part;
-        let mut text = format!("{FIRST_LINE}\ncommand\t{}\nformat\t{}\n", task.command, task.format);
+        let mut text = format!("{FIRST_LINES}command\t{}\nformat\t{}\n", task.command, task.format);
         text += &format!("{}\t{number}/{of}\n", key(task.parts_of));
         for input in &task.inputs {
             text += &format!("input\t{}\t{}\t{}\n", input.bytes, input.modified, input.name);
         }
         text += &format!("records\t{records}\nstretch\t{}\t{}\n", stretch.0, stretch.1);
-        text += &format!("bytes\t{header}\t{end}\t{bytes}\n");
+        text += &format!("bytes\t{header}\t{end}\t{bytes}\ncrc32\t{sum:08x}\n");
         if let Some(Choice { min_score, secondary_ppm, max_hits, typical }) = choice {
             let Typical { match_, mismatch } = typical;
             text += &format!("hits\t{min_score}\t{secondary_ppm}\t{max_hits}\t{match_}\t{mismatch}\n");
         }
-        text
+        let seal = seal(text.as_bytes());
+        text + &seal
     }
 
-    fn parse(text: &str) -> Option<Receipt> {
-        let mut lines = text.strip_suffix('\n')?.split('\n').filter(|line| !line.is_empty()).peekable();
-        lines.next().filter(|line| *line == FIRST_LINE)?;
+    /// The receipt that was written as `text`.
+    fn open(text: &[u8]) -> Result<Receipt, Unread> {
+        if !text.starts_with(FIRST_LINES.as_bytes()) {
+            return Err(if text.starts_with(WORD) { Unread::Version } else { Unread::Changed });
+        }
+        let text = str::from_utf8(text).map_err(|_| Unread::Changed)?;
+        let (lines, sealed) = text.split_at(text.rfind(SEAL).ok_or(Unread::Changed)?);
+        if sealed != seal(lines.as_bytes()) {
+            return Err(Unread::Changed);
+        }
+        Receipt::parse(&lines[FIRST_LINES.len()..]).ok_or(Unread::Changed)
+    }
+
+    fn parse(lines: &str) -> Option<Receipt> {
+        let mut lines = lines.strip_suffix('\n')?.split('\n').peekable();
         let command = lines.next()?.strip_prefix("command\t")?.to_string();
         let format = lines.next()?.strip_prefix("format\t")?.to_string();
         let (part_key, part) = lines.next()?.split_once('\t')?;
@@ -158,20 +192,34 @@ impl Receipt {
         let stretch: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("stretch\t")?);
         let bytes: Option<Vec<u64>> = numbers(lines.next()?.strip_prefix("bytes\t")?);
         let (&[from, to], &[header, end, bytes]) = (&stretch?[..], &bytes?[..]) else { return None };
+        let sum = u32::from_str_radix(lines.next()?.strip_prefix("crc32\t")?, 16).ok()?;
         let choice = match parts_of {
             PartsOf::Queries => None,
             PartsOf::References => Some(Choice::parse(lines.next()?)?),
         };
         let task = Task { command, format, part, parts_of, inputs };
-        let stretch = (from, to);
-        lines.next().is_none().then_some(Receipt { task, records, stretch, header, end, bytes, choice })
+        let receipt = Receipt { task, records, stretch: (from, to), header, end, bytes, sum, choice };
+        (lines.next().is_none() && receipt.makes_sense()).then_some(receipt)
     }
 
-    /// Writes it for the output that is at `output` now.
-    pub fn write(&self, output: &Path) -> Result<()> {
-        let mut file = Output::create(Some(&path(output)))?;
+    /// Whether its numbers can be those of an output.
+    fn makes_sense(&self) -> bool {
+        let Receipt { task, stretch, header, end, bytes, choice, .. } = self;
+        (1..=task.part.of).contains(&task.part.number)
+            && stretch.0 <= stretch.1
+            && header.checked_add(*end).is_some_and(|frame| frame <= *bytes)
+            && choice.is_none_or(|choice| {
+                choice.max_hits > 0
+                    && choice.typical.match_ > 0
+                    && (0..=1_000_000).contains(&choice.secondary_ppm)
+            })
+    }
+
+    /// Writes it for the output that will be at `output`, but for its name ([`Output::finish_with`]).
+    pub fn write(&self, output: &Path) -> Result<Output> {
+        let mut file = Output::at(&path(output))?;
         file.put(self.text().as_bytes())?;
-        file.finish()
+        Ok(file)
     }
 }
 
@@ -204,20 +252,58 @@ pub fn path(output: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The receipt of `output`; `None` where there is none, or none of this version.
-pub fn read(output: &Path) -> Result<Option<Receipt>> {
+/// The last line, of the lines before it.
+fn seal(lines: &[u8]) -> String {
+    format!("{SEAL}{:08x}\n", crc32fast::hash(lines))
+}
+
+/// The receipt of `output`.
+pub fn read(output: &Path) -> Result<Receipt, Unread> {
     let path = path(output);
-    match fs::read(&path) {
-        Ok(bytes) => Ok(Receipt::parse(&String::from_utf8_lossy(&bytes))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io(path, error)),
+    let read = || -> io::Result<Vec<u8>> {
+        if !fs::metadata(&path)?.is_file() {
+            return Ok(Vec::new());
+        }
+        let mut text = Vec::new();
+        File::open(&path)?.take(LONGEST).read_to_end(&mut text)?;
+        Ok(text)
+    };
+    match read() {
+        Ok(text) => Receipt::open(&text),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(Unread::Missing),
+        Err(error) => Err(Unread::Io(error)),
     }
 }
 
-/// Takes back the receipt of `output`, which will be another one.
-pub fn forget(output: &Path) -> std::io::Result<()> {
+/// Whether the file at `path` is a receipt, of any version.
+pub fn is_one(path: &Path) -> bool {
+    let named = path.to_string_lossy().ends_with(EXTENSION);
+    named && fs::metadata(path).is_ok_and(|found| found.is_file()) && begins_as_one(path)
+}
+
+fn begins_as_one(path: &Path) -> bool {
+    let mut word = [0; WORD.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut word)).is_ok() && word == *WORD
+}
+
+/// Refuses an output whose receipt can't be written beside it, or would replace a file that is none.
+pub fn check(output: &Path) -> Result<()> {
     let path = path(output);
-    let ours = fs::read(&path).is_ok_and(|bytes| bytes.starts_with(b"swalign "));
+    let problem = match fs::metadata(&path) {
+        Ok(found) if found.is_file() && (found.len() == 0 || begins_as_one(&path)) => return Ok(()),
+        Ok(found) if found.is_file() => "this file would be replaced by the output's receipt",
+        Ok(_) => "the output's receipt would be written here, and this is no file",
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(output::explain(&path, error)),
+    };
+    let place = Place { file: path, ..Place::default() };
+    Err(Error::input(place, problem, "name another output file, or move what is here"))
+}
+
+/// Takes back the receipt of `output`, which will be another one.
+pub fn forget(output: &Path) -> io::Result<()> {
+    let path = path(output);
+    let ours = fs::metadata(&path).is_ok_and(|found| found.is_file()) && begins_as_one(&path);
     if ours { fs::remove_file(path) } else { Ok(()) }
 }
 
@@ -238,6 +324,7 @@ mod tests {
             header: 100,
             end: 28,
             bytes: 5000,
+            sum: 0xcbf4_3926,
             choice: None,
         }
     }
@@ -250,22 +337,74 @@ mod tests {
         Receipt { task, choice: Some(choice), ..receipt() }
     }
 
+    /// `text` with another seal, as of one who knows how.
+    fn sealed(text: &str) -> String {
+        let lines = &text[..text.rfind(SEAL).unwrap()];
+        lines.to_string() + &seal(lines.as_bytes())
+    }
+
     #[test]
     fn what_is_written_is_read() {
         for receipt in [receipt(), of_references()] {
             let text = receipt.text();
-            assert_eq!(Receipt::parse(&text), Some(receipt.clone()));
-            // No beginning of it is one.
+            assert_eq!(Receipt::open(text.as_bytes()).unwrap(), receipt);
+            // No beginning of it is one, and no text that differs in one letter.
             for len in 0..text.len() {
-                assert_eq!(Receipt::parse(&text[..len]), None, "{len}");
+                assert!(Receipt::open(&text.as_bytes()[..len]).is_err(), "{len}");
+                let mut other = text.clone().into_bytes();
+                other[len] ^= 1;
+                assert!(Receipt::open(&other).is_err(), "{len}");
             }
+            assert!(matches!(Receipt::open((text + "more\n").as_bytes()), Err(Unread::Changed)));
         }
-        assert_eq!(Receipt::parse(&of_references().text().replace("ref-part", "part")), None);
         let text = receipt().text();
-        assert_eq!(Receipt::parse(&text.replace("part", "ref-part")), None);
-        assert_eq!(Receipt::parse(&text.replace("swalign 0", "swalign 9")), None);
-        assert_eq!(Receipt::parse(&text.replace("5000", "five")), None);
-        assert_eq!(Receipt::parse(&(text + "more\n")), None);
+        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t2", "receipt\t3")] {
+            assert!(matches!(Receipt::open(other.as_bytes()), Err(Unread::Version)), "{other}");
+        }
+        let old = "swalign 0.1.0\ncommand\tswalign q r\nformat\tsam\npart\t1/2\n";
+        assert!(matches!(Receipt::open(old.as_bytes()), Err(Unread::Version)));
+    }
+
+    /// Whatever the seal says.
+    #[test]
+    fn what_can_not_be_is_not_believed() {
+        let (queries, references) = (receipt().text(), of_references().text());
+        assert!(Receipt::open(sealed(&queries.replace("512", "513")).as_bytes()).is_ok());
+        for (text, from, to) in [
+            (&references, "ref-part", "part"),
+            (&queries, "part", "ref-part"),
+            (&queries, "5000", "five"),
+            (&queries, "5000", "127"),
+            (&queries, "\t100\t28", "\t18446744073709551615\t28"),
+            (&queries, "2/7", "8/7"),
+            (&queries, "2/7", "0/7"),
+            (&queries, "stretch\t70000", "stretch\t700000"),
+            (&queries, "stretch\t", "stretch\t7\t"),
+            (&references, "\t3\t6\t4", "\t0\t6\t4"),
+            (&references, "\t3\t6\t4", "\t3\t0\t4"),
+            (&references, "800000", "8000000000000000"),
+        ] {
+            assert!(text.contains(from), "{from}");
+            let other = sealed(&text.replace(from, to));
+            assert!(matches!(Receipt::open(other.as_bytes()), Err(Unread::Changed)), "{other}");
+        }
+    }
+
+    #[test]
+    fn receipts_have_their_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("x.sam");
+        let told = || check(&output).map_err(|error| error.to_string());
+        assert_eq!(told(), Ok(()));
+        for (text, fine) in [("", true), ("swalign 0.0.1\n", true), (">swalign\n", false), ("swali", false)] {
+            fs::write(path(&output), text).unwrap();
+            assert_eq!(told().is_ok(), fine, "{text}");
+        }
+        assert!(told().unwrap_err().contains("x.sam.swalign: this file would be replaced"));
+        fs::remove_file(path(&output)).unwrap();
+        fs::create_dir(path(&output)).unwrap();
+        assert!(told().unwrap_err().contains("x.sam.swalign") && !told().unwrap_err().contains("replaced"));
+        assert!(check(&folder.path().join("x".repeat(250))).unwrap_err().to_string().contains("shorter"));
     }
 
     #[test]

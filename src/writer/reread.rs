@@ -5,7 +5,10 @@
 //! one, which has neither, and no letters.
 
 mod bam;
+mod count;
 mod text;
+
+pub use count::Queries;
 
 use crate::alignment::Strand;
 use crate::groups;
@@ -146,7 +149,7 @@ fn span(operations: impl Iterator<Item = (u32, u8)>) -> Option<u32> {
 
 /// The error of a file that is not what a run has written.
 pub fn damaged() -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, "a record is damaged; write this part again")
+    io::Error::new(ErrorKind::InvalidData, "not what a run writes")
 }
 
 #[cfg(test)]

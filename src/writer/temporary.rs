@@ -133,11 +133,19 @@ fn clear(folder: &Path, stem: &str, this: &Owner) {
     }
 }
 
-/// Gives a temporary its name.
-pub fn keep(temporary: &Path, target: &Path) -> io::Result<()> {
+/// Gives temporaries their names, all or none of them: where one can't have its name, the ones before it are
+/// removed. An error comes with the name that was not given.
+pub fn keep(renames: &[(PathBuf, PathBuf)]) -> Result<(), (PathBuf, io::Error)> {
     let mut under_way = under_way();
-    fs::rename(temporary, target)?;
-    under_way.retain(|path| path != temporary);
+    for (at, (temporary, target)) in renames.iter().enumerate() {
+        if let Err(source) = fs::rename(temporary, target) {
+            for (_, kept) in &renames[..at] {
+                let _ = fs::remove_file(kept);
+            }
+            return Err((target.clone(), source));
+        }
+    }
+    under_way.retain(|path| renames.iter().all(|(temporary, _)| temporary != path));
     Ok(())
 }
 
@@ -200,6 +208,28 @@ mod tests {
             assert!(!owner(other, "b", 9).is_before(&this), "{other}");
         }
         assert!(!owner("-", "a", 1).is_before(&owner("-", "a", 2)));
+    }
+
+    #[test]
+    fn all_names_are_given_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let [first, second] = ["a", "b"].map(|name| {
+            let (_, temporary) = create(folder.path(), OsStr::new(name)).unwrap();
+            (temporary, path(name))
+        });
+        fs::create_dir(path("b")).unwrap();
+        let (refused, _) = keep(&[first.clone(), second.clone()]).unwrap_err();
+        assert!(refused == path("b") && !path("a").exists());
+        discard(&second.0);
+        fs::remove_dir(path("b")).unwrap();
+        let pairs = [("a", first.1), ("b", second.1)].map(|(name, target)| {
+            let (_, temporary) = create(folder.path(), OsStr::new(name)).unwrap();
+            (temporary, target)
+        });
+        keep(&pairs).unwrap();
+        assert!(path("a").exists() && path("b").exists());
+        assert_eq!(folder.path().read_dir().unwrap().count(), 2);
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod golden;
 pub mod lines;
 pub mod memory;
 pub mod random;
+pub mod receipts;
 pub mod scans;
 
 use std::collections::BTreeMap;

@@ -1,12 +1,13 @@
 //! Parts of a search's SAM. The first record of a pattern in the whole is its primary one, and each part has a
 //! first one of its own: all but the first part's become secondary.
 
-use super::{BUFFER, Header, Part};
-use crate::error::{Error, Result};
+use super::part::{Opened, Part, unread};
+use super::{BUFFER, Header};
+use crate::error::Result;
 use crate::search::format::SECONDARY;
 use crate::writer::Output;
 use std::collections::HashSet;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 
 /// What receipts call this format.
 pub const FORMAT: &str = "sam of hits";
@@ -17,15 +18,16 @@ pub(super) fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
     // Names of patterns that have their primary record.
     let mut seen = HashSet::new();
     for part in parts {
-        let (of_part, file) = part.open()?;
+        let Opened { header: of_part, records, rest } = part.open()?;
         header.take(of_part, part, output)?;
-        let mut lines = BufReader::with_capacity(BUFFER, file.take(part.bytes()));
+        let mut lines = BufReader::with_capacity(BUFFER, records);
         let mut line = Vec::new();
-        while lines.read_until(b'\n', &mut line).map_err(|source| Error::io(part.path, source))? > 0 {
+        while lines.read_until(b'\n', &mut line).map_err(|error| unread(part.path, error))? > 0 {
             demote(&mut line, &mut seen);
             output.put(&line)?;
             line.clear();
         }
+        rest.check(part)?;
     }
     Ok(parts.iter().map(|part| part.receipt.records).sum())
 }

@@ -5,8 +5,9 @@
 //! of all says (docs/algorithm.md, section 6). Memory holds one query's records of each part, and the
 //! output's of less than [`PIECE`] and one query.
 
-use super::{Header, Part, refused};
-use crate::error::{Error, Result};
+use super::part::{AGAIN, Opened, Part, Rest, unread};
+use super::{Header, refused};
+use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::Format;
 use crate::writer::Output;
@@ -15,7 +16,6 @@ use crate::writer::receipt::Choice;
 use crate::writer::reread::{Record, Records, Standing, damaged};
 use crate::writer::tags::quality_of;
 use std::cmp::Reverse;
-use std::io::Read;
 
 /// Bytes of records that are packed and written at once.
 const PIECE: usize = 1 << 21;
@@ -24,6 +24,7 @@ const PIECE: usize = 1 << 21;
 struct Source<'a> {
     part: &'a Part<'a>,
     records: Records,
+    rest: Rest,
 }
 
 /// Records of one group on their way to the output.
@@ -59,20 +60,19 @@ pub fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
     let mut header = Header::default();
     let mut sources = Vec::with_capacity(parts.len());
     for part in parts {
-        let (of_part, file) = part.open()?;
+        let Opened { header: of_part, records, rest } = part.open()?;
         header.take(of_part, part, output)?;
-        let records = Records::new(part.format()?, file.take(part.bytes()));
-        sources.push(Source { part, records });
+        sources.push(Source { part, records: Records::new(format_of(part)?, records), rest });
     }
     let (Some(first), Some(choice)) = (parts.first(), parts.first().and_then(|part| part.receipt.choice))
     else {
         return Ok(0);
     };
-    let mut piece = Piece::new(first.format()?)?;
+    let mut piece = Piece::new(format_of(first)?)?;
     for before in 0..first.receipt.records {
         let query = next_query(&mut sources, before)?;
         piece.begin(&query[0][0], output)?;
-        choose(&choice, &query, &mut piece.bytes).ok_or_else(|| Error::io(first.path, damaged()))?;
+        choose(&choice, &query, &mut piece.bytes).ok_or_else(|| unread(first.path, damaged()))?;
     }
     for source in &mut sources {
         source.end()?;
@@ -132,39 +132,27 @@ fn choose(choice: &Choice, query: &[Vec<Record>], out: &mut Vec<u8>) -> Option<(
 
 impl Source<'_> {
     fn next(&mut self) -> Result<Vec<Record>> {
-        let records = self.records.next_query().map_err(|source| Error::io(self.part.path, source))?;
+        let records = self.records.next_query().map_err(|error| unread(self.part.path, error))?;
         match records.is_empty() {
             false => Ok(records),
-            true => Err(self.miscounted("fewer")),
+            true => Err(self.part.miscounted("fewer")),
         }
     }
 
-    /// Behind the last query there must be nothing.
+    /// Behind the last query there must be nothing, and all must be what was written.
     fn end(&mut self) -> Result<()> {
-        match self.records.next_query().map_err(|source| Error::io(self.part.path, source))?.is_empty() {
-            true => Ok(()),
-            false => Err(self.miscounted("more")),
+        match self.records.next_query().map_err(|error| unread(self.part.path, error))?.is_empty() {
+            true => self.rest.check(self.part),
+            false => Err(self.part.miscounted("more")),
         }
-    }
-
-    fn miscounted(&self, how: &str) -> Error {
-        let problem = format!("it has records of {how} than {} queries", self.part.receipt.records);
-        refused(self.part.path, problem, "write this part again")
     }
 }
 
-impl Part<'_> {
-    fn format(&self) -> Result<Format> {
-        match &*self.receipt.task.format {
-            "sam" => Ok(Format::Sam),
-            "bam" => Ok(Format::Bam),
-            "paf" => Ok(Format::Paf),
-            other => {
-                let problem = format!("its .swalign file names an unknown format, {other}");
-                Err(refused(self.path, problem, "write this part again"))
-            }
-        }
-    }
+fn format_of(part: &Part) -> Result<Format> {
+    part.format().ok_or_else(|| {
+        let problem = format!("its .swalign file names an unknown format, {}", part.receipt.task.format);
+        refused(part.path, problem, AGAIN)
+    })
 }
 
 impl Piece {

@@ -4,6 +4,7 @@ use super::{Aligned, Standing, span};
 use crate::alignment::Strand;
 use crate::writer::line::{REVERSE, SECONDARY, UNMAPPED};
 use crate::writer::tags::push_number;
+use memchr::memmem;
 
 const SCORE: &[u8] = b"AS:i:";
 const SECOND: &[u8] = b"XS:i:";
@@ -32,6 +33,17 @@ pub const PAF: Lines =
 /// The first column.
 pub fn name(line: &[u8]) -> &[u8] {
     line.split(|&letter| letter == b'\t').next().unwrap_or_default()
+}
+
+/// Whether a line of SAM is another record of the query before it.
+pub fn is_secondary_sam(line: &[u8]) -> bool {
+    let flags = line.splitn(3, |&letter| letter == b'\t').nth(1);
+    flags.and_then(number::<u16>).is_some_and(|flags| flags & SECONDARY != 0)
+}
+
+/// Whether a line of PAF is another record of the query before it.
+pub fn is_secondary_paf(line: &[u8]) -> bool {
+    memmem::find(line, b"\ttp:A:S").is_some()
 }
 
 impl Lines {

@@ -1,0 +1,204 @@
+//! A part of a run, and its bytes held against its receipt while they are read.
+
+use super::refused;
+use crate::error::{Error, Result};
+use crate::options::{Format, PartsOf};
+use crate::writer::frame;
+use crate::writer::receipt::{self, Receipt, Unread};
+use crc32fast::Hasher;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Take};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub const AGAIN: &str = "write this part again";
+const WRITTEN: &str = "a part is written with -o and --part or --ref-part, and its .swalign file stays beside it: \
+                       write this one again";
+
+/// A part and what is known of it.
+pub struct Part<'a> {
+    pub path: &'a Path,
+    pub receipt: Receipt,
+}
+
+/// A part's file.
+pub struct Opened {
+    pub header: Vec<u8>,
+    pub records: Records,
+    pub rest: Rest,
+}
+
+/// The bytes of a part's records.
+pub struct Records {
+    file: Take<File>,
+    sum: Arc<Mutex<Hasher>>,
+}
+
+/// What stands behind the records, and the checksum of what was read.
+pub struct Rest {
+    pub end: Vec<u8>,
+    sum: Arc<Mutex<Hasher>>,
+}
+
+impl<'a> Part<'a> {
+    /// The part in the file at `path`, which is as long as its receipt says.
+    pub fn read(path: &'a PathBuf) -> Result<Part<'a>> {
+        let beside = receipt::path(path);
+        let found = match fs::metadata(path) {
+            Ok(found) if found.is_file() => found,
+            Ok(found) => {
+                let problem = if found.is_dir() { "this is a folder" } else { "this is no regular file" };
+                return Err(refused(path, problem, "give the file that the part's run has written"));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let other = match beside.exists() {
+                    true => format!(", though its receipt, {}, is there", beside.display()),
+                    false => String::new(),
+                };
+                return Err(refused(
+                    path,
+                    format!("no such file{other}"),
+                    &format!("check the path; {WRITTEN}"),
+                ));
+            }
+            Err(error) => return Err(unread(path, error)),
+        };
+        let receipt = receipt::read(path).map_err(|why| unbelieved(path, &beside, why))?;
+        let (bytes, written) = (found.len(), receipt.bytes);
+        match bytes == written {
+            true => Ok(Part { path, receipt }),
+            false => Err(refused(
+                path,
+                format!("it has {bytes} bytes, and had {written} when it was written"),
+                AGAIN,
+            )),
+        }
+    }
+
+    pub fn number(&self) -> u32 {
+        self.receipt.task.part.number
+    }
+
+    /// The format of an alignment's part; of a search's there is none.
+    pub fn format(&self) -> Option<Format> {
+        match &*self.receipt.task.format {
+            "sam" => Some(Format::Sam),
+            "bam" => Some(Format::Bam),
+            "paf" => Some(Format::Paf),
+            _ => None,
+        }
+    }
+
+    /// Opens the part, whose header and end must be what its format has there.
+    pub fn open(&self) -> Result<Opened> {
+        let Receipt { header: own, end: behind, bytes, task, .. } = &self.receipt;
+        let end = frame::end(&task.format)?;
+        let [mut header, mut found, mut first] = [Vec::new(), Vec::new(), Vec::new()];
+        let mut read = || {
+            let mut file = File::open(self.path)?;
+            (&mut file).take(*own).read_to_end(&mut header)?;
+            (&mut file).take(frame::AHEAD).read_to_end(&mut first)?;
+            file.seek(SeekFrom::Start(bytes - behind))?;
+            (&mut file).take(end.len() as u64 + 1).read_to_end(&mut found)?;
+            file.seek(SeekFrom::Start(*own))?;
+            Ok(file)
+        };
+        let file = read().map_err(|error| unread(self.path, error))?;
+        if found != end {
+            return Err(refused(self.path, "its end is not that of a whole part", AGAIN));
+        }
+        if !frame::is_header(&task.format, &header, &first) {
+            return Err(refused(
+                self.path,
+                "its header is damaged, or ends elsewhere than its receipt says",
+                AGAIN,
+            ));
+        }
+        if self.bytes() == 0 && self.receipt.records > 0 && self.format().is_some() {
+            return Err(self.miscounted("fewer"));
+        }
+        let mut sum = Hasher::new();
+        sum.update(&header);
+        let sum = Arc::new(Mutex::new(sum));
+        let records = Records { file: file.take(self.bytes()), sum: Arc::clone(&sum) };
+        Ok(Opened { header, records, rest: Rest { end, sum } })
+    }
+
+    /// Bytes of the records.
+    pub fn bytes(&self) -> u64 {
+        self.receipt.bytes - self.receipt.header - self.receipt.end
+    }
+
+    /// The error of a part that has more or fewer queries than it should.
+    pub fn miscounted(&self, how: &str) -> Error {
+        let problem = format!("it has records of {how} than {} queries", self.receipt.records);
+        refused(self.path, problem, AGAIN)
+    }
+
+    pub fn is_of_references(&self) -> bool {
+        self.receipt.task.parts_of == PartsOf::References
+    }
+}
+
+impl Read for Records {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        lock(&self.sum).update(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+impl Rest {
+    /// Whether all that was read of `part`, which is all of it, is what its run has written.
+    pub fn check(&self, part: &Part) -> Result<()> {
+        let mut sum = lock(&self.sum).clone();
+        sum.update(&self.end);
+        match sum.finalize() == part.receipt.sum {
+            true => Ok(()),
+            false => Err(refused(
+                part.path,
+                "its bytes are not those that were written: the checksum differs",
+                AGAIN,
+            )),
+        }
+    }
+}
+
+fn lock(sum: &Mutex<Hasher>) -> std::sync::MutexGuard<'_, Hasher> {
+    sum.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The error of a receipt, at `beside`, that is not believed.
+fn unbelieved(path: &Path, beside: &Path, why: Unread) -> Error {
+    let receipt = beside.display();
+    match why {
+        Unread::Missing => refused(path, format!("{receipt} is missing"), WRITTEN),
+        Unread::Version => {
+            let problem = format!("{receipt} is of another version of swalign");
+            refused(path, problem, "write this part again with this version, or join all parts with that one")
+        }
+        Unread::Changed => {
+            let problem = format!("{receipt} was changed after it was written, or is cut short");
+            refused(path, problem, AGAIN)
+        }
+        Unread::Io(error) => unread(beside, error),
+    }
+}
+
+/// Why a file could not be read.
+pub fn unread(path: &Path, error: io::Error) -> Error {
+    #[cfg(unix)]
+    if rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::MFILE) {
+        let remedy = "allow more of them with `ulimit -n`; all parts of the references are open at once";
+        return refused(path, "this process may not open more files", remedy);
+    }
+    match error.kind() {
+        ErrorKind::PermissionDenied => refused(path, "reading it is not permitted", "change its permissions"),
+        ErrorKind::NotFound => refused(path, "no such file", "check the path"),
+        // As what takes records apart says.
+        ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
+            refused(path, format!("a record is damaged ({error})"), AGAIN)
+        }
+        _ => refused(path, format!("it can't be read ({error})"), "check the disk, or write this part again"),
+    }
+}

@@ -1,0 +1,99 @@
+//! What stands before and behind the records of an output, by the format's name in its receipt.
+
+use super::bgzf;
+use crate::error::Result;
+use noodles_bgzf::io::Reader;
+use std::io::{self, BufRead, Read};
+
+/// Bytes behind a header that tell whether it goes on there.
+pub const AHEAD: u64 = 4;
+
+/// What stands behind the last record.
+pub fn end(format: &str) -> Result<Vec<u8>> {
+    if format == "bam" { bgzf::end_of_file() } else { Ok(Vec::new()) }
+}
+
+/// Whether `header`, with `ahead` behind it, is the whole header of an output.
+pub fn is_header(format: &str, header: &[u8], ahead: &[u8]) -> bool {
+    let mut lines = header.split_inclusive(|&byte| byte == b'\n');
+    let is_line = |line: &[u8]| line.ends_with(b"\n");
+    match format {
+        "sam" | "sam of hits" => {
+            let goes_on = |line: &[u8]| matches!(line, [b'@', b'A'..=b'Z', b'A'..=b'Z', b'\t', ..]);
+            header.starts_with(b"@HD\t")
+                && lines.all(|line| goes_on(line) && is_line(line))
+                && !goes_on(ahead)
+        }
+        "bam" => is_bam(header).unwrap_or(false),
+        "tab" | "count" => lines.next().is_some_and(is_line) && lines.next().is_none(),
+        "paf" => header.is_empty(),
+        _ => lines.all(is_line),
+    }
+}
+
+/// Whether these blocks are a header: its text and all its references, and nothing else.
+fn is_bam(blocks: &[u8]) -> io::Result<bool> {
+    let mut bytes = Reader::new(blocks);
+    let mut magic = [0; 4];
+    bytes.read_exact(&mut magic)?;
+    let text = number(&mut bytes)?;
+    if magic != *b"BAM\x01" || !skip(&mut bytes, text)? {
+        return Ok(false);
+    }
+    for _ in 0..number(&mut bytes)? {
+        let name = number(&mut bytes)?;
+        // The name, and the number of the reference's letters.
+        if !skip(&mut bytes, name)? || !skip(&mut bytes, 4)? {
+            return Ok(false);
+        }
+    }
+    Ok(bytes.fill_buf()?.is_empty())
+}
+
+fn number(bytes: &mut impl Read) -> io::Result<u64> {
+    let mut number = [0; 4];
+    bytes.read_exact(&mut number)?;
+    Ok(u64::from(u32::from_le_bytes(number)))
+}
+
+/// Passes this many bytes; `false` where there are fewer.
+fn skip(bytes: &mut impl Read, count: u64) -> io::Result<bool> {
+    Ok(io::copy(&mut bytes.take(count), &mut io::sink())? == count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_text() {
+        let sam = b"@HD\tVN:1.6\n@SQ\tSN:r\tLN:4\n";
+        assert!(
+            is_header("sam", sam, b"") && is_header("sam", sam, b"r1\t0") && is_header("sam", sam, b"@x\t0")
+        );
+        assert!(!is_header("sam", sam, b"@PG\t") && !is_header("sam", b"", b"@HD\t"));
+        assert!((0..sam.len()).all(|len| len == 11 || !is_header("sam", &sam[..len], b"")));
+        assert!(!is_header("sam", &sam[..11], &sam[11..15]));
+        assert!(is_header("paf", b"", b"q\t10") && !is_header("paf", b"q\n", b""));
+        assert!(is_header("tab", b"text\thits\n", b"") && is_header("bed", b"", b""));
+        for other in [&b""[..], b"text", b"text\nt\n"] {
+            assert!(!is_header("tab", other, b""), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn headers_of_bam() {
+        let text = b"@HD\tVN:1.6\n";
+        let reference = [&5u32.to_le_bytes()[..], b"chr1\0", &100u32.to_le_bytes()].concat();
+        let header = [b"BAM\x01", &11u32.to_le_bytes()[..], text, &1u32.to_le_bytes(), &reference].concat();
+        let holds = |bytes: &[u8]| is_header("bam", &bgzf::pack(bytes).unwrap(), b"");
+        assert!(holds(&header));
+        for len in 0..header.len() {
+            assert!(!holds(&header[..len]), "{len}");
+        }
+        assert!(!holds(&[&header[..], b"more"].concat()) && !is_header("bam", &header, b""));
+        let packed = bgzf::pack(&header).unwrap();
+        assert!((0..packed.len()).all(|len| !is_header("bam", &packed[..len], b"")));
+        assert_eq!((end("bam").unwrap().len(), end("sam").unwrap().len()), (28, 0));
+    }
+}
