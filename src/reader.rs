@@ -260,6 +260,12 @@ impl Reader {
         Ok(letters)
     }
 
+    /// The error where some of the records were taken one by one, and the others are wanted otherwise.
+    fn begun(&self) -> Error {
+        let problem = "some of its records were taken already";
+        Error::input(whole(self.path()), problem, "open the file again to read all of them")
+    }
+
     /// Ends the reading at an error that stands before what was read.
     fn finish(&mut self) {
         self.finished = true;
@@ -275,7 +281,13 @@ impl Reader {
         &mut self,
         take: impl Fn(&mut T, Raw) -> Result<()> + Sync,
     ) -> Option<Harvest<T>> {
-        assert!(self.ready.is_empty(), "records taken one by one must all be taken");
+        if !self.ready.is_empty() || self.fault.is_some() {
+            // They were parsed to be plain records, and nothing else can be made of them.
+            let fault = self.fault.take().unwrap_or_else(|| self.begun());
+            self.ready.clear();
+            self.finish();
+            return Some(Harvest { pieces: Vec::new(), fault: Some(fault) });
+        }
         if self.finished {
             return None;
         }
