@@ -136,7 +136,7 @@ mod tests {
 
     /// Work of the pool, as packing is.
     fn pack() -> Result<(), EngineError> {
-        let sum: u64 = (0..2000u64).into_par_iter().with_min_len(1).sum();
+        let sum: u32 = (0..2000u32).into_par_iter().with_min_len(1).sum();
         assert_eq!(sum, 1_999_000);
         Ok(())
     }
