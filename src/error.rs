@@ -14,7 +14,7 @@ pub enum Error {
     #[error("{place}: {problem}; {remedy}")]
     Input { place: Place, problem: String, remedy: String },
     /// Reading or writing failed.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), remedy(source))]
     Io { path: PathBuf, source: io::Error },
     /// The reader of our output closed it; the command ends quietly and with success.
     #[error("the output was closed")]
@@ -41,6 +41,40 @@ pub enum EngineError {
     /// The device gave an answer that can't be true.
     #[error("the device's answer does not hold: {0}")]
     Wrong(String),
+}
+
+/// What to do about an error of the system, behind a semicolon; nothing where its text says it, as ours do.
+fn remedy(error: &io::Error) -> &'static str {
+    let Some(code) = error.raw_os_error() else { return "" };
+    match error.kind() {
+        io::ErrorKind::NotFound => "; check the path and the current directory",
+        io::ErrorKind::PermissionDenied => "; change its permissions, or give another file",
+        io::ErrorKind::IsADirectory => "; give a file",
+        io::ErrorKind::NotADirectory => "; a part of the path is no folder: check the path",
+        io::ErrorKind::InvalidFilename => "; give it a shorter name",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room, or write elsewhere",
+        io::ErrorKind::ReadOnlyFilesystem => "; write elsewhere",
+        io::ErrorKind::StaleNetworkFileHandle => "; the file was replaced on its server: run again",
+        io::ErrorKind::OutOfMemory => "; give the command more memory, or a smaller file",
+        _ => remedy_of_code(code),
+    }
+}
+
+#[cfg(unix)]
+fn remedy_of_code(code: i32) -> &'static str {
+    use rustix::io::Errno;
+    match Errno::from_raw_os_error(code) {
+        Errno::LOOP => "; links point at each other in a circle: give the file itself",
+        Errno::MFILE => "; raise the limit with `ulimit -n`",
+        Errno::NFILE => "; the machine has no more open files: end other programs",
+        Errno::IO => "; the disk or its connection fails: copy the file elsewhere",
+        _ => "",
+    }
+}
+
+#[cfg(not(unix))]
+fn remedy_of_code(_: i32) -> &'static str {
+    ""
 }
 
 /// Where in the input something stands.

@@ -129,3 +129,8 @@ pub mod reader;
 pub mod scoring;
 pub mod search;
 pub mod writer;
+
+/// Compiles and runs the examples of README.md with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

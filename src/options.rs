@@ -3,7 +3,12 @@
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
 use crate::scoring::{MAX_PARAMETER, Matrix, Scoring, Substitution};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+
+/// A matrix file has no more bytes.
+const MATRIX_BYTES: usize = 1 << 20;
 
 /// Which queries meet which targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -385,15 +390,36 @@ fn load_matrix(name: &str, alphabet: Alphabet) -> Result<Matrix> {
         return Ok(matrix);
     }
     let path = PathBuf::from(name);
-    let text = std::fs::read_to_string(&path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => Error::Usage(format!(
+    let bytes = read_matrix(&path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => Error::Usage(format!(
             "--matrix {name}: neither a built-in {alphabet} matrix nor a file; built in for protein: {}",
             Matrix::names().collect::<Vec<_>>().join(", ")
         )),
         _ => Error::io(&path, source),
     })?;
-    Matrix::parse(name, &text, alphabet).map_err(|(line, problem)| {
-        let place = Place { file: path, record: None, line };
-        Error::input(place, problem, "give an NCBI-format matrix of this alphabet, as the BLOSUM files are")
+    matrix_text(&bytes).and_then(|text| Matrix::parse(name, text, alphabet)).map_err(|(line, problem)| {
+        let remedy = match bytes.contains(&0) {
+            true => "save it as plain text; `iconv -f UTF-16 -t UTF-8` makes it of UTF-16",
+            false => "give an NCBI-format matrix of this alphabet, as the BLOSUM files are",
+        };
+        Error::input(Place { file: path, record: None, line }, problem, remedy)
     })
+}
+
+/// The bytes of a file, and one more than [`MATRIX_BYTES`] of a longer one, which may have no end.
+fn read_matrix(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MATRIX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The text of a matrix file, without a byte order mark.
+fn matrix_text(bytes: &[u8]) -> Result<&str, (Option<u64>, String)> {
+    let problem = match str::from_utf8(bytes) {
+        _ if bytes.len() > MATRIX_BYTES => "this is no matrix: the file is larger than 1 MiB",
+        Ok(text) if !text.contains('\0') => return Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
+        _ if bytes.contains(&0) => "the text is UTF-16, or this is no text",
+        _ => "the text is not UTF-8",
+    };
+    Err((None, problem.to_string()))
 }

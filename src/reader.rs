@@ -9,6 +9,7 @@ mod blocks;
 mod checks;
 mod cut;
 mod faults;
+mod gunzip;
 mod lines;
 mod names;
 mod parse;
@@ -33,7 +34,7 @@ use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
 use crate::options::Share;
 use blocks::{Block, Blocks, Sizes};
-use faults::{Origin, no_records, unopened, whole};
+use faults::{Origin, encoded, no_records, unopened, unread, whole};
 use parse::{Before, Raw};
 use rayon::prelude::*;
 use share::Stretch;
@@ -116,7 +117,7 @@ impl Reader {
     }
 
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
-        let (stretch, extent) = Stretch::open(path, slice).map_err(|source| Error::io(path, source))?;
+        let (stretch, extent) = Stretch::open(path, slice).map_err(|source| unread(path, source))?;
         // What is no FASTA is refused as a whole.
         let is_part = stretch.has_records();
         let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), is_part)?;
@@ -133,8 +134,11 @@ impl Reader {
 
     /// A reader of all of a file, or of a part, which may be empty.
     fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, is_part: bool) -> Result<Reader> {
-        let source = Source::new(input).map_err(|source| Error::io(&path, source))?;
-        let (packing, trace) = (source.packing(), source.trace());
+        let source = Source::new(input).map_err(|source| unread(&path, source))?;
+        let (packing, tail) = (source.packing(), source.tail());
+        if let Some(encoding) = source.utf16() {
+            return Err(encoded(&path, encoding));
+        }
         match packing {
             Packing::Empty if !is_part => return Err(no_records(&path)),
             Packing::Foreign(name, command) => {
@@ -143,7 +147,7 @@ impl Reader {
             }
             Packing::Empty | Packing::Plain | Packing::Gzip | Packing::Bgzf => {}
         }
-        let origin = Arc::new(Origin { path, packing, trace });
+        let origin = Arc::new(Origin { path, packing, tail });
         let blocks = match packing {
             Packing::Empty => Blocks::none(Arc::clone(&origin), source, sizes),
             _ => Blocks::new(Arc::clone(&origin), source, sizes)?,
@@ -195,11 +199,15 @@ impl Reader {
         Ok(self.ready.front().or(self.peeked.as_ref()))
     }
 
-    /// What the user should hear once all is read, though it is no error: a bgzf file without the
-    /// empty block at its end may have been cut short between two blocks.
+    /// What the user should hear once all is read, though it is no error: bytes behind gzip data are no part of
+    /// them, and a bgzf file without the empty block at its end may have been cut short between two blocks.
     pub fn warning(&self) -> Option<String> {
-        let Origin { path, packing, trace } = &*self.origin;
-        let cut = self.finished && *packing == Packing::Bgzf && !trace.ends_as_bgzf();
+        let Origin { path, packing, tail } = &*self.origin;
+        if self.finished && (tail.is_garbage() || self.extent.tail().is_garbage()) {
+            let text = "what stands behind the gzip data is left out; `gzip -t` tells the same";
+            return Some(format!("{}: {text}", path.display()));
+        }
+        let cut = self.finished && *packing == Packing::Bgzf && !tail.has_empty_member();
         cut.then(|| {
             format!(
                 "{}: the bgzf end marker is missing, so the file may have been cut short; \
@@ -231,7 +239,7 @@ impl Reader {
             }
             if let Some(fault) = block.take_fault() {
                 self.finished = true;
-                return Err(fault);
+                return Err(self.shift(before, fault));
             }
         }
         Ok(())
@@ -260,6 +268,12 @@ impl Reader {
         Ok(letters)
     }
 
+    /// The error where some of the records were taken one by one, and the others are wanted otherwise.
+    fn begun(&self) -> Error {
+        let problem = "some of its records were taken already";
+        Error::input(whole(self.path()), problem, "open the file again to read all of them")
+    }
+
     /// Ends the reading at an error that stands before what was read.
     fn finish(&mut self) {
         self.finished = true;
@@ -275,7 +289,13 @@ impl Reader {
         &mut self,
         take: impl Fn(&mut T, Raw) -> Result<()> + Sync,
     ) -> Option<Harvest<T>> {
-        assert!(self.ready.is_empty(), "records taken one by one must all be taken");
+        if !self.ready.is_empty() || self.fault.is_some() {
+            // They were parsed to be plain records, and nothing else can be made of them.
+            let fault = self.fault.take().unwrap_or_else(|| self.begun());
+            self.ready.clear();
+            self.finish();
+            return Some(Harvest { pieces: Vec::new(), fault: Some(fault) });
+        }
         if self.finished {
             return None;
         }
@@ -301,7 +321,7 @@ impl Reader {
             }
             self.before.add(read);
         }
-        harvest.fault = harvest.fault.or(block.take_fault());
+        harvest.fault = harvest.fault.or_else(|| Some(self.shift(self.before, block.take_fault()?)));
         self.finished = harvest.fault.is_some();
         self.blocks.recycle(block);
         Some(harvest)

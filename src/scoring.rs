@@ -173,6 +173,10 @@ impl Matrix {
             .map(single_letter)
             .collect::<Option<Vec<u8>>>()
             .ok_or((Some(number), "the column line must hold single letters".to_string()))?;
+        if let Some(letter) = (1..columns.len()).find(|&at| columns[..at].contains(&columns[at])) {
+            let problem = format!("column {} stands twice", (columns[letter] as char).escape_default());
+            return Err((Some(number), problem));
+        }
         let mut cells: Vec<(u8, u8, i8)> = Vec::new();
         let mut rows = Vec::new();
         for (number, line) in lines {
@@ -189,6 +193,9 @@ impl Matrix {
                 let problem =
                     format!("row {} has {} scores for {} columns", row as char, scores.len(), columns.len());
                 return Err((Some(number), problem));
+            }
+            if rows.contains(&row) {
+                return Err((Some(number), format!("row {} stands twice", (row as char).escape_default())));
             }
             rows.push(row);
             cells.extend(columns.iter().zip(scores).map(|(&column, score)| (row, column, score)));
@@ -290,6 +297,9 @@ mod tests {
         assert_eq!(refuse("A C G T\nA 1 0 0\n").0, Some(2));
         assert_eq!(refuse("A C G T\nA 1 0 0 999\n").0, Some(2));
         assert_eq!(refuse("A C GG T\n").0, Some(1));
+        assert_eq!(refuse("# x\nA A C G T\n"), (Some(2), "column A stands twice".to_string()));
+        let twice = refuse("A C G T\nA 1 0 0 0\nC 0 1 0 0\na 0 0 0 1\n");
+        assert_eq!(twice, (Some(4), "row A stands twice".to_string()));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! A file's bytes in blocks of whole records, cut into pieces that can be parsed side by side.
 
 use super::cut::cuts;
-use super::faults::Origin;
-use super::source::{Packing, Source};
+use super::faults::{Origin, lengthen, unread};
+use super::source::Source;
 use crate::error::{Error, Result};
 use needletail::errors::ParseError;
-use needletail::parser::{FastxReader, Format};
+use needletail::parser::Format;
 use std::io::{ErrorKind, Read};
 use std::mem;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ enum End {
     Record,
     /// Nothing, and whether the last record is complete the parser must see.
     Open,
-    /// Nothing.
+    /// Nothing, and a fault was told.
     Closed,
     Fault(Error),
 }
@@ -66,22 +66,12 @@ pub struct Blocks {
     ended: bool,
 }
 
-enum Feed {
-    Plain(Plain),
-    Packed(Packed),
-}
-
-struct Plain {
+/// Unpacked bytes.
+struct Feed {
     source: Source,
     format: Format,
     /// What is read of the next block.
     rest: Vec<u8>,
-}
-
-/// needletail unpacks, and finds the records on the way: next to unpacking, that costs little.
-struct Packed {
-    records: Box<dyn FastxReader>,
-    read: u64,
 }
 
 impl Default for Sizes {
@@ -94,15 +84,12 @@ impl Default for Sizes {
 impl Blocks {
     /// An error where `source` does not begin as FASTA or FASTQ.
     pub fn new(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Result<Blocks> {
-        let plain = |source, format| Ok(Feed::Plain(Plain { source, format, rest: Vec::new() }));
-        let feed = match source.first() {
-            _ if origin.packing != Packing::Plain => needletail::parse_fastx_reader(source)
-                .map(|records| Feed::Packed(Packed { records, read: 0 })),
-            b'>' => plain(source, Format::Fasta),
-            b'@' => plain(source, Format::Fastq),
-            other => Err(ParseError::new_unknown_format(other)),
+        let format = match source.first() {
+            b'>' => Format::Fasta,
+            b'@' => Format::Fastq,
+            other => return Err(origin.fault(None, ParseError::new_unknown_format(other))),
         };
-        let feed = feed.map_err(|error| origin.fault(None, error))?;
+        let feed = Feed { source, format, rest: Vec::new() };
         // The first one is small: a fault at the start should show at once.
         let wanted = sizes.piece.min(sizes.block);
         Ok(Blocks { origin, feed, sizes, wanted, spare: Vec::new(), ended: false })
@@ -110,7 +97,7 @@ impl Blocks {
 
     /// None at all.
     pub fn none(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Blocks {
-        let feed = Feed::Plain(Plain { source, format: Format::Fasta, rest: Vec::new() });
+        let feed = Feed { source, format: Format::Fasta, rest: Vec::new() };
         Blocks { origin, feed, sizes, wanted: 0, spare: Vec::new(), ended: true }
     }
 
@@ -125,10 +112,7 @@ impl Blocks {
             return None;
         }
         let bytes = self.spare.pop().unwrap_or_default();
-        let block = match &mut self.feed {
-            Feed::Plain(plain) => plain.read(&self.origin, self.wanted, self.sizes.piece, bytes),
-            Feed::Packed(packed) => packed.unpack(&self.origin, self.wanted, self.sizes.piece, bytes),
-        };
+        let block = self.feed.read(&self.origin, self.wanted, self.sizes.piece, bytes);
         self.ended = !matches!(block.end, End::Record);
         self.wanted = self.sizes.block;
         Some(block)
@@ -142,25 +126,42 @@ impl Blocks {
     }
 }
 
-impl Plain {
+impl Feed {
     /// Reads until a record's end is there.
     fn read(&mut self, origin: &Origin, mut wanted: usize, piece: usize, mut bytes: Vec<u8>) -> Block {
         let (mut len, mut known) = (self.rest.len(), 0);
         wanted = wanted.max(2 * len);
-        bytes.resize(bytes.len().max(wanted), 0);
+        if !lengthen(&mut bytes, wanted) {
+            return self.too_long(origin, mem::take(&mut self.rest), len);
+        }
         bytes[..len].copy_from_slice(&self.rest);
         loop {
             let end = self.fill(origin, &mut bytes[..wanted], &mut len);
             let cuts = cuts(self.format, &bytes[..len], piece, matches!(end, End::Open), known);
             if cuts.len() > 1 || !matches!(end, End::Record) {
+                let rest = &bytes[cuts.last().copied().unwrap_or(0)..len];
                 self.rest.clear();
-                self.rest.extend_from_slice(&bytes[cuts.last().copied().unwrap_or(0)..len]);
+                let end = match self.rest.try_reserve(rest.len()) {
+                    Ok(()) => end,
+                    Err(_) => End::Fault(origin.too_long(rest, rest.len())),
+                };
+                if !matches!(end, End::Fault(_)) {
+                    self.rest.extend_from_slice(rest);
+                }
                 return Block { format: self.format, bytes, cuts, end };
             }
             known = len;
             wanted *= 2;
-            bytes.resize(bytes.len().max(wanted), 0);
+            if !lengthen(&mut bytes, wanted) {
+                return self.too_long(origin, bytes, len);
+            }
         }
+    }
+
+    /// No records, and the error that there is no memory for the next one, of which there are `len` bytes.
+    fn too_long(&self, origin: &Origin, bytes: Vec<u8>, len: usize) -> Block {
+        let end = End::Fault(origin.too_long(&bytes[..len], len));
+        Block { format: self.format, bytes: Vec::new(), cuts: vec![0], end }
     }
 
     /// Fills `bytes`, of which there are `len`, unless the input ends.
@@ -170,46 +171,10 @@ impl Plain {
                 Ok(0) => return End::Open,
                 Ok(read) => *len += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return End::Fault(origin.unread(error)),
+                Err(error) => return End::Fault(unread(&origin.path, error)),
             }
         }
         End::Record
-    }
-}
-
-impl Packed {
-    /// Takes records until there are bytes enough.
-    fn unpack(&mut self, origin: &Origin, wanted: usize, piece: usize, bytes: Vec<u8>) -> Block {
-        let mut block = Block { format: Format::Fasta, bytes, cuts: vec![0], end: End::Record };
-        block.bytes.clear();
-        let mut begun = 0;
-        while block.bytes.len() < wanted {
-            match self.records.next() {
-                Some(Ok(record)) => {
-                    self.read += 1;
-                    block.format = record.format();
-                    block.bytes.extend_from_slice(record.all());
-                    // It had one, or that of [`Source`] follows.
-                    block.bytes.push(b'\n');
-                }
-                Some(Err(error)) => {
-                    block.end = End::Fault(origin.fault(Some(self.read + 1), error));
-                    break;
-                }
-                None => {
-                    block.end = End::Closed;
-                    break;
-                }
-            }
-            if block.bytes.len() - begun >= piece {
-                begun = block.bytes.len();
-                block.cuts.push(begun);
-            }
-        }
-        if block.bytes.len() > begun {
-            block.cuts.push(block.bytes.len());
-        }
-        block
     }
 }
 

@@ -38,11 +38,14 @@ pub fn check_reference(name: &str, len: usize) -> Result<(), (String, &'static s
     }
 }
 
-/// What SAM demands of a query's name (`[!-?A-~]{1,254}`); the error is the problem and its remedy.
+/// What SAM demands of a query's name (`[!-?A-~]{1,254}`, and `*` is no name); the error is the problem and its remedy.
 pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
     let rename = "rename the query";
     if name.is_empty() {
         return Err(("the query has no name".to_string(), "put a name right after '>' or '@'"));
+    }
+    if name == "*" {
+        return Err(("the name '*' stands for no name in SAM".to_string(), rename));
     }
     let allowed = |c: char| c.is_ascii_graphic() && c != '@';
     // Bytes without a way out before the end: that is many at a time.

@@ -1,6 +1,9 @@
 //! What can be wrong with an input as a whole, and needletail's errors in our words.
 
-use super::source::{Packing, Trace};
+use super::cut::newlines;
+use super::gunzip::{Damaged, Tail};
+use super::parse::first_word;
+use super::source::Packing;
 use crate::error::{Error, Place};
 use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::Format;
@@ -9,6 +12,35 @@ use std::path::{Path, PathBuf};
 
 const EMPTY: &str = "the input is empty: no records";
 const GIVE_RECORDS: &str = "give FASTA or FASTQ with at least one sequence";
+
+/// The problem of a CR that ends no line, and its remedy.
+pub const STRAY_CR: &str = "a CR stands inside the line";
+pub const CR_REMEDY: &str = "end lines with LF or CRLF; `tr '\\r' '\\n'` does it for lines that end in CR alone";
+/// The remedy of FASTA and FASTQ in one file.
+pub const ONE_FORMAT: &str = "give each format a file of its own";
+
+/// The remedy where memory is not enough.
+pub const NO_ROOM: &str = "give the command more memory, or see whether the input has an end";
+
+/// The first CR that is not the end of a line, or of all bytes.
+pub fn stray_cr(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'\r', bytes).find(|&at| bytes.get(at + 1).is_some_and(|&next| next != b'\n'))
+}
+
+/// Makes `bytes` at least `len` long; `false` where there is no memory for it.
+pub fn lengthen(bytes: &mut Vec<u8>, len: usize) -> bool {
+    let more = len.saturating_sub(bytes.len());
+    let is_room = bytes.try_reserve_exact(more).is_ok();
+    if is_room && more > 0 {
+        bytes.resize(len, 0);
+    }
+    is_room
+}
+
+/// Whether there is memory for so many bytes now, for those who can't ask when they take it.
+pub fn is_room(len: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(len).is_ok()
+}
 
 /// A name as errors show it: without control characters, and not endless where a file is no FASTA.
 pub fn shown(name: &str) -> String {
@@ -40,36 +72,68 @@ pub fn unopened(path: &Path, source: io::Error) -> Error {
     }
 }
 
+/// Why a file could not be read on.
+pub fn unread(path: &Path, error: io::Error) -> Error {
+    match error.get_ref().filter(|known| known.is::<Damaged>()) {
+        Some(damaged) => {
+            let remedy = "copy or compress the file again; `gzip -t` checks it";
+            Error::input(whole(path), damaged.to_string(), remedy)
+        }
+        None => Error::io(path, error),
+    }
+}
+
+/// The error of a file in another encoding.
+pub fn encoded(path: &Path, encoding: &str) -> Error {
+    let remedy = format!("make it UTF-8: `iconv -f {encoding} -t UTF-8 FILE | swalign - ...`");
+    Error::input(whole(path), "the text is UTF-16", remedy)
+}
+
 /// Where bytes come from, for errors.
 pub struct Origin {
     /// The path as errors show it.
     pub path: PathBuf,
     pub packing: Packing,
-    pub trace: Trace,
+    pub tail: Tail,
 }
 
 impl Origin {
-    /// Why the file itself could not be read.
-    pub fn unread(&self, error: io::Error) -> Error {
-        Error::io(&self.path, self.trace.take_error().unwrap_or(error))
-    }
-
-    /// An error of needletail where it reads the file itself.
-    pub fn fault(&self, number: Option<u64>, error: ParseError) -> Error {
-        match self.trace.take_error() {
-            Some(source) => Error::io(&self.path, source),
-            None => self.parse_fault(number, error),
-        }
-    }
-
     /// needletail's error with its place, and the remedy that it lacks.
-    pub fn parse_fault(&self, number: Option<u64>, error: ParseError) -> Error {
+    pub fn fault(&self, number: Option<u64>, error: ParseError) -> Error {
         let name = error.position.id.as_deref().unwrap_or_default();
         let name = shown(name.split_ascii_whitespace().next().unwrap_or_default());
         let line = Some(error.position.line).filter(|&line| line > 0);
         let place = Place { file: self.path.clone(), record: number.map(|n| (n, name)), line };
         let (problem, remedy) = explain(self.packing, &error);
         Error::input(place, problem, remedy)
+    }
+}
+
+impl Origin {
+    /// The error of a record, the first of `bytes`, for which there is no memory once `len` bytes are read.
+    pub fn too_long(&self, bytes: &[u8], len: usize) -> Error {
+        const MOST: usize = 300;
+        let header = bytes.get(1..bytes.len().min(MOST)).unwrap_or_default();
+        let name = shown(&String::from_utf8_lossy(first_word(header)));
+        let place = Place { file: self.path.clone(), record: Some((1, name)), line: Some(1) };
+        let problem = format!("no memory is left for this record, of which {len} bytes are read");
+        Error::input(place, problem, NO_ROOM)
+    }
+
+    /// The error of a record in `bytes`; a CR inside one of its lines is the cause of all that follows.
+    pub fn fault_in(&self, bytes: &[u8], number: u64, error: ParseError) -> Error {
+        let last = match error.kind {
+            ParseErrorKind::InvalidStart | ParseErrorKind::UnequalLengths => error.position.line + 3,
+            ParseErrorKind::InvalidSeparator => error.position.line + 1,
+            _ => u64::MAX,
+        };
+        let line = stray_cr(bytes).map(|at| newlines(&bytes[..at]) as u64 + 1).filter(|&line| line <= last);
+        match (line, self.fault(Some(number), error)) {
+            (Some(line), Error::Input { place, .. }) => {
+                Error::input(Place { line: Some(line), ..place }, STRAY_CR, CR_REMEDY)
+            }
+            (_, error) => error,
+        }
     }
 }
 
@@ -81,15 +145,12 @@ fn explain(packing: Packing, error: &ParseError) -> (String, &'static str) {
                       between records; the file may be cut short";
     let cut = "the file may be cut short or damaged: copy or write it again";
     let (problem, remedy) = match error.kind {
-        ParseErrorKind::Io => {
-            let problem = format!("the gzip data are cut short or damaged ({msg})");
-            return (problem, "copy or compress the file again; `gzip -t` checks it");
-        }
+        // Bytes in memory have none.
+        ParseErrorKind::Io => return (msg.clone(), cut),
         ParseErrorKind::UnequalLengths => {
             let problem = format!("letters and qualities differ in number: {}", msg.to_lowercase());
             return (problem, four_lines);
         }
-        ParseErrorKind::EmptyFile if packed => ("the gzip data are cut short", cut),
         ParseErrorKind::EmptyFile => (EMPTY, GIVE_RECORDS),
         // Where gzip data hold nothing, the newline of [`Source`] is their first character.
         ParseErrorKind::UnknownFormat if packed && msg.contains("\\n") => {
@@ -99,6 +160,9 @@ fn explain(packing: Packing, error: &ParseError) -> (String, &'static str) {
             "neither FASTA nor FASTQ: the first character is not '>' or '@'",
             "give FASTA or FASTQ, plain or gzip, without empty lines before the first record",
         ),
+        ParseErrorKind::InvalidStart if msg.ends_with("'>") => {
+            ("a record of FASTA begins here, but the file began as FASTQ: formats are mixed", ONE_FORMAT)
+        }
         ParseErrorKind::InvalidStart => ("a record must begin with '@' here", four_lines),
         ParseErrorKind::InvalidSeparator => ("a line with '+' must follow the letters", four_lines),
         ParseErrorKind::UnexpectedEnd if error.format == Some(Format::Fasta) => (

@@ -1,5 +1,6 @@
 //! Whole lines of any file, block by block.
 
+use super::faults::{NO_ROOM, lengthen, whole};
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Stdin};
@@ -84,7 +85,11 @@ impl LineReader {
     pub fn fill(&mut self, block: &mut LineBlock, enough: usize, hurry: impl Fn() -> bool) -> Result<bool> {
         let mut len = self.rest.len();
         let bytes = &mut block.bytes;
-        bytes.resize(enough.max(2 * len).max(1), 0);
+        let wanted = enough.max(2 * len).max(1);
+        if !lengthen(bytes, wanted) {
+            return Err(too_long(&self.path, len));
+        }
+        bytes.truncate(wanted);
         bytes[..len].copy_from_slice(&self.rest);
         self.rest.clear();
         let mut cut = None;
@@ -108,7 +113,10 @@ impl LineReader {
                     block.len = cut;
                     return Ok(true);
                 }
-                None if len == bytes.len() => bytes.resize(2 * len, 0),
+                None if len == bytes.len() && !lengthen(bytes, 2 * len) => {
+                    *bytes = Vec::new();
+                    return Err(too_long(&self.path, len));
+                }
                 _ => {}
             }
         }
@@ -125,6 +133,12 @@ fn reads_on(input: &dyn Input, hurry: impl Fn() -> bool) -> bool {
         }
     }
     false
+}
+
+/// The error of a line for which there is no memory once `len` bytes are read.
+fn too_long(path: &Path, len: usize) -> Error {
+    let problem = format!("no memory is left for a line, of which {len} bytes are read");
+    Error::input(whole(path), problem, NO_ROOM)
 }
 
 /// A broken pipe is an error of an input, and no reader of ours that has left.

@@ -3,7 +3,7 @@
 use super::blocks::Piece;
 use super::checks::letter_remedy;
 use super::cut::newlines;
-use super::faults::{Origin, shown};
+use super::faults::{CR_REMEDY, ONE_FORMAT, Origin, STRAY_CR, is_room, shown, stray_cr};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
 use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, SequenceRecord};
@@ -41,13 +41,18 @@ impl Piece<'_> {
         origin: &Origin,
         mut take: impl FnMut(Raw) -> Result<bool>,
     ) -> (Before, Result<bool>) {
+        if self.bytes.len() > LARGE && !is_room(2 * self.bytes.len()) {
+            return (Before::default(), Err(origin.too_long(self.bytes, self.bytes.len())));
+        }
         let mut parser = self.parser();
+        // Most files have none, and their records need not be looked at one by one.
+        let has_cr = memchr::memchr(b'\r', self.bytes).is_some();
         let mut read = 0;
         while let Some(parsed) = parser.next() {
             let number = read + 1;
             let taken = match parsed {
-                Ok(parsed) => Raw::new(&parsed, number, &origin.path).and_then(&mut take),
-                Err(error) => Err(origin.parse_fault(Some(number), error)),
+                Ok(parsed) => Raw::new(&parsed, number, &origin.path, has_cr).and_then(&mut take),
+                Err(error) => Err(origin.fault_in(self.bytes, number, error)),
             };
             match taken {
                 Ok(true) => read = number,
@@ -74,7 +79,13 @@ impl Piece<'_> {
 }
 
 impl<'a> Raw<'a> {
-    pub fn new(parsed: &'a SequenceRecord<'a>, number: u64, file: &'a Path) -> Result<Raw<'a>> {
+    /// Without `has_cr` there is no CR in the record.
+    pub fn new(
+        parsed: &'a SequenceRecord<'a>,
+        number: u64,
+        file: &'a Path,
+        has_cr: bool,
+    ) -> Result<Raw<'a>> {
         let name = first_word(parsed.id());
         let line = parsed.start_line_number();
         let place = |line| {
@@ -85,6 +96,10 @@ impl<'a> Raw<'a> {
             let remedy = "rename it with printable ASCII characters";
             return Err(Error::input(place(line), "the name is not valid UTF-8", remedy));
         };
+        if let Some(at) = has_cr.then(|| stray_cr(parsed.all())).flatten() {
+            let line = line + newlines(&parsed.all()[..at]) as u64;
+            return Err(Error::input(place(line), STRAY_CR, CR_REMEDY));
+        }
         let qualities = parsed.qual().unwrap_or_default();
         // All of them, without a way out before the end: that is many at a time.
         if qualities.iter().fold(false, |bad, quality| bad | !quality.is_ascii_graphic()) {
@@ -124,8 +139,22 @@ impl<'a> Raw<'a> {
         Error::input(place, problem, remedy)
     }
 
+    /// The error of FASTQ in the middle of FASTA, where the first letter outside the alphabet is `letter`.
+    pub fn mixed(&self, letter: u8) -> Option<Error> {
+        let all = self.parsed.all();
+        let at = memchr::memmem::find(all, b"\n@").filter(|_| letter == b'@')?;
+        let record = Some((self.number, shown(self.name)));
+        let line = Some(self.line + newlines(&all[..=at]) as u64);
+        let place = Place { file: self.file.to_path_buf(), record, line };
+        let problem = "a record of FASTQ begins here, but the file began as FASTA: formats are mixed";
+        Some(Error::input(place, problem, ONE_FORMAT))
+    }
+
     /// The error of a letter, at 0-based `at`, that `alphabet` lacks.
     pub fn foreign_letter(&self, letter: u8, at: usize, alphabet: Alphabet) -> Error {
+        if let Some(mixed) = self.mixed(letter) {
+            return mixed;
+        }
         let shown = letter.escape_ascii();
         let problem = format!("'{shown}' at position {} is not a letter of the {alphabet} alphabet", at + 1);
         self.fault(problem, letter_remedy(letter, alphabet))

@@ -20,6 +20,7 @@ mod tests;
 
 use super::cut::newlines;
 use super::faults::whole;
+use super::gunzip::Tail;
 use super::parse::Before;
 use crate::error::{Error, Place};
 use crate::groups;
@@ -132,6 +133,7 @@ impl Stretch {
             behind: self.begin.as_ref().map_or(0, |begin| begin.at - begin.from),
             begin: self.place(&self.begin, border),
             end: Arc::clone(&self.end_place),
+            tail: self.feed.tail(),
             counted: OnceLock::new(),
         };
         Ok((self, extent))
@@ -266,6 +268,7 @@ pub struct Extent {
     /// What tells the cuts from others; of the end, once all is read.
     begin: u64,
     end: Arc<OnceLock<u64>>,
+    tail: Tail,
     counted: OnceLock<Option<Before>>,
 }
 
@@ -278,6 +281,11 @@ impl Extent {
     /// What tells the cuts where it begins and ends from others.
     pub fn places(&self) -> (u64, u64) {
         (self.begin, self.end.get().copied().unwrap_or(self.begin))
+    }
+
+    /// What was seen of the end of gzip data.
+    pub(super) fn tail(&self) -> &Tail {
+        &self.tail
     }
 
     /// An error of the part, in its true place.
@@ -306,7 +314,9 @@ impl Extent {
             return Ok(before);
         }
         let (mut feed, _) = Feed::open(File::open(&self.path)?, [self.border; 2])?;
-        let (mut piece, mut line_begins, mut left) = (Vec::new(), true, None);
+        // The first record, behind which all cuts are; a byte order mark may stand before it.
+        before.records = 1;
+        let (mut piece, mut line_begins, mut left) = (Vec::new(), false, None);
         while left != Some(0) && feed.next(&mut piece)? {
             if feed.at() >= self.border {
                 let left = left.get_or_insert(self.behind);

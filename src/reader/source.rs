@@ -1,7 +1,7 @@
-//! A file's bytes as they come.
+//! A file's text as it comes: unpacked, and without a byte order mark.
 
-use std::io::{self, Read};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use super::gunzip::{Gunzip, Tail};
+use std::io::{self, BufReader, Cursor, Read};
 
 /// How the bytes of a file are packed, from its first ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,18 +16,19 @@ pub enum Packing {
     Foreign(&'static str, &'static str),
 }
 
-/// So many bytes tell the packing.
-const BGZF_HEADER: usize = 18;
+/// So many bytes tell the packing, and how text is encoded.
+const HEAD: u64 = 18;
+/// The beginning of gzip data.
+pub const GZIP: [u8; 3] = [0x1f, 0x8b, 0x08];
 /// The empty block that ends a bgzf file (SAM specification, section 4.1.2).
 pub const BGZF_END: [u8; 28] = [
     0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 0x06, 0, 0x42, 0x43, 0x02, 0, 0x1b, 0, 0x03, 0, 0, 0, 0, 0,
     0, 0, 0, 0,
 ];
-/// A newline as a gzip file of one stored block.
-const NEWLINE_GZIP: [u8; 24] = [
-    0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 0xff, 0x01, 0x01, 0, 0xfe, 0xff, b'\n', 0x93, 0x06, 0xd7, 0x32, 0x01,
-    0, 0, 0,
-];
+/// Packed bytes that are read at once.
+const PACKED: usize = 1 << 16;
+/// What some programs put before UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl Packing {
     pub fn of(head: &[u8]) -> Packing {
@@ -43,60 +44,42 @@ impl Packing {
             _ => Packing::Plain,
         }
     }
-
-    /// The newline that [`Source`] puts after the input.
-    fn newline(self) -> &'static [u8] {
-        match self {
-            Packing::Gzip | Packing::Bgzf => &NEWLINE_GZIP,
-            Packing::Empty | Packing::Plain | Packing::Foreign(..) => b"\n",
-        }
-    }
 }
 
-/// A file's bytes, followed by one newline.
+/// A file's text, followed by one newline.
 ///
 /// The newline is there because needletail refuses a FASTA header that ends the file, while a
 /// header before another header is a record without letters: with an empty line after it, it is
-/// one at the end too. Compressed input gets it as one more gzip member; data cut short can't pass
-/// with it, since the checksum of the open member then fails.
+/// one at the end too.
 pub struct Source {
     input: Box<dyn Read + Send>,
     packing: Packing,
-    /// The first byte as it is in the file; a newline where there is none.
+    /// The first byte of the text; a newline where there is none.
     first: u8,
+    utf16: Option<&'static str>,
     ended: bool,
     /// What is left of the newline.
     last: &'static [u8],
-    trace: Trace,
-}
-
-/// What is kept of the bytes that went through a [`Source`], for those who gave it away.
-#[derive(Clone, Default)]
-pub struct Trace(Arc<Mutex<Seen>>);
-
-#[derive(Default)]
-struct Seen {
-    /// A failed read of the file itself; needletail keeps only the text of an error.
-    error: Option<io::Error>,
-    /// The last bytes of the file, as many as [`BGZF_END`] has.
-    tail: Vec<u8>,
+    tail: Tail,
 }
 
 impl Source {
     /// Reads the first bytes of `input`, which tell the packing.
     pub fn new(mut input: Box<dyn Read + Send>) -> io::Result<Source> {
-        let mut head = Vec::new();
-        (&mut input).take(BGZF_HEADER as u64).read_to_end(&mut head)?;
-        let packing = Packing::of(&head);
-        let first = head.first().copied().unwrap_or(b'\n');
-        Ok(Source {
-            input: Box::new(io::Cursor::new(head).chain(input)),
-            packing,
-            first,
-            ended: false,
-            last: packing.newline(),
-            trace: Trace::default(),
-        })
+        let mut head = beginning(&mut input)?;
+        let (mut packing, tail) = (Packing::of(&head), Tail::default());
+        if let Packing::Gzip | Packing::Bgzf = packing {
+            let packed = BufReader::with_capacity(PACKED, Cursor::new(head).chain(input));
+            input = Box::new(Gunzip::new(packed, tail.clone()));
+            head = beginning(&mut input)?;
+        }
+        let text = without_mark(&head);
+        if packing == Packing::Plain && text.is_empty() {
+            packing = Packing::Empty;
+        }
+        let (first, utf16) = (text.first().copied().unwrap_or(b'\n'), utf16(&head));
+        let input = Box::new(Cursor::new(text.to_vec()).chain(input));
+        Ok(Source { input, packing, first, utf16, ended: false, last: b"\n", tail })
     }
 
     pub fn packing(&self) -> Packing {
@@ -107,8 +90,37 @@ impl Source {
         self.first
     }
 
-    pub fn trace(&self) -> Trace {
-        self.trace.clone()
+    /// The name of the encoding, where the text is UTF-16.
+    pub fn utf16(&self) -> Option<&'static str> {
+        self.utf16
+    }
+
+    /// What will be known of the end of gzip data.
+    pub fn tail(&self) -> Tail {
+        self.tail.clone()
+    }
+}
+
+fn beginning(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    input.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Text without the byte order mark of UTF-8.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
+/// The name of the encoding, where text begins as UTF-16 does: with a byte order mark, or with characters of ASCII, of
+/// which every other byte is NUL.
+fn utf16(head: &[u8]) -> Option<&'static str> {
+    let is_text = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    match *head {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        [a, 0, b, 0, ..] if is_text(a) && is_text(b) => Some("UTF-16LE"),
+        [0, a, 0, b, ..] if is_text(a) && is_text(b) => Some("UTF-16BE"),
+        _ => None,
     }
 }
 
@@ -118,45 +130,12 @@ impl Read for Source {
         if self.ended {
             return self.last.read(buffer);
         }
-        match self.input.read(buffer) {
-            Ok(0) => {
+        match self.input.read(buffer)? {
+            0 => {
                 self.ended = !buffer.is_empty();
                 self.last.read(buffer)
             }
-            Ok(read) => {
-                self.trace.see(&buffer[..read]);
-                Ok(read)
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
-            Err(error) => {
-                let kind = error.kind();
-                self.trace.lock().error = Some(error);
-                Err(kind.into())
-            }
+            read => Ok(read),
         }
-    }
-}
-
-impl Trace {
-    /// The error of a failed read, once.
-    pub fn take_error(&self) -> Option<io::Error> {
-        self.lock().error.take()
-    }
-
-    /// Whether the last bytes so far are the empty block that ends a bgzf file.
-    pub fn ends_as_bgzf(&self) -> bool {
-        self.lock().tail == BGZF_END
-    }
-
-    fn see(&self, bytes: &[u8]) {
-        let (mut seen, wanted) = (self.lock(), BGZF_END.len());
-        seen.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(wanted)..]);
-        let surplus = seen.tail.len().saturating_sub(wanted);
-        seen.tail.drain(..surplus);
-    }
-
-    /// What was seen stays true when another thread panicked with it in hand.
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

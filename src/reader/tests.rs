@@ -344,3 +344,16 @@ fn queries_come_normalised_and_encoded() {
         assert_eq!(codes.iter().collect::<Vec<_>>(), expected);
     }
 }
+
+/// What was taken as plain records is nothing else any more.
+#[test]
+fn a_reader_that_was_begun_is_an_error_elsewhere() {
+    let begun = || {
+        let mut reader = Reader::open(file(b">a\nA\n>b\nC\n").path()).unwrap();
+        assert_eq!(reader.next().unwrap().unwrap().name, "a");
+        reader
+    };
+    refused(read_references(&mut begun(), Some(Alphabet::Dna)), &["taken already", "open the file again"]);
+    let mut queries = Queries::new(begun(), Alphabet::Dna, true, false);
+    refused(queries.at_hand().map(|_| ()), &["taken already"]);
+}

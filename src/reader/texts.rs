@@ -144,6 +144,9 @@ fn take(texts: &mut Vec<Text>, raw: &Raw, full_name: bool, what: &str) -> Result
     let letters = raw.letters();
     let mut codes = Vec::with_capacity(letters.len());
     if let Err(at) = Alphabet::Dna.encode(&letters, &mut codes) {
+        if let Some(mixed) = raw.mixed(letters[at]) {
+            return Err(mixed);
+        }
         let letter = letters[at].escape_ascii();
         let problem = format!("'{letter}' at position {} is not a letter of DNA or RNA", at + 1);
         let remedy = "replace it by N or remove it; search takes nucleotides and their IUPAC codes";

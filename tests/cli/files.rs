@@ -224,3 +224,202 @@ fn gzip_and_qualities() {
     assert_eq!(packed.records.len(), 300);
     assert_eq!(packed.records[..40], sam.records);
 }
+
+/// A record in the middle of others of the other format.
+#[test]
+fn mixed_formats() {
+    let fastq = b"@r3\nACGTACGT\n+\nIIIIIIII\n";
+    let (first, second) = ([QUERY, fastq].concat(), [&fastq[..], b">r4\nACGT\nACGT\nACGT\n"].concat());
+    refused_inputs(&first, REFERENCE, &["q.fa, record 2 'r2', line 5", "formats are mixed", "file of its own"]);
+    refused_inputs(&second, REFERENCE, &["q.fa, record 2, line 5", "formats are mixed", "file of its own"]);
+    let reference = [REFERENCE, fastq].concat();
+    refused_inputs(QUERY, &reference, &["ref.fa, record 2 'chr2', line 5", "formats are mixed"]);
+    let folder = folder(&[("t.fa", &first)]);
+    let outcome = run(folder.path(), &["search", "--device", "cpu", "ACGTACGT", "t.fa"]);
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stderr.contains("t.fa, record 2 'r2', line 5"), "{}", outcome.stderr);
+}
+
+#[test]
+fn carriage_returns() {
+    let remedy = "LF or CRLF";
+    refused_inputs(b">r1\nACGT\nACGT\rAC\n", REFERENCE, &["q.fa, record 1 'r1', line 3", "CR", remedy]);
+    refused_inputs(QUERY, b">a\r\nACGT\rAC\r\n", &["ref.fa, record 1 'a', line 2", "CR", remedy]);
+    let fastq = b"@r1\nAC\n+\nII\n@r2\nAC\rGT\n+\nIIIII\n";
+    refused_inputs(fastq, REFERENCE, &["q.fa, record 2 'r2', line 6", "CR", remedy]);
+    refused_inputs(b">r1\rACGT\r>r2\rACGT\r", REFERENCE, &["q.fa, record 1 'r1', line 1", remedy]);
+    refused_inputs(b"@r1\rACGT\r+\rIIII\r", REFERENCE, &["q.fa, record 1", "line 1", remedy]);
+}
+
+#[test]
+fn other_encodings() {
+    let text = String::from_utf8(QUERY.to_vec()).unwrap();
+    let units = |of: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(of).collect::<Vec<u8>>();
+    let (little, big) = (units(u16::to_le_bytes), units(u16::to_be_bytes));
+    for query in [[b"\xff\xfe", &little[..]].concat(), [b"\xfe\xff", &big[..]].concat()] {
+        refused_inputs(&query, REFERENCE, &["q.fa", "UTF-16", "iconv -f UTF-16 -t UTF-8"]);
+        refused_inputs(QUERY, &gzip(&query), &["ref.fa", "UTF-16", "iconv"]);
+    }
+    refused_inputs(&little, REFERENCE, &["q.fa", "iconv -f UTF-16LE -t UTF-8"]);
+    refused_inputs(&big, REFERENCE, &["q.fa", "iconv -f UTF-16BE -t UTF-8"]);
+    let files: [(&str, &[u8]); 2] = [("q.fa", &little), ("ref.fa", REFERENCE)];
+    refused(&files, &["--part", "2/3", "q.fa", "ref.fa"], 1, &["q.fa", "UTF-16"]);
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The records of all parts, one behind the other.
+fn in_parts(query: &[u8], reference: &[u8]) -> (String, String) {
+    let (mut sam, mut said) = (String::new(), String::new());
+    for part in ["1/4", "2/4", "3/4", "4/4"] {
+        let files = [("q.fa", query), ("ref.fa", reference)];
+        let outcome = accepted(&files, &["--part", part, "q.fa", "ref.fa"]);
+        let text = String::from_utf8(outcome.stdout).unwrap();
+        sam += &text.lines().filter(|line| !line.starts_with('@')).map(|line| format!("{line}\n")).collect::<String>();
+        said += &outcome.stderr;
+    }
+    (sam, said)
+}
+
+#[test]
+fn a_byte_order_mark_is_no_text() {
+    let mark = |text: &[u8]| [b"\xef\xbb\xbf", text].concat();
+    let (query, reference) = (mark(QUERY), mark(REFERENCE));
+    let expected = baseline().without_pg();
+    for (query, reference) in
+        [(&query[..], &reference[..]), (&gzip(&query), &gzip(&reference)), (&query, REFERENCE)]
+    {
+        let outcome = accepted(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"]);
+        assert_eq!(outcome.without_pg(), expected);
+        let records: String = expected.lines().filter(|l| !l.starts_with('@')).map(|l| format!("{l}\n")).collect();
+        assert_eq!(in_parts(query, reference).0, records);
+    }
+    let folder = folder(&[("ref.fa", &reference)]);
+    let mut command = command(folder.path());
+    command.args(["--device", "cpu", "--min-score", "10", "-", "ref.fa"]).write_stdin(query);
+    assert_eq!(finish(&mut command).without_pg(), expected);
+}
+
+/// As gzip does, which has tapes in mind: zeros are padding, other bytes are worth a warning.
+#[test]
+fn gzip_with_something_behind_it() {
+    let expected = baseline().without_pg();
+    let records: String = expected.lines().filter(|l| !l.starts_with('@')).map(|l| format!("{l}\n")).collect();
+    let packed = gzip(QUERY);
+    let half = QUERY.iter().position(|&byte| byte == b'2').unwrap() - 2;
+    let members = [gzip(&QUERY[..half]), gzip(&QUERY[half..])].concat();
+    let blocks = bgzf(&[&QUERY[..half], &QUERY[half..]]);
+    for packed in [packed, members, blocks] {
+        for (behind, warned) in [(&[][..], false), (&[0; 700], false), (b"garbage", true), (b"\0\0garbage", true)] {
+            let query = [&packed[..], behind].concat();
+            for (query, reference) in [(&query[..], REFERENCE), (QUERY, &[&gzip(REFERENCE)[..], behind].concat())] {
+                let outcome = accepted(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"]);
+                assert_eq!(outcome.without_pg(), expected);
+                assert_eq!(outcome.stderr.contains("left out"), warned, "{}", outcome.stderr);
+            }
+            let (sam, said) = in_parts(&query, REFERENCE);
+            assert_eq!(sam, records);
+            assert_eq!(said.contains("left out"), warned, "{said}");
+            let folder = folder(&[("t.gz", &query)]);
+            let args = ["search", "--device", "cpu", "CCATGGATCC", "t.gz"];
+            let outcome = run(folder.path(), &args);
+            assert_eq!((outcome.code, outcome.stderr.contains("left out")), (Some(0), warned), "{}", outcome.stderr);
+        }
+        let lost = [&packed[..], b"garbage", &packed].concat();
+        refused_inputs(&lost, REFERENCE, &["q.fa", "damaged", "gzip -t"]);
+        refused_inputs(&packed[..packed.len() - 3], REFERENCE, &["q.fa", "cut short", "gzip -t"]);
+    }
+}
+
+/// Blocks of bgzf, and the empty one.
+fn bgzf(texts: &[&[u8]]) -> Vec<u8> {
+    let block = |text: &&[u8]| {
+        let builder = flate2::GzBuilder::new().extra(&b"BC\x02\0\0\0"[..]);
+        let mut encoder = builder.write(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        let mut block = encoder.finish().unwrap();
+        let len = u16::try_from(block.len() - 1).unwrap();
+        block[16..18].copy_from_slice(&len.to_le_bytes());
+        block
+    };
+    texts.iter().chain([&&b""[..]]).flat_map(block).collect()
+}
+
+#[test]
+fn a_query_without_a_name_of_its_own() {
+    refused_inputs(b">r1\nACGT\n>*\nACGT\n", REFERENCE, &["q.fa, record 2 '*', line 3", "rename the query"]);
+}
+
+#[test]
+fn matrices() {
+    let matrix = |text: &[u8], says: &[&str]| {
+        let files = [("q.fa", QUERY), ("ref.fa", REFERENCE), ("m", text)];
+        refused(&files, &["--matrix", "m", "q.fa", "ref.fa"], 1, says);
+    };
+    matrix(b"A A C G T\n", &["m, line 1: column A stands twice;"]);
+    matrix(b"A C G T\nA 1 0 0 0\nA 1 0 0 0\n", &["m, line 3: row A stands twice;"]);
+    matrix(b"\xff\xfeA\0 \0", &["m: ", "UTF-16", "iconv"]);
+    matrix(&[b'#'; (1 << 20) + 1], &["larger than 1 MiB"]);
+    let good = "\u{feff}  A C G T\nA 1 -4 -4 -4\nC -4 1 -4 -4\nG -4 -4 1 -4\nT -4 -4 -4 1\n";
+    let files = [("q.fa", QUERY), ("ref.fa", REFERENCE), ("m", good.as_bytes())];
+    accepted(&files, &["--matrix", "m", "q.fa", "ref.fa"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn errors_of_the_system_have_a_remedy() {
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+    std::os::unix::fs::symlink("loop", folder.path().join("loop")).unwrap();
+    let says = |args: &[&str], remedy: &str| {
+        let outcome = run(folder.path(), args);
+        assert!(matches!(outcome.code, Some(1 | 2)), "{args:?}");
+        assert!(outcome.stderr.contains(remedy), "{args:?}: {}", outcome.stderr);
+    };
+    says(&["--device", "cpu", "--matrix", ".", "q.fa", "ref.fa"], "give a file");
+    says(&["--device", "cpu", "loop", "ref.fa"], "give the file itself");
+    says(&["--device", "cpu", "q.fa", "loop"], "give the file itself");
+    says(&["search", "--device", "cpu", "ACGT", "loop"], "give the file itself");
+    says(&["grep", "ACGT", "loop"], "give the file itself");
+    says(&["grep", "ACGT", "."], "give a file");
+    says(&["merge", "loop"], "give the file itself");
+}
+
+/// `INPUT | swalign ARGS` with little memory: a message, and nothing else is left.
+#[cfg(target_os = "linux")]
+fn runs_out(input: &str, args: &str, code: i32, says: &[&str]) {
+    let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY)]);
+    let before = listing(folder.path());
+    let program = assert_cmd::cargo::cargo_bin!("swalign");
+    let script = format!("{input} | (ulimit -v 1500000; exec {} {args})", program.display());
+    let begun = std::time::Instant::now();
+    let mut shell = assert_cmd::Command::new("sh");
+    shell.arg("-c").arg(script).current_dir(folder.path()).timeout(std::time::Duration::from_secs(300));
+    let outcome = finish(&mut shell);
+    assert_eq!(outcome.code, Some(code), "{args}: {}", outcome.stderr);
+    for text in says {
+        assert!(outcome.stderr.contains(text), "{args}: {text:?} is not in {}", outcome.stderr);
+    }
+    assert!(begun.elapsed().as_secs() < 200);
+    assert_eq!(listing(folder.path()), before, "{args}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn input_without_an_end() {
+    let says = |name| ["<stdin>, record 2", name, "no memory is left", "give the command more memory"];
+    let line = "(printf '>r1\\nACGT\\n>r2\\n'; yes ACGT | tr -d '\\n')";
+    let lines = "(printf '>r1\\nACGT\\n>r2\\n'; yes ACGTACGTACGTACGTACGTACGTACGTACGTACGTACGTACGT)";
+    let name = "(printf '@r1\\nAC\\n+\\nII\\n@r2'; yes n | tr -d '\\n')";
+    runs_out(line, "--device cpu -t 2 - ref.fa -o out.sam", 1, &says("'r2'"));
+    runs_out(lines, "--device cpu -t 2 - ref.fa -o out.sam", 1, &says("'r2'"));
+    runs_out(name, "--device cpu -t 2 - ref.fa -o out.sam", 1, &says("'r2nnnn"));
+    runs_out(line, "--device cpu -t 2 q.fa - -o out.sam", 1, &says("'r2'"));
+    runs_out(lines, "search --device cpu -t 2 ACGTACGTACGT - -o out.tsv", 1, &says("'r2'"));
+    // grep's code of an error.
+    runs_out("yes ACGT | tr -d '\\n'", "grep -t 2 GATTACA -", 2, &["no memory is left for a line"]);
+    runs_out("yes 'A 1'", "--device cpu --matrix /dev/zero q.fa ref.fa -o out.sam", 1, &["larger than 1 MiB"]);
+}

@@ -5,11 +5,32 @@
 //! that the processor has it, so that its operations are safe to call. They are inlined into functions
 //! that are compiled for the set's features.
 
+/// What a set's kernels are compiled for, and the question whether the processor has all of it: one list for both.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled_for {
+    ($($feature:tt),+) => {
+        /// Whether this processor has each of the features.
+        pub fn is_here() -> bool {
+            $(is_x86_feature_detected!($feature))&&+
+        }
+
+        #[target_feature($(enable = $feature),+)]
+        fn run_compiled<S: $crate::engine::cpu::simd::Simd, K: $crate::engine::cpu::simd::Kernel>(
+            simd: S,
+            kernel: K,
+        ) -> K::Output {
+            kernel.run(simd)
+        }
+    };
+}
+
 mod arrays;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod sse41;
 
 use crate::alphabet::CODES;
 use arrays::Arrays;
@@ -145,7 +166,7 @@ enum Set {
     #[cfg(target_arch = "x86_64")]
     Avx2(avx2::Avx2),
     #[cfg(target_arch = "x86_64")]
-    Sse41,
+    Sse41(sse41::Sse41),
     /// What every processor of its kind has: SSE2, or NEON.
     Baseline,
 }
@@ -158,7 +179,7 @@ impl InstructionSet {
         {
             sets.extend(avx512::Avx512::detect().map(Set::Avx512));
             sets.extend(avx2::Avx2::detect().map(Set::Avx2));
-            sets.extend(is_x86_feature_detected!("sse4.1").then_some(Set::Sse41));
+            sets.extend(sse41::Sse41::detect().map(Set::Sse41));
         }
         sets.push(Set::Baseline);
         sets.into_iter().map(InstructionSet).collect()
@@ -182,7 +203,7 @@ impl InstructionSet {
             #[cfg(target_arch = "x86_64")]
             Set::Avx2(_) => "avx2",
             #[cfg(target_arch = "x86_64")]
-            Set::Sse41 => "sse4.1",
+            Set::Sse41(_) => "sse4.1",
             Set::Baseline if cfg!(target_arch = "aarch64") => "neon",
             Set::Baseline => "baseline",
         }
@@ -208,21 +229,28 @@ impl InstructionSet {
             #[cfg(target_arch = "x86_64")]
             Set::Avx2(simd) => simd.run(kernel),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the set is only made where the processor has it.
-            Set::Sse41 => unsafe { run_sse41(kernel) },
+            Set::Sse41(simd) => simd.run(kernel),
             Set::Baseline => kernel.run(Arrays),
         }
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "sse4.1,ssse3")]
-fn run_sse41<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run(Arrays)
-}
-
 impl fmt::Display for InstructionSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    /// What is compiled for a feature without asking for it would be undefined where the processor lacks it.
+    #[test]
+    fn features_are_listed_once() {
+        let sets = [include_str!("simd/avx512.rs"), include_str!("simd/avx2.rs"), include_str!("simd/sse41.rs")];
+        for set in sets {
+            assert_eq!(set.matches("compiled_for!(").count(), 1);
+            assert!(!set.contains("target_feature") && !set.contains("feature_detected"));
+        }
+        assert_eq!(include_str!("simd/arrays.rs").matches("target_feature").count(), 0);
     }
 }

@@ -34,18 +34,50 @@ impl Held {
     }
 }
 
-/// The packed targets on the device, which engines share. Each piece is sent by the first who needs it, so that
-/// nobody waits for what others need.
+/// The packed targets on the device, which engines share. Each piece is sent by the first engine that needs it, so
+/// that no engine waits for pieces that others need.
 pub struct Resident {
     pub held: Held,
     pub buffer: wgpu::Buffer,
     pieces: Vec<Piece>,
 }
 
+/// What is sent once. No lock is held while it is sent: sending waits for threads of rayon's pool, and a thread of
+/// the pool that waits takes up other work meanwhile, which may need the same piece.
 #[derive(Default)]
 struct Piece {
     taken: AtomicBool,
     sent: OnceLock<Result<(), EngineError>>,
+}
+
+/// Ends the waiting of others where the sending panics.
+struct Taken<'a>(&'a Piece);
+
+impl Piece {
+    /// Sends the piece, unless another thread is at it or has done it.
+    fn begin(&self, send: impl FnOnce() -> Result<(), EngineError>) {
+        if !self.taken.swap(true, Ordering::Relaxed) {
+            let taken = Taken(self);
+            let _ = taken.0.sent.set(send());
+        }
+    }
+
+    /// Waits until the piece is sent. A thread of the pool may have taken up its work on top of the sending itself,
+    /// so it never waits: it sends the same words again.
+    fn finish(&self, send: impl FnOnce() -> Result<(), EngineError>) -> Result<(), EngineError> {
+        match self.sent.get() {
+            Some(sent) => sent.clone(),
+            None if rayon::current_thread_index().is_some() => send(),
+            None => self.sent.wait().clone(),
+        }
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let stopped = || Err(EngineError::Lost("sending the targets was cut short".to_string()));
+        let _ = self.0.sent.get_or_init(stopped);
+    }
 }
 
 impl Resident {
@@ -87,14 +119,56 @@ impl Resident {
         };
         let first = letters.word_of(residues.start) / PIECE_WORDS;
         let end = self.pieces.len().min(letters.word_of(residues.end) / PIECE_WORDS + 1);
-        // What somebody else is at is waited for at last.
-        for (number, piece) in (first..end).zip(&self.pieces[first..end]) {
-            if !piece.taken.swap(true, Ordering::Relaxed) {
-                piece.sent.get_or_init(|| send(number));
+        let own = || (first..end).zip(&self.pieces[first..end]);
+        own().for_each(|(number, piece)| piece.begin(|| send(number)));
+        // What another thread is at comes last.
+        own().try_for_each(|(number, piece)| piece.finish(|| send(number)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    /// Work of the pool, as packing is.
+    fn pack() -> Result<(), EngineError> {
+        let sum: u32 = (0..2000u32).into_par_iter().with_min_len(1).sum();
+        assert_eq!(sum, 1_999_000);
+        Ok(())
+    }
+
+    /// A loop on few threads, each of which takes up further rounds of the loop while it waits for the packing.
+    #[test]
+    fn engines_in_a_parallel_loop_never_wait_for_themselves() {
+        let (done, rounds) = channel();
+        thread::spawn(move || {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+            for _ in 0..200 {
+                let pieces: Vec<Piece> = (0..3).map(|_| Piece::default()).collect();
+                let send = |_: usize| -> Result<(), EngineError> {
+                    pieces.iter().for_each(|piece| piece.begin(pack));
+                    pieces.iter().try_for_each(|piece| piece.finish(pack))
+                };
+                pool.install(|| (0..64).into_par_iter().with_max_len(1).try_for_each(send)).unwrap();
             }
-        }
-        (first..end)
-            .zip(&self.pieces[first..end])
-            .try_for_each(|(number, piece)| piece.sent.get_or_init(|| send(number)).clone())
+            done.send(()).unwrap();
+        });
+        rounds.recv_timeout(Duration::from_secs(60)).expect("the loop hangs");
+    }
+
+    #[test]
+    fn what_is_sent_once_is_told_to_all_and_a_panic_ends_the_waiting() {
+        let piece = Piece::default();
+        piece.begin(|| Err(EngineError::Lost("x".to_string())));
+        piece.begin(|| unreachable!("it is sent already"));
+        assert_eq!(piece.finish(|| Ok(())), Err(EngineError::Lost("x".to_string())));
+        let piece = Piece::default();
+        let panicked = thread::scope(|scope| scope.spawn(|| piece.begin(|| panic!("a test's"))).join());
+        assert!(panicked.is_err());
+        assert!(piece.finish(|| Ok(())).is_err());
     }
 }

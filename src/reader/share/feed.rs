@@ -1,7 +1,8 @@
 //! A file's bytes, unpacked, from its beginning or from further on.
 
-use super::super::source::{BGZF_END, Packing};
-use flate2::bufread::{GzDecoder, MultiGzDecoder};
+use super::super::gunzip::{Gunzip, Next, Tail, damaged, next};
+use super::super::source::{BGZF_END, Packing, without_mark};
+use flate2::bufread::GzDecoder;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ pub struct Feed {
     /// Where the last piece begins in the file: its first byte, in bgzf its block's, in gzip that of the [`STEP`] by
     /// which it is known.
     at: u64,
+    tail: Tail,
 }
 
 enum Source {
@@ -34,13 +36,13 @@ enum Source {
         at: u64,
         ends: [u64; 2],
     },
-    Gzip(Box<MultiGzDecoder<Steps>>),
+    Gzip(Box<Gunzip<Steps>>),
     Bgzf(Blocks),
 }
 
 impl Feed {
     /// A feed from the file's beginning, in which pieces begin at these bytes, or at the first block or step behind
-    /// each; and the first of its bytes.
+    /// each; and the first byte of its text.
     pub fn open(mut file: File, borders: [u64; 2]) -> io::Result<(Feed, Option<u8>)> {
         let mut head = Vec::new();
         (&mut file).take(HEADER as u64).read_to_end(&mut head)?;
@@ -48,23 +50,26 @@ impl Feed {
         if let Packing::Gzip | Packing::Bgzf = packing {
             file.rewind()?;
             head.clear();
-            MultiGzDecoder::new(BufReader::new(&file)).take(1).read_to_end(&mut head).map_err(damaged)?;
+            let text = Gunzip::new(BufReader::new(&file), Tail::default());
+            text.take(HEADER as u64).read_to_end(&mut head)?;
         }
+        let tail = Tail::default();
         file.rewind()?;
         let source = match packing {
             Packing::Gzip => {
                 let steps = Steps { file, bytes: Vec::new(), used: 0, at: 0 };
-                Source::Gzip(Box::new(MultiGzDecoder::new(steps)))
+                Source::Gzip(Box::new(Gunzip::new(steps, tail.clone())))
             }
             Packing::Bgzf => {
                 let [_, ahead] = borders;
-                Source::Bgzf(Blocks { input: BufReader::new(file), at: 0, ahead, ready: VecDeque::new() })
+                let (input, tail) = (BufReader::new(file), tail.clone());
+                Source::Bgzf(Blocks { input, at: 0, ahead, ready: VecDeque::new(), tail })
             }
             Packing::Empty | Packing::Plain | Packing::Foreign(..) => {
                 Source::Plain { file, at: 0, ends: borders }
             }
         };
-        Ok((Feed { source, at: 0 }, head.first().copied()))
+        Ok((Feed { source, at: 0, tail }, without_mark(&head).first().copied()))
     }
 
     /// Leaves out what stands before the byte `to`, as far as that can be done without reading it.
@@ -89,9 +94,9 @@ impl Feed {
             }
             Source::Gzip(decoder) => {
                 bytes.resize(before + UNPACKED, 0);
-                let read = decoder.read(&mut bytes[before..]).map_err(damaged)?;
+                let read = decoder.read(&mut bytes[before..])?;
                 bytes.truncate(before + read);
-                self.at = decoder.get_ref().at;
+                self.at = decoder.input().map_or(self.at, |steps| steps.at);
             }
             Source::Bgzf(blocks) => {
                 while bytes.len() == before {
@@ -104,21 +109,15 @@ impl Feed {
         Ok(bytes.len() > before)
     }
 
+    /// What will be known of the end of gzip data.
+    pub fn tail(&self) -> Tail {
+        self.tail.clone()
+    }
+
     /// Where the last piece begins in the file.
     pub fn at(&self) -> u64 {
         self.at
     }
-}
-
-/// Where the packed bytes are at fault and not their reading, says so.
-fn damaged(error: io::Error) -> io::Error {
-    if error.raw_os_error().is_some() {
-        return error;
-    }
-    let text = format!(
-        "the gzip data are cut short or damaged ({error}); copy or compress the file again; `gzip -t` checks it"
-    );
-    io::Error::new(error.kind(), text)
 }
 
 /// A file read in steps of [`STEP`] bytes, however few a read may give.
@@ -164,6 +163,7 @@ struct Blocks {
     /// Those before this byte are unpacked many at a time, and the few behind it one by one.
     ahead: u64,
     ready: VecDeque<(u64, Vec<u8>)>,
+    tail: Tail,
 }
 
 impl Blocks {
@@ -184,11 +184,16 @@ impl Blocks {
 
     /// The next block as it is packed, and where it begins.
     fn read(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
+        match next(&mut self.input).map_err(damaged)? {
+            Next::Member(zeros) => self.at += zeros,
+            Next::End => return Ok(None),
+            Next::Garbage => {
+                self.tail.set_garbage();
+                return Ok(None);
+            }
+        }
         let mut block = Vec::new();
         (&mut self.input).take(HEADER as u64).read_to_end(&mut block)?;
-        if block.is_empty() {
-            return Ok(None);
-        }
         let cut = || damaged(ErrorKind::UnexpectedEof.into());
         if block.len() < HEADER {
             return Err(cut());
@@ -207,7 +212,7 @@ impl Blocks {
     }
 
     /// Goes on with the first block that begins at the byte `to` or behind it, or with the end of the file. It is told
-    /// by its header, by that of the next one where it ends, and by its checksum. The block in which `to` lies ends
+    /// by its header and its checksum; what is behind the last block may be anything. The block in which `to` lies ends
     /// before long, so that this reads little.
     fn jump(&mut self, to: u64) -> io::Result<()> {
         let mut window = Vec::new();
@@ -215,10 +220,10 @@ impl Blocks {
         self.input.seek(SeekFrom::Start(to))?;
         self.at = to;
         while read > 0 {
-            // Room for a block and the next one's header behind each place that is looked at.
+            // Room for a block behind each place that is looked at.
             read = (&mut self.input).take(2 * MOST_PACKED as u64).read_to_end(&mut window)?;
             let looked_at =
-                if read > 0 { window.len().saturating_sub(MOST_PACKED + HEADER) } else { window.len() };
+                if read > 0 { window.len().saturating_sub(MOST_PACKED) } else { window.len() };
             let begins = |&at: &usize| at < looked_at && begins_block(&window[at..]);
             if let Some(at) = memmem::find_iter(&window, &BGZF_END[..4]).find(begins) {
                 self.at = from + at as u64;
@@ -238,12 +243,9 @@ fn block_len(bytes: &[u8]) -> Option<usize> {
     Some(usize::from(u16::from_le_bytes([header[HEADER - 2], header[HEADER - 1]])) + 1)
 }
 
-/// Whether a whole block begins here, and another one or the end behind it.
+/// Whether a whole block begins here.
 fn begins_block(bytes: &[u8]) -> bool {
-    let Some((block, behind)) = block_len(bytes).and_then(|len| bytes.split_at_checked(len)) else {
-        return false;
-    };
-    (behind.is_empty() || block_len(behind).is_some()) && unpack(block).is_ok()
+    block_len(bytes).and_then(|len| bytes.get(..len)).is_some_and(|block| unpack(block).is_ok())
 }
 
 fn unpack(block: &[u8]) -> io::Result<Vec<u8>> {

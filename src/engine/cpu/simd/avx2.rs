@@ -4,21 +4,19 @@ use super::{Bits, Kernel, Rows, Table, Vectors};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
+compiled_for!("avx2");
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx2(());
 
 impl Avx2 {
     pub fn detect() -> Option<Avx2> {
-        is_x86_feature_detected!("avx2").then_some(Avx2(()))
+        is_here().then_some(Avx2(()))
     }
 
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx2")]
-        fn run<K: Kernel>(simd: Avx2, kernel: K) -> K::Output {
-            kernel.run(simd)
-        }
-        // SAFETY: `self` is only made where the processor has AVX2.
-        unsafe { run(self, kernel) }
+        // SAFETY: `self` is only made where the processor has all features of the list.
+        unsafe { run_compiled(self, kernel) }
     }
 }
 

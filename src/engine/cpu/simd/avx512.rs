@@ -4,26 +4,19 @@ use super::{Bits, Kernel, Rows, Table, Vectors};
 use bytemuck::cast;
 use std::arch::x86_64::*;
 
+compiled_for!("avx512f", "avx512bw", "avx512dq", "avx512vl", "bmi1", "bmi2", "lzcnt", "popcnt");
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx512(());
 
 impl Avx512 {
     pub fn detect() -> Option<Avx512> {
-        let has = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl");
-        has.then_some(Avx512(()))
+        is_here().then_some(Avx512(()))
     }
 
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-        fn run<K: Kernel>(simd: Avx512, kernel: K) -> K::Output {
-            kernel.run(simd)
-        }
-        // SAFETY: `self` is only made where the processor has these features; all that have the first
-        // have the last.
-        unsafe { run(self, kernel) }
+        // SAFETY: `self` is only made where the processor has all features of the list.
+        unsafe { run_compiled(self, kernel) }
     }
 }
 

@@ -1,0 +1,20 @@
+//! SSE4.1: arrays as large as a vector, of which the compiler makes its operations.
+
+use super::Kernel;
+use super::arrays::Arrays;
+
+compiled_for!("sse4.1", "ssse3");
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sse41(());
+
+impl Sse41 {
+    pub fn detect() -> Option<Sse41> {
+        is_here().then_some(Sse41(()))
+    }
+
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        // SAFETY: `self` is only made where the processor has all features of the list.
+        unsafe { run_compiled(Arrays, kernel) }
+    }
+}

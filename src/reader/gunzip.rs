@@ -1,0 +1,211 @@
+//! Gzip data, unpacked: one member behind the other, and what may stand behind the last one.
+
+use super::source::GZIP;
+use flate2::bufread::GzDecoder;
+use std::io::{self, BufRead, Read};
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Unpacks all members. As gzip does, it passes zeros behind a member in silence, and other bytes behind the last
+/// one with a warning. Where another member begins among these, data are lost: that is an error.
+pub struct Gunzip<R: BufRead> {
+    state: State<R>,
+    /// Bytes of the member in hand so far.
+    unpacked: u64,
+    tail: Tail,
+}
+
+enum State<R> {
+    Member(GzDecoder<R>),
+    Between(R),
+    Ended,
+}
+
+/// What was seen at the end of gzip data, for a warning.
+#[derive(Clone, Default)]
+pub struct Tail(Arc<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    garbage: AtomicBool,
+    /// The last member is empty, as the block is that ends bgzf.
+    empty_member: AtomicBool,
+}
+
+/// What follows a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Another member, behind so many zeros.
+    Member(u64),
+    End,
+    Garbage,
+}
+
+impl Tail {
+    /// Whether other bytes than zeros stand behind the last member.
+    pub fn is_garbage(&self) -> bool {
+        self.0.garbage.load(Ordering::Relaxed)
+    }
+
+    pub fn has_empty_member(&self) -> bool {
+        self.0.empty_member.load(Ordering::Relaxed)
+    }
+
+    pub fn set_garbage(&self) {
+        self.0.garbage.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<R: BufRead> Gunzip<R> {
+    pub fn new(input: R, tail: Tail) -> Gunzip<R> {
+        Gunzip { state: State::Member(GzDecoder::new(input)), unpacked: 0, tail }
+    }
+
+    /// What is unpacked, but at the end.
+    pub fn input(&self) -> Option<&R> {
+        match &self.state {
+            State::Member(decoder) => Some(decoder.get_ref()),
+            State::Between(input) => Some(input),
+            State::Ended => None,
+        }
+    }
+
+    /// Goes on behind a member.
+    fn go_on(&mut self, mut input: R) -> io::Result<()> {
+        match next(&mut input)? {
+            Next::Member(_) => {
+                self.unpacked = 0;
+                self.state = State::Member(GzDecoder::new(input));
+            }
+            Next::End => {}
+            Next::Garbage => self.tail.set_garbage(),
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for Gunzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            match mem::replace(&mut self.state, State::Ended) {
+                State::Ended => return Ok(0),
+                State::Between(input) => self.go_on(input).map_err(damaged)?,
+                State::Member(mut decoder) => {
+                    let read = decoder.read(buffer);
+                    if let Ok(0) = read {
+                        self.tail.0.empty_member.store(self.unpacked == 0, Ordering::Relaxed);
+                        self.state = State::Between(decoder.into_inner());
+                        continue;
+                    }
+                    self.unpacked += *read.as_ref().unwrap_or(&0) as u64;
+                    self.state = State::Member(decoder);
+                    return read.map_err(damaged);
+                }
+            }
+        }
+    }
+}
+
+/// What follows a member; the input then stands where the next one begins, else at its end.
+pub fn next(input: &mut impl BufRead) -> io::Result<Next> {
+    let mut zeros = 0;
+    loop {
+        let bytes = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        let run = bytes.iter().take_while(|&&byte| byte == 0).count();
+        match bytes.get(run) {
+            None if run == 0 => return Ok(Next::End),
+            None => {}
+            Some(&byte) if byte == GZIP[0] => {
+                input.consume(run);
+                return Ok(Next::Member(zeros + run as u64));
+            }
+            Some(_) => return pass_garbage(input).map(|()| Next::Garbage),
+        }
+        input.consume(run);
+        zeros += run as u64;
+    }
+}
+
+/// Reads to the end. Where a member begins on the way, the data before it are damaged.
+fn pass_garbage(input: &mut impl BufRead) -> io::Result<()> {
+    // The bytes before those at hand, of which the beginning of a member may be the last.
+    let mut seam = Vec::with_capacity(2 * GZIP.len());
+    loop {
+        let bytes = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        seam.extend(bytes.iter().take(GZIP.len() - 1));
+        if memchr::memmem::find(&seam, &GZIP).is_some() || memchr::memmem::find(bytes, &GZIP).is_some() {
+            let text = "what is no gzip data stands between two parts of them";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        seam.truncate(seam.len() - bytes.len().min(GZIP.len() - 1));
+        seam.extend(&bytes[bytes.len().saturating_sub(GZIP.len() - 1)..]);
+        let surplus = seam.len().saturating_sub(GZIP.len() - 1);
+        seam.drain(..surplus);
+        let read = bytes.len();
+        input.consume(read);
+    }
+}
+
+/// Gzip data that can't be unpacked.
+#[derive(Debug, thiserror::Error)]
+#[error("the gzip data are cut short or damaged ({0})")]
+pub struct Damaged(String);
+
+/// Where the packed bytes are at fault and not their reading, says so.
+pub fn damaged(error: io::Error) -> io::Error {
+    let is_of_system = error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted;
+    if is_of_system || error.get_ref().is_some_and(|known| known.is::<Damaged>()) {
+        return error;
+    }
+    io::Error::new(error.kind(), Damaged(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::stored;
+    use super::*;
+    use std::io::BufReader;
+
+    /// All of it, read so many bytes at a time, and whether there is garbage.
+    fn unpacked(packed: &[u8], step: usize) -> Result<(Vec<u8>, bool), String> {
+        let (tail, mut bytes) = (Tail::default(), Vec::new());
+        let mut gunzip = Gunzip::new(BufReader::with_capacity(step, packed), tail.clone());
+        gunzip.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        assert_eq!(gunzip.read(&mut [0]).unwrap(), 0);
+        Ok((bytes, tail.is_garbage()))
+    }
+
+    #[test]
+    fn members_padding_and_garbage() {
+        let (a, b) = (stored(b"first"), stored(b" second"));
+        let whole = || b"first second".to_vec();
+        for step in [1, 2, 3, 7, 1000] {
+            for zeros in [0, 1, 2, 600] {
+                let zeros = vec![0; zeros];
+                assert_eq!(unpacked(&[&a[..], &b].concat(), step), Ok((whole(), false)));
+                assert_eq!(unpacked(&[&a[..], &zeros, &b, &zeros].concat(), step), Ok((whole(), false)));
+                let garbage = [&a[..], &b, &zeros, b"garbage\x1f\x8b"].concat();
+                assert_eq!(unpacked(&garbage, step), Ok((whole(), true)));
+                let lost = [&a[..], &zeros, b"garbage", &b].concat();
+                assert!(unpacked(&lost, step).unwrap_err().contains("between two parts"), "{step}");
+            }
+            for cut in 1..b.len() {
+                let cut = [&a[..], &b[..cut]].concat();
+                assert!(unpacked(&cut, step).unwrap_err().contains("cut short"), "{step}");
+            }
+        }
+    }
+}
