@@ -19,13 +19,12 @@
 use super::output::{Output, resolve};
 use super::tags::Typical;
 use crate::error::{Error, Result};
-use crate::options::{PartsOf, Share};
+use crate::options::{PartsOf, RECEIPT_EXTENSION, Share};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-const EXTENSION: &str = ".swalign";
 /// The first line: other versions may write other records.
 const FIRST_LINE: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"));
 
@@ -200,7 +199,7 @@ fn key(parts_of: PartsOf) -> &'static str {
 pub fn path(output: &Path) -> PathBuf {
     let output = resolve(output).unwrap_or_else(|_| output.to_path_buf());
     let mut name = output.into_os_string();
-    name.push(EXTENSION);
+    name.push(RECEIPT_EXTENSION);
     PathBuf::from(name)
 }
 

@@ -28,7 +28,8 @@ struct Source<'a> {
 
 /// Records of one group on their way to the output.
 struct Piece {
-    format: Format,
+    /// Blocks begin with groups.
+    in_blocks: bool,
     joint: Joint,
     bytes: Vec<u8>,
     /// The group begins with it.
@@ -61,14 +62,15 @@ pub fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
     for part in parts {
         let (of_part, file) = part.open()?;
         header.take(of_part, part, output)?;
-        let records = Records::new(part.format()?, file.take(part.bytes()));
+        let (format, in_blocks) = part.format()?;
+        let records = Records::new(format, in_blocks, file.take(part.bytes()));
         sources.push(Source { part, records });
     }
     let (Some(first), Some(choice)) = (parts.first(), parts.first().and_then(|part| part.receipt.choice))
     else {
         return Ok(0);
     };
-    let mut piece = Piece::new(first.format()?)?;
+    let mut piece = Piece::new(first.format()?.1)?;
     for before in 0..first.receipt.records {
         let query = next_query(&mut sources, before)?;
         piece.begin(&query[0][0], output)?;
@@ -154,13 +156,13 @@ impl Source<'_> {
 }
 
 impl Part<'_> {
-    fn format(&self) -> Result<Format> {
-        match &*self.receipt.task.format {
-            "sam" => Ok(Format::Sam),
-            "bam" => Ok(Format::Bam),
-            "paf" => Ok(Format::Paf),
-            other => {
-                let problem = format!("its .swalign file names an unknown format, {other}");
+    /// The format, and whether it is in blocks.
+    fn format(&self) -> Result<(Format, bool)> {
+        let name = &*self.receipt.task.format;
+        match Format::named(name) {
+            Some((format, packed)) => Ok((format, packed || format == Format::Bam)),
+            None => {
+                let problem = format!("its .swalign file names an unknown format, {name}");
                 Err(refused(self.path, problem, "write this part again"))
             }
         }
@@ -168,18 +170,15 @@ impl Part<'_> {
 }
 
 impl Piece {
-    fn new(format: Format) -> Result<Piece> {
-        let joint = match format {
-            Format::Bam => Joint::of_blocks()?,
-            Format::Sam | Format::Paf => Joint::of_text(),
-        };
-        Ok(Piece { format, joint, bytes: Vec::new(), begins: true, last: None })
+    fn new(in_blocks: bool) -> Result<Piece> {
+        let joint = if in_blocks { Joint::of_blocks()? } else { Joint::of_text() };
+        Ok(Piece { in_blocks, joint, bytes: Vec::new(), begins: true, last: None })
     }
 
     /// Takes the records of another query behind those that are there, which are written before if a group begins with
     /// `record`, its first one, or if there are many.
     fn begin(&mut self, record: &Record, output: &mut Output) -> Result<()> {
-        let begins = self.last.as_ref().is_some_and(|last| record.begins_group(last));
+        let begins = self.in_blocks && self.last.as_ref().is_some_and(|last| record.begins_group(last));
         if begins || self.bytes.len() >= PIECE {
             self.flush(output)?;
             self.begins = begins;
@@ -191,9 +190,9 @@ impl Piece {
     /// Writes it, and begins the next.
     fn flush(&mut self, output: &mut Output) -> Result<()> {
         let bytes = std::mem::take(&mut self.bytes);
-        let part = match self.format {
-            Format::Bam => bgzf::Part::Piece { begins: self.begins, bytes },
-            Format::Sam | Format::Paf => bgzf::Part::Ready(bytes),
+        let part = match self.in_blocks {
+            true => bgzf::Part::Piece { begins: self.begins, bytes },
+            false => bgzf::Part::Ready(bytes),
         };
         output.put(&self.joint.add(part)?)
     }
