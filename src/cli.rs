@@ -2,6 +2,7 @@
 
 mod grep;
 mod line;
+mod paths;
 mod search;
 pub mod signals;
 pub mod terminal;
@@ -16,10 +17,11 @@ use crate::options::{
 };
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use paths::{check_extension, check_files, check_output, is_packed, same_file};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::{fs, process, thread};
+use std::{process, thread};
 
 /// What the user asks for.
 #[derive(Clone, Debug)]
@@ -99,9 +101,12 @@ struct All {
     /// Queries: FASTA or FASTQ, plain or gzip; - is stdin
     #[arg(value_name = "QUERY", required = true)]
     query: Option<PathBuf>,
-    /// References: FASTA or FASTQ, plain or gzip; - is stdin
+    /// References: FASTA, plain or gzip; - is stdin
     #[arg(value_name = "REFERENCE", required = true)]
     reference: Option<PathBuf>,
+    /// Take reads (FASTQ) as references, which are refused else, since mappers take the two in the other order
+    #[arg(long)]
+    reads_as_reference: bool,
     #[command(flatten)]
     flags: Flags,
     /// Only part I of N of the references, from 1, such as 2/8: with the others, joined by `swalign merge`, the
@@ -199,15 +204,23 @@ struct OutputFlags {
     /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Format of the output [default: by the output file's extension, .sam, .bam or .paf, else sam]
+    /// Format of the output [default: by the output file's extension, .sam, .bam, .paf, .sam.gz or .paf.gz; sam
+    /// without one]
     ///
     /// The same hits in each. BAM is for nucleotides, and is not written to a terminal. PAF has minimap2's
-    /// columns, the tags NM, AS, tp, de and cg, no header and no read groups.
+    /// columns, the tags NM, AS, tp, de and cg, no header and no read groups. SAM and PAF in a file whose name ends
+    /// in .gz are packed into blocks of bgzf, which gzip unpacks.
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatName>,
     /// Write = and X in CIGARs instead of M
     #[arg(long)]
     eqx: bool,
+    /// Write _ for each letter that SAM forbids in a reference's name; else such a name is an error
+    ///
+    /// For SAM and BAM; PAF takes any name. A comment in the header (@CO) says how many names were changed, and
+    /// shows the first ones. References whose names would then be one are an error.
+    #[arg(long)]
+    rename_references: bool,
     /// Read group of all records (PAF has none), such as '@RG\tID:run1\tSM:sample1'
     #[arg(short = 'R', long, value_name = "LINE", value_parser = values::read_group)]
     read_group: Option<String>,
@@ -385,7 +398,7 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
     let matches = Arguments::command().try_get_matches_from(&line).map_err(clearer)?;
     let command_line = line::of_records(&Arguments::command(), &matches);
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
-    let (mode, query, reference, flags, ref_part) = match subcommand {
+    let (mode, query, reference, flags, of_all) = match subcommand {
         Some(Sub::Devices) => return Ok(Command::Devices),
         Some(Sub::Search(search)) => {
             return Ok(Command::Search(Box::new(search.resolve(command_line)?)));
@@ -395,21 +408,28 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
             return Ok(Command::Merge(MergeOptions { output, parts, verbosity: u8::from(!quiet) }));
         }
         Some(Sub::Grep(grep)) => return Ok(Command::Grep(Box::new(grep.resolve()?))),
-        Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags, None),
+        Some(Sub::Pairs(pairs)) => (Mode::Pairs, pairs.query, pairs.target, pairs.flags, (None, false)),
         None => match (all.query, all.reference) {
-            (Some(query), Some(reference)) => (Mode::All, query, reference, all.flags, all.ref_part),
+            (Some(query), Some(reference)) => {
+                (Mode::All, query, reference, all.flags, (all.ref_part, all.reads_as_reference))
+            }
             _ => {
                 return Err(usage(ErrorKind::MissingRequiredArgument, "give QUERY and REFERENCE"));
             }
         },
     };
-    check_files(&query, &reference, flags.output.output.as_deref())?;
+    let matrix = flags.scoring.matrix.as_deref().map(Path::new);
+    check_files([&query, &reference], matrix, flags.output.output.as_deref())?;
+    if flags.output.format.is_none() {
+        check_extension(flags.output.output.as_deref())?;
+    }
     if flags.hits.both_strands && flags.scoring.alphabet == Some(Alphabet::Protein) {
         let text = "--both-strands needs DNA; leave it out or set --alphabet dna";
         return Err(usage(ErrorKind::ArgumentConflict, text));
     }
     let options = flags.resolve(mode, query, reference, command_line);
-    Ok(Command::Align(Box::new(Options { ref_part, ..options })))
+    let (ref_part, reads_as_reference) = of_all;
+    Ok(Command::Align(Box::new(Options { ref_part, reads_as_reference, ..options })))
 }
 
 /// Refuses to write BAM where a person would have to read it.
@@ -432,8 +452,9 @@ fn clearer(error: clap::Error) -> clap::Error {
     match error.get(ContextKind::InvalidSubcommand) {
         Some(word) if error.kind() == ErrorKind::ArgumentConflict => {
             let text = format!(
-                "one argument too many: '{word}'; give QUERY and REFERENCE, and a subcommand (pairs, \
-                 search, grep, merge, devices) before everything else"
+                "one argument too many: '{word}'; give QUERY and REFERENCE, several files of reads as one, as in \
+                 `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`, and a subcommand (pairs, search, grep, merge, \
+                 devices) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }
@@ -445,12 +466,17 @@ impl Flags {
     fn resolve(self, mode: Mode, query: PathBuf, reference: PathBuf, command_line: String) -> Options {
         let Flags { scoring, hits, output, parts, machine } = self;
         let named = output.output.as_deref().and_then(Format::of_file);
+        let format = output.format.map(Format::from).or(named).unwrap_or_default();
+        let packed = format != Format::Bam && output.output.as_deref().is_some_and(is_packed);
         Options {
             mode,
             query,
             reference,
             output: output.output.filter(|path| path != Path::new("-")),
-            format: output.format.map(Format::from).or(named).unwrap_or_default(),
+            format,
+            packed,
+            rename_references: output.rename_references,
+            reads_as_reference: false,
             alphabet: scoring.alphabet,
             scoring: ScoringChoice {
                 preset: scoring.preset.map(Preset::from),
@@ -487,33 +513,6 @@ impl Flags {
 
 fn usage(kind: ErrorKind, text: impl std::fmt::Display) -> clap::Error {
     Arguments::command().error(kind, text)
-}
-
-/// Refuses stdin for both inputs, and an output that would overwrite an input.
-fn check_files(query: &Path, reference: &Path, output: Option<&Path>) -> Result<(), clap::Error> {
-    let stdin = Path::new("-");
-    if query == stdin && reference == stdin {
-        let text = "stdin (-) can be only one of the two inputs; give a file for the other";
-        return Err(usage(ErrorKind::ArgumentConflict, text));
-    }
-    [query, reference].into_iter().try_for_each(|input| check_output(input, output))
-}
-
-/// Refuses an output that would overwrite an input.
-fn check_output(input: &Path, output: Option<&Path>) -> Result<(), clap::Error> {
-    match output.filter(|output| *output != Path::new("-") && same_file(input, output)) {
-        None => Ok(()),
-        Some(_) => {
-            let text = format!("--output would overwrite the input {}; name another file", input.display());
-            Err(usage(ErrorKind::ArgumentConflict, text))
-        }
-    }
-}
-
-/// Whether both paths lead to one ordinary file; devices such as /dev/null can be shared.
-fn same_file(one: &Path, other: &Path) -> bool {
-    let ordinary = fs::metadata(one).is_ok_and(|metadata| metadata.is_file());
-    ordinary && matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// What the cluster granted where it says so, else every core that this process may use.

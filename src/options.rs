@@ -257,6 +257,12 @@ pub struct Options {
     /// `None` is stdout.
     pub output: Option<PathBuf>,
     pub format: Format,
+    /// SAM and PAF are packed into blocks of bgzf, as BAM always is.
+    pub packed: bool,
+    /// What SAM and BAM forbid in a reference's name becomes `_`.
+    pub rename_references: bool,
+    /// FASTQ may stand in the place of the references.
+    pub reads_as_reference: bool,
     /// `None` detects it from the reference.
     pub alphabet: Option<Alphabet>,
     pub scoring: ScoringChoice,
@@ -292,16 +298,49 @@ pub struct Options {
     pub checked_shaders: bool,
 }
 
+/// What a name of an output may end in, for errors.
+pub const EXTENSIONS: &str = ".sam, .bam, .paf, .sam.gz or .paf.gz";
+/// What stands behind an output's name in that of its receipt.
+pub const RECEIPT_EXTENSION: &str = ".swalign";
+
+impl Options {
+    /// Whether the output is in blocks of bgzf.
+    pub fn in_blocks(&self) -> bool {
+        self.packed || self.format == Format::Bam
+    }
+}
+
 impl Format {
-    /// The format that a file's name stands for, in upper or lower case.
+    /// The format that a file's name stands for, in upper or lower case; text may be packed.
     pub fn of_file(path: &Path) -> Option<Format> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        match &*extension {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        let (name, packed) = match name.strip_suffix(".gz") {
+            Some(name) => (name, true),
+            None => (&*name, false),
+        };
+        match Path::new(name).extension()?.to_str()? {
             "sam" => Some(Format::Sam),
-            "bam" => Some(Format::Bam),
+            "bam" if !packed => Some(Format::Bam),
             "paf" => Some(Format::Paf),
             _ => None,
         }
+    }
+
+    /// What receipts call it; [`Format::named`] takes it back.
+    pub fn name(self, packed: bool) -> &'static str {
+        match (self, packed) {
+            (Format::Sam, false) => "sam",
+            (Format::Sam, true) => "sam.gz",
+            (Format::Bam, _) => "bam",
+            (Format::Paf, false) => "paf",
+            (Format::Paf, true) => "paf.gz",
+        }
+    }
+
+    /// The format of a receipt's name for it, and whether its text is packed.
+    pub fn named(name: &str) -> Option<(Format, bool)> {
+        let all = [Format::Sam, Format::Bam, Format::Paf].map(|format| [(format, false), (format, true)]);
+        all.into_iter().flatten().find(|(format, packed)| format.name(*packed) == name)
     }
 }
 

@@ -12,6 +12,7 @@ mod finder;
 pub mod grep;
 mod intake;
 pub mod merge;
+mod order;
 mod receipts;
 mod scanner;
 pub mod search;
@@ -26,7 +27,7 @@ use crate::candidates::filter::Filter;
 use crate::engine::Guarded;
 use crate::error::{EngineError, Error, Result};
 use crate::hits::{self, Effort, Rules, Scope};
-use crate::options::{FilterChoice, Mode, Options, default_min_score};
+use crate::options::{FilterChoice, Format, Mode, Options, default_min_score};
 use crate::reader::{Extent, Queries, Reader, Record, References, read_reference_part, read_references};
 use crate::scoring::Scoring;
 use crate::writer::bgzf::{Joint, Part};
@@ -225,20 +226,26 @@ struct Inputs {
 impl Inputs {
     /// Reads them; `first` is told the length of the first query as soon as it is known.
     fn read(options: &Options, reporter: &dyn Reporter, first: SyncSender<usize>) -> Result<Inputs> {
+        order::check_paths(options)?;
+        let is_paf = options.format == Format::Paf;
         let mut reader = match options.ref_part {
             None => Reader::open(&options.reference)?,
             Some(_) => Reader::open_twice(&options.reference)?,
-        };
-        let mut queries = Reader::open_share(&options.query, options.part)?;
-        if let Some(query) = queries.peek()? {
-            // Nobody asks where there is no device to make ready.
-            let _ = first.send(query.sequence.len());
+        }
+        .with_any_names(is_paf || options.rename_references);
+        let mut queries = Reader::open_share(&options.query, options.part)?.with_any_names(is_paf);
+        order::check(options, &mut queries, &mut reader)?;
+        let first_query = queries.peek()?.map(|query| query.sequence.len());
+        if let Some(len) = first_query {
+            // No thread asks where there is no device to make ready.
+            let _ = first.send(len);
         }
         let references = match options.ref_part {
             None => read_references(&mut reader, options.alphabet)?,
             Some(share) => read_reference_part(&mut reader, options.alphabet, share)?,
         };
         warn(reporter, reader.warning());
+        warn(reporter, order::warning(options, (&mut queries, first_query.unwrap_or(0)), &references)?);
         let (alphabet, given) = (references.alphabet, options.alphabet.is_some());
         let queries = Queries::new(queries, alphabet, given, strands(options, alphabet) == 2);
         Ok(Inputs { references, target_file: reader.path().to_path_buf(), queries })
@@ -346,17 +353,13 @@ impl<'a> Run<'a> {
         Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring) }
     }
 
-    /// Writes the header, then runs reader, workers and writer until the input is at its end or one
-    /// of them fails.
+    /// Runs reader, workers and writer until the input is at its end or one of them fails.
     fn whole(
         &self,
         queries: Queries,
         (crew, engine): (&Crew, &(dyn Fn(usize) -> Guarded + Sync)),
         output: &mut Output,
     ) -> Result<Summary> {
-        for part in self.writer.header() {
-            output.put(part)?;
-        }
         let (to_workers, from_reader) = sync_channel(1);
         let (to_writer, from_workers) = sync_channel(1);
         let batches = crew.workers + OTHER_BATCHES;
@@ -393,8 +396,18 @@ impl<'a> Run<'a> {
         match self.failure.take() {
             Some(error) => Err(error),
             // Only now: what ends a file says that nothing is missing.
-            None => output.put(&joint.finish()?).map(|()| summary),
+            None => {
+                if summary.queries == 0 {
+                    self.begin(output)?;
+                }
+                output.put(&joint.finish()?).map(|()| summary)
+            }
         }
+    }
+
+    /// Writes the header.
+    fn begin(&self, output: &mut Output) -> Result<()> {
+        self.writer.header().iter().try_for_each(|part| output.put(part))
     }
 
     /// Runs a stage; its error stops the others.
@@ -503,6 +516,10 @@ impl<'a> Run<'a> {
                     return Ok(());
                 }
                 let begun = Instant::now();
+                if next == 0 {
+                    // Only now: what is wrong with the first queries is told before the first byte.
+                    self.begin(output)?;
+                }
                 for part in mem::take(&mut written.parts) {
                     output.put(&joint.add(part)?)?;
                 }

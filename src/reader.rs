@@ -23,6 +23,7 @@ mod source;
 mod tests;
 mod texts;
 
+pub use checks::sam_name;
 pub use lines::{LineBlock, LineReader};
 pub use names::first_repeated;
 pub use queries::Queries;
@@ -67,6 +68,8 @@ pub struct Reader {
     blocks: Blocks,
     /// Reading waits for nobody, so that a thread of the pool may do it.
     steady: bool,
+    /// Names may hold what SAM forbids.
+    any_names: bool,
     /// Blocks read and not yet parsed.
     ahead: VecDeque<Block>,
     /// What the input, or the part of it, holds before them.
@@ -116,6 +119,11 @@ impl Reader {
         Reader::open(path)
     }
 
+    /// Whether names may hold what SAM forbids, instead of being refused for it.
+    pub fn with_any_names(self, any_names: bool) -> Reader {
+        Reader { any_names, ..self }
+    }
+
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
         let (stretch, extent) = Stretch::open(path, slice).map_err(|source| unread(path, source))?;
         // What is no FASTA is refused as a whole.
@@ -156,6 +164,7 @@ impl Reader {
             origin,
             blocks,
             steady: false,
+            any_names: false,
             ahead: VecDeque::new(),
             before: Before::default(),
             extent: Arc::default(),
@@ -197,6 +206,31 @@ impl Reader {
             self.peeked = first;
         }
         Ok(self.ready.front().or(self.peeked.as_ref()))
+    }
+
+    /// Whether the input is FASTQ. Its records stay the next ones.
+    pub fn is_fastq(&mut self) -> bool {
+        self.begin();
+        self.ahead.front().is_some_and(Block::is_fastq)
+    }
+
+    /// How many of the next records there are within so many letters, at most `most`. They stay the next ones.
+    pub fn count_ahead(&mut self, most: usize, letters: usize) -> Result<usize> {
+        let (mut count, mut taken) = (0, 0);
+        self.look_ahead(|raw| {
+            count += 1;
+            taken += raw.written().len();
+            Ok(count < most && taken < letters)
+        })?;
+        Ok(count)
+    }
+
+    /// Has a block ahead, if there is one.
+    fn begin(&mut self) {
+        if self.ahead.is_empty() {
+            let next = self.next_block();
+            self.ahead.extend(next);
+        }
     }
 
     /// What the user should hear once all is read, though it is no error: bytes behind gzip data are no part of
@@ -251,10 +285,7 @@ impl Reader {
             letters.extend(raw.written().iter().take(wanted - letters.len()));
             Ok(letters.len() < wanted)
         };
-        if self.ahead.is_empty() {
-            let next = self.next_block();
-            self.ahead.extend(next);
-        }
+        self.begin();
         let mut letters = Vec::new();
         // The start of a long record has the same first letters, and is parsed in no time.
         let start = self.ahead.front().and_then(|block| block.start(LETTERS_WITHIN * wanted));

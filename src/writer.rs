@@ -10,6 +10,7 @@ mod oracle;
 pub mod output;
 mod paf;
 pub mod receipt;
+mod rename;
 pub mod reread;
 mod sam;
 pub mod tags;
@@ -42,6 +43,7 @@ const QUERIES: usize = 512;
 /// no state between calls, so that several threads may each write a part into a buffer of their own.
 pub struct Writer {
     format: Format,
+    in_blocks: bool,
     header: Vec<Vec<u8>>,
     lines: Lines,
     /// ID of the read group.
@@ -64,21 +66,35 @@ pub struct Targets {
 impl Writer {
     /// A writer for a run of `options` with its resolved least score and scoring, against `targets`.
     /// Everything that can't stand in a header is refused here, before anything is written.
-    pub fn new(options: &Options, min_score: i32, scoring: Arc<Scoring>, targets: Targets) -> Result<Writer> {
+    pub fn new(
+        options: &Options,
+        min_score: i32,
+        scoring: Arc<Scoring>,
+        mut targets: Targets,
+    ) -> Result<Writer> {
         let group = options.read_group.as_deref().map(header::read_group).transpose()?;
         let read_group = group.as_ref().map(|(id, _)| id.clone());
-        // In formats without a header too: what is refused does not depend on the format.
-        let text = header::text(options, min_score, &scoring, group, &targets)?;
-        let header = match options.format {
-            Format::Sam => text,
-            Format::Bam => vec![bgzf::pack(&bam_header(options, &scoring, &text, &targets)?)?],
+        let any_names = options.format == Format::Paf;
+        let renamed = match options.rename_references && !any_names {
+            true => rename::rename(&mut targets.names, &options.reference)?,
+            false => None,
+        };
+        let text = match options.format {
+            Format::Sam | Format::Bam => {
+                header::text(options, min_score, &scoring, (group, renamed), &targets)?
+            }
             Format::Paf => Vec::new(),
+        };
+        let header = match options.format {
+            Format::Bam => vec![bgzf::pack(&bam_header(options, &scoring, &text, &targets)?)?],
+            Format::Sam | Format::Paf if options.packed => vec![bgzf::pack(&text.concat())?],
+            Format::Sam | Format::Paf => text,
         };
         let residues = Residues::new(scoring.alphabet);
         let (eqx, query) = (options.eqx, options.query.clone());
-        let lines = Lines { targets, scoring, residues, eqx, query };
-        let of_part = options.ref_part.is_some();
-        Ok(Writer { format: options.format, header, lines, read_group, of_part })
+        let lines = Lines { targets, scoring, residues, eqx, query, any_names };
+        let (in_blocks, of_part) = (options.in_blocks(), options.ref_part.is_some());
+        Ok(Writer { format: options.format, in_blocks, header, lines, read_group, of_part })
     }
 
     /// The header, in parts.
@@ -88,24 +104,19 @@ impl Writer {
 
     /// What puts the parts of a run behind one another.
     pub fn joint(&self) -> Result<Joint> {
-        match self.format {
-            Format::Bam => Joint::of_blocks(),
-            Format::Sam | Format::Paf => Ok(Joint::of_text()),
-        }
+        if self.in_blocks { Joint::of_blocks() } else { Ok(Joint::of_text()) }
     }
 
     /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
     /// is one.
     pub fn parts(&self, before: Option<&str>, queries: &[Record], found: &[Found]) -> Result<Vec<Part>> {
-        match self.format {
-            Format::Bam => self.packed(before, queries, found),
-            Format::Sam | Format::Paf => {
-                Ok(self.pieces(queries, found)?.into_iter().map(Part::Ready).collect())
-            }
+        match self.in_blocks {
+            true => self.packed(before, queries, found),
+            false => Ok(self.pieces(queries, found)?.into_iter().map(Part::Ready).collect()),
         }
     }
 
-    /// Parts of BAM, group by group. Others may have more of the first group and of the last, which are not packed yet.
+    /// Parts in blocks, group by group. Others may have more of the first group and of the last, which are not packed yet.
     fn packed(&self, before: Option<&str>, queries: &[Record], mut found: &[Found]) -> Result<Vec<Part>> {
         let begins = |before: &str, query: &Record| {
             groups::begins(before.as_bytes(), query.name.as_bytes(), query.sequence.len())
@@ -134,7 +145,7 @@ impl Writer {
         pieces.map(|(queries, found)| self.records(queries, found)).collect()
     }
 
-    /// The bytes, in BAM not yet packed, of all records of the given queries and what was found for them,
+    /// The bytes, not yet packed, of all records of the given queries and what was found for them,
     /// in their order.
     pub fn records(&self, queries: &[Record], found: &[Found]) -> Result<Vec<u8>> {
         let letters = |query: &Record| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);

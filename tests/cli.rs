@@ -10,6 +10,8 @@ mod devices;
 mod files;
 #[path = "cli/options.rs"]
 mod options;
+#[path = "cli/order.rs"]
+mod order;
 #[path = "cli/output.rs"]
 mod output;
 

@@ -7,10 +7,12 @@ use common::bam::{END, blocks, records};
 use common::command::{Outcome, run, run_here};
 use common::names_in_groups;
 use common::random::Random;
+use flate2::read::MultiGzDecoder;
 use noodles_bam::io::Reader;
 use noodles_sam::alignment::io::Write as _;
 use noodles_sam::io::Writer;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use swalign::alphabet::Alphabet;
 use tempfile::TempDir;
@@ -103,6 +105,47 @@ fn bytes_do_not_depend_on_the_way() {
             assert!(bytes(way) == expected, "{format} of {query}: {way:?} gives other bytes");
         }
     }
+}
+
+/// SAM and PAF in blocks: what they are without, the same however computed, and joined by `merge` the whole.
+#[test]
+fn packed_text() {
+    let folder = folder(1200);
+    let write = |args: &[&str], out: &str| {
+        succeeded(run(folder.path(), &[args, &["-o", out, "q.fq", "ref.fa"]].concat()));
+        fs::read(folder.path().join(out)).unwrap()
+    };
+    for (format, name) in [("sam", "x.sam.gz"), ("paf", "x.paf.gz"), ("sam", "x.gz")] {
+        let options =
+            ["--format", format, "--max-hits", "3", "--secondary-ratio", "0.3", "--min-score", "15"];
+        let with = |more: &[&str]| [&options[..], more].concat();
+        let text = write(&with(&["--device", "cpu"]), "plain");
+        let whole = write(&with(&["--device", "cpu", "-t", "1"]), name);
+        let mut unpacked = Vec::new();
+        MultiGzDecoder::new(&whole[..]).read_to_end(&mut unpacked).unwrap();
+        assert!(unpacked == text && !text.is_empty() && whole.ends_with(&END), "{name}");
+        for way in WAYS {
+            assert!(write(&with(way), name) == whole, "{name}: {way:?} gives other bytes");
+        }
+        for (flag, count) in [("--part", 1), ("--part", 4), ("--ref-part", 2)] {
+            let parts: Vec<String> = (1..=count).map(|number| format!("{number}.{name}")).collect();
+            for (number, part) in parts.iter().enumerate() {
+                let share = format!("{}/{count}", number + 1);
+                write(&with(&["--device", "cpu", flag, &share]), part);
+            }
+            let merge: Vec<&str> =
+                ["merge", "joined"].into_iter().chain(parts.iter().map(|p| &**p)).collect();
+            succeeded(run(folder.path(), &merge));
+            let joined = fs::read(folder.path().join("joined")).unwrap();
+            assert!(joined == whole, "{name}: {count} of {flag}");
+        }
+    }
+    // The extension says it without --format too, and a part of another packing is of another run.
+    write(&["--device", "cpu", "--part", "1/2"], "a.sam.gz");
+    write(&["--device", "cpu", "--part", "2/2"], "b.sam");
+    let outcome = run(folder.path(), &["merge", "joined", "a.sam.gz", "b.sam"]);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("as sam.gz"), "{}", outcome.stderr);
 }
 
 /// What is left for runs of parts of an input: their records, joined as they are, are those of the whole.

@@ -157,6 +157,40 @@ fn parts_of_relatives_are_the_whole() {
     }
 }
 
+/// Headers tell what was renamed, and are those of the whole in all parts.
+#[test]
+fn parts_of_renamed_references_are_the_whole() {
+    let folder = amplicons();
+    folder.write(
+        "r.fa",
+        &String::from_utf8(folder.read("r.fa")).unwrap().replace("_copy\n", ";tax=d,c(copy)\n"),
+    );
+    for (options, format) in
+        [(&["--rename-references"][..], "sam"), (&["--rename-references"], "bam"), (&[], "paf")]
+    {
+        let args = [options, &["--max-hits", "2", "q.fq", "r.fa"]].concat();
+        let whole = folder.whole(&args, format);
+        let text = String::from_utf8_lossy(&whole);
+        match format {
+            "sam" => {
+                assert!(text.contains("@CO\tswalign names: 20 of 40 references") && !text.contains("d,c\t"))
+            }
+            "paf" => assert!(text.contains(";tax=d,c(copy)\t")),
+            _ => {}
+        }
+        folder.check(&args, format, 3, &whole);
+        // Parts of the queries have the same header.
+        let name = |number: usize| format!("{number}.{format}");
+        for number in 1..=2 {
+            let own = ["--device", "cpu", "--part", &format!("{number}/2"), "-o", &name(number), "--resume"];
+            folder.done(&[&own, &args[..]].concat());
+            let again = folder.run(&[&own, &args[..]].concat());
+            assert!(again.stderr.contains("is there and whole"), "{}", again.stderr);
+        }
+        assert!(folder.done(&["merge", "-q", "-", &name(1), &name(2)]) == whole, "{format}");
+    }
+}
+
 /// What stands in the parts is not yet what stands in the whole.
 #[test]
 fn parts_choose_otherwise_than_the_whole() {

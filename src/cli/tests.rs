@@ -1,6 +1,7 @@
 //! Lines of arguments, and what they become or why they are refused.
 
 use super::*;
+use crate::options::EXTENSIONS;
 use crate::scoring::{Scoring, Substitution};
 
 fn parsed(words: &[&str]) -> Result<Command, clap::Error> {
@@ -164,9 +165,23 @@ fn formats_by_extension_and_by_name() {
     for (file, expected) in [("x.sam", Format::Sam), ("x.paf", Format::Paf), ("a.b/x.y.PAF", Format::Paf)] {
         assert_eq!(format(&["-o", file]), expected, "{file}");
     }
-    for file in ["x", "x.txt", ".paf", "paf", "x.paf.gz", "x.sam/paf", "-"] {
+    for file in ["x", ".paf", "paf", "x.sam/paf", "x.", "-"] {
         assert_eq!(format(&["-o", file]), Format::Sam, "{file}");
     }
+    for file in ["x.txt", "x.gz", ".paf.gz", "x.bam.gz", "x.sam.bz2"] {
+        refused(&["-o", file, "q", "r"], &[file, EXTENSIONS, "--format"]);
+        assert_eq!(format(&["-o", file, "--format", "bam"]), Format::Bam, "{file}");
+    }
+    let packed = |words: &[&str]| {
+        let options = options(&[words, &["q", "r"]].concat());
+        (options.format, options.packed)
+    };
+    assert_eq!(packed(&["-o", "x.sam.gz"]), (Format::Sam, true));
+    assert_eq!(packed(&["-o", "x.PAF.GZ"]), (Format::Paf, true));
+    assert_eq!(packed(&["-o", "x.sam.gz", "--format", "sam"]), (Format::Sam, true));
+    assert_eq!(packed(&["-o", "x.gz", "--format", "paf"]), (Format::Paf, true));
+    assert_eq!(packed(&["-o", "x.gz", "--format", "bam"]), (Format::Bam, false));
+    assert_eq!(packed(&["-o", "x.sam"]), (Format::Sam, false));
     assert_eq!(format(&["--format", "paf"]), Format::Paf);
     assert_eq!(format(&["--format", "sam", "-o", "x.paf"]), Format::Sam);
     assert_eq!(format(&["--format", "paf", "-o", "x.sam"]), Format::Paf);

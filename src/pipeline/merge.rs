@@ -99,7 +99,8 @@ impl Header {
 fn append(part: &Part, last: bool, header: &mut Header, output: &mut Output) -> Result<()> {
     let Opened { header: of_part, mut records, rest } = part.open()?;
     header.take(of_part, part, output)?;
-    let mut queries = part.format().and_then(Queries::of);
+    let text = part.format().filter(|(_, packed)| !packed);
+    let mut queries = text.and_then(|(format, _)| Queries::of(format));
     let mut buffer = vec![0; BUFFER];
     loop {
         let bytes = match records.read(&mut buffer) {

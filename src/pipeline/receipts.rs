@@ -2,7 +2,7 @@
 
 use super::{Reporter, merge};
 use crate::error::Result;
-use crate::options::{Format, Options, PartsOf, Patterns, SearchFormat, SearchOptions};
+use crate::options::{Options, PartsOf, Patterns, SearchFormat, SearchOptions};
 use crate::writer::output::{self, Output};
 use crate::writer::receipt::{self, Choice, Receipt, Task};
 use std::path::Path;
@@ -90,11 +90,7 @@ fn inputs(options: &Options) -> Vec<&Path> {
 }
 
 fn task(options: &Options) -> Task {
-    let format = match options.format {
-        Format::Sam => "sam",
-        Format::Bam => "bam",
-        Format::Paf => "paf",
-    };
+    let format = options.format.name(options.packed);
     let part = match options.ref_part {
         Some(part) => (PartsOf::References, Some(part)),
         None => (PartsOf::Queries, options.part),

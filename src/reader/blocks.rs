@@ -184,6 +184,10 @@ impl Block {
         self.cuts.len() - 1
     }
 
+    pub fn is_fastq(&self) -> bool {
+        self.format == Format::Fastq
+    }
+
     /// The first `len` bytes, where they are records by themselves: FASTA cut anywhere is FASTA.
     pub fn start(&self, len: usize) -> Option<Piece<'_>> {
         let last = self.cuts.last().copied().unwrap_or(0);

@@ -1,6 +1,7 @@
 //! What SAM and the alphabets demand of a record.
 
 use crate::alphabet::Alphabet;
+use std::borrow::Cow;
 
 /// The longest reference that SAM can describe.
 pub const MAX_REFERENCE: usize = i32::MAX as usize;
@@ -16,17 +17,44 @@ pub fn is_protein(letters: &[u8]) -> bool {
 
 /// What SAM demands of a reference; the error is the problem and its remedy.
 pub fn check_reference(name: &str, len: usize) -> Result<(), (String, &'static str)> {
-    let allowed = |c: char| c.is_ascii_graphic() && !"\\,\"'`()[]{}<>".contains(c);
-    let rename = "rename the reference";
+    check_reference_name(name).map_err(|problem| (problem, "rename the reference"))?;
+    check_named_reference(name, len)
+}
+
+/// What SAM demands of a reference's name; the error is the problem.
+pub fn check_reference_name(name: &str) -> Result<(), String> {
+    if let Some(c) = name.chars().find(|&c| !is_of_references(c)) {
+        return Err(format!("SAM forbids '{}' in a reference name", c.escape_default()));
+    }
+    match name.chars().next().filter(|&c| is_no_start(c)) {
+        Some(c) => Err(format!("SAM forbids '{c}' at the start of a reference name")),
+        None => Ok(()),
+    }
+}
+
+/// A reference's name with `_` for each letter that SAM forbids; borrowed if there is none.
+pub fn sam_name(name: &str) -> Cow<'_, str> {
+    if check_reference_name(name).is_ok() {
+        return Cow::Borrowed(name);
+    }
+    let takes = |(at, c)| is_of_references(c) && !(at == 0 && is_no_start(c));
+    name.chars().enumerate().map(|(at, c)| if takes((at, c)) { c } else { '_' }).collect()
+}
+
+/// Whether SAM allows the letter in a reference's name, behind its start.
+fn is_of_references(c: char) -> bool {
+    c.is_ascii_graphic() && !"\\,\"'`()[]{}<>".contains(c)
+}
+
+/// Whether SAM forbids the letter at the start of a reference's name alone.
+fn is_no_start(c: char) -> bool {
+    "*=".contains(c)
+}
+
+/// What every format demands of a reference; the error is the problem and its remedy.
+pub fn check_named_reference(name: &str, len: usize) -> Result<(), (String, &'static str)> {
     if name.is_empty() {
         return Err(("the reference has no name".to_string(), "put a name right after '>'"));
-    }
-    if let Some(c) = name.chars().find(|&c| !allowed(c)) {
-        let problem = format!("SAM forbids '{}' in a reference name", c.escape_default());
-        return Err((problem, rename));
-    }
-    if let Some(c) = name.chars().next().filter(|c| "*=".contains(*c)) {
-        return Err((format!("SAM forbids '{c}' at the start of a reference name"), rename));
     }
     match len {
         0 => Err(("the reference has no letters".to_string(), "give it a sequence or remove it")),
@@ -38,12 +66,18 @@ pub fn check_reference(name: &str, len: usize) -> Result<(), (String, &'static s
     }
 }
 
-/// What SAM demands of a query's name (`[!-?A-~]{1,254}`, and `*` is no name); the error is the problem and its remedy.
+/// What every format demands of a query's name; the error is the problem and its remedy.
+pub fn check_named_query(name: &str) -> Result<(), (String, &'static str)> {
+    match name.is_empty() {
+        true => Err(("the query has no name".to_string(), "put a name right after '>' or '@'")),
+        false => Ok(()),
+    }
+}
+
+/// What SAM demands of a query's name (`[!-?A-~]{1,254}`, and not `*`); the error is the problem and its remedy.
 pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
     let rename = "rename the query";
-    if name.is_empty() {
-        return Err(("the query has no name".to_string(), "put a name right after '>' or '@'"));
-    }
+    check_named_query(name)?;
     if name == "*" {
         return Err(("the name '*' stands for no name in SAM".to_string(), rename));
     }

@@ -1,6 +1,6 @@
 //! The queries of a run: checked, in the letters of the run's alphabet, and encoded.
 
-use super::checks::{check_query_name, is_protein};
+use super::checks::{check_named_query, check_query_name, is_protein};
 use super::parse::{Before, Raw};
 use super::{Extent, Reader, Record};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
@@ -31,6 +31,8 @@ struct Rules {
     /// No query so far was long enough to tell that it is not DNA among proteins.
     suspect: bool,
     both_strands: bool,
+    /// Names are not held against what SAM demands.
+    any_names: bool,
 }
 
 #[derive(Default)]
@@ -52,9 +54,10 @@ impl Queries {
     pub fn new(reader: Reader, alphabet: Alphabet, given: bool, both_strands: bool) -> Queries {
         // What the whole is, its first part tells.
         let suspect = alphabet == Alphabet::Protein && !given && reader.extent.is_first();
+        let any_names = reader.any_names;
         Queries {
             reader,
-            rules: Rules { alphabet, suspect, both_strands },
+            rules: Rules { alphabet, suspect, both_strands, any_names },
             pieces: Vec::new().into_iter(),
             fault: None,
             records: Vec::new(),
@@ -132,7 +135,8 @@ impl Rules {
     }
 
     fn take(&self, piece: &mut Piece, raw: Raw) -> Result<()> {
-        check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+        let check = if self.any_names { check_named_query } else { check_query_name };
+        check(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         let mut record = Record::new(&raw);
         let letters = &record.sequence;
         if self.suspect && piece.told.is_none() && letters.len() >= TELLING_LETTERS {

@@ -6,7 +6,7 @@
 //! and 90 letters and 2 parts, the first has the one with its middle at 5, and the second that at 55.
 
 use super::Reader;
-use super::checks::check_reference;
+use super::checks::{check_named_reference, check_reference_name};
 use super::faults::{shown, whole};
 use super::names::first_repeated;
 use super::parse::{Before, Raw};
@@ -72,9 +72,13 @@ pub fn read_reference_part(
 
 fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<References> {
     let alphabet = alphabet.map_or_else(|| alphabet_of(reader), Ok)?;
+    let any_names = reader.any_names;
     let mut all = Piece::default();
     let mut fault = None;
-    while let Some(harvest) = reader.harvest(|piece, raw| take(piece, raw, alphabet, keep)) {
+    while let Some(harvest) = reader.harvest(|piece, raw| {
+        check_name(&raw, any_names)?;
+        take(piece, raw, alphabet, keep)
+    }) {
         let parts: Vec<&Sequences> = harvest.pieces.iter().map(|(_, piece)| &piece.sequences).collect();
         all.sequences.append_all(&parts);
         for (before, piece) in harvest.pieces {
@@ -94,9 +98,19 @@ fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<R
     }
 }
 
+/// Refuses a name that SAM forbids, unless any will do.
+fn check_name(raw: &Raw, any: bool) -> Result<()> {
+    let remedy = "rename the reference, give --rename-references, which writes '_' for what SAM forbids, or write \
+                  PAF (--format paf), which takes any name";
+    match check_reference_name(raw.name) {
+        Err(problem) if !any => Err(raw.fault(problem, remedy)),
+        _ => Ok(()),
+    }
+}
+
 fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, keep: Keep) -> Result<()> {
     let letters = raw.written();
-    check_reference(raw.name, letters.len()).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+    check_named_reference(raw.name, letters.len()).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
     piece.names.push(raw.name.to_string());
     piece.lines.push(raw.line);
     // Checked above to fit.

@@ -270,6 +270,20 @@ fn reference_names_are_those_of_sam() {
 }
 
 #[test]
+fn any_name_where_no_format_forbids_it() {
+    let path = file(b">*a,b\nA\n>\x01(c)\xc3\xa9\nA\n");
+    let mut reader = Reader::open(path.path()).unwrap().with_any_names(true);
+    let read = read_references(&mut reader, None).unwrap();
+    assert_eq!(read.names, ["*a,b", "\u{1}(c)\u{e9}"]);
+    let mut queries =
+        Queries::new(Reader::open(path.path()).unwrap().with_any_names(true), Alphabet::Dna, false, false);
+    assert_eq!(queries.at_hand().unwrap().len(), 2);
+    let nameless = file(b">a\nA\n>\nA\n");
+    let mut reader = Reader::open(nameless.path()).unwrap().with_any_names(true);
+    refused(read_references(&mut reader, None), &["record 2, line 3", "no name"]);
+}
+
+#[test]
 fn reference_lengths_are_those_of_sam() {
     refused(references(b">a\nA\n>b\n>c\nA\n"), &["record 2 'b', line 3", "no letters"]);
     refused(references(b">a\n"), &["record 1 'a', line 1", "no letters"]);
@@ -284,6 +298,7 @@ fn query_names_are_those_of_sam() {
     let refuse = |content: &str, part| refused(queries(content.as_bytes(), Alphabet::Dna, false), &[part]);
     refuse(&format!(">{}\nA\n", "q".repeat(255)), "255");
     refuse("@@a\nA\n+\nI\n", "'@'");
+    refuse(">*\nA\n", "record 1 '*', line 1");
     refuse(">a\u{e9}\nA\n", "record 1 'aé', line 1");
     refuse(">\nA\n", "no name");
     refuse(&format!(">{}\nA\n", "q".repeat(999)), &format!("record 1 '{}...'", "q".repeat(60)));

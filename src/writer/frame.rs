@@ -2,6 +2,7 @@
 
 use super::bgzf;
 use crate::error::Result;
+use crate::options::Format;
 use noodles_bgzf::io::Reader;
 use std::io::{self, BufRead, Read};
 
@@ -10,11 +11,21 @@ pub const AHEAD: u64 = 4;
 
 /// What stands behind the last record.
 pub fn end(format: &str) -> Result<Vec<u8>> {
-    if format == "bam" { bgzf::end_of_file() } else { Ok(Vec::new()) }
+    if is_in_blocks(format) { bgzf::end_of_file() } else { Ok(Vec::new()) }
+}
+
+fn is_in_blocks(format: &str) -> bool {
+    Format::named(format).is_some_and(|(format, packed)| packed || format == Format::Bam)
 }
 
 /// Whether `header`, with `ahead` behind it, is the whole header of an output.
 pub fn is_header(format: &str, header: &[u8], ahead: &[u8]) -> bool {
+    if let Some((text @ (Format::Sam | Format::Paf), true)) = Format::named(format) {
+        // A header has blocks of its own, so what stands ahead is another line's.
+        let mut unpacked = Vec::new();
+        let is_whole = Reader::new(header).read_to_end(&mut unpacked).is_ok();
+        return is_whole && is_header(text.name(false), &unpacked, &[]);
+    }
     let mut lines = header.split_inclusive(|&byte| byte == b'\n');
     let is_line = |line: &[u8]| line.ends_with(b"\n");
     match format {

@@ -28,12 +28,12 @@ const LINE_BYTES: usize = b"@SQ\tSN:\tLN:2147483647\n".len();
 /// ID and fields of an @RG line.
 pub type Group = (String, Map<ReadGroup>);
 
-/// The header's text, in parts. Everything that can't stand in a header is refused.
+/// The header's text, in parts, with what is to be said of renamed references. Everything that can't stand in a header is refused.
 pub fn text(
     options: &Options,
     min_score: i32,
     scoring: &Scoring,
-    read_group: Option<Group>,
+    (read_group, renamed): (Option<Group>, Option<String>),
     targets: &Targets,
 ) -> Result<Vec<Vec<u8>>> {
     let Targets { names, lengths, .. } = targets;
@@ -53,7 +53,8 @@ pub fn text(
     if let Some((id, group)) = read_group {
         rest = rest.add_read_group(id, group);
     }
-    for comment in [scoring_comment(scoring), limits_comment(min_score, options.secondary_ratio)] {
+    let comments = [scoring_comment(scoring), limits_comment(min_score, options.secondary_ratio)];
+    for comment in comments.into_iter().chain(renamed) {
         rest = rest.add_comment(comment);
     }
     let first = lines(options, &Header::builder().set_header(file_header()).build());
@@ -127,7 +128,7 @@ fn limits_comment(min_score: i32, ratio: f64) -> String {
 }
 
 /// `text` as header fields may hold it, in printable ASCII; other characters escaped as in Rust.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     let plain = |letter: char| letter == ' ' || letter.is_ascii_graphic();
     text.chars().fold(String::with_capacity(text.len()), |mut printable, letter| {
         match plain(letter) {

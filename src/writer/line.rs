@@ -1,7 +1,7 @@
 //! A record of the output before it has a format: what SAM, BAM and PAF each say in their own way.
 //!
 //! One primary line a query, further hits as secondary ones, an unmapped line where nothing was found.
-//! What SAM can't hold is refused in all formats. BAM refuses more, which its own module names.
+//! What SAM can't hold is refused in all formats, but for names, of which PAF takes any. BAM refuses more, which its own module names.
 
 use super::Targets;
 use super::tags::{Differences, Residues, mapping_quality, sam_letter};
@@ -79,6 +79,8 @@ pub struct Lines {
     pub residues: Residues,
     /// `=` and `X` instead of `M`.
     pub eqx: bool,
+    /// Names of queries are not held against what SAM demands.
+    pub any_names: bool,
     /// Where the queries come from, for error messages.
     pub query: PathBuf,
 }
@@ -146,7 +148,7 @@ impl Lines {
         found: &Found,
         push: &mut impl FnMut(&Line) -> Result<(), Refused>,
     ) -> Result<(), Refused> {
-        let name = checked_name(&record.name)?;
+        let name = if self.any_names { &record.name } else { checked_name(&record.name)? };
         let qualities = checked_qualities(record)?;
         if found.alignments.is_empty() {
             return push(&Line { name, letters: &record.sequence, qualities, aligned: None });

@@ -23,13 +23,12 @@
 use super::output::{self, Output, resolve};
 use super::tags::Typical;
 use crate::error::{Error, Place, Result};
-use crate::options::{PartsOf, Share};
+use crate::options::{PartsOf, RECEIPT_EXTENSION, Share};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-const EXTENSION: &str = ".swalign";
 /// What every receipt begins with, of any version.
 const WORD: &[u8] = b"swalign ";
 /// The first lines: other versions may write other records, or say other things of them.
@@ -248,7 +247,7 @@ fn key(parts_of: PartsOf) -> &'static str {
 pub fn path(output: &Path) -> PathBuf {
     let output = resolve(output).unwrap_or_else(|_| output.to_path_buf());
     let mut name = output.into_os_string();
-    name.push(EXTENSION);
+    name.push(RECEIPT_EXTENSION);
     PathBuf::from(name)
 }
 
@@ -277,7 +276,7 @@ pub fn read(output: &Path) -> Result<Receipt, Unread> {
 
 /// Whether the file at `path` is a receipt, of any version.
 pub fn is_one(path: &Path) -> bool {
-    let named = path.to_string_lossy().ends_with(EXTENSION);
+    let named = path.to_string_lossy().ends_with(RECEIPT_EXTENSION);
     named && fs::metadata(path).is_ok_and(|found| found.is_file()) && begins_as_one(path)
 }
 

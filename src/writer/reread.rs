@@ -19,7 +19,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 /// A record as it was written.
 pub struct Record {
     format: Format,
-    /// Of BAM unpacked, with the size in front; else a line with its end.
+    /// Not packed: of BAM with the size in front, else a line with its end.
     bytes: Vec<u8>,
     /// `None` for an unmapped query.
     pub aligned: Option<Aligned>,
@@ -53,13 +53,11 @@ pub struct Records {
 }
 
 impl Records {
-    /// The records in `bytes`, which are those of a file between its header and its end.
-    pub fn new(format: Format, bytes: impl Read + Send + 'static) -> Records {
+    /// The records in `bytes`, which are those of a file between its header and its end, maybe in blocks.
+    pub fn new(format: Format, in_blocks: bool, bytes: impl Read + Send + 'static) -> Records {
         let bytes = BufReader::new(bytes);
-        let input: Box<dyn BufRead + Send> = match format {
-            Format::Bam => Box::new(Reader::new(bytes)),
-            Format::Sam | Format::Paf => Box::new(bytes),
-        };
+        let input: Box<dyn BufRead + Send> =
+            if in_blocks { Box::new(Reader::new(bytes)) } else { Box::new(bytes) };
         Records { format, input, ahead: None }
     }
 
@@ -110,9 +108,14 @@ impl Record {
         }
     }
 
-    /// Whether a group begins with it, the first record of a query behind one called `before`. Lines are in no groups.
+    /// Whether a group begins with it, the first record of a query behind one called `before`.
     pub fn begins_group(&self, before: &[u8]) -> bool {
-        self.format == Format::Bam && groups::begins(before, self.name(), bam::letters(&self.bytes))
+        let letters = match self.format {
+            Format::Bam => bam::letters(&self.bytes),
+            Format::Sam => text::SAM.letters(&self.bytes),
+            Format::Paf => text::PAF.letters(&self.bytes),
+        };
+        groups::begins(before, self.name(), letters)
     }
 
     fn is_secondary(&self) -> bool {
@@ -180,8 +183,9 @@ mod tests {
     }
 
     fn records(format: Format, bytes: Vec<u8>) -> Records {
-        let bytes = if format == Format::Bam { bgzf::pack(&bytes).unwrap() } else { bytes };
-        Records::new(format, Cursor::new(bytes))
+        let in_blocks = format == Format::Bam;
+        let bytes = if in_blocks { bgzf::pack(&bytes).unwrap() } else { bytes };
+        Records::new(format, in_blocks, Cursor::new(bytes))
     }
 
     /// Paths that take 4 letters of the query, and one of 65,537 operations, which takes 32,769.

@@ -89,8 +89,104 @@ fn reference_names() {
     refused_inputs(QUERY, b">a 1\nACGT\n>a 2\nGGGG\n", &["ref.fa", "'a'", "record 2"]);
     refused_inputs(QUERY, b">\nACGT\n", &["ref.fa", "name"]);
     refused_inputs(QUERY, b"> a\nACGT\n", &["ref.fa", "name"]);
-    refused_inputs(QUERY, b">a,b\nACGT\n", &["ref.fa", "a,b"]);
+    refused_inputs(QUERY, b">a,b\nACGT\n", &["ref.fa, record 1 'a,b', line 1", "--rename-references", "PAF"]);
     refused_inputs(QUERY, b">*a\nACGT\n", &["ref.fa", "*a"]);
+    let bam = ["--format", "bam", "q.fa", "ref.fa"];
+    let files = [("q.fa", QUERY), ("ref.fa", &b">a\nACGT\n>b(c)\nACGT\n"[..])];
+    refused(&files, &bam, 1, &["record 2 'b(c)', line 3", "'('", "--rename-references"]);
+}
+
+/// Names as databases have them, all of which SAM forbids, and where they stand in SAM once renamed.
+const ODD_REFERENCE: &[u8] = b">chr1;tax=d:Bacteria,p:Firmicutes\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACCGTATGCAAGGCTTA\n>*(2)\nTTGACCAGTACCAGGATACAGATTTACCGGATACCAGATCCA\n";
+const RENAMED: [&str; 2] = ["chr1;tax=d:Bacteria_p:Firmicutes", "__2_"];
+
+#[test]
+fn paf_takes_any_name() {
+    let long = "n".repeat(300);
+    let query = format!(
+        ">*\nTTAGCCATGGATCCATTGCACGGTTAACC\n>a@{long}\u{e9}\nCCAGTACCAGGATACAGATTTACC\n>@none\nAAAA\n"
+    );
+    let files = [("q.fa", query.as_bytes()), ("ref.fa", ODD_REFERENCE)];
+    let paf =
+        |args: &[&str]| accepted(&files, &[args, &["--format", "paf", "q.fa", "ref.fa"]].concat()).stdout;
+    let text = String::from_utf8(paf(&[])).unwrap();
+    let columns = |at: usize| text.lines().map(|line| line.split('\t').nth(at).unwrap()).collect::<Vec<_>>();
+    assert_eq!(columns(0), ["*", &format!("a@{long}\u{e9}"), "@none"]);
+    assert_eq!(columns(5), ["chr1;tax=d:Bacteria,p:Firmicutes", "*(2)", "*"]);
+    assert!(paf(&["--rename-references"]) == text.as_bytes(), "nothing is renamed");
+    refused(
+        &[("q.fa", b">\nACGT\n"), ("ref.fa", REFERENCE)],
+        &["--format", "paf", "q.fa", "ref.fa"],
+        1,
+        &["record 1, line 1", "no name"],
+    );
+    let twice = b">a,b\nACGT\n>a,b\nACGT\n";
+    let args = ["--format", "paf", "q.fa", "ref.fa"];
+    refused(&[("q.fa", QUERY), ("ref.fa", twice)], &args, 1, &["record 2 'a,b'", "same name"]);
+}
+
+#[test]
+fn references_renamed_for_sam() {
+    let files = [("q.fa", QUERY), ("ref.fa", ODD_REFERENCE)];
+    let sam = accepted(&files, &["--rename-references", "q.fa", "ref.fa"]).sam();
+    let targets: Vec<&str> = sam.records.iter().map(|record| record.target()).collect();
+    assert_eq!(targets, RENAMED);
+    for (name, len) in RENAMED.iter().zip([51, 42]) {
+        assert!(sam.header.contains(&format!("@SQ\tSN:{name}\tLN:{len}")), "{:?}", sam.header);
+    }
+    let expected = format!(
+        "@CO\tswalign names: 2 of 2 references renamed, with _ for each letter that SAM forbids: \
+         chr1;tax=d:Bacteria,p:Firmicutes={} *(2)={}",
+        RENAMED[0], RENAMED[1]
+    );
+    assert!(sam.header.contains(&expected), "{:?}", sam.header);
+    // Without anything to rename, the answer is the same, and there is nothing to say.
+    let plain = [("q.fa", QUERY), ("ref.fa", REFERENCE)];
+    let unchanged = accepted(&plain, &["--rename-references", "q.fa", "ref.fa"]);
+    assert_eq!(unchanged.without_pg(), baseline().without_pg());
+    let collision = b">a(b\nACGT\n>c\nACGT\n>a,b\nACGT\n";
+    let args = ["--rename-references", "q.fa", "ref.fa"];
+    let says = ["ref.fa, record 3 'a,b'", "record 1 'a(b'", "'a_b'"];
+    refused(&[("q.fa", QUERY), ("ref.fa", collision)], &args, 1, &says);
+}
+
+/// What is wrong with the first query is told before the first byte, on stdout too.
+#[test]
+fn nothing_is_written_before_the_first_query_is_sound() {
+    let dna = b">q\nACGTACGTACGTACGTACGTACGT\n";
+    for (query, reference, args, says) in [
+        (&b">*\nACGT\n"[..], REFERENCE, &[][..], &["record 1 '*', line 1", "rename the query"][..]),
+        (dna, PROTEINS, &[], &["DNA query against protein"]),
+        (PROTEINS, REFERENCE, &[], &["protein query against DNA"]),
+        (b">q\nAC!T\n", REFERENCE, &[], &["'!' at position 3"]),
+        (b">q@\nACGT\n", REFERENCE, &["--format", "bam"], &["SAM forbids '@'"]),
+        (PROTEINS, PROTEINS, &["--format", "bam"], &["nucleotides only"]),
+        (dna, b">a\nACGT\n>b{\nACGT\n", &[], &["SAM forbids '{'"]),
+        (dna, REFERENCE, &["--matrix", "q.fa"], &["q.fa"]),
+    ] {
+        let folder = folder(&[("q.fa", query), ("ref.fa", reference)]);
+        let outcome = run(folder.path(), &[args, &["--device", "cpu", "q.fa", "ref.fa"]].concat());
+        assert!(
+            !matches!(outcome.code, Some(0)) && outcome.stdout.is_empty(),
+            "{says:?}: {}",
+            outcome.stderr
+        );
+        says.iter().for_each(|text| assert!(outcome.stderr.contains(text), "{text}: {}", outcome.stderr));
+    }
+}
+
+/// A run of no query has its header all the same.
+#[test]
+fn a_header_without_records() {
+    let header = baseline().sam().header;
+    let mut records = Vec::new();
+    for number in 1..=5 {
+        let args = ["--part", &format!("{number}/5"), "q.fa", "ref.fa"];
+        let sam = accepted(&[("q.fa", QUERY), ("ref.fa", REFERENCE)], &args).sam();
+        assert_eq!(sam.header, header, "{number}");
+        records.push(sam.records.len());
+    }
+    assert!(records.contains(&0) && records.iter().sum::<usize>() == 2, "{records:?}");
 }
 
 #[test]

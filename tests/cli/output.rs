@@ -8,6 +8,96 @@ fn a_folder_that_is_missing() {
 }
 
 #[test]
+fn extensions_of_no_format() {
+    for name in ["x.bed", "x.json", "x.txt", "out.v2", "x.gz", "x.bam.gz", "x.cram"] {
+        refused_options(&["-o", name], 2, &[name, ".sam, .bam, .paf, .sam.gz or .paf.gz", "--format"]);
+    }
+    let files = [("q.fa", QUERY), ("ref.fa", REFERENCE)];
+    for (name, args) in [
+        ("x", &[][..]),
+        (".paf", &[]),
+        ("x.bed", &["--format", "sam"]),
+        ("/dev/stdout", &[]),
+        ("/dev/null", &[]),
+    ] {
+        let folder = folder(&files);
+        let outcome =
+            run(folder.path(), &[args, &["--device", "cpu", "-o", name, "q.fa", "ref.fa"]].concat());
+        assert_eq!(outcome.code, Some(0), "{name}: {}", outcome.stderr);
+        if !name.starts_with('/') {
+            assert!(fs::read(folder.path().join(name)).unwrap().starts_with(b"@HD"), "{name} is SAM");
+        }
+    }
+}
+
+/// Pipes are called what they are called.
+#[cfg(unix)]
+#[test]
+fn a_pipe_has_no_extension() {
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+    let path = folder.path().join("out.pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let reader = std::thread::spawn(move || fs::read(path).unwrap());
+    let outcome = run(folder.path(), &["--device", "cpu", "-o", "out.pipe", "q.fa", "ref.fa"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(reader.join().unwrap().starts_with(b"@HD"));
+}
+
+/// No input is replaced, whatever name leads to it.
+#[test]
+fn an_input_is_no_output() {
+    let matrix = b"  A C G T\nA 1 -4 -4 -4\nC -4 1 -4 -4\nG -4 -4 1 -4\nT -4 -4 -4 1\n";
+    let files = [("q.fa", QUERY), ("ref.fa", REFERENCE), ("m", matrix), ("x.swalign", QUERY)];
+    let folder = folder(&files);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("q.fa", folder.path().join("soft")).unwrap();
+        fs::hard_link(folder.path().join("q.fa"), folder.path().join("hard")).unwrap();
+    }
+    let before = listing(folder.path());
+    let mut cases = vec![
+        (&["-o", "q.fa", "q.fa", "ref.fa"][..], "q.fa"),
+        (&["-o", "ref.fa", "q.fa", "ref.fa"], "ref.fa"),
+        (&["-o", "m", "--matrix", "m", "q.fa", "ref.fa"], "input m"),
+        (&["-o", "x", "x.swalign", "ref.fa"], "x.swalign"),
+        (&["search", "-o", "q.fa", "-f", "q.fa", "ref.fa"], "q.fa"),
+        (&["search", "-o", "./ref.fa", "ACGT", "q.fa", "ref.fa"], "ref.fa"),
+        (&["search", "-o", "x", "-f", "x.swalign", "ref.fa"], "x.swalign"),
+    ];
+    if cfg!(unix) {
+        cases.extend([
+            (&["-o", "soft", "q.fa", "ref.fa"][..], "q.fa"),
+            (&["-o", "hard", "q.fa", "ref.fa"], "q.fa"),
+            (&["-o", "q.fa", "soft", "ref.fa"], "soft"),
+            (&["search", "-o", "hard", "ACGT", "q.fa"], "q.fa"),
+            (&["search", "-o", "hard", "-f", "soft", "ref.fa"], "soft"),
+        ]);
+    }
+    for (args, says) in cases {
+        let outcome = run(folder.path(), args);
+        assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
+        let said = outcome.stderr.contains("--output would overwrite") && outcome.stderr.contains(says);
+        assert!(said, "{args:?}: {}", outcome.stderr);
+        assert_eq!(listing(folder.path()), before, "{args:?}");
+    }
+}
+
+/// The file behind stdin is an input as well.
+#[cfg(unix)]
+#[test]
+fn stdin_is_no_output() {
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+    let output = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+        .args(["-o", "q.fa", "-", "ref.fa"])
+        .current_dir(folder.path())
+        .stdin(fs::File::open(folder.path().join("q.fa")).unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read(folder.path().join("q.fa")).unwrap(), QUERY);
+}
+
+#[test]
 fn a_file_is_written_whole() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE), ("out.sam", b"old")]);
     let outcome =

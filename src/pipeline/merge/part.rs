@@ -79,14 +79,9 @@ impl<'a> Part<'a> {
         self.receipt.task.part.number
     }
 
-    /// The format of an alignment's part; of a search's there is none.
-    pub fn format(&self) -> Option<Format> {
-        match &*self.receipt.task.format {
-            "sam" => Some(Format::Sam),
-            "bam" => Some(Format::Bam),
-            "paf" => Some(Format::Paf),
-            _ => None,
-        }
+    /// The format of an alignment's part, and whether its text is packed; of a search's there is none.
+    pub fn format(&self) -> Option<(Format, bool)> {
+        Format::named(&self.receipt.task.format)
     }
 
     /// Opens the part, whose header and end must be what its format has there.

@@ -29,7 +29,8 @@ struct Source<'a> {
 
 /// Records of one group on their way to the output.
 struct Piece {
-    format: Format,
+    /// Blocks begin with groups.
+    in_blocks: bool,
     joint: Joint,
     bytes: Vec<u8>,
     /// The group begins with it.
@@ -62,13 +63,14 @@ pub fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
     for part in parts {
         let Opened { header: of_part, records, rest } = part.open()?;
         header.take(of_part, part, output)?;
-        sources.push(Source { part, records: Records::new(format_of(part)?, records), rest });
+        let (format, in_blocks) = format_of(part)?;
+        sources.push(Source { part, records: Records::new(format, in_blocks, records), rest });
     }
     let (Some(first), Some(choice)) = (parts.first(), parts.first().and_then(|part| part.receipt.choice))
     else {
         return Ok(0);
     };
-    let mut piece = Piece::new(format_of(first)?)?;
+    let mut piece = Piece::new(format_of(first)?.1)?;
     for before in 0..first.receipt.records {
         let query = next_query(&mut sources, before)?;
         piece.begin(&query[0][0], output)?;
@@ -148,26 +150,25 @@ impl Source<'_> {
     }
 }
 
-fn format_of(part: &Part) -> Result<Format> {
-    part.format().ok_or_else(|| {
+/// The format, and whether it is in blocks.
+fn format_of(part: &Part) -> Result<(Format, bool)> {
+    let format = part.format().map(|(format, packed)| (format, packed || format == Format::Bam));
+    format.ok_or_else(|| {
         let problem = format!("its .swalign file names an unknown format, {}", part.receipt.task.format);
         refused(part.path, problem, AGAIN)
     })
 }
 
 impl Piece {
-    fn new(format: Format) -> Result<Piece> {
-        let joint = match format {
-            Format::Bam => Joint::of_blocks()?,
-            Format::Sam | Format::Paf => Joint::of_text(),
-        };
-        Ok(Piece { format, joint, bytes: Vec::new(), begins: true, last: None })
+    fn new(in_blocks: bool) -> Result<Piece> {
+        let joint = if in_blocks { Joint::of_blocks()? } else { Joint::of_text() };
+        Ok(Piece { in_blocks, joint, bytes: Vec::new(), begins: true, last: None })
     }
 
     /// Takes the records of another query behind those that are there, which are written before if a group begins with
     /// `record`, its first one, or if there are many.
     fn begin(&mut self, record: &Record, output: &mut Output) -> Result<()> {
-        let begins = self.last.as_ref().is_some_and(|last| record.begins_group(last));
+        let begins = self.in_blocks && self.last.as_ref().is_some_and(|last| record.begins_group(last));
         if begins || self.bytes.len() >= PIECE {
             self.flush(output)?;
             self.begins = begins;
@@ -179,9 +180,9 @@ impl Piece {
     /// Writes it, and begins the next.
     fn flush(&mut self, output: &mut Output) -> Result<()> {
         let bytes = std::mem::take(&mut self.bytes);
-        let part = match self.format {
-            Format::Bam => bgzf::Part::Piece { begins: self.begins, bytes },
-            Format::Sam | Format::Paf => bgzf::Part::Ready(bytes),
+        let part = match self.in_blocks {
+            true => bgzf::Part::Piece { begins: self.begins, bytes },
+            false => bgzf::Part::Ready(bytes),
         };
         output.put(&self.joint.add(part)?)
     }

@@ -19,16 +19,30 @@ pub struct Lines {
     tags: usize,
     /// What the columns before the tags say; the outer `None` where it makes no sense.
     read: fn(&[&[u8]]) -> Option<Option<Aligned>>,
+    /// Column that tells the query's letters in its primary line, and how many it tells.
+    letters: (usize, fn(&[u8]) -> usize),
     /// What stands in a column of a secondary record for what a primary one has there.
     demoted: fn(usize, &[u8]) -> Option<Vec<u8>>,
     /// Whether the score of the second hit stays when parts are joined.
     tells_second: bool,
 }
 
-pub const SAM: Lines =
-    Lines { quality: 4, tags: 11, read: read_sam, demoted: demoted_sam, tells_second: true };
-pub const PAF: Lines =
-    Lines { quality: 11, tags: 12, read: read_paf, demoted: demoted_paf, tells_second: false };
+pub const SAM: Lines = Lines {
+    quality: 4,
+    tags: 11,
+    read: read_sam,
+    letters: (9, letters_of_sam),
+    demoted: demoted_sam,
+    tells_second: true,
+};
+pub const PAF: Lines = Lines {
+    quality: 11,
+    tags: 12,
+    read: read_paf,
+    letters: (1, letters_of_paf),
+    demoted: demoted_paf,
+    tells_second: false,
+};
 
 /// The first column.
 pub fn name(line: &[u8]) -> &[u8] {
@@ -60,6 +74,12 @@ impl Lines {
         };
         let secondary = aligned.secondary || tags.contains(&SECONDARY_LINE);
         Some(Some(Aligned { score: number(tag(SCORE)?)?, second, secondary, ..aligned }))
+    }
+
+    /// Number of the query's letters, as its primary line tells it.
+    pub fn letters(&self, line: &[u8]) -> usize {
+        let (column, count) = self.letters;
+        line.split(|&letter| letter == b'\t').nth(column).map_or(0, count)
     }
 
     /// Appends the line in its new standing.
@@ -104,6 +124,15 @@ fn read_sam(columns: &[&[u8]]) -> Option<Option<Aligned>> {
     let strand = if flags & REVERSE != 0 { Strand::Reverse } else { Strand::Forward };
     let span = cigar_span(cigar)?;
     Some(Some(Aligned { score: 0, strand, secondary: flags & SECONDARY != 0, second: None, span }))
+}
+
+/// Of SEQ, where `*` is none.
+fn letters_of_sam(sequence: &[u8]) -> usize {
+    if sequence == b"*" { 0 } else { sequence.len() }
+}
+
+fn letters_of_paf(len: &[u8]) -> usize {
+    number(len).unwrap_or(0)
 }
 
 fn demoted_sam(at: usize, column: &[u8]) -> Option<Vec<u8>> {

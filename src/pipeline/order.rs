@@ -1,0 +1,140 @@
+//! Whether the arguments are what the user meant: files and not sequences, QUERY first and then REFERENCE.
+//!
+//! Mappers such as bwa, minimap2 and bowtie2 take the reference first. Reads in the place of the references would
+//! cost hours and give nothing of use, so FASTQ is refused there. In FASTA nothing tells reads from references for
+//! sure; what looks swapped is worth a warning.
+
+use crate::alphabet::Alphabet;
+use crate::error::{Error, Place, Result};
+use crate::options::{Mode, Options};
+use crate::reader::{Reader, References};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// References look like reads where there are at least so many of at most so many letters on average,
+const READS: usize = 1000;
+const READ_LETTERS: u64 = 500;
+/// and the first query has so many times as many letters,
+const TIMES_LONGER: u64 = 20;
+/// and there are fewer queries than that, as far as the first letters tell.
+const MANY_QUERIES: usize = 11;
+const LETTERS_AHEAD: usize = 1 << 24;
+
+/// An argument of fewer letters, or of more than are shown, is not taken for a sequence, or not shown whole.
+const LEAST_LETTERS: usize = 5;
+const SHOWN_LETTERS: usize = 60;
+
+/// Refuses a sequence where a file is expected, if there is no file of that name.
+pub fn check_paths(options: &Options) -> Result<()> {
+    let Options { query, reference, .. } = options;
+    [(query, reference), (reference, query)].into_iter().try_for_each(|(path, other)| check_path(path, other))
+}
+
+fn check_path(path: &Path, other: &Path) -> Result<()> {
+    let missing =
+        |error: std::io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidFilename);
+    let Some((letters, alphabet)) = path.to_str().and_then(|text| Some((text, alphabet(text)?))) else {
+        return Ok(());
+    };
+    if path == Path::new("-") || !fs::metadata(path).is_err_and(missing) {
+        return Ok(());
+    }
+    let shown = match letters.get(..SHOWN_LETTERS) {
+        Some(start) if letters.len() > SHOWN_LETTERS => format!("{start}..."),
+        _ => letters.to_string(),
+    };
+    let other = other.display();
+    let search = match alphabet {
+        Alphabet::Dna => format!(", or give it to `swalign search {shown} {other}`"),
+        Alphabet::Protein => String::new(),
+    };
+    let remedy = format!("check the path; if it is a sequence, put it into a FASTA file{search}");
+    let place = Place { file: PathBuf::from(shown), ..Place::default() };
+    Err(Error::input(place, "no such file", remedy))
+}
+
+/// The alphabet of what is written like a sequence: nucleotides in any case, or residues in upper case.
+fn alphabet(text: &str) -> Option<Alphabet> {
+    let all =
+        |alphabet: Alphabet| text.bytes().all(|c| c.is_ascii_alphabetic() && alphabet.code(c).is_some());
+    match text.len() >= LEAST_LETTERS {
+        true if all(Alphabet::Dna) => Some(Alphabet::Dna),
+        true if all(Alphabet::Protein) && text.bytes().all(|c| c.is_ascii_uppercase()) => {
+            Some(Alphabet::Protein)
+        }
+        _ => None,
+    }
+}
+
+/// Refuses reads, which FASTQ is taken for, in the place of the references.
+pub fn check(options: &Options, queries: &mut Reader, references: &mut Reader) -> Result<()> {
+    if options.mode == Mode::Pairs || options.reads_as_reference || !references.is_fastq() {
+        return Ok(());
+    }
+    let [query, reference] = [&options.query, &options.reference].map(|path| path.display());
+    let flag = "--reads-as-reference takes reads as references";
+    let text = match queries.is_fastq() {
+        true => format!(
+            "REFERENCE is missing: {query} and {reference} both are reads (FASTQ); give the references as the \
+             second file, as in `swalign {query} ref.fa`, and several files of reads as one, as in `cat {query} \
+             {reference} | swalign - ref.fa`; {flag}"
+        ),
+        false => format!(
+            "{reference} is reads (FASTQ) in the place of REFERENCE; the queries come first: `swalign \
+             {reference} {query}`; {flag}"
+        ),
+    };
+    Err(Error::Usage(text))
+}
+
+/// What to say of FASTA files that look swapped. The first query has `first` letters.
+pub fn warning(
+    options: &Options,
+    (queries, first): (&mut Reader, usize),
+    references: &References,
+) -> Result<Option<String>> {
+    let count = references.lengths.len();
+    let letters: u64 = references.lengths.iter().map(|&len| u64::from(len)).sum();
+    let look_like_reads = references.alphabet == Alphabet::Dna
+        && count >= READS
+        && letters <= READ_LETTERS * count as u64
+        && first as u64 * count as u64 >= TIMES_LONGER * letters;
+    if options.mode == Mode::Pairs || options.reads_as_reference || !look_like_reads || queries.is_fastq() {
+        return Ok(None);
+    }
+    if queries.count_ahead(MANY_QUERIES, LETTERS_AHEAD)? >= MANY_QUERIES {
+        return Ok(None);
+    }
+    let [query, reference] = [&options.query, &options.reference].map(|path| path.display());
+    Ok(Some(format!(
+        "QUERY and REFERENCE look swapped: {reference} has {count} sequences of {} letters on average, and {query} \
+         begins with one of {first}; if {reference} holds the reads, stop this run and give `swalign {reference} \
+         {query}`; --reads-as-reference silences this warning",
+        letters / count as u64
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_like_a_sequence() {
+        for (text, expected) in [
+            ("GATTACA", Some(Alphabet::Dna)),
+            ("gattaca", Some(Alphabet::Dna)),
+            ("GAUUACANN", Some(Alphabet::Dna)),
+            ("MKVLAAGITR", Some(Alphabet::Protein)),
+            ("GATT", None),
+            ("GATTACA.fa", None),
+            ("ref/GATTACA", None),
+            ("reads", None),
+            ("genome", None),
+            ("-", None),
+            ("MKV*LAAG", None),
+        ] {
+            assert_eq!(alphabet(text), expected, "{text}");
+        }
+    }
+}
