@@ -3,7 +3,7 @@
 
 use super::receipts::Noted;
 use super::scanner::{self, Work};
-use super::{Reporter, set_threads, warn};
+use super::{Reporter, Stage, estimate, set_threads, warn};
 use crate::error::{Error, Result};
 use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{Extent, Slice, Text, Texts, read_lengths, read_patterns, slices};
@@ -17,7 +17,7 @@ use crate::search::{Rule, Scan};
 use crate::writer::Output;
 use rayon::prelude::*;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -57,8 +57,18 @@ pub struct SearchSummary {
 /// A text under way. Its codes are those of a scan.
 struct Job {
     text: Text,
+    /// Where in all files it begins and ends, in bytes, about.
+    bytes: [u64; 2],
     /// Nothing more is asked of it.
     done: AtomicBool,
+}
+
+impl Job {
+    /// Where in all files so much of it ends.
+    fn place(&self, letters: usize) -> u64 {
+        let ([begin, end], all) = (self.bytes, self.text.codes.len().max(1) as u128);
+        begin + (u128::from(end - begin) * letters as u128 / all) as u64
+    }
 }
 
 /// Texts, of which the first may have begun in the batch before, and the last may go on in the next.
@@ -98,12 +108,14 @@ struct Search<'a> {
     extents: Mutex<Vec<Arc<Extent>>>,
     /// Letters of a batch.
     enough: usize,
+    /// Bytes of the texts that are searched.
+    searched: Arc<AtomicU64>,
 }
 
 /// Runs `swalign search` as `options` ask.
 pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<SearchSummary> {
     let begun = Instant::now();
-    set_threads(options.threads)?;
+    let options = &SearchOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
     let noted = Noted::of_search(options);
     let search = Search::new(options, reporter)?;
     let header = match options.format {
@@ -113,6 +125,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let mut output = Output::create(options.output.as_deref())?;
     output.put(&header)?;
     let (to_writer, from_reader) = sync_channel(1);
+    reporter.stage(search.stage());
     let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -171,7 +184,18 @@ impl<'a> Search<'a> {
         let enough = letters.min((WORK / swept).max(SHORTEST));
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
         let extents = Mutex::default();
-        Ok(Search { options, reporter, patterns, oriented, wanted, seams, slices, extents, enough })
+        Ok(Search { options, reporter, patterns, oriented, wanted, seams, slices, extents, enough, searched: Arc::default() })
+    }
+
+    /// The search itself, for who waits for it.
+    fn stage(&self) -> Stage {
+        let bytes = self.options.texts.iter().map(|path| estimate::bytes(path, self.options.part));
+        Stage {
+            doing: "searching",
+            counted: Some(["text", "texts"]),
+            bytes: Some(Arc::clone(&self.searched)),
+            size: bytes.sum(),
+        }
     }
 
     fn stretch(&self) -> (u64, u64) {
@@ -183,18 +207,23 @@ impl<'a> Search<'a> {
     /// The reader's stage: all texts of all files, in batches.
     fn read(&self, batches: &SyncSender<Result<Batch>>) -> Result<()> {
         let mut batch = Batch::default();
+        let mut before = 0;
         for (index, path) in self.options.texts.iter().enumerate() {
             let mut texts =
                 Texts::open(path, self.slices.as_ref().map(|slices| slices[index]), self.options.full_names)?;
             self.extents.lock().unwrap_or_else(PoisonError::into_inner).push(texts.extent());
-            for text in texts.by_ref() {
+            let mut begin = before;
+            while let Some(text) = texts.next() {
                 let mut text = text?;
                 plain_codes(&mut text.codes);
-                let job = Arc::new(Job { text, done: AtomicBool::new(false) });
+                let end = before + texts.bytes_given();
+                let job = Arc::new(Job { text, bytes: [begin, end], done: AtomicBool::new(false) });
+                begin = end;
                 if !self.cut(&job, &mut batch, batches) {
                     return Ok(());
                 }
             }
+            before = begin;
             warn(self.reporter, texts.warning());
         }
         let _ = batches.send(Ok(batch));
@@ -272,7 +301,9 @@ impl<'a> Search<'a> {
                 } else {
                     carried = gatherer;
                 }
+                self.searched.store(job.place(to), Ordering::Relaxed);
             }
+            self.reporter.progress(summary.texts);
             output.put(&text)?;
             text.clear();
         }
