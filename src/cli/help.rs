@@ -31,9 +31,8 @@ pub fn check_words(line: &[OsString]) -> Result<(), clap::Error> {
 
 /// The subcommand that looks most like `word`, if one does; none for a subcommand itself.
 fn nearest(word: &str) -> Option<String> {
-    let names = all().get_subcommands().map(|command| command.get_name().to_string()).collect::<Vec<_>>();
-    // clap knows what is near.
-    let subcommands = names.into_iter().map(clap::Command::new);
+    // clap knows what is near, where nothing but a subcommand can be meant.
+    let subcommands = Arguments::command().get_subcommands().cloned().collect::<Vec<_>>();
     let only = clap::Command::new("swalign").subcommand_required(true).subcommands(subcommands);
     let error = only.try_get_matches_from(["swalign", word]).err()?;
     match error.get(ContextKind::SuggestedSubcommand)? {
