@@ -286,7 +286,8 @@ impl Inputs {
             // Nobody asks where there is no device to make ready.
             let _ = first.send(query.sequence.len());
         }
-        let (doing, bytes) = (READING[usize::from(options.mode == Mode::Pairs)], Some(reader.meter().count()));
+        let (doing, bytes) =
+            (READING[usize::from(options.mode == Mode::Pairs)], Some(reader.meter().count()));
         // A part of the references reads them twice.
         let size = options.ref_part.map_or_else(|| estimate::bytes(&options.reference, None), |_| None);
         reporter.stage(Stage { doing, bytes, size, counted: None });

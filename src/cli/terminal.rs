@@ -153,7 +153,10 @@ mod tests {
         assert_eq!(said(3, 2, Some(0)), "3 queries, 2 aligned (66.6 %), 0.35 s");
         assert_eq!(said(1_000_000, 999_999, None), "1000000 queries, 999999 aligned (99.9 %), 0.35 s");
         let full = "searched in full since the filter could not narrow down where";
-        assert_eq!(said(300, 300, Some(15)), format!("300 queries, 300 aligned (100 %), 15 {full} they align, 0.35 s"));
+        assert_eq!(
+            said(300, 300, Some(15)),
+            format!("300 queries, 300 aligned (100 %), 15 {full} they align, 0.35 s")
+        );
         assert_eq!(said(2, 0, Some(1)), format!("2 queries, 0 aligned (0.0 %), 1 {full} it aligns, 0.35 s"));
     }
 }

@@ -184,7 +184,18 @@ impl<'a> Search<'a> {
         let enough = letters.min((WORK / swept).max(SHORTEST));
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
         let extents = Mutex::default();
-        Ok(Search { options, reporter, patterns, oriented, wanted, seams, slices, extents, enough, searched: Arc::default() })
+        Ok(Search {
+            options,
+            reporter,
+            patterns,
+            oriented,
+            wanted,
+            seams,
+            slices,
+            extents,
+            enough,
+            searched: Arc::default(),
+        })
     }
 
     /// The search itself, for who waits for it.

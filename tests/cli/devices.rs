@@ -77,7 +77,11 @@ fn a_card_that_was_granted_is_not_done_without() {
     };
     let (code, said) = auto("0", "-");
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("CUDA_VISIBLE_DEVICES=0 asks for GPU number 0, but no GPU of NVIDIA was found") && said.contains("--device cpu"), "{said}");
+    assert!(
+        said.contains("CUDA_VISIBLE_DEVICES=0 asks for GPU number 0, but no GPU of NVIDIA was found")
+            && said.contains("--device cpu"),
+        "{said}"
+    );
     assert_eq!(auto("0", "q.fa").0, Some(0), "too little for any card");
     for none in ["", "-1"] {
         assert_eq!(auto(none, "-").0, Some(0), "'{none}'");
@@ -109,7 +113,8 @@ fn the_filter() {
         &["--secondary-ratio", "0.6", "--max-hits", "3", "data/illumina_chr22.fq.gz", "data/chr22_12k.fa"],
     ];
     for inputs in sets {
-        let with = |filter: &str| run_here(&[&["-v", "--device", "cpu", "--filter", filter], inputs].concat());
+        let with =
+            |filter: &str| run_here(&[&["-v", "--device", "cpu", "--filter", filter], inputs].concat());
         let expected = with("none");
         assert_eq!(expected.code, Some(0), "{}", expected.stderr);
         assert!(!expected.stderr.contains("searched in full"), "{}", expected.stderr);

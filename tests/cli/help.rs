@@ -54,7 +54,10 @@ fn usage(said: &str) -> Vec<&str> {
 fn wrong_usage_shows_the_usage_of_its_own_command() {
     for (args, begin) in [
         (&["search", "ACGT"][..], "Usage: swalign search [OPTIONS] PATTERN TEXT..."),
-        (&["search", "-v", "--format", "bed", "ACGT", "-"], "Usage: swalign search [OPTIONS] PATTERN TEXT..."),
+        (
+            &["search", "-v", "--format", "bed", "ACGT", "-"],
+            "Usage: swalign search [OPTIONS] PATTERN TEXT...",
+        ),
         (&["search", "ACGT", "-", "--besst"], "Usage: swalign search [OPTIONS]"),
         (&["grep"], "Usage: swalign grep [OPTIONS] PATTERN FILE..."),
         (&["grep", "x"], "Usage: swalign grep [OPTIONS] PATTERN FILE..."),

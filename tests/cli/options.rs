@@ -36,7 +36,11 @@ fn too_many_threads() {
     let with = |threads: &str| accepted(&files, &["-t", threads, "q.fa", "ref.fa"]);
     assert!(!with(&most).stderr.contains("too many"));
     let more = with(&asked);
-    assert!(more.stderr.contains(&warning) && more.stderr.contains(&format!("going on with {most}")), "{}", more.stderr);
+    assert!(
+        more.stderr.contains(&warning) && more.stderr.contains(&format!("going on with {most}")),
+        "{}",
+        more.stderr
+    );
     assert_eq!(more.without_pg(), baseline().without_pg());
     assert!(more.stderr.contains(&format!("using CPU ({most} threads")), "{}", more.stderr);
     let folder = folder(&files);

@@ -9,7 +9,11 @@ fn without_a_terminal_there_is_no_progress_line() {
     let outcome = run(folder.path(), &["--device", "cpu", "-o", "out.sam", "q.fa", "ref.fa"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     assert_eq!(outcome.stderr.lines().count(), 2, "{}", outcome.stderr);
-    assert!(!outcome.stderr.contains(['\r', '\x1b']) && !outcome.stderr.contains("aligning"), "{}", outcome.stderr);
+    assert!(
+        !outcome.stderr.contains(['\r', '\x1b']) && !outcome.stderr.contains("aligning"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 /// Runs `line`, a shell's, in a pseudo-terminal until its frames are `enough`, and gives what was on the terminal.
@@ -57,7 +61,7 @@ fn frames<'a>(seen: &'a str, stage: &str) -> std::collections::BTreeSet<&'a str>
 #[cfg(target_os = "linux")]
 fn lasts(seen: &str, stage: &str) -> bool {
     let frames = frames(seen, stage);
-    frames.len() >= 2 && frames.iter().any(|frame| frame.contains("00:00:0") && !frame.contains("00:00:00"))
+    frames.len() >= 2 && frames.iter().any(|frame| frame.contains("00:") && !frame.contains("00:00:00"))
 }
 
 /// One batch that takes long: nothing is done yet, and still the line moves.
@@ -76,7 +80,7 @@ fn the_line_moves_while_a_batch_is_aligned() {
     assert!(lasts(&seen, "aligning"), "{seen}");
     assert!(frames(&seen, "aligning").iter().all(|frame| frame.contains(" %)")), "{seen}");
     let moved = |seen: &str| {
-        let frames = frames(seen, "aligning: 2 queries");
+        let frames = frames(seen, "aligning");
         frames.iter().any(|frame| !frame.contains("(0 %)") && frame.contains(" left"))
     };
     let seen = on_a_terminal(folder.path(), &line("--batch 1"), moved);

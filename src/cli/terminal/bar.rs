@@ -144,7 +144,10 @@ mod tests {
             let lasted = Duration::from_secs(seconds);
             State::new(stage, begun).text(lasted + Duration::from_secs(5), begun + lasted)
         };
-        assert_eq!(text(Stage { doing: "opening the GPU", ..Stage::default() }, 0), "opening the GPU: 00:00:05");
+        assert_eq!(
+            text(Stage { doing: "opening the GPU", ..Stage::default() }, 0),
+            "opening the GPU: 00:00:05"
+        );
         assert_eq!(text(aligning(3 * MIB, None), 0), "aligning: 0 queries, 3.00 MiB, 00:00:05");
         let known = text(aligning(MIB, Some(4 * MIB)), 60);
         assert_eq!(known, "aligning: 0 queries, 1.00 MiB of 4.00 MiB (25 %), 00:01:05, about 3 min left");

@@ -177,7 +177,9 @@ mod tests {
         assert!(!table.contains('\t') && table.lines().all(|line| line == line.trim_end()));
         let tabs = devices(&adapters, Form::Tabs);
         assert!(tabs.lines().all(|line| line.split('\t').count() == HEADER.len()));
-        assert!(tabs.starts_with("index\tname\tbackend\t") && tabs.contains("\ncpu\tthis machine's cores\t-\t"));
+        assert!(
+            tabs.starts_with("index\tname\tbackend\t") && tabs.contains("\ncpu\tthis machine's cores\t-\t")
+        );
     }
 
     #[test]

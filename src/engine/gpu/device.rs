@@ -171,9 +171,13 @@ impl Grant {
                 let found = match cards.len() {
                     0 => "no GPU of NVIDIA was found".to_string(),
                     1 => "only one GPU of NVIDIA was found, which is number 0".to_string(),
-                    several => format!("only {several} GPUs of NVIDIA were found, numbers 0 to {}", several - 1),
+                    several => {
+                        format!("only {several} GPUs of NVIDIA were found, numbers 0 to {}", several - 1)
+                    }
                 };
-                EngineError::NoDevice(format!("{variable}={granted} asks for GPU number {place}, but {found}"))
+                EngineError::NoDevice(format!(
+                    "{variable}={granted} asks for GPU number {place}, but {found}"
+                ))
             })?;
             chosen.push(*index);
         }
