@@ -1,16 +1,19 @@
 //! The command line, resolved into [`Options`]; nothing else knows clap.
 
 mod grep;
+mod help;
 mod line;
 mod paths;
 mod search;
 pub mod signals;
+pub mod stdout;
 pub mod terminal;
 #[cfg(test)]
 mod tests;
 mod values;
 
 use crate::alphabet::Alphabet;
+use crate::error::Error;
 use crate::options::{
     DeviceChoice, FilterChoice, Format, GrepOptions, MergeOptions, Mode, Options, Preset, ScoringChoice,
     SearchOptions, Share,
@@ -34,8 +37,8 @@ pub enum Command {
     Grep(Box<GrepOptions>),
     /// Join the parts of a run.
     Merge(MergeOptions),
-    /// List the devices.
-    Devices,
+    /// List the devices, as JSON or for people.
+    Devices { json: bool },
 }
 
 /// Exact Smith-Waterman on any GPU (and on the CPU), SAM, BAM or PAF out.
@@ -46,13 +49,13 @@ pub enum Command {
     version,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    disable_help_subcommand = true,
-    after_long_help = NOTES,
+    after_long_help = format!("{NOTES}\n\n{EXAMPLES}"),
     override_usage = "swalign [OPTIONS] QUERY REFERENCE\n       \
                       swalign pairs [OPTIONS] QUERY TARGET\n       \
                       swalign search [OPTIONS] PATTERN TEXT...\n       \
                       swalign grep [OPTIONS] PATTERN FILE...\n       \
-                      swalign merge OUT PART...\n       swalign devices"
+                      swalign merge [OPTIONS] OUT PART...\n       \
+                      swalign devices [OPTIONS]"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -64,7 +67,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Sub {
     /// Align the i-th query with the i-th target, forward strand only unless --both-strands
-    #[command(after_long_help = NOTES)]
+    #[command(after_long_help = format!("{NOTES}\n\n{PAIRS_EXAMPLES}"), override_usage = PAIRS_USAGE)]
     Pairs(Box<Pairs>),
     /// Find every place where patterns occur with few edits
     #[command(after_long_help = search::NOTES, override_usage = search::USAGE)]
@@ -80,7 +83,20 @@ enum Sub {
     /// checksum in its .swalign file while it is read: a part that was changed is an error, and no OUT is left.
     Merge(Merge),
     /// List the devices, and which one is the default
-    Devices,
+    ///
+    /// In columns that line up on a terminal, and are separated by tabs elsewhere.
+    Devices(Devices),
+}
+
+#[derive(Args)]
+struct Devices {
+    /// An array of JSON with an object for each device, instead of columns
+    ///
+    /// The keys are device (what --device takes), name, backend, pci, driver, max_buffer_bytes, max_binding_bytes,
+    /// workgroup_bytes, subgroup_min, subgroup_max, software and default (both true or false). What a device does not
+    /// have or tell is null.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args)]
@@ -317,8 +333,9 @@ Presets (match/mismatch/gap-open/gap-extend):
 
 Hits:
   A hit must reach --min-score, by default 20 x match for DNA (20 with the preset short) and 60 with
-  a matrix. A query without a hit is an unmapped record.
+  a matrix. A query without a hit is an unmapped record.";
 
+const EXAMPLES: &str = "\
 Examples:
   swalign reads.fq.gz genome.fa > out.sam
   swalign --preset long --device gpu -o out.sam ont.fq.gz virus.fa
@@ -329,6 +346,19 @@ Examples:
   swalign --ref-part 2/8 --resume -o part.2.bam reads.fq.gz database.fa
   swalign merge out.bam part.*.bam
   A file that is named like a subcommand is given as ./pairs, ./search or ./devices.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.";
+
+const PAIRS_USAGE: &str = "swalign pairs [OPTIONS] QUERY TARGET";
+
+const PAIRS_EXAMPLES: &str = "\
+Examples:
+  swalign pairs reads.fq.gz templates.fa > out.sam
+  swalign pairs --both-strands -o out.bam amplicons.fa expected.fa
+  swalign pairs --preset long -o genomes.paf mt_human.fa mt_orang.fa
+  swalign pairs --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa homologs.fa
+  zcat reads.fq.gz | swalign pairs --eqx - templates.fa
+  swalign pairs --part 2/8 --resume -o part.2.bam reads.fq.gz templates.fa
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
 
@@ -372,18 +402,32 @@ impl From<FormatName> for Format {
     }
 }
 
+fn line() -> Vec<OsString> {
+    std::env::args_os().collect()
+}
+
 /// Parses the process's command line. Help, version and usage errors are printed, and end the
-/// process with code 0 or 2.
+/// process with code 0 or 2; with 1, where help can't be printed.
 pub fn parse() -> Command {
     let to_terminal = io::stdout().is_terminal();
-    match parse_from(std::env::args_os()).and_then(|command| readable(command, to_terminal)) {
+    let readable = |command| readable(command, to_terminal).map_err(|error| help::with_usage(error, &line()));
+    match parse_from(line()).and_then(readable) {
         Ok(command) => command,
         Err(error) if error.use_stderr() => {
             // Where stderr is gone too, the exit code is all that is left to say.
             let _ = write!(io::stderr(), "swalign: {}", error.render());
             process::exit(2);
         }
-        Err(error) => error.exit(),
+        Err(help) => {
+            let printed = stdout::check(None).and_then(|()| help.print().map_err(stdout::explain));
+            match printed.and_then(|()| stdout::print("")) {
+                Ok(()) | Err(Error::Closed) => process::exit(0),
+                Err(error) => {
+                    let _ = writeln!(io::stderr(), "swalign: error: {error}");
+                    process::exit(1);
+                }
+            }
+        }
     }
 }
 
@@ -395,11 +439,16 @@ pub fn parse_line(line: impl IntoIterator<Item = OsString>) -> Result<Command, S
 
 fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
     let line: Vec<OsString> = line.into_iter().collect();
-    let matches = Arguments::command().try_get_matches_from(&line).map_err(clearer)?;
+    let parsed = help::check_words(&line).and_then(|()| understand(&line));
+    parsed.map_err(|error| help::with_usage(error, &line))
+}
+
+fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
+    let matches = Arguments::command().try_get_matches_from(line).map_err(clearer)?;
     let command_line = line::of_records(&Arguments::command(), &matches);
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
     let (mode, query, reference, flags, of_all) = match subcommand {
-        Some(Sub::Devices) => return Ok(Command::Devices),
+        Some(Sub::Devices(Devices { json })) => return Ok(Command::Devices { json }),
         Some(Sub::Search(search)) => {
             return Ok(Command::Search(Box::new(search.resolve(command_line)?)));
         }
@@ -511,8 +560,9 @@ impl Flags {
     }
 }
 
+/// A usage error, to which [`help::with_usage`] adds the usage.
 fn usage(kind: ErrorKind, text: impl std::fmt::Display) -> clap::Error {
-    Arguments::command().error(kind, text)
+    clap::Error::raw(kind, text)
 }
 
 /// What the cluster granted where it says so, else every core that this process may use.

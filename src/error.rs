@@ -29,6 +29,9 @@ pub enum EngineError {
     /// No such device, or none at all.
     #[error("{0}")]
     NoDevice(String),
+    /// The host starts no more threads.
+    #[error("{0}")]
+    Threads(String),
     /// The device can't run our kernels.
     #[error("{0}")]
     Unsupported(String),
@@ -41,6 +44,9 @@ pub enum EngineError {
     /// The device gave an answer that can't be true.
     #[error("the device's answer does not hold: {0}")]
     Wrong(String),
+    /// A fault of this program.
+    #[error("internal error: {0}; please report it, with the command and what stands above")]
+    Internal(String),
 }
 
 /// What to do about an error of the system, behind a semicolon; nothing where its text says it, as ours do.

@@ -1,14 +1,16 @@
 //! The command `swalign`: parse, run, and say what went wrong.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
-use swalign::cli::terminal::{self, Terminal};
-use swalign::cli::{self, Command, signals};
+use swalign::cli::terminal::{self, Form, Terminal};
+use swalign::cli::{self, Command, signals, stdout};
 use swalign::error::{Error, Result};
-use swalign::options::{GrepOptions, MergeOptions, Options, SearchOptions};
+use swalign::options::{GrepOptions, GrepOutput, MergeOptions, Options, SearchOptions};
 use swalign::{engine, pipeline};
 
 fn main() -> ExitCode {
+    quieten_drivers();
     let command = cli::parse();
     signals::watch();
     let outcome = match command {
@@ -16,7 +18,7 @@ fn main() -> ExitCode {
         Command::Search(options) => search(&options),
         Command::Grep(options) => return grep(&options),
         Command::Merge(options) => merge(&options),
-        Command::Devices => print(&terminal::devices(&engine::gpu::list())),
+        Command::Devices { json } => devices(json),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -24,8 +26,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// Mesa's drivers look for a display server in the folder that XDG_RUNTIME_DIR names, and where that is not set they
+/// complain on stderr. So it is set to a folder that has none, and where only root can put one.
+fn quieten_drivers() {
+    const NAME: &str = "XDG_RUNTIME_DIR";
+    let is_set = std::env::var_os(NAME).is_some_and(|folder| Path::new(&folder).is_absolute());
+    if cfg!(unix) && !is_set {
+        // SAFETY: `main` calls this before there is any other thread.
+        unsafe { std::env::set_var(NAME, "/") };
+    }
+}
+
 fn align(options: &Options) -> Result<()> {
-    let terminal = Terminal::new(options.verbosity);
+    stdout::check(options.output.as_deref())?;
+    let terminal = Terminal::with_bar(options.verbosity, options.output.as_deref());
     if pipeline::is_done(options, &terminal) {
         return Ok(());
     }
@@ -35,7 +49,8 @@ fn align(options: &Options) -> Result<()> {
 }
 
 fn search(options: &SearchOptions) -> Result<()> {
-    let terminal = Terminal::new(options.verbosity);
+    stdout::check(options.output.as_deref())?;
+    let terminal = Terminal::with_bar(options.verbosity, options.output.as_deref());
     if pipeline::is_search_done(options, &terminal) {
         return Ok(());
     }
@@ -45,13 +60,18 @@ fn search(options: &SearchOptions) -> Result<()> {
 }
 
 fn merge(options: &MergeOptions) -> Result<()> {
+    stdout::check(options.output.as_deref())?;
     pipeline::merge::merge(options, &Terminal::new(options.verbosity))
 }
 
 /// With grep's exit codes.
 fn grep(options: &GrepOptions) -> ExitCode {
     let terminal = Terminal::new(u8::from(!options.silent));
-    match pipeline::grep::grep(options, &terminal) {
+    let can_write = match options.output {
+        GrepOutput::Nothing => Ok(()),
+        _ => stdout::check(None),
+    };
+    match can_write.and_then(|()| pipeline::grep::grep(options, &terminal)) {
         Ok(summary) => ExitCode::from(summary.exit_code(options.output)),
         Err(Error::Closed) => ExitCode::SUCCESS,
         Err(error) => {
@@ -61,13 +81,14 @@ fn grep(options: &GrepOptions) -> ExitCode {
     }
 }
 
-/// Rust ignores SIGPIPE, so a reader that left shows as a write error; that is [`Error::Closed`].
-fn print(text: &str) -> Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-        .map_err(|source| Error::io("<stdout>", source))
+fn devices(json: bool) -> Result<()> {
+    stdout::check(None)?;
+    let form = match json {
+        true => Form::Json,
+        false if io::stdout().is_terminal() => Form::Aligned,
+        false => Form::Tabs,
+    };
+    stdout::print(&terminal::devices(&engine::gpu::list(), form))
 }
 
 /// Says what went wrong, except that nobody reads on, and gives the exit code.

@@ -62,9 +62,39 @@ pub trait Reporter: Sync {
     fn note(&self, text: &str);
     /// Something that only a curious user wants to know.
     fn detail(&self, text: &str);
-    /// Queries written so far.
+    /// Queries, or texts of a search, that are done.
     fn progress(&self, queries: u64);
+    /// What the run does from now on.
+    fn stage(&self, _: Stage) {}
 }
+
+/// What a run does, for who waits for it.
+#[derive(Clone, Debug, Default)]
+pub struct Stage {
+    /// In words, such as "aligning".
+    pub doing: &'static str,
+    /// What [`Reporter::progress`] counts, one and several of it, where that is counted.
+    pub counted: Option<[&'static str; 2]>,
+    /// Bytes of the input that are done with so far, which grow while the stage lasts; packed as they lie in the file.
+    pub bytes: Option<Arc<AtomicU64>>,
+    /// All of them, where that is known.
+    pub size: Option<u64>,
+}
+
+impl Stage {
+    /// One of which nothing is known but that it lasts.
+    fn of(doing: &'static str) -> Stage {
+        Stage { doing, ..Stage::default() }
+    }
+}
+
+/// `1 query`, `2 queries`.
+pub fn counted(count: u64, [one, several]: [&str; 2]) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
+/// What is aligned, by number.
+const QUERIES: [&str; 2] = ["query", "queries"];
 
 /// What a run did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,7 +105,8 @@ pub struct Summary {
     pub aligned: u64,
     /// Cells of the recurrence that were scored.
     pub cells: u64,
-    /// Queries that were searched in full since the filter did not help; `None` without a filter.
+    /// Queries that were searched in full since the filter could not narrow down where they align; `None` without a
+    /// filter.
     pub whole: Option<u64>,
     pub elapsed: Duration,
     /// Time in reading and parsing.
@@ -100,6 +131,8 @@ struct QueryBatch {
     queries: Sequences,
     /// What it was taken to be, by which the next ones are sized.
     cells: u64,
+    /// Bytes of the input up to its end, about.
+    bytes: u64,
 }
 
 /// A batch on its way to the writer.
@@ -107,6 +140,7 @@ struct Written {
     number: usize,
     parts: Vec<Part>,
     queries: u64,
+    bytes: u64,
     aligned: u64,
     effort: Effort,
     formatting: Duration,
@@ -131,6 +165,8 @@ struct Run<'a> {
     cells: AtomicU64,
     /// Time in reading, nanoseconds.
     reading: AtomicU64,
+    /// Bytes of the queries that are written.
+    done: Arc<AtomicU64>,
 }
 
 /// The first error of a run; it stops all stages.
@@ -159,7 +195,7 @@ impl Failure {
 
 /// Runs `swalign` as `options` ask.
 pub fn run(options: &Options, reporter: &dyn Reporter) -> Result<Summary> {
-    set_threads(options.threads)?;
+    let options = &Options { threads: set_threads(options.threads, reporter)?, ..options.clone() };
     thread::scope(|scope| run_beside(scope, options, reporter))
 }
 
@@ -175,6 +211,9 @@ fn run_beside<'scope>(
     let (first, length) = sync_channel(1);
     let opening = device::open_beside(scope, options, length);
     let inputs = Inputs::read(options, reporter, first);
+    if !opening.is_finished() {
+        reporter.stage(Stage::of("opening the GPU"));
+    }
     let (reading, opened) = (begun.elapsed(), opening.join());
     let Inputs { references, target_file, queries } = inputs?;
     let (device, remark) = match opened {
@@ -200,20 +239,33 @@ fn run_beside<'scope>(
     Ok(summary)
 }
 
-/// Sets the number of threads that parallel loops share, unless this process has set it before.
+/// With more threads for each core, they only take memory and the system's time.
+const THREADS_PER_CORE: usize = 4;
+
+/// Sets the number of threads that parallel loops share, unless this process has set it before: as many as are asked
+/// for, but at most [`THREADS_PER_CORE`] for each core. Gives that number.
 ///
 /// They are those of rayon's global pool, and no stage of a run is one of them: a thread of a pool
 /// that waits for a part of its loop may take up any other task of the pool, which must then be one
 /// that waits for nothing, neither a channel nor a lock that the first loop holds.
-fn set_threads(threads: usize) -> Result<()> {
+fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+    let threads = asked.min(THREADS_PER_CORE * cores);
+    if threads < asked {
+        let of = counted(cores as u64, ["core", "cores"]);
+        reporter.note(&format!("warning: {asked} threads are too many for {of}; going on with {threads}"));
+    }
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
         Err(error) if error.source().is_some() => {
             let text = format!("{threads} threads can't be started: {error}; give fewer with --threads");
-            Err(EngineError::NoDevice(text).into())
+            Err(EngineError::Threads(text).into())
         }
-        _ => Ok(()),
+        _ => Ok(threads),
     }
 }
+
+/// What is read first, where every query meets every reference, and of pairs.
+const READING: [&str; 2] = ["reading references", "reading targets"];
 
 /// What is read before the run begins.
 struct Inputs {
@@ -240,6 +292,11 @@ impl Inputs {
             // No thread asks where there is no device to make ready.
             let _ = first.send(len);
         }
+        let (doing, bytes) =
+            (READING[usize::from(options.mode == Mode::Pairs)], Some(reader.meter().count()));
+        // A part of the references reads them twice.
+        let size = options.ref_part.map_or_else(|| estimate::bytes(&options.reference, None), |_| None);
+        reporter.stage(Stage { doing, bytes, size, counted: None });
         let references = match options.ref_part {
             None => read_references(&mut reader, options.alphabet)?,
             Some(share) => read_reference_part(&mut reader, options.alphabet, share)?,
@@ -292,7 +349,8 @@ fn told(targets: &Targets, longest: usize) -> String {
         true => String::new(),
         false => format!("; of this part {}, {} letters", sequences.len(), sequences.codes().len()),
     };
-    format!("{} references, {letters} letters, the longest {longest}{own}", names.len())
+    let references = counted(names.len() as u64, ["reference", "references"]);
+    format!("{references}, {letters} letters, the longest {longest}{own}")
 }
 
 impl<'a> Run<'a> {
@@ -344,6 +402,7 @@ impl<'a> Run<'a> {
             failure: Failure::default(),
             cells: AtomicU64::new(FIRST_CELLS),
             reading: AtomicU64::new(0),
+            done: Arc::default(),
         })
     }
 
@@ -360,6 +419,12 @@ impl<'a> Run<'a> {
         (crew, engine): (&Crew, &(dyn Fn(usize) -> Guarded + Sync)),
         output: &mut Output,
     ) -> Result<Summary> {
+        self.reporter.stage(Stage {
+            doing: "aligning",
+            counted: Some(QUERIES),
+            bytes: Some(Arc::clone(&self.done)),
+            size: estimate::bytes(&self.options.query, self.options.part),
+        });
         let (to_workers, from_reader) = sync_channel(1);
         let (to_writer, from_workers) = sync_channel(1);
         let batches = crew.workers + OTHER_BATCHES;
@@ -432,7 +497,7 @@ impl<'a> Run<'a> {
             }
             let aligned = || align(batch);
             let written = panic::catch_unwind(AssertUnwindSafe(aligned)).unwrap_or_else(|_| {
-                Err(EngineError::Wrong("a worker stopped in the middle; please report it".to_string()).into())
+                Err(EngineError::Internal("a thread that aligns stopped in the middle".to_string()).into())
             });
             let failed = written.is_err();
             if to_writer.send(written).is_err() || failed {
@@ -444,7 +509,7 @@ impl<'a> Run<'a> {
     /// Finds and formats the hits of one batch.
     fn align(&self, engine: &mut Guarded, queries: QueryBatch, portion: usize) -> Result<Written> {
         let begun = Instant::now();
-        let QueryBatch { number, first, before, records, queries, cells } = queries;
+        let QueryBatch { number, first, before, records, queries, cells, bytes } = queries;
         let paired = (self.options.mode == Mode::Pairs).then_some(first as u32);
         let most = match paired {
             Some(first) => self.targets.len().saturating_sub(first as usize),
@@ -472,6 +537,7 @@ impl<'a> Run<'a> {
             number,
             parts,
             queries: records.len() as u64,
+            bytes,
             aligned: found.iter().filter(|found| !found.alignments.is_empty()).count() as u64,
             effort,
             formatting: formatting.elapsed(),
@@ -532,6 +598,7 @@ impl<'a> Run<'a> {
                 summary.scoring += written.effort.scoring;
                 summary.backtrace += written.effort.backtrace;
                 self.detail(&written);
+                self.done.store(written.bytes, Ordering::Relaxed);
                 self.reporter.progress(summary.queries);
                 // The reader may be done already.
                 let _ = leave.try_send(());
@@ -543,9 +610,10 @@ impl<'a> Run<'a> {
     fn detail(&self, written: &Written) {
         let Written { number, queries, aligned, effort, formatting, .. } = written;
         self.reporter.detail(&format!(
-            "batch {}: {queries} queries, {aligned} aligned, {} cells; scoring {:.3} s, backtrace {:.3} s, \
+            "batch {}: {}, {aligned} aligned, {} cells; scoring {:.3} s, backtrace {:.3} s, \
              formatting {:.3} s",
             number + 1,
+            counted(*queries, QUERIES),
             effort.cells,
             effort.scoring.as_secs_f64(),
             effort.backtrace.as_secs_f64(),

@@ -11,6 +11,7 @@ mod cut;
 mod faults;
 mod gunzip;
 mod lines;
+mod meter;
 mod names;
 mod parse;
 mod queries;
@@ -25,6 +26,7 @@ mod texts;
 
 pub use checks::sam_name;
 pub use lines::{LineBlock, LineReader};
+pub use meter::Meter;
 pub use names::first_repeated;
 pub use queries::Queries;
 pub use references::{References, alphabet_of, read_reference_part, read_references};
@@ -76,6 +78,9 @@ pub struct Reader {
     before: Before,
     /// Where that part is.
     extent: Arc<Extent>,
+    /// Bytes read of the file, and up to the end of the block that was parsed last.
+    meter: Meter,
+    parsed: u64,
     finished: bool,
     peeked: Option<Record>,
     /// Parsed records that are taken one by one, and the error behind them.
@@ -94,7 +99,9 @@ impl Reader {
     /// Opens `path`, or stdin for `-`. An input without records is an error here already.
     pub fn open(path: &Path) -> Result<Reader> {
         if path == Path::new("-") {
-            return Reader::new(PathBuf::from("<stdin>"), Box::new(io::stdin()));
+            let meter = Meter::default();
+            let stdin = Box::new(meter.watch(io::stdin()));
+            return Ok(Reader { meter, ..Reader::new(PathBuf::from("<stdin>"), stdin)? });
         }
         let file = File::open(path).map_err(|source| unopened(path, source))?;
         let kind = file.metadata().map(|metadata| metadata.file_type());
@@ -103,7 +110,9 @@ impl Reader {
             return Err(Error::input(whole(path), "this is a directory", remedy));
         }
         let steady = kind.is_ok_and(|kind| kind.is_file());
-        Ok(Reader { steady, ..Reader::new(path.to_path_buf(), Box::new(file))? })
+        let meter = Meter::default();
+        let file = Box::new(meter.watch(file));
+        Ok(Reader { steady, meter, ..Reader::new(path.to_path_buf(), file)? })
     }
 
     /// Opens the part `share` of a file, cut between groups of records; without a part, all of it.
@@ -127,9 +136,9 @@ impl Reader {
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
         let (stretch, extent) = Stretch::open(path, slice).map_err(|source| unread(path, source))?;
         // What is no FASTA is refused as a whole.
-        let is_part = stretch.has_records();
+        let (is_part, meter) = (stretch.has_records(), stretch.meter());
         let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), is_part)?;
-        Ok(Reader { steady: true, extent: Arc::new(extent), ..reader })
+        Ok(Reader { steady: true, extent: Arc::new(extent), meter, ..reader })
     }
 
     fn new(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Reader> {
@@ -168,6 +177,8 @@ impl Reader {
             ahead: VecDeque::new(),
             before: Before::default(),
             extent: Arc::default(),
+            meter: Meter::default(),
+            parsed: 0,
             finished: packing == Packing::Empty,
             peeked: None,
             ready: VecDeque::new(),
@@ -183,6 +194,11 @@ impl Reader {
     /// Where in the file the part is that is read.
     pub fn extent(&self) -> Arc<Extent> {
         Arc::clone(&self.extent)
+    }
+
+    /// Counts the bytes that are read.
+    pub fn meter(&self) -> Meter {
+        self.meter.clone()
     }
 
     /// An error behind so much of the part, in its true place.
@@ -335,6 +351,8 @@ impl Reader {
             let fault = (self.before.records == 0).then(|| no_records(self.path()));
             return fault.map(|fault| Harvest { pieces: Vec::new(), fault: Some(fault) });
         };
+        // Before the next block is read.
+        self.parsed = self.meter.bytes();
         let (origin, blocks) = (&*self.origin, &mut self.blocks);
         let parsed = if self.steady && self.ahead.is_empty() && !blocks.ended() {
             let (parsed, next) = rayon::join(|| parse_pieces(&block, origin, &take), || blocks.next());

@@ -8,12 +8,16 @@ mod common;
 mod devices;
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/help.rs"]
+mod help;
 #[path = "cli/options.rs"]
 mod options;
 #[path = "cli/order.rs"]
 mod order;
 #[path = "cli/output.rs"]
 mod output;
+#[path = "cli/progress.rs"]
+mod progress;
 
 use common::command::{Outcome, command, finish, run, run_here};
 use common::{data, fasta, golden, random::Random};

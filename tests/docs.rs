@@ -67,6 +67,6 @@ fn the_first_command_says_what_the_readme_has_it_say() {
     let outcome = finish(command(&repository()).args(inputs).arg("-o").arg(output));
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     // The time follows.
-    let summary = line("swalign: ", " cells in").trim_end_matches("...").to_string();
+    let summary = line("swalign: ", " aligned (").trim_end_matches("...").to_string();
     assert!(outcome.stderr.contains(&summary), "{summary}\n{}", outcome.stderr);
 }

@@ -49,7 +49,7 @@ struct MatchingFlags {
     /// Upper case is lower case, in ASCII
     #[arg(short, long)]
     ignore_case: bool,
-    /// The lines that do not match
+    /// The lines that do not match; -v is grep's, and not --verbose
     #[arg(short = 'v', long)]
     invert_match: bool,
 }
@@ -63,7 +63,7 @@ struct OutputFlags {
     /// The name of the file before each line [default with several files]
     #[arg(short = 'H', long, overrides_with = "no_filename")]
     with_filename: bool,
-    /// No names before lines [default with one file]
+    /// No names before lines [default with one file]; -h is grep's, and help is --help
     #[arg(short = 'h', long, overrides_with = "with_filename")]
     no_filename: bool,
     /// The number of lines of each file, instead of lines

@@ -74,7 +74,7 @@ struct HitFlags {
     /// Only the first hit of each text
     #[arg(long)]
     first: bool,
-    /// The texts without a hit, instead of hits
+    /// The texts without a hit, instead of hits; -v is grep's, and not --verbose
     #[arg(short = 'v', long, conflicts_with_all = ["all", "best", "first", "count"])]
     invert_match: bool,
 }
@@ -97,7 +97,7 @@ struct OutputFlags {
     /// Say only what went wrong
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say more on stderr
+    /// Say more on stderr; there is no short form
     #[arg(long)]
     verbose: bool,
 }

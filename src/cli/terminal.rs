@@ -1,28 +1,32 @@
 //! What a person sees on stderr: notes, a progress bar where it is a terminal, a summary.
 
-use crate::engine::gpu::AdapterEntry;
+mod bar;
+mod devices;
+
 use crate::pipeline::search::SearchSummary;
-use crate::pipeline::{Reporter, Summary};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::pipeline::{Reporter, Stage, Summary, counted};
+use bar::Bar;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+pub use devices::{Form, devices};
 
 /// Reports to stderr: with verbosity 0 nothing, with 2 everything.
 pub struct Terminal {
     verbosity: u8,
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
 }
 
 impl Terminal {
+    /// Without a progress line.
     pub fn new(verbosity: u8) -> Terminal {
-        let bar = (verbosity > 0 && io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::new_spinner();
-            if let Ok(style) =
-                ProgressStyle::with_template("{spinner} {human_pos} queries, {per_sec}, {elapsed}")
-            {
-                bar.set_style(style);
-            }
-            bar
-        });
+        Terminal { verbosity, bar: None }
+    }
+
+    /// With a progress line, unless stderr is no terminal, or `output` goes to the same one.
+    pub fn with_bar(verbosity: u8, output: Option<&Path>) -> Terminal {
+        let is_apart = output.is_some() || !io::stdout().is_terminal();
+        let bar = (verbosity > 0 && is_apart && io::stderr().is_terminal()).then(Bar::new);
         Terminal { verbosity, bar }
     }
 
@@ -32,7 +36,7 @@ impl Terminal {
             let _ = writeln!(io::stderr(), "swalign: {text}");
         };
         match &self.bar {
-            Some(bar) => bar.suspend(print),
+            Some(bar) => bar.above(print),
             None => print(),
         }
     }
@@ -40,25 +44,31 @@ impl Terminal {
     /// The line at the end of a search.
     pub fn search_summary(&self, summary: &SearchSummary) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.clear();
         }
         if self.verbosity > 0 {
             let SearchSummary { patterns, texts, letters, hits, found, elapsed, .. } = summary;
             let seconds = elapsed.as_secs_f64();
             self.line(&format!(
-                "{patterns} patterns, {texts} texts of {letters} letters, {found} with a hit, {hits} hits in \
-                 {seconds:.2} s"
+                "{}, {} of {}, {found} with a hit, {} in {seconds:.2} s",
+                counted(*patterns, ["pattern", "patterns"]),
+                counted(*texts, ["text", "texts"]),
+                counted(*letters, ["letter", "letters"]),
+                counted(*hits, ["hit", "hits"]),
             ));
         }
     }
 
-    /// The line at the end of a run.
+    /// The line at the end of a run, and with -v one of what it took.
     pub fn summary(&self, summary: &Summary) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.clear();
         }
         if self.verbosity > 0 {
             self.line(&summary_line(summary));
+        }
+        if self.verbosity > 1 {
+            self.line(&effort_line(summary));
         }
     }
 }
@@ -78,20 +88,46 @@ impl Reporter for Terminal {
 
     fn progress(&self, queries: u64) {
         if let Some(bar) = &self.bar {
-            bar.set_position(queries);
+            bar.count(queries);
+        }
+    }
+
+    fn stage(&self, stage: Stage) {
+        if let Some(bar) = &self.bar {
+            bar.begin(stage);
         }
     }
 }
 
-/// Times of stages that run side by side may add up to more than the whole.
+/// What came of the queries.
 fn summary_line(summary: &Summary) -> String {
+    let Summary { queries, aligned, whole, elapsed, .. } = summary;
+    let mut parts = vec![counted(*queries, ["query", "queries"])];
+    parts.push(match permille(*aligned, *queries) {
+        None => format!("{aligned} aligned"),
+        Some(1000) => format!("{aligned} aligned (100 %)"),
+        Some(part) => format!("{aligned} aligned ({}.{} %)", part / 10, part % 10),
+    });
+    if let Some(whole) = whole.filter(|&whole| whole > 0) {
+        let them = if whole == 1 { "it aligns" } else { "they align" };
+        parts.push(format!("{whole} searched in full since the filter could not narrow down where {them}"));
+    }
+    parts.push(format!("{:.2} s", elapsed.as_secs_f64()));
+    parts.join(", ")
+}
+
+/// How many of a thousand, rounded down: all only if it is all.
+fn permille(part: u64, all: u64) -> Option<u64> {
+    (u128::from(part) * 1000).checked_div(u128::from(all)).map(|part| part as u64)
+}
+
+/// What a run took. Times of stages that run side by side may add up to more than the whole.
+fn effort_line(summary: &Summary) -> String {
     let seconds = summary.elapsed.as_secs_f64();
-    let whole = summary.whole.map_or(String::new(), |whole| format!(" ({whole} searched in full)"));
+    let whole = summary.whole.map(|whole| counted(whole, ["query", "queries"]));
+    let whole = whole.map_or_else(String::new, |whole| format!(", {whole} searched in full"));
     format!(
-        "{} queries{whole}, {} aligned, {} cells in {seconds:.2} s ({:.2} GCUPS); reading {:.2} s, device \
-         {:.2} s, backtrace {:.2} s, writing {:.2} s",
-        summary.queries,
-        summary.aligned,
+        "{} cells ({:.2} GCUPS){whole}; reading {:.2} s, device {:.2} s, backtrace {:.2} s, writing {:.2} s",
         summary.cells,
         summary.cells as f64 / seconds.max(1e-9) / 1e9,
         summary.reading.as_secs_f64(),
@@ -101,32 +137,26 @@ fn summary_line(summary: &Summary) -> String {
     )
 }
 
-/// The table that `swalign devices` prints.
-pub fn devices(adapters: &[AdapterEntry]) -> String {
-    const MIB: u64 = 1 << 20;
-    let mut text = String::from(
-        "index\tname\tbackend\tpci\tmax_buffer_mib\tmax_binding_mib\tworkgroup_bytes\tsubgroup\tdriver\tdefault\n",
-    );
-    for adapter in adapters {
-        let remark = match (adapter.is_default, adapter.software) {
-            (true, _) => "default",
-            (false, true) => "software: only when named",
-            (false, false) => "-",
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn summaries_in_plain_words() {
+        let said = |queries, aligned, whole| {
+            let elapsed = Duration::from_millis(350);
+            summary_line(&Summary { queries, aligned, whole, elapsed, ..Summary::default() })
         };
-        let (least, most) = adapter.subgroup_size;
-        let pci = if adapter.pci.is_empty() { "-" } else { &adapter.pci };
-        text.push_str(&format!(
-            "{}\t{}\t{}\t{pci}\t{}\t{}\t{}\t{least}-{most}\t{}\t{remark}\n",
-            adapter.index,
-            adapter.name,
-            adapter.backend,
-            adapter.max_buffer / MIB,
-            adapter.max_binding / MIB,
-            adapter.workgroup_memory,
-            adapter.driver,
-        ));
+        assert_eq!(said(1, 1, None), "1 query, 1 aligned (100 %), 0.35 s");
+        assert_eq!(said(0, 0, Some(0)), "0 queries, 0 aligned, 0.35 s");
+        assert_eq!(said(3, 2, Some(0)), "3 queries, 2 aligned (66.6 %), 0.35 s");
+        assert_eq!(said(1_000_000, 999_999, None), "1000000 queries, 999999 aligned (99.9 %), 0.35 s");
+        let full = "searched in full since the filter could not narrow down where";
+        assert_eq!(
+            said(300, 300, Some(15)),
+            format!("300 queries, 300 aligned (100 %), 15 {full} they align, 0.35 s")
+        );
+        assert_eq!(said(2, 0, Some(1)), format!("2 queries, 0 aligned (0.0 %), 1 {full} it aligns, 0.35 s"));
     }
-    let default = if adapters.iter().any(|adapter| adapter.is_default) { "-" } else { "default" };
-    text.push_str(&format!("cpu\tthis machine's cores\t-\t-\t-\t-\t-\t-\t-\t{default}\n"));
-    text
 }

@@ -113,7 +113,7 @@ fn subcommands_and_files_named_like_them() {
     assert_eq!((pairs.mode, pairs.both_strands), (Mode::Pairs, false));
     assert_eq!((pairs.verbosity, pairs.output), (0, None));
     assert!(options(&["pairs", "--both-strands", "q.fa", "t.fa"]).both_strands);
-    assert!(matches!(parsed(&["devices"]), Ok(Command::Devices)));
+    assert!(matches!(parsed(&["devices"]), Ok(Command::Devices { json: false })));
     assert_eq!(options(&["./pairs", "devices"]).query, PathBuf::from("./pairs"));
     refused(&["pairs", "q.fa"], &["<TARGET>"]);
     refused(&["devices", "x"], &["'x'"]);

@@ -84,7 +84,10 @@ impl Crew {
     /// Workers with threads of their own.
     fn apart(workers: usize, threads: usize, queries: usize) -> Result<Crew, EngineError> {
         let pool = |_| ThreadPoolBuilder::new().num_threads(threads).build();
-        let failed = |error| EngineError::NoDevice(format!("threads can't be started: {error}"));
+        let failed = |error| {
+            let text = format!("{workers} times {threads} threads for the GPU can't be started: {error}");
+            EngineError::Threads(format!("{text}; give fewer with --threads"))
+        };
         let pools = (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)?;
         Ok(Crew { workers, queries, portion: PORTION.min(SCORED_PAIRS / workers), pools })
     }

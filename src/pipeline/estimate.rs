@@ -1,7 +1,7 @@
 //! How much work a run will be, from a glance at its inputs.
 
 use crate::alphabet::Alphabet;
-use crate::options::{Mode, Options};
+use crate::options::{Mode, Options, Share};
 use crate::reader::{self, Reader};
 use std::fs;
 use std::path::Path;
@@ -32,17 +32,24 @@ pub fn alphabet(path: &Path) -> Option<Alphabet> {
     reader::alphabet_of(&mut Reader::open(path).ok()?).ok()
 }
 
-/// Letters of a file, at most about as many; `None` where they can't be known before it is read.
-pub fn letters(path: &Path) -> Option<u64> {
+/// Bytes of a file, or of each of `parts` of it, as it lies on a disk; `None` where they can't be known before they are
+/// read.
+pub fn bytes(path: &Path, parts: Option<Share>) -> Option<u64> {
     if is_a_stream(path) {
         return None;
     }
     let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some(file.len() / parts.map_or(1, |part| u64::from(part.of.max(1))))
+}
+
+/// Letters of a file, at most about as many; `None` where they can't be known before it is read.
+pub fn letters(path: &Path) -> Option<u64> {
+    let bytes = bytes(path, None)?;
     let name = path.file_name()?.to_string_lossy();
     let plain = name.trim_end_matches(".gz").trim_end_matches(".bgz");
     let packed = if plain.len() < name.len() { PACKED } else { 1 };
     let fastq = if plain.ends_with(".fq") || plain.ends_with(".fastq") { FASTQ } else { 1 };
-    Some(file.len().saturating_mul(packed) / fastq)
+    Some(bytes.saturating_mul(packed) / fastq)
 }
 
 /// Whether what comes from there is gone once it is read, whatever it looks like.

@@ -92,7 +92,7 @@ struct Progress {
 
 /// Runs `swalign grep` as `options` ask.
 pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummary> {
-    set_threads(options.threads)?;
+    let options = &GrepOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
     let scan = Scan::open(options, patterns(options)?, reporter)?;
     let blocks = BLOCKS + scan.ahead();
     let grep = Grep { options, reporter, scan, waits: AtomicBool::new(false), wanted: AtomicUsize::new(0) };

@@ -109,6 +109,7 @@ impl Run<'_> {
             records: Vec::new(),
             queries: Sequences::default(),
             cells: 0,
+            bytes: 0,
         };
         let enough = self.enough(crew);
         let mut load = Load::default();
@@ -134,6 +135,7 @@ impl Run<'_> {
             queries.take(load.queries - taken, &mut batch.records, &mut batch.queries);
         }
         batch.cells = load.cells;
+        batch.bytes = queries.bytes_taken();
         *last = batch.records.last().map(|record| record.name.clone());
         Ok(batch)
     }

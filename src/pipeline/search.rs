@@ -9,7 +9,7 @@ mod needs;
 
 use super::receipts::{self, Noted};
 use super::scanner::{self, Work};
-use super::{Reporter, set_threads, warn};
+use super::{Reporter, Stage, estimate, set_threads, warn};
 use crate::error::{Error, Result};
 use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{Extent, Slice, Text, Texts, read_lengths, read_patterns, slices};
@@ -26,6 +26,7 @@ use batch::{Batch, Job, Rest};
 use needs::Needs;
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -110,12 +111,14 @@ struct Search<'a> {
     extents: Mutex<Vec<Arc<Extent>>>,
     /// Letters of a batch.
     enough: usize,
+    /// Bytes of the texts that are searched.
+    searched: Arc<AtomicU64>,
 }
 
 /// Runs `swalign search` as `options` ask.
 pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<SearchSummary> {
     let begun = Instant::now();
-    set_threads(options.threads)?;
+    let options = &SearchOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
     let noted = Noted::of_search(options)?;
     let search = Search::new(options, reporter)?;
     let header = match options.format {
@@ -125,6 +128,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
     output.put(&header)?;
     let (to_writer, from_reader) = sync_channel(1);
+    reporter.stage(search.stage());
     let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -185,7 +189,30 @@ impl<'a> Search<'a> {
         let extents = Mutex::default();
         let needs = Needs::new(&oriented, &rule);
         warn(reporter, everywhere(&patterns, &wanted));
-        Ok(Search { options, reporter, patterns, oriented, wanted, seams, needs, slices, extents, enough })
+        Ok(Search {
+            options,
+            reporter,
+            patterns,
+            oriented,
+            wanted,
+            seams,
+            needs,
+            slices,
+            extents,
+            enough,
+            searched: Arc::default(),
+        })
+    }
+
+    /// The search itself, for who waits for it.
+    fn stage(&self) -> Stage {
+        let bytes = self.options.texts.iter().map(|path| estimate::bytes(path, self.options.part));
+        Stage {
+            doing: "searching",
+            counted: Some(["text", "texts"]),
+            bytes: Some(Arc::clone(&self.searched)),
+            size: bytes.sum(),
+        }
     }
 
     fn stretch(&self) -> (u64, u64) {
@@ -197,18 +224,23 @@ impl<'a> Search<'a> {
     /// The reader's stage: all texts of all files, in batches.
     fn read(&self, batches: &SyncSender<Result<Batch>>) -> Result<()> {
         let mut batch = Batch::default();
+        let mut before = 0;
         for (index, path) in self.options.texts.iter().enumerate() {
             let mut texts =
                 Texts::open(path, self.slices.as_ref().map(|slices| slices[index]), self.options.full_names)?;
             self.extents.lock().unwrap_or_else(PoisonError::into_inner).push(texts.extent());
-            for text in texts.by_ref() {
+            let mut begin = before;
+            while let Some(text) = texts.next() {
                 let mut text = text?;
                 plain_codes(&mut text.codes);
-                let job = Arc::new(Job::new(text));
+                let end = before + texts.bytes_given();
+                let job = Arc::new(Job::new(text, [begin, end]));
+                begin = end;
                 if !self.cut(&job, &mut batch, batches) {
                     return Ok(());
                 }
             }
+            before = begin;
             warn(self.reporter, texts.warning());
         }
         let _ = batches.send(Ok(batch));
@@ -275,6 +307,7 @@ impl<'a> Search<'a> {
                 self.put(&portion, &ends, &mut sink)?;
             }
             sink.flush()?;
+            self.reporter.progress(sink.summary.texts);
         }
         sink.flush()
     }
@@ -344,6 +377,7 @@ impl<'a> Search<'a> {
             if gatherer.is_done(wanted) {
                 job.set_done();
             }
+            self.searched.store(job.place(to), Ordering::Relaxed);
             if to == job.text.codes.len() {
                 sink.text(job, &gatherer, self.options.invert);
             } else {

@@ -121,7 +121,7 @@ fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u
         let options = options(folder.path());
         let notes = Notes::default();
         let outcome = Inputs::read(&options, &notes, sync_channel(1).0).and_then(|inputs| {
-            set_threads(options.threads)?;
+            set_threads(options.threads, &notes)?;
             let run = Run::new(&options, &notes, inputs.references, inputs.target_file, &Device::Plain)?;
             let mut output = Output::create(options.output.as_deref())?;
             run.whole(inputs.queries, (&Crew::sharing(WORKERS), &|_| engine()), &mut output)?;

@@ -1,6 +1,7 @@
 //! The queries of a run: checked, in the letters of the run's alphabet, and encoded.
 
 use super::checks::{check_named_query, check_query_name, is_protein};
+use super::meter::Position;
 use super::parse::{Before, Raw};
 use super::{Extent, Reader, Record};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
@@ -23,6 +24,7 @@ pub struct Queries {
     /// What is left of the piece in hand, and all of its codes.
     records: Vec<Record>,
     codes: Sequences,
+    position: Position,
 }
 
 /// What a query is held against.
@@ -62,6 +64,7 @@ impl Queries {
             fault: None,
             records: Vec::new(),
             codes: Sequences::default(),
+            position: Position::default(),
         }
     }
 
@@ -84,6 +87,7 @@ impl Queries {
         let first = self.codes.len() - self.records.len() * strands;
         codes.append(&self.codes, first..first + count * strands);
         let rest = self.records.split_off(count);
+        self.position.give(letters(&self.records));
         records.append(&mut self.records);
         self.records = rest;
     }
@@ -91,6 +95,11 @@ impl Queries {
     /// The path as errors show it.
     pub fn path(&self) -> &Path {
         self.reader.path()
+    }
+
+    /// Bytes of the file, packed as they are, that the queries taken so far stand for, about.
+    pub fn bytes_taken(&self) -> u64 {
+        self.position.bytes()
     }
 
     /// See [`Reader::warning`].
@@ -108,6 +117,8 @@ impl Queries {
             let harvest = self.reader.harvest(|piece, raw| rules.take(piece, raw));
             let more = harvest.is_some();
             if let Some(harvest) = harvest {
+                let all = harvest.pieces.iter().map(|(_, piece)| letters(&piece.records)).sum();
+                self.position.go_on(self.reader.parsed, all);
                 (self.pieces, self.fault) = (harvest.pieces.into_iter(), harvest.fault);
             }
             return Ok(more);
@@ -127,6 +138,10 @@ impl Queries {
         self.records.iter_mut().for_each(|record| record.number += before.records);
         Ok(true)
     }
+}
+
+fn letters(records: &[Record]) -> u64 {
+    records.iter().map(|record| record.sequence.len() as u64).sum()
 }
 
 impl Rules {

@@ -21,6 +21,7 @@ mod tests;
 use super::cut::newlines;
 use super::faults::whole;
 use super::gunzip::Tail;
+use super::meter::Meter;
 use super::parse::Before;
 use crate::error::{Error, Place};
 use crate::groups;
@@ -79,6 +80,7 @@ pub struct Stretch {
     ended: bool,
     /// Where the part ends, for its [`Extent`].
     end_place: Arc<OnceLock<u64>>,
+    meter: Meter,
 }
 
 impl Stretch {
@@ -120,6 +122,7 @@ impl Stretch {
             from: 0,
             ended: borders[0] == size || borders[1] == 0,
             end_place: Arc::default(),
+            meter: Meter::default(),
         })
     }
 
@@ -142,6 +145,11 @@ impl Stretch {
     /// Whether it is a part of FASTA or FASTQ.
     pub fn has_records(&self) -> bool {
         self.format.is_some()
+    }
+
+    /// Counts the bytes that are read of the part, packed as they lie in the file.
+    pub fn meter(&self) -> Meter {
+        self.meter.clone()
     }
 
     /// What tells a cut from others: in a plain file its byte, else the packed byte from which it was looked for and
@@ -172,6 +180,7 @@ impl Stretch {
         while !self.ended && self.bytes.len() <= enough {
             let from = self.there();
             self.ended = !self.feed.next(&mut self.bytes)?;
+            self.meter.set(self.feed.at().saturating_sub(self.borders[0]));
             for (border, search) in self.borders.into_iter().zip([&mut self.begin, &mut self.end]) {
                 if search.is_none() && !self.ended && self.feed.at() >= border {
                     *search = Some(Search::new(from, self.feed.at(), border));
@@ -204,6 +213,7 @@ impl Read for Stretch {
             if self.end.as_ref().is_some_and(|end| end.found) || !self.more()? {
                 let place = self.place(&self.end, self.borders[1]);
                 self.end_place.get_or_init(|| place);
+                self.meter.set(self.borders[1] - self.borders[0]);
                 return Ok(0);
             }
         }

@@ -2,6 +2,7 @@
 
 use super::checks::{check_query_name, check_reference};
 use super::faults::whole;
+use super::meter::Position;
 use super::names::first_repeated;
 use super::parse::Raw;
 use super::{Extent, Reader, Slice, size};
@@ -29,6 +30,7 @@ pub struct Texts {
     full_names: bool,
     ready: VecDeque<Text>,
     fault: Option<Error>,
+    position: Position,
 }
 
 impl Texts {
@@ -38,12 +40,17 @@ impl Texts {
             Some(slice) => Reader::open_slice(path, slice)?,
             None => Reader::open(path)?,
         };
-        Ok(Texts { reader, full_names, ready: VecDeque::new(), fault: None })
+        Ok(Texts { reader, full_names, ready: VecDeque::new(), fault: None, position: Position::default() })
     }
 
     /// Where in the file they are.
     pub fn extent(&self) -> Arc<Extent> {
         self.reader.extent()
+    }
+
+    /// Bytes of the file, packed as they are, that the texts given so far stand for, about.
+    pub fn bytes_given(&self) -> u64 {
+        self.position.bytes()
     }
 
     /// See [`Reader::warning`].
@@ -65,9 +72,13 @@ impl Iterator for Texts {
             let harvest =
                 self.reader.harvest(|texts: &mut Vec<Text>, raw| take(texts, &raw, full, "text"))?;
             self.ready.extend(harvest.pieces.into_iter().flat_map(|(_, texts)| texts));
+            let letters = self.ready.iter().map(|text| text.letters.len() as u64).sum();
+            self.position.go_on(self.reader.parsed, letters);
             self.fault = harvest.fault;
         }
-        self.ready.pop_front().map(Ok)
+        let text = self.ready.pop_front()?;
+        self.position.give(text.letters.len() as u64);
+        Some(Ok(text))
     }
 }
 

@@ -54,6 +54,17 @@ fn no_driver() {
     assert_eq!(listed.code, Some(0), "{}", listed.stderr);
 }
 
+/// Mesa's drivers, where there are some, complain without this variable.
+#[test]
+fn drivers_say_nothing_of_a_display() {
+    for folder in [None, Some("relative")] {
+        let mut command = command(&common::repository());
+        command.env_remove("XDG_RUNTIME_DIR").envs(folder.map(|folder| ("XDG_RUNTIME_DIR", folder)));
+        let outcome = finish(command.args(["devices"]));
+        assert!(outcome.code == Some(0) && !outcome.stderr.contains("XDG_RUNTIME_DIR"), "{}", outcome.stderr);
+    }
+}
+
 #[test]
 fn a_card_that_was_granted_is_not_done_without() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
@@ -66,7 +77,11 @@ fn a_card_that_was_granted_is_not_done_without() {
     };
     let (code, said) = auto("0", "-");
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("CUDA_VISIBLE_DEVICES=0") && said.contains("--device cpu"), "{said}");
+    assert!(
+        said.contains("CUDA_VISIBLE_DEVICES=0 asks for GPU number 0, but no GPU of NVIDIA was found")
+            && said.contains("--device cpu"),
+        "{said}"
+    );
     assert_eq!(auto("0", "q.fa").0, Some(0), "too little for any card");
     for none in ["", "-1"] {
         assert_eq!(auto(none, "-").0, Some(0), "'{none}'");
@@ -98,7 +113,8 @@ fn the_filter() {
         &["--secondary-ratio", "0.6", "--max-hits", "3", "data/illumina_chr22.fq.gz", "data/chr22_12k.fa"],
     ];
     for inputs in sets {
-        let with = |filter: &str| run_here(&[&["--device", "cpu", "--filter", filter], inputs].concat());
+        let with =
+            |filter: &str| run_here(&[&["-v", "--device", "cpu", "--filter", filter], inputs].concat());
         let expected = with("none");
         assert_eq!(expected.code, Some(0), "{}", expected.stderr);
         assert!(!expected.stderr.contains("searched in full"), "{}", expected.stderr);
@@ -115,5 +131,11 @@ fn the_filter() {
 fn devices_are_listed() {
     let outcome = run_here(&["devices"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    assert!(String::from_utf8(outcome.stdout).unwrap().to_lowercase().contains("cpu"));
+    let listed = String::from_utf8(outcome.stdout).unwrap();
+    assert!(listed.starts_with("index\tname\tbackend\t") && listed.contains("\ncpu\t"), "{listed}");
+    let json = run_here(&["devices", "--json"]);
+    assert_eq!(json.code, Some(0), "{}", json.stderr);
+    let json = String::from_utf8(json.stdout).unwrap();
+    assert!(json.starts_with("[\n  {\"device\": \"") && json.ends_with("}\n]\n"), "{json}");
+    assert_eq!(json.matches("{\"device\": ").count(), listed.lines().count() - 1, "{json}");
 }

@@ -26,6 +26,47 @@ fn numbers_out_of_range() {
     refused_options(&["--min-score", "-3"], 2, &["--min-score"]);
 }
 
+/// Four threads a core are taken, and no more; the answer is the same.
+#[test]
+fn too_many_threads() {
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let (most, asked) = ((4 * cores).to_string(), (4 * cores + 1).to_string());
+    let files = [("q.fa", QUERY), ("ref.fa", REFERENCE)];
+    let warning = format!("warning: {asked} threads are too many for {cores} core");
+    let with = |threads: &str| accepted(&files, &["-t", threads, "q.fa", "ref.fa"]);
+    assert!(!with(&most).stderr.contains("too many"));
+    let more = with(&asked);
+    assert!(
+        more.stderr.contains(&warning) && more.stderr.contains(&format!("going on with {most}")),
+        "{}",
+        more.stderr
+    );
+    assert_eq!(more.without_pg(), baseline().without_pg());
+    assert!(more.stderr.contains(&format!("using CPU ({most} threads")), "{}", more.stderr);
+    let folder = folder(&files);
+    for args in [&["search", "-t", &asked, "ACGT", "ref.fa"][..], &["grep", "-t", &asked, "ACGT", "ref.fa"]] {
+        let outcome = run(folder.path(), args);
+        assert!(outcome.code == Some(0) && outcome.stderr.contains(&warning), "{}", outcome.stderr);
+    }
+    let quiet = accepted(&files, &["-q", "-t", "1000000000", "q.fa", "ref.fa"]);
+    assert_eq!((quiet.code, &*quiet.stderr), (Some(0), ""));
+}
+
+/// Stacks that no memory can hold.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_can_not_be_started() {
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+    let mut command = command(folder.path());
+    command.env("RUST_MIN_STACK", (1u64 << 60).to_string());
+    let outcome = finish(command.args(["--device", "cpu", "-t", "3", "-o", "out.sam", "q.fa", "ref.fa"]));
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    for text in ["swalign: error: 3 threads can't be started", "give fewer with --threads"] {
+        assert!(outcome.stderr.contains(text), "{text}: {}", outcome.stderr);
+    }
+    assert!(!folder.path().join("out.sam").exists());
+}
+
 #[test]
 fn matrices() {
     refused_options(&["--matrix", "nosuch"], 2, &["nosuch", "BLOSUM62"]);

@@ -160,6 +160,71 @@ fn a_closed_pipe_is_success() {
     assert!(!stderr.contains("panicked") && !stderr.to_lowercase().contains("error"), "{stderr}");
 }
 
+/// A shell's line in a folder with q.fa and ref.fa, where $SWALIGN is the command.
+#[cfg(unix)]
+fn shell(line: &str) -> (Outcome, TempDir) {
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+    let output = std::process::Command::new("sh")
+        .args(["-c", line])
+        .env("SWALIGN", assert_cmd::cargo::cargo_bin!("swalign"))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    (Outcome { code: output.status.code(), stdout: output.stdout, stderr }, folder)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_stdout_is_an_error() {
+    for (command, code) in [
+        ("--device cpu q.fa ref.fa", 1),
+        ("--device cpu -o - q.fa ref.fa", 1),
+        ("--device cpu -o /dev/stdout q.fa ref.fa", 1),
+        ("pairs --device cpu q.fa ref.fa", 1),
+        ("search ACGT ref.fa", 1),
+        ("merge - q.fa", 1),
+        ("devices", 1),
+        ("--help", 1),
+        ("--version", 1),
+        ("help search", 1),
+        ("grep ACGT ref.fa", 2),
+    ] {
+        for (others, says) in [("", true), ("<&-", true), ("<&- 2>&-", false)] {
+            let (outcome, _) = shell(&format!("\"$SWALIGN\" {command} >&- {others}"));
+            assert_eq!(outcome.code, Some(code), "{command} {others}: {}", outcome.stderr);
+            let text = "swalign: error: standard output: it is closed; ";
+            assert_eq!(outcome.stderr.starts_with(text), says, "{command} {others}: {}", outcome.stderr);
+            assert!(!outcome.stderr.contains("using"), "{command}: {}", outcome.stderr);
+        }
+    }
+    // Those who asked for nothing are told nothing.
+    for null in [">/dev/null", "1<>/dev/null"] {
+        let (outcome, _) = shell(&format!("\"$SWALIGN\" --device cpu q.fa ref.fa {null}"));
+        assert_eq!(outcome.code, Some(0), "{null}: {}", outcome.stderr);
+    }
+    assert_eq!(shell("\"$SWALIGN\" grep -q ACGT ref.fa >&-").0.code, Some(0));
+    let (outcome, folder) = shell("\"$SWALIGN\" --device cpu --min-score 10 -o out.sam q.fa ref.fa >&-");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert!(fs::read_to_string(folder.path().join("out.sam")).unwrap().contains("\nr1\t"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_and_devices_on_a_full_disk_or_a_closed_pipe() {
+    for command in ["devices", "devices --json", "--help", "search --help", "help", "--version"] {
+        let (outcome, _) = shell(&format!("\"$SWALIGN\" {command} >/dev/full"));
+        assert_eq!(outcome.code, Some(1), "{command}: {}", outcome.stderr);
+        for text in ["standard output", "No space left", "free some space"] {
+            assert!(outcome.stderr.contains(text), "{command}: {}", outcome.stderr);
+        }
+        let closed = format!("(sleep 0.2; \"$SWALIGN\" {command}; echo $? >&2) | true");
+        let (outcome, _) = shell(&closed);
+        assert_eq!(outcome.stderr.lines().last(), Some("0"), "{command}: {}", outcome.stderr);
+    }
+}
+
 /// Warnings too are notes; errors are not.
 #[test]
 fn quiet_says_nothing_but_errors() {
@@ -179,15 +244,22 @@ fn what_is_said() {
     let lines: Vec<&str> = normal.lines().collect();
     assert_eq!(lines.len(), 2, "{normal}");
     assert!(lines[0].starts_with("swalign: using CPU (1 thread, "), "{normal}");
+    assert!(
+        lines[1].starts_with("swalign: 2 queries, 2 aligned (100 %), ") && lines[1].ends_with(" s"),
+        "{normal}"
+    );
+    assert!(!normal.contains("GCUPS") && !normal.contains("cells"), "{normal}");
+    let verbose = accepted(&files, &["-v", "--batch", "1", "q.fa", "ref.fa"]).stderr;
+    let last: Vec<&str> = verbose.lines().rev().take(2).collect();
+    assert!(last[1].starts_with("swalign: 2 queries, 2 aligned (100 %), "), "{verbose}");
     // 29 and 24 letters against 51 and 42, both strands.
     let cells = 2 * (29 + 24) * (51 + 42);
-    assert!(lines[1].starts_with(&format!("swalign: 2 queries, 2 aligned, {cells} cells in ")), "{normal}");
-    for word in ["GCUPS", "reading", "device", "backtrace", "writing"] {
-        assert!(lines[1].contains(word), "{word} in {normal}");
+    assert!(last[0].starts_with(&format!("swalign: {cells} cells (")), "{verbose}");
+    for word in ["GCUPS", "searched in full", "reading", "device", "backtrace", "writing"] {
+        assert!(last[0].contains(word), "{word} in {verbose}");
     }
-    let verbose = accepted(&files, &["-v", "--batch", "1", "q.fa", "ref.fa"]).stderr;
     for text in
-        ["2 references, 93 letters", "match=1 mismatch=4", "min_score=10", "batch 1: 1 queries", "batch 2: "]
+        ["2 references, 93 letters", "match=1 mismatch=4", "min_score=10", "batch 1: 1 query,", "batch 2: "]
     {
         assert!(verbose.contains(text), "{text} in {verbose}");
     }

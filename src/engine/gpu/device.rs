@@ -168,9 +168,16 @@ impl Grant {
                 EngineError::NoDevice(text)
             })?;
             let (index, _) = cards.get(place).ok_or_else(|| {
-                let text =
-                    format!("{variable}={granted} grants card {place}, but {} can be seen", cards.len());
-                EngineError::NoDevice(text)
+                let found = match cards.len() {
+                    0 => "no GPU of NVIDIA was found".to_string(),
+                    1 => "only one GPU of NVIDIA was found, which is number 0".to_string(),
+                    several => {
+                        format!("only {several} GPUs of NVIDIA were found, numbers 0 to {}", several - 1)
+                    }
+                };
+                EngineError::NoDevice(format!(
+                    "{variable}={granted} asks for GPU number {place}, but {found}"
+                ))
             })?;
             chosen.push(*index);
         }
@@ -397,8 +404,8 @@ mod tests {
         assert_eq!(choose("2,1"), Ok(vec![3, 0]));
         assert_eq!(choose("1, -1,2"), Ok(vec![0]));
         for (granted, says) in [
-            ("3", "grants card 3, but 3 can be seen"),
-            ("0,7", "grants card 7"),
+            ("3", "asks for GPU number 3, but only 3 GPUs of NVIDIA were found, numbers 0 to 2"),
+            ("0,7", "asks for GPU number 7"),
             ("", "grants no GPU"),
             ("-1", "grants no GPU"),
             ("NoDevFiles", "grants no GPU"),
@@ -408,6 +415,9 @@ mod tests {
             let said = choose(granted).unwrap_err().to_string();
             assert!(said.contains(says), "{granted}: {said}");
         }
+        let grant = Grant { variable: "CUDA_VISIBLE_DEVICES", cards: "0".to_string() };
+        let none = grant.choose(Vec::new()).unwrap_err().to_string();
+        assert_eq!(none, "CUDA_VISIBLE_DEVICES=0 asks for GPU number 0, but no GPU of NVIDIA was found");
     }
 
     #[test]

@@ -10,13 +10,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A text under way. Its codes are those of a scan.
 pub struct Job {
     pub text: Text,
+    /// Where in all files it begins and ends, in bytes, about.
+    bytes: [u64; 2],
     /// Nothing more is asked of it.
     done: AtomicBool,
 }
 
 impl Job {
-    pub fn new(text: Text) -> Job {
-        Job { text, done: AtomicBool::new(false) }
+    pub fn new(text: Text, bytes: [u64; 2]) -> Job {
+        Job { text, bytes, done: AtomicBool::new(false) }
+    }
+
+    /// Where in all files so much of it ends.
+    pub fn place(&self, letters: usize) -> u64 {
+        let ([begin, end], all) = (self.bytes, self.text.codes.len().max(1) as u128);
+        begin + (u128::from(end - begin) * letters as u128 / all) as u64
     }
 
     pub fn is_done(&self) -> bool {
