@@ -20,7 +20,7 @@ use crate::options::{
 };
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use paths::{check_extension, check_files, check_output, is_packed, same_file};
+use paths::{check_extension, check_files, check_output, is_packed};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
