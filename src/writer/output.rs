@@ -371,7 +371,7 @@ mod tests {
         let mut output = Output::create(Some(&scratch().path().join("x"))).unwrap();
         assert_eq!(output.sum(), None);
         output.sum_up();
-        ["123", "", "456789"].map(|text| output.put(text.as_bytes()).unwrap());
+        ["123", "", "456789"].iter().for_each(|text| output.put(text.as_bytes()).unwrap());
         assert_eq!((output.sum(), output.written()), (Some(0xcbf4_3926), 9));
     }
 
