@@ -132,7 +132,7 @@ impl Feed {
         let (mut len, mut known) = (self.rest.len(), 0);
         wanted = wanted.max(2 * len);
         if !lengthen(&mut bytes, wanted) {
-            return self.too_long(origin, mem::take(&mut self.rest), len);
+            return Block::too_long(origin, self.format, &self.rest);
         }
         bytes[..len].copy_from_slice(&self.rest);
         loop {
@@ -143,7 +143,7 @@ impl Feed {
                 self.rest.clear();
                 let end = match self.rest.try_reserve(rest.len()) {
                     Ok(()) => end,
-                    Err(_) => End::Fault(origin.too_long(rest, rest.len())),
+                    Err(_) => End::Fault(origin.too_long(rest)),
                 };
                 if !matches!(end, End::Fault(_)) {
                     self.rest.extend_from_slice(rest);
@@ -153,15 +153,9 @@ impl Feed {
             known = len;
             wanted *= 2;
             if !lengthen(&mut bytes, wanted) {
-                return self.too_long(origin, bytes, len);
+                return Block::too_long(origin, self.format, &bytes[..len]);
             }
         }
-    }
-
-    /// No records, and the error that there is no memory for the next one, of which there are `len` bytes.
-    fn too_long(&self, origin: &Origin, bytes: Vec<u8>, len: usize) -> Block {
-        let end = End::Fault(origin.too_long(&bytes[..len], len));
-        Block { format: self.format, bytes: Vec::new(), cuts: vec![0], end }
     }
 
     /// Fills `bytes`, of which there are `len`, unless the input ends.
@@ -179,6 +173,12 @@ impl Feed {
 }
 
 impl Block {
+    /// No records, and the error that there is no memory for the next one, of which these are the bytes so far.
+    fn too_long(origin: &Origin, format: Format, bytes: &[u8]) -> Block {
+        let end = End::Fault(origin.too_long(bytes));
+        Block { format, bytes: Vec::new(), cuts: vec![0], end }
+    }
+
     /// Number of pieces.
     pub fn len(&self) -> usize {
         self.cuts.len() - 1

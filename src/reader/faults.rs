@@ -15,7 +15,8 @@ const GIVE_RECORDS: &str = "give FASTA or FASTQ with at least one sequence";
 
 /// The problem of a CR that ends no line, and its remedy.
 pub const STRAY_CR: &str = "a CR stands inside the line";
-pub const CR_REMEDY: &str = "end lines with LF or CRLF; `tr '\\r' '\\n'` does it for lines that end in CR alone";
+pub const CR_REMEDY: &str =
+    "end lines with LF or CRLF; `tr '\\r' '\\n'` does it for lines that end in CR alone";
 /// The remedy of FASTA and FASTQ in one file.
 pub const ONE_FORMAT: &str = "give each format a file of its own";
 
@@ -110,13 +111,13 @@ impl Origin {
 }
 
 impl Origin {
-    /// The error of a record, the first of `bytes`, for which there is no memory once `len` bytes are read.
-    pub fn too_long(&self, bytes: &[u8], len: usize) -> Error {
+    /// The error of a record, the first of `bytes`, for which there is no memory.
+    pub fn too_long(&self, bytes: &[u8]) -> Error {
         const MOST: usize = 300;
         let header = bytes.get(1..bytes.len().min(MOST)).unwrap_or_default();
         let name = shown(&String::from_utf8_lossy(first_word(header)));
         let place = Place { file: self.path.clone(), record: Some((1, name)), line: Some(1) };
-        let problem = format!("no memory is left for this record, of which {len} bytes are read");
+        let problem = format!("no memory is left for this record, of which {} bytes are read", bytes.len());
         Error::input(place, problem, NO_ROOM)
     }
 

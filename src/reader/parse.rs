@@ -42,7 +42,7 @@ impl Piece<'_> {
         mut take: impl FnMut(Raw) -> Result<bool>,
     ) -> (Before, Result<bool>) {
         if self.bytes.len() > LARGE && !is_room(2 * self.bytes.len()) {
-            return (Before::default(), Err(origin.too_long(self.bytes, self.bytes.len())));
+            return (Before::default(), Err(origin.too_long(self.bytes)));
         }
         let mut parser = self.parser();
         // Most files have none, and their records need not be looked at one by one.
@@ -80,12 +80,7 @@ impl Piece<'_> {
 
 impl<'a> Raw<'a> {
     /// Without `has_cr` there is no CR in the record.
-    pub fn new(
-        parsed: &'a SequenceRecord<'a>,
-        number: u64,
-        file: &'a Path,
-        has_cr: bool,
-    ) -> Result<Raw<'a>> {
+    pub fn new(parsed: &'a SequenceRecord<'a>, number: u64, file: &'a Path, has_cr: bool) -> Result<Raw<'a>> {
         let name = first_word(parsed.id());
         let line = parsed.start_line_number();
         let place = |line| {

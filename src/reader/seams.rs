@@ -153,7 +153,11 @@ fn blocks_and_pieces_of_every_size_give_what_one_parser_gives() {
         }
         let sizes = sizes(&mut random);
         let packed = stored(&content);
-        assert_eq!(in_blocks(&packed, sizes, true), plainly_unpacked(&packed, &content), "seed {seed}, {sizes:?}, packed");
+        assert_eq!(
+            in_blocks(&packed, sizes, true),
+            plainly_unpacked(&packed, &content),
+            "seed {seed}, {sizes:?}, packed"
+        );
     }
 }
 

@@ -230,7 +230,11 @@ fn gzip_and_qualities() {
 fn mixed_formats() {
     let fastq = b"@r3\nACGTACGT\n+\nIIIIIIII\n";
     let (first, second) = ([QUERY, fastq].concat(), [&fastq[..], b">r4\nACGT\nACGT\nACGT\n"].concat());
-    refused_inputs(&first, REFERENCE, &["q.fa, record 2 'r2', line 5", "formats are mixed", "file of its own"]);
+    refused_inputs(
+        &first,
+        REFERENCE,
+        &["q.fa, record 2 'r2', line 5", "formats are mixed", "file of its own"],
+    );
     refused_inputs(&second, REFERENCE, &["q.fa, record 2, line 5", "formats are mixed", "file of its own"]);
     let reference = [REFERENCE, fastq].concat();
     refused_inputs(QUERY, &reference, &["ref.fa, record 2 'chr2', line 5", "formats are mixed"]);
@@ -279,7 +283,11 @@ fn in_parts(query: &[u8], reference: &[u8]) -> (String, String) {
         let files = [("q.fa", query), ("ref.fa", reference)];
         let outcome = accepted(&files, &["--part", part, "q.fa", "ref.fa"]);
         let text = String::from_utf8(outcome.stdout).unwrap();
-        sam += &text.lines().filter(|line| !line.starts_with('@')).map(|line| format!("{line}\n")).collect::<String>();
+        sam += &text
+            .lines()
+            .filter(|line| !line.starts_with('@'))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>();
         said += &outcome.stderr;
     }
     (sam, said)
@@ -291,11 +299,12 @@ fn a_byte_order_mark_is_no_text() {
     let (query, reference) = (mark(QUERY), mark(REFERENCE));
     let expected = baseline().without_pg();
     for (query, reference) in
-        [(&query[..], &reference[..]), (&gzip(&query), &gzip(&reference)), (&query, REFERENCE)]
+        [(&query[..], &reference[..]), (&gzip(&query)[..], &gzip(&reference)[..]), (&query[..], REFERENCE)]
     {
         let outcome = accepted(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"]);
         assert_eq!(outcome.without_pg(), expected);
-        let records: String = expected.lines().filter(|l| !l.starts_with('@')).map(|l| format!("{l}\n")).collect();
+        let records: String =
+            expected.lines().filter(|l| !l.starts_with('@')).map(|l| format!("{l}\n")).collect();
         assert_eq!(in_parts(query, reference).0, records);
     }
     let folder = folder(&[("ref.fa", &reference)]);
@@ -308,15 +317,20 @@ fn a_byte_order_mark_is_no_text() {
 #[test]
 fn gzip_with_something_behind_it() {
     let expected = baseline().without_pg();
-    let records: String = expected.lines().filter(|l| !l.starts_with('@')).map(|l| format!("{l}\n")).collect();
+    let records: String =
+        expected.lines().filter(|l| !l.starts_with('@')).map(|l| format!("{l}\n")).collect();
     let packed = gzip(QUERY);
     let half = QUERY.iter().position(|&byte| byte == b'2').unwrap() - 2;
     let members = [gzip(&QUERY[..half]), gzip(&QUERY[half..])].concat();
     let blocks = bgzf(&[&QUERY[..half], &QUERY[half..]]);
     for packed in [packed, members, blocks] {
-        for (behind, warned) in [(&[][..], false), (&[0; 700], false), (b"garbage", true), (b"\0\0garbage", true)] {
+        for (behind, warned) in
+            [(&b""[..], false), (&[0; 700][..], false), (&b"garbage"[..], true), (&b"\0\0garbage"[..], true)]
+        {
             let query = [&packed[..], behind].concat();
-            for (query, reference) in [(&query[..], REFERENCE), (QUERY, &[&gzip(REFERENCE)[..], behind].concat())] {
+            for (query, reference) in
+                [(&query[..], REFERENCE), (QUERY, &[&gzip(REFERENCE)[..], behind].concat()[..])]
+            {
                 let outcome = accepted(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"]);
                 assert_eq!(outcome.without_pg(), expected);
                 assert_eq!(outcome.stderr.contains("left out"), warned, "{}", outcome.stderr);
@@ -327,7 +341,12 @@ fn gzip_with_something_behind_it() {
             let folder = folder(&[("t.gz", &query)]);
             let args = ["search", "--device", "cpu", "CCATGGATCC", "t.gz"];
             let outcome = run(folder.path(), &args);
-            assert_eq!((outcome.code, outcome.stderr.contains("left out")), (Some(0), warned), "{}", outcome.stderr);
+            assert_eq!(
+                (outcome.code, outcome.stderr.contains("left out")),
+                (Some(0), warned),
+                "{}",
+                outcome.stderr
+            );
         }
         let lost = [&packed[..], b"garbage", &packed].concat();
         refused_inputs(&lost, REFERENCE, &["q.fa", "damaged", "gzip -t"]);
@@ -421,5 +440,10 @@ fn input_without_an_end() {
     runs_out(lines, "search --device cpu -t 2 ACGTACGTACGT - -o out.tsv", 1, &says("'r2'"));
     // grep's code of an error.
     runs_out("yes ACGT | tr -d '\\n'", "grep -t 2 GATTACA -", 2, &["no memory is left for a line"]);
-    runs_out("yes 'A 1'", "--device cpu --matrix /dev/zero q.fa ref.fa -o out.sam", 1, &["larger than 1 MiB"]);
+    runs_out(
+        "yes 'A 1'",
+        "--device cpu --matrix /dev/zero q.fa ref.fa -o out.sam",
+        1,
+        &["larger than 1 MiB"],
+    );
 }

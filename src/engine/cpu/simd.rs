@@ -246,7 +246,8 @@ mod tests {
     /// What is compiled for a feature without asking for it would be undefined where the processor lacks it.
     #[test]
     fn features_are_listed_once() {
-        let sets = [include_str!("simd/avx512.rs"), include_str!("simd/avx2.rs"), include_str!("simd/sse41.rs")];
+        let sets =
+            [include_str!("simd/avx512.rs"), include_str!("simd/avx2.rs"), include_str!("simd/sse41.rs")];
         for set in sets {
             assert_eq!(set.matches("compiled_for!(").count(), 1);
             assert!(!set.contains("target_feature") && !set.contains("feature_detected"));

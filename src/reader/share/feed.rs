@@ -222,8 +222,7 @@ impl Blocks {
         while read > 0 {
             // Room for a block behind each place that is looked at.
             read = (&mut self.input).take(2 * MOST_PACKED as u64).read_to_end(&mut window)?;
-            let looked_at =
-                if read > 0 { window.len().saturating_sub(MOST_PACKED) } else { window.len() };
+            let looked_at = if read > 0 { window.len().saturating_sub(MOST_PACKED) } else { window.len() };
             let begins = |&at: &usize| at < looked_at && begins_block(&window[at..]);
             if let Some(at) = memmem::find_iter(&window, &BGZF_END[..4]).find(begins) {
                 self.at = from + at as u64;
