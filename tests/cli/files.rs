@@ -395,7 +395,7 @@ fn a_byte_order_mark_is_no_text() {
     let (query, reference) = (mark(QUERY), mark(REFERENCE));
     let expected = baseline().without_pg();
     for (query, reference) in
-        [(&query[..], &reference[..]), (&gzip(&query), &gzip(&reference)), (&query, REFERENCE)]
+        [(&query[..], &reference[..]), (&gzip(&query)[..], &gzip(&reference)[..]), (&query[..], REFERENCE)]
     {
         let outcome = accepted(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"]);
         assert_eq!(outcome.without_pg(), expected);
@@ -421,11 +421,11 @@ fn gzip_with_something_behind_it() {
     let blocks = bgzf(&[&QUERY[..half], &QUERY[half..]]);
     for packed in [packed, members, blocks] {
         for (behind, warned) in
-            [(&[][..], false), (&[0; 700], false), (b"garbage", true), (b"\0\0garbage", true)]
+            [(&b""[..], false), (&[0; 700][..], false), (&b"garbage"[..], true), (&b"\0\0garbage"[..], true)]
         {
             let query = [&packed[..], behind].concat();
             for (query, reference) in
-                [(&query[..], REFERENCE), (QUERY, &[&gzip(REFERENCE)[..], behind].concat())]
+                [(&query[..], REFERENCE), (QUERY, &[&gzip(REFERENCE)[..], behind].concat()[..])]
             {
                 let outcome = accepted(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"]);
                 assert_eq!(outcome.without_pg(), expected);
