@@ -118,20 +118,22 @@ fn packed_text() {
     for (format, name) in [("sam", "x.sam.gz"), ("paf", "x.paf.gz"), ("sam", "x.gz")] {
         let options =
             ["--format", format, "--max-hits", "3", "--secondary-ratio", "0.3", "--min-score", "15"];
-        let with = |more: &[&str]| [&options[..], more].concat();
-        let text = write(&with(&["--device", "cpu"]), "plain");
-        let whole = write(&with(&["--device", "cpu", "-t", "1"]), name);
+        fn with<'a>(options: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+            [options, more].concat()
+        }
+        let text = write(&with(&options, &["--device", "cpu"]), "plain");
+        let whole = write(&with(&options, &["--device", "cpu", "-t", "1"]), name);
         let mut unpacked = Vec::new();
         MultiGzDecoder::new(&whole[..]).read_to_end(&mut unpacked).unwrap();
         assert!(unpacked == text && !text.is_empty() && whole.ends_with(&END), "{name}");
         for way in WAYS {
-            assert!(write(&with(way), name) == whole, "{name}: {way:?} gives other bytes");
+            assert!(write(&with(&options, way), name) == whole, "{name}: {way:?} gives other bytes");
         }
         for (flag, count) in [("--part", 1), ("--part", 4), ("--ref-part", 2)] {
             let parts: Vec<String> = (1..=count).map(|number| format!("{number}.{name}")).collect();
             for (number, part) in parts.iter().enumerate() {
                 let share = format!("{}/{count}", number + 1);
-                write(&with(&["--device", "cpu", flag, &share]), part);
+                write(&with(&options, &["--device", "cpu", flag, &share]), part);
             }
             let merge: Vec<&str> =
                 ["merge", "joined"].into_iter().chain(parts.iter().map(|p| &**p)).collect();
