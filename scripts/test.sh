@@ -96,6 +96,7 @@ cargo test --locked --doc
 say "rows of benchmarks, small: they check their answers"
 cargo test --locked --bench host
 cargo test --locked --bench engine -- cpu small
+cargo test --locked --bench filter -- "repeat of 3" copies "one letter" "50 Mb"
 
 # A test that needs what is missing here stays ignored.
 [ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu*.rs) are SKIPPED"

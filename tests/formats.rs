@@ -125,7 +125,7 @@ fn packed_text() {
         let whole = write(&with(&options, &["--device", "cpu", "-t", "1"]), name);
         let mut unpacked = Vec::new();
         MultiGzDecoder::new(&whole[..]).read_to_end(&mut unpacked).unwrap();
-        assert!(unpacked == text && !text.is_empty() && whole.ends_with(&END), "{name}");
+        assert!(unpacked == text && !text.is_empty() && whole.ends_with(END), "{name}");
         for way in WAYS {
             assert!(write(&with(&options, way), name) == whole, "{name}: {way:?} gives other bytes");
         }

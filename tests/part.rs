@@ -555,9 +555,10 @@ fn merge_writes_over_no_part() {
     // Its receipt would have a part's name.
     refused(&["merge", "new", "1.sam", "new.swalign"]);
     // A receipt of no part that is joined, and of no run.
-    for args in
-        [&["merge", "new.swalign.swalign", "1.sam", "2.sam"][..], &["--device", "cpu", "-o", "1.sam.swalign", "q.fq", "ref.fa"]]
-    {
+    for args in [
+        &["merge", "new.swalign.swalign", "1.sam", "2.sam"][..],
+        &["--device", "cpu", "-o", "1.sam.swalign", "q.fq", "ref.fa"],
+    ] {
         let outcome = run(folder.path(), args);
         assert_eq!(outcome.code, Some(1), "{args:?}: {}", outcome.stderr);
         assert!(
