@@ -101,7 +101,7 @@ fn inputs(is_small: bool) -> Vec<Input> {
     all.push(("few reads, 50 Mb".into(), few, vec![large.clone()]));
     let foreign: Vec<Vec<u8>> = (0..4).map(|_| random.letters(150)).collect();
     all.push(("few foreign reads, 50 Mb".into(), foreign, vec![large.clone()]));
-    let many = random.reads(&large, sized(20_000, 200), 150, 10);
+    let many = random.reads(&large, sized(1_000, 200), 150, 10);
     all.push(("many reads, 50 Mb".into(), many, vec![large]));
     let virus = random.letters(5_000);
     all.push((

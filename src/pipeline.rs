@@ -286,17 +286,17 @@ impl Inputs {
         }
         .with_any_names(is_paf || options.rename_references);
         let mut queries = Reader::open_share(&options.query, options.part)?.with_any_names(is_paf);
+        let (doing, bytes) =
+            (READING[usize::from(options.mode == Mode::Pairs)], Some(reader.meter().count()));
+        // A part of the references reads them twice.
+        let size = options.ref_part.map_or_else(|| estimate::bytes(&options.reference, None), |_| None);
+        reporter.stage(Stage { doing, bytes, size, counted: None });
         order::check(options, &mut queries, &mut reader)?;
         let first_query = queries.peek()?.map(|query| query.sequence.len());
         if let Some(len) = first_query {
             // No thread asks where there is no device to make ready.
             let _ = first.send(len);
         }
-        let (doing, bytes) =
-            (READING[usize::from(options.mode == Mode::Pairs)], Some(reader.meter().count()));
-        // A part of the references reads them twice.
-        let size = options.ref_part.map_or_else(|| estimate::bytes(&options.reference, None), |_| None);
-        reporter.stage(Stage { doing, bytes, size, counted: None });
         let references = match options.ref_part {
             None => read_references(&mut reader, options.alphabet)?,
             Some(share) => read_reference_part(&mut reader, options.alphabet, share)?,

@@ -245,7 +245,7 @@ fn the_file_names_the_format() {
         assert!(succeeded(run(folder.path(), &all)).is_empty());
         fs::read(folder.path().join(name)).unwrap()
     };
-    let sam = written("out.txt", &[]);
+    let sam = written("out", &[]);
     assert!(sam.starts_with(b"@HD"));
     let bam = written("out.bam", &[]);
     assert_eq!(without_pg(&as_text(&bam)), without_pg(text(&sam)));

@@ -50,7 +50,7 @@ pub struct Costs {
     pub compared: f64,
     /// A letter of a target that is scanned for a letter of a piece.
     pub scanned: f64,
-    /// An end that a scan finds.
+    /// An end that a scan finds. One thread takes them, while the engine waits.
     pub end: f64,
     /// A letter of a target that the index takes up.
     pub indexed: f64,
@@ -60,17 +60,22 @@ pub struct Costs {
 const CORE: f64 = 15.0;
 
 impl Costs {
-    /// Where the engine scores so many cells while one thread of the host works for a nanosecond.
-    pub fn of(cells_a_nanosecond: f64) -> Costs {
-        let [place, compared, end, indexed] =
-            [20.0, 0.7, 50.0, 60.0].map(|nanoseconds| nanoseconds * cells_a_nanosecond);
-        Costs { place, compared, scanned: 1.0 / 18.0, end, indexed }
+    /// Where the engine scores so many cells in a nanosecond, beside `threads` threads of the host.
+    pub fn of(cells_a_nanosecond: f64, threads: usize) -> Costs {
+        let on_all = |nanoseconds: f64| nanoseconds * cells_a_nanosecond / threads.max(1) as f64;
+        Costs {
+            place: on_all(20.0),
+            compared: on_all(0.7),
+            scanned: 1.0 / 18.0,
+            end: 300.0 * cells_a_nanosecond,
+            indexed: on_all(60.0),
+        }
     }
 }
 
 impl Default for Costs {
     fn default() -> Costs {
-        Costs::of(CORE)
+        Costs::of(CORE, 1)
     }
 }
 
@@ -146,15 +151,17 @@ impl Field {
         f64::from(self.scoring.max_potential()) * len as f64
     }
 
-    /// Cells that finding the places of a query's pieces takes.
-    fn seeding(&self, seeds: Seeds, len: usize, piece: usize) -> f64 {
+    /// Cells that finding the places of a query's pieces takes, of which there are so many by chance.
+    fn seeding(&self, seeds: Seeds, len: usize, piece: usize, places: f64) -> f64 {
         let pieces = (len / piece) as f64;
         match seeds {
             Seeds::Index => {
                 let by_chance = self.columns() / 4f64.powi(self.word.min(piece as u32) as i32);
                 pieces * (f64::from(self.strands) + by_chance) * self.costs.place
             }
-            Seeds::Scan => pieces * piece as f64 * self.scanned() * self.costs.scanned,
+            Seeds::Scan => {
+                pieces * piece as f64 * self.scanned() * self.costs.scanned + places * self.costs.end
+            }
         }
     }
 
@@ -174,7 +181,7 @@ impl Field {
         let ways: f64 = (1..=edits).map(|edit| 8.0 * piece as f64 / edit as f64).product();
         let by_chance = (len / piece) as f64 * self.columns() * ways / 4f64.powi(piece as i32);
         let columns = (1.0 + by_chance) * window;
-        let seeding = self.seeding(seeds, len, piece);
+        let seeding = self.seeding(seeds, len, piece, by_chance);
         let pays = columns * PAYS <= self.columns() && seeding * PAYS <= self.whole(len);
         pays.then_some(Rung { seeds, piece, edits, least, pieces, by_chance, columns, seeding })
     }

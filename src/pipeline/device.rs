@@ -140,11 +140,12 @@ impl Device {
 
     /// What the steps of a filter cost beside the scores, where `threads` threads do them.
     pub fn costs(&self, threads: usize) -> Costs {
-        Costs::of(match self {
-            Device::Plain => PLAIN_CELLS,
-            Device::Cpu(set) => set.lanes(1) as f64 * BYTE_CELLS,
-            Device::Gpu(cards, _) => GPU_CELLS * cards.len() as f64 / threads as f64,
-        })
+        let cells = match self {
+            Device::Plain => PLAIN_CELLS * threads as f64,
+            Device::Cpu(set) => set.lanes(1) as f64 * BYTE_CELLS * threads as f64,
+            Device::Gpu(cards, _) => GPU_CELLS * cards.len() as f64,
+        };
+        Costs::of(cells, threads)
     }
 
     /// What scans targets for pieces of queries.

@@ -166,8 +166,9 @@ pub struct Damaged(String);
 
 /// Where the packed bytes are at fault and not their reading, says so.
 pub fn damaged(error: io::Error) -> io::Error {
-    let is_of_system = error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted;
-    if is_of_system || error.get_ref().is_some_and(|known| known.is::<Damaged>()) {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    let is_of_data = matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof);
+    if !is_of_data || error.get_ref().is_some_and(|known| known.is::<Damaged>()) {
         return error;
     }
     io::Error::new(error.kind(), Damaged(error.to_string()))

@@ -174,7 +174,8 @@ fn gzip_cut_anywhere_is_refused() {
         let second = [PACKED, &PACKED[..cut - 1]].concat();
         refused(records(&second), &["gzip"]);
     }
-    refused(records(&[PACKED, b"garbage"].concat()), &["record", "gzip"]);
+    // Garbage behind the last member is none of its data.
+    assert_eq!(records(&[PACKED, b"garbage"].concat()).unwrap().len(), records(PACKED).unwrap().len());
     let mut flipped = PACKED.to_vec();
     flipped[30] ^= 4;
     refused(records(&flipped), &["gzip"]);
@@ -232,7 +233,7 @@ fn other_formats_are_refused() {
     refused(records(&stored(b"BAM\x01")), &["neither FASTA nor FASTQ"]);
     refused(records(b"\x28\xb5\x2f\xfd...."), &["zstd -dc"]);
     refused(records(b"@HD\tVN:1.6\n@SQ\tSN:x\tLN:9\nr\t4\nq\t4\n"), &["record 1 'HD'", "'+'"]);
-    refused(records(b">a\rACGT\r>b\rACGT\r"), &["record 1, line 1", "header", "CR alone"]);
+    refused(records(b">a\rACGT\r>b\rACGT\r"), &["record 1, line 1", "CR alone"]);
     refused(records(b">a\nA\n>b"), &["record 2, line 3", "header"]);
 }
 

@@ -266,7 +266,7 @@ fn directory(path: &Path) -> &Path {
 /// Creates a temporary file in the directory of `target`: only within one file system is a rename
 /// one step.
 fn open_beside(target: &Path) -> io::Result<(File, Option<(PathBuf, PathBuf)>)> {
-    let name = target.file_name().ok_or(ErrorKind::InvalidFilename)?;
+    let name = target.file_name().ok_or(ErrorKind::NotFound)?;
     let (file, temporary) = temporary::create(directory(target), name)?;
     Ok((file, Some((temporary, target.to_path_buf()))))
 }

@@ -45,7 +45,7 @@ fn truncated_gzip() {
     assert!(written.stdout.ends_with(b"\n"), "a record is cut");
     refused(
         &[("q.fa", QUERY), ("ref.fa.gz", &whole[..whole.len() / 2])],
-        &["q.fa", "ref.fa.gz"],
+        &["--reads-as-reference", "q.fa", "ref.fa.gz"],
         1,
         &["ref.fa.gz", "gzip"],
     );
@@ -347,7 +347,7 @@ fn carriage_returns() {
     refused_inputs(QUERY, b">a\r\nACGT\rAC\r\n", &["ref.fa, record 1 'a', line 2", "CR", remedy]);
     let fastq = b"@r1\nAC\n+\nII\n@r2\nAC\rGT\n+\nIIIII\n";
     refused_inputs(fastq, REFERENCE, &["q.fa, record 2 'r2', line 6", "CR", remedy]);
-    refused_inputs(b">r1\rACGT\r>r2\rACGT\r", REFERENCE, &["q.fa, record 1 'r1', line 1", remedy]);
+    refused_inputs(b">r1\rACGT\r>r2\rACGT\r", REFERENCE, &["q.fa, record 1, line 1", remedy]);
     refused_inputs(b"@r1\rACGT\r+\rIIII\r", REFERENCE, &["q.fa, record 1", "line 1", remedy]);
 }
 
@@ -363,7 +363,7 @@ fn other_encodings() {
     refused_inputs(&little, REFERENCE, &["q.fa", "iconv -f UTF-16LE -t UTF-8"]);
     refused_inputs(&big, REFERENCE, &["q.fa", "iconv -f UTF-16BE -t UTF-8"]);
     let files: [(&str, &[u8]); 2] = [("q.fa", &little), ("ref.fa", REFERENCE)];
-    refused(&files, &["--part", "2/3", "q.fa", "ref.fa"], 1, &["q.fa", "UTF-16"]);
+    refused(&files, &["--part", "1/3", "q.fa", "ref.fa"], 1, &["q.fa", "UTF-16"]);
 }
 
 fn gzip(content: &[u8]) -> Vec<u8> {
@@ -500,7 +500,7 @@ fn errors_of_the_system_have_a_remedy() {
     says(&["search", "--device", "cpu", "ACGT", "loop"], "give the file itself");
     says(&["grep", "ACGT", "loop"], "give the file itself");
     says(&["grep", "ACGT", "."], "give a file");
-    says(&["merge", "loop"], "give the file itself");
+    says(&["merge", "out", "loop"], "give the file itself");
 }
 
 /// `INPUT | swalign ARGS` with little memory: a message, and nothing else is left.

@@ -63,7 +63,7 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         (&["grep", "x"], "Usage: swalign grep [OPTIONS] PATTERN FILE..."),
         (&["pairs", "-", "-"], "Usage: swalign pairs [OPTIONS] QUERY TARGET"),
         (&["pairs", "q", "t", "--presett", "long"], "Usage: swalign pairs [OPTIONS] QUERY TARGET"),
-        (&["merge", "data/sars2.fa", "data/sars2.fa"], "Usage: swalign merge [OPTIONS] <OUT> <PART>..."),
+        (&["merge", "data/sars2.fa"], "Usage: swalign merge [OPTIONS] <OUT> <PART>..."),
         (&["merge", "--nosuch"], "Usage: swalign merge"),
         (&["devices", "x"], "Usage: swalign devices [OPTIONS]"),
         (&["-", "-"], "Usage: swalign [OPTIONS] QUERY REFERENCE"),
