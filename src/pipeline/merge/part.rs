@@ -194,6 +194,7 @@ pub fn unread(path: &Path, error: io::Error) -> Error {
         ErrorKind::InvalidData | ErrorKind::UnexpectedEof => {
             refused(path, format!("a record is damaged ({error})"), AGAIN)
         }
+        _ if error.raw_os_error().is_some() => Error::io(path, error),
         _ => refused(path, format!("it can't be read ({error})"), "check the disk, or write this part again"),
     }
 }
