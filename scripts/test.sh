@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, two minutes of
-# fuzzing whole commands, fuzz targets, and batch jobs on a small Slurm.
+# fuzzing whole commands, and batch jobs on a small Slurm.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
 # missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, and Slurm.
