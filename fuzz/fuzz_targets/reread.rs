@@ -1,4 +1,5 @@
-//! Records of parts of the references, read back: the first byte says the format, and whether BAM is packed yet.
+//! Records of parts of the references, read back: the first byte says the format, and whether the bytes are in
+//! blocks, and already were.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,13 +10,13 @@ use swalign::writer::reread::{Records, Standing};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&kind, bytes)) = data.split_first() else { return };
-    let (format, bytes) = match kind % 4 {
-        0 => (Format::Sam, bytes.to_vec()),
-        1 => (Format::Paf, bytes.to_vec()),
-        2 => (Format::Bam, bgzf::pack(bytes).expect("blocks")),
-        _ => (Format::Bam, bytes.to_vec()),
+    let format = [Format::Sam, Format::Paf, Format::Bam][usize::from(kind % 3)];
+    let (in_blocks, bytes) = match kind / 3 % 3 {
+        0 => (format == Format::Bam, bytes.to_vec()),
+        1 => (true, bgzf::pack(bytes).expect("blocks")),
+        _ => (false, bytes.to_vec()),
     };
-    let mut records = Records::new(format, Cursor::new(bytes));
+    let mut records = Records::new(format, in_blocks, Cursor::new(bytes));
     let mut out = Vec::new();
     while let Ok(query) = records.next_query() {
         if query.is_empty() {

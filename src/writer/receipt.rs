@@ -32,7 +32,7 @@ use std::time::UNIX_EPOCH;
 /// What every receipt begins with, of any version.
 const WORD: &[u8] = b"swalign ";
 /// The first lines: other versions may write other records, or say other things of them.
-const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t2\n");
+pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t2\n");
 const SEAL: &str = "seal\t";
 /// No receipt is longer: it has a command line and a few file names.
 const LONGEST: u64 = 1 << 26;
