@@ -39,33 +39,43 @@ TMPDIR=$(mktemp -d -p "$memory")
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 
-failed=()
-for target in "${targets[@]}"; do
-    say "$target, $seconds s"
-    corpus=fuzz/corpus/$target found=$TMPDIR/found.$target artifacts=fuzz/artifacts/$target log=$TMPDIR/$target.log
+# One target: 1 where it found something, or where it could not see what its inputs reach.
+fuzz() {
+    local target=$1
+    local corpus=fuzz/corpus/$target found=$TMPDIR/found.$target artifacts=fuzz/artifacts/$target log=$TMPDIR/$target.log
+    local limits=(-rss_limit_mb=1024 -timeout=20 -max_len=2048) status=0
     mkdir -p "$corpus" "$found" "$artifacts"
-    limits=(-rss_limit_mb=1024 -timeout=10 -max_len=2048)
     # The first folder takes what is new; the corpus stays as it is.
-    if "$target_dir/debug/$target" "$found" "$corpus" "${limits[@]}" -max_total_time="$seconds" -seed="${SEED:-1}" \
-        -artifact_prefix="$artifacts/" -print_final_stats=1 >"$log" 2>&1; then
-        grep -E '^stat::(number_of_executed_units|peak_rss_mb)|^Done ' "$log" >&2
+    "$target_dir/debug/$target" "$found" "$corpus" "${limits[@]}" -max_total_time="$seconds" -seed="${SEED:-1}" \
+        -artifact_prefix="$artifacts/" -print_final_stats=1 >"$log" 2>&1 || status=1
+    if [ $status -eq 0 ]; then
+        echo "$target: $(grep -E '^Done ' "$log"), $(awk '/^stat::peak_rss_mb/ { print $2 }' "$log") MiB" >&2
     else
         tail -n 40 "$log" >&2
-        failed+=("$target")
     fi
     # Coverage is what tells the fuzzer apart from dice.
     if ! grep -q 'cov: ' "$log"; then
         echo "$target: the targets have no coverage counters: see fuzz/instrument.sh" >&2
-        failed+=("$target")
+        status=1
     fi
     if [ -n "${SWALIGN_FUZZ_GROW-}" ]; then
-        merged=$TMPDIR/merged.$target
+        local merged=$TMPDIR/merged.$target
         mkdir "$merged"
         "$target_dir/debug/$target" -merge=1 "${limits[@]}" "$merged" "$corpus" "$found" >>"$log" 2>&1
         rm -rf "$corpus"
         cp -r "$merged" "$corpus"
     fi
+    return $status
+}
+
+say "${targets[*]}: $seconds s each"
+cores=$(nproc)
+for target in "${targets[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$cores" ]; do wait -n || true; done
+    { fuzz "$target" || echo "$target" >>"$TMPDIR/failed"; } &
 done
+wait
+mapfile -t failed < <(cat "$TMPDIR/failed" 2>/dev/null)
 
 if [ ${#failed[@]} -gt 0 ]; then
     echo "fuzzing found something in: ${failed[*]}; the inputs are in fuzz/artifacts, to run alone by" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, two minutes of
-# fuzzing whole commands, and batch jobs on a small Slurm.
+# fuzzing whole commands, 20 seconds of each fuzz target, and batch jobs on a small Slurm.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
 # missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, and Slurm.
@@ -34,6 +34,8 @@ if [ -z "${SWALIGN_TEST_GPU-}" ]; then
     [ -n "$(lavapipe)" ] || packages+=(mesa-vulkan-drivers)
     loader || packages+=(libvulkan1)
 fi
+# g++ for libFuzzer.
+command -v g++ >/dev/null || packages+=(g++)
 command -v cc >/dev/null || packages+=(gcc libc6-dev)
 command -v samtools >/dev/null || packages+=(samtools)
 [ -x "$venv/bin/python" ] || can_make_venv || packages+=(python3 python3-venv)
@@ -123,6 +125,8 @@ say "does the fuzzer notice faults?"
 scripts/fuzz.py --self-test --swalign "$SWALIGN"
 say "fuzzing whole commands"
 scripts/fuzz.py --seed 1 --seconds 120 --swalign "$SWALIGN"
+say "fuzzing what reads files, patterns and arguments"
+scripts/fuzz_targets.sh 20
 
 say "batch jobs on a small Slurm"
 status=0
