@@ -123,6 +123,7 @@ pub mod error;
 pub mod grep;
 pub mod groups;
 pub mod hits;
+pub mod memory;
 pub mod options;
 pub mod pipeline;
 pub mod reader;

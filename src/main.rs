@@ -7,7 +7,13 @@ use swalign::cli::terminal::{self, Form, Terminal};
 use swalign::cli::{self, Command, signals, stdout};
 use swalign::error::{Error, Result};
 use swalign::options::{GrepOptions, GrepOutput, MergeOptions, Options, SearchOptions};
-use swalign::{engine, pipeline};
+use swalign::{engine, memory, pipeline};
+
+#[global_allocator]
+static ALLOCATOR: memory::Allocator = memory::Allocator;
+
+/// grep's exit code where something failed: 1 says that no line was selected.
+const GREP_FAILED: u8 = 2;
 
 fn main() -> ExitCode {
     quieten_drivers();
@@ -66,6 +72,7 @@ fn merge(options: &MergeOptions) -> Result<()> {
 
 /// With grep's exit codes.
 fn grep(options: &GrepOptions) -> ExitCode {
+    memory::exit_with(GREP_FAILED);
     let terminal = Terminal::new(u8::from(!options.silent));
     let can_write = match options.output {
         GrepOutput::Nothing => Ok(()),
@@ -76,7 +83,7 @@ fn grep(options: &GrepOptions) -> ExitCode {
         Err(Error::Closed) => ExitCode::SUCCESS,
         Err(error) => {
             fail(&error);
-            ExitCode::from(2)
+            ExitCode::from(GREP_FAILED)
         }
     }
 }

@@ -18,6 +18,7 @@ mod scanner;
 pub mod search;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use crate::alignment::Found;
 use crate::alphabet::Alphabet;
@@ -38,7 +39,6 @@ use device::{Crew, Device};
 use finder::Finder;
 use receipts::Noted;
 use std::collections::BTreeMap;
-use std::error::Error as _;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
@@ -47,6 +47,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use threads::{set_threads, start};
 
 pub use receipts::{is_done, is_search_done};
 
@@ -209,7 +211,7 @@ fn run_beside<'scope>(
     let noted = Noted::of(options)?;
     // Opening a GPU takes longer than reading a few megabases: do both at once.
     let (first, length) = sync_channel(1);
-    let opening = device::open_beside(scope, options, length);
+    let opening = device::open_beside(scope, options, length)?;
     let inputs = Inputs::read(options, reporter, first);
     if !opening.is_finished() {
         reporter.stage(Stage::of("opening the GPU"));
@@ -237,31 +239,6 @@ fn run_beside<'scope>(
     }
     summary.elapsed = begun.elapsed();
     Ok(summary)
-}
-
-/// With more threads for each core, they only take memory and the system's time.
-const THREADS_PER_CORE: usize = 4;
-
-/// Sets the number of threads that parallel loops share, unless this process has set it before: as many as are asked
-/// for, but at most [`THREADS_PER_CORE`] for each core. Gives that number.
-///
-/// They are those of rayon's global pool, and no stage of a run is one of them: a thread of a pool
-/// that waits for a part of its loop may take up any other task of the pool, which must then be one
-/// that waits for nothing, neither a channel nor a lock that the first loop holds.
-fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
-    let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
-    let threads = asked.min(THREADS_PER_CORE * cores);
-    if threads < asked {
-        let of = counted(cores as u64, ["core", "cores"]);
-        reporter.note(&format!("warning: {asked} threads are too many for {of}; going on with {threads}"));
-    }
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
-        Err(error) if error.source().is_some() => {
-            let text = format!("{threads} threads can't be started: {error}; give fewer with --threads");
-            Err(EngineError::Threads(text).into())
-        }
-        _ => Ok(threads),
-    }
 }
 
 /// What is read first, where every query meets every reference, and of pairs.
@@ -439,19 +416,21 @@ impl<'a> Run<'a> {
         let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
         let mut joint = self.writer.joint()?;
         thread::scope(|scope| {
-            scope.spawn(move || self.guard(|| self.read(queries, crew, enter, to_workers)));
+            let read = move || self.guard(|| self.read(queries, crew, enter, to_workers));
+            self.guard(|| start(scope, read).map(drop));
             for worker in 0..crew.workers {
                 let to_writer = to_writer.clone();
                 let from_reader = Arc::clone(&from_reader);
                 let extent: &Extent = &extent;
-                scope.spawn(move || {
+                let work = move || {
                     let mut engine = engine(worker);
                     let align = |batch| {
                         crew.run(worker, || self.align(&mut engine, batch, crew.portion))
                             .map_err(|error| extent.shift(error))
                     };
                     self.work(align, &from_reader, &to_writer);
-                });
+                };
+                self.guard(|| start(scope, work).map(drop));
             }
             drop((from_reader, to_writer));
             self.guard(|| self.write(from_workers, leave, (&mut joint, output), &mut summary));

@@ -19,7 +19,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("options", &[]),
     ("batch", &[]),
     ("groups", &[]),
-    ("reader", &["batch", "groups", "options"]),
+    ("memory", &[]),
+    ("reader", &["batch", "groups", "memory", "options"]),
     ("writer", &["reader", "batch", "groups", "options"]),
     ("engine", &["batch", "bounds"]),
     ("candidates", &["batch", "bounds"]),
@@ -37,9 +38,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),
-    ("cli/signals", &["writer"]),
+    ("cli/signals", &["memory", "writer"]),
     ("lib", &[]),
-    ("main", &["cli", "options", "engine", "pipeline"]),
+    ("main", &["cli", "options", "engine", "memory", "pipeline"]),
 ];
 
 /// Outside things, and the files (by the beginning of their path in src/) that may name them.
@@ -52,10 +53,10 @@ const BELONGS_TO: &[(&[&str], &[&str])] = &[
     (&["noodles_sam", "noodles_bgzf"], &["writer"]),
     (
         &["eprintln!", "eprint!", "println!", "print!", "dbg!", "io::stderr", "process::exit", "ExitCode"],
-        &["cli", "main"],
+        &["cli", "main", "memory"],
     ),
     (&["thread::spawn", "thread::scope", "thread::Builder"], &["pipeline", "cli/signals"]),
-    (&["signal_hook", "libc"], &["cli/signals"]),
+    (&["signal_hook", "libc"], &["cli/signals", "memory"]),
     (&["flate2"], &["reader"]),
 ];
 

@@ -18,6 +18,8 @@ mod order;
 mod output;
 #[path = "cli/progress.rs"]
 mod progress;
+#[path = "cli/system.rs"]
+mod system;
 
 use common::command::{Outcome, command, finish, run, run_here};
 use common::{data, fasta, golden, random::Random};

@@ -1,11 +1,18 @@
-//! What ends a run from outside: it leaves nothing behind.
+//! What ends a run from outside, a signal or the lack of memory: it leaves nothing behind.
 
+use crate::memory;
 use crate::writer::temporary;
+
+/// From now on a lack of memory removes what is not whole, and signals do where there are any.
+pub fn watch() {
+    memory::before_the_end(temporary::remove_all);
+    watch_signals();
+}
 
 /// From now on SIGTERM, SIGINT, SIGHUP and SIGQUIT, unless they are ignored, remove what is not whole and end the
 /// process, with code 143, 130, 129 or 131; and a file that grows beyond what is allowed is an error like others.
 #[cfg(unix)]
-pub fn watch() {
+fn watch_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
     use signal_hook::{flag, low_level};
@@ -41,6 +48,6 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 #[cfg(not(unix))]
-pub fn watch() {
+fn watch_signals() {
     let _ = temporary::abandon;
 }

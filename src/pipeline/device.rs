@@ -1,6 +1,7 @@
 //! The devices that a run computes on, and the workers that keep them busy.
 
 use super::estimate;
+use super::threads::start;
 use crate::batch::STRETCH;
 use crate::candidates::rungs::Costs;
 use crate::engine::cpu::Cpu;
@@ -9,7 +10,7 @@ use crate::engine::gpu::scan::Scanner;
 use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::hits::PORTION;
 use crate::options::{DeviceChoice, FilterChoice, Mode, Options};
 use crate::search::gpu::OnGpu;
@@ -132,7 +133,8 @@ impl Device {
         thread::scope(|scope| {
             for card in cards {
                 for kernel in card.kernels(scoring, rows, many, in_stretches) {
-                    scope.spawn(move || card.prepare(kernel, scoring));
+                    // What no thread makes ready is made when it is wanted.
+                    let _ = start(scope, move || card.prepare(kernel, scoring));
                 }
             }
         });
@@ -184,19 +186,22 @@ impl Device {
     }
 }
 
+/// The devices that are being opened, and a remark.
+type Opening<'scope> = ScopedJoinHandle<'scope, Result<(Device, String), EngineError>>;
+
 /// Opens the devices in a thread of its own; in another one they are then made ready for queries of the `length` that is
 /// told.
 pub fn open_beside<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     options: &'scope Options,
     length: Receiver<usize>,
-) -> ScopedJoinHandle<'scope, Result<(Device, String), EngineError>> {
-    scope.spawn(move || {
+) -> Result<Opening<'scope>> {
+    start(scope, move || {
         let (device, remark) = open(options)?;
         let opened = device.clone();
         // What fails here is said to who needs it.
         let prepare = move || length.recv().iter().for_each(|&rows| opened.prepare(options, rows));
-        scope.spawn(|| panic::catch_unwind(AssertUnwindSafe(prepare)));
+        let _ = start(scope, || panic::catch_unwind(AssertUnwindSafe(prepare)));
         Ok((device, remark))
     })
 }

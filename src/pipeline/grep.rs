@@ -4,7 +4,8 @@
 
 mod scan;
 
-use super::{Reporter, set_threads};
+use super::Reporter;
+use super::threads::{set_threads, start};
 use crate::engine::gpu::scan::bitap::{Ends, Pending};
 use crate::error::{Error, Place, Result};
 use crate::grep::NEWLINE;
@@ -104,10 +105,10 @@ pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummar
         let _ = to_reader.send(LineBlock::default());
     }
     let summary = thread::scope(|scope| {
-        scope.spawn(|| {
+        start(scope, || {
             let (to_writer, spare) = (to_writer, spare);
             grep.read(&to_writer, &spare);
-        });
+        })?;
         grep.write(from_reader, to_reader, &mut output)
     })?;
     output.finish()?;

@@ -9,7 +9,8 @@ mod needs;
 
 use super::receipts::{self, Noted};
 use super::scanner::{self, Work};
-use super::{Reporter, Stage, estimate, set_threads, warn};
+use super::threads::{set_threads, start};
+use super::{Reporter, Stage, estimate, warn};
 use crate::error::{Error, Result};
 use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{Extent, Slice, Text, Texts, read_lengths, read_patterns, slices};
@@ -131,13 +132,13 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     reporter.stage(search.stage());
     let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };
     thread::scope(|scope| {
-        scope.spawn(|| {
+        start(scope, || {
             let batches = to_writer;
             if let Err(error) = search.read(&batches) {
                 // A writer that has stopped has an error of its own.
                 let _ = batches.send(Err(error));
             }
-        });
+        })?;
         // A GPU is opened while the first text is read.
         let work = Work { patterns: &search.oriented, rule: &search.wanted.rule };
         let scan = scanner::open(options, &work, reporter)?;

@@ -4,6 +4,7 @@ use super::cut::cuts;
 use super::faults::{Origin, lengthen, unread};
 use super::source::Source;
 use crate::error::{Error, Result};
+use crate::memory::may_fail;
 use needletail::errors::ParseError;
 use needletail::parser::Format;
 use std::io::{ErrorKind, Read};
@@ -141,7 +142,7 @@ impl Feed {
             if cuts.len() > 1 || !matches!(end, End::Record) {
                 let rest = &bytes[cuts.last().copied().unwrap_or(0)..len];
                 self.rest.clear();
-                let end = match self.rest.try_reserve(rest.len()) {
+                let end = match may_fail(|| self.rest.try_reserve(rest.len())) {
                     Ok(()) => end,
                     Err(_) => End::Fault(origin.too_long(rest)),
                 };

@@ -5,6 +5,7 @@ use super::gunzip::{Damaged, Tail};
 use super::parse::first_word;
 use super::source::Packing;
 use crate::error::{Error, Place};
+use crate::memory::may_fail;
 use needletail::errors::{ParseError, ParseErrorKind};
 use needletail::parser::Format;
 use std::io;
@@ -31,7 +32,7 @@ pub fn stray_cr(bytes: &[u8]) -> Option<usize> {
 /// Makes `bytes` at least `len` long; `false` where there is no memory for it.
 pub fn lengthen(bytes: &mut Vec<u8>, len: usize) -> bool {
     let more = len.saturating_sub(bytes.len());
-    let is_room = bytes.try_reserve_exact(more).is_ok();
+    let is_room = may_fail(|| bytes.try_reserve_exact(more)).is_ok();
     if is_room && more > 0 {
         bytes.resize(len, 0);
     }
@@ -40,7 +41,7 @@ pub fn lengthen(bytes: &mut Vec<u8>, len: usize) -> bool {
 
 /// Whether there is memory for so many bytes now, for those who can't ask when they take it.
 pub fn is_room(len: usize) -> bool {
-    Vec::<u8>::new().try_reserve_exact(len).is_ok()
+    may_fail(|| Vec::<u8>::new().try_reserve_exact(len)).is_ok()
 }
 
 /// A name as errors show it: without control characters, and not endless where a file is no FASTA.

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// Bytes of the output's name and of the machine's in the temporary's, so that this stays within a file
 /// system's limit of 255 bytes.
@@ -159,7 +159,19 @@ pub fn discard(temporary: &Path) {
 
 /// Removes all temporaries of this process, which is about to end: from now on it finishes no output.
 pub fn abandon() {
-    let under_way = under_way();
+    remove(under_way());
+}
+
+/// As [`abandon`], without waiting for a thread that creates or renames a file: then they stay.
+pub fn remove_all() {
+    match UNDER_WAY.try_lock() {
+        Ok(under_way) => remove(under_way),
+        Err(TryLockError::Poisoned(under_way)) => remove(under_way.into_inner()),
+        Err(TryLockError::WouldBlock) => {}
+    }
+}
+
+fn remove(under_way: MutexGuard<'static, Vec<PathBuf>>) {
     for path in under_way.iter() {
         let _ = fs::remove_file(path);
     }

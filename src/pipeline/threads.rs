@@ -1,0 +1,44 @@
+//! The threads of this process: those that parallel loops share, and those of a run's stages.
+
+use super::{Reporter, counted};
+use crate::error::{EngineError, Result};
+use std::error::Error as _;
+use std::thread::{self, Builder, Scope, ScopedJoinHandle};
+
+/// With more threads for each core, they only take memory and the system's time.
+const THREADS_PER_CORE: usize = 4;
+
+/// Sets the number of threads that parallel loops share, unless this process has set it before: as many as are asked
+/// for, but at most [`THREADS_PER_CORE`] for each core. Gives that number.
+///
+/// They are those of rayon's global pool, and no stage of a run is one of them: a thread of a pool
+/// that waits for a part of its loop may take up any other task of the pool, which must then be one
+/// that waits for nothing, neither a channel nor a lock that the first loop holds.
+pub fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+    let threads = asked.min(THREADS_PER_CORE * cores);
+    if threads < asked {
+        let of = counted(cores as u64, ["core", "cores"]);
+        reporter.note(&format!("warning: {asked} threads are too many for {of}; going on with {threads}"));
+    }
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
+        Err(error) if error.source().is_some() => {
+            let text = format!("{threads} threads can't be started: {error}; give fewer with --threads");
+            Err(EngineError::Threads(text).into())
+        }
+        _ => Ok(threads),
+    }
+}
+
+/// Starts a stage, or says that the system gives no thread for it.
+pub fn start<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    stage: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>> {
+    let refused = |error| {
+        let text =
+            format!("no thread can be started: {error}; raise the limit of memory or of processes (ulimit)");
+        EngineError::Threads(text).into()
+    };
+    Builder::new().spawn_scoped(scope, stage).map_err(refused)
+}

@@ -1,0 +1,171 @@
+//! What the system refuses: memory, threads, open files, and what it does not let this user read.
+
+use super::*;
+
+/// `INPUT | swalign ARGS` with little memory: a message, and nothing else is left.
+#[cfg(target_os = "linux")]
+fn runs_out(input: &str, args: &str, code: i32, says: &[&str]) {
+    let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY)]);
+    let before = listing(folder.path());
+    let program = assert_cmd::cargo::cargo_bin!("swalign");
+    let script = format!("{input} | (ulimit -v 600000; exec {} {args})", program.display());
+    let begun = std::time::Instant::now();
+    let mut shell = assert_cmd::Command::new("sh");
+    shell.arg("-c").arg(script).current_dir(folder.path()).timeout(std::time::Duration::from_secs(300));
+    let outcome = finish(&mut shell);
+    assert_eq!(outcome.code, Some(code), "{args}: {}", outcome.stderr);
+    for text in says {
+        assert!(outcome.stderr.contains(text), "{args}: {text:?} is not in {}", outcome.stderr);
+    }
+    assert!(begun.elapsed().as_secs() < 200);
+    assert_eq!(listing(folder.path()), before, "{args}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn input_without_an_end() {
+    let says = |name| ["<stdin>, record 2", name, "no memory is left", "give the command more memory"];
+    let line = "(printf '>r1\\nACGT\\n>r2\\n'; yes ACGT | tr -d '\\n')";
+    let lines = "(printf '>r1\\nACGT\\n>r2\\n'; yes ACGTACGTACGTACGTACGTACGTACGTACGTACGTACGTACGT)";
+    let name = "(printf '@r1\\nAC\\n+\\nII\\n@r2'; yes n | tr -d '\\n')";
+    runs_out(line, "--device cpu -t 2 - ref.fa -o out.sam", 1, &says("'r2'"));
+    runs_out(lines, "--device cpu -t 2 - ref.fa -o out.sam", 1, &says("'r2'"));
+    runs_out(name, "--device cpu -t 2 - ref.fa -o out.sam", 1, &says("'r2nnnn"));
+    runs_out(line, "--device cpu -t 2 q.fa - -o out.sam", 1, &says("'r2'"));
+    runs_out(lines, "search --device cpu -t 2 ACGTACGTACGT - -o out.tsv", 1, &says("'r2'"));
+    // grep's code of an error.
+    runs_out("yes ACGT | tr -d '\\n'", "grep -t 2 GATTACA -", 2, &["no memory is left for a line"]);
+    runs_out(
+        "yes 'A 1'",
+        "--device cpu --matrix /dev/zero q.fa ref.fa -o out.sam",
+        1,
+        &["larger than 1 MiB"],
+    );
+}
+
+/// `SETTINGS swalign ARGS` in a folder with two small files and one of 200,000 sequences; what it left must be nothing.
+#[cfg(target_os = "linux")]
+fn within(folder: &TempDir, settings: &str, args: &str) -> Outcome {
+    let before = listing(folder.path());
+    let program = assert_cmd::cargo::cargo_bin!("swalign");
+    let script = format!("{settings} exec {} {args}", program.display());
+    let mut shell = assert_cmd::Command::new("sh");
+    shell.arg("-c").arg(script).current_dir(folder.path()).timeout(std::time::Duration::from_secs(60));
+    let outcome = finish(&mut shell);
+    if outcome.code != Some(0) {
+        assert_eq!(listing(folder.path()), before, "{settings} {args}");
+    }
+    for fault in ["panicked", "stack backtrace", "memory allocation of"] {
+        assert!(!outcome.stderr.contains(fault), "{settings} {args}: {}", outcome.stderr);
+    }
+    outcome
+}
+
+/// Memory that nobody asked for beforehand: Rust by itself would abort.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_runs_out_anywhere() {
+    let mut many = Vec::new();
+    for number in 0..200_000 {
+        many.extend_from_slice(format!(">r{number}\n").as_bytes());
+        many.extend_from_slice(b"ACGTTGCATTAGCCATGGATCCATTACGGACATTAGGACCATTAGACCATTTAGACAGATACCATAGAC\n");
+    }
+    let folder = folder(&[("many.fa", &many), ("q.fa", QUERY)]);
+    let mut said = 0;
+    for kib in (60_000..200_000).step_by(20_000) {
+        let settings = format!("ulimit -v {kib};");
+        let outcome = within(&folder, &settings, "--device cpu -t 2 -o out.sam q.fa many.fa");
+        assert!(matches!(outcome.code, Some(0 | 1)), "{kib}: {}", outcome.stderr);
+        said += usize::from(outcome.stderr.contains("give the command more memory"));
+        let outcome = within(&folder, &settings, "grep -t 2 -k 2 TTACGGACATTAGGACCATT many.fa");
+        assert!(matches!(outcome.code, Some(0 | 2)), "{kib}: {}", outcome.stderr);
+    }
+    assert!(said > 1);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn threads_that_cannot_be_started() {
+    let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY)]);
+    let commands = [
+        ("--device cpu -t 2 q.fa ref.fa -o out.sam", 1),
+        ("search --device cpu -t 2 ACGT ref.fa -o out.tsv", 1),
+        ("grep -t 2 ACGT ref.fa", 2),
+    ];
+    for (args, code) in commands {
+        // A gigabyte of addresses for each thread: one more of them can be started each time.
+        let mut ends = Vec::new();
+        for kib in (1_000_000..10_000_000).step_by(1_000_000) {
+            let outcome =
+                within(&folder, &format!("export RUST_MIN_STACK=1000000000; ulimit -v {kib};"), args);
+            match outcome.code {
+                Some(0) => ends.push("well"),
+                found => {
+                    assert_eq!(found, Some(code), "{args}: {}", outcome.stderr);
+                    let said = ["threads can't be started", "no thread can be started"];
+                    let said = said.into_iter().find(|text| outcome.stderr.contains(text));
+                    ends.push(said.unwrap_or_else(|| panic!("{args}: {}", outcome.stderr)));
+                }
+            }
+        }
+        ends.dedup();
+        assert_eq!(ends, ["threads can't be started", "no thread can be started", "well"], "{args}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn too_many_open_files() {
+    let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY)]);
+    let commands = [
+        ("--device cpu -t 2 q.fa ref.fa -o out.sam", 1),
+        ("search --device cpu -t 2 ACGT ref.fa -o out.tsv", 1),
+        ("grep -t 2 ACGT ref.fa", 2),
+    ];
+    for (args, code) in commands {
+        let outcome = within(&folder, "ulimit -n 5;", args);
+        assert_eq!(outcome.code, Some(code), "{args}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("raise the limit with `ulimit -n`"), "{args}: {}", outcome.stderr);
+        for files in 6..12 {
+            let outcome = within(&folder, &format!("ulimit -n {files};"), args);
+            assert!([Some(0), Some(code)].contains(&outcome.code), "{args}: {}", outcome.stderr);
+        }
+    }
+}
+
+/// Root may read everything, so root becomes somebody else.
+#[test]
+#[cfg(target_os = "linux")]
+fn files_that_may_not_be_read() {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY), ("secret", QUERY)]);
+    let file = |name: &str| folder.path().join(name);
+    fs::copy(assert_cmd::cargo::cargo_bin!("swalign"), file("program")).unwrap();
+    fs::set_permissions(file("secret"), Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let nobody = if is_root { "setpriv --reuid 65534 --clear-groups " } else { "" };
+    let commands = [
+        ("--device cpu secret ref.fa", 1),
+        ("--device cpu q.fa secret", 1),
+        ("--device cpu --matrix secret q.fa ref.fa", 1),
+        ("search --device cpu ACGT secret", 1),
+        ("search --device cpu --patterns secret ref.fa", 1),
+        ("grep ACGT secret", 2),
+        ("grep -f secret ref.fa", 2),
+        ("merge out secret", 1),
+    ];
+    for (args, code) in commands {
+        let mut shell = assert_cmd::Command::new("sh");
+        shell.arg("-c").arg(format!("{nobody}./program {args}")).current_dir(folder.path());
+        let outcome = finish(&mut shell);
+        assert_eq!(outcome.code, Some(code), "{args}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("secret"), "{args}: {}", outcome.stderr);
+        // A part has its receipt looked at first.
+        let remedy =
+            if args.starts_with("merge") { "write this one again" } else { "change its permissions" };
+        assert!(outcome.stderr.contains(remedy), "{args}: {}", outcome.stderr);
+    }
+}
