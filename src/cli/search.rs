@@ -168,7 +168,7 @@ Hits:
 Columns of --format tab, with a header line:
   text, start, end (0-based, half-open, on the forward strand), pattern (a single one is called
   'pattern'), strand, edits, cigar (with = and X, in the text's order; I is a letter of the pattern
-  that the text lacks, D the reverse), match (the text from start to end)
+  that the text lacks, D the reverse), match (the text from start to end, in upper case)
 
 SAM:
   The patterns are the reads; the first hit of a pattern is its primary record, further ones are
