@@ -148,9 +148,9 @@ impl Filter {
         self.ladder(seeds)?.at_most(len, most)
     }
 
-    /// The next rung below one on which nothing was found.
-    pub fn below(&self, len: usize, rung: &Rung) -> Option<Rung> {
-        self.ladder(rung.seeds)?.below(len, rung)
+    /// The next rung below one on which nothing was found, where `spent` cells were; `None` where none pays.
+    pub fn below(&self, len: usize, rung: &Rung, spent: f64) -> Option<Rung> {
+        self.ladder(rung.seeds)?.below(len, rung, spent)
     }
 
     /// Columns that the first rung leaves of the targets for a query of `len` letters, about; `None` where none pays.

@@ -16,6 +16,9 @@ const SCANNED_PIECES: std::ops::RangeInclusive<usize> = 10..=64;
 const MOST_EDITS: usize = 3;
 /// Where nothing was found, the next rung has at most this share of the score, in tenths.
 const NEXT_TENTHS: i32 = 9;
+/// A scan takes its time whatever it finds. So where one has found nothing, the next goes for the lowest scores that it
+/// reaches in this many times the cells.
+const SCANNED_LOWER: f64 = 1.25;
 /// A rung pays if it leaves one of so many columns, and finds its places in one of so many of the cells.
 const PAYS: f64 = 3.0;
 /// The first rung leaves this share of what a perfect query could score to edits, unless a longer piece
@@ -25,7 +28,7 @@ const FIRST_SHARE: f64 = 0.8;
 const MOST_BY_CHANCE: f64 = 8.0;
 /// The share of a full search that all rungs of a query may cost together. What goes beyond it is searched in full: so
 /// the filter costs at most so much more than no filter, and windows at most one in so many less than a full search.
-const MOST_SHARE: f64 = 2.0 / 3.0;
+const MOST_SHARE: f64 = 0.5;
 /// What a window costs that is found and not scored, in windows that are scored.
 const UNSCORED: f64 = 0.1;
 /// Lengths of queries whose rungs are kept.
@@ -50,6 +53,8 @@ pub struct Costs {
     pub compared: f64,
     /// A letter of a target that is scanned for a letter of a piece.
     pub scanned: f64,
+    /// A letter of a target that a scan goes through, whatever number of pieces it is for: packing and sending.
+    pub pass: f64,
     /// An end that a scan finds. One thread takes them, while the engine waits.
     pub end: f64,
     /// A letter of a target that the index takes up.
@@ -67,6 +72,7 @@ impl Costs {
             place: on_all(20.0),
             compared: on_all(0.7),
             scanned: 1.0 / 18.0,
+            pass: 0.5 * cells_a_nanosecond,
             end: 300.0 * cells_a_nanosecond,
             indexed: on_all(60.0),
         }
@@ -147,6 +153,11 @@ impl Field {
         self.columns() * len as f64
     }
 
+    /// Cells that a scan takes for each of `records`, whatever their pieces are.
+    pub fn pass(&self, records: usize) -> f64 {
+        self.letters as f64 * self.costs.pass / records.max(1) as f64
+    }
+
     fn perfect(&self, len: usize) -> f64 {
         f64::from(self.scoring.max_potential()) * len as f64
     }
@@ -213,6 +224,16 @@ impl Ladder {
             .or_else(|| rungs.iter().find(|rung| rung.least <= enough).or(rungs.last()).copied())
     }
 
+    /// The rung for the lowest scores among those that take hardly more cells than `rung`.
+    fn lowered(&self, rungs: &[Rung], len: usize, rung: Rung) -> Rung {
+        let most = rung.cells(len) * SCANNED_LOWER;
+        let lower = |other: &&Rung| other.least <= rung.least && other.cells(len) <= most;
+        match self.seeds {
+            Seeds::Index => rung,
+            Seeds::Scan => rungs.iter().rev().find(lower).copied().unwrap_or(rung),
+        }
+    }
+
     /// The quickest rung that holds all that score `most` or more; `None` where none does, or pays.
     pub fn at_most(&self, len: usize, most: i32) -> Option<Rung> {
         let rungs = self.rungs(len);
@@ -220,13 +241,16 @@ impl Ladder {
         able.min_by(|a, b| a.cost(most).total_cmp(&b.cost(most))).copied()
     }
 
-    /// The next rung below one on which nothing was found.
-    pub fn below(&self, len: usize, rung: &Rung) -> Option<Rung> {
+    /// The next rung below one on which nothing was found, where `spent` cells were; `None` where none pays.
+    pub fn below(&self, len: usize, rung: &Rung, spent: f64) -> Option<Rung> {
         let rungs = self.rungs(len);
         let lower =
             |other: &&Rung| i64::from(other.least) * 10 <= i64::from(rung.least) * i64::from(NEXT_TENTHS);
         let last = rungs.last().filter(|last| last.least < rung.least);
-        rungs.iter().find(lower).or(last).copied()
+        let next = rungs.iter().find(lower).or(last).map(|rung| self.lowered(&rungs, len, *rung))?;
+        // An index tells what a rung takes before that is spent.
+        let pays = self.seeds == Seeds::Index || next.cells(len) <= self.most(len, spent);
+        pays.then_some(next)
     }
 
     /// Cells that rungs may still take for a query of `len` letters for which `spent` were, windows at their most.

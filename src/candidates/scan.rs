@@ -181,8 +181,12 @@ fn gather(
             pieces.extend(own);
         }
         let letters = (len / piece * piece) as f64 * ladder.field.columns();
-        let seeding = letters * ladder.field.costs.scanned;
-        all.push(Held { seeding, most: ladder.most(len, *spent), join_at: LOOSE, ..Held::default() });
+        let seeding = letters * ladder.field.costs.scanned + ladder.field.pass(wanted.len());
+        let most = ladder.most(len, *spent);
+        all.push(Held { seeding, most, join_at: LOOSE, is_dear: seeding > most, ..Held::default() });
+    }
+    if all.iter().all(|held| held.is_dear) {
+        return Ok(all);
     }
     let mut gathering = Gathering { targets, owners, held: all, end: ladder.field.costs.end };
     scan.scan(&pieces, edits, &mut gathering)?;

@@ -112,7 +112,7 @@ impl Search {
         let len = query_len(scope, self.record);
         let lower = match best {
             Some(_) => filter.at_most(rung.seeds, len, least),
-            None => filter.below(len, &rung),
+            None => filter.below(len, &rung, self.spent),
         };
         Some(lower.map_or(Source::All, |rung| Source::Rung(rung, least.max(rung.least))))
     }

@@ -15,7 +15,7 @@ const LEAST_LETTERS: usize = 1 << 18;
 const LETTERS: usize = 1 << 25;
 const PIECES: usize = 1 << 12;
 /// Letters times pieces that cores and devices scan in one go, at most: cores stop sooner where there are too many ends.
-const CORE_CELLS: usize = 1 << 27;
+const CORE_CELLS: usize = 1 << 29;
 const DEVICE_CELLS: usize = LETTERS * PIECES;
 /// Ends that are taken of what is scanned in one go.
 const ENDS: usize = 1 << 21;

@@ -48,7 +48,10 @@ impl Shape {
             Some(chunk) => (chunk, (before + chunk).next_multiple_of(BLOCK)),
             None => {
                 let before = before.next_multiple_of(BLOCK);
-                let chunk = len.div_ceil(lanes).clamp(BLOCK.max(before), longest).next_multiple_of(BLOCK);
+                // Tiles of one length: a short last one would take as long as the others.
+                let tiles = len.div_ceil(lanes * longest).max(1);
+                let chunk = len.div_ceil(lanes * tiles).clamp(BLOCK.max(before), longest);
+                let chunk = chunk.next_multiple_of(BLOCK);
                 (chunk, before + chunk)
             }
         };
