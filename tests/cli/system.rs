@@ -143,7 +143,7 @@ fn files_that_may_not_be_read() {
     let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY), ("secret", QUERY)]);
     let file = |name: &str| folder.path().join(name);
     fs::copy(assert_cmd::cargo::cargo_bin!("swalign"), file("program")).unwrap();
-    fs::set_permissions(file("secret"), Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(file("secret"), Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     let nobody = if is_root { "setpriv --reuid 65534 --clear-groups " } else { "" };
