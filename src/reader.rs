@@ -95,6 +95,15 @@ struct Harvest<T> {
     fault: Option<Error>,
 }
 
+/// What of a file a reader has.
+#[derive(Clone, Copy)]
+struct Part {
+    /// A part of a file with records may have none.
+    may_be_empty: bool,
+    /// Whether the file begins with it: that tells its encoding.
+    is_first: bool,
+}
+
 impl Reader {
     /// Opens `path`, or stdin for `-`. An input without records is an error here already.
     pub fn open(path: &Path) -> Result<Reader> {
@@ -136,8 +145,9 @@ impl Reader {
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
         let (stretch, extent) = Stretch::open(path, slice).map_err(|source| unread(path, source))?;
         // What is no FASTA is refused as a whole.
-        let (is_part, meter) = (stretch.has_records(), stretch.meter());
-        let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), is_part)?;
+        let part = Part { may_be_empty: stretch.has_records(), is_first: extent.is_first() };
+        let meter = stretch.meter();
+        let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), part)?;
         Ok(Reader { steady: true, extent: Arc::new(extent), meter, ..reader })
     }
 
@@ -146,18 +156,18 @@ impl Reader {
     }
 
     fn sized(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes) -> Result<Reader> {
-        Reader::placed(path, input, sizes, false)
+        Reader::placed(path, input, sizes, Part { may_be_empty: false, is_first: true })
     }
 
-    /// A reader of all of a file, or of a part, which may be empty.
-    fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, is_part: bool) -> Result<Reader> {
+    /// A reader of all of a file, or of a part.
+    fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, part: Part) -> Result<Reader> {
         let source = Source::new(input).map_err(|source| unread(&path, source))?;
         let (packing, tail) = (source.packing(), source.tail());
-        if let Some(encoding) = source.utf16() {
+        if let Some(encoding) = source.utf16().filter(|_| part.is_first) {
             return Err(encoded(&path, encoding));
         }
         match packing {
-            Packing::Empty if !is_part => return Err(no_records(&path)),
+            Packing::Empty if !part.may_be_empty => return Err(no_records(&path)),
             Packing::Foreign(name, command) => {
                 let remedy = format!("decompress it first, as in `{command} FILE | swalign - ...`");
                 return Err(Error::input(whole(&path), format!("{name} compression is not read"), remedy));

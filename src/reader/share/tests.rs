@@ -385,3 +385,18 @@ fn blocks_are_not_mistaken() {
         assert_eq!(feed.at(), first.len() as u64, "from byte {to}");
     }
 }
+
+/// What is no UTF-16 as a whole is none in parts, whose first bytes may look like it.
+#[test]
+fn names_with_nul_begin_parts() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let record = b">\0[\0 name\nACGT\n";
+    std::fs::write(file.path(), [b">first\nACGT\n", &record[..], record, record].concat()).unwrap();
+    let names = |share: Option<Share>| -> Vec<String> {
+        let records = crate::reader::Reader::open_share(file.path(), share).unwrap();
+        records.with_any_names(true).map(|record| record.unwrap().name).collect()
+    };
+    let parts: Vec<String> = (1..=4).flat_map(|number| names(Some(Share { number, of: 4 }))).collect();
+    assert_eq!(parts, names(None));
+    assert_eq!(parts.len(), 4);
+}
