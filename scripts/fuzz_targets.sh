@@ -61,7 +61,7 @@ fuzz() {
     if [ -n "${SWALIGN_FUZZ_GROW-}" ]; then
         local merged=$TMPDIR/merged.$target
         mkdir "$merged"
-        "$target_dir/debug/$target" -merge=1 "${limits[@]}" "$merged" "$corpus" "$found" >>"$log" 2>&1
+        "$target_dir/debug/$target" -set_cover_merge=1 "${limits[@]}" "$merged" "$corpus" "$found" >>"$log" 2>&1
         rm -rf "$corpus"
         cp -r "$merged" "$corpus"
     fi
