@@ -1,5 +1,23 @@
 //! Exact Smith-Waterman on any GPU, and on the CPU.
 //!
+//! ```
+//! use swalign::{Aligner, Device, Scoring, Targets};
+//!
+//! let targets = Targets::from_dna([("chr1", "GGACGTTGCATTCAAGCCATGGATCCAA")])?;
+//! let aligner = Aligner::builder(Scoring::dna(2, 4, 4, 2)).device(Device::Cpu).max_hits(5).build(&targets)?;
+//! for hit in aligner.align("ACGTTGCATTAGCCATGGATCC")? {
+//!     println!("{} {:?} {} {}", hit.target_name(), hit.target_range(), hit.score(), hit.cigar());
+//! }
+//! # Ok::<(), swalign::Error>(())
+//! ```
+//!
+//! [`Targets`] hold the sequences to align with, from a FASTA file or from memory. An [`Aligner`] is built for them once, on
+//! a [`Device`], and threads share it: [`Aligner::align`] takes one query, [`Aligner::align_all`] an iterator of them.
+//! [`align_pair`] aligns two sequences. A [`Hit`] has its score, its places, its strand and its [`Cigar`].
+//!
+//! The modules below are the engine room. Their items may change with any version; those named here change as semantic
+//! versioning has it.
+//!
 //! # The problem
 //!
 //! A query is a sequence of residues `q_i`, a target one of residues `t_j`; `i` runs over the query, `j`
@@ -74,43 +92,16 @@
 //! ```
 //!
 //! ```
-//! use std::sync::Arc;
-//! use swalign::alignment::Op;
-//! use swalign::alphabet::Alphabet;
-//! use swalign::batch::{Batch, Sequences};
-//! use swalign::candidates::Layout;
-//! use swalign::engine::cpu::Cpu;
-//! use swalign::hits::{self, Effort, Rules, Scope};
-//! use swalign::scoring::Scoring;
+//! use swalign::{Scoring, align_pair};
 //!
-//! let sequence = |letters: &[u8]| {
-//!     let mut codes = Vec::new();
-//!     Alphabet::Dna.encode(letters, &mut codes).expect("letters of DNA");
-//!     [codes.as_slice()].into_iter().collect::<Sequences>()
-//! };
-//! let batch = Batch {
-//!     queries: Arc::new(sequence(b"ACGTTGCATTAGCCATGGATCC")),
-//!     targets: Arc::new(sequence(b"GGACGTTGCATTCAAGCCATGGATCCAA")),
-//!     scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
-//! };
-//! // One orientation of each query, every query against every target.
-//! let layout = Layout { strands: 1, paired: None };
-//! let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1 };
-//! let scope = Scope { batch: &batch, layout, rules, filter: None, portion: hits::PORTION };
-//! let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default())?;
-//!
-//! let best = &found[0].alignments[0];
-//! let letter = |op: Op| match op {
-//!     Op::Match => 'M',
-//!     Op::Insertion => 'I',
-//!     Op::Deletion => 'D',
-//! };
-//! let cigar: String = best.cigar.iter().map(|&(len, op)| format!("{len}{}", letter(op))).collect();
-//! assert_eq!(cigar, "10M2D12M");
-//! assert_eq!((best.score, best.target_start, best.target_end), (36, 2, 26));
-//! # Ok::<(), swalign::error::EngineError>(())
+//! let hit = align_pair("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", &Scoring::dna(2, 4, 4, 2))?;
+//! let hit = hit.expect("they have letters in common");
+//! assert_eq!((hit.score(), hit.target_range(), hit.query_range()), (36, 2..26, 0..22));
+//! assert_eq!(hit.cigar().to_string(), "10M2D12M");
+//! # Ok::<(), swalign::Error>(())
 //! ```
 
+pub mod aligner;
 pub mod alignment;
 pub mod alphabet;
 pub mod backtrace;
@@ -130,6 +121,12 @@ pub mod reader;
 pub mod scoring;
 pub mod search;
 pub mod writer;
+
+pub use aligner::{AlignAll, Aligner, Builder, Cigar, Device, Hit, Targets, align_pair};
+pub use alignment::{Op, Strand};
+pub use alphabet::Alphabet;
+pub use error::Error;
+pub use scoring::{Matrix, Scoring};
 
 /// Compiles and runs the examples of README.md with the tests.
 #[cfg(doctest)]

@@ -8,7 +8,6 @@
 
 mod device;
 mod estimate;
-mod finder;
 pub mod grep;
 mod intake;
 pub mod merge;
@@ -31,12 +30,12 @@ use crate::hits::{self, Effort, Rules, Scope};
 use crate::options::{FilterChoice, Format, Mode, Options, default_min_score};
 use crate::reader::{Extent, Queries, Reader, Record, References, read_reference_part, read_references};
 use crate::scoring::Scoring;
+use crate::search::finder::Finder;
 use crate::writer::bgzf::{Joint, Part};
 use crate::writer::receipt::Choice;
 use crate::writer::tags::Typical;
 use crate::writer::{Output, Targets, Writer};
 use device::{Crew, Device};
-use finder::Finder;
 use receipts::Noted;
 use std::collections::BTreeMap;
 use std::mem;

@@ -38,6 +38,7 @@ use room::Room;
 pub mod align;
 pub mod codes;
 pub mod exact;
+pub mod finder;
 pub mod format;
 pub mod gpu;
 pub mod hits;

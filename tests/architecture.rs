@@ -27,14 +27,17 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("backtrace", &["batch", "bounds", "engine"]),
     ("hits", &["batch", "bounds", "engine", "candidates", "backtrace"]),
     ("search", &["options", "engine"]),
+    // The filter's scans.
+    ("search/finder", &["batch", "candidates"]),
     ("grep", &["engine", "search"]),
     ("pipeline", &["options", "reader", "batch", "writer", "engine", "candidates", "hits"]),
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),
     ("pipeline/scanner", &["search"]),
     ("pipeline/merge/hits", &["search"]),
-    ("pipeline/finder", &["search"]),
     ("pipeline/device", &["search"]),
+    // The library's front door, beside the command's pipeline.
+    ("aligner", &["options", "reader", "batch", "engine", "candidates", "hits", "search"]),
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),

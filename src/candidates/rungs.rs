@@ -61,10 +61,30 @@ pub struct Costs {
     pub indexed: f64,
 }
 
-/// Cells that a core with AVX-512 scores in a nanosecond.
-const CORE: f64 = 15.0;
+/// Cells that are scored in a nanosecond: by a thread for each byte of its vectors, by the specification engine, and by a
+/// GPU.
+const BYTE_CELLS: f64 = 0.24;
+const PLAIN_CELLS: f64 = 0.2;
+const GPU_CELLS: f64 = 1500.0;
+/// Bytes of a vector of AVX-512.
+const WIDE: usize = 64;
 
 impl Costs {
+    /// Where `threads` cores score, with vectors of so many bytes.
+    pub fn on_cores(bytes: usize, threads: usize) -> Costs {
+        Costs::of(bytes as f64 * BYTE_CELLS * threads as f64, threads)
+    }
+
+    /// Where GPUs score, beside `threads` threads of the host.
+    pub fn on_gpus(cards: usize, threads: usize) -> Costs {
+        Costs::of(GPU_CELLS * cards as f64, threads)
+    }
+
+    /// Where the specification engine scores.
+    pub fn on_plain(threads: usize) -> Costs {
+        Costs::of(PLAIN_CELLS * threads as f64, threads)
+    }
+
     /// Where the engine scores so many cells in a nanosecond, beside `threads` threads of the host.
     pub fn of(cells_a_nanosecond: f64, threads: usize) -> Costs {
         let on_all = |nanoseconds: f64| nanoseconds * cells_a_nanosecond / threads.max(1) as f64;
@@ -81,7 +101,7 @@ impl Costs {
 
 impl Default for Costs {
     fn default() -> Costs {
-        Costs::of(CORE, 1)
+        Costs::on_cores(WIDE, 1)
     }
 }
 

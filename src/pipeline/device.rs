@@ -43,12 +43,6 @@ pub const GPU_START_MS: u64 = 300;
 const CELLS_PER_VECTOR_BYTE: u64 = 150_000_000;
 const PAIRED_CELLS_PER_VECTOR_BYTE: u64 = 110_000_000;
 
-/// Cells that are scored in a nanosecond: by a thread for each byte of its vectors, by the specification engine, and by a
-/// GPU.
-const BYTE_CELLS: f64 = 0.24;
-const PLAIN_CELLS: f64 = 0.2;
-const GPU_CELLS: f64 = 1500.0;
-
 /// With fewer cells, most paths may be found without a kernel.
 const MANY_CELLS: u64 = 1 << 30;
 
@@ -142,12 +136,11 @@ impl Device {
 
     /// What the steps of a filter cost beside the scores, where `threads` threads do them.
     pub fn costs(&self, threads: usize) -> Costs {
-        let cells = match self {
-            Device::Plain => PLAIN_CELLS * threads as f64,
-            Device::Cpu(set) => set.lanes(1) as f64 * BYTE_CELLS * threads as f64,
-            Device::Gpu(cards, _) => GPU_CELLS * cards.len() as f64,
-        };
-        Costs::of(cells, threads)
+        match self {
+            Device::Plain => Costs::on_plain(threads),
+            Device::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
+            Device::Gpu(cards, _) => Costs::on_gpus(cards.len(), threads),
+        }
     }
 
     /// What scans targets for pieces of queries.

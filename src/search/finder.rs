@@ -1,12 +1,12 @@
 //! Pieces of queries searched with edits in all targets, for the filter.
 
+use super::pattern::{ANY, Class};
+use super::room::Room;
+use super::stream::{Seams, Stream};
+use super::{End, Rule, Scan as TextScan};
 use crate::batch::Sequences;
 use crate::candidates::scan::{Ends, PieceEnd, Scan};
 use crate::error::EngineError;
-use crate::search::pattern::{ANY, Class};
-use crate::search::room::Room;
-use crate::search::stream::{Seams, Stream};
-use crate::search::{self, End, Rule};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const ENDS: usize = 1 << 21;
 /// Scans the targets of a run.
 pub struct Finder {
     targets: Arc<Sequences>,
-    scan: Box<dyn search::Scan + Send>,
+    scan: Box<dyn TextScan + Send>,
     /// Letters times pieces that are scanned in one go, at most.
     cells: usize,
 }
@@ -54,7 +54,7 @@ impl Pieces<'_> {
 
 impl Finder {
     /// Scans with `scan`, which a device does or the cores.
-    pub fn new(targets: &Arc<Sequences>, scan: Box<dyn search::Scan + Send>, on_device: bool) -> Finder {
+    pub fn new(targets: &Arc<Sequences>, scan: Box<dyn TextScan + Send>, on_device: bool) -> Finder {
         let cells = if on_device { DEVICE_CELLS } else { CORE_CELLS };
         Finder { targets: Arc::clone(targets), scan, cells }
     }

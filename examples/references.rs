@@ -1,0 +1,24 @@
+//! Sequences against the references of a FASTA file: `cargo run --release --example references`.
+
+use swalign::{Aligner, Device, Scoring, Targets};
+
+pub fn main() -> Result<(), swalign::Error> {
+    let targets = Targets::from_fasta("data/sars2.fa")?;
+    let aligner =
+        Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(Device::Cpu).max_hits(5).build(&targets)?;
+    eprintln!("{}", aligner.device());
+    // Two primers of the ARTIC network.
+    for query in ["ACCAACCAACTTTCGATCTCTTGT", "CATCTTTAAGATGTTGACGTGCCTC"] {
+        for hit in aligner.align(query)? {
+            let (name, place, strand) = (hit.target_name(), hit.target_range(), hit.strand());
+            println!(
+                "{query}\t{name}\t{}\t{}\t{strand:?}\t{}\t{}",
+                place.start,
+                place.end,
+                hit.score(),
+                hit.cigar()
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,428 @@
+//! The front door: sequences as letters in, hits out.
+//!
+//! [`Targets`] are read once, an [`Aligner`] is built for them once, and any number of threads may then ask it at a time.
+//! Behind it stand the engines, filters and searches of the command, so the hits are those of `swalign`, and they do not
+//! depend on the device.
+
+mod hit;
+mod targets;
+
+pub use hit::{Cigar, Hit};
+pub use targets::Targets;
+
+use crate::alphabet::{Alphabet, reverse_complement_codes};
+use crate::batch::{Batch, Sequences};
+use crate::candidates::Layout;
+use crate::candidates::filter::Filter;
+use crate::candidates::rungs::Costs;
+use crate::engine::cpu::Cpu;
+use crate::engine::cpu::simd::InstructionSet;
+use crate::engine::gpu::scan::Scanner;
+use crate::engine::gpu::{Card, Gpu};
+use crate::engine::{Engine, Guarded};
+use crate::error::{EngineError, Error, Result};
+use crate::hits::{self, Effort, PORTION, Rules, Scope};
+use crate::options::default_min_score;
+use crate::scoring::{MAX_PARAMETER, Scoring, Substitution};
+use crate::search::finder::Finder;
+use crate::search::gpu::OnGpu;
+use crate::search::sliced::Sliced;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Queries and letters that [`Aligner::align_all`] aligns at a time, at most, but for a query that is longer.
+const QUERIES: usize = 4096;
+const LETTERS: usize = 1 << 22;
+
+/// What computes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Device {
+    /// The best GPU, or the CPU where there is none. If the GPU fails, the CPU goes on.
+    #[default]
+    Auto,
+    /// The CPU, with the best instructions that it has.
+    Cpu,
+    /// The best GPU.
+    Gpu,
+    /// A GPU by its number or a part of its name, as `swalign devices` lists them.
+    GpuNamed(String),
+}
+
+/// Settings of an [`Aligner`]. Defaults are those of the command.
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing before `build`"]
+pub struct Builder {
+    scoring: Scoring,
+    device: Device,
+    min_score: Option<i32>,
+    secondary_ratio: f64,
+    max_hits: usize,
+    both_strands: bool,
+    filter: bool,
+}
+
+impl Builder {
+    /// What computes; [`Device::Auto`] by default.
+    pub fn device(self, device: Device) -> Builder {
+        Builder { device, ..self }
+    }
+
+    /// Least score of a hit, at least 1. By default 20 matches, or 60 with a matrix.
+    pub fn min_score(self, score: i32) -> Builder {
+        Builder { min_score: Some(score), ..self }
+    }
+
+    /// Least share of the best score that a further hit of the same query has, 0 to 1; 0.8 by default.
+    pub fn secondary_ratio(self, ratio: f64) -> Builder {
+        Builder { secondary_ratio: ratio, ..self }
+    }
+
+    /// Most hits of a query, at least 1; 1 by default.
+    pub fn max_hits(self, hits: usize) -> Builder {
+        Builder { max_hits: hits, ..self }
+    }
+
+    /// Whether DNA is aligned as it is and as its reverse complement; true by default.
+    pub fn both_strands(self, both: bool) -> Builder {
+        Builder { both_strands: both, ..self }
+    }
+
+    /// Whether a lossless filter narrows down where a query can align before anything is scored; true by default. The
+    /// hits are the same without it.
+    pub fn filter(self, filter: bool) -> Builder {
+        Builder { filter, ..self }
+    }
+
+    /// The aligner for `targets`. Opens the device.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a setting is out of its range or the scoring is for another alphabet than that of the targets;
+    /// [`Error::Engine`] if the device can't be opened.
+    pub fn build(self, targets: &Targets) -> Result<Aligner> {
+        let Builder { scoring, device, min_score, secondary_ratio, max_hits, both_strands, filter } = self;
+        check_scoring(&scoring)?;
+        if scoring.alphabet != targets.alphabet() {
+            return Err(usage(format!(
+                "the scoring is for {}, the targets are {}",
+                scoring.alphabet,
+                targets.alphabet()
+            )));
+        }
+        let min_score = min_score.unwrap_or_else(|| default_min_score(&scoring));
+        if min_score < 1 {
+            return Err(usage(format!("min_score({min_score}): give at least 1")));
+        }
+        if max_hits < 1 {
+            return Err(usage("max_hits(0): give at least 1".to_string()));
+        }
+        if !(0.0..=1.0).contains(&secondary_ratio) {
+            return Err(usage(format!("secondary_ratio({secondary_ratio}): give 0 to 1")));
+        }
+        let rules = Rules { min_score, secondary_ppm: (secondary_ratio * 1e6).round() as i64, max_hits };
+        let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
+        let scoring = Arc::new(scoring);
+        let maker = Maker::open(&device)?;
+        // How many queries will come is not known: an index is made as soon as those that came would have repaid it.
+        let sequences = &targets.sequences;
+        let found = |scan| Filter::auto(sequences, &scoring, strands, Box::new(scan), None);
+        let filter = if filter { found(maker.finder(sequences)) } else { None };
+        let filter = filter.map(|filter| filter.with_costs(maker.costs()));
+        Ok(Aligner {
+            targets: targets.clone(),
+            scoring,
+            rules,
+            strands,
+            filter,
+            maker,
+            spare: Mutex::default(),
+        })
+    }
+}
+
+/// Finds the best local alignments of queries with [`Targets`].
+///
+/// It is `Send` and `Sync`: threads share one by reference, and each call that runs beside others takes an engine of its
+/// own.
+///
+/// ```
+/// use swalign::{Aligner, Device, Scoring, Targets};
+///
+/// let targets = Targets::from_dna([("chr1", "GGACGTTGCATTCAAGCCATGGATCCAA")])?;
+/// let aligner = Aligner::builder(Scoring::dna(2, 4, 4, 2)).device(Device::Cpu).min_score(20).build(&targets)?;
+/// for hit in aligner.align(b"ACGTTGCATTAGCCATGGATCC")? {
+///     assert_eq!(hit.target_name(), "chr1");
+///     assert_eq!((hit.target_range(), hit.score()), (2..26, 36));
+///     assert_eq!(hit.cigar().to_string(), "10M2D12M");
+/// }
+/// # Ok::<(), swalign::Error>(())
+/// ```
+pub struct Aligner {
+    targets: Targets,
+    scoring: Arc<Scoring>,
+    rules: Rules,
+    strands: u32,
+    filter: Option<Filter>,
+    maker: Maker,
+    /// Engines that no call uses now.
+    spare: Mutex<Vec<Guarded>>,
+}
+
+impl Aligner {
+    /// Settings for an aligner with this scoring.
+    pub fn builder(scoring: Scoring) -> Builder {
+        Builder {
+            scoring,
+            device: Device::default(),
+            min_score: None,
+            secondary_ratio: 0.8,
+            max_hits: 1,
+            both_strands: true,
+            filter: true,
+        }
+    }
+
+    /// The targets that queries are aligned with.
+    pub fn targets(&self) -> &Targets {
+        &self.targets
+    }
+
+    /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    pub fn device(&self) -> String {
+        self.maker.engine().describe()
+    }
+
+    /// The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the
+    /// best one that overlaps no earlier hit on the same target and strand, and so on. None where nothing scores enough.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a byte is no letter of the alphabet, or the query is so long that its score could overflow;
+    /// [`Error::Engine`] if the device fails and no other may go on.
+    pub fn align(&self, query: impl AsRef<[u8]>) -> Result<Vec<Hit>> {
+        self.align_all([query]).next().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    /// The hits of each query, in the order of the queries. Queries are taken as hits are asked for, some thousands at a
+    /// time, so the input may be endless. An error is that of one query, and the next ones go on, unless the device failed.
+    pub fn align_all<I>(&self, queries: I) -> AlignAll<'_, I::IntoIter>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u8]>,
+    {
+        AlignAll { aligner: self, queries: queries.into_iter(), ready: VecDeque::new() }
+    }
+
+    /// The hits of some queries, those that can be aligned, on an engine that no other call uses.
+    fn batch(&self, queries: Sequences, lengths: &[usize]) -> Result<Vec<Vec<Hit>>> {
+        let targets = Arc::clone(&self.targets.sequences);
+        let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::clone(&self.scoring) };
+        let layout = Layout { strands: self.strands, paired: None };
+        let scope = Scope {
+            batch: &batch,
+            layout,
+            rules: self.rules,
+            filter: self.filter.as_ref(),
+            portion: PORTION,
+        };
+        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut engine = spare().pop().unwrap_or_else(|| self.maker.engine());
+        let mut found = hits::find(&mut engine, &scope, &mut Effort::default());
+        if let Err(error) = &found
+            && engine.fall_back(error)
+        {
+            found = hits::find(&mut engine, &scope, &mut Effort::default());
+        }
+        spare().push(engine);
+        let hits = |(record, found): (usize, crate::alignment::Found)| {
+            let hit = |alignment: crate::alignment::Alignment| {
+                let query = batch.query(layout.query(record as u32, alignment.strand));
+                Hit::new(&self.targets, alignment, query, lengths[record])
+            };
+            found.alignments.into_iter().map(hit).collect()
+        };
+        Ok(found?.into_iter().enumerate().map(hits).collect())
+    }
+
+    /// Adds a query in the orientations in which it is aligned.
+    fn take(&self, letters: &[u8], queries: &mut Sequences) -> Result<()> {
+        let alphabet = self.scoring.alphabet;
+        if !self.scoring.fits(letters.len()) {
+            return Err(usage(format!("a query of {} letters is too long for this scoring", letters.len())));
+        }
+        let mut codes = Vec::with_capacity(letters.len());
+        targets::encode(alphabet, letters, &mut codes).map_err(|text| usage(format!("query: {text}")))?;
+        let reverse: Vec<u8> = match self.strands {
+            2 => reverse_complement_codes(&codes).collect(),
+            _ => Vec::new(),
+        };
+        queries.push(codes);
+        if self.strands == 2 {
+            queries.push(reverse);
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Aligner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Aligner { targets, scoring, rules, .. } = self;
+        f.debug_struct("Aligner")
+            .field("targets", targets)
+            .field("scoring", scoring)
+            .field("rules", rules)
+            .finish()
+    }
+}
+
+/// The hits of queries one after the other; see [`Aligner::align_all`].
+#[derive(Debug)]
+#[must_use = "iterators do nothing unless they are asked"]
+pub struct AlignAll<'a, I> {
+    aligner: &'a Aligner,
+    queries: I,
+    ready: VecDeque<Result<Vec<Hit>>>,
+}
+
+impl<I> AlignAll<'_, I>
+where
+    I: Iterator,
+    I::Item: AsRef<[u8]>,
+{
+    /// Aligns the next queries.
+    fn fill(&mut self) {
+        let mut queries = Sequences::default();
+        let (mut lengths, mut refused) = (Vec::new(), Vec::new());
+        while refused.len() < QUERIES && queries.codes().len() < LETTERS {
+            let Some(query) = self.queries.next() else { break };
+            let letters = query.as_ref();
+            let taken = self.aligner.take(letters, &mut queries);
+            if taken.is_ok() {
+                lengths.push(letters.len());
+            }
+            refused.push(taken.err());
+        }
+        if lengths.is_empty() {
+            self.ready.extend(refused.into_iter().flatten().map(Err));
+            return;
+        }
+        match self.aligner.batch(queries, &lengths) {
+            Ok(found) => {
+                let mut found = found.into_iter();
+                let answer = |refused: Option<Error>| {
+                    refused.map_or_else(|| Ok(found.next().unwrap_or_default()), Err)
+                };
+                self.ready.extend(refused.into_iter().map(answer));
+            }
+            Err(error) => self.ready.push_back(Err(error)),
+        }
+    }
+}
+
+impl<I> Iterator for AlignAll<'_, I>
+where
+    I: Iterator,
+    I::Item: AsRef<[u8]>,
+{
+    type Item = Result<Vec<Hit>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ready.is_empty() {
+            self.fill();
+        }
+        self.ready.pop_front()
+    }
+}
+
+/// The best local alignment of one query with one target, both as they are given; `None` where no two letters score
+/// more than 0. Runs on the calling thread's CPU.
+///
+/// ```
+/// use swalign::{Scoring, align_pair};
+///
+/// let hit = align_pair("ACGTTGCA", "TTACGTTGGCATT", &Scoring::dna(2, 4, 4, 2))?.expect("they share letters");
+/// assert_eq!((hit.score(), hit.cigar().to_string().as_str()), (12, "6M"));
+/// # Ok::<(), swalign::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Usage`] if the scoring is out of its range, a byte is no letter of its alphabet, or a sequence is too long.
+pub fn align_pair(
+    query: impl AsRef<[u8]>,
+    target: impl AsRef<[u8]>,
+    scoring: &Scoring,
+) -> Result<Option<Hit>> {
+    let targets = Targets::from_letters(scoring.alphabet, [("target", target)])?;
+    let builder = Aligner::builder(scoring.clone()).device(Device::Cpu).min_score(1);
+    let aligner = builder.both_strands(false).filter(false).build(&targets)?;
+    Ok(aligner.align(query)?.into_iter().next())
+}
+
+/// Makes engines on a device.
+enum Maker {
+    Cpu(InstructionSet),
+    /// With whether the CPU may take over.
+    Gpu(Arc<Card>, bool),
+}
+
+impl Maker {
+    fn open(device: &Device) -> Result<Maker> {
+        let gpu = |name: Option<&str>| Card::open(name, false);
+        Ok(match device {
+            Device::Auto => match gpu(None) {
+                Ok(card) => Maker::Gpu(card, true),
+                Err(EngineError::NoDevice(_)) => Maker::Cpu(InstructionSet::best()),
+                Err(error) => return Err(error.into()),
+            },
+            Device::Cpu => Maker::Cpu(InstructionSet::best()),
+            Device::Gpu => Maker::Gpu(gpu(None)?, false),
+            Device::GpuNamed(name) => Maker::Gpu(gpu(Some(name))?, false),
+        })
+    }
+
+    /// What scans targets for the filter.
+    fn finder(&self, targets: &Arc<Sequences>) -> Finder {
+        match self {
+            Maker::Cpu(set) => Finder::new(targets, Box::new(Sliced::on(*set)), false),
+            Maker::Gpu(card, may_fall_back) => {
+                let scanner = Scanner::new(Arc::clone(card));
+                let scan = OnGpu::new(scanner, Sliced::on(InstructionSet::best()), *may_fall_back);
+                Finder::new(targets, Box::new(scan), true)
+            }
+        }
+    }
+
+    fn costs(&self) -> Costs {
+        let threads = rayon::current_num_threads();
+        match self {
+            Maker::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
+            Maker::Gpu(..) => Costs::on_gpus(1, threads),
+        }
+    }
+
+    fn engine(&self) -> Guarded {
+        match self {
+            Maker::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
+            Maker::Gpu(card, may_fall_back) => {
+                let fallback: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(|| Box::new(Cpu::new()));
+                Guarded::new(Box::new(Gpu::new(Arc::clone(card))), may_fall_back.then_some(fallback))
+            }
+        }
+    }
+}
+
+fn check_scoring(scoring: &Scoring) -> Result<()> {
+    let within = |name: &str, value: i32, least: i32| match (least..=MAX_PARAMETER).contains(&value) {
+        true => Ok(()),
+        false => Err(usage(format!("{name} {value} is out of range; give {least} to {MAX_PARAMETER}"))),
+    };
+    if let Substitution::Equal { match_, mismatch } = scoring.substitution {
+        within("match", match_, 1)?;
+        within("mismatch", mismatch, 0)?;
+    }
+    within("gap_open", scoring.gap_open, 0)?;
+    within("gap_extend", scoring.gap_extend, 1)
+}
+
+fn usage(text: String) -> Error {
+    Error::Usage(text)
+}

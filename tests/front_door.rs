@@ -1,0 +1,205 @@
+//! The library's front door: what it answers is what the specification answers, in order, from any number of threads, and
+//! what it refuses is said in its own words. The programs of `examples/` run.
+
+mod common;
+
+#[path = "../examples/pair.rs"]
+mod pair;
+#[path = "../examples/proteins.rs"]
+mod proteins;
+#[path = "../examples/references.rs"]
+mod references;
+#[path = "../examples/stream.rs"]
+mod stream;
+#[path = "../examples/threads.rs"]
+mod threads;
+
+use common::random::Random;
+use std::sync::Arc;
+use swalign::alignment::Strand;
+use swalign::batch::{Batch, Pair};
+use swalign::engine::Engine;
+use swalign::engine::plain::Plain;
+use swalign::{Aligner, Alphabet, Device, Error, Hit, Matrix, Scoring, Targets, align_pair};
+
+fn letters(random: &mut Random, len: usize) -> String {
+    random.codes(len, 4).iter().map(|&code| char::from(b"ACGT"[usize::from(code)])).collect()
+}
+
+/// The best score of a pair by the specification.
+fn plain_score(query: &str, target: &str, scoring: &Scoring) -> i32 {
+    let sequences =
+        |text: &str| [common::codes(scoring.alphabet, text.as_bytes()).as_slice()].into_iter().collect();
+    let batch = Batch {
+        queries: Arc::new(sequences(query)),
+        targets: Arc::new(sequences(target)),
+        scoring: Arc::new(scoring.clone()),
+    };
+    let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
+    Plain::new().score(&batch, &[pair]).unwrap()[0].score
+}
+
+/// The score of a hit's path, and where it ends, counted letter by letter.
+fn rescored(hit: &Hit, query: &str, target: &str, scoring: &Scoring) -> i64 {
+    use swalign::alignment::Op;
+    let query = match hit.strand() {
+        Strand::Forward => query.as_bytes()[hit.query_range()].to_vec(),
+        Strand::Reverse => swalign::alphabet::reverse_complement(&query.as_bytes()[hit.query_range()]),
+    };
+    let (query, target) = (
+        common::codes(scoring.alphabet, &query),
+        common::codes(scoring.alphabet, &target.as_bytes()[hit.target_range()]),
+    );
+    let (mut q, mut t, mut score, mut matches) = (0, 0, 0, 0);
+    for (len, op) in hit.cigar().runs() {
+        let len = len as usize;
+        match op {
+            Op::Match => {
+                score += scoring.score_all(&query[q..q + len], &target[t..t + len]);
+                matches += (0..len).filter(|at| query[q + at] == target[t + at]).count();
+                (q, t) = (q + len, t + len);
+            }
+            Op::Insertion => (score, q) = (score - scoring.gap_cost(len), q + len),
+            Op::Deletion => (score, t) = (score - scoring.gap_cost(len), t + len),
+        }
+    }
+    assert_eq!((q, t, matches), (query.len(), target.len(), hit.matches()));
+    score
+}
+
+#[test]
+fn pairs_are_those_of_the_specification() {
+    let mut random = Random::new(11);
+    for _ in 0..300 {
+        let (rows, cols) = (1 + random.below(90), 1 + random.below(90));
+        let (query, target) = (letters(&mut random, rows), letters(&mut random, cols));
+        let scoring =
+            Scoring::dna(1 + random.below(3) as i32, random.below(5) as i32, random.below(6) as i32, 1);
+        let hit = align_pair(&query, &target, &scoring).unwrap();
+        assert_eq!(
+            hit.as_ref().map_or(0, Hit::score),
+            plain_score(&query, &target, &scoring),
+            "{query} {target}"
+        );
+        if let Some(hit) = hit {
+            assert_eq!(rescored(&hit, &query, &target, &scoring), i64::from(hit.score()), "{query} {target}");
+        }
+    }
+}
+
+#[test]
+fn hits_of_many_queries_in_order() {
+    let mut random = Random::new(12);
+    let texts: Vec<String> = (0..5).map(|_| letters(&mut random, 3_000)).collect();
+    let names = ["a", "b", "c", "d", "e"];
+    let targets = Targets::from_dna(names.iter().copied().zip(&texts)).unwrap();
+    let scoring = Scoring::dna(1, 4, 6, 1);
+    let build = |filter| {
+        Aligner::builder(scoring.clone()).device(Device::Cpu).filter(filter).build(&targets).unwrap()
+    };
+    let (filtered, exhaustive) = (build(true), build(false));
+    let mut queries = Vec::new();
+    for number in 0..5_000 {
+        let (text, from) = (&texts[number % 5], random.below(2_900));
+        let read = &text[from..from + 60];
+        queries.push(match number % 3 {
+            0 => read.to_string(),
+            1 => String::from_utf8(swalign::alphabet::reverse_complement(read.as_bytes())).unwrap(),
+            _ => read.to_ascii_lowercase(),
+        });
+    }
+    let hits: Vec<Vec<Hit>> = filtered.align_all(&queries).map(Result::unwrap).collect();
+    assert_eq!(hits.len(), queries.len());
+    for (number, (hits, query)) in hits.iter().zip(&queries).enumerate() {
+        let hit = &hits[0];
+        assert_eq!((hit.target(), hit.target_name(), hit.score()), (number % 5, names[number % 5], 60));
+        assert_eq!(hit.strand() == Strand::Reverse, number % 3 == 1);
+        assert_eq!((hit.matches(), hit.edits(), hit.query_range()), (60, 0, 0..60));
+        if number % 50 == 0 {
+            assert_eq!(&exhaustive.align(query).unwrap(), hits);
+        }
+    }
+}
+
+#[test]
+fn one_query_that_is_refused_stops_no_other() {
+    let targets = Targets::from_dna([("t", "ACGTTGCATTAGCCATGGATCCATTGCACGG")]).unwrap();
+    let aligner = Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(Device::Cpu).build(&targets).unwrap();
+    let queries = ["ACGTTGCATTAGCCATGGATCC", "ACG!T", "", "CCGTGCAATGGATCCATGGCTAATG"];
+    let answers: Vec<_> = aligner.align_all(queries).collect();
+    assert_eq!(answers.len(), 4);
+    assert_eq!(answers[0].as_ref().unwrap()[0].score(), 22);
+    assert_eq!(answers[1].as_ref().unwrap_err().to_string(), "query: '!' at place 3 is no letter of DNA");
+    assert!(answers[2].as_ref().unwrap().is_empty());
+    assert_eq!(answers[3].as_ref().unwrap()[0].strand(), Strand::Reverse);
+    assert_eq!(aligner.align_all(["!"; 3]).filter(Result::is_err).count(), 3);
+    assert_eq!(aligner.align_all::<[&str; 0]>([]).count(), 0);
+}
+
+#[test]
+fn threads_share_an_aligner() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<Aligner>();
+    is_shared::<Targets>();
+    is_shared::<Hit>();
+    let mut random = Random::new(13);
+    let text = letters(&mut random, 20_000);
+    let targets = Targets::from_dna([("t", &text)]).unwrap();
+    let aligner = Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(Device::Cpu).build(&targets).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (aligner, text) = (&aligner, &text);
+            scope.spawn(move || {
+                for from in (thread * 1_000..19_000).step_by(500) {
+                    let hits = aligner.align(&text[from..from + 100]).unwrap();
+                    assert_eq!(hits[0].target_range(), from..from + 100);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn settings_are_refused_in_the_words_of_the_library() {
+    let targets = Targets::from_dna([("t", "ACGT")]).unwrap();
+    let says = |builder: swalign::Builder, text: &str| {
+        let error = builder.device(Device::Cpu).build(&targets).unwrap_err();
+        assert!(matches!(error, Error::Usage(_)));
+        assert_eq!(error.to_string(), text);
+    };
+    let dna = || Aligner::builder(Scoring::dna(1, 4, 6, 1));
+    says(dna().min_score(0), "min_score(0): give at least 1");
+    says(dna().max_hits(0), "max_hits(0): give at least 1");
+    says(dna().secondary_ratio(f64::NAN), "secondary_ratio(NaN): give 0 to 1");
+    says(Aligner::builder(Scoring::dna(0, 4, 6, 1)), "match 0 is out of range; give 1 to 1048576");
+    says(Aligner::builder(Scoring::dna(1, 4, -6, 1)), "gap_open -6 is out of range; give 0 to 1048576");
+    let protein = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
+    says(Aligner::builder(protein), "the scoring is for protein, the targets are DNA");
+    let error = Targets::from_dna([("x", "AC-T")]).unwrap_err();
+    assert_eq!(error.to_string(), "target 'x': '-' at place 2 is no letter of DNA");
+    assert!(Targets::from_fasta("nosuch.fa").unwrap_err().to_string().contains("no such file"));
+    let gone = dna().device(Device::GpuNamed("no such card".to_string())).build(&targets);
+    assert!(matches!(gone, Err(Error::Engine(_))));
+}
+
+#[test]
+fn no_targets_and_no_letters() {
+    let none = Targets::from_dna::<&str, &str>([]).unwrap();
+    let aligner = Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(Device::Cpu).build(&none).unwrap();
+    assert!(aligner.align("ACGTACGTACGTACGTACGTACGT").unwrap().is_empty());
+    let scoring = Scoring::dna(1, 4, 6, 1);
+    for (query, target) in [("", ""), ("A", ""), ("", "A"), ("A", "C"), ("N", "N")] {
+        assert_eq!(align_pair(query, target, &scoring).unwrap(), None);
+    }
+}
+
+/// They stand in the repository's folder, where their files are.
+#[test]
+fn the_examples_run() {
+    std::env::set_current_dir(common::repository()).unwrap();
+    pair::main().unwrap();
+    references::main().unwrap();
+    proteins::main().unwrap();
+    stream::main().unwrap();
+    threads::main().unwrap();
+}
