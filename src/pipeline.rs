@@ -30,7 +30,6 @@ use crate::hits::{self, Effort, Rules, Scope};
 use crate::options::{FilterChoice, Format, Mode, Options, default_min_score};
 use crate::reader::{Extent, Queries, Reader, Record, References, read_reference_part, read_references};
 use crate::scoring::Scoring;
-use crate::search::finder::Finder;
 use crate::writer::bgzf::{Joint, Part};
 use crate::writer::receipt::Choice;
 use crate::writer::tags::Typical;
@@ -294,7 +293,7 @@ fn filter(
     if options.mode == Mode::Pairs {
         return None;
     }
-    let scan = || Box::new(Finder::new(targets, device.scan(), matches!(device, Device::Gpu(..))));
+    let scan = || Box::new(device.finder(targets));
     let parts = options.part.map_or(1, |part| u64::from(part.of));
     let queries = estimate::letters(&options.query).map(|letters| letters / parts);
     let filter = match options.filter {

@@ -5,7 +5,7 @@ mod common;
 use common::bam::records;
 use common::command::{Outcome, run, run_here};
 use common::random::Random;
-use common::test_gpu;
+use common::{data, test_gpu};
 use swalign::alphabet::Alphabet;
 
 fn on(device: &str, args: &[&str]) -> Outcome {
@@ -188,5 +188,28 @@ fn all_gpus_are_no_software_adapters() {
             assert!(run.stderr.contains("software adapters are taken only when named"), "{}", run.stderr);
         }
         false => assert_eq!(run.code, Some(0), "{}", run.stderr),
+    }
+}
+
+/// The library's front door on the device: the hits of the CPU.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn the_front_door_on_a_gpu() {
+    use swalign::{Aligner, Device, Scoring, Targets};
+
+    let targets = Targets::from_fasta(data("sars2.fa")).unwrap();
+    let letters = std::fs::read(data("sars2.fa")).unwrap();
+    let letters: Vec<u8> =
+        letters.into_iter().skip_while(|&byte| byte != b'\n').filter(u8::is_ascii_alphabetic).collect();
+    let queries: Vec<&[u8]> = (0..200).map(|number| &letters[number * 140..number * 140 + 150]).collect();
+    let hits = |device, filter| -> Vec<_> {
+        let builder = Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(device).filter(filter).max_hits(3);
+        let aligner = builder.build(&targets).unwrap();
+        aligner.align_all(&queries).map(Result::unwrap).collect()
+    };
+    let expected = hits(Device::Cpu, false);
+    assert!(expected.iter().all(|hits| hits[0].score() == 150));
+    for filter in [true, false] {
+        assert_eq!(hits(Device::GpuNamed(test_gpu()), filter), expected);
     }
 }

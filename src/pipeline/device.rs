@@ -2,7 +2,7 @@
 
 use super::estimate;
 use super::threads::start;
-use crate::batch::STRETCH;
+use crate::batch::{STRETCH, Sequences};
 use crate::candidates::rungs::Costs;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
@@ -13,6 +13,7 @@ use crate::engine::{Engine, Guarded};
 use crate::error::{EngineError, Result};
 use crate::hits::PORTION;
 use crate::options::{DeviceChoice, FilterChoice, Mode, Options};
+use crate::search::finder::Finder;
 use crate::search::gpu::OnGpu;
 use crate::search::sliced::Sliced;
 use crate::search::{self, Scan};
@@ -144,15 +145,16 @@ impl Device {
     }
 
     /// What scans targets for pieces of queries.
-    pub fn scan(&self) -> Box<dyn Scan + Send> {
-        match self {
-            Device::Plain => Box::new(search::plain::Plain),
-            Device::Cpu(set) => Box::new(Sliced::on(*set)),
+    pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
+        let (scan, on_device): (Box<dyn Scan + Send>, bool) = match self {
+            Device::Plain => (Box::new(search::plain::Plain), false),
+            Device::Cpu(set) => (Box::new(Sliced::on(*set)), false),
             Device::Gpu(cards, may_fall_back) => {
                 let scanner = Scanner::new(Arc::clone(&cards[0]));
-                Box::new(OnGpu::new(scanner, Sliced::on(InstructionSet::best()), *may_fall_back))
+                (Box::new(OnGpu::new(scanner, Sliced::on(InstructionSet::best()), *may_fall_back)), true)
             }
-        }
+        };
+        Finder::new(targets, scan, on_device)
     }
 
     /// What the devices are, for people.
