@@ -91,6 +91,9 @@ say "cargo fmt --check"
 cargo fmt --check
 say "cargo clippy"
 cargo clippy --locked --all-targets -- -D warnings
+say "cargo clippy, the library by itself"
+cargo clippy --locked --lib --no-default-features -- -D warnings
+cargo clippy --locked --lib --no-default-features --features gpu -- -D warnings
 say "cargo doc"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items --lib
 say "doc tests"

@@ -4,9 +4,11 @@
 //! Behind it stand the engines, filters and searches of the command, so the hits are those of `swalign`, and they do not
 //! depend on the device.
 
+mod device;
 mod hit;
 mod targets;
 
+pub use device::Device;
 pub use hit::{Cigar, Hit};
 pub use targets::Targets;
 
@@ -14,40 +16,18 @@ use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::{Batch, Sequences};
 use crate::candidates::Layout;
 use crate::candidates::filter::Filter;
-use crate::candidates::rungs::Costs;
-use crate::engine::cpu::Cpu;
-use crate::engine::cpu::simd::InstructionSet;
-use crate::engine::gpu::scan::Scanner;
-use crate::engine::gpu::{Card, Gpu};
 use crate::engine::{Engine, Guarded};
-use crate::error::{EngineError, Error, Result};
+use crate::error::{Error, Result};
 use crate::hits::{self, Effort, PORTION, Rules, Scope};
 use crate::options::default_min_score;
 use crate::scoring::{MAX_PARAMETER, Scoring, Substitution};
-use crate::search::finder::Finder;
-use crate::search::gpu::OnGpu;
-use crate::search::sliced::Sliced;
+use device::Opened;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Queries and letters that [`Aligner::align_all`] aligns at a time, at most, but for a query that is longer.
 const QUERIES: usize = 4096;
 const LETTERS: usize = 1 << 22;
-
-/// What computes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Device {
-    /// The best GPU, or the CPU where there is none. If the GPU fails, the CPU goes on.
-    #[default]
-    Auto,
-    /// The CPU, with the best instructions that it has.
-    Cpu,
-    /// The best GPU.
-    Gpu,
-    /// A GPU by its number or a part of its name, as `swalign devices` lists them.
-    GpuNamed(String),
-}
 
 /// Settings of an [`Aligner`]. Defaults are those of the command.
 #[derive(Clone, Debug)]
@@ -122,19 +102,19 @@ impl Builder {
         let rules = Rules { min_score, secondary_ppm: (secondary_ratio * 1e6).round() as i64, max_hits };
         let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
         let scoring = Arc::new(scoring);
-        let maker = Maker::open(&device)?;
+        let opened = Opened::open(&device)?;
         // How many queries will come is not known: an index is made as soon as those that came would have repaid it.
         let sequences = &targets.sequences;
         let found = |scan| Filter::auto(sequences, &scoring, strands, Box::new(scan), None);
-        let filter = if filter { found(maker.finder(sequences)) } else { None };
-        let filter = filter.map(|filter| filter.with_costs(maker.costs()));
+        let filter = if filter { found(opened.finder(sequences)) } else { None };
+        let filter = filter.map(|filter| filter.with_costs(opened.costs()));
         Ok(Aligner {
             targets: targets.clone(),
             scoring,
             rules,
             strands,
             filter,
-            maker,
+            opened,
             spare: Mutex::default(),
         })
     }
@@ -163,7 +143,7 @@ pub struct Aligner {
     rules: Rules,
     strands: u32,
     filter: Option<Filter>,
-    maker: Maker,
+    opened: Opened,
     /// Engines that no call uses now.
     spare: Mutex<Vec<Guarded>>,
 }
@@ -189,7 +169,7 @@ impl Aligner {
 
     /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> String {
-        self.maker.engine().describe()
+        self.opened.engine().describe()
     }
 
     /// The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the
@@ -225,7 +205,7 @@ impl Aligner {
             portion: PORTION,
         };
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut engine = spare().pop().unwrap_or_else(|| self.maker.engine());
+        let mut engine = spare().pop().unwrap_or_else(|| self.opened.engine());
         let mut found = hits::find(&mut engine, &scope, &mut Effort::default());
         if let Err(error) = &found
             && engine.fall_back(error)
@@ -355,59 +335,6 @@ pub fn align_pair(
     let builder = Aligner::builder(scoring.clone()).device(Device::Cpu).min_score(1);
     let aligner = builder.both_strands(false).filter(false).build(&targets)?;
     Ok(aligner.align(query)?.into_iter().next())
-}
-
-/// Makes engines on a device.
-enum Maker {
-    Cpu(InstructionSet),
-    /// With whether the CPU may take over.
-    Gpu(Arc<Card>, bool),
-}
-
-impl Maker {
-    fn open(device: &Device) -> Result<Maker> {
-        let gpu = |name: Option<&str>| Card::open(name, false);
-        Ok(match device {
-            Device::Auto => match gpu(None) {
-                Ok(card) => Maker::Gpu(card, true),
-                Err(EngineError::NoDevice(_)) => Maker::Cpu(InstructionSet::best()),
-                Err(error) => return Err(error.into()),
-            },
-            Device::Cpu => Maker::Cpu(InstructionSet::best()),
-            Device::Gpu => Maker::Gpu(gpu(None)?, false),
-            Device::GpuNamed(name) => Maker::Gpu(gpu(Some(name))?, false),
-        })
-    }
-
-    /// What scans targets for the filter.
-    fn finder(&self, targets: &Arc<Sequences>) -> Finder {
-        match self {
-            Maker::Cpu(set) => Finder::new(targets, Box::new(Sliced::on(*set)), false),
-            Maker::Gpu(card, may_fall_back) => {
-                let scanner = Scanner::new(Arc::clone(card));
-                let scan = OnGpu::new(scanner, Sliced::on(InstructionSet::best()), *may_fall_back);
-                Finder::new(targets, Box::new(scan), true)
-            }
-        }
-    }
-
-    fn costs(&self) -> Costs {
-        let threads = rayon::current_num_threads();
-        match self {
-            Maker::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
-            Maker::Gpu(..) => Costs::on_gpus(1, threads),
-        }
-    }
-
-    fn engine(&self) -> Guarded {
-        match self {
-            Maker::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
-            Maker::Gpu(card, may_fall_back) => {
-                let fallback: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(|| Box::new(Cpu::new()));
-                Guarded::new(Box::new(Gpu::new(Arc::clone(card))), may_fall_back.then_some(fallback))
-            }
-        }
-    }
 }
 
 fn check_scoring(scoring: &Scoring) -> Result<()> {

@@ -116,6 +116,7 @@ impl fmt::Display for Alphabet {
 }
 
 /// The reverse complement of DNA letters (IUPAC codes included).
+#[cfg(feature = "cli")]
 pub fn reverse_complement(letters: &[u8]) -> Vec<u8> {
     bio::alphabets::dna::revcomp(letters)
 }

@@ -7,6 +7,7 @@ pub mod cpu;
 pub(crate) mod directions;
 mod edge_room;
 mod frontier;
+#[cfg(feature = "gpu")]
 pub mod gpu;
 mod guarded;
 mod lattice;

@@ -108,18 +108,22 @@ pub mod backtrace;
 pub mod batch;
 pub mod bounds;
 pub mod candidates;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod engine;
 pub mod error;
+#[cfg(feature = "cli")]
 pub mod grep;
 pub mod groups;
 pub mod hits;
 pub mod memory;
 pub mod options;
+#[cfg(feature = "cli")]
 pub mod pipeline;
 pub mod reader;
 pub mod scoring;
 pub mod search;
+#[cfg(feature = "cli")]
 pub mod writer;
 
 pub use aligner::{AlignAll, Aligner, Builder, Cigar, Device, Hit, Targets, align_pair};

@@ -1,32 +1,19 @@
 //! Memory that can't be had ends the command with a message and an exit code, and leaves nothing behind.
 //!
-//! Where the input decides how much is taken, the caller asks first ([`may_fail`]) and names the record. [`Allocator`] is
-//! for all others: by itself Rust aborts the process then.
+//! Where the input decides how much is taken, the caller asks first ([`may_fail`]) and names the record. The command's
+//! allocator is for all others: by itself Rust aborts the process then.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+#[cfg(feature = "cli")]
+mod allocator;
+
+#[cfg(feature = "cli")]
+pub use allocator::{Allocator, before_the_end, exit_with};
+
 use std::cell::Cell;
-use std::io::{self, Cursor, Write};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::thread;
-use std::time::Duration;
 
 thread_local! {
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
-    /// Whether this thread ends the process.
-    static ENDS: Cell<bool> = const { Cell::new(false) };
 }
-
-/// What the process ends with.
-static EXIT_CODE: AtomicI32 = AtomicI32::new(1);
-/// Whether a thread ends the process.
-static IS_ENDING: AtomicBool = AtomicBool::new(false);
-
-/// What is done before that.
-static LAST: OnceLock<fn()> = OnceLock::new();
-
-/// The system's allocator, for programs: where there is no memory, it ends the process.
-pub struct Allocator;
 
 /// Runs `take`, which answers for itself where there is no memory: `Vec::try_reserve` and its kin.
 pub fn may_fail<T>(take: impl FnOnce() -> T) -> T {
@@ -36,95 +23,8 @@ pub fn may_fail<T>(take: impl FnOnce() -> T) -> T {
     taken
 }
 
-/// From now on a process without memory ends with `code` instead of 1.
-pub fn exit_with(code: u8) {
-    EXIT_CODE.store(code.into(), Ordering::Relaxed);
-}
-
-/// Where memory is out, `last` is called before the process ends. It must wait for no other thread.
-pub fn before_the_end(last: fn()) {
-    let _ = LAST.set(last);
-}
-
-// SAFETY: all calls go to the system's allocator as they are, and what it answers comes back as it is.
-unsafe impl GlobalAlloc for Allocator {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those of the system's allocator.
-        had(unsafe { System.alloc(layout) }, layout.size())
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as above.
-        had(unsafe { System.alloc_zeroed(layout) }, layout.size())
-    }
-
-    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above.
-        had(unsafe { System.realloc(memory, layout, size) }, size)
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-/// The memory of `size` bytes that the system gave.
-#[inline]
-fn had(memory: *mut u8, size: usize) -> *mut u8 {
-    if memory.is_null() && !MAY_FAIL.try_with(Cell::get).unwrap_or(false) {
-        end(size);
-    }
-    memory
-}
-
-/// Says that `size` bytes could not be had, and ends the process.
-#[cold]
-fn end(size: usize) {
-    let code = EXIT_CODE.load(Ordering::Relaxed);
-    // What is done last may want memory, too.
-    if ENDS.try_with(Cell::get).unwrap_or(true) {
-        exit(code);
-    }
-    if IS_ENDING.swap(true, Ordering::SeqCst) {
-        loop {
-            thread::sleep(Duration::from_secs(1));
-        }
-    }
-    ENDS.set(true);
-    let mut text = [0; 200];
-    let mut message = Cursor::new(&mut text[..]);
-    let _ = writeln!(
-        message,
-        "swalign: error: no memory is left: {size} bytes more could not be had; give the command more memory, or fewer \
-         threads with -t"
-    );
-    let len = message.position() as usize;
-    say(&text[..len]);
-    if let Some(last) = LAST.get() {
-        last();
-    }
-    exit(code);
-}
-
-/// Writes to stderr without its lock, which a thread that waits for memory may hold.
-#[cfg(unix)]
-fn say(message: &[u8]) {
-    let _ = rustix::io::write(io::stderr(), message);
-}
-
-#[cfg(not(unix))]
-fn say(message: &[u8]) {
-    let _ = io::stderr().write_all(message);
-}
-
-/// Ends the process at once: other threads are in the middle of their work.
-#[cfg(unix)]
-fn exit(code: i32) -> ! {
-    signal_hook::low_level::exit(code)
-}
-
-#[cfg(not(unix))]
-fn exit(code: i32) -> ! {
-    std::process::exit(code)
+/// Whether this thread runs work that answers for itself where there is no memory.
+#[cfg(feature = "cli")]
+fn answers_for_itself() -> bool {
+    MAY_FAIL.try_with(Cell::get).unwrap_or(false)
 }

@@ -39,7 +39,9 @@ pub mod align;
 pub mod codes;
 pub mod exact;
 pub mod finder;
+#[cfg(feature = "cli")]
 pub mod format;
+#[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod hits;
 pub mod limits;

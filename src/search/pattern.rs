@@ -1,7 +1,7 @@
 //! Patterns: IUPAC letters as classes of bases.
 
 use super::{NOTHING, OTHER};
-use crate::alphabet::{Alphabet, reverse_complement, reverse_complement_codes};
+use crate::alphabet::{Alphabet, reverse_complement_codes};
 
 /// A class: a bit for each base that it matches, and one for letters that are no base. It is 0 nowhere.
 pub type Class = u8;
@@ -55,9 +55,8 @@ impl Pattern {
 
     /// The letters of the reverse complement; U becomes A, and A becomes T.
     pub fn reverse_letters(&self) -> Vec<u8> {
-        reverse_complement(
-            &self.letters.iter().map(|&c| if c == b'U' { b'T' } else { c }).collect::<Vec<_>>(),
-        )
+        let letters = Alphabet::Dna.letters();
+        reverse_complement_codes(&self.codes).map(|code| letters[usize::from(code)]).collect()
     }
 }
 

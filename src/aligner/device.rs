@@ -1,0 +1,118 @@
+//! What an aligner computes on.
+
+use crate::batch::Sequences;
+use crate::candidates::rungs::Costs;
+use crate::engine::Guarded;
+use crate::engine::cpu::Cpu;
+use crate::engine::cpu::simd::InstructionSet;
+use crate::error::EngineError;
+use crate::search::finder::Finder;
+use crate::search::sliced::Sliced;
+use std::sync::Arc;
+
+/// What computes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Device {
+    /// The best GPU, or the CPU where there is none. If the GPU fails, the CPU goes on.
+    #[default]
+    Auto,
+    /// The CPU, with the best instructions that it has.
+    Cpu,
+    /// The best GPU.
+    Gpu,
+    /// A GPU by its number or a part of its name, as `swalign devices` lists them.
+    GpuNamed(String),
+}
+
+/// A device that was opened.
+pub(super) enum Opened {
+    Cpu(InstructionSet),
+    #[cfg(feature = "gpu")]
+    Gpu(gpu::Opened),
+}
+
+impl Opened {
+    pub fn open(device: &Device) -> Result<Opened, EngineError> {
+        let cpu = || Opened::Cpu(InstructionSet::best());
+        match device {
+            Device::Cpu => Ok(cpu()),
+            Device::Auto => match open_gpu(None, true) {
+                Err(EngineError::NoDevice(_)) => Ok(cpu()),
+                opened => opened,
+            },
+            Device::Gpu => open_gpu(None, false),
+            Device::GpuNamed(name) => open_gpu(Some(name), false),
+        }
+    }
+
+    /// What scans targets for the filter.
+    pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
+        match self {
+            Opened::Cpu(set) => Finder::new(targets, Box::new(Sliced::on(*set)), false),
+            #[cfg(feature = "gpu")]
+            Opened::Gpu(gpu) => gpu.finder(targets),
+        }
+    }
+
+    /// What the steps of a filter cost beside the scores.
+    pub fn costs(&self) -> Costs {
+        let threads = rayon::current_num_threads();
+        match self {
+            Opened::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
+            #[cfg(feature = "gpu")]
+            Opened::Gpu(_) => Costs::on_gpus(1, threads),
+        }
+    }
+
+    /// An engine on the device.
+    pub fn engine(&self) -> Guarded {
+        match self {
+            Opened::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
+            #[cfg(feature = "gpu")]
+            Opened::Gpu(gpu) => gpu.engine(),
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+fn open_gpu(name: Option<&str>, may_fall_back: bool) -> Result<Opened, EngineError> {
+    Ok(Opened::Gpu(gpu::Opened::open(name, may_fall_back)?))
+}
+
+#[cfg(not(feature = "gpu"))]
+fn open_gpu(_: Option<&str>, _: bool) -> Result<Opened, EngineError> {
+    Err(EngineError::NoDevice("this library was built without its feature 'gpu'".to_string()))
+}
+
+#[cfg(feature = "gpu")]
+mod gpu {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::engine::gpu::scan::Scanner;
+    use crate::engine::gpu::{Card, Gpu};
+    use crate::search::gpu::OnGpu;
+
+    pub struct Opened {
+        card: Arc<Card>,
+        /// Whether the CPU goes on if the GPU fails.
+        may_fall_back: bool,
+    }
+
+    impl Opened {
+        pub fn open(name: Option<&str>, may_fall_back: bool) -> Result<Opened, EngineError> {
+            Ok(Opened { card: Card::open(name, false)?, may_fall_back })
+        }
+
+        pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
+            let scanner = Scanner::new(Arc::clone(&self.card));
+            let scan = OnGpu::new(scanner, Sliced::on(InstructionSet::best()), self.may_fall_back);
+            Finder::new(targets, Box::new(scan), true)
+        }
+
+        pub fn engine(&self) -> Guarded {
+            let fallback: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(|| Box::new(Cpu::new()));
+            Guarded::new(Box::new(Gpu::new(Arc::clone(&self.card))), self.may_fall_back.then_some(fallback))
+        }
+    }
+}
