@@ -95,7 +95,9 @@ say "cargo clippy, the library by itself"
 cargo clippy --locked --lib --no-default-features -- -D warnings
 cargo clippy --locked --lib --no-default-features --features gpu -- -D warnings
 say "cargo doc"
-RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items --lib
+RUSTDOCFLAGS="-D warnings --cfg engine_room" cargo doc --locked --no-deps --document-private-items --lib
+say "the library's public items"
+RUSTDOCFLAGS="-D warnings" scripts/public_api.py
 say "doc tests"
 cargo test --locked --doc
 say "rows of benchmarks, small: they check their answers"

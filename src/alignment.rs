@@ -3,10 +3,12 @@
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
-/// Orientation of the query against the target.
+/// Orientation of a query against its target, or of a pattern against its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strand {
+    /// As it was given.
     Forward,
+    /// Its reverse complement.
     Reverse,
 }
 

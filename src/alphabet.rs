@@ -9,7 +9,9 @@ use std::fmt;
 /// What the residues of a run are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Alphabet {
+    /// A, C, G and T; U is T. The other IUPAC codes match nothing without a matrix.
     Dna,
+    /// The twenty amino acids, B, Z, X and `*`. U, O and J score as X.
     Protein,
 }
 
@@ -46,6 +48,21 @@ static DNA_CODES: [u8; 256] = table(DNA, &[(b'U', b'T')]);
 /// Selenocysteine, pyrrolysine and J (I or L) have no row in the classic matrices: they score as X.
 static PROTEIN_CODES: [u8; 256] = table(PROTEIN, &[(b'U', b'X'), (b'O', b'X'), (b'J', b'X')]);
 
+impl Alphabet {
+    /// Guesses the alphabet of `letters`: DNA when all are IUPAC nucleotide codes and at least nine
+    /// in ten are A, C, G, T, U or N. `None` for an empty sequence.
+    pub fn detect(letters: &[u8]) -> Option<Alphabet> {
+        if letters.is_empty() {
+            return None;
+        }
+        let plain = letters.iter().filter(|letter| b"ACGTUNacgtun".contains(letter)).count();
+        let nucleotides = letters.iter().all(|&letter| Alphabet::Dna.code(letter).is_some());
+        Some(if nucleotides && plain * 10 >= letters.len() * 9 { Alphabet::Dna } else { Alphabet::Protein })
+    }
+}
+
+/// What the rooms behind the front door ask, in codes.
+#[doc(hidden)]
 impl Alphabet {
     /// The letters in code order.
     pub fn letters(self) -> &'static [u8] {
@@ -92,17 +109,6 @@ impl Alphabet {
         }
         codes.truncate(start);
         Err(letters.iter().take_while(|&&letter| table[letter as usize] != NONE).count())
-    }
-
-    /// Guesses the alphabet of `letters`: DNA when all are IUPAC nucleotide codes and at least nine
-    /// in ten are A, C, G, T, U or N. `None` for an empty sequence.
-    pub fn detect(letters: &[u8]) -> Option<Alphabet> {
-        if letters.is_empty() {
-            return None;
-        }
-        let plain = letters.iter().filter(|letter| b"ACGTUNacgtun".contains(letter)).count();
-        let nucleotides = letters.iter().all(|&letter| Alphabet::Dna.code(letter).is_some());
-        Some(if nucleotides && plain * 10 >= letters.len() * 9 { Alphabet::Dna } else { Alphabet::Protein })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Exact Smith-Waterman on any GPU, and on the CPU.
+//! Exact Smith-Waterman alignment, and search with edits, on any GPU and on the CPU.
 //!
 //! ```
 //! use swalign::{Aligner, Device, Scoring, Targets};
@@ -11,79 +11,28 @@
 //! # Ok::<(), swalign::Error>(())
 //! ```
 //!
-//! [`Targets`] hold the sequences to align with, from a FASTA file or from memory. An [`Aligner`] is built for them once, on
-//! a [`Device`], and threads share it: [`Aligner::align`] takes one query, [`Aligner::align_all`] an iterator of them.
-//! [`align_pair`] aligns two sequences. A [`Hit`] has its score, its places, its strand and its [`Cigar`].
+//! | to | use |
+//! |---|---|
+//! | align one sequence with another | [`align_pair`] |
+//! | find where queries align in references | [`Targets`], then [`Aligner::align`], or [`Aligner::align_all`] for an iterator of them |
+//! | find where short patterns occur with few edits | [`Searcher::search`], [`Searcher::search_all`] |
+//! | choose scores and gap costs | [`Scoring::dna`], [`Scoring::matrix`] with [`Matrix::named`] or [`Matrix::from_text`] |
+//! | choose what computes | [`Device`] |
 //!
-//! The modules below are the engine room. Their items may change with any version; those named here change as semantic
-//! versioning has it.
+//! Sequences go in as letters. A [`Hit`] and a [`Match`] say where, on which [`Strand`], how well, and by which [`Cigar`].
+//! Aligners and searchers are `Send` and `Sync`: build one, and let threads share it by reference.
 //!
-//! # The problem
+//! # What is found
 //!
-//! A query is a sequence of residues `q_i`, a target one of residues `t_j`; `i` runs over the query, `j`
-//! over the target, both from 0. A local alignment pairs residues of an interval of the query with
-//! residues of an interval of the target, in order. Residues left over between two pairs form gaps: an
-//! *insertion* consumes the query, a *deletion* the target. Each pair scores `s(q_i, t_j)`, each gap
-//! costs. The crate finds the alignments of the highest score. No heuristic stands in the way: what is
-//! reported is the optimum under the scoring.
+//! A local alignment pairs letters of an interval of the query with letters of an interval of the target, in order. Letters
+//! left over between two pairs form gaps: an *insertion* consumes the query, a *deletion* the target. Each pair scores
+//! `s(q_i, t_j)`, and a gap of `k` letters costs `gap_open + k * gap_extend`, both positive numbers, as in minimap2, bwa
+//! and BLAST: with `gap_open` 4 and `gap_extend` 2, length 1 costs 6 and length 2 costs 8.
 //!
-//! A gap of `k` residues costs `gap_open + k * gap_extend`, both positive numbers, as in minimap2, bwa
-//! and BLAST. With `gap_open` 4 and `gap_extend` 2, length 1 costs 6 and length 2 costs 8. With
-//! `gap_open` 0 gaps are linear. (Other programs count the first residue as `open` alone.)
-//!
-//! # The recurrence
-//!
-//! Gotoh 1982, in the letters that stand in every engine and kernel:
-//!
-//! ```text
-//! E(i,j) = max(E(i,j-1), H(i,j-1) - open) - ext        a deletion ends at (i,j)
-//! F(i,j) = max(F(i-1,j), H(i-1,j) - open) - ext        an insertion ends at (i,j)
-//! H(i,j) = max(0, H(i-1,j-1) + s(q_i,t_j), E(i,j), F(i,j))
-//! ```
-//!
-//! Outside the matrix H is 0, and E and F are minus infinity. H(i,j) is the best score of an alignment
-//! whose last residues are at `i` and `j`; 0 means that there is none worth starting. Scores are `i32`.
-//! What could overflow is refused ([`scoring::Scoring::fits`]).
-//!
-//! # Ties
-//!
-//! Equal scores are decided the same way everywhere, so that every engine gives the same bytes:
-//!
-//! - Between hits: higher score, forward strand, earlier target, smaller target end, smaller query end
-//!   ([`alignment::Locus::order`]).
-//! - Along the path, which is walked from its end: diagonal before deletion before insertion; a gap
-//!   closes as soon as it can; the path stops at the first cell whose H is 0
-//!   ([`engine::Source`]).
-//!
-//! # Letters
-//!
-//! DNA: A, C, G and T match themselves, and U is T. N and the other IUPAC codes match nothing,
-//! themselves included, unless a matrix says so. Proteins are scored by a matrix; the built-in ones are
-//! NCBI's classic 24-letter edition. Lower case is upper case.
-//!
-//! # Data flow
-//!
-//! ```text
-//! reader --Record--> pipeline --Batch--> candidates --Pair--> engine.score --Hit--> hits
-//!     --Window--> engine.trace, engine.fill --Paths, Directions--> backtrace --Alignment--> writer
-//! ```
-//!
-//! - [`reader`] gives records, [`batch`] lays their codes one behind the other. [`groups`] says which records stay
-//!   together in parts and in blocks of BAM.
-//! - [`candidates`] says which stretches of which targets a query meets.
-//! - An [`engine::Engine`] scores pairs and fills direction matrices: [`engine::plain`] is the
-//!   specification, [`engine::cpu`] uses the machine's cores, [`engine::gpu`] runs WGSL kernels.
-//! - [`hits`] decides which alignments a query has, [`bounds`] how far each can stray, and
-//!   [`backtrace`] walks its path.
-//! - [`writer`] makes SAM, BAM or PAF of it. [`pipeline`] runs all of this side by side for the command, whose
-//!   arguments [`cli`] resolves into [`options`].
-//!
-//! Coordinates are 0-based and half-open everywhere but in SAM. The proofs are in `docs/algorithm.md`,
-//! the layers in `docs/ARCHITECTURE.md`.
-//!
-//! # Example
-//!
-//! Two bases of the target have no partner in the query:
+//! What is reported has the highest score that any alignment has. No heuristic stands in the way: the filter that narrows
+//! down where a query is scored loses nothing, and [`AlignerBuilder::filter`] turns it off. The answer does not depend on
+//! the device or the number of threads. Equal scores are decided in this order: forward strand, earlier target, smaller
+//! target end, smaller query end; along a path diagonal before deletion before insertion, from its end.
 //!
 //! ```text
 //! query   0 ACGTTGCATT--AGCCATGGATCC 22
@@ -100,37 +49,99 @@
 //! assert_eq!(hit.cigar().to_string(), "10M2D12M");
 //! # Ok::<(), swalign::Error>(())
 //! ```
+//!
+//! A search finds every end of every pattern with at most so many edits (Sellers 1980), and of ends side by side the best
+//! one: see [`Searcher`].
+//!
+//! # Letters
+//!
+//! Lower case is upper case. DNA: A, C, G and T match themselves, and U is T. N and the other IUPAC codes match nothing,
+//! themselves included, unless a matrix says so; in the patterns of a search they match the bases that they stand for.
+//! Proteins are scored by a matrix; the built-in ones are NCBI's classic 24-letter edition.
+//!
+//! # Edge cases
+//!
+//! - An empty query, and one without a letter in common with the targets, has no hits; that is no error.
+//! - A byte that is no letter of the alphabet is an error of that query, text, target or pattern, which names the place.
+//! - Scores are `i32`. What could overflow is an error.
+//! - Queries and targets of any length are aligned in bounded memory: 3 million letters with 3 million take minutes, and
+//!   not gigabytes.
+//! - If a GPU fails, [`Device::Auto`] goes on with the CPU; other devices return the error.
+//! - Functions of this page do not panic, whatever they are given. One that does has a fault: please report it.
+//!
+//! # Features
+//!
+//! - `gpu`: engines on GPUs, through wgpu. Without it [`Device::Auto`] is the CPU.
+//! - `cli` (default, brings `gpu`): what the command `swalign` is made from. A library needs it not:
+//!   `default-features = false, features = ["gpu"]`.
+//!
+//! # Stability
+//!
+//! What this page lists changes as semantic versioning has it. The crate's other modules are its engine room: they are
+//! hidden here, may change with any version, and are described in `docs/ARCHITECTURE.md`; `docs/algorithm.md` has the
+//! recurrence and the proofs.
 
-pub mod aligner;
+#![cfg_attr(not(engine_room), warn(missing_docs))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
+
+mod api;
+
+pub use alignment::Strand;
+pub use alphabet::Alphabet;
+pub use api::{
+    AlignAll, Aligner, AlignerBuilder, Cigar, Device, Hit, Match, Op, SearchAll, Searcher, SearcherBuilder,
+    Targets, align_pair,
+};
+pub use error::{EngineError, Error, Place, Result};
+pub use scoring::{Matrix, Scoring};
+
+// The engine room, for the command, the tests and the benchmarks; `RUSTDOCFLAGS="--cfg engine_room" cargo doc` shows it.
+
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod alignment;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod alphabet;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod backtrace;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod batch;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod bounds;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod candidates;
 #[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod cli;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod engine;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod error;
 #[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod grep;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod groups;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod hits;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod memory;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod options;
 #[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod pipeline;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod reader;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod scoring;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod search;
 #[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod writer;
-
-pub use aligner::{AlignAll, Aligner, Builder, Cigar, Device, Hit, Targets, align_pair};
-pub use alignment::{Op, Strand};
-pub use alphabet::Alphabet;
-pub use error::Error;
-pub use scoring::{Matrix, Scoring};
 
 /// Compiles and runs the examples of README.md with the tests.
 #[cfg(doctest)]

@@ -4,6 +4,7 @@
 //! gap_extend 2, length 1 costs 6 and length 2 costs 8.
 
 use crate::alphabet::{Alphabet, CODES};
+use crate::error::{Error, Place};
 use std::fmt;
 
 /// The largest penalty or match score that is accepted: far above any in use, and small enough that
@@ -14,8 +15,11 @@ pub const MAX_SCORE: i64 = 1 << 29;
 
 /// Substitution scores and affine gap penalties.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Scoring {
+    /// What is scored.
     pub alphabet: Alphabet,
+    #[doc(hidden)]
     pub substitution: Substitution,
     /// Cost of opening a gap, in addition to the extension of its first residue. Not negative.
     pub gap_open: i32,
@@ -35,11 +39,14 @@ pub enum Substitution {
     Matrix(Box<Matrix>),
 }
 
-/// A substitution matrix over the codes of an alphabet.
+/// A substitution matrix.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Matrix {
+    /// What it is called.
     pub name: String,
     /// `scores[query code][target code]`; unused codes hold the lowest score.
+    #[doc(hidden)]
     pub scores: [[i8; CODES]; CODES],
 }
 
@@ -73,7 +80,16 @@ impl Scoring {
         Scoring { alphabet, substitution: Substitution::Matrix(Box::new(matrix)), gap_open, gap_extend }
     }
 
-    /// `s(q, t)`, from codes.
+    /// Cost of a gap of `len` residues.
+    pub fn gap_cost(&self, len: usize) -> i64 {
+        i64::from(self.gap_open) + len as i64 * i64::from(self.gap_extend)
+    }
+}
+
+/// What engines ask, in codes.
+#[doc(hidden)]
+impl Scoring {
+    /// `s(q, t)`.
     #[inline]
     pub fn score(&self, q: u8, t: u8) -> i32 {
         match &self.substitution {
@@ -95,11 +111,6 @@ impl Scoring {
                 query.iter().zip(target).map(|(&q, &t)| i64::from(self.score(q, t))).sum()
             }
         }
-    }
-
-    /// Cost of a gap of `len` residues.
-    pub fn gap_cost(&self, len: usize) -> i64 {
-        i64::from(self.gap_open) + len as i64 * i64::from(self.gap_extend)
     }
 
     /// The most that a query residue can add to a score: its best substitution, at least 0.
@@ -157,10 +168,24 @@ impl Matrix {
         Matrix::parse(name, text, Alphabet::Protein).ok()
     }
 
+    /// A matrix in NCBI's format, as the files `BLOSUM62` and `NUC.4.4` have it: `#` comments, a line of column letters
+    /// (targets), then a line for each row letter (queries) with its scores, integers of -127 to 127. Letters of the
+    /// alphabet that it lacks (IUPAC codes, B, Z, X, *) score as its lowest entry.
+    ///
+    /// # Errors
+    /// [`Error::Input`], with `name` for the file and the line, if the text is no such matrix.
+    pub fn from_text(name: &str, text: &str, alphabet: Alphabet) -> Result<Matrix, Error> {
+        Matrix::parse(name, text, alphabet).map_err(|(line, problem)| {
+            let place = Place { file: name.into(), record: None, line };
+            Error::input(place, problem, "give a matrix of this alphabet in NCBI's format")
+        })
+    }
+
     /// Reads NCBI's format: `#` comments, a line of column letters (targets), then a line for each
     /// row letter (queries) with its scores, integers of -127..127. The error is the 1-based line,
     /// where one is at fault, and what is wrong. Letters beyond the required ones that the matrix
     /// lacks (IUPAC codes, B, Z, X, *) score as its lowest entry.
+    #[doc(hidden)]
     pub fn parse(name: &str, text: &str, alphabet: Alphabet) -> Result<Matrix, (Option<u64>, String)> {
         let mut lines = text
             .lines()

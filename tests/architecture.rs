@@ -37,7 +37,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/merge/hits", &["search"]),
     ("pipeline/device", &["search"]),
     // The library's front door, beside the command's pipeline.
-    ("aligner", &["options", "reader", "batch", "engine", "candidates", "hits", "search"]),
+    ("api", &["options", "reader", "batch", "engine", "candidates", "hits", "search"]),
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),

@@ -9,6 +9,8 @@ mod pair;
 mod proteins;
 #[path = "../examples/references.rs"]
 mod references;
+#[path = "../examples/search.rs"]
+mod search;
 #[path = "../examples/stream.rs"]
 mod stream;
 #[path = "../examples/threads.rs"]
@@ -16,11 +18,17 @@ mod threads;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::Strand;
 use swalign::batch::{Batch, Pair};
 use swalign::engine::Engine;
 use swalign::engine::plain::Plain;
-use swalign::{Aligner, Alphabet, Device, Error, Hit, Matrix, Scoring, Targets, align_pair};
+use swalign::search::codes::Codes;
+use swalign::search::pattern::Pattern;
+use swalign::search::plain;
+use swalign::search::{Rule, Scan};
+use swalign::{
+    Aligner, Alphabet, Device, Error, Hit, Match, Matrix, Op, Scoring, Searcher, SearcherBuilder, Strand,
+    Targets, align_pair,
+};
 
 fn letters(random: &mut Random, len: usize) -> String {
     random.codes(len, 4).iter().map(|&code| char::from(b"ACGT"[usize::from(code)])).collect()
@@ -41,7 +49,6 @@ fn plain_score(query: &str, target: &str, scoring: &Scoring) -> i32 {
 
 /// The score of a hit's path, and where it ends, counted letter by letter.
 fn rescored(hit: &Hit, query: &str, target: &str, scoring: &Scoring) -> i64 {
-    use swalign::alignment::Op;
     let query = match hit.strand() {
         Strand::Forward => query.as_bytes()[hit.query_range()].to_vec(),
         Strand::Reverse => swalign::alphabet::reverse_complement(&query.as_bytes()[hit.query_range()]),
@@ -61,6 +68,7 @@ fn rescored(hit: &Hit, query: &str, target: &str, scoring: &Scoring) -> i64 {
             }
             Op::Insertion => (score, q) = (score - scoring.gap_cost(len), q + len),
             Op::Deletion => (score, t) = (score - scoring.gap_cost(len), t + len),
+            other => panic!("{other:?} in an alignment"),
         }
     }
     assert_eq!((q, t, matches), (query.len(), target.len(), hit.matches()));
@@ -142,6 +150,8 @@ fn threads_share_an_aligner() {
     is_shared::<Aligner>();
     is_shared::<Targets>();
     is_shared::<Hit>();
+    is_shared::<Searcher>();
+    is_shared::<Match>();
     let mut random = Random::new(13);
     let text = letters(&mut random, 20_000);
     let targets = Targets::from_dna([("t", &text)]).unwrap();
@@ -162,7 +172,7 @@ fn threads_share_an_aligner() {
 #[test]
 fn settings_are_refused_in_the_words_of_the_library() {
     let targets = Targets::from_dna([("t", "ACGT")]).unwrap();
-    let says = |builder: swalign::Builder, text: &str| {
+    let says = |builder: swalign::AlignerBuilder, text: &str| {
         let error = builder.device(Device::Cpu).build(&targets).unwrap_err();
         assert!(matches!(error, Error::Usage(_)));
         assert_eq!(error.to_string(), text);
@@ -193,6 +203,96 @@ fn no_targets_and_no_letters() {
     }
 }
 
+/// Every end of a pattern and of its reverse complement, by the specification: pattern, strand, end, edits and path.
+fn plain_matches(patterns: &[String], text: &str, rule: &Rule) -> Vec<(usize, Strand, usize, usize, String)> {
+    let codes: Vec<u8> =
+        common::codes(Alphabet::Dna, text.as_bytes()).iter().map(|&code| code.min(4)).collect();
+    let mut all = Vec::new();
+    for (place, pattern) in patterns.iter().enumerate() {
+        let pattern = Pattern::new(String::new(), pattern.as_bytes()).unwrap();
+        for (strand, classes) in
+            [(Strand::Forward, pattern.classes()), (Strand::Reverse, pattern.reverse_classes())]
+        {
+            let ends = plain::Plain.scan(&Codes::of(&codes), std::slice::from_ref(&classes), rule).unwrap();
+            for end in ends {
+                let aligned = plain::align(&classes, &codes, end.end as usize);
+                let cigar: String = aligned.path.iter().map(|(len, step)| format!("{len}{step:?}")).collect();
+                all.push((place, strand, end.end as usize, end.edits as usize, cigar));
+            }
+        }
+    }
+    all.sort();
+    all
+}
+
+fn shown(found: &Match) -> (usize, Strand, usize, usize, String) {
+    let cigar = found.cigar().runs().map(|(len, op)| format!("{len}{op:?}")).collect();
+    (found.pattern(), found.strand(), found.range().end, found.edits(), cigar)
+}
+
+#[test]
+fn matches_are_those_of_the_specification() {
+    let mut random = Random::new(14);
+    for edits in [0, 1, 3] {
+        let texts: Vec<String> = (0..40).map(|text| letters(&mut random, text * 7)).collect();
+        let patterns: Vec<String> =
+            [5, 8, 21].iter().map(|&len| letters(&mut random, len)).chain(["ACNRT".to_string()]).collect();
+        let named = patterns.iter().enumerate().map(|(place, pattern)| (format!("p{place}"), pattern));
+        let searcher = Searcher::builder(named).device(Device::Cpu).max_edits(edits).every_end(true);
+        let searcher = searcher.build().unwrap();
+        let rule = Rule { max_edits: edits, indels: true };
+        let found: Vec<Vec<Match>> = searcher.search_all(&texts).map(Result::unwrap).collect();
+        assert_eq!(found.len(), texts.len());
+        for (found, text) in found.iter().zip(&texts) {
+            let mut all: Vec<_> = found.iter().map(shown).collect();
+            all.sort();
+            assert_eq!(all, plain_matches(&patterns, text, &rule), "{edits} edits, {text}");
+            assert!(found.iter().all(|one| one.pattern_name() == format!("p{}", one.pattern())));
+            assert_eq!(&searcher.search(text).unwrap(), found);
+        }
+    }
+}
+
+/// More ends than a scan may find, so that the text is searched half by half.
+#[test]
+fn a_text_of_nothing_but_matches() {
+    let text = "A".repeat(9 << 17);
+    let build = |every| {
+        let builder = Searcher::builder([("a", "AAAA")]).device(Device::Cpu).both_strands(false);
+        builder.every_end(every).build().unwrap()
+    };
+    let ranges = |found: Vec<Match>| found.iter().map(Match::range).collect::<Vec<_>>();
+    assert_eq!(ranges(build(false).search(&text).unwrap()), std::slice::from_ref(&(0..4)));
+    let found = ranges(build(true).search(&text).unwrap());
+    assert_eq!(found, (4..=text.len()).map(|end| end - 4..end).collect::<Vec<_>>());
+    let texts = ["AAAA", "", &text, "CAAAAC", ""];
+    let counts: Vec<usize> = build(true).search_all(texts).map(|found| found.unwrap().len()).collect();
+    assert_eq!(counts, [1, 0, text.len() - 3, 1, 0]);
+}
+
+#[test]
+fn searches_are_refused_in_the_words_of_the_library() {
+    let says = |builder: SearcherBuilder, text: &str| {
+        let error = builder.device(Device::Cpu).build().unwrap_err();
+        assert!(matches!(error, Error::Usage(_)));
+        assert_eq!(error.to_string(), text);
+    };
+    says(Searcher::builder([("p", "")]), "pattern 'p': it has no letters");
+    says(Searcher::builder([("p", "AC-T")]), "pattern 'p': '-' at place 2 is no IUPAC code of DNA");
+    says(
+        Searcher::builder([("p", "ACGT")]).max_edits(40).max_insertions(1),
+        "max_edits(40) with a limit of one kind of edits: give at most 32",
+    );
+    let builder = Searcher::builder([("p", "ACGT")]).device(Device::Cpu).max_edits(2).max_deletions(0);
+    let searcher = builder.max_insertions(0).build().unwrap();
+    let answers: Vec<_> = searcher.search_all(["AC!T", "ACCT", "TTTTTACGT"]).collect();
+    assert_eq!(answers[0].as_ref().unwrap_err().to_string(), "text: '!' at place 2 is no letter of DNA");
+    assert_eq!(answers[1].as_ref().unwrap().iter().map(Match::edits).min(), Some(1));
+    assert!(answers[2].as_ref().unwrap().iter().all(|found| found.range().len() == 4));
+    let none = Searcher::builder::<&str, &str>([]).device(Device::Cpu).build().unwrap();
+    assert!(none.search("ACGT").unwrap().is_empty());
+}
+
 /// They stand in the repository's folder, where their files are.
 #[test]
 fn the_examples_run() {
@@ -200,6 +300,7 @@ fn the_examples_run() {
     pair::main().unwrap();
     references::main().unwrap();
     proteins::main().unwrap();
+    search::main().unwrap();
     stream::main().unwrap();
     threads::main().unwrap();
 }

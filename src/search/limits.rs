@@ -10,12 +10,26 @@
 
 use super::align::{Aligned, Step, runs, step_of};
 
+/// Most edits with which single kinds may be limited: the work grows with their cube.
+pub const MOST_LIMITED: u32 = 32;
+
 /// Most edits of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub insertions: u32,
     pub deletions: u32,
     pub substitutions: u32,
+}
+
+impl Limits {
+    /// The limits of insertions, deletions and substitutions, where one of them says more than `most` edits of any kind.
+    pub fn of_kinds(most: u32, indels: bool, kinds: [Option<u32>; 3]) -> Option<Limits> {
+        let [ins, del, substitutions] = kinds.map(|limit| limit.unwrap_or(most).min(most));
+        // Without gaps, a limit of replaced letters is one of all edits.
+        let (insertions, deletions) = if indels { (ins, del) } else { (0, 0) };
+        let says_no_more = substitutions == most && (!indels || [insertions, deletions] == [most; 2]);
+        (!says_no_more).then_some(Limits { insertions, deletions, substitutions })
+    }
 }
 
 /// Edits so far.

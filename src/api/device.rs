@@ -1,13 +1,15 @@
-//! What an aligner computes on.
+//! What aligners and searchers compute on.
 
 use crate::batch::Sequences;
 use crate::candidates::rungs::Costs;
-use crate::engine::Guarded;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
+use crate::engine::{Engine, Guarded};
 use crate::error::EngineError;
+use crate::search::exact::{self, Exact};
 use crate::search::finder::Finder;
 use crate::search::sliced::Sliced;
+use crate::search::{Rule, Scan};
 use std::sync::Arc;
 
 /// What computes.
@@ -44,6 +46,24 @@ impl Opened {
             Device::Gpu => open_gpu(None, false),
             Device::GpuNamed(name) => open_gpu(Some(name), false),
         }
+    }
+
+    /// What scans texts for patterns, and what that computes on. The CPU does so where it looks patterns up.
+    pub fn scan(
+        device: &Device,
+        patterns: &[Vec<u8>],
+        rule: &Rule,
+    ) -> Result<(Box<dyn Scan + Send>, String), EngineError> {
+        let opened = match device {
+            Device::Auto if exact::pays(patterns, rule) => Opened::Cpu(InstructionSet::best()),
+            device => Opened::open(device)?,
+        };
+        let scan: Box<dyn Scan + Send> = match &opened {
+            Opened::Cpu(set) => Box::new(Exact::on(*set)),
+            #[cfg(feature = "gpu")]
+            Opened::Gpu(gpu) => Box::new(gpu.scan()),
+        };
+        Ok((scan, opened.engine().describe()))
     }
 
     /// What scans targets for the filter.
@@ -88,7 +108,6 @@ fn open_gpu(_: Option<&str>, _: bool) -> Result<Opened, EngineError> {
 #[cfg(feature = "gpu")]
 mod gpu {
     use super::*;
-    use crate::engine::Engine;
     use crate::engine::gpu::scan::Scanner;
     use crate::engine::gpu::{Card, Gpu};
     use crate::search::gpu::OnGpu;
@@ -105,9 +124,12 @@ mod gpu {
         }
 
         pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
+            Finder::new(targets, Box::new(self.scan()), true)
+        }
+
+        pub fn scan(&self) -> OnGpu {
             let scanner = Scanner::new(Arc::clone(&self.card));
-            let scan = OnGpu::new(scanner, Sliced::on(InstructionSet::best()), self.may_fall_back);
-            Finder::new(targets, Box::new(scan), true)
+            OnGpu::new(scanner, Sliced::on(InstructionSet::best()), self.may_fall_back)
         }
 
         pub fn engine(&self) -> Guarded {

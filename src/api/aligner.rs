@@ -1,17 +1,7 @@
-//! The front door: sequences as letters in, hits out.
-//!
-//! [`Targets`] are read once, an [`Aligner`] is built for them once, and any number of threads may then ask it at a time.
-//! Behind it stand the engines, filters and searches of the command, so the hits are those of `swalign`, and they do not
-//! depend on the device.
+//! Local alignments of queries with targets.
 
-mod device;
-mod hit;
-mod targets;
-
-pub use device::Device;
-pub use hit::{Cigar, Hit};
-pub use targets::Targets;
-
+use super::device::Opened;
+use super::{Device, Hit, Targets, targets};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::{Batch, Sequences};
 use crate::candidates::Layout;
@@ -21,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::hits::{self, Effort, PORTION, Rules, Scope};
 use crate::options::default_min_score;
 use crate::scoring::{MAX_PARAMETER, Scoring, Substitution};
-use device::Opened;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,7 +21,7 @@ const LETTERS: usize = 1 << 22;
 /// Settings of an [`Aligner`]. Defaults are those of the command.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing before `build`"]
-pub struct Builder {
+pub struct AlignerBuilder {
     scoring: Scoring,
     device: Device,
     min_score: Option<i32>,
@@ -42,36 +31,36 @@ pub struct Builder {
     filter: bool,
 }
 
-impl Builder {
+impl AlignerBuilder {
     /// What computes; [`Device::Auto`] by default.
-    pub fn device(self, device: Device) -> Builder {
-        Builder { device, ..self }
+    pub fn device(self, device: Device) -> AlignerBuilder {
+        AlignerBuilder { device, ..self }
     }
 
     /// Least score of a hit, at least 1. By default 20 matches, or 60 with a matrix.
-    pub fn min_score(self, score: i32) -> Builder {
-        Builder { min_score: Some(score), ..self }
+    pub fn min_score(self, score: i32) -> AlignerBuilder {
+        AlignerBuilder { min_score: Some(score), ..self }
     }
 
     /// Least share of the best score that a further hit of the same query has, 0 to 1; 0.8 by default.
-    pub fn secondary_ratio(self, ratio: f64) -> Builder {
-        Builder { secondary_ratio: ratio, ..self }
+    pub fn secondary_ratio(self, ratio: f64) -> AlignerBuilder {
+        AlignerBuilder { secondary_ratio: ratio, ..self }
     }
 
     /// Most hits of a query, at least 1; 1 by default.
-    pub fn max_hits(self, hits: usize) -> Builder {
-        Builder { max_hits: hits, ..self }
+    pub fn max_hits(self, hits: usize) -> AlignerBuilder {
+        AlignerBuilder { max_hits: hits, ..self }
     }
 
     /// Whether DNA is aligned as it is and as its reverse complement; true by default.
-    pub fn both_strands(self, both: bool) -> Builder {
-        Builder { both_strands: both, ..self }
+    pub fn both_strands(self, both: bool) -> AlignerBuilder {
+        AlignerBuilder { both_strands: both, ..self }
     }
 
     /// Whether a lossless filter narrows down where a query can align before anything is scored; true by default. The
     /// hits are the same without it.
-    pub fn filter(self, filter: bool) -> Builder {
-        Builder { filter, ..self }
+    pub fn filter(self, filter: bool) -> AlignerBuilder {
+        AlignerBuilder { filter, ..self }
     }
 
     /// The aligner for `targets`. Opens the device.
@@ -80,7 +69,8 @@ impl Builder {
     /// [`Error::Usage`] if a setting is out of its range or the scoring is for another alphabet than that of the targets;
     /// [`Error::Engine`] if the device can't be opened.
     pub fn build(self, targets: &Targets) -> Result<Aligner> {
-        let Builder { scoring, device, min_score, secondary_ratio, max_hits, both_strands, filter } = self;
+        let AlignerBuilder { scoring, device, min_score, secondary_ratio, max_hits, both_strands, filter } =
+            self;
         check_scoring(&scoring)?;
         if scoring.alphabet != targets.alphabet() {
             return Err(usage(format!(
@@ -103,6 +93,7 @@ impl Builder {
         let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
         let scoring = Arc::new(scoring);
         let opened = Opened::open(&device)?;
+        let device = opened.engine().describe();
         // How many queries will come is not known: an index is made as soon as those that came would have repaid it.
         let sequences = &targets.sequences;
         let found = |scan| Filter::auto(sequences, &scoring, strands, Box::new(scan), None);
@@ -115,6 +106,7 @@ impl Builder {
             strands,
             filter,
             opened,
+            device,
             spare: Mutex::default(),
         })
     }
@@ -144,14 +136,16 @@ pub struct Aligner {
     strands: u32,
     filter: Option<Filter>,
     opened: Opened,
+    /// What it computes on, in words.
+    device: String,
     /// Engines that no call uses now.
     spare: Mutex<Vec<Guarded>>,
 }
 
 impl Aligner {
     /// Settings for an aligner with this scoring.
-    pub fn builder(scoring: Scoring) -> Builder {
-        Builder {
+    pub fn builder(scoring: Scoring) -> AlignerBuilder {
+        AlignerBuilder {
             scoring,
             device: Device::default(),
             min_score: None,
@@ -168,8 +162,8 @@ impl Aligner {
     }
 
     /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
-    pub fn device(&self) -> String {
-        self.opened.engine().describe()
+    pub fn device(&self) -> &str {
+        &self.device
     }
 
     /// The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the

@@ -1,9 +1,8 @@
 //! A hit, as callers see it.
 
-use super::Targets;
+use super::{Cigar, Targets};
 use crate::alignment::{Alignment, Op, Strand};
 use crate::alphabet::Alphabet;
-use std::fmt;
 use std::ops::Range;
 
 /// An optimal local alignment of a query with a target.
@@ -78,7 +77,7 @@ impl Hit {
 
     /// The path in the target's order, without clips.
     pub fn cigar(&self) -> Cigar {
-        Cigar(self.alignment.cigar.clone())
+        Cigar::of_alignment(&self.alignment.cigar)
     }
 
     /// Columns of the alignment whose letters are equal: of DNA only A, C, G and T are.
@@ -94,29 +93,5 @@ impl Hit {
     /// Matches in all columns, 0 to 1.
     pub fn identity(&self) -> f64 {
         f64::from(self.matches) / f64::from(self.columns.max(1))
-    }
-}
-
-/// The path of a hit: runs of steps in the target's order. It is shown as SAM writes it, `10M2D12M`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cigar(crate::alignment::Cigar);
-
-impl Cigar {
-    /// Lengths and steps. An insertion consumes the query alone, a deletion the target alone.
-    pub fn runs(&self) -> impl ExactSizeIterator<Item = (u32, Op)> + '_ {
-        self.0.iter().copied()
-    }
-}
-
-impl fmt::Display for Cigar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|&(len, op)| {
-            let letter = match op {
-                Op::Match => 'M',
-                Op::Insertion => 'I',
-                Op::Deletion => 'D',
-            };
-            write!(f, "{len}{letter}")
-        })
     }
 }

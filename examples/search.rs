@@ -1,0 +1,21 @@
+//! Where the primers of a panel bind in a genome, with up to two edits: `cargo run --release --example search`.
+
+use swalign::{Device, Searcher};
+
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Three primers of the ARTIC network. IUPAC codes in a pattern stand for their bases.
+    let primers = [
+        ("1_LEFT", "ACCAACCAACTTTCGATCTCTTGT"),
+        ("1_RIGHT", "CATCTTTAAGATGTTGACGTGCCTC"),
+        ("2_LEFT", "CTGTTTTACAGGTTCGCGACGT"),
+    ];
+    let searcher = Searcher::builder(primers).device(Device::Cpu).max_edits(2).build()?;
+    // Any letters do: a file read by a FASTA parser, a line, a window of a genome.
+    let genome = std::fs::read_to_string("data/sars2.fa")?;
+    let letters: String = genome.lines().skip(1).collect();
+    for found in searcher.search(&letters)? {
+        let (name, place, strand) = (found.pattern_name(), found.range(), found.strand());
+        println!("{name}\t{}\t{}\t{strand:?}\t{}\t{}", place.start, place.end, found.edits(), found.cigar());
+    }
+    Ok(())
+}

@@ -1,0 +1,415 @@
+//! Patterns in texts, with edits.
+
+use super::device::Opened;
+use super::{Cigar, Device, targets};
+use crate::alignment::Strand;
+use crate::alphabet::Alphabet;
+use crate::error::{EngineError, Error, Result};
+use crate::search::hits::{Gatherer, Hit, Wanted};
+use crate::search::limits::{Limits, MOST_LIMITED};
+use crate::search::pattern::Pattern;
+use crate::search::room::Room;
+use crate::search::stream::{Seams, Stream, TextEnd};
+use crate::search::{Rule, Scan};
+use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Letters and texts that [`Searcher::search_all`] searches at a time, but for a text that is longer.
+const LETTERS: usize = 1 << 24;
+const TEXTS: usize = 1 << 14;
+/// Ends of one scan, at most, unless it has no more letters than [`LEAST_LETTERS`] or than a match can have.
+const ENDS: usize = 1 << 20;
+const LEAST_LETTERS: usize = 1 << 8;
+
+/// Settings of a [`Searcher`]. Defaults are those of `swalign search`.
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing before `build`"]
+pub struct SearcherBuilder {
+    patterns: Vec<(Arc<str>, Vec<u8>)>,
+    device: Device,
+    max_edits: u32,
+    indels: bool,
+    /// Most insertions, deletions and substitutions.
+    limits: [Option<u32>; 3],
+    both_strands: bool,
+    every_end: bool,
+    best: bool,
+}
+
+impl SearcherBuilder {
+    /// What computes; [`Device::Auto`] by default.
+    pub fn device(self, device: Device) -> SearcherBuilder {
+        SearcherBuilder { device, ..self }
+    }
+
+    /// Most edits of a match: letters replaced, inserted or deleted; 0 by default.
+    pub fn max_edits(self, edits: u32) -> SearcherBuilder {
+        SearcherBuilder { max_edits: edits, ..self }
+    }
+
+    /// Whether insertions and deletions are edits; true by default. Without them a match has the pattern's length
+    /// (Hamming distance).
+    pub fn indels(self, indels: bool) -> SearcherBuilder {
+        SearcherBuilder { indels, ..self }
+    }
+
+    /// Most insertions of a match: letters of the pattern that the text lacks. By default as many as edits.
+    pub fn max_insertions(mut self, most: u32) -> SearcherBuilder {
+        self.limits[0] = Some(most);
+        self
+    }
+
+    /// Most deletions of a match: letters of the text that the pattern lacks. By default as many as edits.
+    pub fn max_deletions(mut self, most: u32) -> SearcherBuilder {
+        self.limits[1] = Some(most);
+        self
+    }
+
+    /// Most replaced letters of a match. By default as many as edits.
+    pub fn max_substitutions(mut self, most: u32) -> SearcherBuilder {
+        self.limits[2] = Some(most);
+        self
+    }
+
+    /// Whether the patterns' reverse complements are searched too; true by default.
+    pub fn both_strands(self, both: bool) -> SearcherBuilder {
+        SearcherBuilder { both_strands: both, ..self }
+    }
+
+    /// Whether each end within the edits is a match. By default only the best of ends side by side is: the one with the
+    /// fewest edits, of several the leftmost.
+    pub fn every_end(self, every: bool) -> SearcherBuilder {
+        SearcherBuilder { every_end: every, ..self }
+    }
+
+    /// Whether only matches with the fewest edits in their text are given; false by default.
+    pub fn best(self, best: bool) -> SearcherBuilder {
+        SearcherBuilder { best, ..self }
+    }
+
+    /// The searcher for the patterns. Opens the device.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a pattern has no letters or one that is no IUPAC code, or if a kind of edits is limited for more
+    /// than 32 edits, as the work would grow with their cube; [`Error::Engine`] if the device can't be opened.
+    pub fn build(self) -> Result<Searcher> {
+        let limits = Limits::of_kinds(self.max_edits, self.indels, self.limits);
+        if limits.is_some() && self.max_edits > MOST_LIMITED {
+            return Err(Error::Usage(format!(
+                "max_edits({}) with a limit of one kind of edits: give at most {MOST_LIMITED}",
+                self.max_edits
+            )));
+        }
+        let patterns: Vec<Pattern> =
+            self.patterns.iter().map(|(name, letters)| pattern(name, letters)).collect::<Result<_>>()?;
+        let oriented: Vec<Vec<u8>> = match self.both_strands {
+            true => {
+                patterns.iter().flat_map(|pattern| [pattern.classes(), pattern.reverse_classes()]).collect()
+            }
+            false => patterns.iter().map(Pattern::classes).collect(),
+        };
+        let rule = Rule { max_edits: self.max_edits, indels: self.indels };
+        let seams = Seams::new(oriented.iter().map(Vec::len), &rule);
+        let wanted = Wanted {
+            rule,
+            limits,
+            every_end: self.every_end,
+            best: self.best,
+            first: false,
+            strands: if self.both_strands { 2 } else { 1 },
+            before: seams.before(),
+        };
+        let (scan, device) = Opened::scan(&self.device, &oriented, &rule)?;
+        let names = self.patterns.into_iter().map(|(name, _)| name).collect();
+        Ok(Searcher { names, oriented, wanted, seams, scan, device })
+    }
+}
+
+fn pattern(name: &str, letters: &[u8]) -> Result<Pattern> {
+    let refused = |text: String| Error::Usage(format!("pattern '{name}': {text}"));
+    if letters.is_empty() {
+        return Err(refused("it has no letters".to_string()));
+    }
+    Pattern::new(String::new(), letters).map_err(|place| {
+        refused(format!("'{}' at place {place} is no IUPAC code of DNA", letters[place].escape_ascii()))
+    })
+}
+
+/// Finds every place where a text matches one of some patterns with few edits.
+///
+/// Letters of patterns are IUPAC codes: R matches A and G, N matches all. A letter of a text that is not A, C, G, T or U
+/// matches only N. Threads share a searcher by reference: it is `Send` and `Sync`.
+///
+/// ```
+/// use swalign::{Device, Searcher};
+///
+/// let searcher = Searcher::builder([("site", "GATTACA")]).device(Device::Cpu).max_edits(1).build()?;
+/// for found in searcher.search("CCGATACACCTGTAATCCC")? {
+///     println!("{} {:?} {:?} {} {}", found.pattern_name(), found.range(), found.strand(), found.edits(), found.cigar());
+/// }
+/// # let found = searcher.search("CCGATACACCTGTAATCCC")?;
+/// # let shown: Vec<_> = found.iter().map(|one| (one.range(), one.edits(), one.cigar().to_string())).collect();
+/// # assert_eq!(shown, [(2..8, 1, "2=1I4=".to_string()), (10..17, 0, "7=".to_string())]);
+/// # Ok::<(), swalign::Error>(())
+/// ```
+pub struct Searcher {
+    names: Vec<Arc<str>>,
+    /// The classes of each pattern, with both strands behind them those of its reverse complement.
+    oriented: Vec<Vec<u8>>,
+    wanted: Wanted,
+    seams: Seams,
+    scan: Box<dyn Scan + Send>,
+    device: String,
+}
+
+impl Searcher {
+    /// Settings for a search of these patterns, as names and letters. Names may be any, and need not differ.
+    pub fn builder<N: AsRef<str>, L: AsRef<[u8]>>(
+        patterns: impl IntoIterator<Item = (N, L)>,
+    ) -> SearcherBuilder {
+        let own = |(name, letters): (N, L)| (Arc::from(name.as_ref()), letters.as_ref().to_vec());
+        SearcherBuilder {
+            patterns: patterns.into_iter().map(own).collect(),
+            device: Device::default(),
+            max_edits: 0,
+            indels: true,
+            limits: [None; 3],
+            both_strands: true,
+            every_end: false,
+            best: false,
+        }
+    }
+
+    /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
+    pub fn device(&self) -> &str {
+        &self.device
+    }
+
+    /// The matches of one text, by start, end, pattern and strand.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a byte is no letter of DNA; [`Error::Engine`] if the device fails and no other may go on.
+    pub fn search(&self, text: impl AsRef<[u8]>) -> Result<Vec<Match>> {
+        self.search_all([text]).next().unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    /// The matches of each text, in the order of the texts. Texts are taken as matches are asked for, some thousands at a
+    /// time, so the input may be endless. An error is that of one text, and the next ones go on, unless the device failed.
+    pub fn search_all<I>(&self, texts: I) -> SearchAll<'_, I::IntoIter>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u8]>,
+    {
+        SearchAll { searcher: self, texts: texts.into_iter(), ready: VecDeque::new() }
+    }
+
+    /// The matches of texts that are codes.
+    fn batch(&self, texts: &[Vec<u8>]) -> Result<Vec<Vec<Match>>> {
+        let mut found = vec![Found::default(); texts.len()];
+        let (mut portion, mut room) = (Vec::new(), LETTERS);
+        for (text, codes) in texts.iter().enumerate() {
+            let mut from = 0;
+            loop {
+                let to = codes.len().min(from + room);
+                portion.push(Part { text, own: from..to });
+                (room, from) = (room - (to - from), to);
+                if room == 0 {
+                    self.scan(texts, std::mem::take(&mut portion), &mut found)?;
+                    room = LETTERS;
+                }
+                if from == codes.len() {
+                    break;
+                }
+            }
+        }
+        self.scan(texts, portion, &mut found)?;
+        let shown = |found: Found| found.hits.into_iter().map(|hit| self.shown(hit)).collect();
+        Ok(found.into_iter().map(shown).collect())
+    }
+
+    /// Scans parts of different texts; where they have too many ends, one half of them after the other.
+    fn scan(&self, texts: &[Vec<u8>], parts: Vec<Part>, found: &mut [Found]) -> Result<(), EngineError> {
+        let letters: usize = parts.iter().map(|part| part.own.len()).sum();
+        let mut stream = Stream::default();
+        for part in &parts {
+            stream.push(&self.seams, part.text, &texts[part.text], part.own.clone());
+        }
+        let rule = &self.wanted.rule;
+        let can_halve = letters > LEAST_LETTERS.max(self.seams.before());
+        let room = if can_halve { Room::of(ENDS) } else { Room::unlimited() };
+        let ends = self.scan.scan_within(&stream.codes, &self.oriented, rule, &room)?;
+        if room.is_over() {
+            drop((stream, ends));
+            let (front, behind) = halves(parts, letters / 2);
+            self.scan(texts, front, found)?;
+            return self.scan(texts, behind, found);
+        }
+        let ends = stream.place(&ends, &self.oriented, rule);
+        self.gather(texts, &parts, &ends, found)
+    }
+
+    /// Adds the matches of parts whose ends are known, by text.
+    fn gather(
+        &self,
+        texts: &[Vec<u8>],
+        parts: &[Part],
+        ends: &[TextEnd],
+        found: &mut [Found],
+    ) -> Result<(), EngineError> {
+        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(()) };
+        let own = &mut found[first.text..=last.text];
+        own.par_iter_mut().zip(parts).try_for_each(|(found, part)| {
+            let from = ends.partition_point(|end| end.text < part.text);
+            let to = ends.partition_point(|end| end.text <= part.text);
+            let text = &texts[part.text];
+            let hits =
+                found.gatherer.take(&self.wanted, &self.oriented, text, &ends[from..to], part.own.end)?;
+            found.hits.extend(hits);
+            Ok(())
+        })
+    }
+
+    fn shown(&self, hit: Hit) -> Match {
+        let pattern = hit.pattern as usize;
+        Match { name: Arc::clone(&self.names[pattern]), hit }
+    }
+}
+
+impl std::fmt::Debug for Searcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Searcher { names, wanted, device, .. } = self;
+        f.debug_struct("Searcher")
+            .field("patterns", &names.len())
+            .field("wanted", wanted)
+            .field("device", device)
+            .finish()
+    }
+}
+
+/// A part of a text that is scanned.
+struct Part {
+    text: usize,
+    own: Range<usize>,
+}
+
+/// What was found in a text so far.
+#[derive(Clone, Default)]
+struct Found {
+    gatherer: Gatherer,
+    hits: Vec<Hit>,
+}
+
+/// The parts before and behind `middle`, in letters; the part that it lies in is cut.
+fn halves(parts: Vec<Part>, middle: usize) -> (Vec<Part>, Vec<Part>) {
+    let (mut front, mut behind, mut room) = (Vec::new(), Vec::new(), middle);
+    for Part { text, own } in parts {
+        let cut = own.end.min(own.start + room);
+        room -= cut - own.start;
+        // A text without letters is in the front half, or where no room is left behind it.
+        if cut > own.start || (own.is_empty() && behind.is_empty()) {
+            front.push(Part { text, own: own.start..cut });
+        }
+        if cut < own.end || (own.is_empty() && !behind.is_empty()) {
+            behind.push(Part { text, own: cut..own.end });
+        }
+    }
+    (front, behind)
+}
+
+/// The matches of texts one after the other; see [`Searcher::search_all`].
+#[derive(Debug)]
+#[must_use = "iterators do nothing unless they are asked"]
+pub struct SearchAll<'a, I> {
+    searcher: &'a Searcher,
+    texts: I,
+    ready: VecDeque<Result<Vec<Match>>>,
+}
+
+impl<I> SearchAll<'_, I>
+where
+    I: Iterator,
+    I::Item: AsRef<[u8]>,
+{
+    /// Searches the next texts.
+    fn fill(&mut self) {
+        let (mut texts, mut refused, mut letters) = (Vec::new(), Vec::new(), 0);
+        while refused.len() < TEXTS && letters < LETTERS {
+            let Some(text) = self.texts.next() else { break };
+            let mut codes = Vec::new();
+            match targets::encode(Alphabet::Dna, text.as_ref(), &mut codes) {
+                Ok(()) => {
+                    letters += codes.len();
+                    texts.push(codes);
+                    refused.push(None);
+                }
+                Err(problem) => refused.push(Some(Error::Usage(format!("text: {problem}")))),
+            }
+        }
+        match self.searcher.batch(&texts) {
+            Ok(found) => {
+                let mut found = found.into_iter();
+                let answer = |refused: Option<Error>| {
+                    refused.map_or_else(|| Ok(found.next().unwrap_or_default()), Err)
+                };
+                self.ready.extend(refused.into_iter().map(answer));
+            }
+            Err(error) => self.ready.push_back(Err(error)),
+        }
+    }
+}
+
+impl<I> Iterator for SearchAll<'_, I>
+where
+    I: Iterator,
+    I::Item: AsRef<[u8]>,
+{
+    type Item = Result<Vec<Match>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ready.is_empty() {
+            self.fill();
+        }
+        self.ready.pop_front()
+    }
+}
+
+/// A place where a text matches a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match {
+    name: Arc<str>,
+    hit: Hit,
+}
+
+impl Match {
+    /// Place of the pattern among those that are searched, from 0.
+    pub fn pattern(&self) -> usize {
+        self.hit.pattern as usize
+    }
+
+    /// The pattern's name.
+    pub fn pattern_name(&self) -> &str {
+        &self.name
+    }
+
+    /// Letters of the text in the match, from 0, the end exclusive.
+    pub fn range(&self) -> Range<usize> {
+        self.hit.start..self.hit.end
+    }
+
+    /// Whether the text has the pattern as it was given or its reverse complement.
+    pub fn strand(&self) -> Strand {
+        self.hit.strand
+    }
+
+    /// The fewest edits with which the pattern ends there.
+    pub fn edits(&self) -> usize {
+        self.hit.edits as usize
+    }
+
+    /// The path in the text's order, with `=` and `X`.
+    pub fn cigar(&self) -> Cigar {
+        Cigar::of_search(&self.hit.path)
+    }
+}
