@@ -195,7 +195,7 @@ fn all_gpus_are_no_software_adapters() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn the_front_door_on_a_gpu() {
-    use swalign::{Aligner, Device, Scoring, Targets};
+    use swalign::{Aligner, Device, Scoring, Searcher, Targets};
 
     let targets = Targets::from_fasta(data("sars2.fa")).unwrap();
     let letters = std::fs::read(data("sars2.fa")).unwrap();
@@ -212,4 +212,12 @@ fn the_front_door_on_a_gpu() {
     for filter in [true, false] {
         assert_eq!(hits(Device::GpuNamed(test_gpu()), filter), expected);
     }
+    let matches = |device| {
+        let patterns = queries.iter().step_by(20).map(|query| ("read", &query[..25]));
+        let searcher = Searcher::builder(patterns).device(device).max_edits(3).build().unwrap();
+        searcher.search_all([&letters[..9000], &letters[9000..]]).map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let expected = matches(Device::Cpu);
+    assert!(expected.iter().all(|found| found.iter().any(|one| one.edits() == 0)));
+    assert_eq!(matches(Device::GpuNamed(test_gpu())), expected);
 }
