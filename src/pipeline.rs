@@ -33,7 +33,7 @@ use crate::scoring::Scoring;
 use crate::writer::bgzf::{Joint, Part};
 use crate::writer::receipt::Choice;
 use crate::writer::tags::Typical;
-use crate::writer::{Output, Targets, Writer};
+use crate::writer::{NamedTargets, Output, Writer};
 use device::{Crew, Device};
 use receipts::Noted;
 use std::collections::BTreeMap;
@@ -317,8 +317,8 @@ fn warn(reporter: &dyn Reporter, warning: Option<String>) {
 }
 
 /// What the references are, for a curious user.
-fn told(targets: &Targets, longest: usize) -> String {
-    let Targets { names, lengths, sequences, .. } = targets;
+fn told(targets: &NamedTargets, longest: usize) -> String {
+    let NamedTargets { names, lengths, sequences, .. } = targets;
     let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     let own = match sequences.len() == names.len() {
         true => String::new(),
@@ -342,7 +342,7 @@ impl<'a> Run<'a> {
         // What a query is refused for must not depend on the part.
         let longest_target = references.lengths.iter().max().map_or(0, |&len| len as usize);
         let targets = Arc::new(references.sequences);
-        let named = Targets {
+        let named = NamedTargets {
             names: references.names,
             lengths: references.lengths,
             sequences: Arc::clone(&targets),

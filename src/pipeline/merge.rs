@@ -1,13 +1,13 @@
 //! `swalign merge`: the parts of a run, checked by their receipts. Those of queries are joined in their order,
 //! those of references query by query.
 
-pub mod hits;
+mod hits;
 mod part;
 mod references;
 
 use super::Reporter;
 use crate::error::{Error, Place, Result};
-use crate::options::{MergeOptions, PartsOf, Share};
+use crate::options::{MergeOptions, PartsOf, SearchFormat, Share};
 use crate::writer::output::{Output, is_same_file};
 use crate::writer::receipt;
 use crate::writer::reread::Queries;
@@ -30,7 +30,7 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     check(&parts)?;
     let mut output = Output::create(options.output.as_deref())?;
     let (told, records) = match parts.first() {
-        Some(part) if part.receipt.task.format == hits::FORMAT => {
+        Some(part) if part.receipt.task.format == SearchFormat::Sam.name() => {
             ("parts of", hits::join(&parts, &mut output)?)
         }
         Some(part) if part.is_of_references() => {

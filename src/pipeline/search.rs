@@ -12,10 +12,9 @@ use super::scanner::{self, Work};
 use super::threads::{set_threads, start};
 use super::{Reporter, Stage, estimate, warn};
 use crate::error::{Error, Result};
-use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions};
+use crate::options::{PatternSource, SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{Extent, Slice, Text, Texts, read_lengths, read_patterns, slices};
 use crate::search::exact;
-use crate::search::format::{Lines, Place, sam_header};
 use crate::search::hits::{self, Gatherer, Hit, Wanted};
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
@@ -23,6 +22,7 @@ use crate::search::room::Room;
 use crate::search::stream::{Seams, TextEnd, plain_codes};
 use crate::search::{Rule, Scan, scan_some};
 use crate::writer::Output;
+use crate::writer::hits::{HitLines, TextShown, sam_header};
 use batch::{Batch, Job, Rest};
 use needs::Needs;
 use rayon::prelude::*;
@@ -87,7 +87,7 @@ struct Part<'a> {
 
 /// Where the hits go.
 struct Sink<'a> {
-    lines: Lines<'a>,
+    lines: HitLines<'a>,
     /// Lines that are not written yet.
     text: Vec<u8>,
     /// The hits of the text that goes on in the next part.
@@ -148,7 +148,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     match noted {
         None => output.finish()?,
         Some(noted) => {
-            let line = Lines::new(options.format, &[]).header(options.invert);
+            let line = HitLines::new(options.format, &[]).header(options.invert);
             let frame = ((header.len() + line.len()) as u64, 0);
             let records = (summary.texts, summary.stretch);
             noted.finish(output, options.output.as_deref(), frame, records, None)?;
@@ -283,7 +283,7 @@ impl<'a> Search<'a> {
         output: &mut Output,
         summary: &mut SearchSummary,
     ) -> Result<()> {
-        let lines = Lines::new(self.options.format, &self.patterns);
+        let lines = HitLines::new(self.options.format, &self.patterns);
         let text = lines.header(self.options.invert).as_bytes().to_vec();
         let mut sink = Sink { lines, text, carried: Gatherer::default(), output, summary };
         let least = self.seams.before().max(LEAST_PORTION);
@@ -391,7 +391,7 @@ impl<'a> Search<'a> {
 
 impl Sink<'_> {
     fn hits(&mut self, job: &Job, hits: &[Hit], invert: bool) -> Result<()> {
-        let place = Place { name: &job.text.name, letters: &job.text.letters };
+        let place = TextShown { name: &job.text.name, letters: &job.text.letters };
         self.summary.hits += hits.len() as u64;
         if invert {
             return Ok(());
@@ -407,7 +407,7 @@ impl Sink<'_> {
 
     /// A text after all of its hits.
     fn text(&mut self, job: &Job, gatherer: &Gatherer, invert: bool) {
-        let place = Place { name: &job.text.name, letters: &job.text.letters };
+        let place = TextShown { name: &job.text.name, letters: &job.text.letters };
         self.lines.text(&mut self.text, place, gatherer.given(), invert);
         self.summary.texts += 1;
         self.summary.letters += job.text.codes.len() as u64;
@@ -451,15 +451,15 @@ fn check_names(patterns: &[Pattern]) -> Result<()> {
 }
 
 /// The patterns that were given.
-fn patterns(given: &Patterns, full_names: bool, sam: bool) -> Result<Vec<Pattern>> {
+fn patterns(given: &PatternSource, full_names: bool, sam: bool) -> Result<Vec<Pattern>> {
     let refused =
         |at: usize| Error::Usage(format!("PATTERN has a letter at position {} that is none", at + 1));
     match given {
-        Patterns::Letters(letters) => {
+        PatternSource::Letters(letters) => {
             let pattern = Pattern::new("pattern".to_string(), letters.as_bytes()).map_err(refused)?;
             Ok(vec![pattern])
         }
-        Patterns::File(path) => {
+        PatternSource::File(path) => {
             let pattern = |text: Text| Pattern::new(text.name, &text.letters).map_err(refused);
             read_patterns(path, full_names, sam)?.into_iter().map(pattern).collect()
         }
@@ -498,7 +498,7 @@ mod tests {
         }
         fs::write(path("t.fa"), fasta).unwrap();
         let options = SearchOptions {
-            patterns: Patterns::Letters("GCGC".to_string()),
+            patterns: PatternSource::Letters("GCGC".to_string()),
             texts: vec![path("t.fa")],
             output: Some(path("out")),
             max_edits: 0,

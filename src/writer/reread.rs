@@ -162,7 +162,7 @@ mod tests {
     use crate::options::{Options, Share};
     use crate::scoring::Scoring;
     use crate::writer::tags::mapping_quality;
-    use crate::writer::tests::{at, options, read, writer};
+    use crate::writer::tests::{at, group, options, read, writer};
     use crate::writer::{Writer, bgzf};
     use smallvec::smallvec;
     use std::io::Cursor;
@@ -204,7 +204,7 @@ mod tests {
         for format in [Format::Sam, Format::Bam, Format::Paf] {
             for (number, cigar) in cigars().into_iter().enumerate() {
                 let (strand, group, eqx) = match number {
-                    0 => (Strand::Forward, Some("@RG\tID:g 1".to_string()), true),
+                    0 => (Strand::Forward, Some(group("@RG\tID:g 1")), true),
                     _ => (Strand::Reverse, None, false),
                 };
                 let options = Options { format, read_group: group, eqx, ..options() };

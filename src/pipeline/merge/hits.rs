@@ -4,13 +4,10 @@
 use super::part::{Opened, Part, unread};
 use super::{BUFFER, Header};
 use crate::error::Result;
-use crate::search::format::SECONDARY;
 use crate::writer::Output;
+use crate::writer::hits::demote;
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
-
-/// What receipts call this format.
-pub const FORMAT: &str = "sam of hits";
 
 /// Joins the parts, and gives the number of their texts.
 pub(super) fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
@@ -30,17 +27,4 @@ pub(super) fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
         rest.check(part)?;
     }
     Ok(parts.iter().map(|part| part.receipt.records).sum())
-}
-
-/// Makes a primary record secondary where its pattern was seen.
-fn demote(line: &mut Vec<u8>, seen: &mut HashSet<Vec<u8>>) {
-    let mut fields = line.splitn(3, |&byte| byte == b'\t');
-    let (Some(name), Some(flag)) = (fields.next(), fields.next()) else { return };
-    let Some(number) = std::str::from_utf8(flag).ok().and_then(|flag| flag.parse::<u32>().ok()) else {
-        return;
-    };
-    if number & SECONDARY == 0 && !seen.insert(name.to_vec()) {
-        let place = name.len() + 1..name.len() + 1 + flag.len();
-        line.splice(place, (number | SECONDARY).to_string().into_bytes());
-    }
 }
