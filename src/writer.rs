@@ -29,7 +29,7 @@ use crate::groups;
 use crate::options::{Format, Options};
 use crate::reader::Record;
 use crate::scoring::Scoring;
-use bgzf::{Joint, Part};
+use bgzf::{Joint, RecordBytes};
 use line::Lines;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -107,15 +107,25 @@ impl Writer {
 
     /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
     /// is one.
-    pub fn parts(&self, before: Option<&str>, queries: &[Record], found: &[Found]) -> Result<Vec<Part>> {
+    pub fn parts(
+        &self,
+        before: Option<&str>,
+        queries: &[Record],
+        found: &[Found],
+    ) -> Result<Vec<RecordBytes>> {
         match self.in_blocks {
             true => self.packed(before, queries, found),
-            false => Ok(self.pieces(queries, found)?.into_iter().map(Part::Ready).collect()),
+            false => Ok(self.pieces(queries, found)?.into_iter().map(RecordBytes::Ready).collect()),
         }
     }
 
     /// Parts in blocks, group by group. Others may have more of the first group and of the last, which are not packed yet.
-    fn packed(&self, before: Option<&str>, queries: &[Record], mut found: &[Found]) -> Result<Vec<Part>> {
+    fn packed(
+        &self,
+        before: Option<&str>,
+        queries: &[Record],
+        mut found: &[Found],
+    ) -> Result<Vec<RecordBytes>> {
         let begins = |before: &str, query: &Record| {
             groups::begins(before.as_bytes(), query.name.as_bytes(), query.sequence.len())
         };
@@ -130,8 +140,8 @@ impl Writer {
             let bytes = self.pieces(queries, found)?.concat();
             let begins = number > 0 || before.is_none_or(|before| begins(before, &queries[0]));
             match begins && number < last {
-                true => Ok(Part::Ready(bgzf::pack(&bytes)?)),
-                false => Ok(Part::Piece { begins, bytes }),
+                true => Ok(RecordBytes::Ready(bgzf::pack(&bytes)?)),
+                false => Ok(RecordBytes::Piece { begins, bytes }),
             }
         };
         groups.into_par_iter().enumerate().map(part).collect()

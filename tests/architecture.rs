@@ -28,7 +28,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("candidates", &["batch", "bounds"]),
     ("backtrace", &["batch", "bounds", "engine"]),
     ("hits", &["batch", "bounds", "engine", "candidates", "backtrace"]),
-    ("search", &["options", "engine"]),
+    ("search", &["engine"]),
     // The filter's scans.
     ("search/finder", &["batch", "candidates"]),
     ("grep", &["engine", "search"]),

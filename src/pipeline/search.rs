@@ -8,9 +8,10 @@ mod batch;
 mod needs;
 
 use super::receipts::{self, Noted};
+use super::report::warn;
 use super::scanner::{self, Work};
 use super::threads::{set_threads, start};
-use super::{Reporter, Stage, estimate, warn};
+use super::{Reporter, Stage, estimate};
 use crate::error::{Error, Result};
 use crate::options::{PatternSource, SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{Extent, Slice, Text, Texts, read_lengths, read_patterns, slices};

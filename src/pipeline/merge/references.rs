@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::Format;
 use crate::writer::Output;
-use crate::writer::bgzf::{self, Joint};
+use crate::writer::bgzf::{Joint, RecordBytes};
 use crate::writer::receipt::Choice;
 use crate::writer::reread::{Record, Records, Standing, damaged};
 use crate::writer::tags::quality_of;
@@ -181,8 +181,8 @@ impl Piece {
     fn flush(&mut self, output: &mut Output) -> Result<()> {
         let bytes = std::mem::take(&mut self.bytes);
         let part = match self.in_blocks {
-            true => bgzf::Part::Piece { begins: self.begins, bytes },
-            false => bgzf::Part::Ready(bytes),
+            true => RecordBytes::Piece { begins: self.begins, bytes },
+            false => RecordBytes::Ready(bytes),
         };
         output.put(&self.joint.add(part)?)
     }
