@@ -1,7 +1,7 @@
-//! Parts of a search's SAM. The first record of a pattern in the whole is its primary one, and each part has a
-//! first one of its own: all but the first part's become secondary.
+//! Parts of a search's SAM. The first record of a pattern in the whole is its primary one. Each part has a first record
+//! of its own, so all but the first part's become secondary.
 
-use super::part::{Opened, Part, unread};
+use super::part::{MergePart, OpenPart, unread};
 use super::{BUFFER, Header};
 use crate::error::Result;
 use crate::writer::Output;
@@ -10,12 +10,12 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 
 /// Joins the parts, and gives the number of their texts.
-pub(super) fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
+pub(super) fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     let mut header = Header::default();
     // Names of patterns that have their primary record.
     let mut seen = HashSet::new();
     for part in parts {
-        let Opened { header: of_part, records, rest } = part.open()?;
+        let OpenPart { header: of_part, records, rest } = part.open()?;
         header.take(of_part, part, output)?;
         let mut lines = BufReader::with_capacity(BUFFER, records);
         let mut line = Vec::new();
