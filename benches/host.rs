@@ -17,7 +17,7 @@ use swalign::options::{DeviceChoice, FilterChoice, Format, Mode, Options, Scorin
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
 use swalign::writer::tags::{Differences, Residues};
-use swalign::writer::{Targets, Writer};
+use swalign::writer::{NamedTargets, Writer};
 use tempfile::NamedTempFile;
 
 fn main() {
@@ -210,7 +210,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
 }
 
 fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> Writer {
-    Writer::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), Targets::whole(names, targets))
+    Writer::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), NamedTargets::whole(names, targets))
         .expect("header")
 }
 

@@ -15,8 +15,8 @@ mod values;
 use crate::alphabet::Alphabet;
 use crate::error::Error;
 use crate::options::{
-    DeviceChoice, FilterChoice, Format, GrepOptions, MergeOptions, Mode, Options, Preset, ScoringChoice,
-    SearchOptions, Share,
+    DeviceChoice, FilterChoice, Format, GrepOptions, MergeOptions, Mode, Options, Preset, ReadGroup,
+    ScoringChoice, SearchOptions, Share,
 };
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -238,8 +238,8 @@ struct OutputFlags {
     #[arg(long)]
     rename_references: bool,
     /// Read group of all records (PAF has none), such as '@RG\tID:run1\tSM:sample1'
-    #[arg(short = 'R', long, value_name = "LINE", value_parser = values::read_group)]
-    read_group: Option<String>,
+    #[arg(short = 'R', long, value_name = "LINE", value_parser = ReadGroup::parse)]
+    read_group: Option<ReadGroup>,
     /// Say only what went wrong
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,

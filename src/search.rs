@@ -20,7 +20,7 @@
 //! # Data flow
 //!
 //! ```text
-//! Text --stream--> Stream --Scan--> End --hits--> Hit --format--> lines
+//! Text --stream--> Stream --Scan--> End --hits--> Hit --writer--> lines
 //! ```
 //!
 //! - [`pattern`] makes classes of letters.
@@ -29,7 +29,7 @@
 //! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, [`exact`] looks up
 //!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
-//!   edits are limited, [`mod@format`] writes lines.
+//!   edits are limited.
 
 use crate::error::EngineError;
 use codes::Codes;
@@ -39,8 +39,6 @@ pub mod align;
 pub mod codes;
 pub mod exact;
 pub mod finder;
-#[cfg(feature = "cli")]
-pub mod format;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod hits;

@@ -4,6 +4,7 @@ mod bam;
 pub mod bgzf;
 pub mod frame;
 mod header;
+pub mod hits;
 mod line;
 #[cfg(test)]
 mod oracle;
@@ -28,7 +29,7 @@ use crate::groups;
 use crate::options::{Format, Options};
 use crate::reader::Record;
 use crate::scoring::Scoring;
-use bgzf::{Joint, Part};
+use bgzf::{Joint, RecordBytes};
 use line::Lines;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ pub struct Writer {
 
 /// The references of a run, as its output names them.
 #[derive(Clone, Debug)]
-pub struct Targets {
+pub struct NamedTargets {
     /// Names and letters of all references.
     pub names: Vec<String>,
     pub lengths: Vec<u32>,
@@ -70,19 +71,16 @@ impl Writer {
         options: &Options,
         min_score: i32,
         scoring: Arc<Scoring>,
-        mut targets: Targets,
+        mut targets: NamedTargets,
     ) -> Result<Writer> {
-        let group = options.read_group.as_deref().map(header::read_group).transpose()?;
-        let read_group = group.as_ref().map(|(id, _)| id.clone());
+        let read_group = options.read_group.as_ref().map(|group| group.id().to_string());
         let any_names = options.format == Format::Paf;
         let renamed = match options.rename_references && !any_names {
             true => rename::rename(&mut targets.names, &options.reference)?,
             false => None,
         };
         let text = match options.format {
-            Format::Sam | Format::Bam => {
-                header::text(options, min_score, &scoring, (group, renamed), &targets)?
-            }
+            Format::Sam | Format::Bam => header::text(options, min_score, &scoring, renamed, &targets)?,
             Format::Paf => Vec::new(),
         };
         let header = match options.format {
@@ -109,15 +107,25 @@ impl Writer {
 
     /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
     /// is one.
-    pub fn parts(&self, before: Option<&str>, queries: &[Record], found: &[Found]) -> Result<Vec<Part>> {
+    pub fn parts(
+        &self,
+        before: Option<&str>,
+        queries: &[Record],
+        found: &[Found],
+    ) -> Result<Vec<RecordBytes>> {
         match self.in_blocks {
             true => self.packed(before, queries, found),
-            false => Ok(self.pieces(queries, found)?.into_iter().map(Part::Ready).collect()),
+            false => Ok(self.pieces(queries, found)?.into_iter().map(RecordBytes::Ready).collect()),
         }
     }
 
     /// Parts in blocks, group by group. Others may have more of the first group and of the last, which are not packed yet.
-    fn packed(&self, before: Option<&str>, queries: &[Record], mut found: &[Found]) -> Result<Vec<Part>> {
+    fn packed(
+        &self,
+        before: Option<&str>,
+        queries: &[Record],
+        mut found: &[Found],
+    ) -> Result<Vec<RecordBytes>> {
         let begins = |before: &str, query: &Record| {
             groups::begins(before.as_bytes(), query.name.as_bytes(), query.sequence.len())
         };
@@ -132,8 +140,8 @@ impl Writer {
             let bytes = self.pieces(queries, found)?.concat();
             let begins = number > 0 || before.is_none_or(|before| begins(before, &queries[0]));
             match begins && number < last {
-                true => Ok(Part::Ready(bgzf::pack(&bytes)?)),
-                false => Ok(Part::Piece { begins, bytes }),
+                true => Ok(RecordBytes::Ready(bgzf::pack(&bytes)?)),
+                false => Ok(RecordBytes::Piece { begins, bytes }),
             }
         };
         groups.into_par_iter().enumerate().map(part).collect()
@@ -164,16 +172,21 @@ impl Writer {
     }
 }
 
-impl Targets {
+impl NamedTargets {
     /// All references are met.
-    pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> Targets {
+    pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
         let lengths = sequences.iter().map(|codes| codes.len() as u32).collect();
-        Targets { names, lengths, sequences, first: 0 }
+        NamedTargets { names, lengths, sequences, first: 0 }
     }
 }
 
 /// The header of BAM, not yet packed.
-fn bam_header(options: &Options, scoring: &Scoring, text: &[Vec<u8>], targets: &Targets) -> Result<Vec<u8>> {
+fn bam_header(
+    options: &Options,
+    scoring: &Scoring,
+    text: &[Vec<u8>],
+    targets: &NamedTargets,
+) -> Result<Vec<u8>> {
     if scoring.alphabet == Alphabet::Protein {
         let problem = "BAM has letters for nucleotides only; write proteins as SAM or PAF (--format)";
         return Err(Error::Usage(problem.to_string()));

@@ -22,11 +22,13 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("reader", &["batch", "groups", "memory", "options"]),
     ("writer", &["reader", "batch", "groups", "options"]),
+    // Hits of a search as lines.
+    ("writer/hits", &["search"]),
     ("engine", &["batch", "bounds"]),
     ("candidates", &["batch", "bounds"]),
     ("backtrace", &["batch", "bounds", "engine"]),
     ("hits", &["batch", "bounds", "engine", "candidates", "backtrace"]),
-    ("search", &["options", "engine"]),
+    ("search", &["engine"]),
     // The filter's scans.
     ("search/finder", &["batch", "candidates"]),
     ("grep", &["engine", "search"]),
@@ -34,7 +36,6 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),
     ("pipeline/scanner", &["search"]),
-    ("pipeline/merge/hits", &["search"]),
     ("pipeline/device", &["search"]),
     // The library's front door, beside the command's pipeline.
     ("api", &["options", "reader", "batch", "engine", "candidates", "hits", "search"]),

@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 use swalign::options::Format;
 use swalign::writer::bgzf;
-use swalign::writer::reread::{Records, Standing};
+use swalign::writer::reread::{PartRecords, Standing};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&kind, bytes)) = data.split_first() else { return };
@@ -16,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
         1 => (true, bgzf::pack(bytes).expect("blocks")),
         _ => (false, bytes.to_vec()),
     };
-    let mut records = Records::new(format, in_blocks, Cursor::new(bytes));
+    let mut records = PartRecords::new(format, in_blocks, Cursor::new(bytes));
     let mut out = Vec::new();
     while let Ok(query) = records.next_query() {
         if query.is_empty() {

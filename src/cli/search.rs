@@ -2,7 +2,7 @@
 
 use super::{AgainFlag, check_output, default_threads, usage, values};
 use crate::alphabet::Alphabet;
-use crate::options::{Patterns, SearchDevice, SearchFormat, SearchOptions, Share};
+use crate::options::{PatternSource, SearchDevice, SearchFormat, SearchOptions, Share};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use std::ffi::OsString;
@@ -192,8 +192,8 @@ impl Search {
         let Search { inputs, patterns, edits, hits, output, parts, machine } = self;
         let mut texts = inputs.into_iter();
         let patterns = match patterns {
-            Some(file) => Patterns::File(file),
-            None => Patterns::Letters(letters(texts.next().unwrap_or_default())?),
+            Some(file) => PatternSource::File(file),
+            None => PatternSource::Letters(letters(texts.next().unwrap_or_default())?),
         };
         let texts: Vec<PathBuf> = texts.map(PathBuf::from).collect();
         check_files(&patterns, &texts, output.output.as_deref())?;
@@ -284,14 +284,18 @@ fn letters(given: OsString) -> Result<String, clap::Error> {
 }
 
 /// Refuses a search without texts, stdin twice, and an output that would overwrite an input.
-fn check_files(patterns: &Patterns, texts: &[PathBuf], output: Option<&Path>) -> Result<(), clap::Error> {
+fn check_files(
+    patterns: &PatternSource,
+    texts: &[PathBuf],
+    output: Option<&Path>,
+) -> Result<(), clap::Error> {
     if texts.is_empty() {
         let text = "no TEXT was given; name files to search, or - for stdin";
         return Err(usage(ErrorKind::MissingRequiredArgument, text));
     }
     let file = match patterns {
-        Patterns::File(file) => Some(file),
-        Patterns::Letters(_) => None,
+        PatternSource::File(file) => Some(file),
+        PatternSource::Letters(_) => None,
     };
     let inputs = || file.into_iter().chain(texts);
     if inputs().filter(|input| *input == Path::new("-")).count() > 1 {

@@ -103,7 +103,7 @@ fn every_flag_reaches_its_option() {
     assert_eq!((options.threads, options.batch, options.verbosity), (3, Some(8), 2));
     assert_eq!(options.output, Some("x.sam".into()));
     assert!(!options.both_strands && options.eqx && options.checked_shaders);
-    assert_eq!(options.read_group.as_deref(), Some("@RG\tID:x"));
+    assert_eq!(options.read_group.as_ref().map(ReadGroup::line), Some("@RG\tID:x"));
     assert_eq!(options.query, PathBuf::from("-"));
 }
 

@@ -52,7 +52,7 @@ const WORKER_THREADS: usize = 8;
 
 /// What workers make their engines on.
 #[derive(Clone)]
-pub enum Device {
+pub enum Hardware {
     Plain,
     Cpu(InstructionSet),
     /// With whether the CPU may take over.
@@ -97,13 +97,13 @@ impl Crew {
     }
 }
 
-impl Device {
+impl Hardware {
     /// An engine of its own for a worker.
     pub fn engine(&self, worker: usize) -> Guarded {
         match self {
-            Device::Plain => Guarded::new(Box::new(Plain::new()), None),
-            Device::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
-            Device::Gpu(cards, may_fall_back) => {
+            Hardware::Plain => Guarded::new(Box::new(Plain::new()), None),
+            Hardware::Cpu(set) => Guarded::new(Box::new(Cpu::on(*set)), None),
+            Hardware::Gpu(cards, may_fall_back) => {
                 let gpu = Gpu::new(Arc::clone(&cards[worker % cards.len()]));
                 let fallback = || Box::new(Cpu::new()) as Box<dyn Engine>;
                 let fallback: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(fallback);
@@ -115,7 +115,7 @@ impl Device {
     /// Compiles kernels that a run will ask for, as far as the length of its first query and a glance at its inputs tell
     /// which: a driver that has not kept them takes a fifth of a second for each, while inputs are still read.
     fn prepare(&self, options: &Options, rows: usize) {
-        let Device::Gpu(cards, _) = self else { return };
+        let Hardware::Gpu(cards, _) = self else { return };
         let Some(alphabet) = options.alphabet.or_else(|| estimate::alphabet(&options.reference)) else {
             return;
         };
@@ -138,18 +138,18 @@ impl Device {
     /// What the steps of a filter cost beside the scores, where `threads` threads do them.
     pub fn costs(&self, threads: usize) -> Costs {
         match self {
-            Device::Plain => Costs::on_plain(threads),
-            Device::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
-            Device::Gpu(cards, _) => Costs::on_gpus(cards.len(), threads),
+            Hardware::Plain => Costs::on_plain(threads),
+            Hardware::Cpu(set) => Costs::on_cores(set.lanes(1), threads),
+            Hardware::Gpu(cards, _) => Costs::on_gpus(cards.len(), threads),
         }
     }
 
     /// What scans targets for pieces of queries.
     pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
         let (scan, on_device): (Box<dyn Scan + Send>, bool) = match self {
-            Device::Plain => (Box::new(search::plain::Plain), false),
-            Device::Cpu(set) => (Box::new(Sliced::on(*set)), false),
-            Device::Gpu(cards, may_fall_back) => {
+            Hardware::Plain => (Box::new(search::plain::Plain), false),
+            Hardware::Cpu(set) => (Box::new(Sliced::on(*set)), false),
+            Hardware::Gpu(cards, may_fall_back) => {
                 let scanner = Scanner::new(Arc::clone(&cards[0]));
                 (Box::new(OnGpu::new(scanner, Sliced::on(InstructionSet::best()), *may_fall_back)), true)
             }
@@ -160,7 +160,7 @@ impl Device {
     /// What the devices are, for people.
     pub fn describe(&self) -> String {
         match self {
-            Device::Gpu(cards, _) if cards.len() > 1 => {
+            Hardware::Gpu(cards, _) if cards.len() > 1 => {
                 let names: Vec<&str> = cards.iter().map(|card| card.name()).collect();
                 format!("{} GPUs: {}", cards.len(), names.join(", "))
             }
@@ -170,7 +170,7 @@ impl Device {
 
     /// The workers that keep the devices busy with `threads` threads in all.
     pub fn crew(&self, threads: usize) -> Result<Crew, EngineError> {
-        let Device::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
+        let Hardware::Gpu(cards, _) = self else { return Ok(Crew::sharing(CPU_WORKERS)) };
         let (least, most) = GPU_WORKERS;
         // Measured on 16 cores: ten workers of three threads each.
         let (workers, all_threads, queries) = match cards.len() {
@@ -182,7 +182,7 @@ impl Device {
 }
 
 /// The devices that are being opened, and a remark.
-type Opening<'scope> = ScopedJoinHandle<'scope, Result<(Device, String), EngineError>>;
+type Opening<'scope> = ScopedJoinHandle<'scope, Result<(Hardware, String), EngineError>>;
 
 /// Opens the devices in a thread of its own; in another one they are then made ready for queries of the `length` that is
 /// told.
@@ -202,26 +202,26 @@ pub fn open_beside<'scope>(
 }
 
 /// Opens the devices that were asked for; with a remark where they are not the first choice.
-fn open(options: &Options) -> Result<(Device, String), EngineError> {
+fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
     let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
     let device = match &options.device {
-        DeviceChoice::Plain => Device::Plain,
-        DeviceChoice::Cpu(name) => Device::Cpu(instruction_set(name.as_deref())?),
-        DeviceChoice::Gpus(names) => Device::Gpu(Card::open_named(names, options.checked_shaders)?, false),
+        DeviceChoice::Plain => Hardware::Plain,
+        DeviceChoice::Cpu(name) => Hardware::Cpu(instruction_set(name.as_deref())?),
+        DeviceChoice::Gpus(names) => Hardware::Gpu(Card::open_named(names, options.checked_shaders)?, false),
         DeviceChoice::AllGpus => {
-            Device::Gpu(Card::open_all(options.checked_shaders).map_err(with_remedy)?, false)
+            Hardware::Gpu(Card::open_all(options.checked_shaders).map_err(with_remedy)?, false)
         }
-        DeviceChoice::Gpu => Device::Gpu(vec![card(None).map_err(with_remedy)?], false),
+        DeviceChoice::Gpu => Hardware::Gpu(vec![card(None).map_err(with_remedy)?], false),
         DeviceChoice::Auto => {
             let set = InstructionSet::best();
             if is_little(options, set) {
-                return Ok((Device::Cpu(set), ": the work is too little for a GPU".to_string()));
+                return Ok((Hardware::Cpu(set), ": the work is too little for a GPU".to_string()));
             }
             match card(None) {
-                Ok(card) => Device::Gpu(vec![card], true),
+                Ok(card) => Hardware::Gpu(vec![card], true),
                 // Who was granted a card waits for it to be used.
                 Err(error) if card_is_granted() => return Err(with_remedy(error)),
-                Err(error) => return Ok((Device::Cpu(set), format!(": {error}"))),
+                Err(error) => return Ok((Hardware::Cpu(set), format!(": {error}"))),
             }
         }
     };

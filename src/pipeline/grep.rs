@@ -1,6 +1,5 @@
-//! `swalign grep`: one thread reads blocks of lines, the calling thread has the lines of a block found on all
-//! threads, and writes them in order. With a GPU the calling thread has it begin with a block before it takes up those
-//! that were begun with before.
+//! `swalign grep`: one thread reads blocks of lines, the calling thread has the matching lines of a block found on all
+//! threads, and writes them in order. A GPU begins with the next blocks while the calling thread works on one.
 
 mod scan;
 
@@ -15,7 +14,7 @@ use crate::options::{GrepOptions, GrepOutput, GrepPatterns};
 use crate::reader::{LineBlock, LineReader};
 use crate::writer::Output;
 use rayon::prelude::*;
-use scan::Scan;
+use scan::LineScan;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
@@ -23,15 +22,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Bytes of the pieces that threads take of a block. A piece and what is made of it stay in a core's second
-/// cache.
+/// Bytes of the pieces that threads take of a block. A piece and its bit planes stay in a core's second cache.
 const PIECE: usize = 512 << 10;
 /// Blocks under way: one being read, one waiting, one being searched.
 const BLOCKS: usize = 3;
 /// What stdin is called before its lines.
 const STDIN: &str = "(standard input)";
 
-/// What was found.
+/// What a grep found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GrepSummary {
     /// Lines, or with -q one of them.
@@ -41,7 +39,7 @@ pub struct GrepSummary {
 }
 
 impl GrepSummary {
-    /// grep's: what was found with -q counts more than what failed.
+    /// grep's exit code. With -q a match counts more than a failure.
     pub fn exit_code(&self, output: GrepOutput) -> u8 {
         match (self.selected > 0, self.failed) {
             (true, _) if output == GrepOutput::Nothing => 0,
@@ -51,7 +49,7 @@ impl GrepSummary {
     }
 }
 
-/// What the reader tells, each with the place of the file among all.
+/// What the reader sends, beside the place of the file among all files.
 enum News {
     Lines(LineBlock),
     Failed(Error),
@@ -59,44 +57,45 @@ enum News {
     End,
 }
 
-/// News that the writer has begun with.
-enum Stage {
-    /// With what a device has begun with.
+/// News that the calling thread has taken up.
+enum Begun {
+    /// A block, and what a device has begun with of it.
     Lines(LineBlock, Option<Box<Pending>>),
     Failed(Error),
     End,
 }
 
-struct Grep<'a> {
+struct GrepRun<'a> {
     options: &'a GrepOptions,
     reporter: &'a dyn Reporter,
-    scan: Scan,
+    scan: LineScan,
     /// The writer waits for lines.
     waits: AtomicBool,
-    /// Files before this one need not be read on.
+    /// Files before this one are done, and are not read further.
     wanted: AtomicUsize,
 }
 
-/// The lines of a piece that are selected.
-struct Piece<'a> {
+/// The selected lines of a piece.
+struct PieceLines<'a> {
     text: &'a [u8],
     lines: Vec<Span>,
 }
 
-/// A file being written.
+/// How far a file is written.
 #[derive(Default)]
 struct Progress {
     selected: u64,
-    /// Lines before the piece in hand.
+    /// Lines before the next piece.
     lines: u64,
 }
 
 /// Runs `swalign grep` as `options` ask.
 pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummary> {
     let options = &GrepOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
-    let scan = Scan::open(options, patterns(options)?, reporter)?;
+    let scan = LineScan::open(options, patterns(options)?, reporter)?;
     let blocks = BLOCKS + scan.ahead();
-    let grep = Grep { options, reporter, scan, waits: AtomicBool::new(false), wanted: AtomicUsize::new(0) };
+    let grep =
+        GrepRun { options, reporter, scan, waits: AtomicBool::new(false), wanted: AtomicUsize::new(0) };
     let mut output = Output::create(None)?;
     let (to_writer, from_reader) = sync_channel(1);
     let (to_reader, spare) = sync_channel(blocks);
@@ -115,8 +114,8 @@ pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummar
     Ok(summary)
 }
 
-impl Grep<'_> {
-    /// The reader's stage: all files, until nobody listens.
+impl GrepRun<'_> {
+    /// The reader's stage: all files, until the writer has stopped.
     fn read(&self, to_writer: &SyncSender<(usize, News)>, spare: &Receiver<LineBlock>) {
         for (file, path) in self.options.texts.iter().enumerate() {
             let news = self.read_file(file, path, to_writer, spare).map_or_else(News::Failed, |()| News::End);
@@ -143,7 +142,7 @@ impl Grep<'_> {
         Ok(())
     }
 
-    /// The writer's stage, which has lines found as well.
+    /// The writer's stage. It has lines found as well.
     fn write(
         &self,
         news: Receiver<(usize, News)>,
@@ -152,7 +151,7 @@ impl Grep<'_> {
     ) -> Result<GrepSummary> {
         let mut summary = GrepSummary::default();
         let mut progress = Progress::default();
-        let mut begun: VecDeque<(usize, Stage)> = VecDeque::new();
+        let mut begun: VecDeque<(usize, Begun)> = VecDeque::new();
         loop {
             if begun.len() <= self.scan.ahead()
                 && let Some((file, news)) = self.next(&news, begun.is_empty())
@@ -162,7 +161,7 @@ impl Grep<'_> {
             }
             let Some((file, stage)) = begun.pop_front() else { return Ok(summary) };
             match stage {
-                Stage::Lines(block, pending) => {
+                Begun::Lines(block, pending) => {
                     if self.is_wanted(file) {
                         let ends = self.scan.finish(block.bytes(), pending)?;
                         self.put_block(file, block.bytes(), &ends, &mut progress, output)?;
@@ -173,14 +172,14 @@ impl Grep<'_> {
                     // The reader may have left.
                     let _ = spare.try_send(block);
                 }
-                Stage::Failed(error) => {
+                Begun::Failed(error) => {
                     summary.failed = true;
                     self.reporter.note(&format!("error: {error}"));
-                    // The block that it was read into is lost.
+                    // The block that was being filled is lost, so the reader gets a new one.
                     let _ = spare.try_send(LineBlock::default());
                     summary.selected += std::mem::take(&mut progress).selected;
                 }
-                Stage::End => {
+                Begun::End => {
                     let _ = spare.try_send(LineBlock::default());
                     summary.selected += self.end_file(file, &mut progress, output)?;
                 }
@@ -188,7 +187,7 @@ impl Grep<'_> {
         }
     }
 
-    /// The next news, or none after the last; where there is something else to do, only what is there already.
+    /// The next news, or `None` after the last. Unless `idle`, the thread does not wait for them.
     fn next(&self, news: &Receiver<(usize, News)>, idle: bool) -> Option<(usize, News)> {
         if !idle {
             return news.try_recv().ok();
@@ -200,14 +199,14 @@ impl Grep<'_> {
     }
 
     /// Has a device begin with a block.
-    fn begin(&self, file: usize, news: News) -> Result<Stage> {
+    fn begin(&self, file: usize, news: News) -> Result<Begun> {
         Ok(match news {
             News::Lines(block) => {
                 let pending = if self.is_wanted(file) { self.scan.begin(block.bytes())? } else { None };
-                Stage::Lines(block, pending)
+                Begun::Lines(block, pending)
             }
-            News::Failed(error) => Stage::Failed(error),
-            News::End => Stage::End,
+            News::Failed(error) => Begun::Failed(error),
+            News::End => Begun::End,
         })
     }
 
@@ -225,9 +224,9 @@ impl Grep<'_> {
         output: &mut Output,
     ) -> Result<()> {
         let piece = |piece| self.piece(text, piece, ends);
-        let pieces: Vec<Piece> = pieces(text).into_par_iter().map(piece).collect();
+        let pieces: Vec<PieceLines> = pieces(text).into_par_iter().map(piece).collect();
         let most = self.options.max_count.unwrap_or(u64::MAX);
-        for Piece { text, mut lines } in pieces {
+        for PieceLines { text, mut lines } in pieces {
             lines.truncate((most - progress.selected).min(lines.len() as u64) as usize);
             if self.options.output == GrepOutput::Lines {
                 self.put_lines(file, text, &lines, progress.lines, output)?;
@@ -241,14 +240,14 @@ impl Grep<'_> {
         if progress.selected >= most || (one && progress.selected > 0) {
             self.wanted.store(file + 1, Ordering::Relaxed);
         }
-        // Who waits at the other end of a pipe shall see them now.
+        // A reader at the other end of a pipe sees the lines at once.
         output.flush_now()
     }
 
-    fn piece<'a>(&self, block: &'a [u8], piece: Range<usize>, ends: &Ends) -> Piece<'a> {
+    fn piece<'a>(&self, block: &'a [u8], piece: Range<usize>, ends: &Ends) -> PieceLines<'a> {
         let text = &block[piece.clone()];
         let lines = self.scan.lines(block, piece, ends);
-        Piece { text, lines: if self.options.invert { select::others(text, &lines) } else { lines } }
+        PieceLines { text, lines: if self.options.invert { select::others(text, &lines) } else { lines } }
     }
 
     /// Writes lines; `before` are the lines before `text`.

@@ -1,15 +1,17 @@
 //! The reader's stage: queries gathered into batches, checked against what they will meet.
 
 use super::device::Crew;
+use super::report::warn;
 use super::{QueryBatch, Run};
 use crate::batch::{STRETCH, Sequences};
 use crate::error::{Error, Place, Result};
 use crate::options::Mode;
 use crate::reader::{Extent, Queries, Record};
+use crossbeam_channel::Sender;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
 /// Queries of a batch, at most: with twice as many a GPU is hardly faster.
@@ -65,7 +67,7 @@ impl Run<'_> {
         queries: Queries,
         crew: &Crew,
         enter: Receiver<()>,
-        to_workers: SyncSender<QueryBatch>,
+        to_workers: Sender<QueryBatch>,
     ) -> Result<()> {
         let (file, extent) = (queries.path().to_path_buf(), queries.extent());
         let taken = match self.options.mode {
@@ -95,7 +97,7 @@ impl Run<'_> {
             self.reporter
                 .note(&format!("warning: {empty} queries in all have no letters; they are unmapped"));
         }
-        super::warn(self.reporter, intake.queries.warning());
+        warn(self.reporter, intake.queries.warning());
         self.check_counts(&file, taken)
     }
 

@@ -1,17 +1,17 @@
 //! `swalign merge`: the parts of a run, checked by their receipts. Those of queries are joined in their order,
 //! those of references query by query.
 
-pub mod hits;
+mod hits;
 mod part;
 mod references;
 
 use super::Reporter;
 use crate::error::{Error, Place, Result};
-use crate::options::{MergeOptions, PartsOf, Share};
+use crate::options::{MergeOptions, PartsOf, SearchFormat, Share};
 use crate::writer::output::{Output, is_same_file};
 use crate::writer::receipt;
-use crate::writer::reread::Queries;
-use part::{Opened, Part, unread};
+use crate::writer::reread::QueryCount;
+use part::{MergePart, OpenPart, unread};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -24,13 +24,13 @@ const NAMED: usize = 10;
 /// Joins parts into what the whole run would have written.
 pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     check_output(options)?;
-    let mut parts = options.parts.iter().map(Part::read).collect::<Result<Vec<_>>>()?;
-    // Of two of one number, the one that was named first comes first.
+    let mut parts = options.parts.iter().map(MergePart::read).collect::<Result<Vec<_>>>()?;
+    // The sort is stable: of two parts of one number, the one that was named first comes first.
     parts.sort_by_key(|part| part.number());
     check(&parts)?;
     let mut output = Output::create(options.output.as_deref())?;
     let (told, records) = match parts.first() {
-        Some(part) if part.receipt.task.format == hits::FORMAT => {
+        Some(part) if part.receipt.task.format == SearchFormat::Sam.name() => {
             ("parts of", hits::join(&parts, &mut output)?)
         }
         Some(part) if part.is_of_references() => {
@@ -47,7 +47,7 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
 fn check_output(options: &MergeOptions) -> Result<()> {
     let refused =
         |text: String| Err(Error::Usage(format!("merge: {text}; name OUT before all parts, another file")));
-    // Of stdout it is known where it leads.
+    // The system knows where stdout leads.
     let output = options.output.as_deref().unwrap_or(Path::new("/dev/stdout"));
     let own = receipt::path(output);
     for part in &options.parts {
@@ -69,7 +69,7 @@ fn check_output(options: &MergeOptions) -> Result<()> {
 }
 
 /// Joins parts of the queries, and gives the number of their records.
-fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
+fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     let mut header = Header::default();
     for (index, part) in parts.iter().enumerate() {
         append(part, index + 1 == parts.len(), &mut header, output)?;
@@ -77,13 +77,13 @@ fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
     Ok(parts.iter().map(|part| part.receipt.records).sum())
 }
 
-/// The header of all parts, once the first was seen.
+/// The header that all parts share, once the first part is open.
 #[derive(Default)]
 struct Header(Option<Vec<u8>>);
 
 impl Header {
-    /// Writes the first one, and holds the others against it.
-    fn take(&mut self, of_part: Vec<u8>, part: &Part, output: &mut Output) -> Result<()> {
+    /// Writes the first part's header, and holds those of other parts against it.
+    fn take(&mut self, of_part: Vec<u8>, part: &MergePart, output: &mut Output) -> Result<()> {
         match &self.0 {
             None => output.put(self.0.insert(of_part)),
             Some(header) if *header == of_part => Ok(()),
@@ -95,12 +95,12 @@ impl Header {
     }
 }
 
-/// Appends the part's records, behind the first one's header and before the last one's end.
-fn append(part: &Part, last: bool, header: &mut Header, output: &mut Output) -> Result<()> {
-    let Opened { header: of_part, mut records, rest } = part.open()?;
+/// Appends the part's records. The header stands before those of the first part, the end behind those of the last.
+fn append(part: &MergePart, last: bool, header: &mut Header, output: &mut Output) -> Result<()> {
+    let OpenPart { header: of_part, mut records, rest } = part.open()?;
     header.take(of_part, part, output)?;
     let text = part.format().filter(|(_, packed)| !packed);
-    let mut queries = text.and_then(|(format, _)| Queries::of(format));
+    let mut queries = text.and_then(|(format, _)| QueryCount::of(format));
     let mut buffer = vec![0; BUFFER];
     loop {
         let bytes = match records.read(&mut buffer) {
@@ -121,8 +121,8 @@ fn append(part: &Part, last: bool, header: &mut Header, output: &mut Output) -> 
     if last { output.put(&rest.end) } else { Ok(()) }
 }
 
-/// All parts of one run must be there, each once.
-fn check(parts: &[Part]) -> Result<()> {
+/// Refuses parts that are not all those of one run, each once.
+fn check(parts: &[MergePart]) -> Result<()> {
     let Some(first) = parts.first() else { return Err(Error::Usage("merge: no part was given".to_string())) };
     let task = &first.receipt.task;
     for part in parts {
@@ -164,12 +164,12 @@ fn check(parts: &[Part]) -> Result<()> {
     }
 }
 
-/// No part of the run may be missing. Their number is what a receipt says, and may be any.
-fn check_missing(parts: &[Part]) -> Result<()> {
+/// Refuses parts of which one is missing. The receipts' number of parts is not bounded.
+fn check_missing(parts: &[MergePart]) -> Result<()> {
     let Some(first) = parts.first() else { return Ok(()) };
     let share = first.receipt.task.part;
     let missing = share.of as usize - parts.len();
-    let mut present = parts.iter().map(Part::number).peekable();
+    let mut present = parts.iter().map(MergePart::number).peekable();
     let is_missing = |number: &u32| present.next_if_eq(number).is_none();
     let named: Vec<String> = (1..=share.of)
         .filter(is_missing)
@@ -188,8 +188,8 @@ fn check_missing(parts: &[Part]) -> Result<()> {
     Err(refused(first.path, problem, "write what is missing, and give all parts"))
 }
 
-/// Each part of the queries must begin where the one before it ends.
-fn check_sequence(parts: &[Part]) -> Result<()> {
+/// Refuses parts of the queries that don't begin where the one before ends.
+fn check_sequence(parts: &[MergePart]) -> Result<()> {
     for pair in parts.windows(2) {
         let (end, begin) = (pair[0].receipt.stretch.1, pair[1].receipt.stretch.0);
         if end != begin {

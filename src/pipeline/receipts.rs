@@ -1,8 +1,8 @@
 //! What a run writes down of its output, and whether it is done already.
 
-use super::{Reporter, merge};
+use super::Reporter;
 use crate::error::Result;
-use crate::options::{Options, PartsOf, Patterns, SearchFormat, SearchOptions};
+use crate::options::{Options, PartsOf, PatternSource, SearchOptions};
 use crate::writer::output::{self, Output};
 use crate::writer::receipt::{self, Choice, Receipt, Task};
 use std::path::Path;
@@ -100,20 +100,13 @@ fn task(options: &Options) -> Task {
 
 fn search_inputs(options: &SearchOptions) -> Vec<&Path> {
     let patterns = match &options.patterns {
-        Patterns::Letters(_) => None,
-        Patterns::File(path) => Some(&**path),
+        PatternSource::Letters(_) => None,
+        PatternSource::File(path) => Some(&**path),
     };
     patterns.into_iter().chain(options.texts.iter().map(|path| &**path)).collect()
 }
 
 fn search_task(options: &SearchOptions) -> Task {
-    let format = match options.format {
-        SearchFormat::Tab => "tab",
-        SearchFormat::Bed => "bed",
-        SearchFormat::Sam => merge::hits::FORMAT,
-        SearchFormat::Fasta => "fasta",
-        SearchFormat::Count => "count",
-    };
     let part = (PartsOf::Queries, options.part);
-    Task::new(&options.command_line, format, part, search_inputs(options))
+    Task::new(&options.command_line, options.format.name(), part, search_inputs(options))
 }

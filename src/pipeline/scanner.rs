@@ -17,7 +17,7 @@ use crate::search::{Rule, Scan};
 const CELLS_PER_VECTOR_BYTE: u64 = 5_000_000_000;
 
 /// What is searched.
-pub struct Work<'a> {
+pub struct SearchWork<'a> {
     pub patterns: &'a [Vec<u8>],
     pub rule: &'a Rule,
 }
@@ -25,7 +25,7 @@ pub struct Work<'a> {
 /// Opens what was asked for.
 pub fn open(
     options: &SearchOptions,
-    work: &Work,
+    work: &SearchWork,
     reporter: &dyn Reporter,
 ) -> Result<Box<dyn Scan>, EngineError> {
     let set = InstructionSet::best();
@@ -58,7 +58,7 @@ pub fn open(
 }
 
 /// Whether the cores are done with what a GPU would do before it has started.
-fn is_little(options: &SearchOptions, work: &Work, set: InstructionSet) -> bool {
+fn is_little(options: &SearchOptions, work: &SearchWork, set: InstructionSet) -> bool {
     let own = work.patterns.iter().filter(|pattern| takes(pattern, work.rule));
     let rows: u64 = own.map(|pattern| pattern.len() as u64).sum();
     let letters: Option<u64> = options.texts.iter().map(|path| estimate::letters(path)).sum();

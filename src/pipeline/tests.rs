@@ -1,13 +1,14 @@
 //! Runs on engines that fail: the records must be those of a sound engine, or there must be an error,
 //! and no stage may wait for ever.
 
+use super::device::Hardware;
 use super::*;
 use crate::alignment::Hit;
-use crate::batch::Pair;
+use crate::batch::{Batch, Pair};
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
 use crate::engine::{Block, Directions, Edges, Window};
-use crate::options::{DeviceChoice, FilterChoice, Format, ScoringChoice};
+use crate::options::{DeviceChoice, FilterChoice, Format, Mode, ScoringChoice};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -120,9 +121,9 @@ fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u
         let folder = TempDir::new().unwrap();
         let options = options(folder.path());
         let notes = Notes::default();
-        let outcome = Inputs::read(&options, &notes, sync_channel(1).0).and_then(|inputs| {
+        let outcome = OpenInputs::read(&options, &notes, sync_channel(1).0).and_then(|inputs| {
             set_threads(options.threads, &notes)?;
-            let run = Run::new(&options, &notes, inputs.references, inputs.target_file, &Device::Plain)?;
+            let run = Run::new(&options, &notes, inputs.references, inputs.target_file, &Hardware::Plain)?;
             let mut output = Output::create(options.output.as_deref())?;
             run.whole(inputs.queries, (&Crew::sharing(WORKERS), &|_| engine()), &mut output)?;
             output.finish()

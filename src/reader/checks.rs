@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The longest reference that SAM can describe.
 pub const MAX_REFERENCE: usize = i32::MAX as usize;
 /// The longest query name that SAM can hold.
-const MAX_QUERY_NAME: usize = 254;
+pub const MAX_QUERY_NAME: usize = 254;
 /// Whether `letters` can only be protein: not even IUPAC codes spell them, and too few are A, C, G
 /// or T for a stray character in DNA.
 pub fn is_protein(letters: &[u8]) -> bool {

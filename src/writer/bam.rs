@@ -3,7 +3,7 @@
 //! The bytes are those that samtools makes of our SAM. BAM has letters for nucleotides only, so that runs
 //! of proteins are refused before they get here.
 
-use super::Targets;
+use super::NamedTargets;
 use super::line::{Aligned, Kind, Line, Refused};
 
 const MAGIC: &[u8] = b"BAM\x01";
@@ -38,7 +38,7 @@ const fn codes() -> [u8; 256] {
 }
 
 /// The header: its text, and the references once more. `None` where the text is too long.
-pub fn header(text: &[Vec<u8>], targets: &Targets) -> Option<Vec<u8>> {
+pub fn header(text: &[Vec<u8>], targets: &NamedTargets) -> Option<Vec<u8>> {
     let bytes: usize = text.iter().map(Vec::len).sum();
     let references = i32::try_from(targets.names.len()).ok()?;
     let mut out = Vec::with_capacity(2 * bytes);

@@ -26,7 +26,7 @@ const BLOCK: usize = 0xff00;
 const LEVEL: CompressionLevel = CompressionLevel::new(6).unwrap();
 
 /// Records on their way to the output.
-pub enum Part {
+pub enum RecordBytes {
     /// As they stand there; in BAM those of a whole group.
     Ready(Vec<u8>),
     /// Of a piece of a group, not yet packed, and whether the group begins with it.
@@ -75,11 +75,11 @@ impl Joint {
     }
 
     /// What can be written once `part` is there too.
-    pub fn add(&mut self, part: Part) -> Result<Vec<u8>> {
+    pub fn add(&mut self, part: RecordBytes) -> Result<Vec<u8>> {
         match part {
-            Part::Ready(bytes) if self.rest.is_empty() => Ok(bytes),
-            Part::Ready(bytes) => Ok([self.take(self.rest.len())?, bytes].concat()),
-            Part::Piece { begins, bytes } => {
+            RecordBytes::Ready(bytes) if self.rest.is_empty() => Ok(bytes),
+            RecordBytes::Ready(bytes) => Ok([self.take(self.rest.len())?, bytes].concat()),
+            RecordBytes::Piece { begins, bytes } => {
                 let mut out = self.take(if begins { self.rest.len() } else { 0 })?;
                 self.rest.extend_from_slice(&bytes);
                 out.extend(self.take(self.rest.len() - self.rest.len() % BLOCK)?);
@@ -138,8 +138,8 @@ mod tests {
             for (number, group) in groups.iter().enumerate() {
                 let bytes: Vec<u8> = group.iter().flat_map(|&query| records(query)).collect();
                 let part = match begins(group[0]) || group[0] == first {
-                    true if number + 1 < groups.len() => Part::Ready(pack(&bytes).unwrap()),
-                    begins => Part::Piece { begins, bytes },
+                    true if number + 1 < groups.len() => RecordBytes::Ready(pack(&bytes).unwrap()),
+                    begins => RecordBytes::Piece { begins, bytes },
                 };
                 out.extend(joint.add(part).unwrap());
             }

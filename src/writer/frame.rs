@@ -2,7 +2,7 @@
 
 use super::bgzf;
 use crate::error::Result;
-use crate::options::Format;
+use crate::options::{Format, SearchFormat};
 use noodles_bgzf::io::Reader;
 use std::io::{self, BufRead, Read};
 
@@ -28,16 +28,18 @@ pub fn is_header(format: &str, header: &[u8], ahead: &[u8]) -> bool {
     }
     let mut lines = header.split_inclusive(|&byte| byte == b'\n');
     let is_line = |line: &[u8]| line.ends_with(b"\n");
-    match format {
-        "sam" | "sam of hits" => {
+    match (Format::named(format), SearchFormat::named(format)) {
+        (Some((Format::Sam, _)), _) | (_, Some(SearchFormat::Sam)) => {
             let goes_on = |line: &[u8]| matches!(line, [b'@', b'A'..=b'Z', b'A'..=b'Z', b'\t', ..]);
             header.starts_with(b"@HD\t")
                 && lines.all(|line| goes_on(line) && is_line(line))
                 && !goes_on(ahead)
         }
-        "bam" => is_bam(header).unwrap_or(false),
-        "tab" | "count" => lines.next().is_some_and(is_line) && lines.next().is_none(),
-        "paf" => header.is_empty(),
+        (Some((Format::Bam, _)), _) => is_bam(header).unwrap_or(false),
+        (Some((Format::Paf, _)), _) => header.is_empty(),
+        (_, Some(SearchFormat::Tab | SearchFormat::Count)) => {
+            lines.next().is_some_and(is_line) && lines.next().is_none()
+        }
         _ => lines.all(is_line),
     }
 }

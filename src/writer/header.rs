@@ -1,22 +1,16 @@
-//! The SAM header: @HD, a line a reference, the read group, the program, two comments on the scoring.
+//! The header of SAM: @HD, a line a reference, the read group, the program, comments on the scoring.
 //!
-//! noodles checks the lines and writes them, but for those of references with ordinary names: a run of
-//! pairs may have a million of them. They are made in parallel, in parts, and once.
+//! Its lines are made here, as those of records are: a run of pairs may have a million references. They are made in
+//! parallel, in parts, and once. The tests have noodles read and write them.
 
-use super::Targets;
+use super::NamedTargets;
 use super::tags::push_number;
 use crate::error::{Error, Place, Result};
-use crate::options::Options;
-use crate::reader::first_repeated;
+use crate::options::{Options, ReadGroup};
+use crate::reader::{check_reference, first_repeated};
 use crate::scoring::Scoring;
-use noodles_sam::header::Parser;
-use noodles_sam::header::record::value::Map;
-use noodles_sam::header::record::value::map::header::{Version, tag as header_tag};
-use noodles_sam::header::record::value::map::program::tag as program_tag;
-use noodles_sam::header::record::value::map::{self, Program, ReadGroup, ReferenceSequence};
-use noodles_sam::{Header, io::Writer};
 use rayon::prelude::*;
-use std::num::NonZero;
+use std::path::Path;
 
 /// The program's ID and name in @PG.
 const PROGRAM: &str = "swalign";
@@ -25,94 +19,67 @@ const PART: usize = 4096;
 /// What an @SQ line has beside the name, at most.
 const LINE_BYTES: usize = b"@SQ\tSN:\tLN:2147483647\n".len();
 
-/// ID and fields of an @RG line.
-pub type Group = (String, Map<ReadGroup>);
-
 /// The header's text, in parts, with what is to be said of renamed references. Everything that can't stand in a header is refused.
 pub fn text(
     options: &Options,
     min_score: i32,
     scoring: &Scoring,
-    (read_group, renamed): (Option<Group>, Option<String>),
-    targets: &Targets,
+    renamed: Option<String>,
+    targets: &NamedTargets,
 ) -> Result<Vec<Vec<u8>>> {
-    let Targets { names, lengths, .. } = targets;
+    let NamedTargets { names, lengths, .. } = targets;
     if let Some((_, twice)) = first_repeated(names) {
-        return Err(refused_target(options, &names[twice], "its name stands twice"));
+        let problem = "its name stands twice".to_string();
+        return Err(refused(&options.reference, &names[twice], (problem, "rename or remove it")));
     }
-    let references = names.par_chunks(PART).enumerate().map(|(part, names)| {
+    let references = names.par_chunks(PART).zip(lengths.par_chunks(PART)).map(|(names, lengths)| {
         let mut text = Vec::with_capacity(names.iter().map(|name| name.len() + LINE_BYTES).sum());
-        for (at, name) in (part * PART..).zip(names) {
-            push_reference(&mut text, options, name, lengths[at] as usize)?;
+        for (name, &len) in names.iter().zip(lengths) {
+            check_reference(name, len as usize).map_err(|why| refused(&options.reference, name, why))?;
+            push_reference(&mut text, name, len as usize);
         }
         Ok(text)
     });
     // Not yet a result: that would be the error of any part, and now it is that of the first.
     let references: Vec<Result<_>> = references.collect();
-    let mut rest = Header::builder().add_program(PROGRAM, program(&options.command_line));
-    if let Some((id, group)) = read_group {
-        rest = rest.add_read_group(id, group);
-    }
+    let group = options.read_group.as_ref().map(ReadGroup::line);
+    let mut rest = group.map_or_else(String::new, |line| format!("{line}\n"));
+    rest += &program(&printable(&options.command_line));
     let comments = [scoring_comment(scoring), limits_comment(min_score, options.secondary_ratio)];
-    for comment in comments.into_iter().chain(renamed) {
-        rest = rest.add_comment(comment);
-    }
-    let first = lines(options, &Header::builder().set_header(file_header()).build());
-    let rest = lines(options, &rest.build());
-    [first].into_iter().chain(references).chain([rest]).collect()
+    comments.into_iter().chain(renamed).for_each(|comment| rest += &format!("@CO\t{comment}\n"));
+    let parts = [Ok(first("unsorted").into_bytes())].into_iter().chain(references);
+    parts.chain([Ok(rest.into_bytes())]).collect()
 }
 
-/// Appends an @SQ line. Nearly all names are fine at first sight; of others noodles decides.
-fn push_reference(text: &mut Vec<u8>, options: &Options, name: &str, length: usize) -> Result<()> {
-    let fine =
-        |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'.' | b':' | b'|' | b'-');
-    match i32::try_from(length) {
-        Ok(1..) if !name.is_empty() && name.bytes().all(fine) => {
-            text.extend_from_slice(b"@SQ\tSN:");
-            text.extend_from_slice(name.as_bytes());
-            text.extend_from_slice(b"\tLN:");
-            push_number(text, length as i64);
-            text.push(b'\n');
-        }
-        _ => {
-            let length = NonZero::new(length).ok_or_else(|| refused_target(options, name, "it is empty"))?;
-            let reference = Map::<ReferenceSequence>::new(length);
-            let header = Header::builder().add_reference_sequence(name, reference).build();
-            text.extend(lines(options, &header)?);
-        }
-    }
-    Ok(())
-}
-
-/// The lines of a part of the header; what the format can't hold is an error.
-fn lines(options: &Options, part: &Header) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    Writer::new(&mut text).write_header(part).map_err(|source| {
-        let place = Place { file: options.reference.clone(), ..Place::default() };
-        let remedy = "names may hold printable ASCII except brackets, quotes, commas and backslashes, and a \
-                      sequence fewer than 2^31 residues";
-        Error::input(place, format!("SAM can't hold this reference or read group ({source})"), remedy)
-    })?;
-    Ok(text)
+/// The header of a search's hits, which come in the order of the texts, and in each by their start. A text without
+/// letters has no line: SAM has none of length 0, and no record is of such a text.
+pub fn of_search(texts: &[(String, usize)], command_line: &str) -> Vec<u8> {
+    let mut text = first("coordinate").into_bytes();
+    let lettered = texts.iter().filter(|(_, len)| *len > 0);
+    lettered.for_each(|(name, len)| push_reference(&mut text, name, *len));
+    text.extend_from_slice(program(command_line).as_bytes());
+    text
 }
 
 /// @HD.
-fn file_header() -> Map<map::Header> {
-    let mut header = Map::<map::Header>::new(Version::new(1, 6));
-    header.other_fields_mut().insert(header_tag::SORT_ORDER, "unsorted".into());
-    header
+fn first(order: &str) -> String {
+    format!("@HD\tVN:1.6\tSO:{order}\n")
+}
+
+/// Appends an @SQ line.
+fn push_reference(text: &mut Vec<u8>, name: &str, len: usize) {
+    text.extend_from_slice(b"@SQ\tSN:");
+    text.extend_from_slice(name.as_bytes());
+    text.extend_from_slice(b"\tLN:");
+    push_number(text, len as i64);
+    text.push(b'\n');
 }
 
 /// @PG.
-fn program(command_line: &str) -> Map<Program> {
-    let mut program = Map::<Program>::default();
-    let fields = program.other_fields_mut();
-    fields.insert(program_tag::NAME, PROGRAM.into());
-    fields.insert(program_tag::VERSION, env!("CARGO_PKG_VERSION").into());
-    if !command_line.is_empty() {
-        fields.insert(program_tag::COMMAND_LINE, printable(command_line).into());
-    }
-    program
+fn program(command_line: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let line = if command_line.is_empty() { String::new() } else { format!("\tCL:{command_line}") };
+    format!("@PG\tID:{PROGRAM}\tPN:{PROGRAM}\tVN:{version}{line}\n")
 }
 
 /// The scoring, for readers of the file and for programs that check it. It says nothing of devices
@@ -139,46 +106,7 @@ pub(super) fn printable(text: &str) -> String {
     })
 }
 
-/// ID and fields of a whole `@RG` line.
-pub fn read_group(line: &str) -> Result<Group> {
-    let refuse = |problem: &str| {
-        let example = r"'@RG\tID:run1\tSM:sample1'";
-        Error::Usage(format!(
-            "--read-group: {problem}; give one line of ASCII fields parted by tabs, such as {example}"
-        ))
-    };
-    if !line.starts_with("@RG\tID:") {
-        return Err(refuse("it must begin with @RG, a tab and ID:"));
-    }
-    if !line.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte)) {
-        return Err(refuse("it holds a character that SAM forbids"));
-    }
-    let mut parser = Parser::default();
-    // The version decides how strict the parser is.
-    for line in ["@HD\tVN:1.6", line] {
-        parser.parse_partial(line.as_bytes()).map_err(|error| refuse(&causes(&error)))?;
-    }
-    match parser.finish().read_groups().first() {
-        Some((id, group))
-            if !id.is_empty() && group.other_fields().values().all(|value| !value.is_empty()) =>
-        {
-            Ok((id.to_string(), group.clone()))
-        }
-        _ => Err(refuse("a field is empty")),
-    }
-}
-
-/// An error with all that lies behind it.
-fn causes(error: &dyn std::error::Error) -> String {
-    let chain = std::iter::successors(Some(error), |error| error.source());
-    chain.map(|error| error.to_string()).collect::<Vec<_>>().join(": ")
-}
-
-fn refused_target(options: &Options, name: &str, problem: &str) -> Error {
-    let place = Place { file: options.reference.clone(), ..Place::default() };
-    Error::input(
-        place,
-        format!("reference '{name}' can't stand in a SAM header: {problem}"),
-        "rename or remove it",
-    )
+fn refused(file: &Path, name: &str, (problem, remedy): (String, &str)) -> Error {
+    let place = Place { file: file.to_path_buf(), ..Place::default() };
+    Error::input(place, format!("reference '{name}' can't stand in a SAM header: {problem}"), remedy)
 }

@@ -3,19 +3,17 @@
 //! One primary line a query, further hits as secondary ones, an unmapped line where nothing was found.
 //! What SAM can't hold is refused in all formats, but for names, of which PAF takes any. BAM refuses more, which its own module names.
 
-use super::Targets;
+use super::NamedTargets;
 use super::tags::{Differences, Residues, mapping_quality, sam_letter};
 use crate::alignment::{Alignment, Found, Op, Strand};
 use crate::alphabet::reverse_complement;
 use crate::error::{Error, Place, Result};
-use crate::reader::Record;
+use crate::reader::{MAX_QUERY_NAME, Record};
 use crate::scoring::Scoring;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The longest name that SAM can hold.
-const MAX_NAME: usize = 254;
 const REMEDY: &str =
     "give it a name of 1 to 254 printable ASCII characters without '@', and qualities from '!' to '~'";
 
@@ -74,7 +72,7 @@ pub struct Refused {
 /// Makes lines; all of a run are made by one. It holds no state between calls, so that several threads
 /// may each make a part.
 pub struct Lines {
-    pub targets: Targets,
+    pub targets: NamedTargets,
     pub scoring: Arc<Scoring>,
     pub residues: Residues,
     /// `=` and `X` instead of `M`.
@@ -229,7 +227,7 @@ fn checked_name(name: &str) -> Result<&str, Refused> {
     let letters = name.bytes().all(|letter| letter.is_ascii_graphic() && letter != b'@');
     match name {
         "" => Ok("*"),
-        _ if !letters || name.len() > MAX_NAME || name == "*" => Err(invalid()),
+        _ if !letters || name.len() > MAX_QUERY_NAME || name == "*" => Err(invalid()),
         _ => Ok(name),
     }
 }

@@ -2,8 +2,9 @@
 //! byte for byte, the refusals too, and noodles must read it back. From our BAM it must read the same.
 
 use super::Writer;
+use super::header::of_search;
 use super::tags::mapping_quality;
-use super::tests::{Random, at, options, read, writer};
+use super::tests::{Random, at, group, options, read, writer};
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand};
 use crate::alphabet::{Alphabet, reverse_complement};
 use crate::options::{Format, Options};
@@ -201,7 +202,7 @@ impl Random {
         let query = read("q/1", &self.letters(query_len, letters), qualities.as_deref());
         let second = (self.below(2) == 0).then(|| self.below(2000) as i32 - 5);
         let found = Found { alignments, second, threshold: self.below(200) as i32 - 5 };
-        let read_group = (self.below(2) == 0).then(|| "@RG\tID:g 1\tSM:s".to_string());
+        let read_group = (self.below(2) == 0).then(|| group("@RG\tID:g 1\tSM:s"));
         let options = Options { eqx: self.below(2) == 0, read_group, ..options() };
         Case { options, scoring, targets, query, found }
     }
@@ -313,7 +314,7 @@ fn cigars_that_bam_cannot_count() {
         let target = random.letters(other.target_end + 9, b"ACGT");
         let found = Found { alignments: vec![long, other], second: Some(7), threshold: 5 };
         let (scoring, targets) = (Scoring::dna(1, 4, 6, 1), vec![("a".to_string(), target)]);
-        let options = Options { read_group: Some("@RG\tID:g 1".into()), ..options() };
+        let options = Options { read_group: Some(group("@RG\tID:g 1")), ..options() };
         let case = Case { options, scoring, targets, query, found };
         let header: Header = String::from_utf8(case.writer().header().concat()).unwrap().parse().unwrap();
         let expected = case.lines();
@@ -332,7 +333,7 @@ fn headers_are_those_of_noodles() {
         };
         let targets = (0..references).map(name).collect();
         let (scoring, found) = (Scoring::dna(1, 4, 6, 1), Found::default());
-        let read_group = Some("@RG\tID:g 1\tSM:s\tPL:ILLUMINA".to_string());
+        let read_group = Some(group("@RG\tID:g 1\tSM:s\tPL:ILLUMINA"));
         let options = Options { read_group, ..options() };
         let case = Case { options, scoring, targets, query: read("q", "A", None), found };
         let text = String::from_utf8(case.writer().header().concat()).unwrap();
@@ -348,4 +349,15 @@ fn headers_are_those_of_noodles() {
         let bytes = Case { options, ..case }.writer().header().concat();
         assert!(BamReader::new(&bytes[..]).read_header().unwrap() == header, "{references} references");
     }
+}
+
+#[test]
+fn headers_of_searches_are_those_of_noodles() {
+    let texts = [("a", 4), ("none", 0), ("b|c", 1 << 30)].map(|(name, len)| (name.to_string(), len));
+    let text = of_search(&texts, "swalign search ACGT a.fa");
+    let header: Header = std::str::from_utf8(&text).unwrap().parse().unwrap();
+    assert_eq!(header.reference_sequences().len(), 2);
+    let mut again = Vec::new();
+    SamWriter::new(&mut again).write_header(&header).unwrap();
+    assert!(again == text);
 }

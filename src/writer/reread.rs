@@ -1,14 +1,14 @@
 //! Records of a part of the references, read back to be joined with those of the other parts.
 //!
-//! A record stays as the part's run has written it, but for what depends on the hits among other references: a
-//! primary record may get another score of the second hit and another mapping quality, or become a secondary
-//! one, which has neither, and no letters.
+//! A record stays as the part's run has written it, except where it depends on hits among other references. A
+//! primary record may get another score of the second hit and another mapping quality. Or it becomes a secondary
+//! record, which has neither, and no letters.
 
 mod bam;
 mod count;
 mod text;
 
-pub use count::Queries;
+pub use count::QueryCount;
 
 use crate::alignment::Strand;
 use crate::groups;
@@ -17,27 +17,27 @@ use noodles_bgzf::io::Reader;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 
 /// A record as it was written.
-pub struct Record {
+pub struct PartRecord {
     format: Format,
     /// Not packed: of BAM with the size in front, else a line with its end.
     bytes: Vec<u8>,
     /// `None` for an unmapped query.
-    pub aligned: Option<Aligned>,
+    pub aligned: Option<RecordHit>,
 }
 
-/// What is told by the record of an aligned query.
+/// The hit that a record tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aligned {
+pub struct RecordHit {
     pub score: i32,
     pub strand: Strand,
     pub secondary: bool,
     /// Score of the query's second hit.
     pub second: Option<i32>,
-    /// The longer of what the query and the target have in the alignment.
+    /// Length of the alignment, in the query or in the target: the longer one.
     pub span: u32,
 }
 
-/// What a record is among those of all parts.
+/// What a record is among the records of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     Primary { second: Option<i32>, quality: u8 },
@@ -45,24 +45,24 @@ pub enum Standing {
 }
 
 /// The records of a part, in order.
-pub struct Records {
+pub struct PartRecords {
     format: Format,
     input: Box<dyn BufRead + Send>,
     /// The first record of the next query.
-    ahead: Option<Record>,
+    ahead: Option<PartRecord>,
 }
 
-impl Records {
-    /// The records in `bytes`, which are those of a file between its header and its end, maybe in blocks.
-    pub fn new(format: Format, in_blocks: bool, bytes: impl Read + Send + 'static) -> Records {
+impl PartRecords {
+    /// The records in `bytes`, a file without its header and its end.
+    pub fn new(format: Format, in_blocks: bool, bytes: impl Read + Send + 'static) -> PartRecords {
         let bytes = BufReader::new(bytes);
         let input: Box<dyn BufRead + Send> =
             if in_blocks { Box::new(Reader::new(bytes)) } else { Box::new(bytes) };
-        Records { format, input, ahead: None }
+        PartRecords { format, input, ahead: None }
     }
 
-    /// The records of the next query, the secondary ones behind the other; none at the end.
-    pub fn next_query(&mut self) -> io::Result<Vec<Record>> {
+    /// The records of the next query, the primary one first; none at the end.
+    pub fn next_query(&mut self) -> io::Result<Vec<PartRecord>> {
         let Some(first) = self.ahead.take().map_or_else(|| self.read(), |ahead| Ok(Some(ahead)))? else {
             return Ok(Vec::new());
         };
@@ -79,7 +79,7 @@ impl Records {
         Ok(records)
     }
 
-    fn read(&mut self) -> io::Result<Option<Record>> {
+    fn read(&mut self) -> io::Result<Option<PartRecord>> {
         let mut bytes = Vec::new();
         match self.format {
             Format::Bam => bam::read(&mut self.input, &mut bytes)?,
@@ -95,11 +95,11 @@ impl Records {
             Format::Sam => text::SAM.aligned(&bytes),
             Format::Paf => text::PAF.aligned(&bytes),
         };
-        Ok(Some(Record { format: self.format, aligned: aligned.ok_or_else(damaged)?, bytes }))
+        Ok(Some(PartRecord { format: self.format, aligned: aligned.ok_or_else(damaged)?, bytes }))
     }
 }
 
-impl Record {
+impl PartRecord {
     /// QNAME.
     pub fn name(&self) -> &[u8] {
         match self.format {
@@ -122,7 +122,7 @@ impl Record {
         self.aligned.is_some_and(|aligned| aligned.secondary)
     }
 
-    /// Appends the record as it is among those of all parts. One without an alignment is the same there.
+    /// Appends the record in its new standing. An unmapped record stays as it is.
     pub fn push(&self, out: &mut Vec<u8>, standing: Standing) {
         match self.format {
             _ if self.aligned.is_none() => out.extend_from_slice(&self.bytes),
@@ -133,7 +133,8 @@ impl Record {
     }
 }
 
-/// The longer of the stretches of query and target that the operations of a CIGAR, by length and letter, take.
+/// Letters of the query or of the target that a CIGAR's operations, given by length and letter, consume: the longer
+/// one.
 fn span(operations: impl Iterator<Item = (u32, u8)>) -> Option<u32> {
     let (mut query, mut target) = (0u32, 0u32);
     for (len, letter) in operations {
@@ -162,7 +163,7 @@ mod tests {
     use crate::options::{Options, Share};
     use crate::scoring::Scoring;
     use crate::writer::tags::mapping_quality;
-    use crate::writer::tests::{at, options, read, writer};
+    use crate::writer::tests::{at, group, options, read, writer};
     use crate::writer::{Writer, bgzf};
     use smallvec::smallvec;
     use std::io::Cursor;
@@ -182,10 +183,10 @@ mod tests {
         writer.records(slice::from_ref(query), slice::from_ref(&found)).unwrap()
     }
 
-    fn records(format: Format, bytes: Vec<u8>) -> Records {
+    fn records(format: Format, bytes: Vec<u8>) -> PartRecords {
         let in_blocks = format == Format::Bam;
         let bytes = if in_blocks { bgzf::pack(&bytes).unwrap() } else { bytes };
-        Records::new(format, in_blocks, Cursor::new(bytes))
+        PartRecords::new(format, in_blocks, Cursor::new(bytes))
     }
 
     /// Paths that take 4 letters of the query, and one of 65,537 operations, which takes 32,769.
@@ -204,7 +205,7 @@ mod tests {
         for format in [Format::Sam, Format::Bam, Format::Paf] {
             for (number, cigar) in cigars().into_iter().enumerate() {
                 let (strand, group, eqx) = match number {
-                    0 => (Strand::Forward, Some("@RG\tID:g 1".to_string()), true),
+                    0 => (Strand::Forward, Some(group("@RG\tID:g 1")), true),
                     _ => (Strand::Reverse, None, false),
                 };
                 let options = Options { format, read_group: group, eqx, ..options() };
@@ -221,7 +222,7 @@ mod tests {
                     let record = all.next_query().unwrap().remove(0);
                     assert_eq!(record.name(), b"q");
                     let span = (hit.query_end - hit.query_start).max(hit.target_end - hit.target_start);
-                    let told = Aligned { score: 30, strand, secondary: false, second, span };
+                    let told = RecordHit { score: 30, strand, secondary: false, second, span };
                     assert_eq!(record.aligned, Some(told));
                     for second in [None, Some(25), Some(30)] {
                         let quality = mapping_quality(&scoring, &hit, second, THRESHOLD);

@@ -16,60 +16,60 @@ use std::ops::Range;
 /// Bytes of a block for the cores, and for a GPU.
 const BLOCK: usize = 4 << 20;
 const GPU_BLOCK: usize = 32 << 20;
-/// Blocks that a GPU has besides the one that is wanted: one being sent, one being searched.
+/// Blocks that a GPU has besides the one in hand: one being sent, one being searched.
 const ON_GPU: usize = 2;
 
 /// What finds lines.
-pub enum Scan {
+pub enum LineScan {
     Sliced(Sliced),
     Plain(Vec<Pattern>, Rule),
     Gpu(Box<OnGpu>),
 }
 
-impl Scan {
+impl LineScan {
     /// Opens what was asked for.
     pub fn open(
         options: &GrepOptions,
         patterns: Vec<Pattern>,
         reporter: &dyn Reporter,
-    ) -> Result<Scan, EngineError> {
+    ) -> Result<LineScan, EngineError> {
         let rule = Rule { max_edits: options.max_edits, indels: options.indels };
         Ok(match &options.device {
             GrepDevice::Cpu(name) => {
-                Scan::Sliced(Sliced::new(device::instruction_set(name.as_deref())?, &patterns, rule))
+                LineScan::Sliced(Sliced::new(device::instruction_set(name.as_deref())?, &patterns, rule))
             }
-            GrepDevice::Plain => Scan::Plain(patterns, rule),
+            GrepDevice::Plain => LineScan::Plain(patterns, rule),
             GrepDevice::Gpu(name) => {
                 let remedy = |error| if name.is_none() { device::with_remedy(error) } else { error };
                 let card = Card::open(name.as_deref(), false).map_err(remedy)?;
                 let scan = OnGpu::new(card, &patterns, rule)?;
                 note_left(&scan, patterns.len(), reporter);
-                Scan::Gpu(Box::new(scan))
+                LineScan::Gpu(Box::new(scan))
             }
         })
     }
 
     /// Bytes of a block.
     pub fn block(&self) -> usize {
-        if matches!(self, Scan::Gpu(_)) { GPU_BLOCK } else { BLOCK }
+        if matches!(self, LineScan::Gpu(_)) { GPU_BLOCK } else { BLOCK }
     }
 
-    /// News that may be begun with before those in front are done.
+    /// Blocks that may be begun before the one in front is done.
     pub fn ahead(&self) -> usize {
-        if matches!(self, Scan::Gpu(_)) { ON_GPU } else { 0 }
+        if matches!(self, LineScan::Gpu(_)) { ON_GPU } else { 0 }
     }
 
     pub fn begin(&self, text: &[u8]) -> Result<Option<Box<Pending>>, EngineError> {
         match self {
-            Scan::Gpu(scan) => scan.begin(text).map(|pending| Some(Box::new(pending))),
-            Scan::Sliced(_) | Scan::Plain(..) => Ok(None),
+            LineScan::Gpu(scan) => scan.begin(text).map(|pending| Some(Box::new(pending))),
+            LineScan::Sliced(_) | LineScan::Plain(..) => Ok(None),
         }
     }
 
-    /// Where hits end, if a device has looked for it.
+    /// Where hits end, if a device has looked for them.
     pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Ends, EngineError> {
         match (self, pending) {
-            (Scan::Gpu(scan), Some(pending)) => scan.finish(text, *pending),
+            (LineScan::Gpu(scan), Some(pending)) => scan.finish(text, *pending),
             _ => Ok(Ends::default()),
         }
     }
@@ -77,9 +77,9 @@ impl Scan {
     /// The lines that match in a piece of a block.
     pub fn lines(&self, block: &[u8], piece: Range<usize>, ends: &Ends) -> Vec<Span> {
         match self {
-            Scan::Sliced(scan) => scan.lines(&block[piece]),
-            Scan::Plain(patterns, rule) => plain::lines(&block[piece], patterns, rule),
-            Scan::Gpu(scan) => scan.lines(block, piece, ends),
+            LineScan::Sliced(scan) => scan.lines(&block[piece]),
+            LineScan::Plain(patterns, rule) => plain::lines(&block[piece], patterns, rule),
+            LineScan::Gpu(scan) => scan.lines(block, piece, ends),
         }
     }
 }

@@ -1,24 +1,21 @@
-//! Parts of a search's SAM. The first record of a pattern in the whole is its primary one, and each part has a
-//! first one of its own: all but the first part's become secondary.
+//! Parts of a search's SAM. The first record of a pattern in the whole is its primary one. Each part has a first record
+//! of its own, so all but the first part's become secondary.
 
-use super::part::{Opened, Part, unread};
+use super::part::{MergePart, OpenPart, unread};
 use super::{BUFFER, Header};
 use crate::error::Result;
-use crate::search::format::SECONDARY;
 use crate::writer::Output;
+use crate::writer::hits::demote;
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 
-/// What receipts call this format.
-pub const FORMAT: &str = "sam of hits";
-
 /// Joins the parts, and gives the number of their texts.
-pub(super) fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
+pub(super) fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     let mut header = Header::default();
     // Names of patterns that have their primary record.
     let mut seen = HashSet::new();
     for part in parts {
-        let Opened { header: of_part, records, rest } = part.open()?;
+        let OpenPart { header: of_part, records, rest } = part.open()?;
         header.take(of_part, part, output)?;
         let mut lines = BufReader::with_capacity(BUFFER, records);
         let mut line = Vec::new();
@@ -30,17 +27,4 @@ pub(super) fn join(parts: &[Part], output: &mut Output) -> Result<u64> {
         rest.check(part)?;
     }
     Ok(parts.iter().map(|part| part.receipt.records).sum())
-}
-
-/// Makes a primary record secondary where its pattern was seen.
-fn demote(line: &mut Vec<u8>, seen: &mut HashSet<Vec<u8>>) {
-    let mut fields = line.splitn(3, |&byte| byte == b'\t');
-    let (Some(name), Some(flag)) = (fields.next(), fields.next()) else { return };
-    let Some(number) = std::str::from_utf8(flag).ok().and_then(|flag| flag.parse::<u32>().ok()) else {
-        return;
-    };
-    if number & SECONDARY == 0 && !seen.insert(name.to_vec()) {
-        let place = name.len() + 1..name.len() + 1 + flag.len();
-        line.splice(place, (number | SECONDARY).to_string().into_bytes());
-    }
 }

@@ -1,4 +1,4 @@
-//! A part of a run, and its bytes held against its receipt while they are read.
+//! A part of a run. Its bytes are held against its receipt while they are read.
 
 use super::refused;
 use crate::error::{Error, Result};
@@ -15,34 +15,34 @@ pub const AGAIN: &str = "write this part again";
 const WRITTEN: &str = "a part is written with -o and --part or --ref-part, and its .swalign file stays beside it: \
                        write this one again";
 
-/// A part and what is known of it.
-pub struct Part<'a> {
+/// A part and its receipt.
+pub struct MergePart<'a> {
     pub path: &'a Path,
     pub receipt: Receipt,
 }
 
 /// A part's file.
-pub struct Opened {
+pub struct OpenPart {
     pub header: Vec<u8>,
-    pub records: Records,
-    pub rest: Rest,
+    pub records: PartBytes,
+    pub rest: PartTail,
 }
 
 /// The bytes of a part's records.
-pub struct Records {
+pub struct PartBytes {
     file: Take<File>,
     sum: Arc<Mutex<Hasher>>,
 }
 
 /// What stands behind the records, and the checksum of what was read.
-pub struct Rest {
+pub struct PartTail {
     pub end: Vec<u8>,
     sum: Arc<Mutex<Hasher>>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> MergePart<'a> {
     /// The part in the file at `path`, which is as long as its receipt says.
-    pub fn read(path: &'a PathBuf) -> Result<Part<'a>> {
+    pub fn read(path: &'a PathBuf) -> Result<MergePart<'a>> {
         let beside = receipt::path(path);
         let found = match fs::metadata(path) {
             Ok(found) if found.is_file() => found,
@@ -66,7 +66,7 @@ impl<'a> Part<'a> {
         let receipt = receipt::read(path).map_err(|why| unbelieved(path, &beside, why))?;
         let (bytes, written) = (found.len(), receipt.bytes);
         match bytes == written {
-            true => Ok(Part { path, receipt }),
+            true => Ok(MergePart { path, receipt }),
             false => Err(refused(
                 path,
                 format!("it has {bytes} bytes, and had {written} when it was written"),
@@ -79,13 +79,13 @@ impl<'a> Part<'a> {
         self.receipt.task.part.number
     }
 
-    /// The format of an alignment's part, and whether its text is packed; of a search's there is none.
+    /// The format of an alignment's part, and whether its text is packed; `None` for a search's part.
     pub fn format(&self) -> Option<(Format, bool)> {
         Format::named(&self.receipt.task.format)
     }
 
     /// Opens the part, whose header and end must be what its format has there.
-    pub fn open(&self) -> Result<Opened> {
+    pub fn open(&self) -> Result<OpenPart> {
         let Receipt { header: own, end: behind, bytes, task, .. } = &self.receipt;
         let end = frame::end(&task.format)?;
         let [mut header, mut found, mut first] = [Vec::new(), Vec::new(), Vec::new()];
@@ -115,8 +115,8 @@ impl<'a> Part<'a> {
         let mut sum = Hasher::new();
         sum.update(&header);
         let sum = Arc::new(Mutex::new(sum));
-        let records = Records { file: file.take(self.bytes()), sum: Arc::clone(&sum) };
-        Ok(Opened { header, records, rest: Rest { end, sum } })
+        let records = PartBytes { file: file.take(self.bytes()), sum: Arc::clone(&sum) };
+        Ok(OpenPart { header, records, rest: PartTail { end, sum } })
     }
 
     /// Bytes of the records.
@@ -135,7 +135,7 @@ impl<'a> Part<'a> {
     }
 }
 
-impl Read for Records {
+impl Read for PartBytes {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         lock(&self.sum).update(&buffer[..read]);
@@ -143,9 +143,9 @@ impl Read for Records {
     }
 }
 
-impl Rest {
+impl PartTail {
     /// Whether all that was read of `part`, which is all of it, is what its run has written.
-    pub fn check(&self, part: &Part) -> Result<()> {
+    pub fn check(&self, part: &MergePart) -> Result<()> {
         let mut sum = lock(&self.sum).clone();
         sum.update(&self.end);
         match sum.finalize() == part.receipt.sum {

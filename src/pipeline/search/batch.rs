@@ -7,21 +7,21 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A text under way. Its codes are those of a scan.
-pub struct Job {
+/// A text under way, with the codes that a scan takes.
+pub struct ActiveText {
     pub text: Text,
-    /// Where in all files it begins and ends, in bytes, about.
+    /// Bytes of all files before its beginning and its end, about.
     bytes: [u64; 2],
-    /// Nothing more is asked of it.
+    /// No further hit of it is asked for.
     done: AtomicBool,
 }
 
-impl Job {
-    pub fn new(text: Text, bytes: [u64; 2]) -> Job {
-        Job { text, bytes, done: AtomicBool::new(false) }
+impl ActiveText {
+    pub fn new(text: Text, bytes: [u64; 2]) -> ActiveText {
+        ActiveText { text, bytes, done: AtomicBool::new(false) }
     }
 
-    /// Where in all files so much of it ends.
+    /// Bytes of all files before the end of its first `letters`, about.
     pub fn place(&self, letters: usize) -> u64 {
         let ([begin, end], all) = (self.bytes, self.text.codes.len().max(1) as u128);
         begin + (u128::from(end - begin) * letters as u128 / all) as u64
@@ -38,21 +38,21 @@ impl Job {
 
 /// Texts, of which the first may have begun in the batch before, and the last may go on in the next.
 #[derive(Default)]
-pub struct Batch {
-    pub jobs: Vec<Arc<Job>>,
+pub struct TextBatch {
+    pub texts: Vec<Arc<ActiveText>>,
     pub stream: Stream,
 }
 
-impl Batch {
+impl TextBatch {
     /// Appends the part `own` of a text.
-    pub fn push(&mut self, seams: &Seams, job: &Arc<Job>, own: Range<usize>) {
-        self.stream.push(seams, self.jobs.len(), &job.text.codes, own);
-        self.jobs.push(Arc::clone(job));
+    pub fn push(&mut self, seams: &Seams, active: &Arc<ActiveText>, own: Range<usize>) {
+        self.stream.push(seams, self.texts.len(), &active.text.codes, own);
+        self.texts.push(Arc::clone(active));
     }
 
-    /// Whether nothing more is asked of any of its texts.
+    /// Whether all of its texts are done.
     pub fn is_done(&self) -> bool {
-        self.jobs.iter().all(|job| job.is_done())
+        self.texts.iter().all(|active| active.is_done())
     }
 
     /// Letters whose ends are its own.
@@ -62,56 +62,56 @@ impl Batch {
 }
 
 /// A part of a text.
-type Piece = (Arc<Job>, Range<usize>);
+type TextRange = (Arc<ActiveText>, Range<usize>);
 
 /// What is left of a batch.
-pub struct Rest {
-    whole: Option<Batch>,
-    pieces: VecDeque<Piece>,
+pub struct Remainder {
+    whole: Option<TextBatch>,
+    pieces: VecDeque<TextRange>,
 }
 
-impl Rest {
-    pub fn of(batch: Batch) -> Rest {
-        Rest { whole: Some(batch), pieces: VecDeque::new() }
+impl Remainder {
+    pub fn of(batch: TextBatch) -> Remainder {
+        Remainder { whole: Some(batch), pieces: VecDeque::new() }
     }
 
-    /// The next portion: of so many letters at most, or all that is left.
-    pub fn next(&mut self, seams: &Seams, letters: usize) -> Option<Batch> {
+    /// The next portion, of at most this many letters; `None` where nothing is left.
+    pub fn next(&mut self, seams: &Seams, letters: usize) -> Option<TextBatch> {
         if let Some(batch) = self.whole.take() {
             if batch.letters() <= letters {
                 return Some(batch);
             }
             self.pieces.extend(pieces(batch));
         }
-        let mut portion = Batch::default();
+        let mut portion = TextBatch::default();
         let mut room = letters;
-        while let Some((job, own)) = self.pieces.pop_front() {
-            // What is done needs no further scan.
-            let own = if job.is_done() { own.end..own.end } else { own };
+        while let Some((active, own)) = self.pieces.pop_front() {
+            // A text that is done needs no further scan.
+            let own = if active.is_done() { own.end..own.end } else { own };
             if own.len() > room {
                 let middle = own.start + room;
-                portion.push(seams, &job, own.start..middle);
-                self.pieces.push_front((job, middle..own.end));
+                portion.push(seams, &active, own.start..middle);
+                self.pieces.push_front((active, middle..own.end));
                 break;
             }
-            portion.push(seams, &job, own.clone());
+            portion.push(seams, &active, own.clone());
             room -= own.len();
             if room == 0 {
                 break;
             }
         }
-        (!portion.jobs.is_empty()).then_some(portion)
+        (!portion.texts.is_empty()).then_some(portion)
     }
 
     /// Puts the last portion back, to be cut anew.
-    pub fn put_back(&mut self, portion: Batch) {
+    pub fn put_back(&mut self, portion: TextBatch) {
         for piece in pieces(portion).rev() {
             self.pieces.push_front(piece);
         }
     }
 }
 
-fn pieces(batch: Batch) -> impl DoubleEndedIterator<Item = Piece> {
-    let Batch { jobs, stream } = batch;
-    jobs.into_iter().zip(stream.stretches).map(|(job, stretch)| (job, stretch.after..stretch.to))
+fn pieces(batch: TextBatch) -> impl DoubleEndedIterator<Item = TextRange> {
+    let TextBatch { texts, stream } = batch;
+    texts.into_iter().zip(stream.stretches).map(|(active, stretch)| (active, stretch.after..stretch.to))
 }

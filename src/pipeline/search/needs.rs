@@ -1,29 +1,29 @@
-//! Which patterns can occur in which texts: one that is longer than a text by more than the edits can't, and is not
-//! searched in it.
+//! Which patterns can occur in which texts. A pattern that is longer than a text by more than the edits can't, and is
+//! not searched in it.
 
-use super::batch::Batch;
+use super::batch::TextBatch;
 use crate::search::Rule;
 use crate::search::stream::{Seams, Stream, Stretch};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Patterns by the letters that a text must have.
+/// Patterns by the fewest letters of a text in which they can occur.
 pub struct Needs {
-    /// Of each pattern.
+    /// Fewest letters, of each pattern.
     least: Vec<usize>,
     most: usize,
-    classes: Vec<Class>,
+    classes: Vec<LengthClass>,
 }
 
 /// Patterns whose needs are within a factor of two.
-struct Class {
-    /// Of the pattern that needs the fewest.
+struct LengthClass {
+    /// Fewest letters of any of its patterns.
     least: usize,
     patterns: Vec<u32>,
 }
 
 /// Texts, and the patterns that are searched in them; `None` for all.
-pub struct Round<'a> {
+pub struct ScanRound<'a> {
     pub stream: Cow<'a, Stream>,
     pub patterns: Option<Vec<u32>>,
 }
@@ -31,11 +31,11 @@ pub struct Round<'a> {
 impl Needs {
     pub fn new(patterns: &[Vec<u8>], rule: &Rule) -> Needs {
         let least: Vec<usize> = patterns.iter().map(|pattern| rule.least_end(pattern.len())).collect();
-        let mut classes: BTreeMap<u32, Class> = BTreeMap::new();
+        let mut classes: BTreeMap<u32, LengthClass> = BTreeMap::new();
         for (pattern, &least) in (0..).zip(&least) {
             let class = classes
                 .entry(usize::BITS - least.leading_zeros())
-                .or_insert_with(|| Class { least, patterns: Vec::new() });
+                .or_insert_with(|| LengthClass { least, patterns: Vec::new() });
             class.least = class.least.min(least);
             class.patterns.push(pattern);
         }
@@ -43,13 +43,13 @@ impl Needs {
         Needs { least, most, classes: classes.into_values().collect() }
     }
 
-    /// What is to be scanned of a batch: all of it for the patterns that can occur in most of its letters, and for
-    /// others only the texts that are long enough.
-    pub fn rounds<'a>(&self, batch: &'a Batch, seams: &Seams) -> Vec<Round<'a>> {
-        let Batch { stream, .. } = batch;
+    /// The scans of a batch. Patterns that can occur in most of its letters are scanned for in all of it, others only in
+    /// the texts that are long enough.
+    pub fn rounds<'a>(&self, batch: &'a TextBatch, seams: &Seams) -> Vec<ScanRound<'a>> {
+        let TextBatch { stream, .. } = batch;
         let long_enough = |stretch: &&Stretch, least: usize| stretch.to >= least;
         if stream.stretches.iter().all(|stretch| long_enough(&stretch, self.most)) {
-            return vec![Round { stream: Cow::Borrowed(stream), patterns: None }];
+            return vec![ScanRound { stream: Cow::Borrowed(stream), patterns: None }];
         }
         let longest = stream.stretches.iter().map(|stretch| stretch.to).max().unwrap_or(0);
         let letters = batch.letters();
@@ -67,15 +67,15 @@ impl Needs {
             }
             let mut some = Stream::default();
             for stretch in fitting() {
-                let codes = &batch.jobs[stretch.text].text.codes;
+                let codes = &batch.texts[stretch.text].text.codes;
                 some.push(seams, stretch.text, codes, stretch.after..stretch.to);
             }
-            rounds.push(Round { stream: Cow::Owned(some), patterns: Some(patterns.collect()) });
+            rounds.push(ScanRound { stream: Cow::Owned(some), patterns: Some(patterns.collect()) });
         }
         if !everywhere.is_empty() {
             everywhere.sort_unstable();
             let patterns = (everywhere.len() < self.least.len()).then_some(everywhere);
-            rounds.push(Round { stream: Cow::Borrowed(stream), patterns });
+            rounds.push(ScanRound { stream: Cow::Borrowed(stream), patterns });
         }
         rounds
     }

@@ -1,6 +1,6 @@
 //! Records of BAM, field by field (SAMv1 specification, 4.2).
 
-use super::{Aligned, Standing, damaged, span};
+use super::{RecordHit, Standing, damaged, span};
 use crate::alignment::Strand;
 use crate::writer::bam::push_number;
 use crate::writer::line::{Kind, REVERSE, SECONDARY, UNMAPPED};
@@ -16,7 +16,7 @@ const LETTERS: usize = 20;
 const NAME: usize = 36;
 
 /// Where the fields of a record begin.
-struct Layout {
+struct RecordLayout {
     cigar: usize,
     letters: usize,
     tags: Vec<Tag>,
@@ -38,7 +38,7 @@ pub fn read(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<()> {
     input.read_exact(&mut size)?;
     bytes.extend_from_slice(&size);
     let size = u32::from_le_bytes(size) as usize;
-    // As much as there is, whatever the size says.
+    // The size may be damaged, so memory is taken as bytes come.
     match input.take(size as u64).read_to_end(bytes)? {
         read if read == size => Ok(()),
         _ => Err(damaged()),
@@ -56,9 +56,9 @@ pub fn letters(record: &[u8]) -> usize {
     array(record, LETTERS).map_or(0, |len| u32::from_le_bytes(len) as usize)
 }
 
-/// What a record tells; the outer `None` where it is none of ours.
-pub fn aligned(record: &[u8]) -> Option<Option<Aligned>> {
-    let layout = Layout::of(record)?;
+/// The hit that a record tells. The outer `None` is for a record that a run doesn't write.
+pub fn aligned(record: &[u8]) -> Option<Option<RecordHit>> {
+    let layout = RecordLayout::of(record)?;
     let flags = u16::from_le_bytes(array(record, FLAGS)?);
     if flags & UNMAPPED != 0 {
         return Some(None);
@@ -79,12 +79,12 @@ pub fn aligned(record: &[u8]) -> Option<Option<Aligned>> {
         (operation >> 4, b"MIDNSHP=X???????"[operation as usize & 15])
     });
     let secondary = flags & SECONDARY != 0;
-    Some(Some(Aligned { score, strand, secondary, second, span: span(operations)? }))
+    Some(Some(RecordHit { score, strand, secondary, second, span: span(operations)? }))
 }
 
-/// Appends a record, which was found to be sound, in its new standing.
+/// Appends a record in its new standing. [`aligned`] has found it sound.
 pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
-    let Some(layout) = Layout::of(record) else { return };
+    let Some(layout) = RecordLayout::of(record) else { return };
     let start = out.len();
     match standing {
         Standing::Primary { second, quality } => {
@@ -103,7 +103,7 @@ pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
 }
 
 /// Makes what stands before the letters that of a secondary record, which has none.
-fn demote(record: &mut [u8], layout: &Layout) {
+fn demote(record: &mut [u8], layout: &RecordLayout) {
     record[QUALITY] = 0;
     // SECONDARY is a bit of the second byte.
     record[FLAGS + 1] |= (SECONDARY >> 8) as u8;
@@ -115,8 +115,8 @@ fn demote(record: &mut [u8], layout: &Layout) {
     }
 }
 
-impl Layout {
-    fn of(record: &[u8]) -> Option<Layout> {
+impl RecordLayout {
+    fn of(record: &[u8]) -> Option<RecordLayout> {
         let name = usize::from(*record.get(NAME_LEN)?);
         let operations = usize::from(u16::from_le_bytes(array(record, OPERATIONS)?));
         let len = u32::from_le_bytes(array(record, LETTERS)?) as usize;
@@ -132,7 +132,7 @@ impl Layout {
             at = tag.range.end;
             tags.push(tag);
         }
-        Some(Layout { cigar, letters, tags })
+        Some(RecordLayout { cigar, letters, tags })
     }
 
     fn tag(&self, name: &[u8; 2]) -> Option<&Tag> {

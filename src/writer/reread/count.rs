@@ -1,26 +1,26 @@
-//! The number of queries in lines of SAM or PAF, which come in pieces of any size.
+//! The number of queries in lines of SAM or PAF. The lines come in pieces of any size.
 
 use super::text;
 use crate::options::Format;
 use memchr::memchr;
 
 /// Counts the lines that are a query's first one.
-pub struct Queries {
+pub struct QueryCount {
     is_secondary: fn(&[u8]) -> bool,
     /// The beginning of a line whose end has not come yet.
     begun: Vec<u8>,
     count: u64,
 }
 
-impl Queries {
+impl QueryCount {
     /// `None` for BAM, whose records would have to be unpacked.
-    pub fn of(format: Format) -> Option<Queries> {
+    pub fn of(format: Format) -> Option<QueryCount> {
         let is_secondary = match format {
             Format::Sam => text::is_secondary_sam,
             Format::Paf => text::is_secondary_paf,
             Format::Bam => return None,
         };
-        Some(Queries { is_secondary, begun: Vec::new(), count: 0 })
+        Some(QueryCount { is_secondary, begun: Vec::new(), count: 0 })
     }
 
     pub fn add(&mut self, mut piece: &[u8]) {
@@ -40,7 +40,7 @@ impl Queries {
         self.begun.extend_from_slice(piece);
     }
 
-    /// How many there were, one that lacks its line's end too.
+    /// The number of queries so far. A last line without its end counts.
     pub fn count(&self) -> u64 {
         self.count + u64::from(!self.begun.is_empty())
     }
@@ -56,13 +56,13 @@ mod tests {
         let paf = "a\t9\ttp:A:P\tcg:Z:9M\na\t9\ttp:A:S\nb\t9\t*\nc\t9\ttp:A:P\n";
         for (format, text) in [(Format::Sam, sam), (Format::Paf, paf)] {
             for size in 1..=text.len() {
-                let mut queries = Queries::of(format).unwrap();
+                let mut queries = QueryCount::of(format).unwrap();
                 text.as_bytes().chunks(size).for_each(|piece| queries.add(piece));
                 assert_eq!(queries.count(), 3, "{format:?}, {size}");
                 queries.add(b"d");
                 assert_eq!(queries.count(), 4);
             }
         }
-        assert!(Queries::of(Format::Bam).is_none());
+        assert!(QueryCount::of(Format::Bam).is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! Lines of SAM and PAF, column by column.
 
-use super::{Aligned, Standing, span};
+use super::{RecordHit, Standing, span};
 use crate::alignment::Strand;
 use crate::writer::line::{REVERSE, SECONDARY, UNMAPPED};
 use crate::writer::tags::push_number;
@@ -12,22 +12,22 @@ const PRIMARY_LINE: &[u8] = b"tp:A:P";
 const SECONDARY_LINE: &[u8] = b"tp:A:S";
 
 /// A format of lines.
-pub struct Lines {
+pub struct LineFormat {
     /// Column of the mapping quality.
     quality: usize,
     /// First column of the tags.
     tags: usize,
-    /// What the columns before the tags say; the outer `None` where it makes no sense.
-    read: fn(&[&[u8]]) -> Option<Option<Aligned>>,
-    /// Column that tells the query's letters in its primary line, and how many it tells.
+    /// The hit that the columns before the tags tell. The outer `None` is for columns that a run doesn't write.
+    read: fn(&[&[u8]]) -> Option<Option<RecordHit>>,
+    /// Column of the primary line that tells the query's letters, and how to count them.
     letters: (usize, fn(&[u8]) -> usize),
-    /// What stands in a column of a secondary record for what a primary one has there.
+    /// The content of a column in a secondary record, where it differs from that in a primary one.
     demoted: fn(usize, &[u8]) -> Option<Vec<u8>>,
-    /// Whether the score of the second hit stays when parts are joined.
+    /// Whether the joined file has the score of the second hit.
     tells_second: bool,
 }
 
-pub const SAM: Lines = Lines {
+pub const SAM: LineFormat = LineFormat {
     quality: 4,
     tags: 11,
     read: read_sam,
@@ -35,7 +35,7 @@ pub const SAM: Lines = Lines {
     demoted: demoted_sam,
     tells_second: true,
 };
-pub const PAF: Lines = Lines {
+pub const PAF: LineFormat = LineFormat {
     quality: 11,
     tags: 12,
     read: read_paf,
@@ -60,9 +60,9 @@ pub fn is_secondary_paf(line: &[u8]) -> bool {
     memmem::find(line, b"\ttp:A:S").is_some()
 }
 
-impl Lines {
-    /// What the line tells; the outer `None` where it is none of ours.
-    pub fn aligned(&self, line: &[u8]) -> Option<Option<Aligned>> {
+impl LineFormat {
+    /// The hit that the line tells. The outer `None` is for a line that a run doesn't write.
+    pub fn aligned(&self, line: &[u8]) -> Option<Option<RecordHit>> {
         let line = line.strip_suffix(b"\n")?;
         let columns: Vec<&[u8]> = line.split(|&letter| letter == b'\t').collect();
         let (fixed, tags) = columns.split_at_checked(self.tags).unwrap_or((&columns, &[]));
@@ -73,7 +73,7 @@ impl Lines {
             None => None,
         };
         let secondary = aligned.secondary || tags.contains(&SECONDARY_LINE);
-        Some(Some(Aligned { score: number(tag(SCORE)?)?, second, secondary, ..aligned }))
+        Some(Some(RecordHit { score: number(tag(SCORE)?)?, second, secondary, ..aligned }))
     }
 
     /// Number of the query's letters, as its primary line tells it.
@@ -115,7 +115,7 @@ impl Lines {
 }
 
 /// QNAME, FLAG, RNAME, POS, MAPQ, CIGAR, ..., SEQ, QUAL.
-fn read_sam(columns: &[&[u8]]) -> Option<Option<Aligned>> {
+fn read_sam(columns: &[&[u8]]) -> Option<Option<RecordHit>> {
     let &[_, flags, _, _, _, cigar, _, _, _, _, _] = columns else { return None };
     let flags: u16 = number(flags)?;
     if flags & UNMAPPED != 0 {
@@ -123,7 +123,7 @@ fn read_sam(columns: &[&[u8]]) -> Option<Option<Aligned>> {
     }
     let strand = if flags & REVERSE != 0 { Strand::Reverse } else { Strand::Forward };
     let span = cigar_span(cigar)?;
-    Some(Some(Aligned { score: 0, strand, secondary: flags & SECONDARY != 0, second: None, span }))
+    Some(Some(RecordHit { score: 0, strand, secondary: flags & SECONDARY != 0, second: None, span }))
 }
 
 /// Of SEQ, where `*` is none.
@@ -145,7 +145,7 @@ fn demoted_sam(at: usize, column: &[u8]) -> Option<Vec<u8>> {
 
 /// Query with length, start and end, strand, target with length, start and end, matches, columns, quality. Which
 /// record is secondary is told by a tag.
-fn read_paf(columns: &[&[u8]]) -> Option<Option<Aligned>> {
+fn read_paf(columns: &[&[u8]]) -> Option<Option<RecordHit>> {
     let &[_, _, start, end, strand, _, _, target_start, target_end, _, _, _] = columns else { return None };
     let strand = match strand {
         b"*" => return Some(None),
@@ -155,7 +155,7 @@ fn read_paf(columns: &[&[u8]]) -> Option<Option<Aligned>> {
     };
     let len = |start, end| number::<u32>(end)?.checked_sub(number(start)?);
     let span = len(start, end)?.max(len(target_start, target_end)?);
-    Some(Some(Aligned { score: 0, strand, secondary: false, second: None, span }))
+    Some(Some(RecordHit { score: 0, strand, secondary: false, second: None, span }))
 }
 
 fn demoted_paf(_: usize, column: &[u8]) -> Option<Vec<u8>> {
@@ -181,7 +181,7 @@ mod tests {
     const SAM_LINE: &str =
         "AS:i:9\t16\tr\t5\t37\t2S3M1D2=1X\t*\t0\t0\tACGTACGT\t!!!!!!!!\tNM:i:1\tMD:Z:3^A3\tAS:i:30";
 
-    fn pushed(lines: &Lines, line: &str, standing: Standing) -> String {
+    fn pushed(lines: &LineFormat, line: &str, standing: Standing) -> String {
         let mut out = Vec::new();
         lines.push(format!("{line}\n").as_bytes(), &mut out, standing);
         String::from_utf8(out).unwrap()
@@ -193,7 +193,7 @@ mod tests {
         for (second, score) in [("", None), ("\tXS:i:24", Some(24))] {
             let aligned = SAM.aligned(format!("{}\n", with(second)).as_bytes()).unwrap().unwrap();
             let expected =
-                Aligned { score: 30, strand: Strand::Reverse, secondary: false, second: score, span: 7 };
+                RecordHit { score: 30, strand: Strand::Reverse, secondary: false, second: score, span: 7 };
             assert_eq!(aligned, expected);
             let primary = Standing::Primary { second: Some(29), quality: 3 };
             let expected = with("\tXS:i:29").replace("\t37\t", "\t3\t") + "\n";
@@ -212,7 +212,7 @@ mod tests {
         let part = format!("{line}\tXS:i:24");
         let aligned = PAF.aligned(format!("{part}\n").as_bytes()).unwrap().unwrap();
         let expected =
-            Aligned { score: 30, strand: Strand::Reverse, secondary: false, second: Some(24), span: 7 };
+            RecordHit { score: 30, strand: Strand::Reverse, secondary: false, second: Some(24), span: 7 };
         assert_eq!(aligned, expected);
         let primary = Standing::Primary { second: Some(29), quality: 3 };
         assert_eq!(pushed(&PAF, &part, primary), line.replace("\t60\t", "\t3\t") + "\n");

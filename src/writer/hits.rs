@@ -1,20 +1,20 @@
-//! Hits as lines.
+//! The hits of a search as lines.
 
-use super::align::{Path, Step};
-use super::hits::Hit;
-use super::pattern::Pattern;
+use super::line::{REVERSE, SECONDARY};
 use crate::alignment::Strand;
 use crate::alphabet::reverse_complement;
 use crate::options::SearchFormat;
+use crate::search::align::{Path, Step};
+use crate::search::hits::Hit;
+use crate::search::pattern::Pattern;
+use std::collections::HashSet;
 use std::io::Write;
 
-/// FLAG bits of SAM.
-const REVERSE: u32 = 16;
-pub const SECONDARY: u32 = 256;
+pub use super::header::of_search as sam_header;
 
 /// Writes lines of one format into a buffer, which can't fail.
 #[derive(Clone, Debug)]
-pub struct Lines<'a> {
+pub struct HitLines<'a> {
     format: SearchFormat,
     patterns: &'a [Pattern],
     /// For SAM: the patterns that have a record, whose further ones are secondary.
@@ -23,15 +23,15 @@ pub struct Lines<'a> {
 
 /// A text, as its hits show it.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct TextShown<'a> {
     pub name: &'a str,
     pub letters: &'a [u8],
 }
 
-impl<'a> Lines<'a> {
-    pub fn new(format: SearchFormat, patterns: &'a [Pattern]) -> Lines<'a> {
+impl<'a> HitLines<'a> {
+    pub fn new(format: SearchFormat, patterns: &'a [Pattern]) -> HitLines<'a> {
         let seen = if format == SearchFormat::Sam { vec![false; patterns.len()] } else { Vec::new() };
-        Lines { format, patterns, seen }
+        HitLines { format, patterns, seen }
     }
 
     /// The first line, where the format has one. `invert` is for texts instead of hits.
@@ -45,7 +45,7 @@ impl<'a> Lines<'a> {
     }
 
     /// A hit. Starts are 0-based and ends exclusive, on the forward strand.
-    pub fn hit(&mut self, out: &mut Vec<u8>, text: Place, hit: &Hit) {
+    pub fn hit(&mut self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
         let Hit { start, end, edits, .. } = *hit;
         let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
         let strand = if hit.strand == Strand::Forward { '+' } else { '-' };
@@ -93,7 +93,7 @@ impl<'a> Lines<'a> {
     }
 
     /// A text after all of its hits.
-    pub fn text(&self, out: &mut Vec<u8>, text: Place, hits: u64, invert: bool) {
+    pub fn text(&self, out: &mut Vec<u8>, text: TextShown, hits: u64, invert: bool) {
         let name = text.name;
         match self.format {
             SearchFormat::Count => put(out, format_args!("{name}\t{hits}\n")),
@@ -105,18 +105,6 @@ impl<'a> Lines<'a> {
             _ => put(out, format_args!("{name}\n")),
         }
     }
-}
-
-/// The header of SAM. Hits come in the order of the texts, and in each by their start. A text without letters has no
-/// line: SAM has none of length 0, and no record is of such a text.
-pub fn sam_header(texts: &[(String, usize)], command_line: &str) -> Vec<u8> {
-    let mut out = b"@HD\tVN:1.6\tSO:coordinate\n".to_vec();
-    for (name, len) in texts.iter().filter(|text| text.1 > 0) {
-        put(&mut out, format_args!("@SQ\tSN:{name}\tLN:{len}\n"));
-    }
-    let version = env!("CARGO_PKG_VERSION");
-    put(&mut out, format_args!("@PG\tID:swalign\tPN:swalign\tVN:{version}\tCL:{command_line}\n"));
-    out
 }
 
 fn put(out: &mut Vec<u8>, text: std::fmt::Arguments) {
@@ -143,4 +131,16 @@ pub fn cigar(path: &Path) -> String {
         Step::Deletion => 'D',
     };
     path.iter().map(|&(len, step)| format!("{len}{}", letter(step))).collect()
+}
+
+/// Makes a primary record of SAM a secondary one where `seen`, the names of patterns with a record, has its pattern.
+/// So the joined parts of a search have one primary record of each pattern.
+pub fn demote(line: &mut Vec<u8>, seen: &mut HashSet<Vec<u8>>) {
+    let mut fields = line.splitn(3, |&byte| byte == b'\t');
+    let (Some(name), Some(flag)) = (fields.next(), fields.next()) else { return };
+    let Some(number) = str::from_utf8(flag).ok().and_then(|flag| flag.parse::<u16>().ok()) else { return };
+    if number & SECONDARY == 0 && !seen.insert(name.to_vec()) {
+        let place = name.len() + 1..name.len() + 1 + flag.len();
+        line.splice(place, (number | SECONDARY).to_string().into_bytes());
+    }
 }

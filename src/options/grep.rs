@@ -1,0 +1,64 @@
+//! What `swalign grep` is asked to do.
+
+use std::path::PathBuf;
+
+/// What `swalign grep` is asked to do, all choices made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrepOptions {
+    pub patterns: Vec<GrepPatterns>,
+    /// Any bytes; `-` is stdin.
+    pub texts: Vec<PathBuf>,
+    /// Most edits of a match.
+    pub max_edits: u32,
+    /// Whether insertions and deletions are edits.
+    pub indels: bool,
+    /// Every character of a pattern stands for itself.
+    pub literal: bool,
+    /// Upper case is lower case.
+    pub any_case: bool,
+    /// The lines that do not match.
+    pub invert: bool,
+    /// Names of files before lines.
+    pub names: bool,
+    /// Numbers before lines.
+    pub numbers: bool,
+    pub output: GrepOutput,
+    /// Most lines of a file.
+    pub max_count: Option<u64>,
+    /// Nothing is said of files that can't be read.
+    pub silent: bool,
+    pub device: GrepDevice,
+    /// Host threads; at least 1.
+    pub threads: usize,
+}
+
+/// Where patterns come from, one a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GrepPatterns {
+    Text(Vec<u8>),
+    /// `-` is stdin.
+    File(PathBuf),
+}
+
+/// What scans lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GrepDevice {
+    /// The cores, with an instruction set by name or the best that they have.
+    Cpu(Option<String>),
+    /// One GPU, by name or the best.
+    Gpu(Option<String>),
+    /// The specification: slow, for checking the others.
+    Plain,
+}
+
+/// What `swalign grep` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrepOutput {
+    Lines,
+    /// How many, of each file.
+    Count,
+    /// Files that have some.
+    Names,
+    /// Only whether there are some.
+    Nothing,
+}

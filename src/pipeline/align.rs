@@ -1,0 +1,104 @@
+//! The workers' stage: the hits of a batch are found and formatted.
+
+use super::report::warn;
+use super::write::Written;
+use super::{QueryBatch, Run};
+use crate::alignment::Found;
+use crate::batch::Batch;
+use crate::candidates::Layout;
+use crate::engine::Guarded;
+use crate::error::{EngineError, Result};
+use crate::hits::{self, Effort, Scope};
+use crate::options::Mode;
+use crossbeam_channel::Receiver;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+/// How long a batch should take.
+const BATCH_SECONDS: f64 = 0.3;
+
+impl Run<'_> {
+    /// A worker's stage. Its error, a panic too, goes to the writer: the writer may wait for this batch
+    /// while the reader waits for room and the other workers for the reader.
+    pub(super) fn work(
+        &self,
+        mut align: impl FnMut(QueryBatch) -> Result<Written>,
+        from_reader: &Receiver<QueryBatch>,
+        to_writer: &SyncSender<Result<Written>>,
+    ) {
+        for batch in from_reader {
+            if self.failure.stopped() {
+                return;
+            }
+            let aligned = || align(batch);
+            let written = panic::catch_unwind(AssertUnwindSafe(aligned)).unwrap_or_else(|_| {
+                Err(EngineError::Internal("a thread that aligns stopped in the middle".to_string()).into())
+            });
+            let failed = written.is_err();
+            if to_writer.send(written).is_err() || failed {
+                return;
+            }
+        }
+    }
+
+    /// Finds and formats the hits of one batch; `portion` as in [`Scope`].
+    pub(super) fn align(&self, engine: &mut Guarded, queries: QueryBatch, portion: usize) -> Result<Written> {
+        let begun = Instant::now();
+        let QueryBatch { number, first, before, records, queries, cells, bytes } = queries;
+        let paired = (self.options.mode == Mode::Pairs).then_some(first as u32);
+        let most = match paired {
+            Some(first) => self.targets.len().saturating_sub(first as usize),
+            None => records.len(),
+        };
+        // The reader ends the run in an error when it has counted queries beyond the last target.
+        let queries = match most < records.len() {
+            true => (0..most * self.strands as usize).map(|index| queries.get(index)).collect(),
+            false => queries,
+        };
+        let batch = Batch {
+            queries: Arc::new(queries),
+            targets: Arc::clone(&self.targets),
+            scoring: Arc::clone(&self.scoring),
+        };
+        let layout = Layout { strands: self.strands, paired };
+        let scope = Scope { batch: &batch, layout, rules: self.rules, filter: self.filter.as_ref(), portion };
+        let mut effort = Effort::default();
+        let found = self.find(engine, &scope, &mut effort)?;
+        drop(batch);
+        self.learn(cells, begun.elapsed());
+        let formatting = Instant::now();
+        let parts = self.writer.parts(before.as_deref(), &records[..found.len()], &found)?;
+        Ok(Written {
+            number,
+            parts,
+            queries: records.len() as u64,
+            bytes,
+            aligned: found.iter().filter(|found| !found.alignments.is_empty()).count() as u64,
+            effort,
+            formatting: formatting.elapsed(),
+        })
+    }
+
+    /// Finds the hits. Where the device fails and the CPU may take over, the batch is done again.
+    fn find(&self, engine: &mut Guarded, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>> {
+        let mut found = hits::find(engine, scope, effort);
+        if let Err(error) = &found
+            && engine.fall_back(error)
+        {
+            found = hits::find(engine, scope, effort);
+        }
+        warn(self.reporter, engine.take_notice());
+        Ok(found?)
+    }
+
+    /// Sizes the batches to come by the time that this one took.
+    fn learn(&self, cells: u64, took: Duration) {
+        let wanted = cells as f64 / took.as_secs_f64().max(1e-3) * BATCH_SECONDS;
+        let before = self.cells.load(Ordering::Relaxed) as f64;
+        let next = wanted.clamp(before / 2.0, before * 4.0).max(1e6);
+        self.cells.store(next as u64, Ordering::Relaxed);
+    }
+}

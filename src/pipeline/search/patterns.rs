@@ -1,0 +1,53 @@
+//! The patterns of a search: read, checked, and what the user should hear of them.
+
+use crate::error::{Error, Result};
+use crate::options::PatternSource;
+use crate::reader::{Text, read_patterns};
+use crate::search::hits::Wanted;
+use crate::search::pattern::Pattern;
+use std::collections::HashSet;
+
+/// A warning about patterns that occur at every place, whatever the text. With limits of single kinds of edits they
+/// may not.
+pub fn everywhere(patterns: &[Pattern], wanted: &Wanted) -> Option<String> {
+    let Wanted { rule, limits: None, .. } = wanted else { return None };
+    let mut some = patterns.iter().filter(|pattern| pattern.letters.len() <= rule.max_edits as usize);
+    let first = some.next()?;
+    let others = match some.count() {
+        0 => String::new(),
+        1 => "; so does another pattern".to_string(),
+        others => format!("; so do {others} other patterns"),
+    };
+    let (most, name, len) = (rule.max_edits, first.name.escape_debug(), first.letters.len());
+    Some(format!(
+        "-k {most} is not below the length of pattern '{name}' ({len}): it occurs at every place{others}"
+    ))
+}
+
+/// Refuses patterns of one name, since parts of SAM are joined by the names.
+pub fn check_names(patterns: &[Pattern]) -> Result<()> {
+    let mut names = HashSet::new();
+    match patterns.iter().find(|pattern| !names.insert(&pattern.name)) {
+        None => Ok(()),
+        Some(Pattern { name, .. }) => Err(Error::Usage(format!(
+            "two patterns are called '{}': give each a name of its own for --part with --format sam",
+            name.escape_debug()
+        ))),
+    }
+}
+
+/// The patterns that were given.
+pub fn read(given: &PatternSource, full_names: bool, sam: bool) -> Result<Vec<Pattern>> {
+    let refused =
+        |at: usize| Error::Usage(format!("PATTERN has a letter at position {} that is none", at + 1));
+    match given {
+        PatternSource::Letters(letters) => {
+            let pattern = Pattern::new("pattern".to_string(), letters.as_bytes()).map_err(refused)?;
+            Ok(vec![pattern])
+        }
+        PatternSource::File(path) => {
+            let pattern = |text: Text| Pattern::new(text.name, &text.letters).map_err(refused);
+            read_patterns(path, full_names, sam)?.into_iter().map(pattern).collect()
+        }
+    }
+}

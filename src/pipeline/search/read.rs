@@ -1,0 +1,77 @@
+//! The reader's stage: all texts of all files, laid into batches.
+
+use super::SearchRun;
+use super::batch::{ActiveText, TextBatch};
+use crate::error::Result;
+use crate::pipeline::report::warn;
+use crate::reader::Texts;
+use crate::search::stream::plain_codes;
+use std::mem;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, PoisonError};
+
+/// Texts of a batch, at most.
+const TEXTS: usize = 1 << 17;
+/// Letters of a text that are scanned first where only its first hit is asked for. Each further part has twice as many
+/// letters. So at most these and twice the letters before the end of the hit are scanned, unless it is not known yet
+/// to be the first.
+pub const FIRST_LETTERS: usize = 1 << 18;
+
+impl SearchRun<'_> {
+    /// The reader's stage: all texts of all files, in batches.
+    pub(super) fn read(&self, batches: &SyncSender<Result<TextBatch>>) -> Result<()> {
+        let mut batch = TextBatch::default();
+        let mut before = 0;
+        for (index, path) in self.options.texts.iter().enumerate() {
+            let mut texts =
+                Texts::open(path, self.slices.as_ref().map(|slices| slices[index]), self.options.full_names)?;
+            self.extents.lock().unwrap_or_else(PoisonError::into_inner).push(texts.extent());
+            let mut begin = before;
+            while let Some(text) = texts.next() {
+                let mut text = text?;
+                plain_codes(&mut text.codes);
+                let end = before + texts.bytes_given();
+                let active = Arc::new(ActiveText::new(text, [begin, end]));
+                begin = end;
+                if !self.cut(&active, &mut batch, batches) {
+                    return Ok(());
+                }
+            }
+            before = begin;
+            warn(self.reporter, texts.warning());
+        }
+        let _ = batches.send(Ok(batch));
+        Ok(())
+    }
+
+    /// Lays a text into the batch, and what does not fit into further ones; `false` where the writer has stopped.
+    fn cut(
+        &self,
+        active: &Arc<ActiveText>,
+        batch: &mut TextBatch,
+        batches: &SyncSender<Result<TextBatch>>,
+    ) -> bool {
+        let codes = &active.text.codes;
+        let mut after = 0;
+        let mut most = if self.wanted.first { FIRST_LETTERS } else { usize::MAX };
+        // Whether the text is done is known only after a scan. So its parts are batches of their own.
+        let mut send = false;
+        loop {
+            let full = batch.stream.codes.len() >= self.enough || batch.texts.len() >= TEXTS;
+            if (full || send) && batches.send(Ok(mem::take(batch))).is_err() {
+                return false;
+            }
+            let room = (self.enough - batch.stream.codes.len()).min(most);
+            // A text that is done needs no further scan.
+            let to = if active.is_done() { codes.len() } else { codes.len().min(after + room) };
+            let from = if active.is_done() { to } else { after };
+            batch.push(&self.seams, active, from..to);
+            after = to;
+            if after == codes.len() {
+                return !send || batches.send(Ok(mem::take(batch))).is_ok();
+            }
+            send = self.wanted.first;
+            most = most.saturating_mul(2);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The writer's stage, which scans as well: ends become hits, and hits lines, in the order of the texts.
+
+use super::batch::{ActiveText, Remainder, TextBatch};
+use super::{SearchRun, SearchSummary};
+use crate::error::Result;
+use crate::pipeline::report::warn;
+use crate::search::hits::{self, Gatherer, Hit};
+use crate::search::room::Room;
+use crate::search::stream::TextEnd;
+use crate::search::{Scan, scan_some};
+use crate::writer::Output;
+use crate::writer::hits::{HitLines, TextShown};
+use rayon::prelude::*;
+use std::mem;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+
+/// Ends of a scan, at most, but for the smallest portions.
+const ENDS: usize = 1 << 20;
+/// Letters of the smallest portion, unless hits are longer.
+const LEAST_PORTION: usize = 1 << 8;
+/// Bytes of lines that are gathered before they are written.
+const LINES: usize = 1 << 20;
+
+/// What was found in the part of a text that ends at `to`.
+struct Gathered<'a> {
+    active: &'a ActiveText,
+    to: usize,
+    hits: Vec<Hit>,
+    gatherer: Gatherer,
+}
+
+/// The ends in a part of a text.
+struct TextEnds<'a> {
+    active: &'a ActiveText,
+    to: usize,
+    ends: &'a [TextEnd],
+}
+
+/// Where the hits go.
+struct HitSink<'a> {
+    lines: HitLines<'a>,
+    /// Lines that are not written yet.
+    text: Vec<u8>,
+    /// The hits of the text that goes on in the next part.
+    carried: Gatherer,
+    output: &'a mut Output,
+    summary: &'a mut SearchSummary,
+}
+
+impl SearchRun<'_> {
+    /// The writer's stage. It scans as well, since a scan uses all threads by itself.
+    pub(super) fn write(
+        &self,
+        scan: &dyn Scan,
+        batches: Receiver<Result<TextBatch>>,
+        output: &mut Output,
+        summary: &mut SearchSummary,
+    ) -> Result<()> {
+        let lines = HitLines::new(self.options.format, &self.patterns);
+        let text = lines.header(self.options.invert).as_bytes().to_vec();
+        let mut sink = HitSink { lines, text, carried: Gatherer::default(), output, summary };
+        let least = self.seams.before().max(LEAST_PORTION);
+        // Letters of a portion: all of a batch, until one has too many ends.
+        let mut most = usize::MAX;
+        for batch in batches {
+            let mut rest = Remainder::of(batch?);
+            while let Some(portion) = rest.next(&self.seams, most) {
+                let letters = portion.letters();
+                let room = if letters <= least { Room::unlimited() } else { Room::of(ENDS) };
+                let ends = if portion.is_done() { Vec::new() } else { self.scan(scan, &portion, &room)? };
+                warn(self.reporter, scan.take_notice());
+                if room.is_over() {
+                    most = (letters / 2).max(least);
+                    rest.put_back(portion);
+                    continue;
+                }
+                if ends.len() < ENDS / 4 && letters > most / 2 {
+                    most = most.saturating_mul(2);
+                }
+                sink.summary.scanned += if portion.is_done() { 0 } else { letters as u64 };
+                self.put(&portion, &ends, &mut sink)?;
+            }
+            sink.flush()?;
+            self.reporter.progress(sink.summary.texts);
+        }
+        sink.flush()
+    }
+
+    /// The ends in all texts of a portion.
+    fn scan(&self, scan: &dyn Scan, portion: &TextBatch, room: &Room) -> Result<Vec<TextEnd>> {
+        let (rule, mut placed) = (&self.wanted.rule, Vec::new());
+        let rounds = self.needs.rounds(portion, &self.seams);
+        let one = rounds.len() == 1;
+        for round in rounds {
+            let codes = &round.stream.codes;
+            let ends = match &round.patterns {
+                None => scan.scan_within(codes, &self.oriented, rule, room)?,
+                Some(some) => scan_some(scan, codes, (&self.oriented, some), rule, room)?,
+            };
+            if room.is_over() {
+                return Ok(Vec::new());
+            }
+            let ends = round.stream.place(&ends, &self.oriented, rule);
+            if one {
+                return Ok(ends);
+            }
+            placed.extend(ends);
+        }
+        placed.par_sort_unstable();
+        Ok(placed)
+    }
+
+    /// Writes the hits of a portion, some texts at a time: their hits are held in memory.
+    fn put(&self, portion: &TextBatch, ends: &[TextEnd], sink: &mut HitSink) -> Result<()> {
+        let mut rest = ends;
+        let (mut parts, mut weight) = (Vec::new(), 0);
+        for (stretch, active) in portion.stream.stretches.iter().zip(&portion.texts) {
+            let (own, others) = rest.split_at(rest.partition_point(|end| end.text <= stretch.text));
+            rest = others;
+            weight += hits::weight(&self.oriented, own);
+            parts.push(TextEnds { active, to: stretch.to, ends: own });
+            if weight >= hits::PORTION {
+                self.put_parts(mem::take(&mut parts), sink)?;
+                weight = 0;
+            }
+        }
+        self.put_parts(parts, sink)
+    }
+
+    /// Writes the hits of parts of texts. Hits of the first one may have been found in the portion before.
+    fn put_parts(&self, parts: Vec<TextEnds>, sink: &mut HitSink) -> Result<()> {
+        let mut first = Some(mem::take(&mut sink.carried));
+        let gatherers: Vec<Gatherer> = parts.iter().map(|_| first.take().unwrap_or_default()).collect();
+        // Without a part here, the text goes on in the next portion.
+        sink.carried = first.unwrap_or_default();
+        let (wanted, patterns) = (&self.wanted, &self.oriented);
+        let gathered: Vec<Gathered> = parts
+            .into_par_iter()
+            .zip(gatherers)
+            .map(|(TextEnds { active, to, ends }, mut gatherer)| {
+                gatherer.put(wanted, patterns, &active.text.codes, ends, to);
+                let hits = gatherer.next(wanted, patterns, &active.text.codes)?;
+                Ok(Gathered { active, to, hits, gatherer })
+            })
+            .collect::<Result<_>>()?;
+        for Gathered { active, to, mut hits, mut gatherer } in gathered {
+            while !hits.is_empty() {
+                sink.hits(active, &hits, self.options.invert)?;
+                hits = gatherer.next(wanted, patterns, &active.text.codes)?;
+            }
+            if gatherer.is_done(wanted) {
+                active.set_done();
+            }
+            self.searched.store(active.place(to), Ordering::Relaxed);
+            if to == active.text.codes.len() {
+                sink.text(active, &gatherer, self.options.invert);
+            } else {
+                sink.carried = gatherer;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl HitSink<'_> {
+    fn hits(&mut self, active: &ActiveText, hits: &[Hit], invert: bool) -> Result<()> {
+        let place = TextShown { name: &active.text.name, letters: &active.text.letters };
+        self.summary.hits += hits.len() as u64;
+        if invert {
+            return Ok(());
+        }
+        for hit in hits {
+            self.lines.hit(&mut self.text, place, hit);
+            if self.text.len() >= LINES {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A text after all of its hits.
+    fn text(&mut self, active: &ActiveText, gatherer: &Gatherer, invert: bool) {
+        let place = TextShown { name: &active.text.name, letters: &active.text.letters };
+        self.lines.text(&mut self.text, place, gatherer.given(), invert);
+        self.summary.texts += 1;
+        self.summary.letters += active.text.codes.len() as u64;
+        self.summary.found += u64::from(gatherer.given() > 0);
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.output.put(&self.text)?;
+        self.text.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! What the stages of a run share, made from its options, its references and its device.
+
+use super::device::Hardware;
+use super::inputs::strands;
+use super::report::{Reporter, counted};
+use super::{Failure, Run, estimate};
+use crate::batch::Sequences;
+use crate::candidates::filter::Filter;
+use crate::error::Result;
+use crate::hits::Rules;
+use crate::options::{FilterChoice, Mode, Options, default_min_score};
+use crate::reader::References;
+use crate::scoring::Scoring;
+use crate::writer::receipt::Choice;
+use crate::writer::tags::Typical;
+use crate::writer::{NamedTargets, Writer};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Cells of the first batches, before the workers' speed is known.
+const FIRST_CELLS: u64 = 1 << 30;
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        options: &'a Options,
+        reporter: &'a dyn Reporter,
+        references: References,
+        target_file: PathBuf,
+        hardware: &Hardware,
+    ) -> Result<Run<'a>> {
+        let alphabet = references.alphabet;
+        let scoring = Arc::new(options.scoring.resolve(alphabet)?);
+        let min_score = options.min_score.unwrap_or_else(|| default_min_score(&scoring));
+        // What a query is refused for must not depend on the part.
+        let longest_target = references.lengths.iter().max().map_or(0, |&len| len as usize);
+        let targets = Arc::new(references.sequences);
+        let named = NamedTargets {
+            names: references.names,
+            lengths: references.lengths,
+            sequences: Arc::clone(&targets),
+            first: references.first,
+        };
+        reporter.detail(&told(&named, longest_target));
+        let writer = Writer::new(options, min_score, Arc::clone(&scoring), named)?;
+        let rules = Rules {
+            min_score,
+            secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,
+            max_hits: options.max_hits,
+        };
+        reporter.detail(&format!("{scoring}, min_score={min_score}"));
+        let strands = strands(options, alphabet);
+        let filter = filter(options, (&targets, &scoring, strands), hardware);
+        if filter.is_none() && matches!(options.filter, FilterChoice::Index | FilterChoice::Scan) {
+            reporter.note(
+                "no filter of that name for these references and scores: every query is searched in full",
+            );
+        }
+        Ok(Run {
+            options,
+            reporter,
+            targets,
+            target_file,
+            longest_target,
+            scoring,
+            rules,
+            strands,
+            filter,
+            writer,
+            failure: Failure::default(),
+            cells: AtomicU64::new(FIRST_CELLS),
+            reading: AtomicU64::new(0),
+            done: Arc::default(),
+        })
+    }
+
+    /// How hits are chosen, for a merge of parts of the references.
+    pub(super) fn choice(&self) -> Choice {
+        let Rules { min_score, secondary_ppm, max_hits } = self.rules;
+        Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring) }
+    }
+}
+
+/// The filter that was asked for; `None` where there is none for such targets and scores.
+fn filter(
+    options: &Options,
+    (targets, scoring, strands): (&Arc<Sequences>, &Arc<Scoring>, u32),
+    hardware: &Hardware,
+) -> Option<Filter> {
+    if options.mode == Mode::Pairs {
+        return None;
+    }
+    let scan = || Box::new(hardware.finder(targets));
+    let parts = options.part.map_or(1, |part| u64::from(part.of));
+    let queries = estimate::letters(&options.query).map(|letters| letters / parts);
+    let filter = match options.filter {
+        FilterChoice::None => None,
+        FilterChoice::Auto => Filter::auto(targets, scoring, strands, scan(), queries),
+        FilterChoice::Index => Filter::by_index(targets, scoring, strands),
+        FilterChoice::Scan => Filter::by_scan(targets, scoring, strands, scan()),
+    };
+    filter.map(|filter| filter.with_costs(hardware.costs(options.threads)))
+}
+
+/// What the references are, for a curious user.
+fn told(targets: &NamedTargets, longest: usize) -> String {
+    let NamedTargets { names, lengths, sequences, .. } = targets;
+    let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
+    let own = match sequences.len() == names.len() {
+        true => String::new(),
+        false => format!("; of this part {}, {} letters", sequences.len(), sequences.codes().len()),
+    };
+    let references = counted(names.len() as u64, ["reference", "references"]);
+    format!("{references}, {letters} letters, the longest {longest}{own}")
+}
