@@ -13,12 +13,12 @@ mod job;
 mod lattice;
 pub mod layout;
 mod pipeline;
-mod readback;
 mod resident;
+mod run;
+mod runner;
 pub mod scan;
 mod score;
 pub mod shader;
-mod submission;
 mod trace;
 mod upload;
 
@@ -34,19 +34,18 @@ use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use buffers::Grown;
 use device::Device;
-use job::{Answer, Inputs, Job, Pending, Runner};
+use job::Job;
 use layout::{Letters, Task};
 use pipeline::Pipelines;
 use rayon::prelude::*;
-use readback::Pool;
 use resident::{Held, Resident};
+use run::Runtime;
+use runner::{Answer, Inputs, Kit, Pending, Runner};
 use shader::{Kernel, Scores, Variant};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use submission::Submissions;
-use upload::Staging;
 use wgpu::BufferUsages;
 
 /// Stretches of targets that one thread looks at in one go.
@@ -66,16 +65,12 @@ const COLS_PER_CLASS: u32 = 8;
 
 /// An open GPU; engines on it share its queue, its kernels and the targets that were uploaded last.
 pub struct Card {
-    device: Device,
+    runtime: Runtime,
     pipelines: Pipelines,
-    staging: Staging,
     targets: Mutex<Option<Arc<Resident>>>,
-    kernels: scan::Kernels,
+    kernels: scan::ScanKernels,
     /// Whether strips may be chained: until one has waited in vain.
     chains: AtomicBool,
-    submissions: Arc<Submissions>,
-    /// Readback buffers that are not in use.
-    pool: Arc<Pool>,
     edge_room: Arc<EdgeRoom>,
 }
 
@@ -108,20 +103,17 @@ impl Card {
 
     fn new(device: Device, edge_room: &Arc<EdgeRoom>) -> Arc<Card> {
         Arc::new(Card {
-            device,
+            runtime: Runtime::new(device),
             pipelines: Pipelines::default(),
-            staging: Staging::default(),
             targets: Mutex::new(None),
-            kernels: scan::Kernels::default(),
+            kernels: scan::ScanKernels::default(),
             chains: AtomicBool::new(true),
-            submissions: Arc::default(),
-            pool: Arc::default(),
             edge_room: Arc::clone(edge_room),
         })
     }
 
     pub fn name(&self) -> &str {
-        &self.device.name
+        &self.runtime.device.name
     }
 
     /// The kernels that queries of so many rows will ask for, where that is known: their scores', and of many queries that
@@ -132,7 +124,7 @@ impl Card {
             return Vec::new();
         }
         let score = Variant::holding(Kernel::Score, scores, rows as u32);
-        let score = score.map(|score| score.on(self.device.subgroup));
+        let score = score.map(|score| score.on(self.runtime.device.subgroup));
         let stretched = score.filter(|_| in_stretches).map(Variant::in_stretches);
         let trace = many.then(Variant::tracing);
         [stretched, score, trace].into_iter().flatten().collect()
@@ -140,7 +132,7 @@ impl Card {
 
     /// Compiles a kernel that will be asked for soon.
     pub fn prepare(&self, kernel: Variant, scoring: &Scoring) {
-        self.pipelines.prepare(&self.device, kernel, scoring);
+        self.pipelines.prepare(&self.runtime.device, kernel, scoring);
     }
 
     /// The packed targets on the device, of which `residues` will be there for whatever is submitted next.
@@ -158,12 +150,12 @@ impl Card {
                 None => {
                     // Another engine may still be at work on the old ones, and keeps them.
                     let old = known.take().and_then(Arc::into_inner);
-                    let new = Arc::new(Resident::new(&self.device, targets, letters, old)?);
+                    let new = Arc::new(Resident::new(&self.runtime.device, targets, letters, old)?);
                     Arc::clone(known.insert(new))
                 }
             }
         };
-        let sent = resident.send((&self.device, &self.staging), targets, residues);
+        let sent = resident.send(&self.runtime, targets, residues);
         if let (Err(_), Ok(mut known)) = (&sent, self.targets.lock()) {
             // The next try begins anew.
             known.take_if(|known| Arc::ptr_eq(known, &resident));
@@ -234,11 +226,7 @@ impl Default for Tuning {
 
 impl Gpu {
     pub fn new(card: Arc<Card>) -> Gpu {
-        let runner = Runner::new(
-            &card.device,
-            card.staging.clone(),
-            (Arc::clone(&card.pool), Arc::clone(&card.submissions)),
-        );
+        let runner = Runner::new(&card.runtime.device);
         let queries = Grown::new("queries", BufferUsages::STORAGE | BufferUsages::COPY_DST);
         Gpu { card, runner, queries: (queries, None), host: Cpu::new(), tuning: Tuning::default() }
     }
@@ -250,13 +238,13 @@ impl Gpu {
     /// Time of kernels so far by the device's clock, zero where it has none: of submissions that this engine's jobs led, with
     /// jobs of other engines in them. All engines of a device together have each once.
     pub fn kernel_time(&self) -> Duration {
-        self.runner.kernel_time
+        self.runner.kernel_time()
     }
 
     /// The inputs of work on all queries and on `residues` of the targets.
     fn inputs(&mut self, batch: &Batch, residues: Range<usize>) -> Result<Inputs, EngineError> {
         let letters = scores_of(batch).letters();
-        let Card { device, .. } = self.card.as_ref();
+        let device = &self.card.runtime.device;
         let scores = match &batch.scoring.substitution {
             Substitution::Equal { .. } => None,
             Substitution::Matrix(matrix) => {
@@ -273,10 +261,10 @@ impl Gpu {
 
     /// The packed queries on the device.
     fn queries(&mut self, queries: &Arc<Sequences>, letters: Letters) -> Result<wgpu::Buffer, EngineError> {
-        let Card { device, staging, .. } = self.card.as_ref();
+        let runtime = &self.card.runtime;
         let (buffer, held) = &mut self.queries;
         let words = letters.words(queries.codes().len());
-        let buffer = buffer.with_room(device, words as u64 * 4)?.clone();
+        let buffer = buffer.with_room(&runtime.device, words as u64 * 4)?.clone();
         if !held.as_ref().is_some_and(|held| held.is(queries, letters)) {
             *held = None;
             let pack = |words: Range<usize>, packed: &mut [u32]| {
@@ -284,7 +272,7 @@ impl Gpu {
             };
             // Tiles count those in front of a query, too.
             let new = Held::new(queries, letters, i32::MAX as u32)?;
-            staging.upload(device, &buffer, 0..words, pack)?;
+            runtime.upload(&buffer, 0..words, pack)?;
             *held = Some(new);
         }
         Ok(buffer)
@@ -297,11 +285,12 @@ impl Gpu {
     }
 
     fn begin(&mut self, batch: &Batch, inputs: &Inputs, job: &Job) -> Result<Pending, EngineError> {
-        self.runner.begin(&self.card.device, &self.card.pipelines, inputs, &batch.scoring, job)
+        let Card { runtime, pipelines, .. } = self.card.as_ref();
+        self.runner.begin(Kit { runtime, pipelines, inputs, scoring: &batch.scoring }, job)
     }
 
     fn finish(&mut self, pending: Pending) -> Result<Answer, EngineError> {
-        self.runner.finish(&self.card.device, pending)
+        self.runner.finish(&self.card.runtime, pending)
     }
 
     /// Runs the jobs, two of them under way at a time, and passes each answer on with what came with
@@ -315,7 +304,7 @@ impl Gpu {
     ) -> Result<(), EngineError> {
         let mut under_way: Option<(Pending, T)> = None;
         loop {
-            let job = next(self.runner.cells());
+            let job = next(self.card.runtime.pace.cells());
             let begun = job.map(|(job, with)| Ok((self.begin(batch, inputs, &job)?, with))).transpose();
             if let (Err(_), Some((pending, _))) = (&begun, under_way.take_if(|_| begun.is_err())) {
                 // It may still wait to be submitted, and until then nothing that it reads may be written anew.
@@ -416,7 +405,7 @@ impl Engine for Gpu {
 
     /// Directions stay on the device, where there is more room than time to bring edges to the host.
     fn block_room(&self) -> (u32, u64) {
-        let limits = &self.card.device.limits;
+        let limits = &self.card.runtime.device.limits;
         (2 * BLOCK_ROWS, limits.max_storage_buffer_binding_size.min(128 << 20))
     }
 

@@ -3,9 +3,10 @@
 use crate::batch::Batch;
 use crate::engine::directions::Layout;
 use crate::engine::gpu::grid::{Grid, GridTile};
-use crate::engine::gpu::job::{Answer, Dispatch, EdgeValues, Inputs, Job};
+use crate::engine::gpu::job::{Dispatch, EdgeValues, Job};
 use crate::engine::gpu::lattice::block_task;
 use crate::engine::gpu::layout::{MAX_GROUPS, NOWHERE, TASK_ALIGNMENT, Task};
+use crate::engine::gpu::runner::{Answer, Inputs};
 use crate::engine::gpu::shader::{Kernel, Scores, Variant};
 use crate::engine::gpu::trace::path_words;
 use crate::engine::gpu::{Gpu, JOB_EDGES, longest_first, scores_of, span};
@@ -255,8 +256,8 @@ impl Gpu {
         }
         let (inputs, plans) = self.plan(batch, windows)?;
         let words: Vec<u32> = windows.iter().map(|window| path_words(window, &batch.scoring)).collect();
-        let (few_tiles, subgroup) = (self.tuning.few_tiles, self.card.device.subgroup);
-        let most_words = WALK_WORDS.min(self.card.device.limits.max_storage_buffer_binding_size / 4);
+        let (few_tiles, subgroup) = (self.tuning.few_tiles, self.card.runtime.device.subgroup);
+        let most_words = WALK_WORDS.min(self.card.runtime.device.limits.max_storage_buffer_binding_size / 4);
         let (mut rest, mut begun) = (plans.as_slice(), 0);
         let next = |_| {
             let plans = next_plans(&mut rest, most_words)?;
@@ -275,7 +276,7 @@ impl Gpu {
     fn plan(&mut self, batch: &Batch, windows: &[Window]) -> Result<(Inputs, Vec<Plan>), EngineError> {
         let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
         let inputs = self.inputs(batch, residues)?;
-        let (scores, subgroup) = (scores_of(batch), self.card.device.subgroup);
+        let (scores, subgroup) = (scores_of(batch), self.card.runtime.device.subgroup);
         let plan = |window| Plan::new(batch, window, scores, subgroup);
         Ok((inputs, windows.par_iter().map(plan).collect()))
     }
@@ -288,7 +289,7 @@ impl Gpu {
         edges: &Edges,
     ) -> Result<Edges, EngineError> {
         let inputs = self.inputs(batch, residues_of(batch, block))?;
-        let variant = Variant::thin(Kernel::Score, scores_of(batch)).on(self.card.device.subgroup);
+        let variant = Variant::thin(Kernel::Score, scores_of(batch)).on(self.card.runtime.device.subgroup);
         let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
         let base = block_task(batch, block);
         let mut waves = Waves::default();
@@ -317,7 +318,7 @@ impl Gpu {
     ) -> Result<(Vec<Stand>, Paths), EngineError> {
         let residues = span(batch, blocks, |(block, _)| (block.window.target, block.target_cols()));
         let inputs = self.inputs(batch, residues)?;
-        let variant = Variant::thin(Kernel::Fill, scores_of(batch)).on(self.card.device.subgroup);
+        let variant = Variant::thin(Kernel::Fill, scores_of(batch)).on(self.card.runtime.device.subgroup);
         let (mut job, tiles, firsts) = blocks_job(batch, blocks, variant);
         let steps = |(block, _): &(Block, Edges)| (block.rows.len() + block.cols.len()) as u32;
         let (mut walkers, mut places, mut end) = (Vec::with_capacity(legs.len()), Vec::new(), 0);

@@ -1,30 +1,9 @@
 //! Jobs: dispatches that share one upload of tasks and one download of output.
-//!
-//! Two jobs can be under way: while the device runs one, the host prepares the next or reads the one
-//! before.
 
-use crate::engine::gpu::buffers::Grown;
-use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT, Task};
-use crate::engine::gpu::pipeline::{Pipelines, bindings};
-use crate::engine::gpu::readback::{Arriving, Output, Pool};
-use crate::engine::gpu::resident::Resident;
+use crate::engine::gpu::run::Transfer;
 use crate::engine::gpu::shader::Variant;
-use crate::engine::gpu::submission::{
-    Bound, Clock, Departure, Load, Submission, Submissions, TIMES, Transfer,
-};
-use crate::engine::gpu::upload::Staging;
-use crate::error::EngineError;
-use crate::scoring::Scoring;
 use std::ops::Range;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Dispatches of one job in a submission, at most: the device is at work on these while the next are recorded.
-const MOST_DISPATCHES: usize = 64;
-
-/// Edge values that are written at once where some enter: 8 MiB.
-const MOST_WRITTEN: u64 = 1 << 20;
 
 /// Edge values: `[H, F]` or `[H, E]`.
 pub type EdgeValues = Vec<[i32; 2]>;
@@ -32,13 +11,13 @@ pub type EdgeValues = Vec<[i32; 2]>;
 /// Tasks of one variant that run side by side.
 #[derive(Debug)]
 pub struct Dispatch {
-    variant: Variant,
-    tasks: Vec<Task>,
+    pub variant: Variant,
+    pub tasks: Vec<Task>,
     /// Workgroups.
-    groups: u32,
-    cells: u64,
+    pub groups: u32,
+    pub cells: u64,
     /// Whether what it leaves is for later dispatches alone.
-    into_scratch: bool,
+    pub into_scratch: bool,
 }
 
 impl Dispatch {
@@ -109,7 +88,7 @@ impl Job {
     }
 
     /// Where each dispatch's tasks begin among all, and how many there are.
-    fn places(&self) -> (Vec<usize>, usize) {
+    pub fn places(&self) -> (Vec<usize>, usize) {
         let mut tasks = 0;
         let first = |dispatch: &Dispatch| {
             let first = tasks;
@@ -120,28 +99,19 @@ impl Job {
     }
 
     /// What goes to the host: the output, and behind it the edges that it is to leave.
-    fn transfers(&self, output: &wgpu::Buffer, edges: &wgpu::Buffer) -> Vec<Transfer> {
-        let mut transfers = vec![Transfer { from: output.clone(), start: 0, place: 0, bytes: self.output }];
-        let mut place = self.output;
-        // Those that lie one behind the other go together.
-        for ranges in self.leaving.chunk_by(|a, b| a.end == b.start) {
+    pub fn transfers(&self, output: &wgpu::Buffer, edges: &wgpu::Buffer) -> Vec<Transfer> {
+        let output = Transfer { from: output.clone(), start: 0, bytes: self.output };
+        // Edge values that lie one behind the other go together.
+        let ranges = self.leaving.chunk_by(|a, b| a.end == b.start);
+        let left = ranges.map(|ranges| {
             let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
-            let bytes = (end - start) * 8;
-            transfers.push(Transfer { from: edges.clone(), start: start * 8, place, bytes });
-            place += bytes;
-        }
-        transfers.retain(|transfer| transfer.bytes > 0);
-        transfers
-    }
-
-    /// Whether it can wait for others and go with them: not if it takes several submissions, nor if it is chained, since
-    /// what the strips hand on was cleared for this job alone.
-    fn fits_one_submission(&self, most: u64) -> bool {
-        self.chain.is_none() && self.dispatches.len() <= MOST_DISPATCHES && self.cells <= most
+            Transfer { from: edges.clone(), start: start * 8, bytes: (end - start) * 8 }
+        });
+        std::iter::once(output).chain(left).collect()
     }
 
     /// Copies a range of the words of all tasks; `firsts` is where each dispatch's begin.
-    fn copy_tasks(&self, firsts: &[usize], range: Range<usize>, copied: &mut [u32]) {
+    pub fn copy_tasks(&self, firsts: &[usize], range: Range<usize>, copied: &mut [u32]) {
         const WORDS: usize = size_of::<Task>() / 4;
         let begun = firsts.partition_point(|first| first * WORDS <= range.start);
         let mut copied = &mut copied[..range.len()];
@@ -188,286 +158,14 @@ impl Chain {
         Chain { lines: [side, apart], ..self }
     }
 
-    fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         (u64::from(CHAIN_HEAD) + u64::from(self.cols) * u64::from(self.slots) * 2) * 4
     }
 
     /// The words in front.
-    fn head(&self) -> [u32; CHAIN_HEAD as usize] {
+    pub fn head(&self) -> [u32; CHAIN_HEAD as usize] {
         [0, self.patience, self.slots, self.cols, self.lines[0], self.lines[1]]
     }
-}
-
-/// What a job gave.
-pub struct Answer {
-    pub output: Output,
-    /// Where the edge values lie that it was to leave, in bytes.
-    leaving: Vec<Range<usize>>,
-}
-
-impl Answer {
-    /// The edge values that it was to leave, in their order: they may be many, so they are read in place.
-    pub fn leaving(&self) -> impl Iterator<Item = &[[i32; 2]]> {
-        self.leaving.iter().map(|range| bytemuck::cast_slice(self.output.behind(range.clone())))
-    }
-}
-
-/// A job under way.
-pub struct Pending {
-    output: u64,
-    leaving: Vec<Range<u64>>,
-    begun: Instant,
-    /// `None` where there was nothing to do.
-    arriving: Option<Arriving>,
-    /// All jobs submitted together, where this is the first of them.
-    led: Option<Arc<Load>>,
-}
-
-/// The sequences and scores that tasks refer to, on the device.
-pub struct Inputs {
-    pub queries: wgpu::Buffer,
-    /// Held as long as work on them may be submitted: then their buffer may take others.
-    pub targets: Arc<Resident>,
-    /// Only with a matrix.
-    pub scores: Option<wgpu::Buffer>,
-}
-
-struct Slot {
-    tasks: Grown,
-    edges: Grown,
-    output: Grown,
-    stamps: Grown,
-    times: Option<wgpu::QuerySet>,
-}
-
-/// Runs jobs of about the size that suits the device.
-pub struct Runner {
-    slots: [Slot; 2],
-    scratch: Grown,
-    chain: Grown,
-    staging: Staging,
-    pool: Arc<Pool>,
-    next: usize,
-    submissions: Arc<Submissions>,
-    /// Time by the device's own clock, where it has one, of the submissions that this one's jobs led.
-    pub kernel_time: Duration,
-    last_finish: Instant,
-}
-
-impl Slot {
-    fn new(device: &Device) -> Slot {
-        use wgpu::BufferUsages as Use;
-        let times = device.tick.map(|_| {
-            let descriptor =
-                wgpu::QuerySetDescriptor { label: Some("times"), ty: wgpu::QueryType::Timestamp, count: 2 };
-            device.device.create_query_set(&descriptor)
-        });
-        Slot {
-            tasks: Grown::new("tasks", Use::STORAGE | Use::COPY_DST),
-            edges: Grown::new("edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
-            output: Grown::new("output", Use::STORAGE | Use::COPY_SRC),
-            stamps: Grown::new("stamps", Use::QUERY_RESOLVE | Use::COPY_SRC),
-            times,
-        }
-    }
-}
-
-impl Runner {
-    /// With what all engines of a device share.
-    pub fn new(
-        device: &Device,
-        staging: Staging,
-        (pool, submissions): (Arc<Pool>, Arc<Submissions>),
-    ) -> Runner {
-        Runner {
-            slots: [Slot::new(device), Slot::new(device)],
-            // One is enough: of jobs that write to the same memory none begins before the other is done.
-            scratch: Grown::new("scratch", wgpu::BufferUsages::STORAGE),
-            chain: Grown::new("chain", wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST),
-            staging,
-            pool,
-            next: 0,
-            submissions,
-            kernel_time: Duration::ZERO,
-            last_finish: Instant::now(),
-        }
-    }
-
-    /// Cells that a job should have.
-    pub fn cells(&self) -> u64 {
-        self.submissions.pace.cells()
-    }
-
-    /// Starts a job. At most one other may be under way, the one begun before.
-    pub fn begin(
-        &mut self,
-        device: &Device,
-        pipelines: &Pipelines,
-        inputs: &Inputs,
-        scoring: &Scoring,
-        job: &Job,
-    ) -> Result<Pending, EngineError> {
-        let begun = Instant::now();
-        if job.dispatches.is_empty() {
-            return Ok(Pending { output: 0, leaving: Vec::new(), begun, arriving: None, led: None });
-        }
-        let index = self.next;
-        let slot = &mut self.slots[index];
-        let edge_bytes: u64 = job.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
-        let (firsts, all_tasks) = job.places();
-        let task_bytes = all_tasks * size_of::<Task>();
-        let tasks = slot.tasks.with_room(device, task_bytes as u64)?;
-        let edges = slot.edges.with_room(device, job.edges * 8)?;
-        let output = slot.output.with_room(device, job.output)?;
-        let scratch = self.scratch.with_room(device, job.scratch * 4)?;
-        let chain = self.chain.with_room(device, job.chain.map_or(0, |chain| chain.bytes()))?;
-        let times_at = (job.output + edge_bytes).next_multiple_of(256);
-        let readback = self.pool.take(device, times_at + TIMES)?;
-        let copy = |range, copied: &mut [u32]| job.copy_tasks(&firsts, range, copied);
-        self.staging.upload(device, tasks, 0..task_bytes / 4, copy)?;
-
-        if let Some(handed) = job.chain {
-            clear(device, chain, handed.bytes());
-            device.queue.write_buffer(chain, 0, bytemuck::cast_slice(&handed.head()));
-        }
-        if job.edges > 0 && job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
-            // In one go: each piece that is written by itself takes its time.
-            let mut all = vec![[0; 2]; job.edges as usize];
-            for (place, values) in &job.entering {
-                all[*place as usize..][..values.len()].copy_from_slice(values);
-            }
-            device.queue.write_buffer(edges, 0, bytemuck::cast_slice(&all));
-        } else if job.edges > 0 {
-            clear(device, edges, job.edges * 8);
-            for (place, values) in &job.entering {
-                device.queue.write_buffer(edges, place * 8, bytemuck::cast_slice(values));
-            }
-        }
-        let bound = |(number, dispatch): (usize, &Dispatch)| {
-            let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
-            let bound = match dispatch.variant.chained {
-                true => (dispatch, 0..all_tasks),
-                false => (dispatch, firsts[number]..firsts[number] + dispatch.tasks.len()),
-            };
-            let bindings = bind(device, &pipeline, bound, inputs, [tasks, edges, output, scratch, chain])?;
-            Ok(Bound { pipeline, bindings, groups: dispatch.groups })
-        };
-        let mut dispatches = job.dispatches.iter().enumerate().map(bound);
-        let (expected, arriving) = Arriving::later(readback, times_at + TIMES);
-        let transfers = job.transfers(output, edges);
-        let departure = Departure { transfers, times_at, cells: job.cells, expected };
-        let clock = match &slot.times {
-            Some(times) => {
-                let stamps = slot.stamps.with_room(device, TIMES)?.clone();
-                Some(Clock { times: times.clone(), stamps })
-            }
-            None => None,
-        };
-        let most = 2 * self.submissions.pace.cells();
-        let led = if job.fits_one_submission(most) {
-            let dispatches = dispatches.collect::<Result<Vec<Bound>, EngineError>>()?;
-            self.submissions.join(device, &dispatches, departure, clock)?
-        } else {
-            let mut submission = Submission::new(device, clock);
-            let (mut recorded, mut submitted) = (0, 0);
-            for (number, dispatch) in job.dispatches.iter().enumerate() {
-                let much = recorded > 0 && recorded + dispatch.cells > most;
-                if much || number - submitted == MOST_DISPATCHES {
-                    submission.begin(device);
-                    (recorded, submitted) = (0, number);
-                }
-                recorded += dispatch.cells;
-                dispatches.next().transpose()?.iter().for_each(|bound| submission.record(bound));
-            }
-            let led = submission.depart(departure);
-            self.submissions.submit_alone(device, submission)?;
-            led
-        };
-        device.check()?;
-        self.next = 1 - self.next;
-        let (leaving, output) = (job.leaving.clone(), job.output);
-        Ok(Pending { output, leaving, begun, arriving: Some(arriving), led })
-    }
-
-    /// Waits for a job and reads what it gave.
-    pub fn finish(&mut self, device: &Device, pending: Pending) -> Result<Answer, EngineError> {
-        let Some(arriving) = pending.arriving else {
-            return Ok(Answer { output: Output::nothing(), leaving: Vec::new() });
-        };
-        let (view, readback) = arriving.arrive_while(device, || self.submissions.go_on(device))?;
-        let edge_bytes: u64 = pending.leaving.iter().map(|range| (range.end - range.start) * 8).sum();
-        let times_at = (pending.output + edge_bytes).next_multiple_of(256);
-        let mut place = pending.output as usize;
-        let placed = |range: &Range<u64>| {
-            let first = place;
-            place += (range.end - range.start) as usize * 8;
-            first..place
-        };
-        let leaving = pending.leaving.iter().map(placed).collect();
-        if let Some(load) = pending.led {
-            let times: Vec<u64> = bytemuck::pod_collect_to_vec(&view[times_at as usize..]);
-            // The device runs one submission behind the other.
-            let ticks = times[1].saturating_sub(times[0]);
-            let tick = device.tick.filter(|_| ticks > 0);
-            let took = tick.map(|tick| Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64));
-            self.learn(load.size(), pending.begun, took);
-        }
-        let pool = Arc::clone(&self.pool);
-        let output = Output::new(view, pending.output as usize, readback, pool);
-        Ok(Answer { output, leaving })
-    }
-
-    /// Sizes the next submissions by what the last took: on the device, where its clock tells, since
-    /// others may have been at work before it.
-    fn learn(&mut self, size: (u64, u64), begun: Instant, kernel_time: Option<Duration>) {
-        let now = Instant::now();
-        let wall = now.duration_since(begun.max(self.last_finish));
-        self.last_finish = now;
-        self.kernel_time += kernel_time.unwrap_or_default();
-        self.submissions.pace.learn(size, kernel_time.unwrap_or(wall));
-    }
-}
-
-/// Has the first `bytes` of a buffer cleared before anything that is submitted later.
-fn clear(device: &Device, buffer: &wgpu::Buffer, bytes: u64) {
-    let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    encoder.clear_buffer(buffer, 0, Some(bytes));
-    device.queue.submit([encoder.finish()]);
-}
-
-fn bind(
-    device: &Device,
-    pipeline: &wgpu::ComputePipeline,
-    (dispatch, bound): (&Dispatch, Range<usize>),
-    inputs: &Inputs,
-    [tasks, edges, output, scratch, chain]: [&wgpu::Buffer; 5],
-) -> Result<wgpu::BindGroup, EngineError> {
-    let size = |tasks: usize| (tasks * size_of::<Task>()) as u64;
-    let task_binding = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-        buffer: tasks,
-        offset: size(bound.start),
-        size: wgpu::BufferSize::new(size(bound.len())),
-    });
-    let mut entries = Vec::new();
-    for (binding, _) in bindings(dispatch.variant) {
-        let resource = match (binding, &inputs.scores) {
-            (0, _) => task_binding.clone(),
-            (1, _) => inputs.queries.as_entire_binding(),
-            (2, _) => inputs.targets.buffer.as_entire_binding(),
-            (3, _) => edges.as_entire_binding(),
-            (4, Some(scores)) => scores.as_entire_binding(),
-            (4, None) => return Err(EngineError::Unsupported("a profile kernel needs a matrix".to_string())),
-            (6, _) => scratch.as_entire_binding(),
-            (5, _) if dispatch.into_scratch => scratch.as_entire_binding(),
-            (7, _) => chain.as_entire_binding(),
-            _ => output.as_entire_binding(),
-        };
-        entries.push(wgpu::BindGroupEntry { binding, resource });
-    }
-    let layout = pipeline.get_bind_group_layout(0);
-    device.guard("bind group", |gpu| {
-        gpu.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries })
-    })
 }
 
 #[cfg(test)]

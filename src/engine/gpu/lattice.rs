@@ -3,8 +3,9 @@
 use crate::batch::Batch;
 use crate::engine::gpu::fill::residues_of;
 use crate::engine::gpu::grid::Grid;
-use crate::engine::gpu::job::{Chain, Dispatch, Inputs, Job};
+use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::layout::{CHAIN_APART, Task};
+use crate::engine::gpu::runner::Inputs;
 use crate::engine::gpu::score::gave_up;
 use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Variant};
 use crate::engine::gpu::{Cols, Gpu, JOB_EDGES, scores_of, span};
@@ -81,7 +82,7 @@ impl Sweep {
 impl Gpu {
     /// Whether a job can hold the tiles and edge values of grids.
     fn can_hold(&self, tiles: u64, edges: u64) -> bool {
-        let most_edges = JOB_EDGES.min(self.card.device.limits.max_storage_buffer_binding_size / 8);
+        let most_edges = JOB_EDGES.min(self.card.runtime.device.limits.max_storage_buffer_binding_size / 8);
         tiles <= self.tuning.many_tiles && edges <= most_edges
     }
 
@@ -246,7 +247,7 @@ impl Gpu {
 
     /// The job of sweeps side by side in waves.
     fn waves(&self, batch: &Batch, sweeps: &[Sweep]) -> Job {
-        let (subgroup, few_tiles) = (self.card.device.subgroup, self.tuning.few_tiles);
+        let (subgroup, few_tiles) = (self.card.runtime.device.subgroup, self.tuning.few_tiles);
         let scores = scores_of(batch);
         let (variant, thin) = (Variant::joined(Kernel::Score, scores), Variant::thin(Kernel::Score, scores));
         let based: Vec<(&Sweep, Task)> =

@@ -27,7 +27,7 @@ impl Numbers {
 }
 
 /// A kernel for some numbers, once it is compiled.
-type Compiled = Mutex<Option<Arc<wgpu::ComputePipeline>>>;
+type Compiled = Mutex<Option<wgpu::ComputePipeline>>;
 
 /// The kernels compiled so far. Each is compiled when it is first used, different ones side by side: a driver that
 /// has not kept them takes a fifth of a second for some.
@@ -42,25 +42,24 @@ impl Pipelines {
         device: &Device,
         variant: Variant,
         scoring: &Scoring,
-    ) -> Result<Arc<wgpu::ComputePipeline>, EngineError> {
+    ) -> Result<wgpu::ComputePipeline, EngineError> {
         let numbers = Numbers::new(scoring);
         let compiled = self.place(variant, numbers)?;
         let mut compiled = compiled.lock().map_err(|_| failed())?;
         if let Some(pipeline) = compiled.as_ref() {
-            return Ok(Arc::clone(pipeline));
+            return Ok(pipeline.clone());
         }
-        let pipeline = compile(device, variant, numbers)?;
-        Ok(Arc::clone(compiled.insert(Arc::new(pipeline))))
+        Ok(compiled.insert(compile(device, variant, numbers)?).clone())
     }
 
-    /// Compiles a kernel that will be asked for soon, unless another thread does. A failure is told to who asks.
+    /// Compiles a kernel that will be asked for soon, unless another thread does. A failure is told when the kernel is asked for.
     pub fn prepare(&self, device: &Device, variant: Variant, scoring: &Scoring) {
         let numbers = Numbers::new(scoring);
         let Ok(compiled) = self.place(variant, numbers) else { return };
         if let Ok(mut compiled) = compiled.try_lock()
             && compiled.is_none()
         {
-            *compiled = compile(device, variant, numbers).ok().map(Arc::new);
+            *compiled = compile(device, variant, numbers).ok();
         }
     }
 

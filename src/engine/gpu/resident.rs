@@ -4,7 +4,7 @@ use crate::batch::Sequences;
 use crate::engine::gpu::buffers;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::Letters;
-use crate::engine::gpu::upload::Staging;
+use crate::engine::gpu::run::Runtime;
 use crate::error::EngineError;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,7 +105,7 @@ impl Resident {
     /// them there.
     pub fn send(
         &self,
-        (device, staging): (&Device, &Staging),
+        runtime: &Runtime,
         sequences: &Sequences,
         residues: Range<usize>,
     ) -> Result<(), EngineError> {
@@ -115,7 +115,7 @@ impl Resident {
         };
         let send = |piece: usize| {
             let words = piece * PIECE_WORDS..words.min((piece + 1) * PIECE_WORDS);
-            staging.upload(device, &self.buffer, words, pack)
+            runtime.upload(&self.buffer, words, pack)
         };
         let first = letters.word_of(residues.start) / PIECE_WORDS;
         let end = self.pieces.len().min(letters.word_of(residues.end) / PIECE_WORDS + 1);

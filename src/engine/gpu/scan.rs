@@ -1,4 +1,4 @@
-//! Patterns with errors on a GPU. The text is packed, sent and turned into columns once for all patterns; a
+//! Patterns with errors on a GPU. The text is packed, sent and transposed into columns once for all patterns; a
 //! kernel written out for each length of pattern sweeps over it (`shaders/sliced.wgsl`). Ends are appended to
 //! a buffer in any order; where they don't fit, it grows, or the work is done again in halves.
 //!
@@ -14,20 +14,21 @@ mod template;
 
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
-use crate::engine::gpu::buffers::Grown;
+use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::Turning;
+use crate::engine::gpu::run::{self, Launch, Submission};
 use crate::error::EngineError;
 use bytemuck::bytes_of;
-use kernels::Kernel;
-pub use kernels::Kernels;
+use kernels::ScanKernel;
+pub use kernels::ScanKernels;
 use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of};
 use shape::{Pack, Shape, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use sweep::{Patterns, Sweeper, Turned};
+use sweep::{Patterns, Sweeper, Transposed};
 use wgpu::BufferUsages;
 
 /// Letters of the longest pattern that a device takes: a thread's sweep then ends long before a watchdog.
@@ -131,7 +132,7 @@ impl Scanner {
         let state = State {
             packed: storage("packed text", BufferUsages::COPY_DST),
             planes: storage("planes", BufferUsages::empty()),
-            sweeper: Sweeper::new(&card.device),
+            sweeper: Sweeper::new(&card.runtime.device),
         };
         Scanner { card, set: InstructionSet::best(), tuning: ScanTuning::default(), state: Mutex::new(state) }
     }
@@ -146,7 +147,7 @@ impl Scanner {
 
     /// Time spent sweeping so far by the device's clock; zero where it has none.
     pub fn kernel_time(&self) -> Duration {
-        self.state.lock().map_or(Duration::ZERO, |state| state.sweeper.kernel_time)
+        self.state.lock().map_or(Duration::ZERO, |state| state.sweeper.kernel_time())
     }
 
     /// All ends of all patterns in the text, in any order. All patterns fit ([`Wanted::fits`]). Where there are more
@@ -159,7 +160,7 @@ impl Scanner {
         let groups = self.groups(patterns);
         let mut state =
             self.state.lock().map_err(|_| EngineError::Lost("a scan has failed before".to_string()))?;
-        let limits = &self.card.device.limits;
+        let limits = &self.card.runtime.device.limits;
         // Three bits a letter, and the overlap of chunks.
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         let mut letters = self.tuning.text.min(usize::try_from(binding).unwrap_or(usize::MAX)).max(1);
@@ -190,7 +191,7 @@ impl Scanner {
         groups: &[Group],
         found: &mut Found,
     ) -> Result<(), EngineError> {
-        let device = &self.card.device;
+        let Card { runtime, kernels, .. } = self.card.as_ref();
         let before = groups.iter().map(Group::before).max().unwrap_or(0);
         let patterns = groups.iter().map(|group| group.patterns.len()).sum();
         let shape = match self.tuning.chunk {
@@ -198,16 +199,16 @@ impl Scanner {
             None => Shape::new(own.len(), patterns, before, self.tuning.threads),
         };
         self.load(state, text, own.clone(), &shape)?;
-        let planes = state.planes.with_room(device, 0)?.clone();
+        let planes = state.planes.with_room(&runtime.device, 0)?.clone();
         for group in groups {
             if found.are_too_many() {
                 break;
             }
             let records = group.records_for(&shape);
-            let kernel = self.card.kernels.get(device, Kernel::Sweep(group.variant))?;
+            let kernel = kernels.get(&runtime.device, ScanKernel::Sweep(group.variant))?;
             state.sweeper.sweep(
-                device,
-                &Turned { planes: &planes, shape: &shape, letters: own.len() },
+                runtime,
+                &Transposed { planes: &planes, shape: &shape, letters: own.len() },
                 &Patterns {
                     variant: group.variant,
                     kernel: &kernel,
@@ -227,7 +228,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// Packs a part of a text, sends it and turns it.
+    /// Packs a part of a text, sends it and transposes it.
     fn load(
         &self,
         state: &mut State,
@@ -235,25 +236,26 @@ impl Scanner {
         own: Range<usize>,
         shape: &Shape,
     ) -> Result<(), EngineError> {
-        let Card { device, staging, .. } = self.card.as_ref();
+        let Card { runtime, kernels, .. } = self.card.as_ref();
+        let device = &runtime.device;
         let plane_words = shape.plane_words();
         let words = plane_words * shader::PLANES as usize;
         let packed = state.packed.with_room(device, words as u64 * 4)?.clone();
         let (from, text) = (own.start as isize - shape.before as isize, &text[..own.end]);
-        staging.upload(device, &packed, 0..words, |words, packed| {
+        runtime.upload(&packed, 0..words, |words, packed| {
             self.set.run(Pack { text, from, plane_words, words, packed });
         })?;
         // Kernels read a block ahead.
         let columns = shape.columns() + 2 * WORD;
         let bytes = (columns * shape.words * shader::PLANES as usize) as u64 * 4;
         let planes = state.planes.with_room(device, bytes)?.clone();
-        let turning = Turning {
+        let transposing = Turning {
             words: shape.words as u32,
             chunk: (shape.chunk / WORD) as u32,
             stride: plane_words as u32,
         };
-        let kernel = self.card.kernels.get(device, Kernel::Turn)?;
-        turn(device, &kernel, &turning, shape, [&packed, &planes])
+        let kernel = kernels.get(device, ScanKernel::Transpose)?;
+        transpose(device, &kernel, &transposing, shape, [&packed, &planes])
     }
 
     /// Patterns by the kernels that sweep them.
@@ -322,26 +324,23 @@ impl Group {
     }
 }
 
-/// Has the device turn a packed text.
-fn turn(
+/// Has the device transpose a packed text.
+fn transpose(
     device: &Device,
     kernel: &wgpu::ComputePipeline,
-    turning: &Turning,
+    transposing: &Turning,
     shape: &Shape,
     [packed, planes]: [&wgpu::Buffer; 2],
 ) -> Result<(), EngineError> {
     let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-    let work = crate::engine::gpu::buffers::create(device, "turning", usage, size_of::<Turning>() as u64)?;
-    device.queue.write_buffer(&work, 0, bytes_of(turning));
-    let group = bind(device, kernel, &[&work, packed, planes])?;
-    let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-    pass.set_pipeline(kernel);
-    pass.set_bind_group(0, &group, &[]);
+    let work = buffers::create(device, "transposing", usage, size_of::<Turning>() as u64)?;
+    device.queue.write_buffer(&work, 0, bytes_of(transposing));
+    let bindings = bind(device, kernel, &[&work, packed, planes])?;
     let groups = (shape.words as u32).div_ceil(THREADS);
-    pass.dispatch_workgroups(groups, (shape.columns() / WORD) as u32, shader::PLANES);
-    drop(pass);
-    device.queue.submit([encoder.finish()]);
+    let groups = [groups, (shape.columns() / WORD) as u32, shader::PLANES];
+    let mut submission = Submission::new(device, None);
+    submission.launch(&Launch::in_groups(kernel, &bindings, groups));
+    submission.submit(device);
     device.check()
 }
 
@@ -351,11 +350,5 @@ fn bind(
     kernel: &wgpu::ComputePipeline,
     buffers: &[&wgpu::Buffer],
 ) -> Result<wgpu::BindGroup, EngineError> {
-    let resources = buffers.iter().map(|buffer| buffer.as_entire_binding());
-    let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
-    let entries: Vec<wgpu::BindGroupEntry> = (0..).zip(resources).map(entry).collect();
-    let layout = kernel.get_bind_group_layout(0);
-    device.guard("bind group", |gpu| {
-        gpu.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries })
-    })
+    run::bind(device, kernel, (0..).zip(buffers.iter().map(|buffer| buffer.as_entire_binding())))
 }

@@ -3,8 +3,9 @@
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::engine::gpu::grid::Grid;
-use crate::engine::gpu::job::{Answer, Chain, Dispatch, Inputs, Job};
+use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::layout::{CHAIN_APART, TASK_ALIGNMENT, Task};
+use crate::engine::gpu::runner::{Answer, Inputs};
 use crate::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
 use crate::engine::gpu::{Chains, Gpu, JOB_EDGES, Tuning, longest_first, scores_of};
 use crate::error::EngineError;
@@ -172,7 +173,7 @@ impl Gpu {
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
         let variants = Variant::tiles(Kernel::Score, scores_of(batch));
-        let tiles = Tiles { batch, variants, subgroup: self.card.device.subgroup };
+        let tiles = Tiles { batch, variants, subgroup: self.card.runtime.device.subgroup };
         let grains = tiles.cells(pairs);
         let mut done = 0;
         let next = |cells: u64| {
@@ -258,7 +259,7 @@ impl Gpu {
             few: Variant::thin(Kernel::Score, scores),
             chained: self.chained_variants(scores),
             tuning: self.tuning,
-            subgroup: self.card.device.subgroup,
+            subgroup: self.card.runtime.device.subgroup,
         }
     }
 
@@ -266,7 +267,7 @@ impl Gpu {
     pub(super) fn chained_variants(&self, scores: Scores) -> Vec<Variant> {
         let may_chain = self.card.chains.load(Relaxed);
         let rows = CHAINED_ROWS.into_iter().filter(|_| may_chain);
-        let variant = |rows| Some(Variant::chained(scores, rows)?.on(self.card.device.subgroup));
+        let variant = |rows| Some(Variant::chained(scores, rows)?.on(self.card.runtime.device.subgroup));
         let suits = |variant: &Variant| variant.shuffle || self.tuning.chains.everywhere;
         rows.filter_map(variant).filter(suits).collect()
     }

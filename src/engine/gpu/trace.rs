@@ -3,8 +3,9 @@
 use crate::batch::{Batch, counting_sort_descending};
 use crate::engine::Window;
 use crate::engine::directions::CELLS_PER_WORD;
-use crate::engine::gpu::job::{Answer, Dispatch, Job};
+use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::{TASK_ALIGNMENT, THREADS, Task};
+use crate::engine::gpu::runner::Answer;
 use crate::engine::gpu::shader::{TRACES, Trace, Variant};
 use crate::engine::gpu::{Gpu, span};
 use crate::engine::paths::Paths;

@@ -2,6 +2,7 @@
 
 use crate::engine::gpu::buffers;
 use crate::engine::gpu::device::Device;
+use crate::engine::gpu::run::Submission;
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -42,10 +43,9 @@ impl Staging {
             let bytes = round.len() as u64 * 4;
             let staged = self.take(device, bytes)?;
             write(&staged, &round, &make)?;
-            let mut encoder =
-                device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            encoder.copy_buffer_to_buffer(&staged, 0, buffer, first as u64 * 4, bytes);
-            device.queue.submit([encoder.finish()]);
+            let mut submission = Submission::new(device, None);
+            submission.copy(&staged, (buffer, first as u64 * 4), bytes);
+            submission.submit(device);
             self.put(staged);
         }
         Ok(())
@@ -53,7 +53,7 @@ impl Staging {
 
     /// A mapped buffer of at least `bytes`.
     fn take(&self, device: &Device, bytes: u64) -> Result<wgpu::Buffer, EngineError> {
-        // Buffers come back only where somebody asks; a new one costs as much as what is written to it.
+        // Buffers come back only when the device is polled; a new one costs as much as what is written to it.
         device.poll()?;
         if let Ok(mut free) = self.0.lock() {
             let fitting = free.iter().enumerate().filter(|(_, buffer)| buffer.size() >= bytes);

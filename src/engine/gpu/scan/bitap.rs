@@ -10,14 +10,14 @@ pub mod shader;
 mod wanted;
 
 use super::bind;
-use super::kernels::Kernel;
+use super::kernels::ScanKernel;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::layout::{MAX_GROUPS, Seeking};
-use crate::engine::gpu::readback::{Arriving, Output, Pool};
+use crate::engine::gpu::run::{Arrival, Launch, Stamps, Stopwatch, Submission, Transfer};
 use crate::error::EngineError;
-use bytemuck::{bytes_of, pod_read_unaligned};
+use bytemuck::bytes_of;
 pub use ends::Ends;
 use ends::FoundPart;
 pub use shader::Variant;
@@ -41,9 +41,6 @@ const LONGEST: usize = 1 << 8;
 const SUBMISSION: u64 = 4_000_000_000;
 /// Bytes of the tables of patterns that lie in one buffer.
 const TABLES: u64 = 64 << 20;
-/// Bytes of two timestamps, and a multiple at which they may lie.
-const TIMES: u64 = 16;
-const ALIGNED: u64 = 256;
 /// Four bytes behind the text: no pattern ends in them.
 const NEWLINES: u32 = u32::from_ne_bytes([b'\n'; 4]);
 
@@ -71,10 +68,9 @@ pub struct Bitap {
     groups: Vec<Group>,
     /// Units in front of a chunk.
     before: usize,
-    pool: Arc<Pool>,
     /// What is on the device for a text, while it is not in use.
-    slots: Mutex<Vec<Slot>>,
-    clock: Mutex<Clock>,
+    slots: Mutex<Vec<TextSlot>>,
+    stopwatch: Mutex<Stopwatch>,
 }
 
 /// Patterns that one kernel looks for.
@@ -86,19 +82,11 @@ struct Group {
 }
 
 /// The device's buffers for a text.
-struct Slot {
+struct TextSlot {
     work: Grown,
     text: Grown,
     ends: Grown,
-    stamps: Grown,
-    times: Option<wgpu::QuerySet>,
-}
-
-/// Time in kernels so far, and the device's clock at the end of the last.
-#[derive(Default)]
-struct Clock {
-    kernel_time: Duration,
-    last_tick: u64,
+    stamps: Stamps,
 }
 
 /// A text of which a part is under way.
@@ -113,10 +101,8 @@ struct Part {
     own: Range<usize>,
     /// Units in front of it.
     lead: usize,
-    slot: Slot,
-    /// Bytes of ends, and where the timestamps lie behind them.
-    times_at: u64,
-    arriving: Arriving,
+    slot: TextSlot,
+    arrival: Arrival,
 }
 
 impl Bitap {
@@ -142,9 +128,8 @@ impl Bitap {
             tuning: BitapTuning::default(),
             groups,
             before,
-            pool: Arc::default(),
             slots: Mutex::default(),
-            clock: Mutex::default(),
+            stopwatch: Mutex::default(),
         })
     }
 
@@ -158,12 +143,12 @@ impl Bitap {
 
     /// Time in kernels so far by the device's clock; zero where it has none.
     pub fn kernel_time(&self) -> Duration {
-        self.clock.lock().map_or(Duration::ZERO, |clock| clock.kernel_time)
+        self.stopwatch.lock().map_or(Duration::ZERO, |stopwatch| stopwatch.total())
     }
 
     /// Has the device begin with a text. Several may be under way; those begun first are done first.
     pub fn begin(&self, text: &[u8]) -> Result<Pending, EngineError> {
-        let limits = &self.card.device.limits;
+        let limits = &self.card.runtime.device.limits;
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
         // Half of it leaves room for what is in front.
         let most = self.tuning.part.min(usize::try_from(binding / 2).unwrap_or(usize::MAX));
@@ -200,43 +185,36 @@ impl Bitap {
     }
 
     fn submit(&self, text: &[u8], own: Range<usize>) -> Result<Part, EngineError> {
-        let Card { device, staging, .. } = self.card.as_ref();
+        let runtime = &self.card.runtime;
+        let device = &runtime.device;
         let free = self.slots.lock().ok().and_then(|mut free| free.pop());
-        let mut slot = free.unwrap_or_else(|| Slot::new(device));
+        let mut slot = free.unwrap_or_else(|| TextSlot::new(device));
         let lead = self.before.min(own.start / UNIT);
         let sent = &text[own.start - lead * UNIT..own.end];
         let units = sent.len().div_ceil(UNIT);
         let buffer = slot.text.with_room(device, (units * UNIT + 16) as u64)?;
-        staging.upload(device, buffer, 0..units * UNIT / 4, |words, packed| pack(sent, words, packed))?;
+        runtime.upload(buffer, 0..units * UNIT / 4, |words, packed| pack(sent, words, packed))?;
         let bytes = units as u64 * 4;
-        slot.ends.with_room(device, bytes)?;
-        let times_at = bytes.next_multiple_of(ALIGNED);
-        let readback = self.pool.take(device, times_at + TIMES)?;
-        self.dispatch(&mut slot, units, &readback, times_at)?;
-        let arriving = Arriving::new(readback, times_at + TIMES);
+        let ends = slot.ends.with_room(device, bytes)?.clone();
+        let (departure, arrival) = runtime.expect(vec![Transfer { from: ends, start: 0, bytes }])?;
+        let mut submission = self.record(&mut slot, units)?;
+        submission.depart(departure, 0);
+        submission.submit(device);
         device.check()?;
-        Ok(Part { own, lead, slot, times_at, arriving })
+        Ok(Part { own, lead, slot, arrival })
     }
 
-    /// Submits all kernels for a text of so many units, and the copy of what they find.
-    fn dispatch(
-        &self,
-        slot: &mut Slot,
-        units: usize,
-        readback: &wgpu::Buffer,
-        times_at: u64,
-    ) -> Result<(), EngineError> {
-        let device = &self.card.device;
+    /// The last submission of all kernels for a text of so many units; the device has begun with those before.
+    fn record(&self, slot: &mut TextSlot, units: usize) -> Result<Submission, EngineError> {
+        let device = &self.card.runtime.device;
         let chunk = self.chunk(units);
         let threads = units.div_ceil(chunk) as u32;
-        let steps: Vec<(&Group, Range<u32>)> =
-            self.groups.iter().flat_map(|group| group.steps(units, self.tuning.submission)).collect();
-        let mut encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoder.clear_buffer(slot.ends.with_room(device, 0)?, 0, Some(units as u64 * 4));
-        for (number, (group, patterns)) in steps.iter().enumerate() {
+        let mut submission = Submission::new(device, slot.stamps.clock(device)?);
+        submission.clear(slot.ends.with_room(device, 0)?, units as u64 * 4);
+        let steps = self.groups.iter().flat_map(|group| group.steps(units, self.tuning.submission));
+        for (number, (group, patterns)) in steps.enumerate() {
             if number > 0 {
-                device.queue.submit([encoder.finish()]);
-                encoder = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                submission.begin(device);
             }
             let seeking = Seeking {
                 units: units as u32,
@@ -245,23 +223,10 @@ impl Bitap {
                 pattern: patterns.start,
                 patterns: patterns.end,
             };
-            let bound = slot.bind(device, group, &seeking)?;
-            let timestamp_writes = slot.stamp(number == 0, number + 1 == steps.len());
-            let mut pass =
-                encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
-            pass.set_pipeline(&group.kernel);
-            pass.set_bind_group(0, &bound, &[]);
-            pass.dispatch_workgroups(threads.div_ceil(THREADS), 1, 1);
+            let bindings = slot.bind(device, group, &seeking)?;
+            submission.launch(&Launch::new(&group.kernel, &bindings, threads.div_ceil(THREADS)));
         }
-        let ends = slot.ends.with_room(device, 0)?;
-        encoder.copy_buffer_to_buffer(ends, 0, readback, 0, units as u64 * 4);
-        if let Some(times) = &slot.times {
-            let stamps = slot.stamps.with_room(device, TIMES)?;
-            encoder.resolve_query_set(times, 0..2, stamps, 0);
-            encoder.copy_buffer_to_buffer(stamps, 0, readback, times_at, TIMES);
-        }
-        device.queue.submit([encoder.finish()]);
-        Ok(())
+        Ok(submission)
     }
 
     /// Units of a chunk.
@@ -276,18 +241,15 @@ impl Bitap {
 
     /// Waits for a part.
     fn finish_part(&self, part: Part) -> Result<FoundPart, EngineError> {
-        let device = &self.card.device;
-        let Part { own, lead, slot, times_at, arriving } = part;
-        let (view, readback) = arriving.arrive(device)?;
-        if let (Some(tick), Ok(mut clock)) = (device.tick, self.clock.lock()) {
-            let times: [u64; 2] = pod_read_unaligned(&view[times_at as usize..][..TIMES as usize]);
-            clock.add(times, tick);
+        let Part { own, lead, slot, arrival } = part;
+        let Card { runtime, .. } = self.card.as_ref();
+        let (words, times) = runtime.wait_for(arrival)?;
+        if let Ok(mut stopwatch) = self.stopwatch.lock() {
+            stopwatch.add(runtime.device.tick, times);
         }
         if let Ok(mut free) = self.slots.lock() {
             free.push(slot);
         }
-        let bytes = (lead + own.len().div_ceil(UNIT)) * 4;
-        let words = Output::new(view, bytes, readback, Arc::clone(&self.pool));
         let found = FoundPart { own, lead, words };
         match found.reaches_over_the_end() {
             true => Err(EngineError::Wrong("an end behind the text".to_string())),
@@ -296,25 +258,16 @@ impl Bitap {
     }
 }
 
-impl Clock {
-    fn add(&mut self, [begin, end]: [u64; 2], tick: f32) {
-        // A text may be stamped as begun while the one before still runs.
-        let ticks = end.saturating_sub(begin.max(self.last_tick));
-        self.last_tick = end.max(self.last_tick);
-        self.kernel_time += Duration::from_nanos((ticks as f64 * f64::from(tick)) as u64);
-    }
-}
-
 impl Group {
     fn new(card: &Card, variant: Variant, patterns: &[&Wanted]) -> Result<Group, EngineError> {
-        let Card { device, staging, kernels, .. } = card;
-        let kernel = kernels.get(device, Kernel::Bitap(variant))?;
+        let Card { runtime, kernels, .. } = card;
+        let device = &runtime.device;
+        let kernel = kernels.get(device, ScanKernel::Bitap(variant))?;
         let mut table = Vec::with_capacity(patterns.len() * variant.table_words() as usize);
         patterns.iter().for_each(|pattern| pattern.put_table(variant.words as usize, &mut table));
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let tables = buffers::create(device, "tables of patterns", usage, table.len() as u64 * 4)?;
-        staging
-            .upload(device, &tables, 0..table.len(), |words, packed| packed.copy_from_slice(&table[words]))?;
+        runtime.upload(&tables, 0..table.len(), |words, packed| packed.copy_from_slice(&table[words]))?;
         Ok(Group { variant, kernel, tables, patterns: patterns.len() as u32 })
     }
 
@@ -327,22 +280,14 @@ impl Group {
     }
 }
 
-impl Slot {
-    fn new(device: &Device) -> Slot {
+impl TextSlot {
+    fn new(device: &Device) -> TextSlot {
         let storage = |label, more| Grown::new(label, BufferUsages::STORAGE | more);
-        let times = device.tick.map(|_| {
-            device.device.create_query_set(&wgpu::QuerySetDescriptor {
-                label: None,
-                ty: wgpu::QueryType::Timestamp,
-                count: 2,
-            })
-        });
-        Slot {
+        TextSlot {
             work: storage("seeking", BufferUsages::COPY_DST),
             text: storage("text", BufferUsages::COPY_DST),
             ends: storage("ends", BufferUsages::COPY_DST | BufferUsages::COPY_SRC),
-            stamps: Grown::new("timestamps", BufferUsages::QUERY_RESOLVE | BufferUsages::COPY_SRC),
-            times,
+            stamps: Stamps::new(device),
         }
     }
 
@@ -357,16 +302,6 @@ impl Slot {
         device.queue.write_buffer(work, 0, bytes_of(seeking));
         let (text, ends) = (self.text.with_room(device, 0)?, self.ends.with_room(device, 0)?);
         bind(device, &group.kernel, &[work, text, &group.tables, ends])
-    }
-
-    /// The timestamps that a pass writes.
-    fn stamp(&self, is_first: bool, is_last: bool) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
-        let query_set = self.times.as_ref().filter(|_| is_first || is_last)?;
-        Some(wgpu::ComputePassTimestampWrites {
-            query_set,
-            beginning_of_pass_write_index: is_first.then_some(0),
-            end_of_pass_write_index: is_last.then_some(1),
-        })
     }
 }
 

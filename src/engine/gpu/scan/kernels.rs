@@ -9,18 +9,18 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kernel {
-    Turn,
+pub enum ScanKernel {
+    Transpose,
     Sweep(Variant),
     Bitap(bitap::Variant),
 }
 
-impl Kernel {
+impl ScanKernel {
     fn wgsl(self) -> String {
         match self {
-            Kernel::Turn => turn_wgsl(),
-            Kernel::Sweep(variant) => variant.wgsl(),
-            Kernel::Bitap(variant) => variant.wgsl(),
+            ScanKernel::Transpose => turn_wgsl(),
+            ScanKernel::Sweep(variant) => variant.wgsl(),
+            ScanKernel::Bitap(variant) => variant.wgsl(),
         }
     }
 
@@ -28,19 +28,19 @@ impl Kernel {
     fn bindings(self) -> &'static [(u32, bool)] {
         let all = &[(0, false), (1, false), (2, false), (3, true), (4, true)];
         match self {
-            Kernel::Turn => &[(0, false), (1, false), (2, true)],
-            Kernel::Sweep(Variant { strips: true, .. }) => all,
-            Kernel::Sweep(_) | Kernel::Bitap(_) => &all[..4],
+            ScanKernel::Transpose => &[(0, false), (1, false), (2, true)],
+            ScanKernel::Sweep(Variant { strips: true, .. }) => all,
+            ScanKernel::Sweep(_) | ScanKernel::Bitap(_) => &all[..4],
         }
     }
 }
 
 /// Each is compiled when it is first used.
 #[derive(Default)]
-pub struct Kernels(Mutex<HashMap<Kernel, wgpu::ComputePipeline>>);
+pub struct ScanKernels(Mutex<HashMap<ScanKernel, wgpu::ComputePipeline>>);
 
-impl Kernels {
-    pub fn get(&self, device: &Device, kernel: Kernel) -> Result<wgpu::ComputePipeline, EngineError> {
+impl ScanKernels {
+    pub fn get(&self, device: &Device, kernel: ScanKernel) -> Result<wgpu::ComputePipeline, EngineError> {
         let mut compiled =
             self.0.lock().map_err(|_| EngineError::Lost("compiling a kernel failed".to_string()))?;
         if let Some(known) = compiled.get(&kernel) {

@@ -1,7 +1,7 @@
 //! Where patterns end, as it comes back.
 
 use super::shader::UNIT;
-use crate::engine::gpu::readback::Output;
+use crate::engine::gpu::run::Output;
 use std::ops::Range;
 
 /// Where patterns end in a text.

@@ -1,0 +1,291 @@
+//! Runs jobs: their buffers on the device, and what each gave.
+//!
+//! Two jobs can be under way: while the device runs one, the host prepares the next or reads the one
+//! before.
+
+use crate::engine::gpu::buffers::Grown;
+use crate::engine::gpu::device::Device;
+use crate::engine::gpu::job::{Chain, Dispatch, Job};
+use crate::engine::gpu::layout::Task;
+use crate::engine::gpu::pipeline::{Pipelines, bindings};
+use crate::engine::gpu::resident::Resident;
+use crate::engine::gpu::run::{
+    Arrival, Clock, Departure, Launch, Load, Output, Runtime, Stamps, Stopwatch, Submission, bind,
+};
+use crate::error::EngineError;
+use crate::scoring::Scoring;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wgpu::BufferUsages;
+
+/// Dispatches of one job in a submission, at most: the device is at work on these while the next are recorded.
+const MOST_DISPATCHES: usize = 64;
+
+/// Edge values that are written at once where some enter: 8 MiB.
+const MOST_WRITTEN: u64 = 1 << 20;
+
+/// What a job gave.
+pub struct Answer {
+    pub output: Output,
+    /// Where the edge values lie that it was to leave, in bytes.
+    leaving: Vec<Range<usize>>,
+}
+
+impl Answer {
+    /// The edge values that it was to leave, in their order: they may be many, so they are read in place.
+    pub fn leaving(&self) -> impl Iterator<Item = &[[i32; 2]]> {
+        self.leaving.iter().map(|range| bytemuck::cast_slice(self.output.behind(range.clone())))
+    }
+}
+
+/// A job under way.
+pub struct Pending {
+    output: u64,
+    leaving: Vec<Range<u64>>,
+    begun: Instant,
+    /// `None` where there was nothing to do.
+    arrival: Option<Arrival>,
+    /// All jobs submitted together, where this is the first of them.
+    led: Option<Arc<Load>>,
+}
+
+/// The sequences and scores that tasks refer to, on the device.
+pub struct Inputs {
+    pub queries: wgpu::Buffer,
+    /// Held as long as work on them may be submitted: then their buffer may take others.
+    pub targets: Arc<Resident>,
+    /// Only with a matrix.
+    pub scores: Option<wgpu::Buffer>,
+}
+
+/// What runs a batch's jobs.
+#[derive(Clone, Copy)]
+pub struct Kit<'a> {
+    pub runtime: &'a Runtime,
+    pub pipelines: &'a Pipelines,
+    pub inputs: &'a Inputs,
+    pub scoring: &'a Scoring,
+}
+
+/// The device's memory for a job, used again by later ones.
+struct Slot {
+    tasks: Grown,
+    edges: Grown,
+    output: Grown,
+    stamps: Stamps,
+}
+
+/// The buffers of one job.
+struct Buffers {
+    tasks: wgpu::Buffer,
+    edges: wgpu::Buffer,
+    output: wgpu::Buffer,
+    scratch: wgpu::Buffer,
+    chain: wgpu::Buffer,
+}
+
+/// Runs jobs of about the size that suits the device.
+pub struct Runner {
+    slots: [Slot; 2],
+    scratch: Grown,
+    chain: Grown,
+    next: usize,
+    /// Time of the submissions that this one's jobs led.
+    stopwatch: Stopwatch,
+    last_finish: Instant,
+}
+
+impl Slot {
+    fn new(device: &Device) -> Slot {
+        use BufferUsages as Use;
+        Slot {
+            tasks: Grown::new("tasks", Use::STORAGE | Use::COPY_DST),
+            edges: Grown::new("edges", Use::STORAGE | Use::COPY_DST | Use::COPY_SRC),
+            output: Grown::new("output", Use::STORAGE | Use::COPY_SRC),
+            stamps: Stamps::new(device),
+        }
+    }
+}
+
+impl Runner {
+    pub fn new(device: &Device) -> Runner {
+        Runner {
+            slots: [Slot::new(device), Slot::new(device)],
+            // One is enough: of jobs that write to the same memory none begins before the other is done.
+            scratch: Grown::new("scratch", BufferUsages::STORAGE),
+            chain: Grown::new("chain", BufferUsages::STORAGE | BufferUsages::COPY_DST),
+            next: 0,
+            stopwatch: Stopwatch::default(),
+            last_finish: Instant::now(),
+        }
+    }
+
+    /// Time of kernels so far by the device's clock.
+    pub fn kernel_time(&self) -> Duration {
+        self.stopwatch.total()
+    }
+
+    /// Starts a job. At most one other may be under way, the one begun before.
+    pub fn begin(&mut self, kit: Kit, job: &Job) -> Result<Pending, EngineError> {
+        let Kit { runtime, .. } = kit;
+        let begun = Instant::now();
+        let (output, leaving) = (job.output, job.leaving.clone());
+        if job.dispatches.is_empty() {
+            return Ok(Pending { output, leaving: Vec::new(), begun, arrival: None, led: None });
+        }
+        let buffers = self.buffers(&runtime.device, job)?;
+        let (departure, arrival) = runtime.expect(job.transfers(&buffers.output, &buffers.edges))?;
+        let (firsts, tasks) = job.places();
+        let words = tasks * size_of::<Task>() / 4;
+        runtime.upload(&buffers.tasks, 0..words, |range, copied| job.copy_tasks(&firsts, range, copied))?;
+        job.chain.iter().for_each(|chain| buffers.write_chain(runtime, chain));
+        buffers.write_edges(runtime, job);
+        let launch = |(number, dispatch): (usize, &Dispatch)| {
+            let tasks = match dispatch.variant.chained {
+                true => 0..tasks,
+                false => firsts[number]..firsts[number] + dispatch.tasks.len(),
+            };
+            buffers.launch(kit, dispatch, tasks)
+        };
+        let launches = job.dispatches.iter().enumerate().map(launch);
+        let clock = self.slots[self.next].stamps.clock(&runtime.device)?;
+        let most = 2 * runtime.pace.cells();
+        let led = match fits_one_submission(job, most) {
+            true => {
+                let launches = launches.collect::<Result<Vec<Launch>, EngineError>>()?;
+                runtime.join(&launches, (departure, job.cells), clock)?
+            }
+            false => submit_in_parts(runtime, (job, launches), departure, clock, most)?,
+        };
+        runtime.device.check()?;
+        self.next = 1 - self.next;
+        Ok(Pending { output, leaving, begun, arrival: Some(arrival), led })
+    }
+
+    /// The buffers of the next job, with room for it.
+    fn buffers(&mut self, device: &Device, job: &Job) -> Result<Buffers, EngineError> {
+        let slot = &mut self.slots[self.next];
+        let (_, tasks) = job.places();
+        let chain = job.chain.map_or(0, |chain| chain.bytes());
+        Ok(Buffers {
+            tasks: slot.tasks.with_room(device, (tasks * size_of::<Task>()) as u64)?.clone(),
+            edges: slot.edges.with_room(device, job.edges * 8)?.clone(),
+            output: slot.output.with_room(device, job.output)?.clone(),
+            scratch: self.scratch.with_room(device, job.scratch * 4)?.clone(),
+            chain: self.chain.with_room(device, chain)?.clone(),
+        })
+    }
+
+    /// Waits for a job and reads what it gave.
+    pub fn finish(&mut self, runtime: &Runtime, pending: Pending) -> Result<Answer, EngineError> {
+        let Pending { output: bytes, leaving, begun, arrival, led } = pending;
+        let Some(arrival) = arrival else {
+            return Ok(Answer { output: Output::nothing(), leaving: Vec::new() });
+        };
+        let (output, times) = runtime.wait_for(arrival)?;
+        if let Some(load) = led {
+            // On the device, where its clock tells, since others may have been at work before it.
+            let kernel_time = self.stopwatch.add(runtime.device.tick, times);
+            let now = Instant::now();
+            let wall = now.duration_since(begun.max(self.last_finish));
+            self.last_finish = now;
+            runtime.pace.learn(load.size(), kernel_time.unwrap_or(wall));
+        }
+        let mut place = bytes as usize;
+        let placed = |range: Range<u64>| {
+            let first = place;
+            place += (range.end - range.start) as usize * 8;
+            first..place
+        };
+        let leaving = leaving.into_iter().map(placed).collect();
+        Ok(Answer { output: output.cut(bytes as usize), leaving })
+    }
+}
+
+impl Buffers {
+    /// What chained strips find at first.
+    fn write_chain(&self, runtime: &Runtime, chain: &Chain) {
+        runtime.clear(&self.chain, chain.bytes());
+        runtime.device.queue.write_buffer(&self.chain, 0, bytemuck::cast_slice(&chain.head()));
+    }
+
+    /// The edge values that tiles find at first.
+    fn write_edges(&self, runtime: &Runtime, job: &Job) {
+        let queue = &runtime.device.queue;
+        if job.edges > 0 && job.edges <= MOST_WRITTEN && !job.entering.is_empty() {
+            // In one go: each part that is written by itself takes its time.
+            let mut all = vec![[0; 2]; job.edges as usize];
+            for (place, values) in &job.entering {
+                all[*place as usize..][..values.len()].copy_from_slice(values);
+            }
+            queue.write_buffer(&self.edges, 0, bytemuck::cast_slice(&all));
+        } else if job.edges > 0 {
+            runtime.clear(&self.edges, job.edges * 8);
+            for (place, values) in &job.entering {
+                queue.write_buffer(&self.edges, place * 8, bytemuck::cast_slice(values));
+            }
+        }
+    }
+
+    /// A dispatch, which finds `tasks` among all of its job.
+    fn launch(&self, kit: Kit, dispatch: &Dispatch, tasks: Range<usize>) -> Result<Launch, EngineError> {
+        let Kit { runtime: Runtime { device, .. }, pipelines, inputs, scoring } = kit;
+        let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
+        let size = |tasks: usize| (tasks * size_of::<Task>()) as u64;
+        let tasks = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+            buffer: &self.tasks,
+            offset: size(tasks.start),
+            size: wgpu::BufferSize::new(size(tasks.len())),
+        });
+        let resource = |(binding, _)| {
+            let buffer = match (binding, &inputs.scores) {
+                (0, _) => return Ok((binding, tasks.clone())),
+                (1, _) => &inputs.queries,
+                (2, _) => &inputs.targets.buffer,
+                (3, _) => &self.edges,
+                (4, Some(scores)) => scores,
+                (4, None) => {
+                    return Err(EngineError::Unsupported("a profile kernel needs a matrix".to_string()));
+                }
+                (6, _) => &self.scratch,
+                (5, _) if dispatch.into_scratch => &self.scratch,
+                (7, _) => &self.chain,
+                _ => &self.output,
+            };
+            Ok((binding, buffer.as_entire_binding()))
+        };
+        let resources = bindings(dispatch.variant).map(resource).collect::<Result<Vec<_>, EngineError>>()?;
+        Ok(Launch::new(&pipeline, &bind(device, &pipeline, resources)?, dispatch.groups))
+    }
+}
+
+/// Whether a job can wait for others and go with them: not if it takes several submissions, nor if it is chained, since
+/// what the strips hand on was cleared for this job alone.
+fn fits_one_submission(job: &Job, most: u64) -> bool {
+    job.chain.is_none() && job.dispatches.len() <= MOST_DISPATCHES && job.cells <= most
+}
+
+/// Submits a job as its launches are made, each time there are about `most` cells.
+fn submit_in_parts(
+    runtime: &Runtime,
+    (job, mut launches): (&Job, impl Iterator<Item = Result<Launch, EngineError>>),
+    departure: Departure,
+    clock: Option<Clock>,
+    most: u64,
+) -> Result<Option<Arc<Load>>, EngineError> {
+    let mut submission = Submission::new(&runtime.device, clock);
+    let (mut recorded, mut dispatches) = (0, 0);
+    for dispatch in &job.dispatches {
+        let much = recorded > 0 && recorded + dispatch.cells > most;
+        if much || dispatches == MOST_DISPATCHES {
+            submission.begin(&runtime.device);
+            (recorded, dispatches) = (0, 0);
+        }
+        (recorded, dispatches) = (recorded + dispatch.cells, dispatches + 1);
+        launches.next().transpose()?.iter().for_each(|launch| submission.launch(launch));
+    }
+    let led = submission.depart(departure, job.cells);
+    runtime.submit_alone(submission)?;
+    Ok(led)
+}
