@@ -5,6 +5,7 @@
 //! [`Record`]s from a [`Reader`], checked and encoded ones from [`Queries`] and [`read_references`].
 //! Memory holds two blocks, one being parsed and one read ahead, however long the input is.
 
+mod bgzf;
 mod blocks;
 mod checks;
 mod cut;

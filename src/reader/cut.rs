@@ -5,6 +5,7 @@
 //! from a record's start tells the next one. Faulty records are cut in the same places, up to the
 //! first fault, which is where reading ends.
 
+use memchr::{memchr, memchr_iter, memrchr};
 use needletail::parser::Format;
 
 /// Lines of a FASTQ record.
@@ -39,7 +40,7 @@ fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
     match format {
         Format::Fasta => {
             let mut from = least;
-            while let Some(at) = find(&bytes[from..], b'>') {
+            while let Some(at) = memchr(b'>', &bytes[from..]) {
                 if bytes[from + at - 1] == b'\n' {
                     return Some(from + at);
                 }
@@ -52,7 +53,7 @@ fn next_start(format: Format, bytes: &[u8], least: usize) -> Option<usize> {
             let mut at = least - 1;
             let before = newlines(&bytes[..at]);
             for _ in 0..FASTQ_LINES - before % FASTQ_LINES {
-                at += find(&bytes[at..], b'\n')? + 1;
+                at += memchr(b'\n', &bytes[at..])? + 1;
             }
             Some(at)
         }
@@ -65,7 +66,7 @@ fn last_start(format: Format, bytes: &[u8], known: usize, least: usize) -> Optio
     match format {
         Format::Fasta => {
             let mut end = bytes.len().min(least);
-            while let Some(at) = find_last(&bytes[known.min(end)..end], b'>').map(|at| known + at) {
+            while let Some(at) = memrchr(b'>', &bytes[known.min(end)..end]).map(|at| known + at) {
                 if at > 0 && bytes[at - 1] == b'\n' {
                     return Some(at);
                 }
@@ -80,31 +81,14 @@ fn last_start(format: Format, bytes: &[u8], known: usize, least: usize) -> Optio
             }
             let mut end = bytes.len();
             for _ in 0..lines % FASTQ_LINES {
-                end = find_last(&bytes[..end], b'\n')?;
+                end = memrchr(b'\n', &bytes[..end])?;
             }
-            find_last(&bytes[..end], b'\n').map(|at| at + 1)
+            memrchr(b'\n', &bytes[..end]).map(|at| at + 1)
         }
     }
 }
 
-/// Number of line ends, counted in bytes as wide as a vector has.
+/// Number of line ends.
 pub fn newlines(bytes: &[u8]) -> usize {
-    /// So many can't overflow a count of one byte.
-    const RUN: usize = u8::MAX as usize;
-    let count = |run: &[u8]| run.iter().fold(0u8, |count, &byte| count + u8::from(byte == b'\n'));
-    bytes.chunks(RUN).map(|run| usize::from(count(run))).sum()
-}
-
-/// `position`, by way of `contains`, which looks at many bytes at a time.
-fn find(bytes: &[u8], wanted: u8) -> Option<usize> {
-    const RUN: usize = 1 << 10;
-    let run = bytes.chunks(RUN).position(|run| run.contains(&wanted))? * RUN;
-    Some(run + bytes[run..].iter().position(|&byte| byte == wanted)?)
-}
-
-/// `rposition` in the same way.
-fn find_last(bytes: &[u8], wanted: u8) -> Option<usize> {
-    const RUN: usize = 1 << 10;
-    let end = bytes.len() - bytes.rchunks(RUN).position(|run| run.contains(&wanted))? * RUN;
-    bytes[..end].iter().rposition(|&byte| byte == wanted)
+    memchr_iter(b'\n', bytes).count()
 }

@@ -55,11 +55,21 @@ impl Tail {
     pub fn set_garbage(&self) {
         self.0.garbage.store(true, Ordering::Relaxed);
     }
+
+    /// Whether the last member so far is empty.
+    pub fn set_empty_member(&self, is_empty: bool) {
+        self.0.empty_member.store(is_empty, Ordering::Relaxed);
+    }
 }
 
 impl<R: BufRead> Gunzip<R> {
     pub fn new(input: R, tail: Tail) -> Gunzip<R> {
         Gunzip { state: State::Member(GzDecoder::new(input)), unpacked: 0, tail }
+    }
+
+    /// Where other members were unpacked before.
+    pub fn behind_a_member(input: R, tail: Tail) -> Gunzip<R> {
+        Gunzip { state: State::Between(input), unpacked: 0, tail }
     }
 
     /// What is unpacked, but at the end.
@@ -97,7 +107,7 @@ impl<R: BufRead> Read for Gunzip<R> {
                 State::Member(mut decoder) => {
                     let read = decoder.read(buffer);
                     if let Ok(0) = read {
-                        self.tail.0.empty_member.store(self.unpacked == 0, Ordering::Relaxed);
+                        self.tail.set_empty_member(self.unpacked == 0);
                         self.state = State::Between(decoder.into_inner());
                         continue;
                     }

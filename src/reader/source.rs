@@ -1,5 +1,6 @@
 //! A file's text as it comes: unpacked, and without a byte order mark.
 
+use super::bgzf::{self, Bgzf};
 use super::gunzip::{Gunzip, Tail};
 use std::io::{self, BufReader, Cursor, Read};
 
@@ -17,7 +18,7 @@ pub enum Packing {
 }
 
 /// So many bytes tell the packing, and how text is encoded.
-const HEAD: u64 = 18;
+const HEAD: u64 = bgzf::HEADER as u64;
 /// The beginning of gzip data.
 pub const GZIP: [u8; 3] = [0x1f, 0x8b, 0x08];
 /// The empty block that ends a bgzf file (SAM specification, section 4.1.2).
@@ -69,8 +70,11 @@ impl Source {
         let mut head = beginning(&mut input)?;
         let (mut packing, tail) = (Packing::of(&head), Tail::default());
         if let Packing::Gzip | Packing::Bgzf = packing {
-            let packed = BufReader::with_capacity(PACKED, Cursor::new(head).chain(input));
-            input = Box::new(Gunzip::new(packed, tail.clone()));
+            let packed = Cursor::new(head).chain(input);
+            input = match packing {
+                Packing::Bgzf => Box::new(Bgzf::new(packed, tail.clone())),
+                _ => Box::new(Gunzip::new(BufReader::with_capacity(PACKED, packed), tail.clone())),
+            };
             head = beginning(&mut input)?;
         }
         let text = without_mark(&head);

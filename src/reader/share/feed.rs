@@ -1,8 +1,8 @@
 //! A file's bytes, unpacked, from its beginning or from further on.
 
+use super::super::bgzf::{HEADER, MOST_PACKED, begins_block, block_len, inflated};
 use super::super::gunzip::{Gunzip, Next, Tail, damaged, next};
 use super::super::source::{BGZF_END, Packing, without_mark};
-use flate2::bufread::GzDecoder;
 use memchr::memmem;
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -16,9 +16,6 @@ const UNPACKED: usize = 1 << 16;
 const STEP: u64 = 1 << 14;
 /// Blocks of bgzf that are unpacked side by side.
 const BLOCKS: usize = 64;
-/// Bytes of a bgzf block's header, of which the last two say how long the block is, and of a block at most.
-const HEADER: usize = 18;
-const MOST_PACKED: usize = 1 << 16;
 
 /// Unpacked bytes, piece by piece.
 pub struct Feed {
@@ -176,7 +173,7 @@ impl Blocks {
                 packed.push(block);
             }
             let unpacked: Vec<io::Result<_>> =
-                packed.into_par_iter().map(|(at, block)| Ok((at, unpack(&block)?))).collect();
+                packed.into_par_iter().map(|(at, block)| Ok((at, inflated(&block)?))).collect();
             self.ready = unpacked.into_iter().collect::<io::Result<_>>()?;
         }
         Ok(self.ready.pop_front())
@@ -234,21 +231,4 @@ impl Blocks {
         }
         self.input.seek(SeekFrom::Start(self.at)).map(|_| ())
     }
-}
-
-/// Bytes of the packed block that these begin, if they do.
-fn block_len(bytes: &[u8]) -> Option<usize> {
-    let header = bytes.get(..HEADER).filter(|header| Packing::of(header) == Packing::Bgzf)?;
-    Some(usize::from(u16::from_le_bytes([header[HEADER - 2], header[HEADER - 1]])) + 1)
-}
-
-/// Whether a whole block begins here.
-fn begins_block(bytes: &[u8]) -> bool {
-    block_len(bytes).and_then(|len| bytes.get(..len)).is_some_and(|block| unpack(block).is_ok())
-}
-
-fn unpack(block: &[u8]) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    GzDecoder::new(block).read_to_end(&mut bytes).map_err(damaged)?;
-    Ok(bytes)
 }

@@ -1,0 +1,224 @@
+//! Bgzf: gzip members that tell their own length, so that many are inflated at a time (SAM specification, section 4.1).
+
+use super::gunzip::{Gunzip, Tail, damaged};
+use super::source::Packing;
+use flate2::bufread::GzDecoder;
+use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::io::{self, BufReader, Cursor, Read};
+use std::mem;
+
+/// Bytes of a block's header, of which the last two say how long the block is, and of a block at most.
+pub const HEADER: usize = 18;
+pub const MOST_PACKED: usize = 1 << 16;
+/// Packed bytes that are inflated side by side, about. The first run is short, so that a fault at the beginning of a file
+/// shows at once.
+const RUN: usize = 1 << 22;
+const FIRST_RUN: usize = 1 << 18;
+
+/// Bytes of the packed block that these begin, if they do.
+pub fn block_len(bytes: &[u8]) -> Option<usize> {
+    let header = bytes.get(..HEADER).filter(|header| Packing::of(header) == Packing::Bgzf)?;
+    Some(usize::from(u16::from_le_bytes([header[HEADER - 2], header[HEADER - 1]])) + 1)
+}
+
+/// Whether a whole block begins here.
+pub fn begins_block(bytes: &[u8]) -> bool {
+    block_len(bytes).and_then(|len| bytes.get(..len)).is_some_and(|block| inflated(block).is_ok())
+}
+
+/// What is packed in a block.
+pub fn inflated(block: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(block).read_to_end(&mut bytes).map_err(damaged)?;
+    Ok(bytes)
+}
+
+/// What is packed in a block that is sound and as long as it says.
+fn inflated_whole(block: &[u8]) -> Option<Vec<u8>> {
+    let (mut decoder, mut bytes) = (GzDecoder::new(block), Vec::with_capacity(MOST_PACKED));
+    decoder.read_to_end(&mut bytes).ok()?;
+    decoder.into_inner().is_empty().then_some(bytes)
+}
+
+/// Bgzf data, inflated on all threads as far as its blocks are sound; the rest is inflated as any gzip data is, so that
+/// it ends as that does.
+pub struct Bgzf<R: Read> {
+    state: State<R>,
+    tail: Tail,
+}
+
+enum State<R: Read> {
+    Blocks(Blocks<R>),
+    Rest(Gunzip<BufReader<io::Chain<Cursor<Vec<u8>>, R>>>),
+    Ended,
+}
+
+/// Blocks one behind the other.
+struct Blocks<R> {
+    input: R,
+    /// Packed bytes that are not inflated yet.
+    packed: Vec<u8>,
+    /// Packed bytes of the next run, and of those behind it.
+    runs: [usize; 2],
+    /// Inflated blocks, and what was read of the first one.
+    ready: VecDeque<Vec<u8>>,
+    used: usize,
+}
+
+impl<R: Read> Bgzf<R> {
+    pub fn new(input: R, tail: Tail) -> Bgzf<R> {
+        Bgzf::in_runs(input, tail, [FIRST_RUN, RUN])
+    }
+
+    fn in_runs(input: R, tail: Tail, runs: [usize; 2]) -> Bgzf<R> {
+        let blocks = Blocks { input, packed: Vec::new(), runs, ready: VecDeque::new(), used: 0 };
+        Bgzf { state: State::Blocks(blocks), tail }
+    }
+}
+
+impl<R: Read> Blocks<R> {
+    /// Inflates the next blocks; `false` where none stands that is sound.
+    fn inflate(&mut self, tail: &Tail) -> io::Result<bool> {
+        let [run, next] = self.runs;
+        // Room for a block, so that each run has one where one stands.
+        let wanted = run.max(MOST_PACKED).saturating_sub(self.packed.len()) as u64;
+        (&mut self.input).take(wanted).read_to_end(&mut self.packed)?;
+        self.runs = [next; 2];
+        let (mut blocks, mut end) = (Vec::new(), 0);
+        while let Some(len) = block_len(&self.packed[end..])
+            && let Some(block) = self.packed[end..].get(..len)
+        {
+            blocks.push(block);
+            end += len;
+        }
+        let inflated: Vec<Option<Vec<u8>>> = blocks.par_iter().map(|block| inflated_whole(block)).collect();
+        let (mut sound, mut from) = (0, 0);
+        for (bytes, block) in inflated.into_iter().zip(&blocks) {
+            let Some(bytes) = bytes else { break };
+            tail.set_empty_member(bytes.is_empty());
+            self.ready.push_back(bytes);
+            (sound, from) = (sound + 1, from + block.len());
+        }
+        self.packed.drain(..from);
+        Ok(sound > 0)
+    }
+
+    /// The inflated bytes at hand.
+    fn at_hand(&mut self) -> &[u8] {
+        while self.ready.front().is_some_and(|block| block.len() == self.used) {
+            self.ready.pop_front();
+            self.used = 0;
+        }
+        self.ready.front().map_or(&[], |block| &block[self.used..])
+    }
+}
+
+impl<R: Read> Read for Bgzf<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            match &mut self.state {
+                State::Ended => return Ok(0),
+                State::Rest(rest) => return rest.read(buffer),
+                State::Blocks(blocks) => {
+                    let read = blocks.at_hand().read(buffer)?;
+                    blocks.used += read;
+                    if read > 0 {
+                        return Ok(read);
+                    }
+                    if blocks.inflate(&self.tail)? {
+                        continue;
+                    }
+                }
+            }
+            if let State::Blocks(blocks) = mem::replace(&mut self.state, State::Ended)
+                && !blocks.packed.is_empty()
+            {
+                let rest = BufReader::new(Cursor::new(blocks.packed).chain(blocks.input));
+                self.state = State::Rest(Gunzip::behind_a_member(rest, self.tail.clone()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::DeflateEncoder;
+    use std::io::Write;
+
+    fn block(content: &[u8]) -> Vec<u8> {
+        let mut deflate = DeflateEncoder::new(Vec::new(), Compression::fast());
+        deflate.write_all(content).unwrap();
+        let deflated = deflate.finish().unwrap();
+        let mut checksum = flate2::Crc::new();
+        checksum.update(content);
+        let mut block = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0".to_vec();
+        block.extend((deflated.len() as u16 + 25).to_le_bytes());
+        block.extend(deflated);
+        block.extend(checksum.sum().to_le_bytes());
+        block.extend((content.len() as u32).to_le_bytes());
+        block
+    }
+
+    /// All that comes, the error behind it, and what was seen of the end.
+    fn drained(mut input: impl Read, tail: &Tail) -> (Vec<u8>, Option<String>, bool, bool) {
+        let (mut bytes, mut some) = (Vec::new(), [0; 1000]);
+        let fault = loop {
+            match input.read(&mut some) {
+                Ok(0) => break None,
+                Ok(read) => bytes.extend(&some[..read]),
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        (bytes, fault, tail.is_garbage(), tail.has_empty_member())
+    }
+
+    /// Sound, cut, damaged, padded, and mixed with other members: what comes is what unpacking one member after the other
+    /// gives.
+    #[test]
+    fn blocks_side_by_side_are_gzip_members() {
+        let mut state = 1u64;
+        let mut below = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        for case in 0..400 {
+            let mut packed = block(b"begin");
+            for _ in 0..below(9) {
+                let len = [0, 1, 10, 3_000, 65_000][below(5)];
+                let content: Vec<u8> = (0..len).map(|_| b"ACGT\n"[below(5)]).collect();
+                let mut next = match below(12) {
+                    0 => super::super::tests::stored(&content),
+                    _ => block(&content),
+                };
+                match below(16) {
+                    0 => drop(next.splice(0..0, [0; 5])),
+                    1 => next.truncate(below(next.len())),
+                    2 => {
+                        let at = below(next.len());
+                        next[at] ^= 1 << below(8);
+                    }
+                    _ => {}
+                }
+                packed.extend(next);
+            }
+            if below(8) == 0 {
+                packed.extend(b"garbage");
+            }
+            let (plain, blocks) = (Tail::default(), Tail::default());
+            let expected = drained(Gunzip::new(BufReader::new(&packed[..]), plain.clone()), &plain);
+            let run = [1, 100, 70_000, RUN][below(4)];
+            let bgzf = Bgzf::in_runs(&packed[..], blocks.clone(), [run, run]);
+            let found = drained(bgzf, &blocks);
+            assert_eq!((&found.1, found.2, found.3), (&expected.1, expected.2, expected.3), "case {case}");
+            // How much of a damaged member comes depends on how much is asked for at a time.
+            let same = if found.1.is_some() { found.0.len().min(expected.0.len()) } else { usize::MAX };
+            assert!(found.0.iter().take(same).eq(expected.0.iter().take(same)), "case {case}");
+        }
+    }
+}
