@@ -1,6 +1,7 @@
 //! The command line, resolved into [`Options`]; nothing else knows clap.
 
 mod align;
+pub mod flags;
 mod grep;
 mod help;
 mod line;

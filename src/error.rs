@@ -4,19 +4,19 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// What can go wrong in a run.
+/// What can go wrong. The texts speak of the library; the command adds the flags that help.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command line asks for something that can't be done as asked. Exit code 2.
+    /// Settings or arguments that can't be done as asked. The command's exit code is 2.
     #[error("{0}")]
     Usage(String),
-    /// An input file is not what it should be. Exit code 1.
+    /// An input file is not what it should be. The command's exit code is 1.
     #[error("{place}: {problem}; {remedy}")]
     Input { place: Place, problem: String, remedy: String },
     /// Reading or writing failed.
     #[error("{}: {source}{}", path.display(), remedy(source))]
     Io { path: PathBuf, source: io::Error },
-    /// The reader of our output closed it; the command ends quietly and with success.
+    /// The reader of the output has closed it. The command ends quietly and with success.
     #[error("the output was closed")]
     Closed,
     #[error(transparent)]
@@ -32,10 +32,10 @@ pub enum EngineError {
     /// The host starts no more threads.
     #[error("{0}")]
     Threads(String),
-    /// The device can't run our kernels.
+    /// The device can't run the kernels, or not on these sequences. The CPU can.
     #[error("{0}")]
     Unsupported(String),
-    /// An allocation was refused; a smaller batch may pass.
+    /// An allocation was refused. A smaller batch may pass.
     #[error("the device is out of memory: {0}")]
     OutOfMemory(String),
     /// The device is gone, or it no longer answers.
@@ -45,11 +45,11 @@ pub enum EngineError {
     #[error("the device's answer does not hold: {0}")]
     Wrong(String),
     /// A fault of this program.
-    #[error("internal error: {0}; please report it, with the command and what stands above")]
+    #[error("internal error: {0}; please report it, with the command or the calls that led to it")]
     Internal(String),
 }
 
-/// What to do about an error of the system, behind a semicolon; nothing where its text says it, as ours do.
+/// What to do about an error of the system, behind a semicolon. Errors of our own have it in their texts.
 fn remedy(error: &io::Error) -> &'static str {
     let Some(code) = error.raw_os_error() else { return "" };
     match error.kind() {

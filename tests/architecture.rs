@@ -44,6 +44,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("cli/terminal", &["engine", "pipeline"]),
     // Whether an output, or its receipt, is an input's file.
     ("cli/paths", &["writer"]),
+    // Remedies that a flag is for.
+    ("cli/flags", &["reader"]),
     ("cli/signals", &["memory", "writer"]),
     ("lib", &[]),
     ("main", &["cli", "options", "engine", "memory", "pipeline"]),

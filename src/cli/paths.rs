@@ -2,7 +2,7 @@
 
 use super::usage;
 use crate::options::{EXTENSIONS, Format, RECEIPT_EXTENSION};
-use crate::writer::output::is_same_file;
+use crate::writer::place::is_same_file;
 use crate::writer::receipt;
 use clap::error::ErrorKind;
 use std::fs;
