@@ -4,27 +4,33 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// What can go wrong. The texts speak of the library; the command adds the flags that help.
+/// What can go wrong.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// Settings or arguments that can't be done as asked. The command's exit code is 2.
+    /// What was asked for can't be done as asked: a setting out of its range, a byte that is no letter.
     #[error("{0}")]
     Usage(String),
-    /// An input file is not what it should be. The command's exit code is 1.
+    /// An input file is not what it should be.
     #[error("{place}: {problem}; {remedy}")]
+    #[allow(missing_docs)]
     Input { place: Place, problem: String, remedy: String },
     /// Reading or writing failed.
     #[error("{}: {source}{}", path.display(), remedy(source))]
+    #[allow(missing_docs)]
     Io { path: PathBuf, source: io::Error },
-    /// The reader of the output has closed it. The command ends quietly and with success.
+    /// The reader of the command's output closed it, so that it ends quietly and with success.
+    #[doc(hidden)]
     #[error("the output was closed")]
     Closed,
+    /// The device failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
 }
 
-/// What can go wrong in an engine.
+/// What can go wrong on a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// No such device, or none at all.
     #[error("{0}")]
@@ -86,6 +92,7 @@ fn remedy_of_code(_: i32) -> &'static str {
 /// Where in the input something stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
+    /// The file's path as it was given; `-` is standard input.
     pub file: PathBuf,
     /// 1-based number and name of the record.
     pub record: Option<(u64, String)>,
@@ -109,8 +116,11 @@ impl fmt::Display for Place {
     }
 }
 
+/// What returns an [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What the command makes of errors, and errors of what it meets.
+#[doc(hidden)]
 impl Error {
     /// The process exit code that this error ends with.
     pub fn exit_code(&self) -> u8 {
