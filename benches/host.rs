@@ -16,7 +16,7 @@ use swalign::engine::gpu::layout::Letters;
 use swalign::options::{DeviceChoice, FilterChoice, Format, Mode, Options, ScoringChoice};
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
-use swalign::writer::tags::{Differences, Residues};
+use swalign::writer::tags::{EditTags, Residues};
 use swalign::writer::{NamedTargets, Writer};
 use tempfile::NamedTempFile;
 
@@ -307,7 +307,7 @@ fn differences_of_reads(bencher: Bencher) {
     let (_, _, targets) = writing(10_000);
     let reads = aligned_reads(&targets, false);
     bencher.counter(ItemsCount::new(reads.len())).bench_local(|| {
-        let (mut differences, residues) = (Differences::default(), Residues::new(Alphabet::Dna));
+        let (mut differences, residues) = (EditTags::default(), Residues::new(Alphabet::Dna));
         for ((record, found), target) in reads.iter().zip(targets.iter()) {
             differences.find(&residues, &record.sequence, target, &found.alignments[0]);
             assert_eq!(differences.edits, 5);

@@ -38,10 +38,10 @@ pub enum EngineError {
     /// The host starts no more threads.
     #[error("{0}")]
     Threads(String),
-    /// The device can't run our kernels.
+    /// The device can't run the kernels, or not on these sequences. The CPU can.
     #[error("{0}")]
     Unsupported(String),
-    /// An allocation was refused; a smaller batch may pass.
+    /// An allocation was refused. A smaller batch may pass.
     #[error("the device is out of memory: {0}")]
     OutOfMemory(String),
     /// The device is gone, or it no longer answers.
@@ -51,11 +51,11 @@ pub enum EngineError {
     #[error("the device's answer does not hold: {0}")]
     Wrong(String),
     /// A fault of this program.
-    #[error("internal error: {0}; please report it, with the command and what stands above")]
+    #[error("internal error: {0}; please report it, with the command or the calls that led to it")]
     Internal(String),
 }
 
-/// What to do about an error of the system, behind a semicolon; nothing where its text says it, as ours do.
+/// What to do about an error of the system, behind a semicolon. Errors of our own have it in their texts.
 fn remedy(error: &io::Error) -> &'static str {
     let Some(code) = error.raw_os_error() else { return "" };
     match error.kind() {

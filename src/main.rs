@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use swalign::cli::terminal::{self, Form, Terminal};
-use swalign::cli::{self, Command, signals, stdout};
+use swalign::cli::{self, Command, flags, signals, stdout};
 use swalign::error::{Error, Result};
 use swalign::options::{GrepOptions, GrepOutput, MergeOptions, Options, SearchOptions};
 use swalign::{engine, memory, pipeline};
@@ -32,8 +32,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Mesa's drivers look for a display server in the folder that XDG_RUNTIME_DIR names, and where that is not set they
-/// complain on stderr. So it is set to a folder that has none, and where only root can put one.
+/// Mesa's drivers look for a display server in the folder that XDG_RUNTIME_DIR names, and complain on stderr where it is
+/// not set. So it is set to a folder without a display server, in which only root could put one.
 fn quieten_drivers() {
     const NAME: &str = "XDG_RUNTIME_DIR";
     let is_set = std::env::var_os(NAME).is_some_and(|folder| Path::new(&folder).is_absolute());
@@ -98,11 +98,11 @@ fn devices(json: bool) -> Result<()> {
     stdout::print(&terminal::devices(&engine::gpu::list(), form))
 }
 
-/// Says what went wrong, except that nobody reads on, and gives the exit code.
+/// Says what went wrong, and gives the exit code. That the output was closed is not worth a word.
 fn fail(error: &Error) -> ExitCode {
     if !matches!(error, Error::Closed) {
-        // Where stderr is gone too, the exit code is all that is left to say.
-        let _ = writeln!(io::stderr(), "swalign: error: {error}");
+        // Where stderr is gone too, only the exit code is left.
+        let _ = writeln!(io::stderr(), "swalign: error: {error}{}", flags::of(error));
     }
     ExitCode::from(error.exit_code())
 }

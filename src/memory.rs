@@ -1,7 +1,7 @@
-//! Memory that can't be had ends the command with a message and an exit code, and leaves nothing behind.
+//! Without memory the command ends with a message and an exit code, and leaves nothing behind.
 //!
-//! Where the input decides how much is taken, the caller asks first ([`may_fail`]) and names the record. The command's
-//! allocator is for all others: by itself Rust aborts the process then.
+//! Where the input decides how much memory is taken, the caller may fail ([`may_fail`]), and names the record. All other
+//! allocations end the process in the command's allocator. By itself Rust would abort.
 
 #[cfg(feature = "cli")]
 mod allocator;
@@ -15,7 +15,7 @@ thread_local! {
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `take`, which answers for itself where there is no memory: `Vec::try_reserve` and its kin.
+/// Runs `take`, which handles a lack of memory by itself, as `Vec::try_reserve` does.
 pub fn may_fail<T>(take: impl FnOnce() -> T) -> T {
     let before = MAY_FAIL.replace(true);
     let taken = take();
@@ -23,8 +23,8 @@ pub fn may_fail<T>(take: impl FnOnce() -> T) -> T {
     taken
 }
 
-/// Whether this thread runs work that answers for itself where there is no memory.
+/// Whether this thread runs work that handles a lack of memory by itself.
 #[cfg(feature = "cli")]
-fn answers_for_itself() -> bool {
+fn handles_it() -> bool {
     MAY_FAIL.try_with(Cell::get).unwrap_or(false)
 }

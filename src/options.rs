@@ -43,7 +43,7 @@ pub enum PartsOf {
 /// Which device computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// The best real GPU; the CPU where there is none, or where the work is too little for one.
+    /// The best real GPU, or the CPU where there is none or the work is too little for a GPU.
     Auto,
     /// The cores, with an instruction set by name or the best that they have.
     Cpu(Option<String>),
@@ -67,10 +67,10 @@ pub struct MergeOptions {
     pub verbosity: u8,
 }
 
-/// What stands in front of the scores. The answer is the same.
+/// What narrows down where queries are scored. The answer is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FilterChoice {
-    /// An index of the targets where the queries repay it, else scans; none where neither pays.
+    /// An index of the targets where the queries repay it, else scans, or none where neither pays.
     #[default]
     Auto,
     /// An index of the targets.
@@ -142,7 +142,7 @@ pub struct Options {
 
 /// What a name of an output may end in, for errors.
 pub const EXTENSIONS: &str = ".sam, .bam, .paf, .sam.gz or .paf.gz";
-/// What stands behind an output's name in that of its receipt.
+/// The end of a receipt's name; the output's name stands before it.
 pub const RECEIPT_EXTENSION: &str = ".swalign";
 
 impl Options {

@@ -25,7 +25,7 @@ mod source;
 mod tests;
 mod texts;
 
-pub use checks::{MAX_QUERY_NAME, check_reference, sam_name};
+pub use checks::{MAX_QUERY_NAME, MAYBE_PROTEIN, check_reference, sam_name};
 pub use lines::{LineBlock, LineReader};
 pub use meter::Meter;
 pub use names::first_repeated;

@@ -10,6 +10,7 @@ mod line;
 mod oracle;
 pub mod output;
 mod paf;
+pub mod place;
 pub mod receipt;
 mod rename;
 pub mod reread;
@@ -30,26 +31,26 @@ use crate::options::{Format, Options};
 use crate::reader::Record;
 use crate::scoring::Scoring;
 use bgzf::{Joint, RecordBytes};
-use line::Lines;
+use line::LineMaker;
 use rayon::prelude::*;
 use std::sync::Arc;
 use tags::Residues;
 
-/// What a record usually has beside SEQ and QUAL, at most; if it has more its bytes grow.
+/// Bytes of a record beside SEQ and QUAL, usually at most; a longer record makes its buffer grow.
 const RECORD_BYTES: usize = 192;
-/// Queries whose records are made in one go: as many as a group of short reads has.
+/// Queries whose records a thread makes in one go: about a group of short reads.
 const QUERIES: usize = 512;
 
-/// Makes the output's bytes, in the format that was asked for; all a run's records share one. It holds
-/// no state between calls, so that several threads may each write a part into a buffer of their own.
+/// Makes the output's bytes, in the format that was asked for. A run has one writer. It holds no state between calls,
+/// so several threads may each write a part into a buffer of their own.
 pub struct Writer {
     format: Format,
     in_blocks: bool,
     header: Vec<Vec<u8>>,
-    lines: Lines,
+    lines: LineMaker,
     /// ID of the read group.
     read_group: Option<String>,
-    /// The records are of a part of the references, and must hold what joining such parts takes.
+    /// The records are of a part of the references, and hold what joining the parts needs.
     of_part: bool,
 }
 
@@ -59,7 +60,7 @@ pub struct NamedTargets {
     /// Names and letters of all references.
     pub names: Vec<String>,
     pub lengths: Vec<u32>,
-    /// The codes of those that the queries meet, which are all, or of a part the ones from `first` on.
+    /// The codes of the references that the queries meet: all, or those of a part, from `first` on.
     pub sequences: Arc<Sequences>,
     pub first: usize,
 }
@@ -90,7 +91,7 @@ impl Writer {
         };
         let residues = Residues::new(scoring.alphabet);
         let (eqx, query) = (options.eqx, options.query.clone());
-        let lines = Lines { targets, scoring, residues, eqx, query, any_names };
+        let lines = LineMaker { targets, scoring, residues, eqx, query, any_names };
         let (in_blocks, of_part) = (options.in_blocks(), options.ref_part.is_some());
         Ok(Writer { format: options.format, in_blocks, header, lines, read_group, of_part })
     }
@@ -100,7 +101,7 @@ impl Writer {
         &self.header
     }
 
-    /// What puts the parts of a run behind one another.
+    /// Joins the parts of a run.
     pub fn joint(&self) -> Result<Joint> {
         if self.in_blocks { Joint::of_blocks() } else { Ok(Joint::of_text()) }
     }
@@ -119,7 +120,8 @@ impl Writer {
         }
     }
 
-    /// Parts in blocks, group by group. Others may have more of the first group and of the last, which are not packed yet.
+    /// Parts in blocks, group by group. Other batches may have more of the first group and of the last, so these two are
+    /// not packed yet.
     fn packed(
         &self,
         before: Option<&str>,
@@ -147,7 +149,7 @@ impl Writer {
         groups.into_par_iter().enumerate().map(part).collect()
     }
 
-    /// The bytes of all records, of so many queries in one piece, which may be a group of any size.
+    /// The bytes of all records, in pieces of [`QUERIES`] queries.
     fn pieces(&self, queries: &[Record], found: &[Found]) -> Result<Vec<Vec<u8>>> {
         let pieces = queries.par_chunks(QUERIES).zip(found.par_chunks(QUERIES));
         pieces.map(|(queries, found)| self.records(queries, found)).collect()
@@ -173,7 +175,7 @@ impl Writer {
 }
 
 impl NamedTargets {
-    /// All references are met.
+    /// References that the queries all meet.
     pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
         let lengths = sequences.iter().map(|codes| codes.len() as u32).collect();
         NamedTargets { names, lengths, sequences, first: 0 }

@@ -42,6 +42,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),
+    // Whether an output, or its receipt, is an input's file.
+    ("cli/paths", &["writer"]),
+    // Remedies that a flag is for.
+    ("cli/flags", &["reader"]),
     ("cli/signals", &["memory", "writer"]),
     ("lib", &[]),
     ("main", &["cli", "options", "engine", "memory", "pipeline"]),

@@ -188,6 +188,9 @@ fn settings_are_refused_in_the_words_of_the_library() {
     let error = Targets::from_dna([("x", "AC-T")]).unwrap_err();
     assert_eq!(error.to_string(), "target 'x': '-' at place 2 is no letter of DNA");
     assert!(Targets::from_fasta("nosuch.fa").unwrap_err().to_string().contains("no such file"));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), ">a,b\nACGT\n").unwrap();
+    assert_eq!(Targets::from_fasta(file.path()).unwrap().name(0), Some("a,b"), "any name will do");
     let gone = dna().device(Device::GpuNamed("no such card".to_string())).build(&targets);
     assert!(matches!(gone, Err(Error::Engine(_))));
 }

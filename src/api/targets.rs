@@ -22,7 +22,8 @@ impl Targets {
     /// # Errors
     /// [`Error::Io`] if the file can't be read, [`Error::Input`] with the record and the line of what is wrong in it.
     pub fn from_fasta(path: impl AsRef<Path>) -> Result<Targets> {
-        let references = read_references(&mut Reader::open(path.as_ref())?, None)?;
+        let mut reader = Reader::open(path.as_ref())?.with_any_names(true);
+        let references = read_references(&mut reader, None)?;
         Ok(Targets {
             names: Arc::new(references.names),
             sequences: Arc::new(references.sequences),

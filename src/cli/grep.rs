@@ -1,29 +1,30 @@
 //! The arguments of `swalign grep`.
 
-use super::{default_threads, usage, values};
+use super::paths::check_stdin;
+use super::{ThreadsFlag, usage, values};
 use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(disable_help_flag = true)]
-pub struct Grep {
+pub struct GrepArguments {
     /// The pattern, unless -e or -f has some; then files, of any bytes; - is stdin
     #[arg(value_name = "PATTERN|FILE")]
     inputs: Vec<OsString>,
     #[command(flatten)]
-    matching: MatchingFlags,
+    matching: GrepMatchingFlags,
     #[command(flatten)]
-    output: OutputFlags,
+    output: GrepOutputFlags,
     #[command(flatten)]
-    machine: MachineFlags,
+    machine: GrepMachineFlags,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Matching")]
-struct MatchingFlags {
+struct GrepMatchingFlags {
     /// Most edits: characters replaced, inserted or deleted
     #[arg(
         short = 'k',
@@ -56,7 +57,7 @@ struct MatchingFlags {
 
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
-struct OutputFlags {
+struct GrepOutputFlags {
     /// The number of each line before it
     #[arg(short = 'n', long)]
     line_number: bool,
@@ -88,14 +89,13 @@ struct OutputFlags {
 
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
-struct MachineFlags {
+struct GrepMachineFlags {
     /// What scans: cpu, gpu, cpu:SET with an instruction set, or gpu:NAME with an index, a PCI id or a part of the
     /// name; the answer is the same. auto is cpu, which is done with most files before a GPU has started
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::grep_device)]
     device: GrepDevice,
-    /// Host threads [default: SLURM_CPUS_PER_TASK, else SLURM_CPUS_ON_NODE, else all cores]
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: ThreadsFlag,
 }
 
 pub const USAGE: &str = "swalign grep [OPTIONS] PATTERN FILE...\n       \
@@ -127,9 +127,9 @@ Examples:
 
 Exit codes, as those of grep: 0 some line; 1 none; 2 an error, also when some file could not be read.";
 
-impl Grep {
+impl GrepArguments {
     pub fn resolve(self) -> Result<GrepOptions, clap::Error> {
-        let Grep { inputs, matching, output, machine } = self;
+        let GrepArguments { inputs, matching, output, machine } = self;
         let mut inputs = inputs.into_iter();
         let text = |text: OsString| GrepPatterns::Text(text.into_encoded_bytes());
         let mut patterns: Vec<GrepPatterns> = matching.patterns.into_iter().map(text).collect();
@@ -152,15 +152,15 @@ impl Grep {
             names,
             numbers: output.line_number,
             output: match output {
-                OutputFlags { quiet: true, .. } => GrepOutput::Nothing,
-                OutputFlags { files_with_matches: true, .. } => GrepOutput::Names,
-                OutputFlags { count: true, .. } => GrepOutput::Count,
+                GrepOutputFlags { quiet: true, .. } => GrepOutput::Nothing,
+                GrepOutputFlags { files_with_matches: true, .. } => GrepOutput::Names,
+                GrepOutputFlags { count: true, .. } => GrepOutput::Count,
                 _ => GrepOutput::Lines,
             },
             max_count: output.max_count.map(|count| count as u64),
             silent: output.no_messages,
             device: machine.device,
-            threads: machine.threads.unwrap_or_else(|| default_threads(|name| std::env::var(name).ok())),
+            threads: machine.threads.count(),
             texts,
         })
     }
@@ -176,9 +176,5 @@ fn check_files(patterns: &[GrepPatterns], texts: &[PathBuf]) -> Result<(), clap:
         GrepPatterns::File(file) => Some(file),
         GrepPatterns::Text(_) => None,
     });
-    if files.chain(texts).filter(|input| *input == Path::new("-")).count() > 1 {
-        let text = "stdin (-) can be only one of the inputs; give files for the others";
-        return Err(usage(ErrorKind::ArgumentConflict, text));
-    }
-    Ok(())
+    check_stdin(files.chain(texts).map(PathBuf::as_path))
 }

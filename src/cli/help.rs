@@ -1,4 +1,4 @@
-//! What a line that is not understood is told: the usage of the command it is for, and what may have been meant.
+//! Help for a line that is not understood: the usage of its command, and the subcommand that may have been meant.
 
 use super::Arguments;
 use clap::CommandFactory;
@@ -6,10 +6,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The aligner's, where an argument is wrong and the subcommands are not the point.
+/// The aligner's usage, without the subcommands.
 const USAGE: &str = "swalign [OPTIONS] QUERY REFERENCE";
 
-/// Refuses a first word that is no file and nearly a subcommand, and a second one behind `help` that is no subcommand.
+/// Refuses a first word that is no file and nearly a subcommand, and a word behind `help` that is no subcommand.
 pub fn check_words(line: &[OsString]) -> Result<(), clap::Error> {
     let words: Vec<&str> = line.iter().skip(1).map_while(|word| word.to_str()).collect();
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_alphabetic());
@@ -29,9 +29,9 @@ pub fn check_words(line: &[OsString]) -> Result<(), clap::Error> {
     Err(super::usage(ErrorKind::InvalidSubcommand, text))
 }
 
-/// The subcommand that looks most like `word`, if one does; none for a subcommand itself.
+/// The subcommand that looks most like `word`, if there is one; `None` for a subcommand itself.
 fn nearest(word: &str) -> Option<String> {
-    // clap knows what is near, where nothing but a subcommand can be meant.
+    // clap tells which one is near if only a subcommand may stand there.
     let subcommands = Arguments::command().get_subcommands().cloned().collect::<Vec<_>>();
     let only = clap::Command::new("swalign").subcommand_required(true).subcommands(subcommands);
     let error = only.try_get_matches_from(["swalign", word]).err()?;
@@ -50,7 +50,7 @@ pub fn with_usage(error: clap::Error, line: &[OsString]) -> clap::Error {
     let named = line.get(1).and_then(|word| word.to_str()).and_then(subcommand);
     let mut command = match named {
         Some(subcommand) => subcommand,
-        // Who says nothing at all may want to know of the subcommands, too.
+        // An empty line gets the usage with all subcommands.
         None if line.len() < 2 => return error,
         None => all().override_usage(USAGE),
     };

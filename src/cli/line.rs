@@ -3,8 +3,8 @@
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 
-/// Options that change no record, but where they go, how they are computed, or how many of them there are.
-/// Runs that differ in these alone have the same header, so that their parts can be joined.
+/// Options that change no record. They say where records go, how they are computed, or which of them are written.
+/// Runs that differ only in these have the same header, so their parts can be joined.
 const OF_THE_RUN: [&str; 13] = [
     "batch",
     "checked_shaders",

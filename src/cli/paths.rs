@@ -1,10 +1,12 @@
-//! Files that arguments name: which of them exclude each other, and what the output's name says.
+//! Files that arguments name: which of them exclude each other, and which format the output's name says.
 
 use super::usage;
 use crate::options::{EXTENSIONS, Format, RECEIPT_EXTENSION};
+use crate::writer::place::is_same_file;
+use crate::writer::receipt;
 use clap::error::ErrorKind;
-use std::fs::{self, Metadata};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 
 /// Refuses stdin for both inputs, and an output that would overwrite one of them or the matrix.
 pub fn check_files(
@@ -12,11 +14,19 @@ pub fn check_files(
     matrix: Option<&Path>,
     output: Option<&Path>,
 ) -> Result<(), clap::Error> {
-    if inputs == [Path::new("-"); 2] {
-        let text = "stdin (-) can be only one of the two inputs; give a file for the other";
-        return Err(usage(ErrorKind::ArgumentConflict, text));
-    }
+    check_stdin(inputs)?;
     inputs.into_iter().chain(matrix).try_for_each(|input| check_output(input, output))
+}
+
+/// Refuses stdin for several inputs.
+pub fn check_stdin<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), clap::Error> {
+    match inputs.into_iter().filter(|input| *input == Path::new("-")).count() {
+        0 | 1 => Ok(()),
+        _ => {
+            let text = "stdin (-) can be only one of the inputs; give files for the others";
+            Err(usage(ErrorKind::ArgumentConflict, text))
+        }
+    }
 }
 
 /// Refuses an output that would overwrite an input, or whose receipt would.
@@ -25,7 +35,7 @@ pub fn check_output(input: &Path, output: Option<&Path>) -> Result<(), clap::Err
     let shown = input.display();
     let text = if same_file(input, output) {
         format!("--output would overwrite the input {shown}; name another file")
-    } else if same_file(input, &receipt(output)) {
+    } else if same_file(input, &receipt::path(output)) {
         let extension = RECEIPT_EXTENSION;
         format!("--output would overwrite the input {shown} by its {extension} file; name another file")
     } else {
@@ -34,39 +44,10 @@ pub fn check_output(input: &Path, output: Option<&Path>) -> Result<(), clap::Err
     Err(usage(ErrorKind::ArgumentConflict, text))
 }
 
-/// Where the receipt of an output stands: beside the file itself, whatever links lead there.
-fn receipt(output: &Path) -> PathBuf {
-    let mut name = fs::canonicalize(output).unwrap_or_else(|_| output.to_path_buf()).into_os_string();
-    name.push(RECEIPT_EXTENSION);
-    PathBuf::from(name)
-}
-
-/// Whether both paths lead to one ordinary file, over links of any kind; devices such as /dev/null can be shared.
-pub fn same_file(one: &Path, other: &Path) -> bool {
-    let [one, other] = [one, other].map(|path| match path == Path::new("-") {
-        true if cfg!(unix) => Path::new("/dev/stdin"),
-        _ => path,
-    });
-    let ordinary = |path| fs::metadata(path).ok().filter(Metadata::is_file);
-    match (ordinary(one), ordinary(other)) {
-        (Some(first), Some(second)) => {
-            are_one(&first, &second)
-                || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
-        }
-        _ => false,
-    }
-}
-
-/// Whether both are of one file, which may have several names.
-#[cfg(unix)]
-fn are_one(one: &Metadata, other: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-#[cfg(not(unix))]
-fn are_one(_: &Metadata, _: &Metadata) -> bool {
-    false
+/// Whether the input `one` and the file `other` are one regular file; devices such as /dev/null can be shared.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let stdin = cfg!(unix) && one == Path::new("-");
+    is_same_file(if stdin { Path::new("/dev/stdin") } else { one }, other)
 }
 
 /// Refuses an output's extension that stands for no format. Devices and pipes are called as they are called.

@@ -1,6 +1,7 @@
 //! The arguments of `swalign search`.
 
-use super::{AgainFlag, check_output, default_threads, usage, values};
+use super::paths::{check_output, check_stdin};
+use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{PatternSource, SearchDevice, SearchFormat, SearchOptions, Share};
 use clap::error::ErrorKind;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 const MOST_LIMITED: u32 = 32;
 
 #[derive(Args)]
-pub struct Search {
+pub struct SearchArguments {
     /// The pattern, in IUPAC codes, unless -f has patterns; then texts: FASTA or FASTQ, plain or gzip; -
     /// is stdin
     #[arg(value_name = "PATTERN|TEXT", required = true)]
@@ -21,20 +22,20 @@ pub struct Search {
     #[arg(short = 'f', long = "patterns", value_name = "FILE")]
     patterns: Option<PathBuf>,
     #[command(flatten)]
-    edits: EditFlags,
+    edits: SearchEditFlags,
     #[command(flatten)]
-    hits: HitFlags,
+    hits: SearchHitFlags,
     #[command(flatten)]
-    output: OutputFlags,
+    output: SearchOutputFlags,
     #[command(flatten)]
-    parts: PartFlags,
+    parts: SearchPartFlags,
     #[command(flatten)]
-    machine: MachineFlags,
+    machine: SearchMachineFlags,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Edits")]
-struct EditFlags {
+struct SearchEditFlags {
     /// Most edits of a hit: letters replaced, inserted or deleted
     #[arg(
         short = 'k',
@@ -61,7 +62,7 @@ struct EditFlags {
 
 #[derive(Args)]
 #[command(next_help_heading = "Hits")]
-struct HitFlags {
+struct SearchHitFlags {
     /// Search the reverse complements of the patterns too
     #[arg(long, value_name = "yes|no", default_value = "yes", action = ArgAction::Set, value_parser = values::yes_or_no(), hide_possible_values = true)]
     revcomp: bool,
@@ -81,19 +82,19 @@ struct HitFlags {
 
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
-struct OutputFlags {
+struct SearchOutputFlags {
     /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What is written of a hit
     #[arg(long, value_enum, value_name = "NAME", default_value = "tab")]
-    format: FormatName,
+    format: SearchFormatName,
     /// The number of hits of each text: --format count
     #[arg(short, long, conflicts_with = "format")]
     count: bool,
     /// What texts and patterns are called: id, the first word of the header, or full, all of it with spaces for tabs
     #[arg(long, value_enum, value_name = "id|full", default_value = "id", hide_possible_values = true)]
-    name: NameChoice,
+    name: SearchNameChoice,
     /// Say only what went wrong
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -104,7 +105,7 @@ struct OutputFlags {
 
 #[derive(Args)]
 #[command(next_help_heading = "Parts")]
-struct PartFlags {
+struct SearchPartFlags {
     /// Only part I of N of the texts, from 1, such as 2/8: with the others, joined by `swalign merge` in their
     /// order, the bytes of the whole
     ///
@@ -119,18 +120,17 @@ struct PartFlags {
 
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
-struct MachineFlags {
+struct SearchMachineFlags {
     /// What scans: auto (a GPU where the work is worth its start), cpu, gpu, cpu:SET with an instruction set, or
     /// gpu:NAME with an index, a PCI id or a part of the name; the answer is the same
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::search_device)]
     device: SearchDevice,
-    /// Host threads [default: SLURM_CPUS_PER_TASK, else SLURM_CPUS_ON_NODE, else all cores]
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: ThreadsFlag,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatName {
+enum SearchFormatName {
     /// Columns, see below
     Tab,
     /// BED of six columns; the fifth is the edits
@@ -144,7 +144,7 @@ enum FormatName {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum NameChoice {
+enum SearchNameChoice {
     Id,
     Full,
 }
@@ -187,9 +187,9 @@ Examples:
 
 Exit codes: 0 success, hits or not; 1 failure; 2 wrong usage.";
 
-impl Search {
+impl SearchArguments {
     pub fn resolve(self, command_line: String) -> Result<SearchOptions, clap::Error> {
-        let Search { inputs, patterns, edits, hits, output, parts, machine } = self;
+        let SearchArguments { inputs, patterns, edits, hits, output, parts, machine } = self;
         let mut texts = inputs.into_iter();
         let patterns = match patterns {
             Some(file) => PatternSource::File(file),
@@ -199,11 +199,11 @@ impl Search {
         check_files(&patterns, &texts, output.output.as_deref())?;
         let format = match output.format {
             _ if output.count => SearchFormat::Count,
-            FormatName::Tab => SearchFormat::Tab,
-            FormatName::Bed => SearchFormat::Bed,
-            FormatName::Sam => SearchFormat::Sam,
-            FormatName::Fasta => SearchFormat::Fasta,
-            FormatName::Count => SearchFormat::Count,
+            SearchFormatName::Tab => SearchFormat::Tab,
+            SearchFormatName::Bed => SearchFormat::Bed,
+            SearchFormatName::Sam => SearchFormat::Sam,
+            SearchFormatName::Fasta => SearchFormat::Fasta,
+            SearchFormatName::Count => SearchFormat::Count,
         };
         if hits.invert_match && !matches!(format, SearchFormat::Tab | SearchFormat::Fasta) {
             let text = "--invert-match (-v) lists texts, not hits; give --format tab or fasta with it";
@@ -214,7 +214,7 @@ impl Search {
                 "--format sam reads the texts twice, first for its header; give files instead of stdin";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
-        let full_names = output.name == NameChoice::Full;
+        let full_names = output.name == SearchNameChoice::Full;
         if full_names && format == SearchFormat::Sam {
             let text = "--name full and --format sam exclude each other: names of SAM have no spaces";
             return Err(usage(ErrorKind::ArgumentConflict, text));
@@ -237,14 +237,14 @@ impl Search {
             resume: parts.again.resume,
             full_names,
             device: machine.device,
-            threads: machine.threads.unwrap_or_else(|| default_threads(|name| std::env::var(name).ok())),
+            threads: machine.threads.count(),
             command_line,
             verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
         })
     }
 }
 
-impl EditFlags {
+impl SearchEditFlags {
     /// The limits of single kinds, where one of them says more than -k.
     fn limits(&self) -> Result<Option<(u32, u32, u32)>, clap::Error> {
         let most = self.max_edits;
@@ -297,10 +297,7 @@ fn check_files(
         PatternSource::File(file) => Some(file),
         PatternSource::Letters(_) => None,
     };
-    let inputs = || file.into_iter().chain(texts);
-    if inputs().filter(|input| *input == Path::new("-")).count() > 1 {
-        let text = "stdin (-) can be only one of the inputs; give files for the others";
-        return Err(usage(ErrorKind::ArgumentConflict, text));
-    }
+    let inputs = || file.into_iter().chain(texts).map(PathBuf::as_path);
+    check_stdin(inputs())?;
     inputs().try_for_each(|input| check_output(input, output))
 }

@@ -1,16 +1,16 @@
-//! What ends a run from outside, a signal or the lack of memory: it leaves nothing behind.
+//! A run that ends from outside, by a signal or without memory, leaves nothing behind.
 
 use crate::memory;
 use crate::writer::temporary;
 
-/// From now on a lack of memory removes what is not whole, and signals do where there are any.
+/// From now on a lack of memory removes files that are not whole, and so do signals, where the system has them.
 pub fn watch() {
     memory::before_the_end(temporary::remove_all);
     watch_signals();
 }
 
-/// From now on SIGTERM, SIGINT, SIGHUP and SIGQUIT, unless they are ignored, remove what is not whole and end the
-/// process, with code 143, 130, 129 or 131; and a file that grows beyond what is allowed is an error like others.
+/// From now on SIGTERM, SIGINT, SIGHUP and SIGQUIT, unless they are ignored, remove files that are not whole and end the
+/// process, with code 143, 130, 129 or 131. A file that outgrows its limit is an error like others.
 #[cfg(unix)]
 fn watch_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
@@ -20,11 +20,11 @@ fn watch_signals() {
     use std::sync::atomic::AtomicBool;
     use std::thread;
 
-    // That there is an action is all that is needed: then the write fails.
+    // Any action will do: with one the write fails, without one the signal ends the process.
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     let wanted = [SIGTERM, SIGINT, SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal));
     let Ok(mut signals) = Signals::new(wanted) else { return };
-    // Where there is no thread for it, signals end the process as they do others.
+    // Without this thread signals end the process as they do by default.
     let wait = move || {
         if let Some(signal) = signals.forever().next() {
             temporary::abandon();
@@ -34,12 +34,12 @@ fn watch_signals() {
     let _ = thread::Builder::new().name("signals".to_string()).spawn(wait);
 }
 
-/// Whether whoever started this process wants the signal ignored, as `nohup` and shells do for those in the
-/// background.
+/// Whether the process was started with the signal ignored, as `nohup` does, and shells for processes in the background.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: without a new action the call changes nothing. It fills in `action`, for which zeros are a value, too.
+    // SAFETY: without a new action the call changes nothing. It writes to `action`, which is large enough, and for which
+    // zeros are a value, too.
     let (failed, action) = unsafe {
         let failed = libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
         (failed, action.assume_init())

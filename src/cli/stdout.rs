@@ -6,7 +6,7 @@ use std::path::Path;
 
 const NAME: &str = "standard output";
 
-/// Refuses to compute what could not be written: `output` is stdout, and that is closed.
+/// Refuses a run whose `output` is stdout where stdout is closed.
 pub fn check(output: Option<&Path>) -> Result<()> {
     let to_stdout = output.is_none_or(|path| path == Path::new("/dev/stdout"));
     if to_stdout && start::was_closed() {
@@ -16,8 +16,7 @@ pub fn check(output: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// Writes all of a text. Rust ignores SIGPIPE, so a reader that left shows as a write error; that is
-/// [`Error::Closed`].
+/// Writes all of a text. Rust ignores SIGPIPE, so a reader that has left is a write error, [`Error::Closed`].
 pub fn print(text: &str) -> Result<()> {
     check(None)?;
     let mut stdout = io::stdout().lock();
@@ -37,8 +36,8 @@ pub fn explain(source: io::Error) -> Error {
     Error::io(NAME, io::Error::new(kind, format!("{source}; {remedy}")))
 }
 
-/// Rust's runtime opens /dev/null for a stdout that is closed, before `main`, and what is written there is lost. So this
-/// looks at it before the runtime does.
+/// Before `main` Rust's runtime opens /dev/null in the place of a closed stdout, where all output is lost. So this looks
+/// at stdout before the runtime does.
 #[cfg(unix)]
 mod start {
     use rustix::fd::BorrowedFd;
@@ -47,15 +46,15 @@ mod start {
 
     static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-    /// Called by the system's loader before all else, since it is in the list of those that are.
+    /// The system's loader calls the functions of this list before all else.
     #[used]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
     #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
     static LOOK: extern "C" fn() = look;
 
     extern "C" fn look() {
-        // SAFETY: it is asked for its flags only, and that nothing is open under this number is one of the answers.
-        // Nothing else runs yet that could open or close it.
+        // SAFETY: the descriptor is used only to ask for its flags, which a closed one answers with an error. No other
+        // thread runs yet that could open or close it.
         let stdout = unsafe { BorrowedFd::borrow_raw(1) };
         WAS_CLOSED.store(fcntl_getfd(stdout) == Err(Errno::BADF), Ordering::Relaxed);
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub use devices::{Form, devices};
 
-/// Reports to stderr: with verbosity 0 nothing, with 2 everything.
+/// Reports to stderr: nothing with verbosity 0, everything with 2.
 pub struct Terminal {
     verbosity: u8,
     bar: Option<Bar>,
@@ -32,7 +32,7 @@ impl Terminal {
 
     fn line(&self, text: &str) {
         let print = || {
-            // Where stderr is gone there is nobody to tell.
+            // Without stderr the line is lost.
             let _ = writeln!(io::stderr(), "swalign: {text}");
         };
         match &self.bar {
@@ -99,7 +99,7 @@ impl Reporter for Terminal {
     }
 }
 
-/// What came of the queries.
+/// Numbers of queries, and the time.
 fn summary_line(summary: &Summary) -> String {
     let Summary { queries, aligned, whole, elapsed, .. } = summary;
     let mut parts = vec![counted(*queries, ["query", "queries"])];
@@ -116,12 +116,12 @@ fn summary_line(summary: &Summary) -> String {
     parts.join(", ")
 }
 
-/// How many of a thousand, rounded down: all only if it is all.
+/// Thousandths, rounded down, so 1000 only if `part` is all.
 fn permille(part: u64, all: u64) -> Option<u64> {
     (u128::from(part) * 1000).checked_div(u128::from(all)).map(|part| part as u64)
 }
 
-/// What a run took. Times of stages that run side by side may add up to more than the whole.
+/// Cells and times. Times of stages that run side by side may add up to more than the whole.
 fn effort_line(summary: &Summary) -> String {
     let seconds = summary.elapsed.as_secs_f64();
     let whole = summary.whole.map(|whole| counted(whole, ["query", "queries"]));

@@ -1,8 +1,11 @@
 //! Lines of arguments, and what they become or why they are refused.
 
+use super::align::PresetName;
 use super::*;
-use crate::options::EXTENSIONS;
+use crate::alphabet::Alphabet;
+use crate::options::{DeviceChoice, EXTENSIONS, Mode, Preset, ReadGroup, ScoringChoice, Share};
 use crate::scoring::{Scoring, Substitution};
+use clap::ValueEnum;
 
 fn parsed(words: &[&str]) -> Result<Command, clap::Error> {
     parse_from(["swalign"].iter().chain(words).map(OsString::from))

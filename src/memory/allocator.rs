@@ -1,6 +1,6 @@
-//! The allocator of the command: where there is no memory, it ends the process with a message.
+//! The allocator of the command. Without memory it ends the process with a message.
 
-use super::answers_for_itself;
+use super::handles_it;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::{self, Cursor, Write};
@@ -10,19 +10,19 @@ use std::thread;
 use std::time::Duration;
 
 thread_local! {
-    /// Whether this thread ends the process.
+    /// Whether this thread is ending the process.
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What the process ends with.
+/// The exit code of a process without memory.
 static EXIT_CODE: AtomicI32 = AtomicI32::new(1);
-/// Whether a thread ends the process.
+/// Whether some thread is ending the process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// What is done before that.
+/// Called before the process ends.
 static LAST: OnceLock<fn()> = OnceLock::new();
 
-/// The system's allocator, for programs: where there is no memory, it ends the process.
+/// The system's allocator, for programs. Without memory it ends the process.
 pub struct Allocator;
 
 /// From now on a process without memory ends with `code` instead of 1.
@@ -30,30 +30,32 @@ pub fn exit_with(code: u8) {
     EXIT_CODE.store(code.into(), Ordering::Relaxed);
 }
 
-/// Where memory is out, `last` is called before the process ends. It must wait for no other thread.
+/// From now on `last` is called before a process without memory ends. It must wait for no other thread.
 pub fn before_the_end(last: fn()) {
     let _ = LAST.set(last);
 }
 
-// SAFETY: all calls go to the system's allocator as they are, and what it answers comes back as it is.
+// SAFETY: all calls go to the system's allocator unchanged, and its answers come back unchanged. A process that ends
+// instead of an answer breaks no promise of the trait.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those of the system's allocator.
+        // SAFETY: the caller promises a layout of some bytes, which is all that the system's `alloc` wants.
         had(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: the caller promises a layout of some bytes, which is all that the system's `alloc_zeroed` wants.
         had(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: `memory` came from the system's allocator with this layout, since this one passes all calls on; that
+        // `size` is not 0 and fits is the caller's promise.
         had(unsafe { System.realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as above.
+        // SAFETY: `memory` came from the system's allocator with this layout, since this one passes all calls on.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -61,7 +63,7 @@ unsafe impl GlobalAlloc for Allocator {
 /// The memory of `size` bytes that the system gave.
 #[inline]
 fn had(memory: *mut u8, size: usize) -> *mut u8 {
-    if memory.is_null() && !answers_for_itself() {
+    if memory.is_null() && !handles_it() {
         end(size);
     }
     memory
@@ -71,7 +73,7 @@ fn had(memory: *mut u8, size: usize) -> *mut u8 {
 #[cold]
 fn end(size: usize) {
     let code = EXIT_CODE.load(Ordering::Relaxed);
-    // What is done last may want memory, too.
+    // `LAST` may want memory, too.
     if ENDS.try_with(Cell::get).unwrap_or(true) {
         exit(code);
     }

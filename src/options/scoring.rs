@@ -138,7 +138,7 @@ fn load_matrix(name: &str, alphabet: Alphabet) -> Result<Matrix> {
     })
 }
 
-/// The bytes of a file, and one more than [`MATRIX_BYTES`] of a longer one, which may have no end.
+/// The bytes of a file. A file may have no end, so of a longer one than [`MATRIX_BYTES`] only one byte more is read.
 fn read_matrix(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MATRIX_BYTES as u64 + 1).read_to_end(&mut bytes)?;

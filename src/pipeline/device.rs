@@ -25,37 +25,37 @@ use std::thread::{self, ScopedJoinHandle};
 
 /// Workers where the cores do all the work: one computes while another is at its ends.
 const CPU_WORKERS: usize = 2;
-/// Workers of one GPU, at least and at most: some prepare and walk while others wait for it.
+/// Workers of one GPU, at least and at most: some prepare and trace back while others wait for the GPU.
 const GPU_WORKERS: (usize, usize) = (2, 10);
-/// Queries that all workers together have, at most: what bounds the memory of a run. Several GPUs, whose drivers and
-/// threads take memory of their own, are as quick with half of them.
+/// Most queries of all workers together, which bounds the memory of a run. Several GPUs are as quick with half of them,
+/// and their drivers and threads take memory of their own.
 const QUERIES: usize = 1 << 17;
 const QUERIES_OF_SEVERAL: usize = 1 << 16;
-/// Workers of each of several GPUs. All together have half as many threads as those of one: more would not be quicker, and
-/// each takes memory.
+/// Workers of each of several GPUs. Together they have half as many threads as those of one GPU: more threads take memory
+/// and are not quicker.
 const WORKERS_OF_SEVERAL: usize = 8;
-/// Pairs that all workers together score at a time, at most but for one query of each.
+/// Most pairs that all workers together score at a time, unless one query of each worker has more.
 const SCORED_PAIRS: usize = 3 << 20;
 
 /// What opening a GPU takes: 0.22 to 0.4 s on an H200.
 pub const GPU_START_MS: u64 = 300;
-/// Cells that a thread does in a second for each byte of its vectors: 9.6e9 with 64 bytes, of the 18e9 of scores, and of
-/// pairs, which all have CIGARs, 7e9 (docs/benchmarks.md).
+/// Cells that a thread does in a second for each byte of its vectors: 9.6e9 with 64 bytes, where scores alone reach 18e9.
+/// Pairs all have CIGARs, and reach 7e9 (docs/benchmarks.md).
 const CELLS_PER_VECTOR_BYTE: u64 = 150_000_000;
 const PAIRED_CELLS_PER_VECTOR_BYTE: u64 = 110_000_000;
 
-/// With fewer cells, most paths may be found without a kernel.
+/// With fewer cells, kernels for paths are not prepared: the CPU may find most paths.
 const MANY_CELLS: u64 = 1 << 30;
 
-/// Threads of such a worker, at most.
+/// Most threads of a worker that has its own.
 const WORKER_THREADS: usize = 8;
 
-/// What workers make their engines on.
+/// What a run computes on.
 #[derive(Clone)]
 pub enum Hardware {
     Plain,
     Cpu(InstructionSet),
-    /// With whether the CPU may take over.
+    /// The cards, and whether the CPU may take over.
     Gpu(Vec<Arc<Card>>, bool),
 }
 
@@ -64,9 +64,9 @@ pub struct Crew {
     pub workers: usize,
     /// Queries that all of them together have, at most.
     pub queries: usize,
-    /// Pairs that each worker should score at a time ([`crate::hits::Scope`]).
+    /// Pairs that a worker should score at a time ([`crate::hits::Scope`]).
     pub portion: usize,
-    /// Threads of each worker's own, where they don't share those of the run: the short loops of many
+    /// Each worker's own threads; empty where workers share the threads of the run. Beside a GPU the short loops of many
     /// workers would hold each other up.
     pools: Vec<ThreadPool>,
 }
@@ -88,7 +88,7 @@ impl Crew {
         Ok(Crew { workers, queries, portion: PORTION.min(SCORED_PAIRS / workers), pools })
     }
 
-    /// Does work of this worker's on its threads.
+    /// Runs a worker's work on its threads.
     pub fn run<T: Send>(&self, worker: usize, work: impl FnOnce() -> T + Send) -> T {
         match self.pools.get(worker) {
             Some(pool) => pool.install(work),
@@ -112,8 +112,8 @@ impl Hardware {
         }
     }
 
-    /// Compiles kernels that a run will ask for, as far as the length of its first query and a glance at its inputs tell
-    /// which: a driver that has not kept them takes a fifth of a second for each, while inputs are still read.
+    /// Compiles the kernels that a run probably needs, guessed from the length of its first query and a glance at its
+    /// inputs. A driver without a cache takes a fifth of a second for each, so this is done while inputs are read.
     fn prepare(&self, options: &Options, rows: usize) {
         let Hardware::Gpu(cards, _) = self else { return };
         let Some(alphabet) = options.alphabet.or_else(|| estimate::alphabet(&options.reference)) else {
@@ -128,7 +128,7 @@ impl Hardware {
         thread::scope(|scope| {
             for card in cards {
                 for kernel in card.kernels(scoring, rows, many, in_stretches) {
-                    // What no thread makes ready is made when it is wanted.
+                    // A kernel without a thread here is compiled when it is needed.
                     let _ = start(scope, move || card.prepare(kernel, scoring));
                 }
             }
@@ -181,11 +181,11 @@ impl Hardware {
     }
 }
 
-/// The devices that are being opened, and a remark.
+/// A thread that opens the devices, with a remark where they are not the first choice.
 type Opening<'scope> = ScopedJoinHandle<'scope, Result<(Hardware, String), EngineError>>;
 
-/// Opens the devices in a thread of its own; in another one they are then made ready for queries of the `length` that is
-/// told.
+/// Opens the devices in a thread of their own. A second thread then prepares them for queries of the `length` that it
+/// receives.
 pub fn open_beside<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     options: &'scope Options,
@@ -194,7 +194,7 @@ pub fn open_beside<'scope>(
     start(scope, move || {
         let (device, remark) = open(options)?;
         let opened = device.clone();
-        // What fails here is said to who needs it.
+        // What fails here fails again, and is told, where it is needed.
         let prepare = move || length.recv().iter().for_each(|&rows| opened.prepare(options, rows));
         let _ = start(scope, || panic::catch_unwind(AssertUnwindSafe(prepare)));
         Ok((device, remark))
@@ -219,7 +219,7 @@ fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
             }
             match card(None) {
                 Ok(card) => Hardware::Gpu(vec![card], true),
-                // Who was granted a card waits for it to be used.
+                // A user who was granted a card expects it to be used.
                 Err(error) if card_is_granted() => return Err(with_remedy(error)),
                 Err(error) => return Ok((Hardware::Cpu(set), format!(": {error}"))),
             }

@@ -6,17 +6,17 @@ use crate::reader::{self, Reader};
 use std::fs;
 use std::path::Path;
 
-/// Bytes that one of a compressed file stands for, and bytes of FASTQ for each letter, about.
+/// Bytes that one byte of a compressed file stands for, and bytes of FASTQ for each letter, about.
 const PACKED: u64 = 4;
 const FASTQ: u64 = 2;
 
-/// Cells of the recurrence, about; `None` where an input's size can't be known before it is read.
+/// Cells of the recurrence, about; `None` where an input is a stream.
 pub fn cells(options: &Options) -> Option<u64> {
     let queries = letters(&options.query)?;
     let strands = if options.both_strands { 2 } else { 1 };
     let against = match options.mode {
         Mode::All => letters(&options.reference)?,
-        // Each query meets one target, whose like the first one is.
+        // Each query meets one target; the first one stands for all.
         Mode::Pairs => {
             letters(&options.reference)?;
             Reader::open(&options.reference).ok()?.peek().ok()??.sequence.len() as u64
@@ -26,14 +26,13 @@ pub fn cells(options: &Options) -> Option<u64> {
     Some((queries / parts).saturating_mul(against).saturating_mul(strands))
 }
 
-/// The alphabet of a file, as its first letters tell; `None` where they can't be known before it is read.
+/// The alphabet of a file, as its first letters tell; `None` for a stream, which can be read only once.
 pub fn alphabet(path: &Path) -> Option<Alphabet> {
     letters(path)?;
     reader::alphabet_of(&mut Reader::open(path).ok()?).ok()
 }
 
-/// Bytes of a file, or of each of `parts` of it, as it lies on a disk; `None` where they can't be known before they are
-/// read.
+/// Bytes of a file on the disk, or of each of `parts` of it; `None` for a stream.
 pub fn bytes(path: &Path, parts: Option<Share>) -> Option<u64> {
     if is_a_stream(path) {
         return None;
@@ -42,7 +41,7 @@ pub fn bytes(path: &Path, parts: Option<Share>) -> Option<u64> {
     Some(file.len() / parts.map_or(1, |part| u64::from(part.of.max(1))))
 }
 
-/// Letters of a file, at most about as many; `None` where they can't be known before it is read.
+/// Letters of a file, estimated, rather too many than too few; `None` for a stream.
 pub fn letters(path: &Path) -> Option<u64> {
     let bytes = bytes(path, None)?;
     let name = path.file_name()?.to_string_lossy();
@@ -52,7 +51,7 @@ pub fn letters(path: &Path) -> Option<u64> {
     Some(bytes.saturating_mul(packed) / fastq)
 }
 
-/// Whether what comes from there is gone once it is read, whatever it looks like.
+/// Whether `path` is a stream, which can be read only once. /dev/stdin may look like a regular file.
 fn is_a_stream(path: &Path) -> bool {
     path == Path::new("-") || path == Path::new("/dev/stdin") || path.starts_with("/dev/fd")
 }

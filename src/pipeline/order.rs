@@ -2,7 +2,7 @@
 //!
 //! Mappers such as bwa, minimap2 and bowtie2 take the reference first. Reads in the place of the references would
 //! cost hours and give nothing of use, so FASTQ is refused there. In FASTA nothing tells reads from references for
-//! sure; what looks swapped is worth a warning.
+//! sure, so files that look swapped get a warning.
 
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
@@ -12,16 +12,16 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// References look like reads where there are at least so many of at most so many letters on average,
+/// References look like reads where there are at least [`READS`] of at most [`READ_LETTERS`] letters on average,
 const READS: usize = 1000;
 const READ_LETTERS: u64 = 500;
-/// and the first query has so many times as many letters,
+/// and the first query is longer by this factor,
 const TIMES_LONGER: u64 = 20;
-/// and there are fewer queries than that, as far as the first letters tell.
+/// and there are fewer queries than this within the first [`LETTERS_AHEAD`] letters.
 const MANY_QUERIES: usize = 11;
 const LETTERS_AHEAD: usize = 1 << 24;
 
-/// An argument of fewer letters, or of more than are shown, is not taken for a sequence, or not shown whole.
+/// A shorter argument is not taken for a sequence, and of a longer one the beginning is shown.
 const LEAST_LETTERS: usize = 5;
 const SHOWN_LETTERS: usize = 60;
 
@@ -54,7 +54,7 @@ fn check_path(path: &Path, other: &Path) -> Result<()> {
     Err(Error::input(place, "no such file", remedy))
 }
 
-/// The alphabet of what is written like a sequence: nucleotides in any case, or residues in upper case.
+/// The alphabet of a text that looks like a sequence: nucleotides in any case, or residues in upper case.
 fn alphabet(text: &str) -> Option<Alphabet> {
     let all =
         |alphabet: Alphabet| text.bytes().all(|c| c.is_ascii_alphabetic() && alphabet.code(c).is_some());
@@ -67,7 +67,7 @@ fn alphabet(text: &str) -> Option<Alphabet> {
     }
 }
 
-/// Refuses reads, which FASTQ is taken for, in the place of the references.
+/// Refuses reads (FASTQ) in the place of the references.
 pub fn check(options: &Options, queries: &mut Reader, references: &mut Reader) -> Result<()> {
     if options.mode == Mode::Pairs || options.reads_as_reference || !references.is_fastq() {
         return Ok(());
@@ -88,7 +88,7 @@ pub fn check(options: &Options, queries: &mut Reader, references: &mut Reader) -
     Err(Error::Usage(text))
 }
 
-/// What to say of FASTA files that look swapped. The first query has `first` letters.
+/// A warning about FASTA files that look swapped. The first query has `first` letters.
 pub fn warning(
     options: &Options,
     (queries, first): (&mut Reader, usize),

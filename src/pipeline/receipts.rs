@@ -1,19 +1,20 @@
-//! What a run writes down of its output, and whether it is done already.
+//! The receipt of a run's output: made at the end, and read by `--resume`.
 
 use super::Reporter;
 use crate::error::Result;
 use crate::options::{Options, PartsOf, PatternSource, SearchOptions};
-use crate::writer::output::{self, Output};
+use crate::writer::Output;
+use crate::writer::place;
 use crate::writer::receipt::{self, Choice, Receipt, Task};
 use std::path::Path;
 
-/// A run whose output is written down.
+/// A run whose output gets a receipt.
 pub struct Noted {
     task: Task,
 }
 
 impl Noted {
-    /// `None` for a run that is neither a part nor may be resumed. An output that can't have a receipt is refused.
+    /// `None` for a run that is no part and may not be resumed. An output that can't have a receipt is refused.
     pub fn of(options: &Options) -> Result<Option<Noted>> {
         let is_part = options.part.or(options.ref_part).is_some();
         let wanted = is_part || options.resume;
@@ -27,13 +28,13 @@ impl Noted {
 
     fn new(task: Task, output: Option<&Path>) -> Result<Noted> {
         match output {
-            Some(output) if output::is_regular(output) => receipt::check(output).map(|()| Noted { task }),
+            Some(output) if place::is_regular(output) => receipt::check(output).map(|()| Noted { task }),
             _ => Ok(Noted { task }),
         }
     }
 
-    /// Finishes an output of [`open`] with this header and end, and says what it is, where it is a file: so many records
-    /// of this stretch of the input. `choice` is how hits were chosen.
+    /// Finishes an output of [`open`], and writes its receipt where it is a file. `header` and `end` are in bytes,
+    /// `records` is the number of records of this stretch of the input, `choice` says how hits were chosen.
     pub fn finish(
         self,
         output: Output,
@@ -54,7 +55,7 @@ impl Noted {
     }
 }
 
-/// Opens the output of a run, whose checksum is taken where it will stand in a receipt.
+/// Opens the output of a run. Where it gets a receipt, its checksum is taken.
 pub fn open(path: Option<&Path>, noted: &Option<Noted>) -> Result<Output> {
     let mut output = Output::create(path)?;
     if noted.is_some() && output.is_file() {
@@ -63,9 +64,9 @@ pub fn open(path: Option<&Path>, noted: &Option<Noted>) -> Result<Output> {
     Ok(output)
 }
 
-/// Whether the run's output is there, and this run may leave it at that.
+/// Whether the run's output is there already, so that nothing is left to do.
 pub fn is_done(options: &Options, reporter: &dyn Reporter) -> bool {
-    // A matrix that is no file has a name that the command tells.
+    // A built-in matrix is no file. Its name is part of the command.
     let inputs = inputs(options).iter().filter(|path| path.exists() || **path == Path::new("-")).count();
     options.resume && told(&task(options), inputs, options.output.as_deref(), reporter)
 }

@@ -1,4 +1,4 @@
-//! What a search scans with.
+//! The scan of a search: cores or GPU.
 
 use super::{Reporter, device, estimate};
 use crate::engine::cpu::simd::InstructionSet;
@@ -22,7 +22,7 @@ pub struct SearchWork<'a> {
     pub rule: &'a Rule,
 }
 
-/// Opens what was asked for.
+/// Opens the device that was asked for.
 pub fn open(
     options: &SearchOptions,
     work: &SearchWork,
@@ -57,7 +57,7 @@ pub fn open(
     })
 }
 
-/// Whether the cores are done with what a GPU would do before it has started.
+/// Whether the cores are done with the work of a GPU before it has started.
 fn is_little(options: &SearchOptions, work: &SearchWork, set: InstructionSet) -> bool {
     let own = work.patterns.iter().filter(|pattern| takes(pattern, work.rule));
     let rows: u64 = own.map(|pattern| pattern.len() as u64).sum();

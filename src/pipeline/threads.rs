@@ -1,19 +1,19 @@
-//! The threads of this process: those that parallel loops share, and those of a run's stages.
+//! The threads of this process: the pool that parallel loops share, and a thread for each stage of a run.
 
 use super::{Reporter, counted};
 use crate::error::{EngineError, Result};
 use std::error::Error as _;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-/// With more threads for each core, they only take memory and the system's time.
+/// More threads for each core only take memory and the system's time.
 const THREADS_PER_CORE: usize = 4;
 
 /// Sets the number of threads that parallel loops share, unless this process has set it before: as many as are asked
 /// for, but at most [`THREADS_PER_CORE`] for each core. Gives that number.
 ///
-/// They are those of rayon's global pool, and no stage of a run is one of them: a thread of a pool
-/// that waits for a part of its loop may take up any other task of the pool, which must then be one
-/// that waits for nothing, neither a channel nor a lock that the first loop holds.
+/// They are the threads of rayon's global pool. No stage of a run may be one of them: a pool's thread that waits for a
+/// part of its loop may take up any other task of the pool. So such a task must wait for no channel, and for no lock
+/// that the first loop holds.
 pub fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = asked.min(THREADS_PER_CORE * cores);
@@ -30,7 +30,7 @@ pub fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
     }
 }
 
-/// Starts a stage, or says that the system gives no thread for it.
+/// Starts a stage in a thread of its own. The error says that the system gives no thread.
 pub fn start<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     stage: impl FnOnce() -> T + Send + 'scope,

@@ -95,14 +95,15 @@ pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
     Ok(())
 }
 
+/// The remedy for a letter of proteins in DNA. The command adds its flag.
+pub const MAYBE_PROTEIN: &str = "replace it by N, or read the sequences as proteins if they are";
+
 /// What to do about a letter that `alphabet` lacks.
 pub fn letter_remedy(letter: u8, alphabet: Alphabet) -> &'static str {
     match (letter, alphabet) {
         (b'-' | b'.', _) => "remove the gap characters",
         (_, Alphabet::Protein) => "replace it by X or remove it",
-        (b'A'..=b'Z' | b'*', Alphabet::Dna) => {
-            "replace it by N, or set --alphabet protein if the sequences are proteins"
-        }
+        (b'A'..=b'Z' | b'*', Alphabet::Dna) => MAYBE_PROTEIN,
         (_, Alphabet::Dna) => "replace it by N or remove it",
     }
 }

@@ -4,7 +4,7 @@
 //! of proteins are refused before they get here.
 
 use super::NamedTargets;
-use super::line::{Aligned, Kind, Line, Refused};
+use super::line::{AlignedLine, Kind, OutputLine, Refused};
 
 const MAGIC: &[u8] = b"BAM\x01";
 /// Letters by their 4 bits; any other letter is N.
@@ -13,13 +13,13 @@ const LETTERS: &[u8; 16] = b"=ACMGRSVTWYHKDBN";
 const CODES: [u8; 256] = codes();
 /// A quality that is not known.
 const NO_QUALITY: u8 = 0xff;
-/// What QUAL has above a quality in text.
+/// What SAM adds to a quality.
 const OFFSET: u8 = b'!';
-/// An operation is shorter, having 28 bits for its length.
+/// The length of an operation is below this: it has 28 bits.
 const OPERATION: u32 = 1 << 28;
-/// Operations that the field for their number can count; longer CIGARs stand in a tag.
+/// Most operations that the field for their number can count. A longer CIGAR stands in the tag CG.
 const MAX_OPERATIONS: usize = u16::MAX as usize;
-/// An operation of a CIGAR that says that the tag has it: target residues passed over.
+/// The operation N of a CIGAR, which skips target residues. It stands where the tag CG has the CIGAR.
 const SKIP: u32 = 3;
 /// Target and place of a read that has none, or no mate.
 const NOWHERE: i32 = -1;
@@ -56,7 +56,7 @@ pub fn header(text: &[Vec<u8>], targets: &NamedTargets) -> Option<Vec<u8>> {
 }
 
 /// Appends a record, and the read group, where there is one, as the last tag but CG.
-pub fn push(out: &mut Vec<u8>, line: &Line, read_group: Option<&str>) -> Result<(), Refused> {
+pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> Result<(), Refused> {
     let start = out.len();
     // The record's size, once it is known.
     out.extend_from_slice(&[0; 4]);
@@ -90,10 +90,10 @@ pub fn push(out: &mut Vec<u8>, line: &Line, read_group: Option<&str>) -> Result<
 }
 
 /// refID to tlen: everything of a fixed size.
-fn push_place(out: &mut Vec<u8>, line: &Line, operations: u16, letters: usize) {
+fn push_place(out: &mut Vec<u8>, line: &OutputLine, operations: u16, letters: usize) {
     let (target, start, quality, bin) = match &line.aligned {
         None => (NOWHERE, NOWHERE, 0, NO_BIN),
-        Some(Aligned { alignment, quality, target_number, .. }) => (
+        Some(AlignedLine { alignment, quality, target_number, .. }) => (
             *target_number as i32,
             alignment.target_start as i32,
             *quality,
@@ -133,9 +133,9 @@ fn push_cigar(out: &mut Vec<u8>, cigar: &[(u32, Kind)]) -> Result<(), Refused> {
     Ok(())
 }
 
-/// What stands for a CIGAR that is in the tag CG: as many letters clipped as SEQ has, and the alignment's
-/// stretch of the target skipped.
-fn push_placeholder(out: &mut Vec<u8>, aligned: &Aligned, letters: usize) -> Result<(), Refused> {
+/// Stands for a CIGAR that is in the tag CG: all letters of SEQ are clipped, and the alignment's stretch of the target
+/// is skipped.
+fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) -> Result<(), Refused> {
     let span = aligned.alignment.target_end - aligned.alignment.target_start;
     if letters.max(span as usize) >= OPERATION as usize {
         return Err(too_long(format!(
@@ -157,7 +157,7 @@ fn push_letters(out: &mut Vec<u8>, letters: &[u8]) {
 }
 
 /// QUAL, of as many letters as SEQ has.
-fn push_qualities(out: &mut Vec<u8>, line: &Line, letters: usize) {
+fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     let known = line.qualities.iter().map(|quality| quality - OFFSET);
     match line.is_reverse() {
         _ if letters == 0 => {}
@@ -168,7 +168,7 @@ fn push_qualities(out: &mut Vec<u8>, line: &Line, letters: usize) {
 }
 
 /// NM, MD and AS, and on primary records XS.
-fn push_tags(out: &mut Vec<u8>, aligned: &Aligned) {
+fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     push_number(out, b"NM", i64::from(aligned.differences.edits));
     push_text(out, b"MD", &aligned.differences.md);
     push_number(out, b"AS", i64::from(aligned.alignment.score));

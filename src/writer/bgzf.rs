@@ -1,12 +1,12 @@
 //! BGZF, in which BAM is packed: deflated blocks, one behind the other (SAMv1 specification, 4.1).
 //!
 //! Where blocks begin follows from the input alone, never from batches or threads. The header has blocks
-//! of its own. After it a block begins with the records of each group of queries ([`crate::groups`]), and within a
-//! group after every 65,280 bytes. So the blocks of queries from the beginning of one group to that of another are the
-//! same wherever the rest is written, and files of such stretches, joined byte by byte, give those of the whole.
+//! of its own. Behind it a block begins with each group of queries ([`crate::groups`]), and within a group after every
+//! 65,280 bytes. So a stretch of whole groups has the same blocks in any file, and files of stretches, joined byte by
+//! byte, are the file of the whole.
 //!
-//! The shorter groups are, the finer an input can be split; the longer, the fuller the blocks. Against blocks that are
-//! all full, files are larger by (simulated reads of `sars2.fa`, zlib at level 6):
+//! Short groups let an input be split finely, long groups fill their blocks. Compared with blocks that are all full,
+//! files are larger by (simulated reads of `sars2.fa`, zlib at level 6):
 //!
 //! | 20 letters, no qualities | 150 letters, qualities | 3,000 letters, qualities | 20,000 letters, qualities |
 //! |---|---|---|---|
@@ -27,21 +27,21 @@ const LEVEL: CompressionLevel = CompressionLevel::new(6).unwrap();
 
 /// Records on their way to the output.
 pub enum RecordBytes {
-    /// As they stand there; in BAM those of a whole group.
+    /// Bytes of the output. In blocks they are those of a whole group.
     Ready(Vec<u8>),
-    /// Of a piece of a group, not yet packed, and whether the group begins with it.
+    /// A piece of a group, not yet packed, and whether the group begins with it.
     Piece { begins: bool, bytes: Vec<u8> },
 }
 
-/// Puts parts behind one another. A group that two batches share is packed here.
+/// Joins the parts of an output. A group that two batches share is packed here.
 pub struct Joint {
-    /// The bytes of a group that lack a full block's end.
+    /// The bytes of a group that don't fill a block yet.
     rest: Vec<u8>,
-    /// What stands behind the last record.
+    /// Bytes that follow the last record.
     end: Vec<u8>,
 }
 
-/// Bytes as blocks, of which the last may not be full.
+/// Bytes as blocks. The last one may not be full.
 pub fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
     let blocks: io::Result<Vec<_>> = bytes.par_chunks(BLOCK).map(block).collect();
     Ok(blocks.map_err(failed)?.concat())
@@ -55,7 +55,7 @@ fn block(bytes: &[u8]) -> io::Result<Vec<u8>> {
     Ok(writer.into_inner())
 }
 
-/// The block that says that nothing was cut off.
+/// The empty block that ends a whole file.
 pub fn end_of_file() -> Result<Vec<u8>> {
     Writer::new(Vec::new()).finish().map_err(failed)
 }
@@ -74,7 +74,7 @@ impl Joint {
         Ok(Joint { rest: Vec::new(), end: end_of_file()? })
     }
 
-    /// What can be written once `part` is there too.
+    /// Adds a part, and gives the bytes that can be written now.
     pub fn add(&mut self, part: RecordBytes) -> Result<Vec<u8>> {
         match part {
             RecordBytes::Ready(bytes) if self.rest.is_empty() => Ok(bytes),
@@ -88,12 +88,12 @@ impl Joint {
         }
     }
 
-    /// Bytes behind the last record.
+    /// Number of bytes that follow the last record.
     pub fn end(&self) -> u64 {
         self.end.len() as u64
     }
 
-    /// What is left when all parts are there.
+    /// The last bytes, when all parts are there.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         let mut bytes = self.take(self.rest.len())?;
         bytes.append(&mut self.end);

@@ -1,4 +1,4 @@
-//! What stands before and behind the records of an output, by the format's name in its receipt.
+//! Header and end of an output, checked by the format's name in its receipt.
 
 use super::bgzf;
 use crate::error::Result;
@@ -6,10 +6,10 @@ use crate::options::{Format, SearchFormat};
 use noodles_bgzf::io::Reader;
 use std::io::{self, BufRead, Read};
 
-/// Bytes behind a header that tell whether it goes on there.
+/// Bytes behind a header that tell whether it goes on.
 pub const AHEAD: u64 = 4;
 
-/// What stands behind the last record.
+/// The bytes that follow the last record.
 pub fn end(format: &str) -> Result<Vec<u8>> {
     if is_in_blocks(format) { bgzf::end_of_file() } else { Ok(Vec::new()) }
 }
@@ -21,7 +21,7 @@ fn is_in_blocks(format: &str) -> bool {
 /// Whether `header`, with `ahead` behind it, is the whole header of an output.
 pub fn is_header(format: &str, header: &[u8], ahead: &[u8]) -> bool {
     if let Some((text @ (Format::Sam | Format::Paf), true)) = Format::named(format) {
-        // A header has blocks of its own, so what stands ahead is another line's.
+        // A header has blocks of its own, so the bytes ahead belong to no line of it.
         let mut unpacked = Vec::new();
         let is_whole = Reader::new(header).read_to_end(&mut unpacked).is_ok();
         return is_whole && is_header(text.name(false), &unpacked, &[]);

@@ -19,7 +19,8 @@ const PART: usize = 4096;
 /// What an @SQ line has beside the name, at most.
 const LINE_BYTES: usize = b"@SQ\tSN:\tLN:2147483647\n".len();
 
-/// The header's text, in parts, with what is to be said of renamed references. Everything that can't stand in a header is refused.
+/// The header's text, in parts, with the comment on renamed references. References that can't stand in a header are
+/// refused.
 pub fn text(
     options: &Options,
     min_score: i32,
@@ -40,7 +41,7 @@ pub fn text(
         }
         Ok(text)
     });
-    // Not yet a result: that would be the error of any part, and now it is that of the first.
+    // Collected as results, so that of several errors the first part's is told.
     let references: Vec<Result<_>> = references.collect();
     let group = options.read_group.as_ref().map(ReadGroup::line);
     let mut rest = group.map_or_else(String::new, |line| format!("{line}\n"));
@@ -82,14 +83,14 @@ fn program(command_line: &str) -> String {
     format!("@PG\tID:{PROGRAM}\tPN:{PROGRAM}\tVN:{version}{line}\n")
 }
 
-/// The scoring, for readers of the file and for programs that check it. It says nothing of devices
-/// and threads, so that the same input gives the same bytes on all of them.
+/// The scoring, for people and for programs that check it. It says nothing of devices and threads, so the same input
+/// gives the same bytes on all of them.
 fn scoring_comment(scoring: &Scoring) -> String {
     let numbers = printable(&scoring.to_string());
     format!("swalign scoring: {numbers}; a gap of k costs gap_open + k * gap_extend")
 }
 
-/// From which scores on hits exist.
+/// The numbers by which hits are chosen.
 fn limits_comment(min_score: i32, ratio: f64) -> String {
     format!("swalign hits: min_score={min_score} secondary_ratio={ratio}")
 }

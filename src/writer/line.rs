@@ -1,10 +1,11 @@
-//! A record of the output before it has a format: what SAM, BAM and PAF each say in their own way.
+//! A record of the output before it has a format.
 //!
-//! One primary line a query, further hits as secondary ones, an unmapped line where nothing was found.
-//! What SAM can't hold is refused in all formats, but for names, of which PAF takes any. BAM refuses more, which its own module names.
+//! A query has one primary line, further hits as secondary lines, or an unmapped line where nothing was found.
+//! What SAM can't hold is refused in all formats, except that PAF takes any name. BAM's own module names what BAM
+//! refuses besides.
 
 use super::NamedTargets;
-use super::tags::{Differences, Residues, mapping_quality, sam_letter};
+use super::tags::{EditTags, Residues, mapping_quality, sam_letter};
 use crate::alignment::{Alignment, Found, Op, Strand};
 use crate::alphabet::reverse_complement;
 use crate::error::{Error, Place, Result};
@@ -17,13 +18,13 @@ use std::sync::Arc;
 const REMEDY: &str =
     "give it a name of 1 to 254 printable ASCII characters without '@', and qualities from '!' to '~'";
 
-/// FLAG bits.
+/// Bits of SAM's FLAG (SAMv1 specification, 1.4).
 pub(super) const UNMAPPED: u16 = 4;
 pub(super) const REVERSE: u16 = 16;
 pub(super) const SECONDARY: u16 = 256;
 
 /// A line, checked.
-pub struct Line<'a> {
+pub struct OutputLine<'a> {
     /// `*` for a nameless query.
     pub name: &'a str,
     /// The query's letters in the orientation of the alignment.
@@ -31,11 +32,11 @@ pub struct Line<'a> {
     /// As they were read; empty where there are none.
     pub qualities: &'a [u8],
     /// `None` for an unmapped query.
-    pub aligned: Option<Aligned<'a>>,
+    pub aligned: Option<AlignedLine<'a>>,
 }
 
 /// Where and how the query of a line is aligned.
-pub struct Aligned<'a> {
+pub struct AlignedLine<'a> {
     pub alignment: &'a Alignment,
     pub secondary: bool,
     pub quality: u8,
@@ -45,10 +46,10 @@ pub struct Aligned<'a> {
     pub target_number: usize,
     pub target_name: &'a str,
     pub target: &'a [u8],
-    /// The path with soft clips at its ends, so that it consumes the whole query: never two of a kind
-    /// side by side, none empty.
+    /// The path with soft clips at its ends, which consumes the whole query. Neighbours are of different kinds, and
+    /// none is empty.
     pub cigar: &'a [(u32, Kind)],
-    pub differences: &'a Differences,
+    pub differences: &'a EditTags,
 }
 
 /// The operations of a CIGAR, numbered as BAM has them.
@@ -62,37 +63,36 @@ pub enum Kind {
     Unequal = 8,
 }
 
-/// A record can't stand in the format that is named, why, and what to do.
+/// Why a record can't stand in a format, and what to do.
 pub struct Refused {
     pub format: &'static str,
     pub problem: String,
     pub remedy: &'static str,
 }
 
-/// Makes lines; all of a run are made by one. It holds no state between calls, so that several threads
-/// may each make a part.
-pub struct Lines {
+/// Makes the lines of a run. It holds no state between calls, so several threads may each make a part.
+pub struct LineMaker {
     pub targets: NamedTargets,
     pub scoring: Arc<Scoring>,
     pub residues: Residues,
     /// `=` and `X` instead of `M`.
     pub eqx: bool,
-    /// Names of queries are not held against what SAM demands.
+    /// Names of queries may be names that SAM forbids.
     pub any_names: bool,
     /// Where the queries come from, for error messages.
     pub query: PathBuf,
 }
 
-/// What is used again from line to line.
+/// Buffers that are used again from line to line.
 #[derive(Default)]
 struct Buffers {
     cigar: Vec<(u32, Kind)>,
-    differences: Differences,
+    differences: EditTags,
 }
 
-impl Line<'_> {
+impl OutputLine<'_> {
     pub fn flags(&self) -> u16 {
-        let Some(Aligned { alignment, secondary, .. }) = &self.aligned else { return UNMAPPED };
+        let Some(AlignedLine { alignment, secondary, .. }) = &self.aligned else { return UNMAPPED };
         let strand = if alignment.strand == Strand::Reverse { REVERSE } else { 0 };
         strand | if *secondary { SECONDARY } else { 0 }
     }
@@ -112,13 +112,13 @@ impl Kind {
     }
 }
 
-impl Lines {
+impl LineMaker {
     /// Calls `push` with all lines of the given queries and what was found for them, in their order.
     pub fn for_each(
         &self,
         queries: &[Record],
         found: &[Found],
-        mut push: impl FnMut(&Line) -> Result<(), Refused>,
+        mut push: impl FnMut(&OutputLine) -> Result<(), Refused>,
     ) -> Result<()> {
         let mut buffers = Buffers::default();
         for (record, found) in queries.iter().zip(found) {
@@ -144,12 +144,12 @@ impl Lines {
         buffers: &mut Buffers,
         record: &Record,
         found: &Found,
-        push: &mut impl FnMut(&Line) -> Result<(), Refused>,
+        push: &mut impl FnMut(&OutputLine) -> Result<(), Refused>,
     ) -> Result<(), Refused> {
         let name = if self.any_names { &record.name } else { checked_name(&record.name)? };
         let qualities = checked_qualities(record)?;
         if found.alignments.is_empty() {
-            return push(&Line { name, letters: &record.sequence, qualities, aligned: None });
+            return push(&OutputLine { name, letters: &record.sequence, qualities, aligned: None });
         }
         for (at, alignment) in found.alignments.iter().enumerate() {
             let letters = oriented(record, alignment.strand);
@@ -159,7 +159,7 @@ impl Lines {
             self.find_cigar(cigar, &letters, target, alignment);
             differences.find(&self.residues, &letters, target, alignment);
             let secondary = at > 0;
-            let aligned = Aligned {
+            let aligned = AlignedLine {
                 alignment,
                 secondary,
                 quality: match secondary {
@@ -173,7 +173,7 @@ impl Lines {
                 cigar,
                 differences,
             };
-            push(&Line { name, letters: &letters, qualities, aligned: Some(aligned) })?;
+            push(&OutputLine { name, letters: &letters, qualities, aligned: Some(aligned) })?;
         }
         Ok(())
     }

@@ -1,32 +1,33 @@
 //! Where the output goes: stdout, or a file that appears whole or not at all.
 
+use super::place::{is_stdout, open};
+use super::temporary::Rename;
 use super::{receipt, temporary};
 use crate::error::{Error, Place, Result};
 use crc32fast::Hasher;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes gathered before a write. The parts of a large run are longer and written as they are, without
-/// a copy.
+/// Bytes gathered before a write. The parts of a large run are longer, and are written without a copy.
 const BUFFER: usize = 64 * 1024;
 
 /// The output of a run.
 ///
-/// A regular file is written under a temporary name beside it and renamed by [`Output::finish`]; if
-/// that is never reached the temporary is removed, and a file that was there before is untouched.
+/// A regular file is written under a temporary name beside it and renamed by [`Output::finish`]. Without
+/// that call the temporary is removed, and a file that was there before stays untouched.
 /// Stdout, devices, pipes and other files that are not regular are written directly.
 #[derive(Debug)]
 pub struct Output {
-    /// What messages call it.
+    /// The name that messages show.
     name: PathBuf,
     /// `None` only while it is being dropped.
     sink: Option<BufWriter<Sink>>,
-    /// The name it is written under and the one it will have.
-    rename: Option<(PathBuf, PathBuf)>,
+    /// The name that a regular file is written under, and the name that it will have.
+    rename: Option<Rename>,
     /// Bytes so far.
     written: u64,
-    /// Their checksum, where it is wanted.
+    /// The checksum of these bytes, where it is wanted.
     sum: Option<Hasher>,
 }
 
@@ -58,7 +59,7 @@ impl Output {
         Ok(Output::new(path.to_path_buf(), Sink::File(file), rename))
     }
 
-    fn new(name: PathBuf, sink: Sink, rename: Option<(PathBuf, PathBuf)>) -> Output {
+    fn new(name: PathBuf, sink: Sink, rename: Option<Rename>) -> Output {
         Output { name, sink: Some(BufWriter::with_capacity(BUFFER, sink)), rename, written: 0, sum: None }
     }
 
@@ -86,7 +87,7 @@ impl Output {
         self.written
     }
 
-    /// Whether it will be a regular file.
+    /// Whether the output is a regular file.
     pub fn is_file(&self) -> bool {
         self.rename.is_some()
     }
@@ -116,23 +117,23 @@ impl Output {
 
     fn try_close(&mut self) -> io::Result<()> {
         self.flush()?;
-        let Some((temporary, _)) = &self.rename else { return Ok(()) };
+        let Some(Rename { temporary, .. }) = &self.rename else { return Ok(()) };
         if let Some(Sink::File(file)) = self.sink.as_ref().map(BufWriter::get_ref) {
-            // Else a crash of the machine could leave the new name with nothing behind it. A disk on
+            // Without this a crash of the machine could leave an empty file under the new name. And a disk on
             // the network may say only now that it is full.
             file.sync_all()?;
         }
-        // A later attempt of the same job may have removed the temporary, as that of a lost one. The output is
-        // then that one's to write, and the receipt beside it, too.
+        // A later attempt of the same job may have taken this one for lost, and removed its temporary. Then the later
+        // attempt writes the output, and the receipt beside it, and this one is an error.
         fs::metadata(temporary)?;
         // Some systems rename no open file.
         self.sink = None;
         Ok(())
     }
 
-    /// Gives a closed file its name, and its receipt, too.
+    /// Gives a closed file its name, and does the same for its receipt.
     fn settle(&mut self, mut receipt: Option<&mut Output>) -> Result<()> {
-        let Some((_, target)) = &self.rename else { return Ok(()) };
+        let Some(Rename { target, .. }) = &self.rename else { return Ok(()) };
         if receipt.is_some() {
             receipt::check(target)?;
         }
@@ -164,7 +165,7 @@ impl Write for Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        let Some((temporary, _)) = self.rename.take() else { return };
+        let Some(Rename { temporary, .. }) = self.rename.take() else { return };
         if let Some(sink) = self.sink.take() {
             // What is buffered goes with the file; flushing it could only fail again.
             drop(sink.into_parts());
@@ -187,88 +188,6 @@ impl Write for Sink {
             Sink::File(file) => file.flush(),
         }
     }
-}
-
-/// `/dev/stdout` is not opened anew: where stdout is a file that would begin at its start, and over
-/// what `>>` was to keep.
-fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-") || path == Path::new("/dev/stdout")
-}
-
-/// Whether an output at `path` would be a regular file, which has a name only once it is whole.
-pub fn is_regular(path: &Path) -> bool {
-    let replaces =
-        || fs::metadata(path).map_or_else(|e| e.kind() == ErrorKind::NotFound, |found| found.is_file());
-    !is_stdout(path) && !is_descriptor(path) && replaces()
-}
-
-/// Whether both paths lead to one regular file, over whatever links.
-pub fn is_same_file(one: &Path, other: &Path) -> bool {
-    matches!((identity(one), identity(other)), (Some(one), Some(other)) if one == other)
-}
-
-/// What tells a regular file from all others.
-#[cfg(unix)]
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(path: &Path) -> Option<PathBuf> {
-    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    path.canonicalize().ok()
-}
-
-/// Opens `path`, and says which name is to become which once it is written.
-fn open(path: &Path) -> io::Result<(File, Option<(PathBuf, PathBuf)>)> {
-    let ends_in_slash = path.to_string_lossy().ends_with(std::path::is_separator);
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        Ok(found) if !found.is_file() || is_descriptor(path) => {
-            Ok((OpenOptions::new().write(true).open(path)?, None))
-        }
-        // A file that may not be written may not be replaced either, as other programs have it.
-        Ok(_) => {
-            OpenOptions::new().write(true).open(path).map(drop).and_then(|()| open_beside(&resolve(path)?))
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound && !ends_in_slash => open_beside(&resolve(path)?),
-        Err(error) if error.kind() == ErrorKind::NotFound => Err(ErrorKind::IsADirectory.into()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Whether `path` names an open file of this or another process, which must be written as it stands.
-fn is_descriptor(path: &Path) -> bool {
-    ["/dev/fd", "/dev/stderr", "/proc"].iter().any(|files| path.starts_with(files))
-}
-
-/// The file that `path` leads to over symbolic links, whether or not it exists yet.
-pub fn resolve(path: &Path) -> io::Result<PathBuf> {
-    match fs::canonicalize(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => match fs::read_link(path) {
-            // Links in a circle are another error than "not found", so this comes to an end.
-            Ok(next) => resolve(&directory(path).join(next)),
-            Err(_) => Ok(path.to_path_buf()),
-        },
-        resolved => resolved,
-    }
-}
-
-fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// Creates a temporary file in the directory of `target`: only within one file system is a rename
-/// one step.
-fn open_beside(target: &Path) -> io::Result<(File, Option<(PathBuf, PathBuf)>)> {
-    let name = target.file_name().ok_or(ErrorKind::NotFound)?;
-    let (file, temporary) = temporary::create(directory(target), name)?;
-    Ok((file, Some((temporary, target.to_path_buf()))))
 }
 
 /// The error at `name` with what to do about it.

@@ -5,13 +5,13 @@
 //! minimap2 (Li 2018) counts them: an ambiguous column (N and the other IUPAC codes on either side) is
 //! an edit, and belongs neither to the matches nor to the block.
 
-use super::line::{Aligned, Kind, Line};
+use super::line::{AlignedLine, Kind, OutputLine};
 use super::tags::{Residues, push_number};
 use std::io::Write;
 
-/// Appends a line with its end. `with_second` says that primary lines tell the score of the second hit, which is
-/// needed to join parts of the references, and which PAF has no place for.
-pub fn push(text: &mut Vec<u8>, line: &Line, residues: &Residues, with_second: bool) {
+/// Appends a line with its end. With `with_second`, primary lines tell the score of the second hit in a tag of our own,
+/// which a merge of parts of the references needs.
+pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_second: bool) {
     let len = line.letters.len() as i64;
     text.extend_from_slice(line.name.as_bytes());
     push_column(text, len);
@@ -32,7 +32,7 @@ pub fn push(text: &mut Vec<u8>, line: &Line, residues: &Residues, with_second: b
     push_column(text, aligned.target.len() as i64);
     push_column(text, alignment.target_start);
     push_column(text, alignment.target_end);
-    let columns = Columns::count(residues, line.letters, aligned);
+    let columns = ColumnCounts::count(residues, line.letters, aligned);
     push_column(text, columns.matches);
     push_column(text, columns.block());
     push_column(text, aligned.quality);
@@ -45,7 +45,7 @@ pub fn push(text: &mut Vec<u8>, line: &Line, residues: &Residues, with_second: b
 }
 
 /// NM to cg, in minimap2's order.
-fn push_tags(text: &mut Vec<u8>, aligned: &Aligned, columns: &Columns) {
+fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
     text.extend_from_slice(b"\tAS:i:");
@@ -62,7 +62,7 @@ fn push_tags(text: &mut Vec<u8>, aligned: &Aligned, columns: &Columns) {
 
 /// The columns of an alignment by their kind.
 #[derive(Default)]
-struct Columns {
+struct ColumnCounts {
     matches: i64,
     /// Those with two residues, ambiguous ones too.
     paired: i64,
@@ -71,12 +71,12 @@ struct Columns {
     ambiguous: i64,
 }
 
-impl Columns {
-    fn count(residues: &Residues, query: &[u8], aligned: &Aligned) -> Columns {
+impl ColumnCounts {
+    fn count(residues: &Residues, query: &[u8], aligned: &AlignedLine) -> ColumnCounts {
         let letter = |letter: &u8| residues.is_ambiguous(*letter);
         let code = |code: &u8| residues.is_ambiguous_code(*code);
         let count = |places: usize| places as i64;
-        let mut columns = Columns::default();
+        let mut columns = ColumnCounts::default();
         let (mut i, mut j) =
             (aligned.alignment.query_start as usize, aligned.alignment.target_start as usize);
         for &(len, kind) in aligned.cigar {
@@ -117,7 +117,7 @@ impl Columns {
 
 /// Appends de, the gap-compressed divergence: of all columns, each gap being one, the share that do not
 /// match. As minimap2 rounds it, so that its lines and ours can be compared as text.
-fn push_divergence(text: &mut Vec<u8>, columns: &Columns) {
+fn push_divergence(text: &mut Vec<u8>, columns: &ColumnCounts) {
     let divergence = 1.0 - columns.matches as f64 / (columns.paired + columns.gaps) as f64;
     if divergence == 0.0 {
         text.push(b'0');

@@ -1,5 +1,5 @@
-//! What is written beside an output of a part, or of a run that may be resumed: how it was made, and that it
-//! is whole. It stands in the output's file name with `.swalign` behind, and comes after the output itself.
+//! The receipt of an output, which a part has, and a run that may be resumed. It tells how the output was made, and
+//! that it is whole. Its name is the output's with `.swalign` behind, and it appears together with the output.
 //!
 //! ```text
 //! swalign 0.1.0
@@ -16,11 +16,12 @@
 //! seal    <TAB> CRC-32 of the lines before it
 //! ```
 //!
-//! The line `hits` is that of a part of the references, whose hits are chosen among those of all parts. The places are
-//! those of [`crate::reader::Extent`], and 0 where it is no part of the queries. Checksums find what was changed by
-//! accident or by hand; they are no signature.
+//! Only a part of the references has the line `hits`, by which a merge chooses among the hits of all parts. The places of
+//! `stretch` are those of [`crate::reader::Extent`], or 0 where the output is no part of the queries. Checksums find
+//! changes by accident or by hand; they are no signature.
 
-use super::output::{self, Output, resolve};
+use super::output::{self, Output};
+use super::place::resolve;
 use super::tags::Typical;
 use crate::error::{Error, Place, Result};
 use crate::options::{PartsOf, RECEIPT_EXTENSION, Share};
@@ -31,7 +32,7 @@ use std::time::UNIX_EPOCH;
 
 /// What every receipt begins with, of any version.
 const WORD: &[u8] = b"swalign ";
-/// The first lines: other versions may write other records, or say other things of them.
+/// The first lines. Receipts of other versions are refused, since their records may differ.
 pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t2\n");
 const SEAL: &str = "seal\t";
 /// No receipt is longer: it has a command line and a few file names.
@@ -46,7 +47,7 @@ pub struct Task {
     /// 1/1 is the whole.
     pub part: Share,
     pub parts_of: PartsOf,
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputFile>,
 }
 
 /// How hits are chosen, and what their mapping quality depends on.
@@ -60,7 +61,7 @@ pub struct Choice {
 
 /// A file as it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
+pub struct InputFile {
     pub bytes: u64,
     /// Nanoseconds since 1970.
     pub modified: u64,
@@ -108,12 +109,12 @@ impl Task {
             format: format.to_string(),
             part: part.unwrap_or(Share { number: 1, of: 1 }),
             parts_of,
-            inputs: inputs.into_iter().filter_map(Input::of).collect(),
+            inputs: inputs.into_iter().filter_map(InputFile::of).collect(),
         }
     }
 
-    /// Whether `output` is what this task would write. An input that is no file, as stdin, is never the same
-    /// one.
+    /// Whether `output` is what this task would write. `inputs` is the number of the task's inputs: one that is no
+    /// regular file, such as stdin, is never the same again.
     pub fn is_done(&self, output: &Path, inputs: usize) -> bool {
         let bytes = fs::metadata(output).ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len());
         self.inputs.len() == inputs
@@ -129,12 +130,12 @@ impl Task {
     }
 }
 
-impl Input {
-    fn of(path: &Path) -> Option<Input> {
+impl InputFile {
+    fn of(path: &Path) -> Option<InputFile> {
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let name = path.to_string_lossy().replace(|c: char| c.is_control(), " ");
-        Some(Input { bytes: metadata.len(), modified: modified as u64, name })
+        Some(InputFile { bytes: metadata.len(), modified: modified as u64, name })
     }
 }
 
@@ -183,7 +184,7 @@ impl Receipt {
             let mut fields = input.splitn(3, '\t');
             let mut number = || fields.next()?.parse::<u64>().ok();
             let (bytes, modified) = (number()?, number()?);
-            inputs.push(Input { bytes, modified, name: fields.next()?.to_string() });
+            inputs.push(InputFile { bytes, modified, name: fields.next()?.to_string() });
             lines.next();
         }
         let numbers = |line: &str| line.split('\t').map(|field| field.parse::<u64>().ok()).collect();
@@ -213,7 +214,7 @@ impl Receipt {
             })
     }
 
-    /// Writes it for the output that will be at `output`, but for its name ([`Output::finish_with`]).
+    /// Writes it for the output that will be at `output`. It gets its name with the output ([`Output::finish_with`]).
     pub fn write(&self, output: &Path) -> Result<Output> {
         let mut file = Output::at(&path(output))?;
         file.put(self.text().as_bytes())?;
@@ -234,7 +235,7 @@ impl Choice {
     }
 }
 
-/// The first word of the line that tells the part.
+/// The first word of the line with the part.
 fn key(parts_of: PartsOf) -> &'static str {
     match parts_of {
         PartsOf::Queries => "part",
@@ -298,7 +299,7 @@ pub fn check(output: &Path) -> Result<()> {
     Err(Error::input(place, problem, "name another output file, or move what is here"))
 }
 
-/// Takes back the receipt of `output`, which will be another one.
+/// Removes the receipt of `output`, which is about to be replaced.
 pub fn forget(output: &Path) -> io::Result<()> {
     let path = path(output);
     let ours = fs::metadata(&path).is_ok_and(|found| found.is_file()) && begins_as_one(&path);
@@ -311,7 +312,8 @@ mod tests {
 
     fn receipt() -> Receipt {
         let part = Share { number: 2, of: 7 };
-        let input = |name: &str| Input { bytes: 5, modified: 1_700_000_000_123_456_789, name: name.into() };
+        let input =
+            |name: &str| InputFile { bytes: 5, modified: 1_700_000_000_123_456_789, name: name.into() };
         let inputs = vec![input("a\tb"), input("")];
         let parts_of = PartsOf::Queries;
         let task = Task { command: "swalign q r".into(), format: "bam".into(), part, parts_of, inputs };

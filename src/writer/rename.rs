@@ -1,4 +1,4 @@
-//! Names of references that SAM forbids, made into names that it takes (`--rename-references`).
+//! Names of references that SAM forbids are made into names that it takes (`--rename-references`).
 
 use super::header::printable;
 use crate::error::{Error, Place, Result};
@@ -6,12 +6,12 @@ use crate::reader::{first_repeated, sam_name};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Pairs of names that the header shows, and the longest name among them.
+/// Most pairs of names that the header shows, and most letters of a name that it shows.
 const SHOWN: usize = 5;
 const SHOWN_LETTERS: usize = 60;
 
-/// Renames what has to be renamed, and says in a line for the header what was done, if anything was. Two references
-/// whose names would then be one are refused.
+/// Renames the references whose names SAM forbids. If there are any, gives a comment for the header. Two references
+/// that would get the same name are refused.
 pub fn rename(names: &mut Vec<String>, file: &Path) -> Result<Option<String>> {
     let new: Vec<Cow<str>> = names.iter().map(|name| sam_name(name)).collect();
     let changed: Vec<(&str, &str)> = names
@@ -32,7 +32,7 @@ pub fn rename(names: &mut Vec<String>, file: &Path) -> Result<Option<String>> {
     Ok(Some(comment))
 }
 
-/// How many names were changed of all, by which rule, and the first ones.
+/// The comment: how many of all names were changed, by which rule, and the first ones.
 fn comment(changed: &[(&str, &str)], all: usize) -> String {
     let short = changed.iter().filter(|(old, _)| old.len() <= SHOWN_LETTERS);
     let pairs: Vec<String> =

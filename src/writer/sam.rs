@@ -6,14 +6,14 @@
 //! A run may have millions of records, so their text is made here, column by column. The tests hold
 //! it against noodles.
 
-use super::line::{Aligned, Line};
+use super::line::{AlignedLine, OutputLine};
 use super::tags::{push_number, sam_letter};
 
 /// RNEXT, PNEXT and TLEN of a read that has no mate, with the tabs around them.
 const NO_MATE: &[u8] = b"\t*\t0\t0\t";
 
 /// Appends a line with its end, and the read group, where there is one, as the last tag.
-pub fn push(text: &mut Vec<u8>, line: &Line, read_group: Option<&str>) {
+pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     text.extend_from_slice(line.name.as_bytes());
     push_column(text, line.flags());
     match &line.aligned {
@@ -37,7 +37,7 @@ pub fn push(text: &mut Vec<u8>, line: &Line, read_group: Option<&str>) {
 }
 
 /// RNAME to CIGAR, with the tab before them.
-fn push_place(text: &mut Vec<u8>, aligned: &Aligned) {
+fn push_place(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.push(b'\t');
     text.extend_from_slice(aligned.target_name.as_bytes());
     push_column(text, aligned.alignment.target_start + 1);
@@ -50,7 +50,7 @@ fn push_place(text: &mut Vec<u8>, aligned: &Aligned) {
 }
 
 /// SEQ and QUAL.
-fn push_sequence(text: &mut Vec<u8>, line: &Line) {
+fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     match line.letters.is_empty() {
         true => text.push(b'*'),
         false => text.extend(line.letters.iter().map(|&letter| sam_letter(letter))),
@@ -64,7 +64,7 @@ fn push_sequence(text: &mut Vec<u8>, line: &Line) {
 }
 
 /// NM, MD and AS, and on primary records XS.
-fn push_tags(text: &mut Vec<u8>, aligned: &Aligned) {
+fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
     text.extend_from_slice(b"\tMD:Z:");

@@ -13,7 +13,7 @@ const NONE: u8 = u8::MAX;
 
 /// How an alignment's two sides differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Differences {
+pub struct EditTags {
     /// NM: mismatches, inserted and deleted residues.
     pub edits: u32,
     /// MD: the target's letters where they differ, `[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*`.
@@ -69,12 +69,12 @@ pub fn sam_letter(letter: u8) -> u8 {
     if letter == b'*' { b'X' } else { letter }
 }
 
-impl Differences {
+impl EditTags {
     /// Finds NM and MD of an alignment, from the query's letters in the aligned orientation and the
     /// target's codes; what was found before is forgotten.
     pub fn find(&mut self, residues: &Residues, query: &[u8], target: &[u8], alignment: &Alignment) {
         let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
-        let Differences { edits, md } = self;
+        let EditTags { edits, md } = self;
         *edits = 0;
         md.clear();
         // Equal residues since the last letter of MD, 0 included: MD wants a number between any two
@@ -220,7 +220,7 @@ mod tests {
 
     fn tags(alphabet: Alphabet, query: &str, target: &str, cigar: Cigar) -> (u32, String) {
         let target = codes(alphabet, target.as_bytes());
-        let mut found = Differences { edits: 7, md: b"stale".to_vec() };
+        let mut found = EditTags { edits: 7, md: b"stale".to_vec() };
         found.find(&Residues::new(alphabet), query.as_bytes(), &target, &spanning(0, cigar));
         (found.edits, String::from_utf8(found.md).unwrap())
     }

@@ -1,4 +1,4 @@
-//! Names of files that are not whole yet, and what is done about those that were left behind.
+//! Names of files that are not whole yet. Files that lost runs have left behind are removed.
 //!
 //! `.NAME.JOB.HOST.PROCESS.ATTEMPT.tmp`, where JOB is Slurm's job, its task and how often it was begun
 //! again, such as `81_3_0`, or `-`. A file is locked as long as it is written.
@@ -17,6 +17,13 @@ const HOST_BYTES: usize = 40;
 /// How many names of leftover temporaries are stepped over.
 const ATTEMPTS: u32 = 1000;
 
+/// A temporary, and the name that it gets.
+#[derive(Clone, Debug)]
+pub struct Rename {
+    pub temporary: PathBuf,
+    pub target: PathBuf,
+}
+
 /// The temporaries of this process.
 static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -24,34 +31,34 @@ fn under_way() -> MutexGuard<'static, Vec<PathBuf>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Who writes.
+/// The process that writes a temporary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Owner {
+struct TemporaryOwner {
     job: String,
     host: String,
     process: u32,
 }
 
-impl Owner {
-    fn this() -> Owner {
-        Owner { job: job(|name| env::var(name).ok()), host: host(), process: std::process::id() }
+impl TemporaryOwner {
+    fn this() -> TemporaryOwner {
+        TemporaryOwner { job: job(|name| env::var(name).ok()), host: host(), process: std::process::id() }
     }
 
     /// The name of a temporary of `output`.
     fn name(&self, output: &str, attempt: u32) -> String {
-        let Owner { job, host, process } = self;
+        let TemporaryOwner { job, host, process } = self;
         format!(".{output}.{job}.{host}.{process}.{attempt}.tmp")
     }
 
     /// The owner that a temporary of `output` names.
-    fn parse(name: &str, output: &str) -> Option<Owner> {
+    fn parse(name: &str, output: &str) -> Option<TemporaryOwner> {
         let fields = name.strip_prefix('.')?.strip_prefix(output)?.strip_prefix('.')?.strip_suffix(".tmp")?;
         let &[job, host, process, _] = &fields.split('.').collect::<Vec<_>>()[..] else { return None };
-        Some(Owner { job: job.into(), host: host.into(), process: process.parse().ok()? })
+        Some(TemporaryOwner { job: job.into(), host: host.into(), process: process.parse().ok()? })
     }
 
     /// Whether this one is an earlier attempt of the same job as `later`.
-    fn is_before(&self, later: &Owner) -> bool {
+    fn is_before(&self, later: &TemporaryOwner) -> bool {
         let attempt = |job: &str| {
             job.rsplit_once('_').map(|(id, restarts)| (id.to_string(), restarts.parse::<u32>().ok()))
         };
@@ -61,8 +68,8 @@ impl Owner {
         }
     }
 
-    /// Whether the process is surely gone: it was one of this machine. Where that can't be known it is not.
-    fn is_gone(&self, this: &Owner) -> bool {
+    /// Whether the process is surely gone. That can be known of a process of this machine only.
+    fn is_gone(&self, this: &TemporaryOwner) -> bool {
         let processes = Path::new("/proc");
         self.host == this.host
             && processes.join("self").exists()
@@ -98,19 +105,19 @@ fn stem(name: &OsStr) -> String {
     name[..end].to_string()
 }
 
-/// Creates a temporary in `folder` for the output `name`; before that removes those whose writers are gone.
+/// Creates a temporary in `folder` for the output `name`. Temporaries whose writers are gone are removed first.
 pub fn create(folder: &Path, name: &OsStr) -> io::Result<(File, PathBuf)> {
-    let (stem, owner) = (stem(name), Owner::this());
+    let (stem, owner) = (stem(name), TemporaryOwner::this());
     clear(folder, &stem, &owner);
     let mut under_way = under_way();
     for attempt in 0..ATTEMPTS {
         let path = folder.join(owner.name(&stem, attempt));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
-            // Another output of this process, or of one that had its id.
+            // The file is another output of this process, or of a process that had its id.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(file) => {
-                // Not all file systems can.
+                // Not all file systems have locks.
                 let _ = file.try_lock();
                 under_way.push(path.clone());
                 return Ok((file, path));
@@ -120,10 +127,11 @@ pub fn create(folder: &Path, name: &OsStr) -> io::Result<(File, PathBuf)> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Removes temporaries that nobody will finish. What can't be removed stays.
-fn clear(folder: &Path, stem: &str, this: &Owner) {
+/// Removes temporaries that no process will finish. What can't be removed stays.
+fn clear(folder: &Path, stem: &str, this: &TemporaryOwner) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Some(owner) = entry.file_name().to_str().and_then(|name| Owner::parse(name, stem)) else {
+        let Some(owner) = entry.file_name().to_str().and_then(|name| TemporaryOwner::parse(name, stem))
+        else {
             continue;
         };
         let unlocked = || File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
@@ -133,19 +141,19 @@ fn clear(folder: &Path, stem: &str, this: &Owner) {
     }
 }
 
-/// Gives temporaries their names, all or none of them: where one can't have its name, the ones before it are
-/// removed. An error comes with the name that was not given.
-pub fn keep(renames: &[(PathBuf, PathBuf)]) -> Result<(), (PathBuf, io::Error)> {
+/// Gives all temporaries their names, or none: if one can't be renamed, those before it are removed. The error has
+/// the name that could not be given.
+pub fn keep(renames: &[Rename]) -> Result<(), (PathBuf, io::Error)> {
     let mut under_way = under_way();
-    for (at, (temporary, target)) in renames.iter().enumerate() {
+    for (at, Rename { temporary, target }) in renames.iter().enumerate() {
         if let Err(source) = fs::rename(temporary, target) {
-            for (_, kept) in &renames[..at] {
-                let _ = fs::remove_file(kept);
+            for kept in &renames[..at] {
+                let _ = fs::remove_file(&kept.target);
             }
             return Err((target.clone(), source));
         }
     }
-    under_way.retain(|path| renames.iter().all(|(temporary, _)| temporary != path));
+    under_way.retain(|path| renames.iter().all(|rename| rename.temporary != *path));
     Ok(())
 }
 
@@ -162,7 +170,7 @@ pub fn abandon() {
     remove(under_way());
 }
 
-/// As [`abandon`], without waiting for a thread that creates or renames a file: then they stay.
+/// As [`abandon`], but while another thread creates or renames a file it does nothing, and does not wait.
 pub fn remove_all() {
     match UNDER_WAY.try_lock() {
         Ok(under_way) => remove(under_way),
@@ -175,7 +183,7 @@ fn remove(under_way: MutexGuard<'static, Vec<PathBuf>>) {
     for path in under_way.iter() {
         let _ = fs::remove_file(path);
     }
-    // Whoever would create or rename a file waits for the end.
+    // The lock stays taken: a thread that would create or rename a file waits until the process ends.
     std::mem::forget(under_way);
 }
 
@@ -183,18 +191,18 @@ fn remove(under_way: MutexGuard<'static, Vec<PathBuf>>) {
 mod tests {
     use super::*;
 
-    fn owner(job: &str, host: &str, process: u32) -> Owner {
-        Owner { job: job.into(), host: host.into(), process }
+    fn owner(job: &str, host: &str, process: u32) -> TemporaryOwner {
+        TemporaryOwner { job: job.into(), host: host.into(), process }
     }
 
     #[test]
     fn names_tell_their_owners() {
         let this = owner("81_3_0", "node-1", 77);
         assert_eq!(this.name("out.sam", 2), ".out.sam.81_3_0.node-1.77.2.tmp");
-        assert_eq!(Owner::parse(&this.name("out.sam", 2), "out.sam"), Some(this.clone()));
+        assert_eq!(TemporaryOwner::parse(&this.name("out.sam", 2), "out.sam"), Some(this.clone()));
         for foreign in [".out.sam.tmp", ".out.sam.81_3_0.node-1.x.2.tmp", "out.sam", ".out.sam.a.b.1.2.3.tmp"]
         {
-            assert_eq!(Owner::parse(foreign, "out.sam"), None, "{foreign}");
+            assert_eq!(TemporaryOwner::parse(foreign, "out.sam"), None, "{foreign}");
         }
         assert_eq!(stem(OsStr::new(&"é".repeat(80))), "é".repeat(50));
     }
@@ -228,16 +236,16 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let [first, second] = ["a", "b"].map(|name| {
             let (_, temporary) = create(folder.path(), OsStr::new(name)).unwrap();
-            (temporary, path(name))
+            Rename { temporary, target: path(name) }
         });
         fs::create_dir(path("b")).unwrap();
         let (refused, _) = keep(&[first.clone(), second.clone()]).unwrap_err();
         assert!(refused == path("b") && !path("a").exists());
-        discard(&second.0);
+        discard(&second.temporary);
         fs::remove_dir(path("b")).unwrap();
-        let pairs = [("a", first.1), ("b", second.1)].map(|(name, target)| {
+        let pairs = [("a", first.target), ("b", second.target)].map(|(name, target)| {
             let (_, temporary) = create(folder.path(), OsStr::new(name)).unwrap();
-            (temporary, target)
+            Rename { temporary, target }
         });
         keep(&pairs).unwrap();
         assert!(path("a").exists() && path("b").exists());
@@ -248,10 +256,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn what_dead_processes_left_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let this = Owner::this();
+        let this = TemporaryOwner::this();
         // No process has so high an id.
-        let dead = Owner { process: u32::MAX, ..this.clone() };
-        let elsewhere = Owner { host: "elsewhere".into(), ..dead.clone() };
+        let dead = TemporaryOwner { process: u32::MAX, ..this.clone() };
+        let elsewhere = TemporaryOwner { host: "elsewhere".into(), ..dead.clone() };
         let names = [dead.name("x", 0), dead.name("y", 0), elsewhere.name("x", 0), this.name("x", 0)];
         for name in &names {
             fs::write(folder.path().join(name), "").unwrap();

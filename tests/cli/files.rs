@@ -84,6 +84,12 @@ fn truncated_fastq() {
 }
 
 #[test]
+fn a_letter_of_proteins_names_the_flag() {
+    let query = b">q\nACGTACGTACGTACGTACGE\n";
+    refused_inputs(query, REFERENCE, &["q.fa, record 1 'q'", "replace it by N", "(--alphabet protein)"]);
+}
+
+#[test]
 fn reference_names() {
     refused_inputs(QUERY, b">a\nACGT\n>b\nACCC\n>a\nGGGG\n", &["ref.fa", "'a'", "record 3"]);
     refused_inputs(QUERY, b">a 1\nACGT\n>a 2\nGGGG\n", &["ref.fa", "'a'", "record 2"]);

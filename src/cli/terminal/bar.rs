@@ -1,4 +1,4 @@
-//! The progress line: what a run does, how far it is, and how long it will take. It moves by itself.
+//! The progress line: what a run does, how far it is, and how long it will take. It is drawn by a timer.
 
 use crate::pipeline::{Stage, counted};
 use indicatif::{FormattedDuration, HumanBytes, ProgressBar, ProgressState, ProgressStyle};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// How often the line is drawn.
 const TICK: Duration = Duration::from_millis(200);
-/// Before a stage has lasted so long, and so many of its bytes in a hundred are done, nothing is said of the time left.
+/// The time left is shown when a stage has lasted this long, and this percentage of its bytes is done.
 const EARLIEST: Duration = Duration::from_secs(2);
 const LEAST_PERCENT: u64 = 1;
 const MINUTE: u64 = 60;
@@ -18,14 +18,14 @@ const HOUR: u64 = 60 * MINUTE;
 /// A line at the bottom of a terminal, from the first stage on.
 pub struct Bar {
     line: ProgressBar,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<BarState>>,
 }
 
 /// A stage under way.
-struct State {
+struct BarState {
     stage: Stage,
     begun: Instant,
-    /// What is counted, so far.
+    /// Number of queries, texts and so on that are done.
     count: u64,
     /// The bytes that were done when the end was last estimated, and that estimate.
     estimated: (u64, Option<Instant>),
@@ -33,7 +33,7 @@ struct State {
 
 impl Bar {
     pub fn new() -> Bar {
-        let state = Arc::new(Mutex::new(State::new(Stage::default(), Instant::now())));
+        let state = Arc::new(Mutex::new(BarState::new(Stage::default(), Instant::now())));
         let shown = Arc::clone(&state);
         let write = move |line: &ProgressState, text: &mut dyn Write| {
             // A terminal's line has no error to tell.
@@ -47,7 +47,7 @@ impl Bar {
     }
 
     pub fn begin(&self, stage: Stage) {
-        *lock(&self.state) = State::new(stage, Instant::now());
+        *lock(&self.state) = BarState::new(stage, Instant::now());
         self.line.enable_steady_tick(TICK);
     }
 
@@ -65,14 +65,14 @@ impl Bar {
     }
 }
 
-/// What is shown stays right when another thread panicked with it in hand.
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+/// The state, also after a panic of another thread: it is never half changed.
+fn lock(state: &Mutex<BarState>) -> MutexGuard<'_, BarState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl State {
-    fn new(stage: Stage, begun: Instant) -> State {
-        State { stage, begun, count: 0, estimated: (0, None) }
+impl BarState {
+    fn new(stage: Stage, begun: Instant) -> BarState {
+        BarState { stage, begun, count: 0, estimated: (0, None) }
     }
 
     /// The line, in a run that has lasted for `elapsed`.
@@ -96,8 +96,8 @@ impl State {
         format!("{}: {}", self.stage.doing, parts.join(", "))
     }
 
-    /// The time left, if the bytes to come take as long as those done. It is estimated anew when more bytes are done,
-    /// and runs down in between.
+    /// The time left, if the bytes to come take as long as those done. It is estimated when more bytes are done, and runs
+    /// down in between.
     fn left(&mut self, bytes: u64, size: u64, now: Instant) -> Option<Duration> {
         let lasted = now.duration_since(self.begun);
         if lasted < EARLIEST || percent(bytes, size) < LEAST_PERCENT {
@@ -116,7 +116,7 @@ fn percent(bytes: u64, size: u64) -> u64 {
     (u128::from(bytes) * 100 / u128::from(size)) as u64
 }
 
-/// A time that is known about: from one frame to the next it hardly changes.
+/// An estimate, rounded so that it hardly changes from one frame to the next.
 fn rounded(left: Duration) -> String {
     match left.as_secs() {
         seconds @ ..MINUTE => format!("about {} s", seconds / 10 * 10 + 10),
@@ -142,7 +142,7 @@ mod tests {
         let begun = Instant::now();
         let text = |stage: Stage, seconds| {
             let lasted = Duration::from_secs(seconds);
-            State::new(stage, begun).text(lasted + Duration::from_secs(5), begun + lasted)
+            BarState::new(stage, begun).text(lasted + Duration::from_secs(5), begun + lasted)
         };
         assert_eq!(
             text(Stage { doing: "opening the GPU", ..Stage::default() }, 0),
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn one_query_is_one() {
-        let mut state = State::new(aligning(0, None), Instant::now());
+        let mut state = BarState::new(aligning(0, None), Instant::now());
         state.count = 1;
         assert_eq!(state.text(Duration::ZERO, state.begun), "aligning: 1 query, 00:00:00");
     }
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn the_time_left_does_not_flicker() {
         let begun = Instant::now();
-        let mut state = State::new(aligning(1000, Some(2000)), begun);
+        let mut state = BarState::new(aligning(1000, Some(2000)), begun);
         let mut left = |seconds| state.left(1000, 2000, begun + Duration::from_secs(seconds));
         assert_eq!(left(20), Some(Duration::from_secs(20)));
         assert_eq!(left(25), Some(Duration::from_secs(15)));

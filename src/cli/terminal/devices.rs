@@ -69,7 +69,7 @@ fn is_cpu_default(adapters: &[AdapterEntry]) -> bool {
     !adapters.iter().any(|adapter| adapter.is_default)
 }
 
-/// Every column as wide as its widest word.
+/// Columns as wide as their widest words.
 fn aligned(rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let widths = rows.iter().filter_map(|row| row.get(column)).map(|word| word.chars().count());
@@ -84,7 +84,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// An array of one object a device, all with the same keys; null is what a device has not, or does not tell.
+/// An array of one object a device, all with the same keys. What a device lacks or does not tell is null.
 fn json(adapters: &[AdapterEntry]) -> String {
     let object = |adapter: &AdapterEntry| {
         let (least, most) = adapter.subgroup_size;

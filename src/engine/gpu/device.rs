@@ -328,7 +328,7 @@ impl Device {
         ] {
             if has < needs {
                 return Err(EngineError::Unsupported(format!(
-                    "{} has {has} {what}, and the kernels need {needs}; use --device cpu",
+                    "{} has {has} {what}, and the kernels need {needs}",
                     self.name
                 )));
             }

@@ -23,7 +23,7 @@ impl Held {
     pub fn new(sequences: &Arc<Sequences>, letters: Letters, most: u32) -> Result<Held, EngineError> {
         if sequences.codes().len() > most as usize {
             let residues = sequences.codes().len();
-            let problem = "residues are more than a device can index; use --device cpu";
+            let problem = "residues are more than a device can index";
             return Err(EngineError::Unsupported(format!("{residues} {problem}")));
         }
         Ok(Held(Arc::downgrade(sequences), letters))

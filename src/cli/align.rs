@@ -1,0 +1,374 @@
+//! The arguments of `swalign` and `swalign pairs`.
+
+use super::paths::{check_extension, check_files, is_packed};
+use super::{AgainFlag, ThreadsFlag, usage, values};
+use crate::alphabet::Alphabet;
+use crate::options::{
+    DeviceChoice, FilterChoice, Format, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
+};
+use clap::error::ErrorKind;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub struct All {
+    /// Queries: FASTA or FASTQ, plain or gzip; - is stdin
+    #[arg(value_name = "QUERY", required = true)]
+    query: Option<PathBuf>,
+    /// References: FASTA, plain or gzip; - is stdin
+    #[arg(value_name = "REFERENCE", required = true)]
+    reference: Option<PathBuf>,
+    /// Take reads (FASTQ) as references, which are refused else, since mappers take the two in the other order
+    #[arg(long)]
+    reads_as_reference: bool,
+    #[command(flatten)]
+    flags: Flags,
+    /// Only part I of N of the references, from 1, such as 2/8: with the others, joined by `swalign merge`, the
+    /// bytes of the whole
+    ///
+    /// For references that are larger than the memory. Parts are stretches of whole references, about equal in
+    /// letters; one may be empty. A part reads all references twice, and holds the letters of its own only. It
+    /// has a record of each query, so that `merge` needs all parts, and chooses anew. REFERENCE must be a file.
+    /// Queries whose hits are in other parts are searched down to --min-score: set it as high as will do.
+    #[arg(
+        long,
+        value_name = "I/N",
+        value_parser = values::share,
+        help_heading = "Parts",
+        conflicts_with = "part"
+    )]
+    ref_part: Option<Share>,
+}
+
+#[derive(Args)]
+pub struct Pairs {
+    /// Queries: FASTA or FASTQ, plain or gzip; - is stdin
+    #[arg(value_name = "QUERY")]
+    query: PathBuf,
+    /// Targets, as many as queries; - is stdin
+    #[arg(value_name = "TARGET")]
+    target: PathBuf,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+#[derive(Args)]
+struct Flags {
+    #[command(flatten)]
+    scoring: ScoringFlags,
+    #[command(flatten)]
+    hits: HitFlags,
+    #[command(flatten)]
+    output: AlignOutputFlags,
+    #[command(flatten)]
+    parts: PartFlags,
+    #[command(flatten)]
+    machine: AlignMachineFlags,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Scoring")]
+struct ScoringFlags {
+    /// Scoring by name [default: short for DNA, protein for protein]
+    #[arg(long, value_enum, value_name = "NAME")]
+    preset: Option<PresetName>,
+    /// Score of a match
+    #[arg(long = "match", value_name = "N", allow_negative_numbers = true, value_parser = values::score)]
+    match_: Option<i32>,
+    /// Penalty of a mismatch, a positive number
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
+    mismatch: Option<i32>,
+    /// Penalty of opening a gap, a positive number; 0 makes gaps linear
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
+    gap_open: Option<i32>,
+    /// Penalty of each residue of a gap, the first included, a positive number
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
+    gap_extend: Option<i32>,
+    /// Substitution matrix: BLOSUM45/50/62/80/90, PAM30/70/250, or a file in NCBI's format
+    #[arg(long, value_name = "NAME|FILE")]
+    matrix: Option<String>,
+    /// What the sequences are [default: as the references look]
+    #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
+    alphabet: Option<Alphabet>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Hits")]
+struct HitFlags {
+    /// Least score of a hit [default: 20 x match, or 60 with a matrix]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::min_score)]
+    min_score: Option<i32>,
+    /// Least share of the best score, 0 to 1, that a further hit of a query must reach
+    #[arg(long, value_name = "RATIO", default_value = "0.8", allow_negative_numbers = true, value_parser = values::ratio)]
+    secondary_ratio: f64,
+    /// Most records of a query: the best hit, and the next ones as secondary
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = values::count)]
+    max_hits: usize,
+    /// Align DNA queries in both orientations [default, but not of pairs]
+    #[arg(long, conflicts_with = "forward_only")]
+    both_strands: bool,
+    /// Align queries only as they are [default of pairs]
+    #[arg(long)]
+    forward_only: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+struct AlignOutputFlags {
+    /// Output file [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Format of the output [default: by the output file's extension, .sam, .bam, .paf, .sam.gz or .paf.gz; sam
+    /// without one]
+    ///
+    /// The same hits in each. BAM is for nucleotides, and is not written to a terminal. PAF has minimap2's
+    /// columns, the tags NM, AS, tp, de and cg, no header and no read groups. SAM and PAF in a file whose name ends
+    /// in .gz are packed into blocks of bgzf, which gzip unpacks.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<FormatName>,
+    /// Write = and X in CIGARs instead of M
+    #[arg(long)]
+    eqx: bool,
+    /// Write _ for each letter that SAM forbids in a reference's name; else such a name is an error
+    ///
+    /// For SAM and BAM; PAF takes any name. A comment in the header (@CO) says how many names were changed, and
+    /// shows the first ones. References whose names would then be one are an error.
+    #[arg(long)]
+    rename_references: bool,
+    /// Read group of all records (PAF has none), such as '@RG\tID:run1\tSM:sample1'
+    #[arg(short = 'R', long, value_name = "LINE", value_parser = ReadGroup::parse)]
+    read_group: Option<ReadGroup>,
+    /// Say only what went wrong
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more on stderr: the scoring, and what each batch took
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Parts")]
+struct PartFlags {
+    /// Only part I of N of the queries, from 1, such as 2/8: with the others, joined by `swalign merge` in their
+    /// order, the bytes of the whole
+    ///
+    /// Parts are stretches of the file, about equal in bytes, cut between groups of some 76,800 letters, in which
+    /// mates side by side stay together; one may be empty. Nothing is split on the disk, and a part reads only its own
+    /// stretch, unless the file is gzip other than bgzf. `pairs` reads all targets. QUERY must be a file.
+    #[arg(long, value_name = "I/N", value_parser = values::share)]
+    part: Option<Share>,
+    #[command(flatten)]
+    again: AgainFlag,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Machine")]
+struct AlignMachineFlags {
+    /// What stands in front of the scores: auto, index, scan or none; changes speed and memory, never the answer
+    ///
+    /// index looks pieces of DNA queries up in an index of the references, which have at most 134 million letters
+    /// then. scan (also named bitap) scans the references for the pieces, with a few edits. Both score only windows
+    /// around the pieces, go on with shorter pieces until nothing can be missing, and search a query in full as soon as
+    /// that costs less. auto builds an index where the queries repay it, and scans where they don't. none scores all of
+    /// every reference at once.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_enum, hide_possible_values = true)]
+    filter: FilterName,
+    /// Where to compute: auto, cpu, gpu, all, gpu:INDEX, gpu:NAME or gpu:PCI-ID
+    ///
+    /// auto takes the best real GPU; the CPU where there is none, or where the work takes the CPU less time
+    /// than a GPU takes to start. all takes every real GPU, and gpu:0,1 those two. A device that is named
+    /// and missing is an error. `swalign devices` lists them. cpu:NAME takes an instruction set: avx512, avx2,
+    /// sse4.1, baseline. The answer is the same on every device. Of NVIDIA cards, auto, gpu and all take those
+    /// that CUDA_VISIBLE_DEVICES grants (else SLURM_STEP_GPUS, SLURM_JOB_GPUS), where one of them is set; that
+    /// they can't be opened is an error.
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
+    device: DeviceChoice,
+    #[command(flatten)]
+    threads: ThreadsFlag,
+    /// Most queries of one batch [default: by their work]; changes memory and speed, never the answer
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
+    batch: Option<usize>,
+    /// Run shaders with the driver's bounds checks on
+    #[arg(long, hide = true)]
+    checked_shaders: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FilterName {
+    Auto,
+    Index,
+    #[value(alias = "bitap")]
+    Scan,
+    None,
+}
+
+impl From<FilterName> for FilterChoice {
+    fn from(name: FilterName) -> FilterChoice {
+        match name {
+            FilterName::Auto => FilterChoice::Auto,
+            FilterName::Index => FilterChoice::Index,
+            FilterName::Scan => FilterChoice::Scan,
+            FilterName::None => FilterChoice::None,
+        }
+    }
+}
+
+pub const NOTES: &str = "\
+Gaps:
+  A gap of k residues costs gap-open + k * gap-extend. With --gap-open 4 --gap-extend 2, length 1
+  costs 6 and length 2 costs 8. Penalties are positive numbers, as in minimap2, bwa and BLAST.
+
+Presets (match/mismatch/gap-open/gap-extend):
+  short    1/4/6/1, bwa mem's; the default for DNA
+  long     2/4/4/2, minimap2's
+  blastn   2/3/5/2
+  linear   1/1/0/2
+  protein  BLOSUM62, 11/1; the default for protein
+  --match, --mismatch, --gap-open, --gap-extend and --matrix override a preset's numbers.
+
+Hits:
+  A hit must reach --min-score, by default 20 x match for DNA (20 with the preset short) and 60 with
+  a matrix. A query without a hit is an unmapped record.";
+
+pub const EXAMPLES: &str = "\
+Examples:
+  swalign reads.fq.gz genome.fa > out.sam
+  swalign --preset long --device gpu -o out.sam ont.fq.gz virus.fa
+  zcat reads.fq.gz | swalign --max-hits 5 -R '@RG\\tID:run1\\tSM:s1' - vectors.fa
+  swalign --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa families.fa
+  swalign pairs --both-strands amplicons.fa expected.fa
+  swalign --part 2/8 --resume -o part.2.bam reads.fq.gz genome.fa
+  swalign --ref-part 2/8 --resume -o part.2.bam reads.fq.gz database.fa
+  swalign merge out.bam part.*.bam
+  A file that is named like a subcommand is given as ./pairs, ./search or ./devices.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.";
+
+pub const PAIRS_USAGE: &str = "swalign pairs [OPTIONS] QUERY TARGET";
+
+pub const PAIRS_EXAMPLES: &str = "\
+Examples:
+  swalign pairs reads.fq.gz templates.fa > out.sam
+  swalign pairs --both-strands -o out.bam amplicons.fa expected.fa
+  swalign pairs --preset long -o genomes.paf mt_human.fa mt_orang.fa
+  swalign pairs --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa homologs.fa
+  zcat reads.fq.gz | swalign pairs --eqx - templates.fa
+  swalign pairs --part 2/8 --resume -o part.2.bam reads.fq.gz templates.fa
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.";
+
+/// The presets, as the command line names them.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum PresetName {
+    Short,
+    Long,
+    Blastn,
+    Linear,
+    Protein,
+}
+
+impl From<PresetName> for Preset {
+    fn from(name: PresetName) -> Preset {
+        match name {
+            PresetName::Short => Preset::Short,
+            PresetName::Long => Preset::Long,
+            PresetName::Blastn => Preset::Blastn,
+            PresetName::Linear => Preset::Linear,
+            PresetName::Protein => Preset::Protein,
+        }
+    }
+}
+
+/// The formats, as the command line names them.
+#[derive(Clone, Copy, ValueEnum)]
+enum FormatName {
+    Sam,
+    Bam,
+    Paf,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Format {
+        match name {
+            FormatName::Sam => Format::Sam,
+            FormatName::Bam => Format::Bam,
+            FormatName::Paf => Format::Paf,
+        }
+    }
+}
+
+impl All {
+    pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
+        let (Some(query), Some(reference)) = (self.query, self.reference) else {
+            return Err(usage(ErrorKind::MissingRequiredArgument, "give QUERY and REFERENCE"));
+        };
+        let options = self.flags.resolve(Mode::All, query, reference, command_line)?;
+        Ok(Options { ref_part: self.ref_part, reads_as_reference: self.reads_as_reference, ..options })
+    }
+}
+
+impl Pairs {
+    pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
+        self.flags.resolve(Mode::Pairs, self.query, self.target, command_line)
+    }
+}
+
+impl Flags {
+    /// The options of a command; what excludes each other is refused.
+    fn resolve(
+        self,
+        mode: Mode,
+        query: PathBuf,
+        reference: PathBuf,
+        command_line: String,
+    ) -> Result<Options, clap::Error> {
+        let Flags { scoring, hits, output, parts, machine } = self;
+        let matrix = scoring.matrix.as_deref().map(Path::new);
+        check_files([&query, &reference], matrix, output.output.as_deref())?;
+        if output.format.is_none() {
+            check_extension(output.output.as_deref())?;
+        }
+        if hits.both_strands && scoring.alphabet == Some(Alphabet::Protein) {
+            let text = "--both-strands needs DNA; leave it out or set --alphabet dna";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
+        let named = output.output.as_deref().and_then(Format::of_file);
+        let format = output.format.map(Format::from).or(named).unwrap_or_default();
+        let packed = format != Format::Bam && output.output.as_deref().is_some_and(is_packed);
+        Ok(Options {
+            mode,
+            query,
+            reference,
+            output: output.output.filter(|path| path != Path::new("-")),
+            format,
+            packed,
+            rename_references: output.rename_references,
+            reads_as_reference: false,
+            alphabet: scoring.alphabet,
+            scoring: ScoringChoice {
+                preset: scoring.preset.map(Preset::from),
+                match_: scoring.match_,
+                mismatch: scoring.mismatch,
+                gap_open: scoring.gap_open,
+                gap_extend: scoring.gap_extend,
+                matrix: scoring.matrix,
+            },
+            both_strands: hits.both_strands || (mode == Mode::All && !hits.forward_only),
+            min_score: hits.min_score,
+            secondary_ratio: hits.secondary_ratio,
+            max_hits: hits.max_hits,
+            part: parts.part,
+            ref_part: None,
+            resume: parts.again.resume,
+            filter: machine.filter.into(),
+            device: machine.device,
+            threads: machine.threads.count(),
+            batch: machine.batch,
+            eqx: output.eqx,
+            read_group: output.read_group,
+            command_line,
+            verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
+            checked_shaders: machine.checked_shaders,
+        })
+    }
+}
