@@ -96,6 +96,8 @@ cargo clippy --locked --lib --no-default-features -- -D warnings
 cargo clippy --locked --lib --no-default-features --features gpu -- -D warnings
 say "cargo doc"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items --lib
+say "tables and plots of docs/benchmarks.md"
+scripts/plots.py --check
 say "doc tests"
 cargo test --locked --doc
 say "rows of benchmarks, small: they check their answers"
