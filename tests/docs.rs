@@ -1,4 +1,4 @@
-//! `docs/cli.md` is what the command says of itself.
+//! `docs/cli.md` is what the command says of itself, and the commands of README.md run.
 //!
 //! When the help has changed, write the file anew: `SWALIGN_WRITE_DOCS=1 cargo test --test docs`.
 
@@ -69,4 +69,45 @@ fn the_first_command_says_what_the_readme_has_it_say() {
     // The time follows.
     let summary = line("swalign: ", " aligned (").trim_end_matches("...").to_string();
     assert!(outcome.stderr.contains(&summary), "{summary}\n{}", outcome.stderr);
+}
+
+/// The commands of README.md's shell blocks that are swalign's, one a line.
+fn commands_of_the_readme() -> Vec<String> {
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let blocks = readme.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap_or_default());
+    let lines = blocks.flat_map(str::lines).map(str::to_string);
+    lines.filter(|line| line.starts_with("swalign ") || line.contains("| swalign ")).collect()
+}
+
+/// Each in the order of the page, since later ones take what earlier ones wrote.
+#[cfg(unix)]
+#[test]
+fn every_command_of_the_readme_runs() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    symlink(command(&repository()).get_program(), bin.join("swalign")).unwrap();
+    for input in ["data", "README.md"] {
+        symlink(repository().join(input), folder.path().join(input)).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap_or_default();
+    // What it makes of our output is the matter of tests/outside.rs.
+    if !std::env::split_paths(&path).any(|place| place.join("samtools").exists()) {
+        std::fs::write(bin.join("samtools"), "#!/bin/sh\ncat >ont.bam\n").unwrap();
+        std::fs::set_permissions(bin.join("samtools"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let commands = commands_of_the_readme();
+    assert!(commands.len() >= 10, "{commands:#?}");
+    for line in commands {
+        let mut shell = assert_cmd::Command::new("bash");
+        shell.current_dir(folder.path()).env("PATH", format!("{}:{path}", bin.display()));
+        let outcome = finish(shell.args(["-o", "pipefail", "-c", &line]));
+        assert_eq!(outcome.code, Some(0), "{line}\n{}", outcome.stderr);
+        if let Some((_, output)) = line.rsplit_once(" -o ") {
+            let output = output.split(' ').next().unwrap_or_default();
+            let len = std::fs::metadata(folder.path().join(output)).map_or(0, |file| file.len());
+            assert!(len > 0, "{line}\nwrote no {output}");
+        }
+    }
 }
