@@ -89,6 +89,9 @@ done
 
 say "cargo fmt --check"
 cargo fmt --check
+say "pictures and tables of docs/"
+scripts/plots.py --check
+scripts/architecture.py --check
 say "cargo clippy"
 cargo clippy --locked --all-targets -- -D warnings
 say "cargo clippy, the library by itself"
@@ -96,8 +99,6 @@ cargo clippy --locked --lib --no-default-features -- -D warnings
 cargo clippy --locked --lib --no-default-features --features gpu -- -D warnings
 say "cargo doc"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items --lib
-say "tables and plots of docs/benchmarks.md"
-scripts/plots.py --check
 say "doc tests"
 cargo test --locked --doc
 say "rows of benchmarks, small: they check their answers"
