@@ -1,4 +1,4 @@
-//! `docs/cli.md` is what the command says of itself, and the commands of README.md run.
+//! `docs/cli.md` is what the command says of itself, the commands of README.md run, and links lead somewhere.
 //!
 //! When the help has changed, write the file anew: `SWALIGN_WRITE_DOCS=1 cargo test --test docs`.
 
@@ -110,4 +110,41 @@ fn every_command_of_the_readme_runs() {
             assert!(len > 0, "{line}\nwrote no {output}");
         }
     }
+}
+
+/// A heading's anchor, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+#[test]
+fn links_of_the_pages_lead_somewhere() {
+    let mut pages = vec![repository().join("README.md"), repository().join("CONTRIBUTING.md")];
+    pages.push(repository().join("CHANGELOG.md"));
+    pages.push(repository().join("workflow/README.md"));
+    let docs = std::fs::read_dir(repository().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    pages.extend(docs.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    let mut wrong = Vec::new();
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, place) = link.split_once('#').unwrap_or((link, ""));
+            if file.contains("://") {
+                continue;
+            }
+            let path = if file.is_empty() { page.clone() } else { page.with_file_name(file) };
+            let target = match path.is_dir() {
+                true => Ok(String::new()),
+                false => std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+            };
+            let mut headings = target.iter().flat_map(|text| text.lines());
+            let is_there = |line: &str| anchor(line.trim_start_matches('#').trim()) == place;
+            let found = place.is_empty() || headings.any(|line| line.starts_with('#') && is_there(line));
+            if target.is_err() || !found {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
