@@ -206,7 +206,7 @@ def bars(title, x_label, groups):
     y = TOP
     for name, rows in groups:
         y += 22
-        parts.append(f'<text x="{LEFT}" y="{y - 6}">{escape(name)}</text>')
+        parts.append(f'<text x="{left - 8}" y="{y - 6}" text-anchor="end" font-weight="bold">{escape(name)}</text>')
         for bar, colour, text, runs in rows:
             parts.append(f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{escape(bar)}</text>')
             parts.append(f'<rect x="{left}" y="{y + 2}" width="{x_of(max(runs)) - left:.1f}" height="16" fill="{colour}"/>')
@@ -237,7 +237,7 @@ def plots(figures):
                 ("CUDASW4, proteins without ends", ORANGE,
                  [(x, figures.runs(f"length.cudasw4.{x}", "TCUPS")) for x in (256, 512, 1024)], (2, "start", 10, 4)),
                 ("libmarv, proteins with ends", ORANGE, one(512, "length.libmarv", "TCUPS"), (0, "start", 12, 26)),
-                ("GASAL2, DNA with ends", ORANGE, tera(one(150, "length.gasal2", "GCUPS")), (0, "start", -30, -12)),
+                ("GASAL2, DNA with ends", ORANGE, tera(one(150, "length.gasal2", "GCUPS")), (0, "start", -62, -12)),
                 ("GPU-BSW", ORANGE, tera(one(150, "length.bsw", "GCUPS")), (0, "start", 10, 4)),
             ]),
         "pairs.svg": curves(
