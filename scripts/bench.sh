@@ -6,8 +6,9 @@
 #
 # DEVICE is what swalign's --device takes of auto, cpu, gpu, gpu:NAME. --quick divides the work: a smoke
 # test for machines without a GPU, whose figures mean nothing. BENCH_ENGINE, BENCH_CPU and SWALIGN name executables
-# that are built already (target/release/deps/engine-* and cpu-*, made by `cargo bench --no-run`, and swalign): then no Rust is needed. PYTHON names the python
-# that has parasail, COMMIT the commit where there is no git. Exit code 1 if a row failed.
+# that are built already (target/release/deps/engine-* and cpu-*, made by `cargo bench --no-run`, and swalign): then
+# no Rust is needed. PYTHON names the python that has parasail, COMMIT the commit where there is no git. Exit code 1
+# if a row failed.
 #
 # Append what it prints to the table, give the key to the lines that docs/benchmarks.md is to show, and run
 # scripts/plots.py.
