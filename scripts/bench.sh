@@ -1,22 +1,24 @@
 #!/usr/bin/env bash
-# Every benchmark on one machine, as one table: the engine's rows, whole commands, growth, the CPU engine on
-# one thread of each instruction set, and peers.
+# Every benchmark on one machine, in the columns of docs/benchmarks.tsv: the engine's rows, whole commands, growth,
+# the CPU engine on one thread of each instruction set, and peers.
 #
-#   scripts/bench.sh [--quick] [--markdown] [--device DEVICE]
+#   scripts/bench.sh [--quick] [--device DEVICE]
 #
 # DEVICE is what swalign's --device takes of auto, cpu, gpu, gpu:NAME. --quick divides the work: a smoke
-# test for machines without a GPU. --markdown prints the table for docs/benchmarks.md, else tabs.
-# BENCH_ENGINE, BENCH_CPU and SWALIGN name executables that are built already (target/release/deps/engine-*
-# and cpu-*, made by `cargo bench --no-run`, and swalign): then no Rust is needed. PYTHON names the python
-# that has parasail, COMMIT the commit where there is no git. Exit code 1 if a row failed.
+# test for machines without a GPU, whose figures mean nothing. BENCH_ENGINE, BENCH_CPU and SWALIGN name executables
+# that are built already (target/release/deps/engine-* and cpu-*, made by `cargo bench --no-run`, and swalign): then
+# no Rust is needed. PYTHON names the python that has parasail, COMMIT the commit where there is no git. Exit code 1
+# if a row failed.
+#
+# Append what it prints to the table, give the key to the lines that docs/benchmarks.md is to show, and run
+# scripts/plots.py.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-quick=no markdown=no device=auto
+quick=no device=auto
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) quick=yes ;;
-    --markdown) markdown=yes ;;
     --device) device=${2:?--device needs a name} && shift ;;
     *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
@@ -29,7 +31,7 @@ if [ $quick = yes ]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-failed=0
+failed=0 tab=$'\t' day=$(date -u +%Y-%m-%d)
 
 say() { printf '[%d s] %s\n' "$SECONDS" "$*" >&2; }
 
@@ -43,21 +45,22 @@ for line in sys.stdin:
         print(message["executable"])' "$1"
 }
 
-# Prints one row: work, cells, wall and kernel seconds, peak MiB, note; - is unknown.
+# Prints the lines of one piece of work: program, work, cells, wall and kernel seconds, peak MiB, note; - is unknown.
 row() {
-    printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$@" | awk -F '\t' -v OFS='\t' -v markdown=$markdown '
-        function short(x) { return x == "-" ? x : sprintf(x >= 100 ? "%.0f" : "%.3g", x) }
-        function rate(s) { return $2 == "-" || s == "-" || s == 0 ? "-" : short($2 / s / 1e9) }
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@" | awk -F '\t' -v OFS='\t' -v begin="-$tab$day$tab$commit$tab$machine" '
+        function short(x) { return sprintf(x >= 100 ? "%.0f" : "%.3g", x) }
+        function line(measure, value, unit) { if (value != "-") print begin, $1, $2, measure, value, unit, $7 == "" ? "-" : $7 }
+        function rate(measure, s) { if ($3 != "-" && s != "-" && s != 0) line(measure, short($3 / s / 1e9), "GCUPS") }
+        $7 ~ /FAILED|missing/ { print begin, $1, $2, "wall", "-", "s", $7; next }
         {
-            kernel = $4 == 0 ? "-" : $4
-            line = $1 OFS $2 OFS $3 OFS rate($3) OFS kernel OFS rate(kernel) OFS $5 OFS $6
-            if (markdown == "yes") { gsub(OFS, " | ", line); line = "| " line " |" }
-            print line
+            line("cells", $3, "cells")
+            line("wall", $4, "s")
+            rate("wall rate", $4)
+            if ($5 != 0) line("kernel", $5, "s")
+            rate("kernel rate", $5)
+            line("peak", $6, "MiB")
         }'
 }
-
-# A line above the table.
-about() { if [ $markdown = yes ]; then echo "- $*"; else echo "# $*"; fi; }
 
 # Rows of the engine's benchmark, each in a process of its own: copies of one would fall into another's time.
 engine_rows() {
@@ -68,9 +71,9 @@ engine_rows() {
         if "$BENCH_ENGINE" ${engine_device[@]+"${engine_device[@]}"} ${small[@]+"${small[@]}"} "$@" "only=$name" >"$folder/row" </dev/null; then
             line=$(tail -n 1 "$folder/row")
             IFS=$'\t' read -r work cells wall _ kernel _ <<<"$line"
-            row "$work" "$cells" "$(seconds "$wall")" "$(seconds "$kernel")" - "answers checked"
+            row "swalign engine" "$work" "$cells" "$(seconds "$wall")" "$(seconds "$kernel")" - "answers checked"
         else
-            row "$name" - - - - FAILED
+            row "swalign engine" "$name" - - - - FAILED
             failed=1
         fi
     done <"$folder/names"
@@ -94,9 +97,9 @@ sys.exit(code)
 PYTHON
     then
         IFS=$'\t' read -r wall peak <"$folder/row"
-        row "$name" "$cells" "$wall" - "$peak" ""
+        row swalign "$name" "$cells" "$wall" - "$peak" ""
     else
-        row "$name" - - - - FAILED
+        row swalign "$name" - - - - FAILED
         failed=1
     fi
 }
@@ -108,18 +111,18 @@ command_rows() {
     IFS=$'\t' read -r pair_cells read_cells <"$folder/cells"
     head -n 8 "$folder/reads.fq" >"$folder/two.fq"
     local fasta=("$folder/pairs.q.fa" "$folder/pairs.t.fa") out=$folder/out.sam
-    command_row "swalign, two reads on data/sars2.fa, start to end" $((2 * 2 * 150 * 29903)) \
+    command_row "two reads on data/sars2.fa, start to end" $((2 * 2 * 150 * 29903)) \
         "$SWALIGN" "${on[@]}" -o "$out" "$folder/two.fq" data/sars2.fa
-    command_row "swalign pairs, $pairs pairs of 150 x about 250, to /dev/null" "$pair_cells" \
+    command_row "pairs, $pairs pairs of 150 x about 250, to /dev/null" "$pair_cells" \
         "$SWALIGN" pairs "${on[@]}" -o /dev/null "${fasta[@]}"
-    command_row "swalign pairs, $pairs pairs of 150 x about 250, to a file" "$pair_cells" \
+    command_row "pairs, $pairs pairs of 150 x about 250, to a file" "$pair_cells" \
         "$SWALIGN" pairs "${on[@]}" -o "$out" "${fasta[@]}"
-    command_row "swalign --filter none, $reads reads of 150 on data/sars2.fa, both strands, to a file" "$read_cells" \
+    command_row "--filter none, $reads reads of 150 on data/sars2.fa, both strands, to a file" "$read_cells" \
         "$SWALIGN" "${on[@]}" --filter none -o "$out" "$folder/reads.fq" data/sars2.fa
-    command_row "swalign, the same reads, behind the filter" - \
+    command_row "the same reads, behind the filter" - \
         "$SWALIGN" "${on[@]}" -o "$folder/filtered.sam" "$folder/reads.fq" data/sars2.fa
     if ! cmp -s <(grep -v '^@PG' "$out") <(grep -v '^@PG' "$folder/filtered.sam"); then
-        row "the same records with and without the filter" - - - - FAILED
+        row swalign "the same records with and without the filter" - - - - FAILED
         failed=1
     fi
 }
@@ -130,10 +133,10 @@ cpu_rows() {
     if "$BENCH_CPU" ${small[@]+"${small[@]}"} >"$folder/cpu"; then
         sed 1d "$folder/cpu" >"$folder/cpu_rows"
         while IFS=$'\t' read -r set work cells wall _; do
-            row "CPU engine, $set, 1 thread: $work" "$cells" "$wall" - - "answers checked"
+            row "swalign engine, $set, 1 thread" "$work" "$cells" "$wall" - - "answers checked"
         done <"$folder/cpu_rows"
     else
-        row "CPU engine" - - - - FAILED
+        row "swalign engine" "CPU" - - - - FAILED
         failed=1
     fi
 }
@@ -144,7 +147,7 @@ peer_rows() {
     "$PYTHON" scripts/peers.py run "$SWALIGN" $peer_pairs $peer_queries >"$folder/peers" || failed=1
     sed 1d "$folder/peers" >"$folder/peer_rows"
     while IFS=$'\t' read -r work cells wall _ note; do
-        row "$work" "$cells" "$wall" - - "$note"
+        row "${work%%, *}" "${work#*, }" "$cells" "$wall" - - "$note"
     done <"$folder/peer_rows"
 }
 
@@ -173,16 +176,10 @@ say "device: $device"
 name=$(sed -n '1s/^# //p' "$folder/row")
 driver=$("$SWALIGN" devices 2>/dev/null | awk -F '\t' -v name="$name" 'index(name, $2) { print $9; exit }')
 processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | sed -n 1p || true)
-about "machine: $(uname -sm), ${processor:-unknown processor}, $(getconf _NPROCESSORS_ONLN) cores"
-about "device: $name"
-about "driver: ${driver:--}"
-about "commit: ${COMMIT:-$(git describe --always --dirty 2>/dev/null || echo unknown)}, $(date -u +%Y-%m-%d)"
-if [ $quick = yes ]; then about "quick: the work is divided, the names of the engine's rows are not"; fi
-if [ $markdown = yes ]; then
-    printf '\n| work | cells | wall s | GCUPS | kernel s | kernel GCUPS | peak MiB | note |\n|---|---|---|---|---|---|---|---|\n'
-else
-    printf 'work\tcells\twall s\tGCUPS\tkernel s\tkernel GCUPS\tpeak MiB\tnote\n'
-fi
+machine="$(uname -sm), ${processor:-unknown processor}, $(getconf _NPROCESSORS_ONLN) cores, $name, driver ${driver:--}"
+commit=${COMMIT:-$(git describe --always --dirty 2>/dev/null || echo unknown)}
+if [ $quick = yes ]; then commit="$commit, quick: the work is divided, the names of the engine's rows are not"; fi
+printf 'key\tdate\tcommit\tmachine\tprogram\twork\tmeasure\tvalue\tunit\tnote\n'
 engine_rows
 command_rows
 engine_rows growth

@@ -89,6 +89,9 @@ done
 
 say "cargo fmt --check"
 cargo fmt --check
+say "pictures and tables of docs/"
+scripts/plots.py --check
+scripts/architecture.py --check
 say "cargo clippy"
 cargo clippy --locked --all-targets -- -D warnings
 say "cargo clippy, the library by itself"

@@ -1,4 +1,4 @@
-//! `docs/cli.md` is what the command says of itself.
+//! `docs/cli.md` is what the command says of itself, the commands of README.md run, and links lead somewhere.
 //!
 //! When the help has changed, write the file anew: `SWALIGN_WRITE_DOCS=1 cargo test --test docs`.
 
@@ -69,4 +69,82 @@ fn the_first_command_says_what_the_readme_has_it_say() {
     // The time follows.
     let summary = line("swalign: ", " aligned (").trim_end_matches("...").to_string();
     assert!(outcome.stderr.contains(&summary), "{summary}\n{}", outcome.stderr);
+}
+
+/// The commands of README.md's shell blocks that are swalign's, one a line.
+fn commands_of_the_readme() -> Vec<String> {
+    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let blocks = readme.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap_or_default());
+    let lines = blocks.flat_map(str::lines).map(str::to_string);
+    lines.filter(|line| line.starts_with("swalign ") || line.contains("| swalign ")).collect()
+}
+
+/// Each in the order of the page, since later ones take what earlier ones wrote.
+#[cfg(unix)]
+#[test]
+fn every_command_of_the_readme_runs() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    symlink(command(&repository()).get_program(), bin.join("swalign")).unwrap();
+    for input in ["data", "README.md"] {
+        symlink(repository().join(input), folder.path().join(input)).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap_or_default();
+    // What it makes of our output is the matter of tests/outside.rs.
+    if !std::env::split_paths(&path).any(|place| place.join("samtools").exists()) {
+        std::fs::write(bin.join("samtools"), "#!/bin/sh\ncat >ont.bam\n").unwrap();
+        std::fs::set_permissions(bin.join("samtools"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let commands = commands_of_the_readme();
+    assert!(commands.len() >= 10, "{commands:#?}");
+    for line in commands {
+        let mut shell = assert_cmd::Command::new("bash");
+        shell.current_dir(folder.path()).env("PATH", format!("{}:{path}", bin.display()));
+        let outcome = finish(shell.args(["-o", "pipefail", "-c", &line]));
+        assert_eq!(outcome.code, Some(0), "{line}\n{}", outcome.stderr);
+        if let Some((_, output)) = line.rsplit_once(" -o ") {
+            let output = output.split(' ').next().unwrap_or_default();
+            let len = std::fs::metadata(folder.path().join(output)).map_or(0, |file| file.len());
+            assert!(len > 0, "{line}\nwrote no {output}");
+        }
+    }
+}
+
+/// A heading's anchor, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+#[test]
+fn links_of_the_pages_lead_somewhere() {
+    let mut pages = vec![repository().join("README.md"), repository().join("CONTRIBUTING.md")];
+    pages.push(repository().join("CHANGELOG.md"));
+    pages.push(repository().join("workflow/README.md"));
+    let docs = std::fs::read_dir(repository().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    pages.extend(docs.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    let mut wrong = Vec::new();
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (file, place) = link.split_once('#').unwrap_or((link, ""));
+            if file.contains("://") {
+                continue;
+            }
+            let path = if file.is_empty() { page.clone() } else { page.with_file_name(file) };
+            let target = match path.is_dir() {
+                true => Ok(String::new()),
+                false => std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+            };
+            let mut headings = target.iter().flat_map(|text| text.lines());
+            let is_there = |line: &str| anchor(line.trim_start_matches('#').trim()) == place;
+            let found = place.is_empty() || headings.any(|line| line.starts_with('#') && is_there(line));
+            if target.is_err() || !found {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

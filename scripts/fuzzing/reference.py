@@ -1,6 +1,6 @@
 """The reference of the fuzzer: what `swalign` must write, computed from the definitions alone.
 
-Written from docs/algorithm.md (sections 1, 12, 13, 14) and the README's "What the output holds", cell by cell,
+Written from docs/algorithm.md (sections 1, 12, 13, 14) and "What the output holds" in docs/output.md, cell by cell,
 without chunks, bands, filters or vectors. It shares no code with the crate, and is quick enough for small
 inputs only (about a million cells a second).
 """

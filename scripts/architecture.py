@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Draws docs/architecture.svg, who knows whom, from the tables of tests/architecture.rs, which that test holds against
+the sources.
+
+    scripts/architecture.py            writes it
+    scripts/architecture.py --check    exit code 1 if the picture is another
+
+A module stands above all that it knows. What is known by way of another arrow has no arrow of its own; every module knows
+the terms.
+"""
+import pathlib
+import re
+import sys
+from html import escape
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RULES, PICTURE = ROOT / "tests" / "architecture.rs", ROOT / "docs" / "architecture.svg"
+# A module's column, and what it is for; parts of a module belong to it.
+ROLES = {
+    "terms": (2.2, "the words of all others"),
+    "bounds": (0, "how far an alignment strays"),
+    "batch": (1.1, "codes one behind the other"),
+    "options": (2.7, "what is asked for"),
+    "groups": (3.75, "records that stay together"),
+    "memory": (4.8, "where there is none left"),
+    "reader": (3.5, "FASTA, FASTQ in"),
+    "writer": (4.6, "SAM, BAM, PAF out"),
+    "engine": (1.95, "plain, cpu, gpu: scores, paths"),
+    "candidates": (0.9, "where a hit can lie"),
+    "backtrace": (0, "from a hit to its path"),
+    "hits": (0.9, "which alignments, which order"),
+    "search": (2.55, "patterns with errors"),
+    "grep": (2.3, "lines with errors"),
+    "aligner": (3.4, "the library's front door"),
+    "api": (3.4, "the library's front door"),
+    "pipeline": (1.6, "threads, queues, the order"),
+    "cli": (1.6, "arguments, news, signals"),
+    "main": (1.6, "parse, run, exit code"),
+}
+# Neither drawn nor known: lib only declares modules.
+LEFT_OUT = {"lib"}
+WIDE, HIGH, PITCH, RISE, EDGE = 192, 58, 192, 96, 10
+STYLE = """<style>
+  text { font: 12px sans-serif; fill: #777; text-anchor: middle } .name { font: bold 14px sans-serif }
+  .paper { fill: #fff } .box { fill: #2f81d8; fill-opacity: 0.12; stroke: #2f81d8 } .line { stroke: #888; fill: none } .head { fill: #888 }
+  @media (prefers-color-scheme: light) { text { fill: #333 } }
+  @media (prefers-color-scheme: dark) { text { fill: #ddd } .paper { fill: #0d1117 } }
+</style>
+<marker id="head" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker>"""
+
+
+def constant(text, name):
+    return re.search(rf"const {name}: .*?= &?\[(.*?)\n?\];", text, re.S)[1]
+
+
+def rules(text):
+    """What each top-level module knows, the terms as one, and the crates that are named in one module only."""
+    terms = set(re.findall(r'"(\w+)"', constant(text, "TERMS")))
+    whole = lambda name: "terms" if name in terms else name.split("/")[0]
+    knows = {}
+    for module, known in re.findall(r'\(\s*"([\w/]+)",\s*&\[(.*?)\],?\s*\)', constant(text, "MAY_KNOW"), re.S):
+        knows.setdefault(whole(module), set()).update(whole(name) for name in re.findall(r'"(\w+)"', known))
+    crates = {}
+    for things, places in re.findall(r"\(\s*&\[(.*?)\],\s*&\[(.*?)\],?\s*\)", constant(text, "BELONGS_TO"), re.S):
+        homes = {whole(place) for place in re.findall(r'"([\w/]+)"', places)}
+        for thing in re.findall(r'"([a-z_0-9]+)"', things):
+            for home in homes:
+                crates.setdefault(home, []).append(thing)
+    knows = {module: known - {module} for module, known in knows.items() if module not in LEFT_OUT}
+    return {module: known | ({"terms"} if module != "terms" else set()) for module, known in knows.items()}, crates
+
+
+def levels(knows):
+    """How far each module stands above the terms."""
+    found = {}
+
+    def level(module):
+        if module not in found:
+            found[module] = 0
+            found[module] = 1 + max((level(known) for known in knows[module]), default=-1)
+        return found[module]
+
+    for module in knows:
+        level(module)
+    return found
+
+
+def arrows(knows):
+    """Those that no other way replaces."""
+    def reached(module):
+        return set().union(*({known} | reached(known) for known in knows[module]))
+
+    direct = lambda module: [k for k in knows[module] if not any(k in reached(other) for other in knows[module] - {k})]
+    return {module: sorted(direct(module)) for module in knows}
+
+
+def draw(text):
+    knows, crates = rules(text)
+    if missing := knows.keys() - ROLES.keys():
+        sys.exit(f"{__file__}: ROLES lacks {', '.join(sorted(missing))} of {RULES}")
+    drawn = arrows(knows)
+    level = levels(knows)
+    top = max(level.values())
+    width = 2 * EDGE + int(max(ROLES[module][0] for module in knows) * PITCH) + WIDE
+    height = 2 * EDGE + top * RISE + HIGH
+    place = {module: (EDGE + ROLES[module][0] * PITCH, EDGE + (top - level[module]) * RISE) for module in knows}
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">', STYLE]
+    for module, known in drawn.items():
+        x, y = place[module]
+        for to in known:
+            a, b = place[to]
+            begin, end, bend = (x + WIDE / 2, y + HIGH), (a + WIDE / 2, b - 2), (b - y - HIGH) / 2
+            parts.append(f'<path class="line" marker-end="url(#head)" d="M{begin[0]:.0f} {begin[1]}C{begin[0]:.0f} {begin[1] + bend:.0f} '
+                         f'{end[0]:.0f} {end[1] - bend:.0f} {end[0]:.0f} {end[1]}"/>')
+    terms = ", ".join(re.findall(r'"(\w+)"', constant(text, "TERMS")))
+    for module, (x, y) in place.items():
+        name, only = (terms, []) if module == "terms" else (module, crates.get(module, []))
+        wide = WIDE + 90 if module == "terms" else WIDE
+        parts.append(f'<rect class="paper" x="{x - (wide - WIDE) / 2:.0f}" y="{y}" width="{wide}" height="{HIGH}" rx="6"/>')
+        parts.append(f'<rect class="box" x="{x - (wide - WIDE) / 2:.0f}" y="{y}" width="{wide}" height="{HIGH}" rx="6"/>')
+        middle = x + WIDE / 2
+        parts.append(f'<text class="name" x="{middle:.0f}" y="{y + 19}">{escape(name)}</text>')
+        parts.append(f'<text x="{middle:.0f}" y="{y + 35}">{escape(ROLES[module][1])}</text>')
+        if only:
+            parts.append(f'<text x="{middle:.0f}" y="{y + 50}">{escape(", ".join(only))}</text>')
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def main(check):
+    picture = draw(RULES.read_text())
+    if check and (not PICTURE.exists() or PICTURE.read_text() != picture):
+        sys.exit(f"{PICTURE} is not what {RULES} says: run scripts/architecture.py")
+    if not check:
+        PICTURE.write_text(picture)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case [] | ["--check"]:
+            main(check=len(sys.argv) > 1)
+        case _:
+            sys.exit(__doc__)
