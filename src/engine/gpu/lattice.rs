@@ -1,6 +1,7 @@
 //! The edges between the parts of a long alignment, left by one sweep over many of them.
 
 use crate::batch::Batch;
+use crate::engine::checkpoints::{Checkpoints, block_by_block};
 use crate::engine::gpu::fill::residues_of;
 use crate::engine::gpu::grid::Grid;
 use crate::engine::gpu::job::{Chain, Dispatch, Inputs, Job};
@@ -8,7 +9,6 @@ use crate::engine::gpu::layout::{CHAIN_APART, Task};
 use crate::engine::gpu::score::gave_up;
 use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Variant};
 use crate::engine::gpu::{Cols, Gpu, JOB_EDGES, scores_of, span};
-use crate::engine::lattice::{Lattice, block_by_block};
 use crate::engine::{Block, Edges, Window};
 use crate::error::EngineError;
 use rayon::prelude::*;
@@ -28,7 +28,7 @@ struct Sweep {
 
 impl Sweep {
     /// The sweep of these rows of parts in tiles for where many are side by side.
-    fn new(lattice: &Lattice, parts: Cols) -> Sweep {
+    fn new(lattice: &Checkpoints, parts: Cols) -> Sweep {
         let (down, across) = (lattice.down(), lattice.across());
         let band = lattice.parts(parts, 0..across);
         let last = lattice.parts(down - 1..down, across - 1..across);
@@ -63,7 +63,7 @@ impl Sweep {
     }
 
     /// Keeps what it left, as read back.
-    fn keep<'a>(&self, lattice: &mut Lattice, mut read: impl Iterator<Item = &'a [[i32; 2]]>) {
+    fn keep<'a>(&self, lattice: &mut Checkpoints, mut read: impl Iterator<Item = &'a [[i32; 2]]>) {
         let (band, side) = (&self.band, lattice.side());
         let [below, right] = self.left();
         for ((line, (first_col, _)), values) in (1..).zip(below).zip(read.by_ref()) {
@@ -93,8 +93,8 @@ impl Gpu {
         block: &Block,
         edges: &Edges,
         side: u32,
-    ) -> Result<Lattice, EngineError> {
-        let mut lattice = Lattice::new(block, edges, side);
+    ) -> Result<Checkpoints, EngineError> {
+        let mut lattice = Checkpoints::new(block, edges, side);
         let down = lattice.down();
         let mut parts = down;
         while parts > 0 {
@@ -118,16 +118,16 @@ impl Gpu {
         batch: &Batch,
         windows: &[Window],
         side: u32,
-    ) -> Result<Vec<Lattice>, EngineError> {
+    ) -> Result<Vec<Checkpoints>, EngineError> {
         let none = Edges::default();
-        let mut lattices: Vec<Lattice> =
-            windows.iter().map(|window| Lattice::new(&Block::whole(window), &none, side)).collect();
+        let mut lattices: Vec<Checkpoints> =
+            windows.iter().map(|window| Checkpoints::new(&Block::whole(window), &none, side)).collect();
         let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
         let inputs = self.inputs(batch, residues)?;
         let mut rest = lattices.as_mut_slice();
         while !rest.is_empty() {
             let (mut tiles, mut edges) = (0, 0);
-            let placed = |lattice: &Lattice| {
+            let placed = |lattice: &Checkpoints| {
                 let sweep = Sweep { edges, ..Sweep::new(lattice, 0..lattice.down()) };
                 tiles += sweep.grid.in_tiles_for(0, 1).size();
                 edges += sweep.grid.edges();
@@ -154,7 +154,7 @@ impl Gpu {
     }
 
     /// The sweep of these rows of a lattice's parts alone.
-    fn sweep_of(&self, lattice: &Lattice, parts: Cols) -> Sweep {
+    fn sweep_of(&self, lattice: &Checkpoints, parts: Cols) -> Sweep {
         let sweep = Sweep::new(lattice, parts);
         let widest = sweep.grid.widest() as usize;
         sweep.in_tiles_for(widest, self.tuning.few_tiles)
@@ -165,7 +165,7 @@ impl Gpu {
         &mut self,
         batch: &Batch,
         inputs: &Inputs,
-        lattice: &mut Lattice,
+        lattice: &mut Checkpoints,
         parts: Cols,
     ) -> Result<(), EngineError> {
         let sweep = self.sweep_of(lattice, parts);
@@ -189,7 +189,7 @@ impl Gpu {
         &mut self,
         batch: &Batch,
         inputs: &Inputs,
-        lattices: &mut [Lattice],
+        lattices: &mut [Checkpoints],
         sweeps: &[Sweep],
         mut job: Job,
     ) -> Result<bool, EngineError> {

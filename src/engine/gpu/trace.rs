@@ -210,6 +210,9 @@ impl Gpu {
     fn trace_narrow(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let variant = Variant::tracing();
         let plan = Plan::new(batch, windows, variant);
+        if plan.sizes.iter().all(|size| size.kind().is_none()) {
+            return Ok(Paths::none(windows.len()));
+        }
         let residues = span(batch, windows, |window| (window.target, window.start..window.target_end));
         let inputs = self.inputs(batch, residues)?;
         let mut done = 0;
