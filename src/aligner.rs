@@ -169,7 +169,7 @@ impl Aligner {
 
     /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> String {
-        self.opened.engine().describe()
+        self.opened.engine().capabilities().name
     }
 
     /// The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the

@@ -65,16 +65,16 @@
 //!
 //! ```text
 //! reader --Record--> pipeline --Batch--> candidates --Pair--> engine.score --Hit--> hits
-//!     --Window--> engine.trace, engine.fill --Paths, Directions--> backtrace --Alignment--> writer
+//!     --Window--> engine.paths --Paths--> backtrace --Alignment--> writer
 //! ```
 //!
 //! - [`reader`] gives records, [`batch`] lays their codes one behind the other. [`groups`] says which records stay
 //!   together in parts and in blocks of BAM.
 //! - [`candidates`] says which stretches of which targets a query meets.
-//! - An [`engine::Engine`] scores pairs and fills direction matrices: [`engine::plain`] is the
+//! - An [`engine::Engine`] scores pairs and finds paths: [`engine::plain`] is the
 //!   specification, [`engine::cpu`] uses the machine's cores, [`engine::gpu`] runs WGSL kernels.
 //! - [`hits`] decides which alignments a query has, [`bounds`] how far each can stray, and
-//!   [`backtrace`] walks its path.
+//!   [`backtrace`] makes them of their paths.
 //! - [`writer`] makes SAM, BAM or PAF of it. [`pipeline`] runs all of this side by side for the command, whose
 //!   arguments [`cli`] resolves into [`options`].
 //!

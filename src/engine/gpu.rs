@@ -27,8 +27,10 @@ pub use device::{AdapterEntry, card_is_granted, list};
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences};
 use crate::engine::cpu::Cpu;
+use crate::engine::primitives::{BlockRoom, all_paths};
 use crate::engine::{
-    BLOCK_ROWS, Block, Directions, EdgeRoom, Edges, Engine, Lattice, Leg, Paths, Stand, Window,
+    BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
+    Primitives, Stand, Window,
 };
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
@@ -54,10 +56,11 @@ const SPANNED: usize = 1 << 13;
 /// With fewer sweeps a call, beside those of other workers, a device waits too long for the last ones (docs/ideas.md).
 const ENOUGH_SWEEPS: u64 = 3 << 13;
 /// Chunks are not cut below their least length, so most often the last ones take half the time of the others.
-const MORE_LAST_SWEEPS: u64 = 4;
-/// Bytes of the edges of lattices that all engines of a run may have at a time; they lie in two places while they
+const LAST_SWEEPS: u64 = 4;
+/// Bytes of the checkpoints that all engines of a run may have at a time; they lie in two places while they
 /// come from the device.
 const EDGE_BYTES: u64 = 192 << 20;
+
 /// An open GPU; engines on it share its queue, its kernels and the targets that were uploaded last.
 pub struct Card {
     runtime: Runtime,
@@ -355,16 +358,13 @@ fn residues_of(batch: &Batch, block: &Block) -> Range<usize> {
 }
 
 impl Engine for Gpu {
-    fn describe(&self) -> String {
-        format!("GPU {}", self.card.name())
-    }
-
-    fn enough_sweeps(&self) -> u64 {
-        ENOUGH_SWEEPS
-    }
-
-    fn more_last_sweeps(&self) -> u64 {
-        MORE_LAST_SWEEPS
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            name: format!("GPU {}", self.card.name()),
+            enough_sweeps: ENOUGH_SWEEPS,
+            last_sweeps: LAST_SWEEPS,
+            has_quick_paths: true,
+        }
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -376,6 +376,16 @@ impl Engine for Gpu {
         Ok(hits)
     }
 
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        all_paths(self, batch, windows)
+    }
+
+    fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.trace_windows(batch, windows)
+    }
+}
+
+impl Primitives for Gpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         match self.is_little(windows) {
             true => self.host.fill(batch, windows),
@@ -387,10 +397,6 @@ impl Engine for Gpu {
         self.trace_windows(batch, windows)
     }
 
-    fn traces_on_host(&self) -> bool {
-        false
-    }
-
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
         self.sweep_block(batch, block, edges)
     }
@@ -399,41 +405,40 @@ impl Engine for Gpu {
         self.host.fill_blocks(batch, blocks)
     }
 
-    fn walk_blocks(
+    fn trace_blocks(
         &mut self,
         batch: &Batch,
         blocks: &[(Block, Edges)],
         legs: &[Leg],
     ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
-        self.trace_blocks(batch, blocks, legs).map(Some)
+        self.trace_legs(batch, blocks, legs).map(Some)
     }
 
     /// Directions stay on the device, where there is more room than time to bring edges to the host.
-    fn block_room(&self) -> (u32, u64) {
-        let limits = &self.card.runtime.device.limits;
-        (2 * BLOCK_ROWS, limits.max_storage_buffer_binding_size.min(128 << 20))
+    fn block_room(&self) -> BlockRoom {
+        BlockRoom {
+            side: 2 * BLOCK_ROWS,
+            ahead: self.limits().binding.min(128 << 20),
+            edges: Some(Arc::clone(&self.card.edge_room)),
+        }
     }
 
-    fn edge_room(&self) -> Option<Arc<EdgeRoom>> {
-        Some(Arc::clone(&self.card.edge_room))
-    }
-
-    fn sweep_lattice(
+    fn block_checkpoints(
         &mut self,
         batch: &Batch,
         block: &Block,
         edges: &Edges,
         side: u32,
-    ) -> Result<Lattice, EngineError> {
+    ) -> Result<Checkpoints, EngineError> {
         self.sweep_in_bands(batch, block, edges, side)
     }
 
-    fn sweep_lattices(
+    fn checkpoints(
         &mut self,
         batch: &Batch,
         windows: &[Window],
         side: u32,
-    ) -> Result<Vec<Lattice>, EngineError> {
+    ) -> Result<Vec<Checkpoints>, EngineError> {
         self.sweep_side_by_side(batch, windows, side)
     }
 }

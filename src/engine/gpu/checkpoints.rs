@@ -1,12 +1,12 @@
 //! Checkpoints of long alignments: the edges between their blocks, left by one sweep over many of them.
 
 use crate::batch::Batch;
+use crate::engine::checkpoints::{Checkpoints, block_by_block};
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::plan::checkpoint::{self, CheckpointSweep};
 use crate::engine::gpu::runner::JobInputs;
 use crate::engine::gpu::shader::{Kernel, Variant};
 use crate::engine::gpu::{Cols, Gpu, residues_of, scores_of, window_residues};
-use crate::engine::lattice::{Lattice, block_by_block};
 use crate::engine::{Block, Edges, Window};
 use crate::error::EngineError;
 use std::sync::atomic::Ordering::Relaxed;
@@ -27,25 +27,25 @@ impl Gpu {
     }
 
     /// Sweeps a block in bands, each of all its columns and as many rows of parts as a job can hold.
-    /// Where not even one fits, the parts are large enough for a grid each.
+    /// Where not even one row fits, each part is large enough for a grid of its own.
     pub(super) fn sweep_in_bands(
         &mut self,
         batch: &Batch,
         block: &Block,
         edges: &Edges,
         side: u32,
-    ) -> Result<Lattice, EngineError> {
-        let mut lattice = Lattice::new(block, edges, side);
-        let down = lattice.down();
+    ) -> Result<Checkpoints, EngineError> {
+        let mut checkpoints = Checkpoints::new(block, edges, side);
+        let down = checkpoints.down();
         let mut parts = down;
         while parts > 0 {
             let limits = self.limits();
-            if checkpoint::fits(&checkpoint::alone(&lattice, 0..parts, &limits), &limits) {
+            if checkpoint::fits(&checkpoint::alone(&checkpoints, 0..parts, &limits), &limits) {
                 let inputs = self.inputs(batch, residues_of(batch, block))?;
                 let mut bands = (0..down).step_by(parts as usize).map(|first| first..first + parts);
-                match bands.try_for_each(|band| self.sweep_band(batch, &inputs, &mut lattice, band)) {
+                match bands.try_for_each(|band| self.sweep_band(batch, &inputs, &mut checkpoints, band)) {
                     Err(EngineError::OutOfMemory(_)) => {}
-                    swept => return swept.map(|()| lattice),
+                    swept => return swept.map(|()| checkpoints),
                 }
             }
             parts = if parts == 1 { 0 } else { parts.div_ceil(2) };
@@ -59,61 +59,61 @@ impl Gpu {
         batch: &Batch,
         windows: &[Window],
         side: u32,
-    ) -> Result<Vec<Lattice>, EngineError> {
+    ) -> Result<Vec<Checkpoints>, EngineError> {
         let none = Edges::default();
-        let lattice = |window| Lattice::new(&Block::whole(window), &none, side);
-        let mut lattices: Vec<Lattice> = windows.iter().map(lattice).collect();
+        let blank = |window| Checkpoints::new(&Block::whole(window), &none, side);
+        let mut all: Vec<Checkpoints> = windows.iter().map(blank).collect();
         let inputs = self.inputs(batch, window_residues(batch, windows))?;
         let mut done = 0;
-        while done < lattices.len() {
+        while done < all.len() {
             let limits = self.limits();
-            let sweeps = checkpoint::side_by_side(&lattices[done..], &limits);
+            let sweeps = checkpoint::side_by_side(&all[done..], &limits);
             match sweeps.len() {
                 // What is alone has all of the device for itself.
                 1 => {
                     let block = Block::whole(&windows[done]);
-                    lattices[done] = self.sweep_in_bands(batch, &block, &none, side)?;
+                    all[done] = self.sweep_in_bands(batch, &block, &none, side)?;
                 }
                 _ => {
                     let job = checkpoint::waves(batch, &sweeps, scores_of(batch), &limits);
-                    self.run_sweeps(batch, &inputs, &mut lattices[done..], &sweeps, job)?;
+                    self.run_sweeps(batch, &inputs, &mut all[done..], &sweeps, job)?;
                 }
             }
             done += sweeps.len();
         }
-        Ok(lattices)
+        Ok(all)
     }
 
-    /// Sweeps some rows of a lattice's parts, as one grid.
+    /// Sweeps some rows of parts, as one grid.
     fn sweep_band(
         &mut self,
         batch: &Batch,
         inputs: &JobInputs,
-        lattice: &mut Lattice,
+        checkpoints: &mut Checkpoints,
         parts: Cols,
     ) -> Result<(), EngineError> {
         let (limits, scores) = (self.limits(), scores_of(batch));
-        let sweep = checkpoint::alone(lattice, parts, &limits);
-        let entering = lattice.entering(&sweep.band);
+        let sweep = checkpoint::alone(checkpoints, parts, &limits);
+        let entering = checkpoints.entering(&sweep.band);
         if let Some(variant) = checkpoint::chained_over(&sweep.grid, &entering, scores, &limits) {
-            let (sweep, job) = checkpoint::chain(batch, &sweep, lattice.side(), variant, &limits);
-            let lattices = std::slice::from_mut(lattice);
-            if self.run_sweeps(batch, inputs, lattices, &[sweep], job)? {
+            let (sweep, job) = checkpoint::chain(batch, &sweep, checkpoints.side(), variant, &limits);
+            let all = std::slice::from_mut(checkpoints);
+            if self.run_sweeps(batch, inputs, all, &[sweep], job)? {
                 return Ok(());
             }
             self.card.chains.store(false, Relaxed);
         }
         let mut job = checkpoint::waves(batch, std::slice::from_ref(&sweep), scores, &limits);
         job.entering = sweep.grid.entering(&entering);
-        self.run_sweeps(batch, inputs, std::slice::from_mut(lattice), &[sweep], job).map(|_| ())
+        self.run_sweeps(batch, inputs, std::slice::from_mut(checkpoints), &[sweep], job).map(|_| ())
     }
 
-    /// Runs the job of sweeps, and keeps what each leaves on the lines of its lattice; whether it held.
+    /// Runs the job of sweeps, and keeps what each leaves on its lines; whether it held: `false` where strips have waited in vain.
     fn run_sweeps(
         &mut self,
         batch: &Batch,
         inputs: &JobInputs,
-        lattices: &mut [Lattice],
+        all: &mut [Checkpoints],
         sweeps: &[CheckpointSweep],
         job: Job,
     ) -> Result<bool, EngineError> {
@@ -125,9 +125,9 @@ impl Gpu {
             return Ok(false);
         }
         let mut read = answer.leaving();
-        for (sweep, lattice) in sweeps.iter().zip(lattices) {
+        for (sweep, checkpoints) in sweeps.iter().zip(all) {
             let lines = sweep.left().iter().map(Vec::len).sum();
-            sweep.keep(lattice, read.by_ref().take(lines));
+            sweep.keep(checkpoints, read.by_ref().take(lines));
         }
         Ok(true)
     }

@@ -50,6 +50,9 @@ impl Gpu {
     /// The paths of the windows whose bands are narrow.
     fn trace_narrow(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let plan = BandPlan::new(batch, windows);
+        if plan.is_empty() {
+            return Ok(Paths::none(windows.len()));
+        }
         let inputs = self.inputs(batch, window_residues(batch, windows))?;
         let mut done = 0;
         let next = |_| {
@@ -110,7 +113,7 @@ impl Gpu {
     }
 
     /// Traces paths on through blocks, whose grids run side by side.
-    pub(super) fn trace_blocks(
+    pub(super) fn trace_legs(
         &mut self,
         batch: &Batch,
         blocks: &[(Block, Edges)],

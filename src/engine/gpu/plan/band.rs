@@ -87,6 +87,11 @@ impl BandPlan<'_> {
         BandPlan { batch, windows, sizes, variant: Variant::tracing() }
     }
 
+    /// Whether none of the windows can be traced.
+    pub fn is_empty(&self) -> bool {
+        self.sizes.iter().all(|size| size.kind().is_none())
+    }
+
     /// The windows of a job, from `first` on.
     pub fn range(&self, first: usize) -> Option<Range<usize>> {
         let rest = self.sizes.get(first..).filter(|rest| !rest.is_empty())?;

@@ -1,6 +1,7 @@
 //! Sweeps that leave checkpoints: the edges between the blocks that a long alignment is cut into.
 
 use crate::batch::Batch;
+use crate::engine::checkpoints::Checkpoints;
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::layout::CHAIN_APART;
@@ -9,15 +10,14 @@ use crate::engine::gpu::plan::strips::{chained, suited};
 use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, gave_up, in_waves};
 use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Scores, Variant};
 use crate::engine::gpu::tasks::JoinedTask;
-use crate::engine::lattice::Lattice;
 use crate::engine::{Block, Edges};
 use std::ops::Range;
 
-/// A sweep over some rows of a lattice's parts, which leaves the edges between them.
+/// A sweep over some rows of the parts that a block is cut into, which leaves the edges between them.
 #[derive(Clone)]
 pub struct CheckpointSweep {
     pub band: Block,
-    /// The lattice's last part: nothing lies behind it.
+    /// The block's last part: nothing lies behind it.
     last: Block,
     pub grid: Grid,
     /// Its first edge value among those of its job.
@@ -26,12 +26,12 @@ pub struct CheckpointSweep {
 
 impl CheckpointSweep {
     /// The sweep of these rows of parts in tiles for where many are side by side.
-    pub fn new(lattice: &Lattice, parts: Cols) -> CheckpointSweep {
-        let (down, across) = (lattice.down(), lattice.across());
-        let band = lattice.parts(parts, 0..across);
-        let last = lattice.parts(down - 1..down, across - 1..across);
+    pub fn new(checkpoints: &Checkpoints, parts: Cols) -> CheckpointSweep {
+        let (down, across) = (checkpoints.down(), checkpoints.across());
+        let band = checkpoints.parts(parts, 0..across);
+        let last = checkpoints.parts(down - 1..down, across - 1..across);
         let (rows, cols) = (band.rows.len() as u32, band.cols.len() as u32);
-        let grid = Grid::unpadded(rows, cols, STRIP_ROWS).with_lines(lattice.side());
+        let grid = Grid::unpadded(rows, cols, STRIP_ROWS).with_lines(checkpoints.side());
         CheckpointSweep { band, last, grid, edges: 0 }
     }
 
@@ -61,17 +61,17 @@ impl CheckpointSweep {
     }
 
     /// Keeps what it left, as read back.
-    pub fn keep<'a>(&self, lattice: &mut Lattice, mut read: impl Iterator<Item = &'a [[i32; 2]]>) {
-        let (band, side) = (&self.band, lattice.side());
+    pub fn keep<'a>(&self, checkpoints: &mut Checkpoints, mut read: impl Iterator<Item = &'a [[i32; 2]]>) {
+        let (band, side) = (&self.band, checkpoints.side());
         let [below, right] = self.left();
         for ((line, (first_col, _)), values) in (1..).zip(below).zip(read.by_ref()) {
             let row = band.rows.end.min(band.rows.start + line * side);
-            lattice.leave_below(row, band.cols.start + first_col, values);
+            checkpoints.leave_below(row, band.cols.start + first_col, values);
         }
         for ((line, (first_strip, _)), values) in (1..).zip(right).zip(read) {
             let first_row = band.rows.start + self.grid.first_row(first_strip) as u32;
             let values = self.grid.line_rows(first_strip, values);
-            lattice.leave_right(first_row, band.cols.start + line * side, &values);
+            checkpoints.leave_right(first_row, band.cols.start + line * side, &values);
         }
     }
 }
@@ -109,21 +109,21 @@ pub fn fits(sweep: &CheckpointSweep, limits: &DeviceLimits) -> bool {
     size.iter().zip(room(limits)).all(|(size, most)| *size <= most)
 }
 
-/// The sweep of these rows of a lattice's parts alone.
-pub fn alone(lattice: &Lattice, parts: Cols, limits: &DeviceLimits) -> CheckpointSweep {
-    let sweep = CheckpointSweep::new(lattice, parts);
+/// The sweep of these rows of parts alone.
+pub fn alone(checkpoints: &Checkpoints, parts: Cols, limits: &DeviceLimits) -> CheckpointSweep {
+    let sweep = CheckpointSweep::new(checkpoints, parts);
     let widest = sweep.grid.widest() as usize;
     sweep.in_tiles_for(widest, limits.tuning.few_tiles)
 }
 
-/// The sweeps of the first of some lattices, as many as a job can hold side by side, one at least.
-pub fn side_by_side(lattices: &[Lattice], limits: &DeviceLimits) -> Vec<CheckpointSweep> {
-    let sweep = |lattice: &Lattice| CheckpointSweep::new(lattice, 0..lattice.down());
-    let count = fitting(lattices, room(limits), |lattice| {
-        let grid = sweep(lattice).grid;
+/// The sweeps of the first of some windows, as many as a job can hold side by side, one at least.
+pub fn side_by_side(all: &[Checkpoints], limits: &DeviceLimits) -> Vec<CheckpointSweep> {
+    let sweep = |checkpoints: &Checkpoints| CheckpointSweep::new(checkpoints, 0..checkpoints.down());
+    let count = fitting(all, room(limits), |checkpoints| {
+        let grid = sweep(checkpoints).grid;
         [grid.in_tiles_for(0, 1).size(), grid.edges()]
     });
-    let mut sweeps: Vec<CheckpointSweep> = lattices.iter().take(count).map(sweep).collect();
+    let mut sweeps: Vec<CheckpointSweep> = all.iter().take(count).map(sweep).collect();
     let widest = sweeps.iter().map(|sweep| sweep.grid.widest() as usize).sum();
     let mut edges = 0;
     for sweep in &mut sweeps {
