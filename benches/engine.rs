@@ -20,7 +20,7 @@ use swalign::bounds::Band;
 use swalign::candidates::{self, Layout};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::{Card, Gpu};
-use swalign::engine::{Directions, Engine, Window};
+use swalign::engine::{Directions, Engine, Primitives, Window};
 use swalign::scoring::{Matrix, Scoring};
 
 /// Every so many pairs are compared with the CPU engine.
@@ -109,10 +109,10 @@ impl Device {
         Device { engines, threads, part }
     }
 
-    fn engines(&mut self) -> Vec<&mut dyn Engine> {
+    fn engines(&mut self) -> Vec<&mut dyn Primitives> {
         match &mut self.engines {
-            Engines::Cpu(engines) => engines.iter_mut().map(|engine| engine as &mut dyn Engine).collect(),
-            Engines::Gpu(engines) => engines.iter_mut().map(|engine| engine as &mut dyn Engine).collect(),
+            Engines::Cpu(engines) => engines.iter_mut().map(|engine| engine as &mut dyn Primitives).collect(),
+            Engines::Gpu(engines) => engines.iter_mut().map(|engine| engine as &mut dyn Primitives).collect(),
         }
     }
 
@@ -147,7 +147,12 @@ fn pairs(scoring: Scoring, count: usize, rows: usize, cols: usize) -> (Batch, Ve
 }
 
 /// Runs `work` on one engine a few times and prints the median.
-fn measure<T>(name: &str, cells: u64, device: &mut Device, mut work: impl FnMut(&mut dyn Engine) -> T) -> T {
+fn measure<T>(
+    name: &str,
+    cells: u64,
+    device: &mut Device,
+    mut work: impl FnMut(&mut dyn Primitives) -> T,
+) -> T {
     let first = |device: &mut Device, ()| work(device.engines().swap_remove(0));
     measure_all(name, cells, device, || (), first)
 }
@@ -220,7 +225,7 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
     let layout = Layout { strands: 1, paired: None };
     // A call that has the device for itself needs more of them than one beside others.
-    let enough = 3 * device.engines()[0].enough_sweeps();
+    let enough = 3 * device.engines()[0].capabilities().enough_sweeps;
     let expected = candidates::expected_pairs(&batch, &layout, 0);
     let chunk = candidates::chunk_for(count * expected, enough);
     let of = |read| candidates::pairs(&batch, &layout, read, READ_SCORE, chunk);
@@ -271,7 +276,7 @@ fn parts(batch: &Batch, pairs: &[Pair], size: usize) -> Vec<Part> {
 /// The hits of a batch and their alignments.
 type Answers = (Vec<Hit>, Vec<Alignment>);
 
-fn hits_and_paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> Answers {
+fn hits_and_paths(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair]) -> Answers {
     let hits = engine.score(batch, pairs).expect("scores");
     assert!(hits.iter().all(|hit| hit.score > 0), "a read was not found");
     let wanted = |(pair, hit): (&Pair, &Hit)| Wanted {
@@ -425,7 +430,7 @@ fn main() {
     let workers = number("workers=", WORKERS);
     let crew = (workers, number("threads=", THREADS), number("part=", PAIRS / workers));
     let mut device = Device::open(name, crew);
-    println!("# {}", device.engines()[0].describe());
+    println!("# {}", device.engines()[0].capabilities().name);
     println!("work\tcells\twall ms\tTCUPS\tkernel ms\tTCUPS");
     for (name, run) in rows {
         run(&name, &mut device);

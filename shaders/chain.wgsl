@@ -66,9 +66,9 @@ fn letters_from(task: Task, first: i32) -> u32 {
 //!if LINED
     let plain_from = 0u;
 //!else
-    let counting_from = select(task.own + LANES, 0u, task.own == 0u);
-    let plain_from = subgroupMax(max(select(LANES, 0u, task.vertical == NOWHERE), counting_from));
-    let plain_to = subgroupMin(select(task.cols, steps + COLUMNS - 1u, task.stored == NOWHERE));
+    let counting_from = select(counts_from + LANES, 0u, counts_from == 0u);
+    let plain_from = subgroupMax(max(select(LANES, 0u, task.left == NOWHERE), counting_from));
+    let plain_to = subgroupMin(select(task.cols, steps + COLUMNS - 1u, task.right == NOWHERE));
 //!end
     for (; step < steps; ) {
 //!if LINED

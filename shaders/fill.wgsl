@@ -4,12 +4,12 @@
 //!slot bindings
 @group(0) @binding(5) var<storage, read_write> directions: array<u32>;
 //!slot leaving
-    let below = task.horizontal;
-    let right = task.vertical;
+    let below = task.above;
+    let right = task.left;
 //!slot state
     let last_first = i32(task.cols + LANES - 1u - task.stored);
     // Where all steps are kept, for the host, a step's words lie together, else a lane's.
-    let whole = task.stored == task.cols + LANES - 1u && task.own == 0u;
+    let whole = task.stored == task.cols + LANES - 1u && task.by_lane == 0u;
     let lane_stride = select(task.stored, 1u, whole) * WORDS;
     let step_stride = select(1u, LANES, whole) * WORDS;
     let first_word = task.directions + lane * lane_stride;

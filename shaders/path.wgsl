@@ -7,10 +7,10 @@ const INSERTION = 3u;
 
 // Leaves run `count` of a path, if it is one and there is room; how many more there are now.
 fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
-    if (len == 0u || count >= task.own) {
+    if (len == 0u || count >= task.path_words) {
         return 0u;
     }
-    paths[task.result + count] = (len << 2u) | kind;
+    paths[task.path + count] = (len << 2u) | kind;
     return 1u;
 }
 //!slot walk_begin
@@ -34,6 +34,6 @@ fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
         len++;
 //!slot walk_end
     count += leave_run(task, count, len, kind);
-    if (count < task.own) {
-        paths[task.result + count] = 0u;
+    if (count < task.path_words) {
+        paths[task.path + count] = 0u;
     }

@@ -56,19 +56,32 @@ fn first_of_lanes(lane_best: i32, lane_row: u32, lane_col: u32, thread: u32) -> 
 fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
     var place = task.result;
 //!if STRETCHED
-    if (task.stored != 0u) {
-        place += col / STRETCH - task.own / STRETCH;
+    if (task.in_stretches != 0u) {
+        place += col / STRETCH - task.counts_from / STRETCH;
     }
 //!end
     results[place] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, last);
 }
 //!slot leaving
-    let below = task.directions;
-    let right = task.stored;
+//!if LINED
+    let below = task.below;
+//!else
+    let right = task.right;
+//!if CHAINED
+//!else
+    let below = task.below;
+//!end
+//!end
 //!slot state
+//!if LINED
+    // Nobody reads the score.
+    let counts_from = 0u;
+//!else
+    let counts_from = task.counts_from;
+//!end
 //!if STRETCHED
     // No column but the first where the task has but one result.
-    let in_stretch = select(NOWHERE, STRETCH - 1u, task.stored != 0u);
+    let in_stretch = select(NOWHERE, STRETCH - 1u, task.in_stretches != 0u);
 //!end
     var best = 0;
     var best_row = 0u;
@@ -80,7 +93,7 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
             let ended = final_of(thread);
             let chosen = first_of_lanes(ended.x, u32(ended.y), u32(ended.z), thread);
             let border = step - LANES;
-            if (lane == 0u && task.stored != 0u && task.own < border && border < task.cols) {
+            if (lane == 0u && task.in_stretches != 0u && task.counts_from < border && border < task.cols) {
                 leave_result(task, border - 1u, chosen, 0);
             }
 //!if SHUFFLE
@@ -120,16 +133,16 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
 //!slot column_end
 //!if BLOCKS
 //!if GUARDED
-        top = select(top_before, top, col >= task.own);
+        top = select(top_before, top, col >= counts_from);
 //!end
 //!else
 //!if KEYED
-        if (top > (best | (SCALE - 1)) && col >= task.own) {
+        if (top > (best | (SCALE - 1)) && col >= counts_from) {
             best = top;
             best_col = col;
         }
 //!else
-        if (top > best && col >= task.own) {
+        if (top > best && col >= counts_from) {
             best = top;
             best_col = col;
 //!for k descending

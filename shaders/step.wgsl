@@ -73,7 +73,7 @@
 //!if EDGES
         if (step % LANES == 0u) {
             run = next_run;
-            next_run = edges[task.horizontal + min(step + LANES + lane, last_col)] * SCALE;
+            next_run = edges[task.above + min(step + LANES + lane, last_col)] * SCALE;
         }
         let entering = subgroupShuffle(run, invocation - lane + step % LANES);
 //!end
@@ -107,7 +107,7 @@
             }
 //!else
             up = above;
-            above = edges[task.horizontal + min(step + 1u, last_col)] * SCALE;
+            above = edges[task.above + min(step + 1u, last_col)] * SCALE;
 //!end
 //!end
 //!else

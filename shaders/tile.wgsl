@@ -208,18 +208,21 @@ fn main(
     var h$k = 0;
     var e$k = 0;
 //!end
-    if (task.vertical != NOWHERE) {
-        corner = edges[task.vertical + lane * ROWS].x * SCALE;
+//!if LINED
+//!else
+    if (task.left != NOWHERE) {
+        corner = edges[task.left + lane * ROWS].x * SCALE;
 //!for k
-        let left$k = edges[task.vertical + lane * ROWS + $ku + 1u] * SCALE;
+        let left$k = edges[task.left + lane * ROWS + $ku + 1u] * SCALE;
         h$k = left$k.x;
         e$k = left$k.y;
 //!end
     }
+//!end
 //!else
-    var corner = edges[task.vertical + lane * ROWS].x * SCALE;
+    var corner = edges[task.left + lane * ROWS].x * SCALE;
 //!for k
-    let left$k = edges[task.vertical + lane * ROWS + $ku + 1u] * SCALE;
+    let left$k = edges[task.left + lane * ROWS + $ku + 1u] * SCALE;
     var h$k = left$k.x;
     var e$k = left$k.y;
 //!end
@@ -237,15 +240,15 @@ fn main(
     let last_col = max(task.cols, 1u) - 1u;
 //!if CHAINED
     // What a strip above leaves is waited for; columns that none leaves hold zeros.
-    let entering_columns = u32(task.band_first);
-    let entering_from = handed(task.result - 1u, task.horizontal);
-    let leaving_to = handed(task.result, task.horizontal);
+    let entering_columns = task.entering;
+    let entering_from = handed(task.result - 1u, task.chain);
+    let leaving_to = handed(task.result, task.chain);
     let patience = atomicLoad(&chain[1]);
 //!if LINED
     let side = atomicLoad(&chain[4]);
     let lines_apart = atomicLoad(&chain[5]);
-    var line_col = task.own;
-    var line_place = task.stored;
+    var line_col = task.line_col;
+    var line_place = task.line_place;
 //!end
     var gave_up = false;
 //!if SHUFFLE
@@ -257,11 +260,11 @@ fn main(
 //!if SHUFFLE
     // That of a run of columns, one a lane, and of the run behind it: a lane that read its own column would wait
     // for memory in every step.
-    var next_run = edges[task.horizontal + min(lane, last_col)] * SCALE;
+    var next_run = edges[task.above + min(lane, last_col)] * SCALE;
     var run = next_run;
 //!else
     // That of the next column.
-    var above = edges[task.horizontal] * SCALE;
+    var above = edges[task.above] * SCALE;
 //!end
 //!end
 //!end

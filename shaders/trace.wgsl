@@ -16,13 +16,14 @@
 //
 // All kinds of lanes stand in one kernel, since a dispatch waits for the one before.
 
-// The first records are no windows: their rows are the workgroups of each kind of lanes. The windows of those of most
-// lanes come first, as many in each workgroup as it has room for.
+// The windows of those of most lanes come first, as many in each workgroup as it has room for.
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
 @group(0) @binding(1) var<storage, read> queries: array<u32>;
 @group(0) @binding(2) var<storage, read> targets: array<u32>;
 // Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room.
 @group(0) @binding(5) var<storage, read_write> paths: array<u32>;
+// Of each kind of lanes.
+@group(0) @binding(8) var<storage, read> kinds: array<BandGroups>;
 // Of each workgroup: [row][word of the row's cells in a lane][thread].
 @group(0) @binding(6) var<storage, read_write> directions: array<u32>;
 
@@ -69,7 +70,7 @@ fn band_letters(task: Task, col: i32) -> u32 {
 // `word_stride`.
 fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
     var row = i32(task.rows) - 1;
-    var place = i32(task.stored);
+    var place = i32(task.last);
 //!insert walk_begin
     while (row >= 0 && place >= 0 && place < cells) {
         let at = first + u32(row) * row_stride + u32(place) / 8u * word_stride;
@@ -94,7 +95,7 @@ fn trace_$kind(first_task: u32, thread: u32) {
     }
     let lane = 0u;
 //!end
-    let first_col = task.band_first + i32(lane * $rowsu);
+    let first_col = task.first_col + i32(lane * $rowsu);
     // Where the lane's first cell of a row stands.
     var height = i32(lane * $rowsu) * EXTEND;
 //!for k
@@ -151,10 +152,10 @@ fn main(
 ) {
     // Among the workgroups of a kind, once those of the kinds before are taken off.
     var number = group.y * grid.x + group.x;
-    var first = KINDS;
+    var first = 0u;
     var groups = 0u;
 //!for each trace
-    groups = tasks[$kindu].rows;
+    groups = kinds[$kind].groups;
     if (number < groups) {
         trace_$kind(first + number * (THREADS / $lanesu), thread);
         return;

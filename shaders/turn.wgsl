@@ -2,7 +2,7 @@
 // src/search/sliced does it on vectors (Warren 2012, 7-3). A thread turns one of the three bits of one
 // word's chunks.
 
-@group(0) @binding(0) var<storage, read> work: Turning;
+@group(0) @binding(0) var<storage, read> work: Transposing;
 // Of each plane, the bits of 32 letters in a word, in the order of the text.
 @group(0) @binding(1) var<storage, read> packed: array<u32>;
 // For each block of four columns, for each plane, for each word: its columns.

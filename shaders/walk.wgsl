@@ -1,7 +1,6 @@
 // Walk: paths over the directions that fill kernels have left, a workgroup each, as far as these go.
 //
-// The first records are paths; behind them stand their tiles, which say where the directions of a cell lie
-// (src/engine/directions.rs). All tiles keep the words of a lane one after another: a path goes down the rows of a lane,
+// Tiles say where the directions of a cell lie (src/engine/directions.rs). All tiles keep the words of a lane one after another: a path goes down the rows of a lane,
 // whose words are then in a few lines of a cache. Most steps go along a diagonal, so each thread reads a cell of it ahead, and
 // all of them walk over what they have read together: a step at a time would wait for memory as often.
 
@@ -9,6 +8,7 @@
 // Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room; and where it is asked
 // for, rows and columns of the window up to where a path stands, and the layer.
 @group(0) @binding(5) var<storage, read_write> paths: array<u32>;
+@group(0) @binding(8) var<storage, read> tiles: array<KeptTile>;
 @group(0) @binding(6) var<storage, read_write> directions: array<u32>;
 
 //!insert runs
@@ -19,23 +19,23 @@ const NONE = 16u;
 var<workgroup> ahead: array<u32, THREADS>;
 
 // Whether a cell of the window is one of the tile.
-fn holds(tile: Task, row: i32, col: i32) -> bool {
-    return u32(row - i32(tile.query)) < tile.rows && u32(col) - tile.target_ < tile.cols;
+fn holds(tile: KeptTile, row: i32, col: i32) -> bool {
+    return u32(row - tile.row) < tile.rows && u32(col) - tile.col < tile.cols;
 }
 
 // The directions of a cell of the window.
-fn directions_of(tile: Task, row: i32, col: i32) -> u32 {
+fn directions_of(tile: KeptTile, row: i32, col: i32) -> u32 {
     if (!holds(tile, row, col)) {
         return NONE;
     }
-    let lanes = tile.pad;
-    let rows_of_lane = tile.own;
-    let tile_row = u32(row - i32(tile.query));
+    let lanes = tile.lanes;
+    let rows_of_lane = tile.rows_per_lane;
+    let tile_row = u32(row - tile.row);
     let lane = tile_row / rows_of_lane;
     let last_first = i32(tile.cols + lanes - 1u - tile.stored);
     let first = clamp(tile.band_first + i32(lane * (rows_of_lane + 1u)), 0, last_first);
     // Wraps to a large number before the band.
-    let step = u32(col) - tile.target_ + lane - u32(first);
+    let step = u32(col) - tile.col + lane - u32(first);
     if (step >= tile.stored) {
         return NONE;
     }
@@ -50,26 +50,29 @@ fn main(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    var task = tasks[group.y * grid.x + group.x];
+    let number_of_path = group.y * grid.x + group.x;
+    if (number_of_path >= arrayLength(&tasks)) {
+        return;
+    }
+    var task = tasks[number_of_path];
     if (task.rows == 0u) {
         return;
     }
     if (thread > 0u) {
         // One of them has room for what all find.
-        task.own = 0u;
+        task.path_words = 0u;
     }
-    let tiles = task.pad;
     var row = i32(task.rows) - 1;
     var col = i32(task.cols) - 1;
     // The last tile has a window's last cell; from there paths mostly go on in the one before.
-    var number = tiles - 1u;
-    var tile = tasks[task.query + number];
+    var number = task.tiles - 1u;
+    var tile = tiles[task.first_tile + number];
 //!insert walk_begin
-    layer = task.stored;
+    layer = task.layer;
     while (row >= 0 && col >= 0 && layer != 0u) {
-        for (var seen = 0u; seen < tiles && !holds(tile, row, col); seen++) {
-            number = select(number, tiles, number == 0u) - 1u;
-            tile = tasks[task.query + number];
+        for (var seen = 0u; seen < task.tiles && !holds(tile, row, col); seen++) {
+            number = select(number, task.tiles, number == 0u) - 1u;
+            tile = tiles[task.first_tile + number];
         }
         let mine = directions_of(tile, row - i32(thread), col - i32(thread));
         workgroupBarrier();
@@ -94,9 +97,9 @@ fn main(
         }
     }
 //!insert walk_end
-    if (thread == 0u && task.vertical != NOWHERE) {
-        paths[task.vertical] = u32(row + 1);
-        paths[task.vertical + 1u] = u32(col + 1);
-        paths[task.vertical + 2u] = layer;
+    if (thread == 0u && task.stand != NOWHERE) {
+        paths[task.stand] = u32(row + 1);
+        paths[task.stand + 1u] = u32(col + 1);
+        paths[task.stand + 2u] = layer;
     }
 }

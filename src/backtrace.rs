@@ -1,31 +1,23 @@
-//! From a hit to its path: back from the end cell to the first cell whose H is 0.
+//! From hits to alignments: the window of each hit, its path, and its score counted anew.
 //!
-//! Paths without gaps need no directions (`straight`). Of the others an engine may walk some by
-//! itself ([`Engine::trace`]); the rest is walked here over directions that the engine fills, and very
-//! long ones block by block (`blocks`). All ways give the same path, and each path is rescored.
+//! A path without gaps needs no engine (`ungapped`). The engine finds the others, by whatever way suits it
+//! ([`Engine::paths`]). All ways give the same path, and each path is rescored.
 
-pub mod blocks;
-mod straight;
-mod walk;
+mod rescored;
+mod ungapped;
 
 use crate::alignment::{Alignment, Hit, Strand};
 use crate::batch::Batch;
-use crate::engine::{Engine, Window};
+use crate::engine::{Engine, Paths, Window};
 use crate::error::EngineError;
-use blocks::{Cuts, align_in_blocks};
 use rayon::prelude::*;
+use rescored::rescored;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use straight::straight;
-use walk::{Walk, along};
+use ungapped::ungapped;
 
-/// Directions that are filled at once take at most this many bytes: each worker has as much of the
-/// host's memory under way, and once more to read.
-const FILL_BYTES: u64 = 16 << 20;
-/// A window whose directions take more than this is walked block by block: then most of it needs none.
-const WINDOW_BYTES: u64 = 2 << 20;
-/// Paths that a thread walks in one go, at least.
-const WALKS: usize = 64;
+/// Paths that a thread takes in one go, at least.
+const PATHS: usize = 64;
 /// Paths that tell what most are like.
 const SAMPLE: usize = 64;
 
@@ -44,25 +36,36 @@ pub fn align(
     wanted: &[Wanted],
 ) -> Result<Vec<Alignment>, EngineError> {
     let mut sought = Sought { found: Vec::new(), missing: !wanted.is_empty() };
-    // A look at a diagonal is worth its time unless somebody else traces paths in less, and few of them have no gap.
-    let look_first = engine.traces_on_host() || most_are_straight(batch, wanted);
-    if look_first {
-        sought.find(wanted, |wanted| look(batch, wanted))?;
+    // To look along a diagonal is worth its time unless the engine is quicker and few paths have no gap.
+    if engine.capabilities().has_quick_paths && !most_are_ungapped(batch, wanted) {
+        sought.find(wanted, |wanted| along(batch, wanted, &engine.quick_paths(batch, &windows(wanted))?))?;
     }
-    sought.find(wanted, |wanted| trace(engine, batch, wanted))?;
-    if !look_first {
-        sought.find(wanted, |wanted| look(batch, wanted))?;
-    }
-    sought.find(wanted, |wanted| fill(engine, batch, wanted))?;
-    let all: Option<Vec<Alignment>> = sought.found.into_iter().collect();
-    all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
+    sought.find(wanted, |wanted| each(wanted, |_, wanted| ungapped(batch, wanted)))?;
+    sought.find(wanted, |wanted| along(batch, wanted, &engine.paths(batch, &windows(wanted))?))?;
+    sought.all()
+}
+
+/// The alignments of `wanted`, in their order, whose paths these are.
+pub fn alignments(batch: &Batch, wanted: &[Wanted], paths: &Paths) -> Result<Vec<Alignment>, EngineError> {
+    along(batch, wanted, paths)?.all()
+}
+
+fn windows(wanted: &[Wanted]) -> Vec<Window> {
+    let mut windows = Vec::new();
+    wanted.par_iter().with_min_len(PATHS).map(|wanted| wanted.window).collect_into_vec(&mut windows);
+    windows
+}
+
+/// The alignments of those that have a path.
+fn along(batch: &Batch, wanted: &[Wanted], paths: &Paths) -> Result<Sought, EngineError> {
+    each(wanted, |place, wanted| paths.runs(place).map(|runs| rescored(runs, batch, wanted)).transpose())
 }
 
 /// Whether about half of the paths or more have no gap, by some of them.
-fn most_are_straight(batch: &Batch, wanted: &[Wanted]) -> bool {
+fn most_are_ungapped(batch: &Batch, wanted: &[Wanted]) -> bool {
     let some = wanted.iter().step_by(wanted.len().div_ceil(SAMPLE).max(1));
-    let straight = some.clone().filter(|wanted| matches!(straight(batch, wanted), Ok(Some(_))));
-    2 * straight.count() >= some.count()
+    let without_gaps = some.clone().filter(|wanted| matches!(ungapped(batch, wanted), Ok(Some(_))));
+    2 * without_gaps.count() >= some.count()
 }
 
 /// Alignments that were found, and whether some are still missing.
@@ -72,7 +75,7 @@ struct Sought {
 }
 
 impl Sought {
-    /// Finds some of those that are missing; at first that is all of them.
+    /// Finds some of the missing ones; at first that is all of them.
     fn find(
         &mut self,
         wanted: &[Wanted],
@@ -93,9 +96,14 @@ impl Sought {
         }
         Ok(())
     }
+
+    fn all(self) -> Result<Vec<Alignment>, EngineError> {
+        let all: Option<Vec<Alignment>> = self.found.into_iter().collect();
+        all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
+    }
 }
 
-/// What `one` finds of each, on all threads.
+/// What `one` finds for each, on all threads.
 fn each(
     wanted: &[Wanted],
     one: impl Fn(usize, &Wanted) -> Result<Option<Alignment>, EngineError> + Sync,
@@ -103,7 +111,7 @@ fn each(
     let (failure, missing) = (OnceLock::new(), AtomicBool::new(false));
     let one = |(place, wanted)| {
         let found = one(place, wanted).unwrap_or_else(|error| {
-            // The first is enough.
+            // The first error is enough.
             let _ = failure.set(error);
             None
         });
@@ -113,83 +121,8 @@ fn each(
         found
     };
     let mut found = Vec::new();
-    wanted.par_iter().enumerate().with_min_len(WALKS).map(one).collect_into_vec(&mut found);
+    wanted.par_iter().enumerate().with_min_len(PATHS).map(one).collect_into_vec(&mut found);
     failure.into_inner().map_or(Ok(Sought { found, missing: missing.into_inner() }), Err)
-}
-
-/// Those whose paths have no gap.
-fn look(batch: &Batch, wanted: &[Wanted]) -> Result<Sought, EngineError> {
-    each(wanted, |_, wanted| straight(batch, wanted))
-}
-
-/// Those whose paths the engine walks by itself.
-fn trace(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Result<Sought, EngineError> {
-    let mut windows = Vec::new();
-    wanted.par_iter().with_min_len(WALKS).map(|wanted| wanted.window).collect_into_vec(&mut windows);
-    let paths = engine.trace(batch, &windows)?;
-    each(wanted, |place, wanted| paths.runs(place).map(|runs| along(runs, batch, wanted)).transpose())
-}
-
-/// All of them, walked here.
-fn fill(engine: &mut dyn Engine, batch: &Batch, wanted: &[Wanted]) -> Result<Sought, EngineError> {
-    let found = align_filled(engine, batch, wanted)?.into_iter().map(Some).collect();
-    Ok(Sought { found, missing: false })
-}
-
-/// The alignments of `wanted`, in their order, all walked here: the paths of long windows block by block, those of others
-/// over directions that are filled in groups that fit a budget; the paths of a group are walked in parallel.
-pub fn align_filled(
-    engine: &mut dyn Engine,
-    batch: &Batch,
-    wanted: &[Wanted],
-) -> Result<Vec<Alignment>, EngineError> {
-    let is_long = |wanted: &Wanted| wanted.window.direction_bytes() > WINDOW_BYTES;
-    let (long, short): (Vec<Wanted>, Vec<Wanted>) = wanted.iter().partition(|wanted| is_long(wanted));
-    let cuts = Cuts::of(engine);
-    let mut long = align_in_blocks(engine, batch, &long, cuts)?.into_iter();
-    let mut short = align_in_groups(engine, batch, &short)?.into_iter();
-    let next = |wanted: &Wanted| if is_long(wanted) { long.next() } else { short.next() };
-    let all: Option<Vec<Alignment>> = wanted.iter().map(next).collect();
-    all.ok_or_else(|| EngineError::Wrong("a hit was left without a path".to_string()))
-}
-
-/// The alignments of `wanted`, each walked over the directions of its whole window, which are filled in groups.
-pub fn align_in_groups(
-    engine: &mut dyn Engine,
-    batch: &Batch,
-    wanted: &[Wanted],
-) -> Result<Vec<Alignment>, EngineError> {
-    let mut alignments = Vec::with_capacity(wanted.len());
-    let mut rest = wanted;
-    while !rest.is_empty() {
-        let mut total = 0;
-        let fits = |wanted: &&Wanted| {
-            total += wanted.window.direction_bytes();
-            total <= FILL_BYTES
-        };
-        let (group, behind) = rest.split_at(rest.iter().take_while(fits).count().max(1));
-        alignments.extend(align_group(engine, batch, group)?);
-        rest = behind;
-    }
-    Ok(alignments)
-}
-
-fn align_group(
-    engine: &mut dyn Engine,
-    batch: &Batch,
-    group: &[Wanted],
-) -> Result<Vec<Alignment>, EngineError> {
-    let windows: Vec<Window> = group.iter().map(|wanted| wanted.window).collect();
-    let directions = engine.fill(batch, &windows)?;
-    group
-        .par_iter()
-        .enumerate()
-        .map(|(index, wanted)| {
-            let mut walk = Walk::new(&wanted.window);
-            walk.through(&mut directions.window(index), 0, 0)?;
-            walk.finish(batch, wanted)
-        })
-        .collect()
 }
 
 /// The window of `hit`, an alignment of `query` against target residues from `start` on, and the

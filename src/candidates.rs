@@ -86,7 +86,7 @@ pub enum Opened {
 }
 
 /// Columns that each chunk should own at least where so many pairs, a stretch each, are scored at a time, and so many
-/// sweeps are enough ([`crate::engine::Engine::enough_sweeps`]).
+/// sweeps are enough ([`crate::engine::Capabilities::enough_sweeps`]).
 pub fn chunk_for(pairs: usize, enough: u64) -> u32 {
     let columns = pairs as u64 * u64::from(STRETCH);
     (columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32

@@ -13,7 +13,7 @@ use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::candidates::filter::Filter;
 use crate::candidates::{self, Layout, Opened, Wanted as WantedRegions};
-use crate::engine::Engine;
+use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use search::{Most, Search, Source, query_len};
@@ -43,7 +43,7 @@ pub const PORTION: usize = 1 << 17;
 /// How many times as many regions may be held at a time behind a filter.
 const ROOM_PER_PORTION: usize = 2;
 
-/// One of so many of a portion's searches, the last ones, may have shorter sweeps ([`Engine::more_last_sweeps`]).
+/// One of so many of a portion's searches, the last ones, may have shorter sweeps ([`Capabilities::last_sweeps`]).
 const LAST_OF: usize = 8;
 
 /// What hits are looked for in.
@@ -253,9 +253,9 @@ fn score_portion(
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, rules, .. } = scope;
     let expected = expected_pairs(scope, unscored.iter().map(|search| search.record));
-    let enough = engine.enough_sweeps();
+    let Capabilities { enough_sweeps: enough, last_sweeps, .. } = engine.capabilities();
     let long = candidates::chunk_for(expected, enough);
-    let short = candidates::chunk_for(expected, enough.saturating_mul(engine.more_last_sweeps()));
+    let short = candidates::chunk_for(expected, enough.saturating_mul(last_sweeps));
     let last = unscored.len() - unscored.len() / LAST_OF;
     let met = |(place, search): (usize, &&mut Search)| -> Vec<Pair> {
         let most = Most::of(scope, search.record);

@@ -77,7 +77,7 @@ fn blocks_make_the_whole() {
 
 #[test]
 fn cpu_leaves_the_edges_between_blocks() {
-    on_each_set(|cpu| suite::lattices_agree(cpu, 2));
+    on_each_set(|cpu| suite::checkpoints_agree(cpu, 2));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod common;
 mod suite;
 
 use std::sync::Arc;
-use swalign::engine::Engine;
+use swalign::engine::Primitives;
 use swalign::engine::gpu::{Card, Chains, Gpu, Tuning};
 
 /// Leaves nothing to the host, and takes few tiles for many.
@@ -104,7 +104,7 @@ fn gpus_agree_side_by_side() {
     // Some chain their strips, whose jobs don't wait for others.
     let chained = Tuning { few_tiles: usize::MAX, chains: CHAINS, ..ALONE };
     let gpu = |number| Gpu::new(Arc::clone(&card)).tuned(if number % 3 == 0 { chained } else { ALONE });
-    suite::crowd::crowds_agree((0..8).map(|number| Box::new(gpu(number)) as Box<dyn Engine>).collect());
+    suite::crowd::crowds_agree((0..8).map(|number| Box::new(gpu(number)) as Box<dyn Primitives>).collect());
 }
 
 #[test]
@@ -118,18 +118,18 @@ fn gpu_blocks_make_the_whole() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_leaves_the_edges_between_blocks() {
-    suite::lattices_agree(&mut gpu(), 2);
-    suite::lattices_agree(&mut Gpu::new(card(true)).tuned(Tuning { few_tiles: usize::MAX, ..ALONE }), 2);
+    suite::checkpoints_agree(&mut gpu(), 2);
+    suite::checkpoints_agree(&mut Gpu::new(card(true)).tuned(Tuning { few_tiles: usize::MAX, ..ALONE }), 2);
     // In chains of strips of 128 and 256 rows, one strip after another, and where nobody waits.
     let others =
         [Chains { strips: 0, ..CHAINS }, Chains { cells: 1, ..CHAINS }, Chains { patience: 0, ..CHAINS }];
     for (number, chains) in std::iter::once(CHAINS).chain(others).enumerate() {
         let tuning = Tuning { few_tiles: usize::MAX, chains, ..ALONE };
-        suite::lattices_agree(&mut Gpu::new(card(number % 2 == 1)).tuned(tuning), 2);
+        suite::checkpoints_agree(&mut Gpu::new(card(number % 2 == 1)).tuned(tuning), 2);
     }
     // One row of blocks at a time, two or more, and block by block.
     for many_tiles in [5, 10, 0] {
-        suite::lattices_agree(&mut gpu().tuned(Tuning { many_tiles, ..ALONE }), 4);
+        suite::checkpoints_agree(&mut gpu().tuned(Tuning { many_tiles, ..ALONE }), 4);
     }
 }
 

@@ -20,7 +20,8 @@ use swalign::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::candidates::{self, CHUNK, Layout};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::engine::{Block, Directions, Edges, Engine, Window};
+use swalign::engine::primitives::filled_paths;
+use swalign::engine::{Capabilities, Engine, Paths, Window};
 use swalign::error::EngineError;
 use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::scoring::Scoring;
@@ -49,7 +50,8 @@ impl Piece {
         let band = Default::default(); // The specification has none.
         let window = Window { query, target, start, query_end, target_end, band };
         let wanted = Wanted { window, strand: self.strand, score };
-        let alignment = backtrace::align_filled(&mut Plain::new(), batch, &[wanted]).unwrap().remove(0);
+        let paths = filled_paths(&mut Plain::new(), batch, &[window]).unwrap();
+        let alignment = backtrace::alignments(batch, &[wanted], &paths).unwrap().remove(0);
         check_path(&alignment, batch.query(query), batch.target(target), &batch.scoring).unwrap();
         alignment
     }
@@ -110,16 +112,8 @@ struct Case {
 struct Enough(u64, Cpu, usize);
 
 impl Engine for Enough {
-    fn describe(&self) -> String {
-        self.1.describe()
-    }
-
-    fn enough_sweeps(&self) -> u64 {
-        self.0
-    }
-
-    fn more_last_sweeps(&self) -> u64 {
-        4
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { enough_sweeps: self.0, last_sweeps: 4, ..self.1.capabilities() }
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -127,16 +121,8 @@ impl Engine for Enough {
         self.1.score(batch, pairs)
     }
 
-    fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        self.1.fill(batch, windows)
-    }
-
-    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-        self.1.sweep(batch, block, edges)
-    }
-
-    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
-        self.1.fill_blocks(batch, blocks)
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.1.paths(batch, windows)
     }
 }
 

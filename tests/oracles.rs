@@ -76,7 +76,7 @@ fn rust_bio_agrees() {
             let hits = engine.score(&batch, &pairs).unwrap();
             for ((hit, expected), (query, target)) in hits.iter().zip(&expected).zip(&cases) {
                 let (query, target) = (String::from_utf8_lossy(query), String::from_utf8_lossy(target));
-                let engine = engine.describe();
+                let engine = engine.capabilities().name;
                 assert_eq!(
                     hit.score, *expected,
                     "{engine}, seed {seed}, {match_}/{mismatch}/{open}/{extend}\n{query}\n{target}"

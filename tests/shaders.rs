@@ -40,14 +40,17 @@ fn every_kernel_for_lines_is_valid() {
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl(), &format!("{variant:?}")));
 }
 
-/// The host's record of a task is laid out as the kernels read it.
+/// The host's records are laid out as the kernels read them.
 #[test]
 fn tasks_lie_as_the_host_writes_them() {
     for variant in Variant::all() {
         let module = naga::front::wgsl::parse_str(&variant.wgsl()).unwrap();
-        let (_, task) = module.types.iter().find(|(_, kind)| kind.name.as_deref() == Some("Task")).unwrap();
-        let naga::TypeInner::Struct { span, .. } = task.inner else { panic!("a task is a struct") };
-        assert_eq!(span as usize, size_of::<swalign::engine::gpu::layout::Task>());
+        for record in std::iter::once(variant.task()).chain(variant.table()) {
+            let mut types = module.types.iter();
+            let (_, kind) = types.find(|(_, kind)| kind.name.as_deref() == Some(record.name)).unwrap();
+            let naga::TypeInner::Struct { span, .. } = kind.inner else { panic!("a record is a struct") };
+            assert_eq!(span as usize, record.bytes, "{}", record.name);
+        }
     }
 }
 

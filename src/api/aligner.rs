@@ -93,7 +93,7 @@ impl AlignerBuilder {
         let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
         let scoring = Arc::new(scoring);
         let opened = Opened::open(&device)?;
-        let device = opened.engine().describe();
+        let device = opened.engine().capabilities().name;
         // How many queries will come is not known: an index is made as soon as those that came would have repaid it.
         let sequences = &targets.sequences;
         let found = |scan| Filter::auto(sequences, &scoring, strands, Box::new(scan), None);

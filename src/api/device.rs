@@ -63,7 +63,7 @@ impl Opened {
             #[cfg(feature = "gpu")]
             Opened::Gpu(gpu) => Box::new(gpu.scan()),
         };
-        Ok((scan, opened.engine().describe()))
+        Ok((scan, opened.engine().capabilities().name))
     }
 
     /// What scans targets for the filter.

@@ -11,7 +11,9 @@ use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::bounds::Band;
 use crate::engine::directions::Layout;
 use crate::engine::frontier::{Frontier, better};
-use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Paths, Tile, Window};
+use crate::engine::primitives::all_paths;
+use crate::engine::{BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
+use crate::engine::{Primitives, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::Substitution;
 use rayon::prelude::*;
@@ -87,15 +89,12 @@ impl Cpu {
 }
 
 impl Engine for Cpu {
-    fn describe(&self) -> String {
-        match rayon::current_num_threads() {
+    fn capabilities(&self) -> Capabilities {
+        let name = match rayon::current_num_threads() {
             1 => format!("CPU (1 thread, {})", self.set),
             threads => format!("CPU ({threads} threads, {})", self.set),
-        }
-    }
-
-    fn enough_sweeps(&self) -> u64 {
-        ENOUGH_SWEEPS
+        };
+        Capabilities { enough_sweeps: ENOUGH_SWEEPS, ..Capabilities::named(name) }
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -123,6 +122,12 @@ impl Engine for Cpu {
         Ok(hits)
     }
 
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        all_paths(self, batch, windows)
+    }
+}
+
+impl Primitives for Cpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         let mut layout = Layout::default();
         let lanes = self.set.lanes(Width::W32.bytes());
@@ -187,22 +192,22 @@ impl Engine for Cpu {
         Ok(paths)
     }
 
-    fn sweep_lattice(
+    fn block_checkpoints(
         &mut self,
         batch: &Batch,
         block: &Block,
         edges: &Edges,
         side: u32,
-    ) -> Result<Lattice, EngineError> {
+    ) -> Result<Checkpoints, EngineError> {
         Ok(sweep_parts(self.set, batch, (block, edges), side))
     }
 
-    fn sweep_lattices(
+    fn checkpoints(
         &mut self,
         batch: &Batch,
         windows: &[Window],
         side: u32,
-    ) -> Result<Vec<Lattice>, EngineError> {
+    ) -> Result<Vec<Checkpoints>, EngineError> {
         let none = Edges::default();
         let sweep = |window| sweep_parts(self.set, batch, (&Block::whole(window), &none), side);
         Ok(windows.par_iter().map(sweep).collect())
@@ -251,17 +256,22 @@ fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own
 }
 
 /// The edges between the parts of a block, those of one anti-diagonal swept side by side.
-fn sweep_parts(set: InstructionSet, batch: &Batch, (block, edges): (&Block, &Edges), side: u32) -> Lattice {
-    let mut lattice = Lattice::new(block, edges, side);
-    for wave in 0..lattice.waves() {
-        let mut parts = lattice.wave(wave);
+fn sweep_parts(
+    set: InstructionSet,
+    batch: &Batch,
+    (block, edges): (&Block, &Edges),
+    side: u32,
+) -> Checkpoints {
+    let mut checkpoints = Checkpoints::new(block, edges, side);
+    for wave in 0..checkpoints.waves() {
+        let mut parts = checkpoints.wave(wave);
         // Nothing needs what the last part leaves.
-        parts.retain(|part| !lattice.is_last(part));
-        let sweep = |part: &Block| sweep(set, batch, (part, &lattice.entering(part)), usize::MAX).0;
+        parts.retain(|part| !checkpoints.is_last(part));
+        let sweep = |part: &Block| sweep(set, batch, (part, &checkpoints.entering(part)), usize::MAX).0;
         let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();
-        parts.iter().zip(&swept).for_each(|(part, edges)| lattice.leave(part, edges));
+        parts.iter().zip(&swept).for_each(|(part, edges)| checkpoints.leave(part, edges));
     }
-    lattice
+    checkpoints
 }
 
 /// The edges that a block leaves, and the first best cell of its columns from `own` on.

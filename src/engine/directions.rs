@@ -4,6 +4,8 @@
 //! E(i,j+1) extends E(i,j) instead of opening at H(i,j), one bit the same of F(i+1,j) and F(i,j).
 //! At equal value a gap opens rather than extends, so that on the way back it closes as soon as it
 //! can. The last two are free where that E or F is 0 or less: no path comes through such a gap.
+//!
+//! All numbers of this coding are constants of this file.
 
 use crate::engine::Window;
 use std::ops::Range;
@@ -22,10 +24,24 @@ pub enum Source {
     Insertion = 3,
 }
 
+/// Bits of a [`Source`], the lowest of a cell.
+pub const SOURCE_BITS: u32 = 2;
+/// Set where E of the next column extends a gap.
+pub const EXTEND_DELETION: u8 = 1 << SOURCE_BITS;
+/// Set where F of the next row extends a gap.
+pub const EXTEND_INSERTION: u8 = 2 << SOURCE_BITS;
+/// Bits of a cell.
+pub const CELL_BITS: u32 = 4;
+/// All bits of a cell.
+pub const CELL_MASK: u8 = (1 << CELL_BITS) - 1;
+/// Cells of one word.
+pub const CELLS_PER_WORD: u32 = u32::BITS / CELL_BITS;
+
 impl Source {
-    /// The source that the two lowest bits stand for.
+    /// The source that the lowest bits stand for.
+    #[inline(always)]
     pub fn of(bits: u8) -> Source {
-        match bits & 3 {
+        match bits & ((1 << SOURCE_BITS) - 1) {
             0 => Source::Stop,
             1 => Source::Diagonal,
             2 => Source::Deletion,
@@ -34,12 +50,16 @@ impl Source {
     }
 }
 
-/// Set where E of the next column extends a gap.
-pub const EXTEND_DELETION: u8 = 4;
-/// Set where F of the next row extends a gap.
-pub const EXTEND_INSERTION: u8 = 8;
-/// Cells of one word.
-pub const CELLS_PER_WORD: u32 = 8;
+/// The step that a path takes at a cell on its way back, where `last` is the step that led to the cell: in a gap the
+/// path goes on as long as the gap was extended.
+#[inline(always)]
+pub fn next_source(last: Source, bits: u8) -> Source {
+    match last {
+        Source::Deletion if bits & EXTEND_DELETION != 0 => last,
+        Source::Insertion if bits & EXTEND_INSERTION != 0 => last,
+        _ => Source::of(bits),
+    }
+}
 
 /// A rectangle of a window whose directions lie together.
 ///
@@ -170,7 +190,7 @@ impl Tile {
             (col + lane * self.skew).checked_sub(self.first_step(lane)).filter(|&step| step < self.stored)?;
         if self.packs_steps() {
             let word = u64::from(step / CELLS_PER_WORD) * u64::from(self.lanes) + u64::from(lane);
-            return Some((word, 4 * (step % CELLS_PER_WORD)));
+            return Some((word, CELL_BITS * (step % CELLS_PER_WORD)));
         }
         let (lane_stride, step_stride) = match self.stored == self.steps() {
             true => (1, self.lanes),
@@ -178,7 +198,7 @@ impl Tile {
         };
         let group = u64::from(lane) * u64::from(lane_stride) + u64::from(step) * u64::from(step_stride);
         let word = group * u64::from(self.words_per_step()) + u64::from(k / CELLS_PER_WORD);
-        Some((word, 4 * (k % CELLS_PER_WORD)))
+        Some((word, CELL_BITS * (k % CELLS_PER_WORD)))
     }
 
     /// Sets the bits of the cell at window row `row` and column `col`, where they are kept.
@@ -194,7 +214,7 @@ impl Tile {
     }
 }
 
-/// Words wherever they lie: in a vector, or in memory that a device has mapped.
+/// Words in a vector, or in memory that a device has mapped.
 pub type Words = Box<dyn AsRef<[u32]> + Send + Sync>;
 
 /// The directions of some windows.
@@ -221,7 +241,7 @@ impl Directions {
         Directions { parts: vec![words], tiles: layout.tiles, windows }
     }
 
-    /// Adds the windows of `behind` behind those that are here.
+    /// Adds the windows of `behind` at the end.
     pub fn append(&mut self, behind: Directions) {
         let (parts, tiles) = (self.parts.len(), self.tiles.len());
         self.parts.extend(behind.parts);
@@ -261,8 +281,7 @@ impl Layout {
     }
 }
 
-/// Reads the cells of one window; remembers the tile of the last cell, since a path stays in a tile
-/// for long.
+/// Reads the cells of one window. It remembers the tile of the last cell, since a path stays long in a tile.
 pub struct Cells<'a> {
     words: &'a [u32],
     tiles: &'a [Tile],
@@ -282,7 +301,7 @@ impl Cells<'_> {
         let tile = &self.tiles[self.last];
         let (word, shift) = tile.place((i64::from(row) - i64::from(tile.row)) as u32, col - tile.col)?;
         let bits = self.words.get((tile.offset + word) as usize)?;
-        Some((bits >> shift) as u8 & 15)
+        Some((bits >> shift) as u8 & CELL_MASK)
     }
 }
 

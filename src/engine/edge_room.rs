@@ -1,16 +1,17 @@
-//! How much of the host's memory the edges of long alignments may take, for all engines of a run on devices.
+//! The host's memory that the checkpoints of long alignments may take, for all engines of a run on devices.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Room for edges, which who needs some waits for. Nobody asks for more while he has some, so all get on.
+/// Memory limit that concurrent callers share for checkpoints. A caller blocks until its share is free, and never holds
+/// a share while it asks for another, so that all get on.
 pub struct EdgeRoom {
     bytes: u64,
     taken: Mutex<u64>,
     given_back: Condvar,
 }
 
-/// What was taken of it, until it is dropped.
-pub struct Taken {
+/// A caller's share, until it is dropped.
+pub struct Share {
     room: Arc<EdgeRoom>,
     bytes: u64,
 }
@@ -20,24 +21,24 @@ impl EdgeRoom {
         EdgeRoom { bytes, taken: Mutex::new(0), given_back: Condvar::new() }
     }
 
-    /// Takes so many bytes, or all of them where there are not so many.
-    pub fn take(self: &Arc<Self>, bytes: u64) -> Taken {
+    /// Takes a share of `bytes`, or of all that there is where that is less.
+    pub fn take(self: &Arc<Self>, bytes: u64) -> Share {
         let bytes = bytes.min(self.bytes);
         let mut taken = self.lock();
         while *taken + bytes > self.bytes {
             taken = self.given_back.wait(taken).unwrap_or_else(PoisonError::into_inner);
         }
         *taken += bytes;
-        Taken { room: Arc::clone(self), bytes }
+        Share { room: Arc::clone(self), bytes }
     }
 
-    /// A number is whole whoever panicked.
+    /// The number is whole even where a thread has panicked with the lock.
     fn lock(&self) -> MutexGuard<'_, u64> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Taken {
+impl Drop for Share {
     fn drop(&mut self) {
         *self.room.lock() -= self.bytes;
         self.room.given_back.notify_all();

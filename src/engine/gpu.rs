@@ -6,62 +6,60 @@
 //! tiles stand side by side, whole strips run at once and wait for each other, as links of a chain.
 
 mod buffers;
+mod checkpoints;
 mod device;
-mod fill;
-mod grid;
 mod job;
-mod lattice;
 pub mod layout;
+mod paths;
 mod pipeline;
+mod plan;
 mod resident;
 mod run;
 mod runner;
 pub mod scan;
 mod score;
 pub mod shader;
-mod trace;
+pub mod tasks;
 mod upload;
 
 pub use device::{AdapterEntry, card_is_granted, list};
 
 use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, Sequences, counting_sort_descending};
+use crate::batch::{Batch, Pair, Sequences};
 use crate::engine::cpu::Cpu;
+use crate::engine::primitives::{BlockRoom, all_paths};
 use crate::engine::{
-    BLOCK_ROWS, Block, Directions, EdgeRoom, Edges, Engine, Lattice, Leg, Paths, Stand, Window,
+    BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
+    Primitives, Stand, Window,
 };
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use buffers::Grown;
 use device::Device;
 use job::Job;
-use layout::{Letters, Task};
+use layout::Letters;
 use pipeline::Pipelines;
+use plan::DeviceLimits;
 use rayon::prelude::*;
-use resident::{Held, Resident};
+use resident::{HeldSequences, Resident};
 use run::Runtime;
-use runner::{Answer, Inputs, Kit, Pending, Runner};
+use runner::{Answer, JobInputs, JobUnderWay, Kit, Runner};
 use shader::{Kernel, Scores, Variant};
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wgpu::BufferUsages;
 
 /// Stretches of targets that one thread looks at in one go.
 const SPANNED: usize = 1 << 13;
-/// Edge values of a job, at most: 512 MiB.
-const JOB_EDGES: u64 = 1 << 26;
 /// With fewer sweeps a call, beside those of other workers, a device waits too long for the last ones (docs/ideas.md).
 const ENOUGH_SWEEPS: u64 = 3 << 13;
 /// Chunks are not cut below their least length, so most often the last ones take half the time of the others.
-const MORE_LAST_SWEEPS: u64 = 4;
-/// Bytes of the edges of lattices that all engines of a run may have at a time; they lie in two places while they
+const LAST_SWEEPS: u64 = 4;
+/// Bytes of the checkpoints that all engines of a run may have at a time; they lie in two places while they
 /// come from the device.
 const EDGE_BYTES: u64 = 192 << 20;
-/// Keys of the counting sort by columns.
-const COLS_CLASSES: u32 = 1 << 12;
-const COLS_PER_CLASS: u32 = 8;
 
 /// An open GPU; engines on it share its queue, its kernels and the targets that were uploaded last.
 pub struct Card {
@@ -172,7 +170,7 @@ fn edge_room() -> Arc<EdgeRoom> {
 pub struct Gpu {
     card: Arc<Card>,
     runner: Runner,
-    queries: (Grown, Option<Held>),
+    queries: (Grown, Option<HeldSequences>),
     /// Does what is not worth a round trip to the device.
     host: Cpu,
     tuning: Tuning,
@@ -241,8 +239,19 @@ impl Gpu {
         self.runner.kernel_time()
     }
 
+    /// What plans have to know of the device.
+    fn limits(&self) -> DeviceLimits {
+        let device = &self.card.runtime.device;
+        DeviceLimits {
+            tuning: self.tuning,
+            subgroup: device.subgroup,
+            binding: device.limits.max_storage_buffer_binding_size,
+            chains: self.card.chains.load(Relaxed),
+        }
+    }
+
     /// The inputs of work on all queries and on `residues` of the targets.
-    fn inputs(&mut self, batch: &Batch, residues: Range<usize>) -> Result<Inputs, EngineError> {
+    fn inputs(&mut self, batch: &Batch, residues: Range<usize>) -> Result<JobInputs, EngineError> {
         let letters = scores_of(batch).letters();
         let device = &self.card.runtime.device;
         let scores = match &batch.scoring.substitution {
@@ -256,7 +265,7 @@ impl Gpu {
             }
         };
         let targets = self.card.targets(&batch.targets, letters, residues)?;
-        Ok(Inputs { queries: self.queries(&batch.queries, letters)?, targets, scores })
+        Ok(JobInputs { queries: self.queries(&batch.queries, letters)?, targets, scores })
     }
 
     /// The packed queries on the device.
@@ -271,7 +280,7 @@ impl Gpu {
                 letters.pack_queries(queries.codes(), words, packed);
             };
             // Tiles count those in front of a query, too.
-            let new = Held::new(queries, letters, i32::MAX as u32)?;
+            let new = HeldSequences::new(queries, letters, i32::MAX as u32)?;
             runtime.upload(&buffer, 0..words, pack)?;
             *held = Some(new);
         }
@@ -279,17 +288,17 @@ impl Gpu {
     }
 
     /// Runs one job from start to end.
-    fn run(&mut self, batch: &Batch, inputs: &Inputs, job: &Job) -> Result<Answer, EngineError> {
+    fn run(&mut self, batch: &Batch, inputs: &JobInputs, job: &Job) -> Result<Answer, EngineError> {
         let pending = self.begin(batch, inputs, job)?;
         self.finish(pending)
     }
 
-    fn begin(&mut self, batch: &Batch, inputs: &Inputs, job: &Job) -> Result<Pending, EngineError> {
+    fn begin(&mut self, batch: &Batch, inputs: &JobInputs, job: &Job) -> Result<JobUnderWay, EngineError> {
         let Card { runtime, pipelines, .. } = self.card.as_ref();
         self.runner.begin(Kit { runtime, pipelines, inputs, scoring: &batch.scoring }, job)
     }
 
-    fn finish(&mut self, pending: Pending) -> Result<Answer, EngineError> {
+    fn finish(&mut self, pending: JobUnderWay) -> Result<Answer, EngineError> {
         self.runner.finish(&self.card.runtime, pending)
     }
 
@@ -298,11 +307,11 @@ impl Gpu {
     fn run_all<T>(
         &mut self,
         batch: &Batch,
-        inputs: &Inputs,
+        inputs: &JobInputs,
         mut next: impl FnMut(u64) -> Option<(Job, T)>,
         mut take: impl FnMut(Answer, T),
     ) -> Result<(), EngineError> {
-        let mut under_way: Option<(Pending, T)> = None;
+        let mut under_way: Option<(JobUnderWay, T)> = None;
         loop {
             let job = next(self.card.runtime.pace.cells());
             let begun = job.map(|(job, with)| Ok((self.begin(batch, inputs, &job)?, with))).transpose();
@@ -337,27 +346,25 @@ fn span<I: Sync>(batch: &Batch, items: &[I], stretch: impl Fn(&I) -> (u32, Cols)
 fn scores_of(batch: &Batch) -> Scores {
     Scores::of(&batch.scoring, batch.queries.iter().map(<[u8]>::len).max().unwrap_or(0))
 }
-/// The tasks with the most columns first: the last to run are short.
-fn longest_first(tasks: Vec<Task>) -> Vec<Task> {
-    if tasks.windows(2).all(|two| two[0].cols == two[1].cols) {
-        return tasks;
-    }
-    let keys: Vec<u32> = tasks.iter().map(|task| task.cols / COLS_PER_CLASS).collect();
-    let order = counting_sort_descending(&keys, COLS_CLASSES);
-    order.into_iter().map(|place| tasks[place as usize]).collect()
+
+/// The residues of the targets that windows take.
+fn window_residues(batch: &Batch, windows: &[Window]) -> Range<usize> {
+    span(batch, windows, |window| (window.target, window.start..window.target_end))
+}
+
+/// The residues of the target that a block takes.
+fn residues_of(batch: &Batch, block: &Block) -> Range<usize> {
+    span(batch, std::slice::from_ref(block), |block| (block.window.target, block.target_cols()))
 }
 
 impl Engine for Gpu {
-    fn describe(&self) -> String {
-        format!("GPU {}", self.card.name())
-    }
-
-    fn enough_sweeps(&self) -> u64 {
-        ENOUGH_SWEEPS
-    }
-
-    fn more_last_sweeps(&self) -> u64 {
-        MORE_LAST_SWEEPS
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            name: format!("GPU {}", self.card.name()),
+            enough_sweeps: ENOUGH_SWEEPS,
+            last_sweeps: LAST_SWEEPS,
+            has_quick_paths: true,
+        }
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -369,10 +376,18 @@ impl Engine for Gpu {
         Ok(hits)
     }
 
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        all_paths(self, batch, windows)
+    }
+
+    fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.trace_windows(batch, windows)
+    }
+}
+
+impl Primitives for Gpu {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        let cells =
-            |window: &Window| u64::from(window.query_end) * u64::from(window.target_end - window.start);
-        match windows.iter().map(cells).sum::<u64>() <= self.tuning.few_cells {
+        match self.is_little(windows) {
             true => self.host.fill(batch, windows),
             false => self.fill_windows(batch, windows),
         }
@@ -380,10 +395,6 @@ impl Engine for Gpu {
 
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         self.trace_windows(batch, windows)
-    }
-
-    fn traces_on_host(&self) -> bool {
-        false
     }
 
     fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
@@ -394,41 +405,40 @@ impl Engine for Gpu {
         self.host.fill_blocks(batch, blocks)
     }
 
-    fn walk_blocks(
+    fn trace_blocks(
         &mut self,
         batch: &Batch,
         blocks: &[(Block, Edges)],
         legs: &[Leg],
     ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
-        self.walk_all_blocks(batch, blocks, legs).map(Some)
+        self.trace_legs(batch, blocks, legs).map(Some)
     }
 
     /// Directions stay on the device, where there is more room than time to bring edges to the host.
-    fn block_room(&self) -> (u32, u64) {
-        let limits = &self.card.runtime.device.limits;
-        (2 * BLOCK_ROWS, limits.max_storage_buffer_binding_size.min(128 << 20))
+    fn block_room(&self) -> BlockRoom {
+        BlockRoom {
+            side: 2 * BLOCK_ROWS,
+            ahead: self.limits().binding.min(128 << 20),
+            edges: Some(Arc::clone(&self.card.edge_room)),
+        }
     }
 
-    fn edge_room(&self) -> Option<Arc<EdgeRoom>> {
-        Some(Arc::clone(&self.card.edge_room))
-    }
-
-    fn sweep_lattice(
+    fn block_checkpoints(
         &mut self,
         batch: &Batch,
         block: &Block,
         edges: &Edges,
         side: u32,
-    ) -> Result<Lattice, EngineError> {
+    ) -> Result<Checkpoints, EngineError> {
         self.sweep_in_bands(batch, block, edges, side)
     }
 
-    fn sweep_lattices(
+    fn checkpoints(
         &mut self,
         batch: &Batch,
         windows: &[Window],
         side: u32,
-    ) -> Result<Vec<Lattice>, EngineError> {
+    ) -> Result<Vec<Checkpoints>, EngineError> {
         self.sweep_side_by_side(batch, windows, side)
     }
 }

@@ -2,14 +2,13 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
-use crate::engine::{Block, Directions, EdgeRoom, Edges, Engine, Lattice, Leg, Paths, Stand, Window};
+use crate::engine::{Capabilities, Engine, Paths, Window};
 use crate::error::EngineError;
-use std::sync::Arc;
 
-/// What an engine is to do with some items.
+/// Work of an engine on some items.
 type Work<'a, I, T> = &'a mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>;
 
-/// Wraps an engine: work that does not fit its memory is halved and tried again; where a fallback is
+/// Wraps an engine. Work that does not fit its memory is halved and tried again. Where a fallback is
 /// given, it takes over when the device is lost or answers what can't be true.
 pub struct Guarded {
     engine: Box<dyn Engine>,
@@ -35,9 +34,9 @@ impl Guarded {
         let Some(fallback) = self.fallback.take() else {
             return false;
         };
-        let lost = self.engine.describe();
+        let lost = self.engine.capabilities().name;
         self.engine = fallback();
-        self.notice = Some(format!("{lost}: {error}; going on with {}", self.engine.describe()));
+        self.notice = Some(format!("{lost}: {error}; going on with {}", self.engine.capabilities().name));
         true
     }
 
@@ -62,16 +61,8 @@ impl Guarded {
 }
 
 impl Engine for Guarded {
-    fn describe(&self) -> String {
-        self.engine.describe()
-    }
-
-    fn enough_sweeps(&self) -> u64 {
-        self.engine.enough_sweeps()
-    }
-
-    fn more_last_sweeps(&self) -> u64 {
-        self.engine.more_last_sweeps()
+    fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -81,95 +72,19 @@ impl Engine for Guarded {
         })
     }
 
-    fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        self.halving(windows, &mut |engine, windows| engine.fill(batch, windows), &|mut first, second| {
-            first.append(second);
-            first
-        })
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.halving(windows, &mut |engine, windows| engine.paths(batch, windows), &Paths::joined)
     }
 
-    fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        self.halving(windows, &mut |engine, windows| engine.trace(batch, windows), &|mut first, second| {
-            first.append(second);
-            first
-        })
-    }
-
-    fn traces_on_host(&self) -> bool {
-        self.engine.traces_on_host()
-    }
-
-    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-        self.halving(
-            std::slice::from_ref(block),
-            &mut |engine, blocks| engine.sweep(batch, &blocks[0], edges),
-            &|first, _| first,
-        )
-    }
-
-    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
-        self.halving(blocks, &mut |engine, blocks| engine.fill_blocks(batch, blocks), &|mut first, second| {
-            first.append(second);
-            first
-        })
-    }
-
-    fn sweep_lattices(
-        &mut self,
-        batch: &Batch,
-        windows: &[Window],
-        side: u32,
-    ) -> Result<Vec<Lattice>, EngineError> {
-        self.halving(
-            windows,
-            &mut |engine, windows| engine.sweep_lattices(batch, windows, side),
-            &|mut first, second| {
-                first.extend(second);
-                first
-            },
-        )
-    }
-
-    fn walk_blocks(
-        &mut self,
-        batch: &Batch,
-        blocks: &[(Block, Edges)],
-        legs: &[Leg],
-    ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
-        match self.engine.walk_blocks(batch, blocks, legs) {
-            // Then the host fills the blocks.
-            Err(EngineError::OutOfMemory(_)) => Ok(None),
-            Err(error) if self.fall_back(&error) => self.engine.walk_blocks(batch, blocks, legs),
-            walked => walked,
-        }
-    }
-
-    fn block_room(&self) -> (u32, u64) {
-        self.engine.block_room()
-    }
-
-    fn edge_room(&self) -> Option<Arc<EdgeRoom>> {
-        self.engine.edge_room()
-    }
-
-    fn sweep_lattice(
-        &mut self,
-        batch: &Batch,
-        block: &Block,
-        edges: &Edges,
-        side: u32,
-    ) -> Result<Lattice, EngineError> {
-        self.halving(
-            std::slice::from_ref(block),
-            &mut |engine, blocks| engine.sweep_lattice(batch, &blocks[0], edges, side),
-            &|first, _| first,
-        )
+    fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.halving(windows, &mut |engine, windows| engine.quick_paths(batch, windows), &Paths::joined)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alignment::Op;
     use crate::engine::plain::Plain;
     use crate::scoring::Scoring;
     use std::sync::Arc;
@@ -196,38 +111,20 @@ mod tests {
     }
 
     impl Engine for Faulty {
-        fn describe(&self) -> String {
-            "faulty".into()
+        fn capabilities(&self) -> Capabilities {
+            Capabilities { has_quick_paths: true, ..Capabilities::named("faulty") }
         }
 
         fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
             self.call(pairs.len())?.score(batch, pairs)
         }
 
-        fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-            self.call(windows.len())?.fill(batch, windows)
+        fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+            self.call(windows.len())?.paths(batch, windows)
         }
 
-        fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-            self.call(1)?.sweep(batch, block, edges)
-        }
-
-        fn walk_blocks(
-            &mut self,
-            _: &Batch,
-            _: &[(Block, Edges)],
-            legs: &[Leg],
-        ) -> Result<Option<(Vec<Stand>, Paths)>, EngineError> {
-            self.call(legs.len())?;
-            Ok(Some((legs.iter().map(|leg| leg.stand).collect(), Paths::none(legs.len()))))
-        }
-
-        fn fill_blocks(
-            &mut self,
-            batch: &Batch,
-            blocks: &[(Block, Edges)],
-        ) -> Result<Directions, EngineError> {
-            self.call(blocks.len())?.fill_blocks(batch, blocks)
+        fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+            self.call(windows.len())?.paths(batch, windows)
         }
     }
 
@@ -250,11 +147,8 @@ mod tests {
         (batch, pairs, windows)
     }
 
-    fn cells(directions: &Directions, windows: &[Window]) -> Vec<Option<u8>> {
-        let cell = |(index, window): (usize, &Window)| {
-            directions.window(index).get(window.query_end - 1, window.target_end - window.start - 1)
-        };
-        windows.iter().enumerate().map(cell).collect()
+    fn runs(paths: &Paths) -> Vec<Vec<(u32, Op)>> {
+        (0..9).map(|window| paths.runs(window).unwrap().collect()).collect()
     }
 
     #[test]
@@ -264,9 +158,9 @@ mod tests {
             let faulty = Faulty { most, lost_at: usize::MAX, calls: 0, plain: Plain };
             let mut guarded = Guarded::new(Box::new(faulty), None);
             assert_eq!(guarded.score(&batch, &pairs), Plain.score(&batch, &pairs));
-            let expected = Plain.fill(&batch, &windows).unwrap();
-            let filled = guarded.fill(&batch, &windows).unwrap();
-            assert_eq!(cells(&filled, &windows), cells(&expected, &windows));
+            let expected = runs(&Plain.paths(&batch, &windows).unwrap());
+            assert_eq!(runs(&guarded.paths(&batch, &windows).unwrap()), expected);
+            assert_eq!(runs(&guarded.quick_paths(&batch, &windows).unwrap()), expected);
             assert_eq!(guarded.take_notice(), None);
         }
         let mut guarded =
@@ -286,25 +180,5 @@ mod tests {
         assert!(guarded.take_notice().unwrap().contains("unplugged"));
         let mut guarded = Guarded::new(faulty(), None);
         assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::Lost(_))));
-    }
-
-    /// The engine stays where only its memory is short, and then the blocks are filled by whoever can.
-    #[test]
-    fn walks_that_do_not_fit_are_left_to_the_host() {
-        let (batch, ..) = batch();
-        let stand = Stand { rows: 1, cols: 1, layer: crate::engine::Source::Diagonal };
-        let legs = [Leg { stand, blocks: 0..0 }];
-        let walked = |most: usize, lost_at: usize, falls_back: bool| {
-            let faulty = Faulty { most, lost_at, calls: 0, plain: Plain::new() };
-            let plain: Box<dyn FnOnce() -> Box<dyn Engine> + Send> = Box::new(|| Box::new(Plain::new()));
-            let mut engine = Guarded::new(Box::new(faulty), falls_back.then_some(plain));
-            let walked =
-                engine.walk_blocks(&batch, &[], &legs).map(|walked| walked.map(|(stands, _)| stands));
-            (walked, engine.take_notice().is_some())
-        };
-        assert_eq!(walked(1, 9, true), (Ok(Some(vec![stand])), false));
-        assert_eq!(walked(0, 9, true), (Ok(None), false));
-        assert_eq!(walked(1, 1, true), (Ok(None), true), "another engine has taken over");
-        assert!(matches!(walked(1, 1, false), (Err(EngineError::Lost(_)), false)));
     }
 }

@@ -1,9 +1,9 @@
-//! Paths as an engine that walks by itself leaves them: runs of equal steps from the end of the path, a word each,
-//! and a zero behind the last where there is room.
+//! Paths as engines leave them: runs of equal steps from the end of the path, a word each, and a zero behind the
+//! last where there is room.
 
 use crate::alignment::Op;
 use crate::engine::Source;
-use crate::engine::directions::Words;
+use crate::engine::directions::{SOURCE_BITS, Words};
 use std::ops::Range;
 
 /// A path on its way back through blocks.
@@ -17,19 +17,30 @@ pub struct Leg {
 /// Where a path stands on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stand {
-    /// Rows and columns of its window up to its next cell, and with it.
+    /// Rows and columns of its window up to its next cell, which is the last of them.
     pub rows: u32,
     pub cols: u32,
-    /// What the step behind it was, if that was in a gap which may go on here; [`Source::Stop`] where the path begins.
+    /// The step that led to the cell: a gap may go on there. [`Source::Diagonal`] at the window's last cell, and
+    /// [`Source::Stop`] where the path begins.
     pub layer: Source,
 }
 
-/// Bits of a run's word, the lowest, that say what its steps are: the numbers of [`Source`]. The others are its length.
-const SOURCE_BITS: u32 = 2;
+/// Steps of a run, at most.
+const MOST_STEPS: u32 = u32::MAX >> SOURCE_BITS;
 
-/// The word of a run.
+/// The word of a run: the bits of its [`Source`], and its length above them.
 pub fn run_word(len: u32, source: Source) -> u32 {
     len << SOURCE_BITS | source as u32
+}
+
+/// Adds `len` steps, at most [`MOST_STEPS`], to the runs of a path.
+pub fn push_steps(runs: &mut Vec<u32>, len: u32, source: Source) {
+    match runs.last_mut() {
+        Some(last) if Source::of(*last as u8) == source && len <= MOST_STEPS - (*last >> SOURCE_BITS) => {
+            *last += len << SOURCE_BITS;
+        }
+        _ => runs.push(run_word(len, source)),
+    }
 }
 
 /// The paths of some windows.
@@ -45,6 +56,20 @@ impl Paths {
     /// No path for any of `count` windows.
     pub fn none(count: usize) -> Paths {
         Paths { parts: Vec::new(), places: vec![(0, 0..0); count] }
+    }
+
+    /// The paths of windows whose runs these are.
+    pub fn of(runs: Vec<Vec<u32>>) -> Paths {
+        let mut paths = Paths::default();
+        for mut words in runs {
+            if words.is_empty() {
+                // A path without a step needs its zero.
+                words.push(0);
+            }
+            let place = 0..words.len() as u32;
+            paths.push(Box::new(words), std::iter::once(place));
+        }
+        paths
     }
 
     /// Adds the paths of further windows, which lie at `places` of `words`.
@@ -63,31 +88,53 @@ impl Paths {
         }
     }
 
-    /// Adds the paths of `behind` behind those that are here.
+    /// Gives the windows at `places` the paths of `others`, in their order.
+    pub fn put_all(&mut self, places: &[u32], others: Paths) {
+        let parts = self.parts.len() as u32;
+        self.parts.extend(others.parts);
+        for (&index, (part, place)) in places.iter().zip(others.places) {
+            self.places[index as usize] = (part + parts, place);
+        }
+    }
+
+    /// The windows that have no path.
+    pub fn missing(&self) -> Vec<u32> {
+        let missing = (0..).zip(&self.places).filter(|(_, (_, words))| words.is_empty());
+        missing.map(|(index, _)| index).collect()
+    }
+
+    /// Adds the paths of `behind` at the end.
     pub fn append(&mut self, behind: Paths) {
         let parts = self.parts.len() as u32;
         self.parts.extend(behind.parts);
         self.places.extend(behind.places.into_iter().map(|(part, place)| (part + parts, place)));
     }
 
+    /// The paths of two sets of windows, the second behind the first.
+    pub fn joined(mut first: Paths, second: Paths) -> Paths {
+        first.append(second);
+        first
+    }
+
     /// Runs of window `index`, from the end of its path; `None` where it has none.
     pub fn runs(&self, index: usize) -> Option<impl Iterator<Item = (u32, Op)> + '_> {
+        let op = |source| match source {
+            Source::Deletion => Op::Deletion,
+            Source::Insertion => Op::Insertion,
+            Source::Diagonal | Source::Stop => Op::Match,
+        };
+        self.steps(index).map(|runs| runs.map(move |(len, source)| (len, op(source))))
+    }
+
+    /// The same, with the source of each run's steps.
+    pub fn steps(&self, index: usize) -> Option<impl Iterator<Item = (u32, Source)> + '_> {
         let (part, place) = self.places.get(index)?;
         let words = (**self.parts.get(*part as usize)?).as_ref();
         let words = words.get(place.start as usize..place.end as usize)?;
-        (!words.is_empty()).then(|| words.iter().map_while(|&word| run_of(word)))
+        let run = |&word: &u32| (word >> SOURCE_BITS, Source::of(word as u8));
+        let is_run = |&(_, source): &(u32, Source)| source != Source::Stop;
+        (!words.is_empty()).then(|| words.iter().map(run).take_while(is_run))
     }
-}
-
-/// The run that a word stands for, if it does.
-fn run_of(word: u32) -> Option<(u32, Op)> {
-    let op = match Source::of(word as u8) {
-        Source::Stop => return None,
-        Source::Diagonal => Op::Match,
-        Source::Deletion => Op::Deletion,
-        Source::Insertion => Op::Insertion,
-    };
-    Some((word >> SOURCE_BITS, op))
 }
 
 #[cfg(test)]

@@ -6,7 +6,10 @@
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
-use crate::engine::{Block, Directions, Edges, Engine, Source, Tile, Window};
+use crate::engine::primitives::all_paths;
+use crate::engine::{
+    Block, Capabilities, Directions, Edges, Engine, Paths, Primitives, Source, Tile, Window,
+};
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 
@@ -98,8 +101,8 @@ fn fill(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges) -> Direct
 }
 
 impl Engine for Plain {
-    fn describe(&self) -> String {
-        "plain engine".to_string()
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::named("plain engine")
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -117,6 +120,12 @@ impl Engine for Plain {
         Ok(pairs.iter().map(best).collect())
     }
 
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        all_paths(self, batch, windows)
+    }
+}
+
+impl Primitives for Plain {
     fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
         let mut all = Directions::default();
         for window in windows {

@@ -8,7 +8,7 @@ use super::sliced::Sliced;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 pub use crate::engine::gpu::scan::bitap::shader::{MOST_EDITS, MOST_ROWS};
-use crate::engine::gpu::scan::bitap::{Bitap, BitapTuning, Ends, Pending, Wanted};
+use crate::engine::gpu::scan::bitap::{Bitap, BitapTuning, BytePattern, Ends, Pending};
 use crate::error::EngineError;
 use crate::search::Rule;
 use std::ops::Range;
@@ -32,7 +32,7 @@ impl OnGpu {
         let patterns = if every { &[] } else { patterns };
         let (own, left): (Vec<Pattern>, Vec<Pattern>) =
             patterns.iter().cloned().partition(|pattern| wanted(pattern, &rule).fits());
-        let own: Vec<Wanted> = own.iter().map(|pattern| wanted(pattern, &rule)).collect();
+        let own: Vec<BytePattern> = own.iter().map(|pattern| wanted(pattern, &rule)).collect();
         let cores = Sliced::new(InstructionSet::best(), &left, rule);
         Ok(OnGpu { device: Bitap::new(card, &own)?, cores, left: left.len(), every })
     }
@@ -74,7 +74,7 @@ impl OnGpu {
 }
 
 /// A pattern, as a device takes it.
-fn wanted(pattern: &Pattern, rule: &Rule) -> Wanted {
+fn wanted(pattern: &Pattern, rule: &Rule) -> BytePattern {
     let rows: Vec<[u64; 4]> = pattern.classes.iter().map(|class| class.bits()).collect();
-    Wanted { edits: rule.edits_of(rows.len()), rows, gaps: rule.indels }
+    BytePattern { edits: rule.edits_of(rows.len()), rows, gaps: rule.indels }
 }

@@ -164,7 +164,7 @@ impl Hardware {
                 let names: Vec<&str> = cards.iter().map(|card| card.name()).collect();
                 format!("{} GPUs: {}", cards.len(), names.join(", "))
             }
-            _ => self.engine(0).describe(),
+            _ => self.engine(0).capabilities().name,
         }
     }
 

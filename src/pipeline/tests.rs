@@ -5,9 +5,8 @@ use super::device::Hardware;
 use super::*;
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
-use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
-use crate::engine::{Block, Directions, Edges, Window};
+use crate::engine::{Capabilities, Engine, Paths, Window};
 use crate::options::{DeviceChoice, FilterChoice, Format, Mode, ScoringChoice};
 use std::fmt::Write as _;
 use std::fs;
@@ -29,8 +28,8 @@ struct Faulty {
 }
 
 impl Engine for Faulty {
-    fn describe(&self) -> String {
-        "faulty card".to_string()
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::named("faulty card")
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -38,16 +37,8 @@ impl Engine for Faulty {
         (self.fault)(self.calls - 1, pairs, Cpu::new().score(batch, pairs)?)
     }
 
-    fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
-        Cpu::new().fill(batch, windows)
-    }
-
-    fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
-        Cpu::new().sweep(batch, block, edges)
-    }
-
-    fn fill_blocks(&mut self, batch: &Batch, blocks: &[(Block, Edges)]) -> Result<Directions, EngineError> {
-        Cpu::new().fill_blocks(batch, blocks)
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        Cpu::new().paths(batch, windows)
     }
 }
 

@@ -5,24 +5,30 @@ use super::codes::Codes;
 use super::room::Room;
 use super::sliced::Sliced;
 use super::{End, Rule, Scan, scan_some};
-use crate::engine::gpu::scan::{FoundEnd, Scanner, Wanted};
+use crate::engine::gpu::scan::{ClassPattern, FoundEnd, Scanner};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::Mutex;
 
 /// A device that scans; in tests one that fails.
-pub trait Device: Sync {
+pub trait ScanDevice: Sync {
     fn describe(&self) -> String;
     /// All ends of patterns that fit a device, in any order; or more than `most` of them.
-    fn scan(&self, text: &[u8], patterns: &[Wanted], most: usize) -> Result<Vec<FoundEnd>, EngineError>;
+    fn scan(&self, text: &[u8], patterns: &[ClassPattern], most: usize)
+    -> Result<Vec<FoundEnd>, EngineError>;
 }
 
-impl Device for Scanner {
+impl ScanDevice for Scanner {
     fn describe(&self) -> String {
         Scanner::describe(self)
     }
 
-    fn scan(&self, text: &[u8], patterns: &[Wanted], most: usize) -> Result<Vec<FoundEnd>, EngineError> {
+    fn scan(
+        &self,
+        text: &[u8],
+        patterns: &[ClassPattern],
+        most: usize,
+    ) -> Result<Vec<FoundEnd>, EngineError> {
         Scanner::scan(self, text, patterns, most)
     }
 }
@@ -41,7 +47,7 @@ struct Fallback {
     notice: Option<String>,
 }
 
-impl<D: Device> OnGpu<D> {
+impl<D: ScanDevice> OnGpu<D> {
     pub fn new(scanner: D, cores: Sliced, may_fall_back: bool) -> OnGpu<D> {
         OnGpu { scanner, cores, fallback: may_fall_back.then(Mutex::default) }
     }
@@ -96,11 +102,11 @@ pub fn takes(pattern: &[u8], rule: &Rule) -> bool {
 }
 
 /// A pattern, as a device takes it.
-fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> Wanted<'a> {
-    Wanted { classes: pattern, allowed: rule.edits_of(pattern.len()) as u32, gaps: rule.indels }
+fn wanted<'a>(pattern: &'a [u8], rule: &Rule) -> ClassPattern<'a> {
+    ClassPattern { classes: pattern, allowed: rule.edits_of(pattern.len()) as u32, gaps: rule.indels }
 }
 
-impl<D: Device> Scan for OnGpu<D> {
+impl<D: ScanDevice> Scan for OnGpu<D> {
     fn scan_within(
         &self,
         text: &Codes,
@@ -130,12 +136,12 @@ mod tests {
     /// A device that is lost before it has answered.
     struct Lost;
 
-    impl Device for Lost {
+    impl ScanDevice for Lost {
         fn describe(&self) -> String {
             "GPU of a test".to_string()
         }
 
-        fn scan(&self, _: &[u8], _: &[Wanted], _: usize) -> Result<Vec<FoundEnd>, EngineError> {
+        fn scan(&self, _: &[u8], _: &[ClassPattern], _: usize) -> Result<Vec<FoundEnd>, EngineError> {
             Err(EngineError::Lost("pulled out".to_string()))
         }
     }

@@ -192,7 +192,7 @@ pub fn check(engine: &mut dyn Engine, table: &Table) -> usize {
     assert!(
         wrong.is_empty(),
         "{}: {} differences, first {shown}:\n{}",
-        engine.describe(),
+        engine.capabilities().name,
         wrong.len(),
         wrong[..shown].join("\n")
     );
@@ -219,7 +219,7 @@ fn paths(engine: &mut dyn Engine, group: &Group<'_>, hits: &[Hit], wrong: &mut V
         })
         .collect();
     let alignments = backtrace::align(engine, &group.batch, &wanted)
-        .unwrap_or_else(|error| panic!("{}, {}: {error}", engine.describe(), group.title));
+        .unwrap_or_else(|error| panic!("{}, {}: {error}", engine.capabilities().name, group.title));
     assert_eq!(alignments.len(), found.len(), "{}", group.title);
     for (&index, alignment) in found.iter().zip(&alignments) {
         let (row, pair) = (group.rows[index], &group.pairs[index]);

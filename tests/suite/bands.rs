@@ -7,8 +7,9 @@ use swalign::alignment::{Alignment, Hit, Op};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair};
-use swalign::engine::Engine;
 use swalign::engine::plain::Plain;
+use swalign::engine::primitives::filled_paths;
+use swalign::engine::{Engine, Primitives};
 use swalign::error::EngineError;
 use swalign::scoring::{Matrix, Scoring};
 
@@ -104,13 +105,13 @@ fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -
 }
 
 impl Edge {
-    fn align(&self, engine: &mut dyn Engine, wanted: &Wanted) -> Result<Alignment, EngineError> {
-        let wanted = std::slice::from_ref(wanted);
-        backtrace::align_filled(engine, &self.batch, wanted).map(|mut paths| paths.remove(0))
+    fn align(&self, engine: &mut dyn Primitives, wanted: &Wanted) -> Result<Alignment, EngineError> {
+        let paths = filled_paths(engine, &self.batch, &[wanted.window])?;
+        Ok(backtrace::alignments(&self.batch, std::slice::from_ref(wanted), &paths)?.remove(0))
     }
 
     /// The band is as wide as the gap, and inside it the engine finds the path that there is without.
-    pub fn agrees(&self, engine: &mut dyn Engine) {
+    pub fn agrees(&self, engine: &mut dyn Primitives) {
         let (band, (gap, op)) = (self.wanted.window.band, self.gap);
         let side = if op == Op::Deletion { band.deletions } else { band.insertions };
         assert_eq!(side, gap, "{}: the band", self.name);

@@ -3,13 +3,13 @@
 
 use super::{batch, paths_agree, scores_agree, scorings};
 use crate::common::random::Random;
-use swalign::engine::Engine;
+use swalign::engine::Primitives;
 
 /// Batches that each engine does.
 const ROUNDS: usize = 4;
 
 /// Scores and paths of each, of pairs of its own, of one size after another.
-pub fn crowds_agree(engines: Vec<Box<dyn Engine>>) {
+pub fn crowds_agree(engines: Vec<Box<dyn Primitives>>) {
     std::thread::scope(|scope| {
         for (number, mut engine) in engines.into_iter().enumerate() {
             scope.spawn(move || {

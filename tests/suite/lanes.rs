@@ -5,11 +5,11 @@ use super::{batch, paths_agree, scores_agree, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::batch::{Batch, Pair, Sequences};
-use swalign::engine::Engine;
+use swalign::engine::Primitives;
 use swalign::scoring::{Scoring, Substitution};
 
 /// As many pairs of about one size as a vector has lanes, one less and one more.
-pub fn counts_agree(engine: &mut dyn Engine) {
+pub fn counts_agree(engine: &mut dyn Primitives) {
     for count in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129] {
         for (number, scoring) in scorings().iter().enumerate() {
             let sizes: Vec<(usize, usize)> = (0..count).map(|k| (38 + k % 3, 60 + k % 5)).collect();
@@ -45,7 +45,7 @@ fn equal_pairs(scoring: &Scoring, lengths: impl Iterator<Item = usize>) -> (Batc
 
 /// Best scores around the largest that lanes of 8 and of 16 bits can hold, whatever they keep free for the
 /// penalties.
-pub fn largest_scores_agree(engine: &mut dyn Engine) {
+pub fn largest_scores_agree(engine: &mut dyn Primitives) {
     for scoring in [Scoring::dna(1, 4, 6, 1), Scoring::dna(2, 3, 5, 2), Scoring::dna(1, 60, 60, 1)] {
         let Substitution::Equal { match_, .. } = scoring.substitution else { continue };
         // One score after another up to that of 8 bits and beyond, all of them side by side.
@@ -65,7 +65,7 @@ pub fn largest_scores_agree(engine: &mut dyn Engine) {
 }
 
 /// Best cells in rows and columns around those that a lane can count to.
-pub fn places_agree(engine: &mut dyn Engine) {
+pub fn places_agree(engine: &mut dyn Primitives) {
     const MATCH: usize = 12;
     let rows = [13, 127, 128, 129, 255, 256, 257, 258, 511, 512, 513];
     let cols = [13, 125, 126, 127, 128, 129, 252, 253, 254, 255, 256, 257, 378, 379];
@@ -92,7 +92,7 @@ pub fn places_agree(engine: &mut dyn Engine) {
 }
 
 /// Pairs that several threads share, of more rows than go side by side, with owned columns in the middle.
-pub fn long_pairs_agree(engine: &mut dyn Engine) {
+pub fn long_pairs_agree(engine: &mut dyn Primitives) {
     for (number, scoring) in [&scorings()[0], &scorings()[6]].into_iter().enumerate() {
         let sizes = [(4097, 4200), (2050, 8300), (8200, 2100), (8500, 3)];
         let (batch, pairs) = batch(scoring, &sizes, 40 + number as u64);

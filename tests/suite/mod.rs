@@ -13,12 +13,14 @@ use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Cigar, Hit, Strand};
 use swalign::alphabet::Alphabet;
-use swalign::backtrace::blocks::{Cuts, align_in_blocks};
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::bounds::Band;
+use swalign::engine::blockwise::{Cuts, paths_in_blocks};
 use swalign::engine::plain::Plain;
-use swalign::engine::{Block, Edges, Engine, Window};
+use swalign::engine::primitives::{filled_paths, paths_in_groups};
+use swalign::engine::{Block, Edges, Engine, Paths, Primitives, Window};
+use swalign::error::EngineError;
 use swalign::scoring::{MAX_PARAMETER, Matrix, Scoring};
 
 /// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
@@ -107,7 +109,7 @@ pub fn seams(limit: usize) -> Vec<(usize, usize)> {
 }
 
 /// Scores of `engine` and of `plain`, compared.
-pub fn scores_agree(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], case: &str) -> Vec<Hit> {
+pub fn scores_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], case: &str) -> Vec<Hit> {
     let expected = Plain::new().score(batch, pairs).unwrap();
     let hits = engine.score(batch, pairs).unwrap();
     assert_eq!(hits.len(), expected.len(), "{case}");
@@ -136,16 +138,26 @@ fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
     for (wanted, start) in whole.iter_mut().zip(starts) {
         wanted.window.start = start;
     }
-    backtrace::align_in_groups(&mut Plain::new(), batch, &whole).unwrap()
+    along(batch, &whole, paths_in_groups(&mut Plain::new(), batch, &windows(&whole)))
+}
+
+fn windows(wanted: &[Wanted]) -> Vec<Window> {
+    wanted.iter().map(|wanted| wanted.window).collect()
+}
+
+/// The alignments along `paths`.
+fn along(batch: &Batch, wanted: &[Wanted], paths: Result<Paths, EngineError>) -> Vec<Alignment> {
+    backtrace::alignments(batch, wanted, &paths.unwrap()).unwrap()
 }
 
 /// Paths of `engine` inside the proven band and those of `plain` without one, compared.
-pub fn paths_agree(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[Hit], case: &str) {
+pub fn paths_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], hits: &[Hit], case: &str) {
     let expected = plain_paths(batch, pairs, hits);
     let wanted = wanted(batch, pairs, hits);
     for (way, found) in [
         ("as it is best", backtrace::align(engine, batch, &wanted).unwrap()),
-        ("filled", backtrace::align_filled(engine, batch, &wanted).unwrap()),
+        ("filled", along(batch, &wanted, filled_paths(engine, batch, &windows(&wanted)))),
+        ("all", along(batch, &wanted, engine.paths(batch, &windows(&wanted)))),
     ] {
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!(found, expected, "{case}, {way}: {:?}", batch.scoring);
@@ -153,8 +165,7 @@ pub fn paths_agree(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits:
         assert_eq!(found.len(), expected.len(), "{case}");
     }
     // Those without gaps too, which an engine may not be asked for.
-    let windows: Vec<Window> = wanted.iter().map(|wanted| wanted.window).collect();
-    let paths = engine.trace(batch, &windows).unwrap();
+    let paths = engine.trace(batch, &windows(&wanted)).unwrap();
     for (index, expected) in expected.iter().enumerate() {
         if let Some(runs) = paths.runs(index) {
             let mut cigar: Cigar = runs.collect();
@@ -165,7 +176,7 @@ pub fn paths_agree(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits:
 }
 
 /// Scores and paths at every seam, for every scoring.
-pub fn seams_agree(engine: &mut dyn Engine, limit: usize) {
+pub fn seams_agree(engine: &mut dyn Primitives, limit: usize) {
     for (number, scoring) in scorings().iter().enumerate() {
         let (batch, pairs) = batch(scoring, &seams(limit), 7 + number as u64);
         let case = format!("seams, scoring {number}");
@@ -175,7 +186,7 @@ pub fn seams_agree(engine: &mut dyn Engine, limit: usize) {
 }
 
 /// Where every cell's H came from, in whole windows at every seam, for every scoring.
-pub fn whole_windows_agree(engine: &mut dyn Engine, limit: usize) {
+pub fn whole_windows_agree(engine: &mut dyn Primitives, limit: usize) {
     let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
     for (number, scoring) in scorings().iter().enumerate() {
         let (batch, pairs) = batch(scoring, &seams(limit), 70 + number as u64);
@@ -204,7 +215,7 @@ pub fn shared_lengths() -> Vec<usize> {
 }
 
 /// Each query against more targets than a workgroup takes, one of them against few.
-pub fn shared_queries_agree(engine: &mut dyn Engine) {
+pub fn shared_queries_agree(engine: &mut dyn Primitives) {
     for (number, scoring) in scorings().iter().enumerate().filter(|(number, _)| number % 3 != 1) {
         let lengths = shared_lengths();
         let sizes: Vec<(usize, usize)> = (0..75).map(|k| (lengths[k % lengths.len()], 20 + k % 23)).collect();
@@ -226,14 +237,14 @@ pub fn shared_queries_agree(engine: &mut dyn Engine) {
 }
 
 /// More small pairs than one dimension of a dispatch has workgroups.
-pub fn many_pairs_agree(engine: &mut dyn Engine) {
+pub fn many_pairs_agree(engine: &mut dyn Primitives) {
     let sizes: Vec<(usize, usize)> = (0..280_000).map(|k| (1 + k % 3, 1 + k % 5)).collect();
     let (batch, pairs) = batch(&Scoring::dna(1, 4, 6, 1), &sizes, 11);
     scores_agree(engine, &batch, &pairs, "many pairs");
 }
 
 /// Targets at the seams of the runs of columns of a grid, and queries of one strip and more.
-pub fn grids_agree(engine: &mut dyn Engine) {
+pub fn grids_agree(engine: &mut dyn Primitives) {
     let sizes = grid_sizes();
     for (number, scoring) in scorings().iter().enumerate().step_by(2) {
         let (batch, pairs) = batch(scoring, &sizes, 100 + number as u64);
@@ -253,7 +264,7 @@ pub fn grid_sizes() -> Vec<(usize, usize)> {
 pub const CHAINED_STRIPS: [usize; 5] = [usize::MAX, 60, 50, 42, 0];
 
 /// Pairs of so many rows that hundreds of strips wait for each other.
-pub fn high_pairs_agree(engine: &mut dyn Engine) {
+pub fn high_pairs_agree(engine: &mut dyn Primitives) {
     for (number, scoring) in scorings().iter().enumerate().step_by(3) {
         let (batch, pairs) = batch(scoring, &[(20_000, 300), (9000, 40), (40_000, 33)], 300 + number as u64);
         scores_agree(engine, &batch, &pairs, &format!("high, scoring {number}"));
@@ -261,7 +272,7 @@ pub fn high_pairs_agree(engine: &mut dyn Engine) {
 }
 
 /// Many random small pairs, so that lanes, workgroups and padding are full of different work.
-pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: usize) {
+pub fn random_pairs_agree(engine: &mut dyn Primitives, count: usize, longest: usize) {
     for (number, scoring) in scorings().iter().enumerate() {
         let mut random = Random::new(31 * number as u64);
         let sizes: Vec<(usize, usize)> =
@@ -275,7 +286,7 @@ pub fn random_pairs_agree(engine: &mut dyn Engine, count: usize, longest: usize)
 
 /// A long path whose residues would make gaps dearer than any score is high, with mismatches in a stretch where an engine may
 /// take it for one with a gap.
-pub fn dear_gaps_agree(engine: &mut dyn Engine) {
+pub fn dear_gaps_agree(engine: &mut dyn Primitives) {
     let mut random = Random::new(77);
     let query: Vec<u8> = (0..4000).map(|_| random.below(4) as u8).collect();
     let mut target = query.clone();
@@ -297,7 +308,7 @@ fn cuts(edges: u64, ahead: u64) -> Cuts {
 }
 
 /// An alignment walked block by block is the one walked at once, also where blocks are cut in stages.
-pub fn blocks_agree(engine: &mut dyn Engine) {
+pub fn blocks_agree(engine: &mut dyn Primitives) {
     for (number, scoring) in scorings().iter().enumerate().step_by(3) {
         let sizes = [(1300, 1700), (512, 513), (1024, 1024), (513, 2600), (40, 700), (700, 40), (2100, 2300)];
         let (batch, pairs) = batch(scoring, &sizes, 500 + number as u64);
@@ -308,7 +319,7 @@ pub fn blocks_agree(engine: &mut dyn Engine) {
         let beside = |bytes: u64| Cuts { beside: bytes, ..cuts(1 << 30, 1 << 20) };
         let all = [cuts(1 << 30, 1 << 30), beside(100_000), beside(1), cuts(1 << 30, 1), cuts(1, 1 << 30)];
         for cuts in all {
-            let found = align_in_blocks(engine, &batch, &wanted, cuts).unwrap();
+            let found = along(&batch, &wanted, paths_in_blocks(engine, &batch, &windows(&wanted), cuts));
             assert_eq!(found, expected, "{cuts:?}, scoring {number}");
         }
     }
@@ -316,7 +327,7 @@ pub fn blocks_agree(engine: &mut dyn Engine) {
 
 /// A long path that strays in a narrow band, so that most blocks are left out; and one that leaves its diagonal for
 /// another one, so that blocks are filled that it misses.
-pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
+pub fn narrow_blocks_agree(engine: &mut dyn Primitives) {
     let gaps = [(3, 2), (600, 2), (3, 600)];
     let cases = scorings().into_iter().enumerate().step_by(3);
     for ((number, scoring), (missing, more)) in cases.flat_map(|case| gaps.map(|gaps| (case.clone(), gaps))) {
@@ -336,14 +347,14 @@ pub fn narrow_blocks_agree(engine: &mut dyn Engine) {
         let expected = plain_paths(&batch, &pairs, &hits);
         let wanted = wanted(&batch, &pairs, &hits);
         let cuts = cuts(1 << 30, 1 << 20);
-        let found = align_in_blocks(engine, &batch, &wanted, cuts).unwrap();
+        let found = along(&batch, &wanted, paths_in_blocks(engine, &batch, &windows(&wanted), cuts));
         assert_eq!(found, expected, "scoring {number}, {missing} missing, {more} more");
     }
 }
 
 /// A gap that goes on across the border of two blocks, where H of its cell at the border came along a diagonal: who forgot
 /// the gap there would go that way. What is left out of the one sequence ends, up to the border, as what stands before it.
-pub fn gaps_across_borders_agree(engine: &mut dyn Engine) {
+pub fn gaps_across_borders_agree(engine: &mut dyn Primitives) {
     let mut random = Random::new(31);
     let (before, same, between) = (random.codes(432, 4), random.codes(30, 4), random.codes(20, 4));
     let (more, behind) = (random.codes(25, 4), random.codes(700, 4));
@@ -362,7 +373,8 @@ pub fn gaps_across_borders_agree(engine: &mut dyn Engine) {
         let wanted = wanted(&batch, &pairs, &hits);
         assert_eq!(wanted[0].window.start, 0, "the border is where the gap is");
         for ahead in [1, 1 << 20] {
-            let found = align_in_blocks(engine, &batch, &wanted, cuts(1 << 30, ahead)).unwrap();
+            let found = paths_in_blocks(engine, &batch, &windows(&wanted), cuts(1 << 30, ahead));
+            let found = along(&batch, &wanted, found);
             assert_eq!(found, expected, "{} rows, {ahead} bytes", query.len());
         }
     }
@@ -370,7 +382,7 @@ pub fn gaps_across_borders_agree(engine: &mut dyn Engine) {
 
 /// Targets that go to the device in several pieces, by who needs them: ends and beginnings of them, in calls from
 /// behind, and of engines side by side that have to wait for each other.
-pub fn pieces_agree(engines: [&mut dyn Engine; 2]) {
+pub fn pieces_agree(engines: [&mut dyn Primitives; 2]) {
     /// Residues of a piece, four bits each.
     const PIECE: usize = 8 << 20;
     let mut random = Random::new(77);
@@ -426,7 +438,7 @@ fn lines_of(batch: &Batch, whole: &Block) -> (Lines, Lines) {
 
 /// The edges between blocks are those of the specification: of windows of one block, one row, one column
 /// and many, and of the part behind row and column 512 from what enters it; for one scoring in `every`.
-pub fn lattices_agree(engine: &mut dyn Engine, every: usize) {
+pub fn checkpoints_agree(engine: &mut dyn Primitives, every: usize) {
     let band = Band { deletions: 1 << 20, insertions: 1 << 20 };
     let sizes = [(512, 512), (300, 1700), (1700, 300), (513, 513), (1024, 1536), (1300, 2100), (2100, 1025)];
     for (number, scoring) in scorings().iter().enumerate().step_by(every) {
@@ -437,7 +449,7 @@ pub fn lattices_agree(engine: &mut dyn Engine, every: usize) {
             Window { query, target, start: 0, query_end, target_end, band }
         };
         let windows: Vec<Window> = pairs.iter().zip(sizes).map(window).collect();
-        for (window, found) in windows.iter().zip(engine.sweep_lattices(&batch, &windows, 512).unwrap()) {
+        for (window, found) in windows.iter().zip(engine.checkpoints(&batch, &windows, 512).unwrap()) {
             let (whole, case) = (Block::whole(window), format!("{window:?} beside others, scoring {number}"));
             let (below, right) = lines_of(&batch, &whole);
             assert!(comparable(&found.horizontal)[1..] == comparable(&below), "{case}: rows");
@@ -458,7 +470,7 @@ pub fn lattices_agree(engine: &mut dyn Engine, every: usize) {
             for (block, edges) in std::iter::once((whole, whole_edges)).chain(rest) {
                 let first = block.rows.start as usize;
                 for side in [512, 1024] {
-                    let found = engine.sweep_lattice(&batch, &block, &edges, side).unwrap();
+                    let found = engine.block_checkpoints(&batch, &block, &edges, side).unwrap();
                     let lines = |all: &Lines| -> Lines {
                         let (skipped, step) = ((first + side as usize) / 512 - 1, side as usize / 512);
                         all.iter().skip(skipped).step_by(step).map(|line| line[first..].to_vec()).collect()
@@ -476,7 +488,7 @@ pub fn lattices_agree(engine: &mut dyn Engine, every: usize) {
 }
 
 /// Pairs without residues score nothing and harm no neighbour.
-pub fn empty_pairs_agree(engine: &mut dyn Engine) {
+pub fn empty_pairs_agree(engine: &mut dyn Primitives) {
     let scoring = Scoring::dna(1, 4, 6, 1);
     let batch = Batch {
         queries: Arc::new([&[][..], &[0, 1, 2], &[3]].into_iter().collect()),

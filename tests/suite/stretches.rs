@@ -6,7 +6,7 @@ use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::alignment::Hit;
 use swalign::batch::{Batch, Pair, STRETCH, Sequences, sweeps};
-use swalign::engine::Engine;
+use swalign::engine::Primitives;
 use swalign::scoring::Scoring;
 
 /// Query lengths at the seams of lanes and tiles.
@@ -17,7 +17,7 @@ pub const SHARED_ROWS: [usize; 5] = [20, 64, 65, 200, 257];
 const SHARING: u32 = 33;
 
 /// Targets in which parts of the queries end on both sides of each border, and all ways in which sweeps are cut there.
-pub fn stretches_agree(engine: &mut dyn Engine) {
+pub fn stretches_agree(engine: &mut dyn Primitives) {
     // Every way in which kernels find scores.
     for number in [0, 5, 6, 9] {
         let (batch, pairs) = case(&scorings()[number], 700 + number as u64, &ROWS);

@@ -1,8 +1,9 @@
 //! Jobs: dispatches that share one upload of tasks and one download of output.
 
-use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT, Task};
+use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT};
 use crate::engine::gpu::run::Transfer;
 use crate::engine::gpu::shader::Variant;
+use crate::engine::gpu::tasks::{Recorded, SpanTask};
 use std::ops::Range;
 
 /// Edge values: `[H, F]` or `[H, E]`.
@@ -12,7 +13,9 @@ pub type EdgeValues = Vec<[i32; 2]>;
 #[derive(Debug)]
 pub struct Dispatch {
     pub variant: Variant,
-    pub tasks: Vec<Task>,
+    /// Words of the tasks, and of the table that they share.
+    pub tasks: Vec<u32>,
+    pub table: Vec<u32>,
     /// Workgroups.
     pub groups: u32,
     pub cells: u64,
@@ -22,16 +25,26 @@ pub struct Dispatch {
 
 impl Dispatch {
     /// A dispatch of `tasks`, padded with empty ones.
-    pub fn new(variant: Variant, mut tasks: Vec<Task>) -> Dispatch {
-        let cells = tasks.iter().map(|task| u64::from(task.rows) * u64::from(task.cols)).sum();
-        tasks.resize(tasks.len().next_multiple_of(TASK_ALIGNMENT), Task::default());
-        let groups = (tasks.len() as u32).div_ceil(variant.pairs());
-        Dispatch { variant, tasks, groups, cells, into_scratch: false }
+    pub fn new<T: SpanTask>(variant: Variant, tasks: Vec<T>) -> Dispatch {
+        let cells = |task: &T| u64::from(task.span().rows) * u64::from(task.span().cols);
+        let cells = tasks.iter().map(cells).sum();
+        Dispatch { cells, ..Dispatch::without_cells(variant, tasks) }
     }
 
     /// A dispatch of tasks that have no cells of their own.
-    pub fn without_cells(variant: Variant, tasks: Vec<Task>) -> Dispatch {
-        Dispatch { cells: 0, ..Dispatch::new(variant, tasks) }
+    pub fn without_cells<T: Recorded>(variant: Variant, mut tasks: Vec<T>) -> Dispatch {
+        debug_assert_eq!(variant.task().name, T::RECORD.name);
+        tasks.resize(tasks.len().next_multiple_of(TASK_ALIGNMENT), T::default());
+        let groups = (tasks.len() as u32).div_ceil(variant.pairs());
+        let tasks = bytemuck::cast_vec(tasks);
+        Dispatch { variant, tasks, table: Vec::new(), groups, cells: 0, into_scratch: false }
+    }
+
+    /// The same dispatch with a table beside its tasks.
+    pub fn with_table<T: Recorded>(self, mut table: Vec<T>) -> Dispatch {
+        debug_assert_eq!(self.variant.table().map(|record| record.name), Some(T::RECORD.name));
+        table.resize(table.len().max(1).next_multiple_of(TASK_ALIGNMENT), T::default());
+        Dispatch { table: bytemuck::cast_vec(table), ..self }
     }
 
     /// The same dispatch, whose output stays on the device.
@@ -39,7 +52,7 @@ impl Dispatch {
         Dispatch { into_scratch: true, ..self }
     }
 
-    /// The same dispatch in so many workgroups, whose kernel finds the tasks of each by itself.
+    /// The same dispatch in this many workgroups, whose kernel finds the tasks of each by itself.
     pub fn in_groups(self, groups: u32) -> Dispatch {
         Dispatch { groups, ..self }
     }
@@ -71,11 +84,11 @@ impl Job {
         self.dispatches.push(dispatch);
     }
 
-    /// Adds chained strips, each behind those that it waits for, in dispatches of about so many cells.
-    pub fn push_chain(&mut self, variant: Variant, strips: impl Iterator<Item = Task>, cells: u64) {
+    /// Adds chained strips, each behind those that it waits for, in dispatches of about this many cells.
+    pub fn push_chain<T: SpanTask>(&mut self, variant: Variant, strips: impl Iterator<Item = T>, cells: u64) {
         let (mut tasks, mut planned) = (Vec::new(), 0);
         for task in strips {
-            planned += u64::from(task.rows) * u64::from(task.cols);
+            planned += u64::from(task.span().rows) * u64::from(task.span().cols);
             tasks.push(task);
             if planned >= cells {
                 self.push(Dispatch::new(variant, std::mem::take(&mut tasks)));
@@ -87,15 +100,15 @@ impl Job {
         }
     }
 
-    /// Where each dispatch's tasks begin among all, and how many there are.
+    /// Where the words of each dispatch begin among those of all, and how many there are.
     pub fn places(&self) -> (Vec<usize>, usize) {
-        let mut tasks = 0;
+        let mut words = 0;
         let first = |dispatch: &Dispatch| {
-            let first = tasks;
-            tasks += dispatch.tasks.len();
+            let first = words;
+            words += dispatch.tasks.len() + dispatch.table.len();
             first
         };
-        (self.dispatches.iter().map(first).collect(), tasks)
+        (self.dispatches.iter().map(first).collect(), words)
     }
 
     /// What goes to the host: the output, and behind it the edges that it is to leave.
@@ -110,17 +123,17 @@ impl Job {
         std::iter::once(output).chain(left).collect()
     }
 
-    /// Copies a range of the words of all tasks; `firsts` is where each dispatch's begin.
-    pub fn copy_tasks(&self, firsts: &[usize], range: Range<usize>, copied: &mut [u32]) {
-        const WORDS: usize = size_of::<Task>() / 4;
-        let begun = firsts.partition_point(|first| first * WORDS <= range.start);
+    /// Copies a range of the words of all dispatches; `firsts` is where each one's begin.
+    pub fn copy_words(&self, firsts: &[usize], range: Range<usize>, copied: &mut [u32]) {
+        let begun = firsts.partition_point(|first| *first <= range.start).saturating_sub(1);
         let mut copied = &mut copied[..range.len()];
-        let mut skipped = range.start - begun.checked_sub(1).map_or(0, |last| firsts[last] * WORDS);
-        for dispatch in &self.dispatches[begun.saturating_sub(1)..] {
-            let words: &[u32] = &bytemuck::cast_slice(&dispatch.tasks)[skipped..];
-            let (here, behind) = copied.split_at_mut(words.len().min(copied.len()));
-            here.copy_from_slice(&words[..here.len()]);
-            (copied, skipped) = (behind, 0);
+        let mut skipped = range.start - firsts.get(begun).copied().unwrap_or(0);
+        for words in self.dispatches[begun..].iter().flat_map(|dispatch| [&dispatch.tasks, &dispatch.table]) {
+            let here = &words[skipped.min(words.len())..];
+            skipped = skipped.saturating_sub(words.len());
+            let (filled, behind) = copied.split_at_mut(here.len().min(copied.len()));
+            filled.copy_from_slice(&here[..filled.len()]);
+            copied = behind;
             if copied.is_empty() {
                 break;
             }
@@ -142,13 +155,13 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// A chain of so many columns and at most so many strips one below the other.
+    /// A chain of `cols` columns and at most `strips` strips one below the other.
     pub fn new(cols: u32, strips: u32, patience: u32) -> Chain {
         Chain { cols, slots: Chain::slots(strips), patience, lines: [0; 2] }
     }
 
-    /// Slots for so many strips: what one holds when a dispatch begins has another mark than the strips that begin
-    /// then, and one mark is that of nobody.
+    /// Slots for `strips` strips: what a slot holds when a dispatch begins has another mark than the strips that begin
+    /// then, and one mark belongs to no strip.
     pub fn slots(strips: u32) -> u32 {
         strips.div_ceil(ROW_KEYS - 2).max(2)
     }
@@ -171,7 +184,7 @@ impl Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::gpu::shader::{Kernel, Scores};
+    use crate::engine::gpu::tasks::{BandGroups, BandTask, ScoreTask};
 
     /// Strips of one slot that can be there at a time, those left by the dispatch before among them, have marks
     /// of their own.
@@ -190,28 +203,35 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_copied_from_all_dispatches() {
-        let variant = Variant::thin(Kernel::Score, Scores::Packed);
+    fn words_are_copied_from_all_dispatches() {
+        let scores = crate::engine::gpu::shader::Scores::Packed;
+        let score = Variant::tiles(crate::engine::gpu::shader::Kernel::Score, scores)[0];
         let mut job = Job::default();
-        let mut expected: Vec<Task> = Vec::new();
+        let (mut expected, mut begin): (Vec<u32>, Vec<usize>) = Default::default();
         for count in [0, 1, 64, 0, 65, 3] {
-            let task = |place: u32| Task { query: place + 1, stored: count, ..Task::default() };
-            let tasks: Vec<Task> = (0..count).map(task).collect();
-            expected.extend(&tasks);
-            expected.resize(expected.len().next_multiple_of(TASK_ALIGNMENT), Task::default());
-            job.push(Dispatch::new(variant, tasks));
+            let task =
+                |place: u32| ScoreTask { result: place + 1, in_stretches: count, ..Default::default() };
+            job.push(Dispatch::new(score, (0..count).map(task).collect()));
+            begin.push(expected.len());
+            expected.extend(&job.dispatches[job.dispatches.len() - 1].tasks);
+            assert!(expected.len().is_multiple_of(64), "a binding begins at a multiple of 256 bytes");
         }
-        let (firsts, tasks) = job.places();
-        assert_eq!((firsts.as_slice(), tasks), (&[0, 0, 64, 128, 128, 256][..], expected.len()));
-        let expected: &[u32] = bytemuck::cast_slice(&expected);
+        let groups = vec![BandGroups { groups: 7 }; 3];
+        job.push(
+            Dispatch::without_cells(Variant::tracing(), vec![BandTask::default(); 2]).with_table(groups),
+        );
+        begin.push(expected.len());
+        expected.extend([vec![0; 640], vec![7; 3], vec![0; 61]].concat());
+        let (firsts, words) = job.places();
+        assert_eq!((&firsts, words), (&begin, expected.len()));
         for len in [1, 12, 100, 1024, expected.len()] {
             for start in (0..expected.len()).step_by(len) {
                 let range = start..expected.len().min(start + len);
                 let mut copied = vec![7; range.len()];
-                job.copy_tasks(&firsts, range.clone(), &mut copied);
+                job.copy_words(&firsts, range.clone(), &mut copied);
                 assert_eq!(copied, expected[range.clone()], "{range:?}");
             }
         }
-        Job::default().copy_tasks(&[], 0..0, &mut []);
+        Job::default().copy_words(&[], 0..0, &mut []);
     }
 }

@@ -1,125 +1,16 @@
-//! What host and kernels share: the task record, the codes that stand for no letter, the bindings.
-//! The WGSL text of all of it is made here.
+//! Numbers that host and kernels share, and how residues are packed.
 
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use crate::scoring::Matrix;
-use bytemuck::{Pod, Zeroable};
 use std::ops::Range;
-
-/// Declares a record once, for both sides.
-macro_rules! record {
-    ($(#[$what:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $kind:ident,)* }) => {
-        $(#[$what])*
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-        pub struct $name { $($(#[$doc])* pub $field: $kind,)* }
-
-        impl $name {
-            /// The record in WGSL.
-            pub fn wgsl() -> String {
-                let mut text = String::from(concat!("struct ", stringify!($name), " {\n"));
-                $(text.push_str(concat!("    ", stringify!($field), ": ", stringify!($kind), ",\n"));)*
-                text.push_str("}\n");
-                text
-            }
-        }
-    };
-}
-
-record! {
-/// One tile to run.
-Task {
-    /// First residue in the packed queries.
-    query: u32,
-    /// Query residues; in front of traces, the workgroups of a kind of lanes.
-    rows: u32,
-    /// Tile rows above the first residue.
-    pad: u32,
-    /// First residue in the packed targets.
-    target_: u32,
-    /// Target residues.
-    cols: u32,
-    /// First column whose cells count for the score; of a trace, the words that its path may take; of directions, 1
-    /// where those of a lane lie together; of a chained strip with lines, the column on whose right the first one lies, [`NOWHERE`] if none.
-    own: u32,
-    /// First of `cols` edge values above the tile; directions leave those below it there too. Of a chained
-    /// strip, the first of its columns in the chain.
-    horizontal: u32,
-    /// First of 1 + tile rows edge values left of the tile, of which the first is the corner; directions
-    /// leave those on the right there too. Of a chained strip, [`NOWHERE`] for zeros; of a walk, where it says how it
-    /// stands, or [`NOWHERE`].
-    vertical: u32,
-    /// Where the result goes; of a trace, the first word of its path. Chained strips have consecutive ones.
-    result: u32,
-    /// First direction word; of a score, the first of `cols` edge values that it leaves below; of a chained strip,
-    /// [`NOWHERE`] where only the strip below wants them.
-    directions: u32,
-    /// As in [`crate::engine::Tile`]; of a trace, the first column of the band in the first row; of a chained
-    /// strip, how many of its columns the strip above leaves values for.
-    band_first: i32,
-    /// As in [`crate::engine::Tile`]; of a trace, the place of its last cell in the band; of a score without edges, 1 where
-    /// each stretch has a result, one behind the other; of one with edges, the
-    /// first of 1 + tile rows edge values that it leaves on the right; of a chained strip, [`NOWHERE`] for none, or
-    /// where those of the first line go.
-    stored: u32,
-}
-}
-
-record! {
-/// A text to turn into columns: see `shaders/turn.wgsl`.
-Turning {
-    /// Words of a column.
-    words: u32,
-    /// Words of a chunk's letters without its overlap.
-    chunk: u32,
-    /// Words of a plane of the packed text.
-    stride: u32,
-}
-}
-
-record! {
-/// What a dispatch sweeps: see `shaders/sliced.wgsl`.
-Sweeping {
-    /// Words of a column.
-    words: u32,
-    /// The words that are swept, from the first to before the end.
-    first: u32,
-    end: u32,
-    /// Place of the first pattern among the records, and words of a record.
-    pattern: u32,
-    record: u32,
-    /// Columns in front of each chunk.
-    before: u32,
-    /// Blocks of columns that are done in one go.
-    blocks: u32,
-    /// Letters of a chunk without its overlap, and of the whole text.
-    chunk: u32,
-    letters: u32,
-    /// Ends that there is room for.
-    capacity: u32,
-}
-}
-
-record! {
-/// What a dispatch looks for in a text: see `shaders/bitap.wgsl`.
-Seeking {
-    /// Units of the text, of a chunk, and in front of each chunk.
-    units: u32,
-    chunk: u32,
-    before: u32,
-    /// The patterns, from the first to before the last.
-    pattern: u32,
-    patterns: u32,
-}
-}
 
 /// Threads of a workgroup: one subgroup on most cards, several pairs where pairs take fewer lanes.
 pub const THREADS: u32 = 32;
 /// Rows of a lane, at most, where a row is kept in the low bits of a score; such scores are smaller
 /// than 2^31 by this factor.
 pub const ROW_KEYS: u32 = 64;
-/// Tasks of a dispatch are padded to a multiple of this with empty ones, so that each dispatch's
-/// tasks start at a binding offset that every adapter accepts (256 bytes) and fill its workgroups.
+/// Tasks of a dispatch are padded to a multiple of this with empty ones: so they fill its workgroups, and, whatever their
+/// words, the next dispatch's begin at a binding offset that every adapter accepts (256 bytes).
 pub const TASK_ALIGNMENT: usize = 64;
 /// Target columns of a tile where a matrix is cut into tiles: short, so that many tiles soon run side by
 /// side, and long against the steps in which a tile's lanes begin and end.
@@ -292,10 +183,5 @@ mod tests {
         assert_eq!(pack(Letters::Nucleotides, &[], 0..1), [0]);
         assert_eq!(pack(Letters::Codes, &[1, 2, 3, 4, 23], 0..3), [0x0403_0201, 23, 0]);
         assert_eq!((Letters::Nucleotides.words(9), Letters::Codes.words(4)), (3, 2));
-    }
-
-    #[test]
-    fn tasks_start_at_accepted_offsets() {
-        assert_eq!(size_of::<Task>() * TASK_ALIGNMENT % 256, 0);
     }
 }

@@ -143,6 +143,7 @@ pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
         (5, true, true),
         (6, true, matches!(variant.kernel, Kernel::Trace | Kernel::Walk)),
         (7, true, variant.chained),
+        (8, false, variant.table().is_some()),
     ]
     .into_iter()
     .filter(|&(_, _, used)| used)

@@ -16,17 +16,21 @@ const PIECE_WORDS: usize = 1 << 20;
 
 /// Which sequences a buffer holds, and how they are packed.
 #[derive(Clone)]
-pub struct Held(Weak<Sequences>, Letters);
+pub struct HeldSequences(Weak<Sequences>, Letters);
 
-impl Held {
+impl HeldSequences {
     /// Sequences of at most `most` residues, which is what kernels can count.
-    pub fn new(sequences: &Arc<Sequences>, letters: Letters, most: u32) -> Result<Held, EngineError> {
+    pub fn new(
+        sequences: &Arc<Sequences>,
+        letters: Letters,
+        most: u32,
+    ) -> Result<HeldSequences, EngineError> {
         if sequences.codes().len() > most as usize {
             let residues = sequences.codes().len();
             let problem = "residues are more than a device can index";
             return Err(EngineError::Unsupported(format!("{residues} {problem}")));
         }
-        Ok(Held(Arc::downgrade(sequences), letters))
+        Ok(HeldSequences(Arc::downgrade(sequences), letters))
     }
 
     pub fn is(&self, sequences: &Arc<Sequences>, letters: Letters) -> bool {
@@ -37,27 +41,27 @@ impl Held {
 /// The packed targets on the device, which engines share. Each piece is sent by the first engine that needs it, so
 /// that no engine waits for pieces that others need.
 pub struct Resident {
-    pub held: Held,
+    pub held: HeldSequences,
     pub buffer: wgpu::Buffer,
-    pieces: Vec<Piece>,
+    pieces: Vec<SentOnce>,
 }
 
 /// What is sent once. No lock is held while it is sent: sending waits for threads of rayon's pool, and a thread of
 /// the pool that waits takes up other work meanwhile, which may need the same piece.
 #[derive(Default)]
-struct Piece {
+struct SentOnce {
     taken: AtomicBool,
     sent: OnceLock<Result<(), EngineError>>,
 }
 
 /// Ends the waiting of others where the sending panics.
-struct Taken<'a>(&'a Piece);
+struct SendGuard<'a>(&'a SentOnce);
 
-impl Piece {
+impl SentOnce {
     /// Sends the piece, unless another thread is at it or has done it.
     fn begin(&self, send: impl FnOnce() -> Result<(), EngineError>) {
         if !self.taken.swap(true, Ordering::Relaxed) {
-            let taken = Taken(self);
+            let taken = SendGuard(self);
             let _ = taken.0.sent.set(send());
         }
     }
@@ -73,7 +77,7 @@ impl Piece {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for SendGuard<'_> {
     fn drop(&mut self) {
         let stopped = || Err(EngineError::Lost("sending the targets was cut short".to_string()));
         let _ = self.0.sent.get_or_init(stopped);
@@ -89,7 +93,7 @@ impl Resident {
         letters: Letters,
         old: Option<Resident>,
     ) -> Result<Resident, EngineError> {
-        let held = Held::new(sequences, letters, u32::MAX)?;
+        let held = HeldSequences::new(sequences, letters, u32::MAX)?;
         let words = letters.words(sequences.codes().len());
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let fits = |old: &wgpu::Buffer| old.size() >= words as u64 * 4;
@@ -97,7 +101,7 @@ impl Resident {
             Some(buffer) => buffer,
             None => buffers::create(device, "targets", usage, words as u64 * 4)?,
         };
-        let pieces = (0..words.div_ceil(PIECE_WORDS)).map(|_| Piece::default()).collect();
+        let pieces = (0..words.div_ceil(PIECE_WORDS)).map(|_| SentOnce::default()).collect();
         Ok(Resident { held, buffer, pieces })
     }
 
@@ -148,7 +152,7 @@ mod tests {
         thread::spawn(move || {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
             for _ in 0..200 {
-                let pieces: Vec<Piece> = (0..3).map(|_| Piece::default()).collect();
+                let pieces: Vec<SentOnce> = (0..3).map(|_| SentOnce::default()).collect();
                 let send = |_: usize| -> Result<(), EngineError> {
                     pieces.iter().for_each(|piece| piece.begin(pack));
                     pieces.iter().try_for_each(|piece| piece.finish(pack))
@@ -162,11 +166,11 @@ mod tests {
 
     #[test]
     fn what_is_sent_once_is_told_to_all_and_a_panic_ends_the_waiting() {
-        let piece = Piece::default();
+        let piece = SentOnce::default();
         piece.begin(|| Err(EngineError::Lost("x".to_string())));
         piece.begin(|| unreachable!("it is sent already"));
         assert_eq!(piece.finish(|| Ok(())), Err(EngineError::Lost("x".to_string())));
-        let piece = Piece::default();
+        let piece = SentOnce::default();
         let panicked = thread::scope(|scope| scope.spawn(|| piece.begin(|| panic!("a test's"))).join());
         assert!(panicked.is_err());
         assert!(piece.finish(|| Ok(())).is_err());

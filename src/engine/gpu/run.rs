@@ -11,7 +11,7 @@ mod pace;
 mod readback;
 
 pub use pace::{CellRange, Pace};
-pub use readback::{Arrival, Departure, Output, Transfer};
+pub use readback::{Arrival, Departure, Readback, Transfer};
 
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
@@ -139,17 +139,17 @@ pub struct Submission {
     /// Whether a pass has stamped its beginning.
     begun: bool,
     departures: Vec<Departure>,
-    load: Arc<Load>,
+    load: Arc<SubmissionLoad>,
 }
 
 /// What is in a submission.
 #[derive(Default)]
-pub struct Load {
+pub struct SubmissionLoad {
     cells: AtomicU64,
     jobs: AtomicU64,
 }
 
-impl Load {
+impl SubmissionLoad {
     /// Cells and jobs.
     pub fn size(&self) -> (u64, u64) {
         (self.cells.load(Relaxed), self.jobs.load(Relaxed))
@@ -205,7 +205,7 @@ impl Submission {
     }
 
     /// A job is recorded whole. The load is for the job that leads the submission: what will be in it.
-    pub fn depart(&mut self, departure: Departure, cells: u64) -> Option<Arc<Load>> {
+    pub fn depart(&mut self, departure: Departure, cells: u64) -> Option<Arc<SubmissionLoad>> {
         self.load.cells.fetch_add(cells, Relaxed);
         let leads = self.load.jobs.fetch_add(1, Relaxed) == 0;
         self.departures.push(departure);
@@ -303,7 +303,7 @@ impl Runtime {
         launches: &[Launch],
         (departure, cells): (Departure, u64),
         clock: Option<Clock>,
-    ) -> Result<Option<Arc<Load>>, EngineError> {
+    ) -> Result<Option<Arc<SubmissionLoad>>, EngineError> {
         let most = MERGED * self.pace.cells();
         let mut waiting = self.waiting.lock().map_err(|_| failed())?;
         let full = waiting.take_if(|waiting| waiting.load.size().0 + cells > most);
@@ -324,7 +324,7 @@ impl Runtime {
     }
 
     /// Waits for a job, and has what waits submitted when the device has little to do.
-    pub fn wait_for(&self, arrival: Arrival) -> Result<(Output, [u64; 2]), EngineError> {
+    pub fn wait_for(&self, arrival: Arrival) -> Result<(Readback, [u64; 2]), EngineError> {
         arrival.arrive(&self.device, || self.go_on())
     }
 

@@ -6,11 +6,10 @@
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
-use crate::engine::gpu::layout::Task;
 use crate::engine::gpu::pipeline::{Pipelines, bindings};
 use crate::engine::gpu::resident::Resident;
 use crate::engine::gpu::run::{
-    Arrival, Clock, Departure, Launch, Load, Output, Runtime, Stamps, Stopwatch, Submission, bind,
+    Arrival, Clock, Departure, Launch, Readback, Runtime, Stamps, Stopwatch, Submission, SubmissionLoad, bind,
 };
 use crate::error::EngineError;
 use crate::scoring::Scoring;
@@ -27,7 +26,7 @@ const MOST_WRITTEN: u64 = 1 << 20;
 
 /// What a job gave.
 pub struct Answer {
-    pub output: Output,
+    pub output: Readback,
     /// Where the edge values lie that it was to leave, in bytes.
     leaving: Vec<Range<usize>>,
 }
@@ -40,18 +39,18 @@ impl Answer {
 }
 
 /// A job under way.
-pub struct Pending {
+pub struct JobUnderWay {
     output: u64,
     leaving: Vec<Range<u64>>,
     begun: Instant,
     /// `None` where there was nothing to do.
     arrival: Option<Arrival>,
     /// All jobs submitted together, where this is the first of them.
-    led: Option<Arc<Load>>,
+    led: Option<Arc<SubmissionLoad>>,
 }
 
 /// The sequences and scores that tasks refer to, on the device.
-pub struct Inputs {
+pub struct JobInputs {
     pub queries: wgpu::Buffer,
     /// Held as long as work on them may be submitted: then their buffer may take others.
     pub targets: Arc<Resident>,
@@ -64,7 +63,7 @@ pub struct Inputs {
 pub struct Kit<'a> {
     pub runtime: &'a Runtime,
     pub pipelines: &'a Pipelines,
-    pub inputs: &'a Inputs,
+    pub inputs: &'a JobInputs,
     pub scoring: &'a Scoring,
 }
 
@@ -77,7 +76,7 @@ struct Slot {
 }
 
 /// The buffers of one job.
-struct Buffers {
+struct JobBuffers {
     tasks: wgpu::Buffer,
     edges: wgpu::Buffer,
     output: wgpu::Buffer,
@@ -127,23 +126,22 @@ impl Runner {
     }
 
     /// Starts a job. At most one other may be under way, the one begun before.
-    pub fn begin(&mut self, kit: Kit, job: &Job) -> Result<Pending, EngineError> {
+    pub fn begin(&mut self, kit: Kit, job: &Job) -> Result<JobUnderWay, EngineError> {
         let Kit { runtime, .. } = kit;
         let begun = Instant::now();
         let (output, leaving) = (job.output, job.leaving.clone());
         if job.dispatches.is_empty() {
-            return Ok(Pending { output, leaving: Vec::new(), begun, arrival: None, led: None });
+            return Ok(JobUnderWay { output, leaving: Vec::new(), begun, arrival: None, led: None });
         }
         let buffers = self.buffers(&runtime.device, job)?;
         let (departure, arrival) = runtime.expect(job.transfers(&buffers.output, &buffers.edges))?;
-        let (firsts, tasks) = job.places();
-        let words = tasks * size_of::<Task>() / 4;
-        runtime.upload(&buffers.tasks, 0..words, |range, copied| job.copy_tasks(&firsts, range, copied))?;
+        let (firsts, words) = job.places();
+        runtime.upload(&buffers.tasks, 0..words, |range, copied| job.copy_words(&firsts, range, copied))?;
         job.chain.iter().for_each(|chain| buffers.write_chain(runtime, chain));
         buffers.write_edges(runtime, job);
         let launch = |(number, dispatch): (usize, &Dispatch)| {
             let tasks = match dispatch.variant.chained {
-                true => 0..tasks,
+                true => 0..words,
                 false => firsts[number]..firsts[number] + dispatch.tasks.len(),
             };
             buffers.launch(kit, dispatch, tasks)
@@ -160,16 +158,16 @@ impl Runner {
         };
         runtime.device.check()?;
         self.next = 1 - self.next;
-        Ok(Pending { output, leaving, begun, arrival: Some(arrival), led })
+        Ok(JobUnderWay { output, leaving, begun, arrival: Some(arrival), led })
     }
 
     /// The buffers of the next job, with room for it.
-    fn buffers(&mut self, device: &Device, job: &Job) -> Result<Buffers, EngineError> {
+    fn buffers(&mut self, device: &Device, job: &Job) -> Result<JobBuffers, EngineError> {
         let slot = &mut self.slots[self.next];
-        let (_, tasks) = job.places();
+        let (_, words) = job.places();
         let chain = job.chain.map_or(0, |chain| chain.bytes());
-        Ok(Buffers {
-            tasks: slot.tasks.with_room(device, (tasks * size_of::<Task>()) as u64)?.clone(),
+        Ok(JobBuffers {
+            tasks: slot.tasks.with_room(device, words as u64 * 4)?.clone(),
             edges: slot.edges.with_room(device, job.edges * 8)?.clone(),
             output: slot.output.with_room(device, job.output)?.clone(),
             scratch: self.scratch.with_room(device, job.scratch * 4)?.clone(),
@@ -178,10 +176,10 @@ impl Runner {
     }
 
     /// Waits for a job and reads what it gave.
-    pub fn finish(&mut self, runtime: &Runtime, pending: Pending) -> Result<Answer, EngineError> {
-        let Pending { output: bytes, leaving, begun, arrival, led } = pending;
+    pub fn finish(&mut self, runtime: &Runtime, pending: JobUnderWay) -> Result<Answer, EngineError> {
+        let JobUnderWay { output: bytes, leaving, begun, arrival, led } = pending;
         let Some(arrival) = arrival else {
-            return Ok(Answer { output: Output::nothing(), leaving: Vec::new() });
+            return Ok(Answer { output: Readback::nothing(), leaving: Vec::new() });
         };
         let (output, times) = runtime.wait_for(arrival)?;
         if let Some(load) = led {
@@ -203,7 +201,7 @@ impl Runner {
     }
 }
 
-impl Buffers {
+impl JobBuffers {
     /// What chained strips find at first.
     fn write_chain(&self, runtime: &Runtime, chain: &Chain) {
         runtime.clear(&self.chain, chain.bytes());
@@ -228,19 +226,22 @@ impl Buffers {
         }
     }
 
-    /// A dispatch, which finds `tasks` among all of its job.
+    /// A dispatch, whose tasks are these words of its job; its table lies behind them.
     fn launch(&self, kit: Kit, dispatch: &Dispatch, tasks: Range<usize>) -> Result<Launch, EngineError> {
         let Kit { runtime: Runtime { device, .. }, pipelines, inputs, scoring } = kit;
         let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
-        let size = |tasks: usize| (tasks * size_of::<Task>()) as u64;
-        let tasks = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-            buffer: &self.tasks,
-            offset: size(tasks.start),
-            size: wgpu::BufferSize::new(size(tasks.len())),
-        });
+        let words = |words: Range<usize>| {
+            wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &self.tasks,
+                offset: words.start as u64 * 4,
+                size: wgpu::BufferSize::new(words.len() as u64 * 4),
+            })
+        };
+        let table = tasks.end..tasks.end + dispatch.table.len();
         let resource = |(binding, _)| {
             let buffer = match (binding, &inputs.scores) {
-                (0, _) => return Ok((binding, tasks.clone())),
+                (0, _) => return Ok((binding, words(tasks.clone()))),
+                (8, _) => return Ok((binding, words(table.clone()))),
                 (1, _) => &inputs.queries,
                 (2, _) => &inputs.targets.buffer,
                 (3, _) => &self.edges,
@@ -273,7 +274,7 @@ fn submit_in_parts(
     departure: Departure,
     clock: Option<Clock>,
     most: u64,
-) -> Result<Option<Arc<Load>>, EngineError> {
+) -> Result<Option<Arc<SubmissionLoad>>, EngineError> {
     let mut submission = Submission::new(&runtime.device, clock);
     let (mut recorded, mut dispatches) = (0, 0);
     for dispatch in &job.dispatches {

@@ -1,4 +1,4 @@
-//! Patterns with errors on a GPU. The text is packed, sent and transposed into columns once for all patterns; a
+//! SweptPatterns with errors on a GPU. The text is packed, sent and transposed into columns once for all patterns; a
 //! kernel written out for each length of pattern sweeps over it (`shaders/sliced.wgsl`). Ends are appended to
 //! a buffer in any order; where they don't fit, it grows, or the work is done again in halves.
 //!
@@ -10,30 +10,31 @@ mod kernels;
 pub mod shader;
 mod shape;
 mod sweep;
+mod tasks;
 mod template;
 
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::device::Device;
-use crate::engine::gpu::layout::Turning;
 use crate::engine::gpu::run::{self, Launch, Submission};
 use crate::error::EngineError;
 use bytemuck::bytes_of;
 use kernels::ScanKernel;
 pub use kernels::ScanKernels;
 use shader::{ALL, HEADER, MOST_GAPLESS, MOST_ROWS, STRIP_ROWS, THREADS, Variant, is_iupac, slot_of};
-use shape::{Pack, Shape, WORD};
+use shape::{ChunkShape, PackPlanes, WORD};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use sweep::{Patterns, Sweeper, Transposed};
+use sweep::{Sweeper, SweptPatterns, Transposed};
+use tasks::Transposing;
 use wgpu::BufferUsages;
 
 /// Letters of the longest pattern that a device takes: a thread's sweep then ends long before a watchdog.
 pub const MOST_LETTERS: usize = 1024;
-/// Patterns of so many lengths have kernels of their own, others are rounded up to a multiple.
+/// SweptPatterns of so many lengths have kernels of their own, others are rounded up to a multiple.
 const LENGTHS: usize = 6;
 const ROUNDED: u32 = 8;
 /// Letters of a text that are on the device at a time, at most.
@@ -50,14 +51,14 @@ pub struct FoundEnd {
 /// A pattern: classes as in the texts that are scanned, a bit for each base and one for other letters, and
 /// its most edits.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct ClassPattern<'a> {
     pub classes: &'a [u8],
     pub allowed: u32,
     /// Whether insertions and deletions are edits.
     pub gaps: bool,
 }
 
-impl Wanted<'_> {
+impl ClassPattern<'_> {
     /// Whether a device can search it.
     pub fn fits(&self) -> bool {
         let most = if self.gaps { MOST_LETTERS } else { MOST_GAPLESS as usize };
@@ -91,31 +92,31 @@ pub struct Scanner {
     card: Arc<Card>,
     set: InstructionSet,
     tuning: ScanTuning,
-    state: Mutex<State>,
+    state: Mutex<ScanState>,
 }
 
 /// What is on the device.
-struct State {
+struct ScanState {
     packed: Grown,
     planes: Grown,
     sweeper: Sweeper,
 }
 
 /// The ends found so far.
-struct Found {
+struct FoundEnds {
     ends: Vec<FoundEnd>,
     most: usize,
 }
 
-impl Found {
+impl FoundEnds {
     /// Whether further ones are of no use.
     fn are_too_many(&self) -> bool {
         self.ends.len() > self.most
     }
 }
 
-/// Patterns that one kernel sweeps.
-struct Group {
+/// SweptPatterns that one kernel sweeps.
+struct PatternGroup {
     variant: Variant,
     /// Their places.
     patterns: Vec<u32>,
@@ -129,7 +130,7 @@ struct Group {
 impl Scanner {
     pub fn new(card: Arc<Card>) -> Scanner {
         let storage = |label, more| Grown::new(label, BufferUsages::STORAGE | more);
-        let state = State {
+        let state = ScanState {
             packed: storage("packed text", BufferUsages::COPY_DST),
             planes: storage("planes", BufferUsages::empty()),
             sweeper: Sweeper::new(&card.runtime.device),
@@ -150,10 +151,15 @@ impl Scanner {
         self.state.lock().map_or(Duration::ZERO, |state| state.sweeper.kernel_time())
     }
 
-    /// All ends of all patterns in the text, in any order. All patterns fit ([`Wanted::fits`]). Where there are more
+    /// All ends of all patterns in the text, in any order. All patterns fit ([`ClassPattern::fits`]). Where there are more
     /// than `most`, not all of them are given, but more than these.
-    pub fn scan(&self, text: &[u8], patterns: &[Wanted], most: usize) -> Result<Vec<FoundEnd>, EngineError> {
-        let mut found = Found { ends: Vec::new(), most };
+    pub fn scan(
+        &self,
+        text: &[u8],
+        patterns: &[ClassPattern],
+        most: usize,
+    ) -> Result<Vec<FoundEnd>, EngineError> {
+        let mut found = FoundEnds { ends: Vec::new(), most };
         if text.is_empty() || patterns.is_empty() {
             return Ok(found.ends);
         }
@@ -185,18 +191,18 @@ impl Scanner {
     /// The ends in a part of the text.
     fn scan_part(
         &self,
-        state: &mut State,
+        state: &mut ScanState,
         text: &[u8],
         own: Range<usize>,
-        groups: &[Group],
-        found: &mut Found,
+        groups: &[PatternGroup],
+        found: &mut FoundEnds,
     ) -> Result<(), EngineError> {
         let Card { runtime, kernels, .. } = self.card.as_ref();
-        let before = groups.iter().map(Group::before).max().unwrap_or(0);
+        let before = groups.iter().map(PatternGroup::before).max().unwrap_or(0);
         let patterns = groups.iter().map(|group| group.patterns.len()).sum();
         let shape = match self.tuning.chunk {
-            Some(chunk) => Shape::of_chunks(own.len(), chunk, before),
-            None => Shape::new(own.len(), patterns, before, self.tuning.threads),
+            Some(chunk) => ChunkShape::of_chunks(own.len(), chunk, before),
+            None => ChunkShape::new(own.len(), patterns, before, self.tuning.threads),
         };
         self.load(state, text, own.clone(), &shape)?;
         let planes = state.planes.with_room(&runtime.device, 0)?.clone();
@@ -209,7 +215,7 @@ impl Scanner {
             state.sweeper.sweep(
                 runtime,
                 &Transposed { planes: &planes, shape: &shape, letters: own.len() },
-                &Patterns {
+                &SweptPatterns {
                     variant: group.variant,
                     kernel: &kernel,
                     records: &records,
@@ -231,10 +237,10 @@ impl Scanner {
     /// Packs a part of a text, sends it and transposes it.
     fn load(
         &self,
-        state: &mut State,
+        state: &mut ScanState,
         text: &[u8],
         own: Range<usize>,
-        shape: &Shape,
+        shape: &ChunkShape,
     ) -> Result<(), EngineError> {
         let Card { runtime, kernels, .. } = self.card.as_ref();
         let device = &runtime.device;
@@ -243,13 +249,13 @@ impl Scanner {
         let packed = state.packed.with_room(device, words as u64 * 4)?.clone();
         let (from, text) = (own.start as isize - shape.before as isize, &text[..own.end]);
         runtime.upload(&packed, 0..words, |words, packed| {
-            self.set.run(Pack { text, from, plane_words, words, packed });
+            self.set.run(PackPlanes { text, from, plane_words, words, packed });
         })?;
         // Kernels read a block ahead.
         let columns = shape.columns() + 2 * WORD;
         let bytes = (columns * shape.words * shader::PLANES as usize) as u64 * 4;
         let planes = state.planes.with_room(device, bytes)?.clone();
-        let transposing = Turning {
+        let transposing = Transposing {
             words: shape.words as u32,
             chunk: (shape.chunk / WORD) as u32,
             stride: plane_words as u32,
@@ -258,8 +264,8 @@ impl Scanner {
         transpose(device, &kernel, &transposing, shape, [&packed, &planes])
     }
 
-    /// Patterns by the kernels that sweep them.
-    fn groups(&self, patterns: &[Wanted]) -> Vec<Group> {
+    /// SweptPatterns by the kernels that sweep them.
+    fn groups(&self, patterns: &[ClassPattern]) -> Vec<PatternGroup> {
         let lengths: BTreeSet<usize> = patterns.iter().map(|pattern| pattern.classes.len()).collect();
         let many = lengths.len() > self.tuning.lengths;
         let rows_of = |len: usize| match len as u32 {
@@ -277,7 +283,7 @@ impl Scanner {
             let variant = if gaps { Variant::new(rows, iupac) } else { Variant::gapless(rows, iupac) };
             let records = own.clone().flat_map(|pattern| record(pattern, rows)).collect();
             let least = own.map(|own| if own.gaps { 0 } else { own.classes.len() as u32 }).collect();
-            Group { variant, patterns: places, records, least, rows }
+            PatternGroup { variant, patterns: places, records, least, rows }
         };
         by_kernel.into_iter().map(group).collect()
     }
@@ -289,7 +295,7 @@ fn record_words(rows: u32) -> u32 {
 }
 
 /// What a kernel is told of a pattern; instead of its first block, the columns that it needs in front.
-fn record(pattern: &Wanted, rows: u32) -> Vec<u32> {
+fn record(pattern: &ClassPattern, rows: u32) -> Vec<u32> {
     let (len, allowed) = (pattern.classes.len() as u32, pattern.allowed);
     let slots: Vec<u32> = (len..rows)
         .map(|_| ALL)
@@ -307,7 +313,7 @@ fn record(pattern: &Wanted, rows: u32) -> Vec<u32> {
     header.into_iter().chain(slots.chunks(4).map(word)).collect()
 }
 
-impl Group {
+impl PatternGroup {
     /// Columns that its patterns need in front of a chunk.
     fn before(&self) -> usize {
         let records = self.records.chunks(record_words(self.rows) as usize);
@@ -315,7 +321,7 @@ impl Group {
     }
 
     /// The records with the first blocks of columns in a shape.
-    fn records_for(&self, shape: &Shape) -> Vec<u32> {
+    fn records_for(&self, shape: &ChunkShape) -> Vec<u32> {
         let mut records = self.records.clone();
         for record in records.chunks_mut(record_words(self.rows) as usize) {
             record[0] = (shape.before as u32 - record[0]) / self.variant.columns();
@@ -328,12 +334,12 @@ impl Group {
 fn transpose(
     device: &Device,
     kernel: &wgpu::ComputePipeline,
-    transposing: &Turning,
-    shape: &Shape,
+    transposing: &Transposing,
+    shape: &ChunkShape,
     [packed, planes]: [&wgpu::Buffer; 2],
 ) -> Result<(), EngineError> {
     let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
-    let work = buffers::create(device, "transposing", usage, size_of::<Turning>() as u64)?;
+    let work = buffers::create(device, "transposing", usage, size_of::<Transposing>() as u64)?;
     device.queue.write_buffer(&work, 0, bytes_of(transposing));
     let bindings = bind(device, kernel, &[&work, packed, planes])?;
     let groups = (shape.words as u32).div_ceil(THREADS);

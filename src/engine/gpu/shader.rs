@@ -13,6 +13,10 @@
 use crate::batch::STRETCH;
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
+use crate::engine::gpu::tasks::{
+    BandGroups, BandTask, ChainTask, FillTask, JoinedTask, KeptTile, LinedTask, Recorded, ScoreTask,
+    TaskRecord, TracebackTask,
+};
 use crate::scoring::{Scoring, Substitution};
 use std::collections::{HashMap, HashSet};
 
@@ -343,6 +347,34 @@ impl Variant {
         self.rows.div_ceil(CELLS_PER_WORD)
     }
 
+    /// The record of its tasks.
+    pub fn task(&self) -> TaskRecord {
+        match self.kernel {
+            Kernel::Score if self.lined => LinedTask::RECORD,
+            Kernel::Score if self.chained => ChainTask::RECORD,
+            Kernel::Score if self.edges => JoinedTask::RECORD,
+            Kernel::Score => ScoreTask::RECORD,
+            Kernel::Fill => FillTask::RECORD,
+            Kernel::Trace => BandTask::RECORD,
+            Kernel::Walk => TracebackTask::RECORD,
+        }
+    }
+
+    /// The record of the table that its tasks share, if they have one.
+    pub fn table(&self) -> Option<TaskRecord> {
+        match self.kernel {
+            Kernel::Trace => Some(BandGroups::RECORD),
+            Kernel::Walk => Some(KeptTile::RECORD),
+            Kernel::Score | Kernel::Fill => None,
+        }
+    }
+
+    /// Both in WGSL, where a task is a `Task`.
+    fn records(&self) -> String {
+        let (task, table) = (self.task(), self.table().map(|table| (table.wgsl)()));
+        (task.wgsl)() + &format!("alias Task = {};\n", task.name) + &table.unwrap_or_default()
+    }
+
     /// The kernel's WGSL.
     pub fn wgsl(&self) -> String {
         let (frame, slots) = match self.kernel {
@@ -352,7 +384,7 @@ impl Variant {
             Kernel::Walk => (WALK, slots(&[PATH])),
         };
         let lines: Vec<&str> = frame.lines().flat_map(|line| insert(line, &slots)).collect();
-        let mut text = layout::Task::wgsl() + &self.scores.letters().wgsl();
+        let mut text = self.records() + &self.scores.letters().wgsl();
         text.push_str(&format!("const SCALE = {};\n", self.scale()));
         for (name, value) in [
             ("THREADS", self.threads()),
@@ -362,7 +394,6 @@ impl Variant {
             ("COLUMNS", self.columns()),
             ("WORDS", self.words()),
             ("PROFILE_WORDS", self.profile_words().max(1)),
-            ("KINDS", TRACES.len() as u32),
             ("CHAIN_HEAD", layout::CHAIN_HEAD),
             ("NOWHERE", layout::NOWHERE),
             ("STRETCH", STRETCH),

@@ -77,7 +77,7 @@ impl Arrival {
         self,
         device: &Device,
         meanwhile: impl Fn() -> Result<(), EngineError>,
-    ) -> Result<(Output, [u64; 2]), EngineError> {
+    ) -> Result<(Readback, [u64; 2]), EngineError> {
         let lost = |text: &str| EngineError::Lost(text.to_string());
         let arrived = || match self.mapped.try_recv() {
             Ok(result) => Some(result.map_err(|error| lost(&error.to_string()))),
@@ -88,26 +88,26 @@ impl Arrival {
         let view = self.readback.slice(0..self.times_at + TIMES).get_mapped_range();
         let view = view.map_err(|error| lost(&error.to_string()))?;
         let times = bytemuck::pod_read_unaligned(&view[self.times_at as usize..]);
-        Ok((Output { bytes: self.bytes as usize, held: Some((view, self.readback, self.pool)) }, times))
+        Ok((Readback { bytes: self.bytes as usize, held: Some((view, self.readback, self.pool)) }, times))
     }
 }
 
 /// What a job left for the host, read where the device has mapped it: most of it is never looked at, so that
 /// a copy would cost more than the reading. Dropped, it gives its buffer back.
-pub struct Output {
+pub struct Readback {
     bytes: usize,
     /// What holds them, and where it goes back to; `None` where there is nothing.
     held: Option<(wgpu::BufferView, wgpu::Buffer, Arc<Pool>)>,
 }
 
-impl Output {
+impl Readback {
     /// The output of no work.
-    pub fn nothing() -> Output {
-        Output { bytes: 0, held: None }
+    pub fn nothing() -> Readback {
+        Readback { bytes: 0, held: None }
     }
 
-    /// Makes its first `bytes` all that [`Output::as_ref`] shows.
-    pub fn cut(self, bytes: usize) -> Output {
+    /// Makes its first `bytes` all that [`Readback::as_ref`] shows.
+    pub fn cut(self, bytes: usize) -> Readback {
         let mut cut = self;
         cut.bytes = cut.bytes.min(bytes);
         cut
@@ -119,13 +119,13 @@ impl Output {
     }
 }
 
-impl AsRef<[u32]> for Output {
+impl AsRef<[u32]> for Readback {
     fn as_ref(&self) -> &[u32] {
         self.held.as_ref().map_or(&[], |(view, ..)| bytemuck::cast_slice(&view[..self.bytes]))
     }
 }
 
-impl Drop for Output {
+impl Drop for Readback {
     fn drop(&mut self) {
         if let Some((view, readback, pool)) = self.held.take() {
             drop(view);

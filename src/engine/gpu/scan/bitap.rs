@@ -11,10 +11,11 @@ mod wanted;
 
 use super::bind;
 use super::kernels::ScanKernel;
+use super::tasks::Seeking;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::device::Device;
-use crate::engine::gpu::layout::{MAX_GROUPS, Seeking};
+use crate::engine::gpu::layout::MAX_GROUPS;
 use crate::engine::gpu::run::{Arrival, Launch, Stamps, Stopwatch, Submission, Transfer};
 use crate::error::EngineError;
 use bytemuck::bytes_of;
@@ -26,7 +27,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-pub use wanted::Wanted;
+pub use wanted::BytePattern;
 use wgpu::BufferUsages;
 
 /// Bytes of a text that are sent in one go, at most.
@@ -65,7 +66,7 @@ impl Default for BitapTuning {
 pub struct Bitap {
     card: Arc<Card>,
     tuning: BitapTuning,
-    groups: Vec<Group>,
+    groups: Vec<TableGroup>,
     /// Units in front of a chunk.
     before: usize,
     /// What is on the device for a text, while it is not in use.
@@ -74,7 +75,7 @@ pub struct Bitap {
 }
 
 /// Patterns that one kernel looks for.
-struct Group {
+struct TableGroup {
     variant: Variant,
     kernel: wgpu::ComputePipeline,
     tables: wgpu::Buffer,
@@ -91,13 +92,13 @@ struct TextSlot {
 
 /// A text of which a part is under way.
 pub struct Pending {
-    part: Option<Part>,
+    part: Option<PartUnderWay>,
     /// Bytes of a part.
     most: usize,
 }
 
 /// A part of a text under way.
-struct Part {
+struct PartUnderWay {
     own: Range<usize>,
     /// Units in front of it.
     lead: usize,
@@ -106,9 +107,9 @@ struct Part {
 }
 
 impl Bitap {
-    /// All of `wanted` fit ([`Wanted::fits`]).
-    pub fn new(card: Arc<Card>, wanted: &[Wanted]) -> Result<Bitap, EngineError> {
-        let mut by_kernel: BTreeMap<Variant, Vec<&Wanted>> = BTreeMap::new();
+    /// All of `wanted` fit ([`BytePattern::fits`]).
+    pub fn new(card: Arc<Card>, wanted: &[BytePattern]) -> Result<Bitap, EngineError> {
+        let mut by_kernel: BTreeMap<Variant, Vec<&BytePattern>> = BTreeMap::new();
         for pattern in wanted {
             let variant = pattern
                 .variant()
@@ -119,10 +120,10 @@ impl Bitap {
         for (variant, patterns) in by_kernel {
             let most = TABLES / (u64::from(variant.table_words()) * 4);
             for patterns in patterns.chunks(most as usize) {
-                groups.push(Group::new(&card, variant, patterns)?);
+                groups.push(TableGroup::new(&card, variant, patterns)?);
             }
         }
-        let before = wanted.iter().map(Wanted::before).max().unwrap_or(0).div_ceil(UNIT);
+        let before = wanted.iter().map(BytePattern::before).max().unwrap_or(0).div_ceil(UNIT);
         Ok(Bitap {
             card,
             tuning: BitapTuning::default(),
@@ -174,7 +175,7 @@ impl Bitap {
     }
 
     /// Begins with the part of a text at `first`: of `most` bytes, or of fewer where there is no room.
-    fn begin_part(&self, text: &[u8], first: usize, most: &mut usize) -> Result<Part, EngineError> {
+    fn begin_part(&self, text: &[u8], first: usize, most: &mut usize) -> Result<PartUnderWay, EngineError> {
         loop {
             let own = first..text.len().min(first + *most);
             match self.submit(text, own) {
@@ -184,7 +185,7 @@ impl Bitap {
         }
     }
 
-    fn submit(&self, text: &[u8], own: Range<usize>) -> Result<Part, EngineError> {
+    fn submit(&self, text: &[u8], own: Range<usize>) -> Result<PartUnderWay, EngineError> {
         let runtime = &self.card.runtime;
         let device = &runtime.device;
         let free = self.slots.lock().ok().and_then(|mut free| free.pop());
@@ -201,7 +202,7 @@ impl Bitap {
         submission.depart(departure, 0);
         submission.submit(device);
         device.check()?;
-        Ok(Part { own, lead, slot, arrival })
+        Ok(PartUnderWay { own, lead, slot, arrival })
     }
 
     /// The last submission of all kernels for a text of so many units; the device has begun with those before.
@@ -240,8 +241,8 @@ impl Bitap {
     }
 
     /// Waits for a part.
-    fn finish_part(&self, part: Part) -> Result<FoundPart, EngineError> {
-        let Part { own, lead, slot, arrival } = part;
+    fn finish_part(&self, part: PartUnderWay) -> Result<FoundPart, EngineError> {
+        let PartUnderWay { own, lead, slot, arrival } = part;
         let Card { runtime, .. } = self.card.as_ref();
         let (words, times) = runtime.wait_for(arrival)?;
         if let Ok(mut stopwatch) = self.stopwatch.lock() {
@@ -258,8 +259,8 @@ impl Bitap {
     }
 }
 
-impl Group {
-    fn new(card: &Card, variant: Variant, patterns: &[&Wanted]) -> Result<Group, EngineError> {
+impl TableGroup {
+    fn new(card: &Card, variant: Variant, patterns: &[&BytePattern]) -> Result<TableGroup, EngineError> {
         let Card { runtime, kernels, .. } = card;
         let device = &runtime.device;
         let kernel = kernels.get(device, ScanKernel::Bitap(variant))?;
@@ -268,11 +269,11 @@ impl Group {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let tables = buffers::create(device, "tables of patterns", usage, table.len() as u64 * 4)?;
         runtime.upload(&tables, 0..table.len(), |words, packed| packed.copy_from_slice(&table[words]))?;
-        Ok(Group { variant, kernel, tables, patterns: patterns.len() as u32 })
+        Ok(TableGroup { variant, kernel, tables, patterns: patterns.len() as u32 })
     }
 
     /// The patterns of each submission for a text of so many units, if one computes so many words.
-    fn steps(&self, units: usize, submission: u64) -> impl Iterator<Item = (&Group, Range<u32>)> {
+    fn steps(&self, units: usize, submission: u64) -> impl Iterator<Item = (&TableGroup, Range<u32>)> {
         let cells = (units * UNIT) as u64 * self.variant.cells();
         let most = (submission / cells.max(1)).clamp(1, u64::from(self.patterns)) as u32;
         let step = move |first: u32| (self, first..self.patterns.min(first.saturating_add(most)));
@@ -295,7 +296,7 @@ impl TextSlot {
     fn bind(
         &mut self,
         device: &Device,
-        group: &Group,
+        group: &TableGroup,
         seeking: &Seeking,
     ) -> Result<wgpu::BindGroup, EngineError> {
         let work = self.work.with_room(device, size_of::<Seeking>() as u64)?;

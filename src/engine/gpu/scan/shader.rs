@@ -1,7 +1,7 @@
 //! The scan's kernels, and their WGSL text from the templates in `shaders/`.
 
+use super::tasks::{Sweeping, Transposing};
 use super::template::{Meaning, Names};
-use crate::engine::gpu::layout::{Sweeping, Turning};
 use std::collections::HashMap;
 
 const TURN: &str = include_str!("../../../../shaders/turn.wgsl");
@@ -192,7 +192,7 @@ pub fn turn_wgsl() -> String {
         ("q", (0..32 / GROUP).map(block).collect()),
     ]);
     let constants = format!("const THREADS = {THREADS}u;\nconst PLANES = {PLANES}u;\n");
-    Turning::wgsl() + &constants + &Meaning { loops, ..Meaning::default() }.expand(TURN)
+    Transposing::wgsl() + &constants + &Meaning { loops, ..Meaning::default() }.expand(TURN)
 }
 
 #[cfg(test)]

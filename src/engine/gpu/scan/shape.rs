@@ -21,7 +21,7 @@ const NOTHING: u8 = 12;
 
 /// How a part of a text is cut into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct ChunkShape {
     /// Words of a column.
     pub words: usize,
     /// Letters of a chunk without its overlap: a multiple of [`WORD`].
@@ -30,10 +30,10 @@ pub struct Shape {
     pub before: usize,
 }
 
-impl Shape {
+impl ChunkShape {
     /// For `letters` letters that meet `patterns` patterns with `before` letters of overlap, with `threads`
     /// threads where that is possible.
-    pub fn new(letters: usize, patterns: usize, before: usize, threads: usize) -> Shape {
+    pub fn new(letters: usize, patterns: usize, before: usize, threads: usize) -> ChunkShape {
         let least = OVERLAP * (before + 1);
         let wanted = letters * patterns / (WORD * threads);
         let chunk = wanted.clamp(least, least.max(LONGEST)).next_multiple_of(WORD);
@@ -42,13 +42,13 @@ impl Shape {
         let threads = THREADS as usize;
         let words = if words > threads / 2 { words.next_multiple_of(threads) } else { words };
         let chunk = letters.div_ceil(words * WORD).next_multiple_of(WORD);
-        Shape::of_chunks(letters, chunk, before)
+        ChunkShape::of_chunks(letters, chunk, before)
     }
 
     /// With chunks of this length.
-    pub fn of_chunks(letters: usize, chunk: usize, before: usize) -> Shape {
+    pub fn of_chunks(letters: usize, chunk: usize, before: usize) -> ChunkShape {
         let words = letters.div_ceil(chunk * WORD);
-        Shape { words, chunk, before: before.next_multiple_of(WORD) }
+        ChunkShape { words, chunk, before: before.next_multiple_of(WORD) }
     }
 
     /// Columns of a chunk.
@@ -63,7 +63,7 @@ impl Shape {
 }
 
 /// Packs the words `words` of all planes, each of which has `plane_words`.
-pub struct Pack<'a> {
+pub struct PackPlanes<'a> {
     pub text: &'a [u8],
     /// Letters of the text before the first packed one; where it is negative, there is nothing at first.
     pub from: isize,
@@ -72,12 +72,12 @@ pub struct Pack<'a> {
     pub packed: &'a mut [u32],
 }
 
-impl Kernel for Pack<'_> {
+impl Kernel for PackPlanes<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Pack { text, from, plane_words, words, packed } = self;
+        let PackPlanes { text, from, plane_words, words, packed } = self;
         let mut at = words.start;
         let mut rest = packed;
         // A piece may lie in two planes only where few words are packed as a whole.
@@ -128,8 +128,8 @@ mod tests {
         for letters in [1, 31, 32, 33, 1000, 1 << 20, 100_000_007] {
             for patterns in [1, 96, 2000] {
                 for before in [0, 1, 22, 33, 1100] {
-                    let shape = Shape::new(letters, patterns, before, 1 << 16);
-                    let Shape { words, chunk, .. } = shape;
+                    let shape = ChunkShape::new(letters, patterns, before, 1 << 16);
+                    let ChunkShape { words, chunk, .. } = shape;
                     assert!(words * WORD * chunk >= letters && (words - 1) * WORD * chunk < letters);
                     assert!(
                         shape.before >= before
@@ -148,7 +148,7 @@ mod tests {
             let mut packed = vec![7; 3 * plane_words];
             for words in [0..300, 300..301, 301..768] {
                 let (text, packed) = (&text[..], &mut packed[words.clone()]);
-                InstructionSet::best().run(Pack { text, from, plane_words, words, packed });
+                InstructionSet::best().run(PackPlanes { text, from, plane_words, words, packed });
             }
             for place in 0..(plane_words * WORD) as isize {
                 let letter = usize::try_from(from + place).ok().and_then(|at| text.get(at)).unwrap_or(&12);

@@ -2,12 +2,13 @@
 
 use super::bind;
 use super::shader::{EDIT_BITS, GROUP, THREADS, Variant};
-use super::shape::Shape;
+use super::shape::ChunkShape;
+use super::tasks::Sweeping;
 use crate::engine::gpu::buffers::Grown;
 use crate::engine::gpu::device::Device;
-use crate::engine::gpu::layout::{MAX_GROUPS, Sweeping};
+use crate::engine::gpu::layout::MAX_GROUPS;
 use crate::engine::gpu::run::{
-    CellRange, Launch, Output, Pace, Runtime, Stamps, Stopwatch, Submission, Transfer,
+    CellRange, Launch, Pace, Readback, Runtime, Stamps, Stopwatch, Submission, Transfer,
 };
 use crate::error::EngineError;
 use bytemuck::bytes_of;
@@ -48,19 +49,19 @@ pub struct Sweeper {
 /// A text that the device has transposed.
 pub struct Transposed<'a> {
     pub planes: &'a wgpu::Buffer,
-    pub shape: &'a Shape,
+    pub shape: &'a ChunkShape,
     pub letters: usize,
 }
 
-/// Patterns of one kernel, and what it is told of them.
-pub struct Patterns<'a> {
+/// SweptPatterns of one kernel, and what it is told of them.
+pub struct SweptPatterns<'a> {
     pub variant: Variant,
     pub kernel: &'a wgpu::ComputePipeline,
     pub records: &'a [u32],
     pub count: usize,
 }
 
-/// Patterns and words of a text that one dispatch sweeps.
+/// SweptPatterns and words of a text that one dispatch sweeps.
 #[derive(Clone, Debug)]
 struct Portion {
     patterns: Range<u32>,
@@ -97,7 +98,7 @@ impl Portion {
     }
 
     /// What is swept in one go, with about this many cells, and the rest.
-    fn cut(self, sweep: &Sweep, cells: u64) -> (Portion, Option<Portion>) {
+    fn cut(self, sweep: &PatternSweep, cells: u64) -> (Portion, Option<Portion>) {
         let most = (cells / sweep.cells_per_thread()).min(THREADS_AT_ONCE);
         let most = EDGES.checked_div(sweep.edge()).map_or(most, |edges| most.min(edges));
         let patterns = (most / self.words.len() as u64).clamp(1, u64::from(MAX_GROUPS)) as u32;
@@ -114,21 +115,21 @@ impl Portion {
     }
 }
 
-/// Patterns that are swept over a text.
-struct Sweep<'a> {
+/// SweptPatterns that are swept over a text.
+struct PatternSweep<'a> {
     text: &'a Transposed<'a>,
-    patterns: &'a Patterns<'a>,
+    patterns: &'a SweptPatterns<'a>,
     /// The patterns' records on the device.
     records: wgpu::Buffer,
 }
 
-impl Sweep<'_> {
+impl PatternSweep<'_> {
     fn columns(&self) -> u32 {
         self.text.shape.columns() as u32
     }
 
     fn cells_per_thread(&self) -> u64 {
-        let Patterns { variant, records, .. } = self.patterns;
+        let SweptPatterns { variant, records, .. } = self.patterns;
         let rows = if variant.strips { records[3] * variant.rows } else { variant.rows };
         u64::from(self.columns()) * 32 * u64::from(rows)
     }
@@ -210,14 +211,14 @@ impl Sweeper {
         &mut self,
         runtime: &Runtime,
         text: &Transposed,
-        patterns: &Patterns,
+        patterns: &SweptPatterns,
         (room, most): (usize, usize),
         mut take: impl FnMut(u32, u32, u32),
     ) -> Result<(), EngineError> {
         let device = &runtime.device;
         let records = self.records.with_room(device, patterns.records.len() as u64 * 4)?.clone();
         device.queue.write_buffer(&records, 0, bytemuck::cast_slice(patterns.records));
-        let sweep = Sweep { text, patterns, records };
+        let sweep = PatternSweep { text, patterns, records };
         self.room = self.room.max(room);
         let mut buffers = self.bind(device, &sweep)?;
         let all = Portion { patterns: 0..patterns.count as u32, words: 0..text.shape.words as u32 };
@@ -246,7 +247,7 @@ impl Sweeper {
     fn with_more_room(
         &mut self,
         device: &Device,
-        sweep: &Sweep,
+        sweep: &PatternSweep,
         now: Portion,
         (buffers, most): (&mut SweepBuffers, usize),
     ) -> Result<Vec<Portion>, EngineError> {
@@ -269,7 +270,7 @@ impl Sweeper {
     }
 
     /// Binds the buffers of a kernel.
-    fn bind(&mut self, device: &Device, sweep: &Sweep) -> Result<SweepBuffers, EngineError> {
+    fn bind(&mut self, device: &Device, sweep: &PatternSweep) -> Result<SweepBuffers, EngineError> {
         let work = self.work.with_room(device, size_of::<Sweeping>() as u64)?.clone();
         let found = self.found.with_room(device, COUNT + self.room.max(FEW) as u64 * END)?.clone();
         let mut buffers = vec![&work, sweep.text.planes, &sweep.records, &found];
@@ -284,10 +285,10 @@ impl Sweeper {
     fn run(
         &mut self,
         runtime: &Runtime,
-        sweep: &Sweep,
+        sweep: &PatternSweep,
         now: &Portion,
         buffers: &SweepBuffers,
-    ) -> Result<Option<(usize, Output)>, EngineError> {
+    ) -> Result<Option<(usize, Readback)>, EngineError> {
         let (begun, device) = (Instant::now(), &runtime.device);
         device.queue.write_buffer(&buffers.work, 0, bytes_of(&sweep.sweeping(now, buffers.capacity)));
         let mut submission = Submission::new(device, self.stamps.clock(device)?);

@@ -1,7 +1,7 @@
 //! Where patterns end, as it comes back.
 
 use super::shader::UNIT;
-use crate::engine::gpu::run::Output;
+use crate::engine::gpu::run::Readback;
 use std::ops::Range;
 
 /// Where patterns end in a text.
@@ -15,7 +15,7 @@ pub(super) struct FoundPart {
     pub own: Range<usize>,
     /// Words in front of its own.
     pub lead: usize,
-    pub words: Output,
+    pub words: Readback,
 }
 
 impl Ends {

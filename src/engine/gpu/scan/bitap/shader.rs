@@ -1,6 +1,6 @@
 //! The kernels, and their WGSL text from `shaders/bitap.wgsl`.
 
-use crate::engine::gpu::layout::Seeking;
+use crate::engine::gpu::scan::tasks::Seeking;
 use crate::engine::gpu::scan::template::{Meaning, Names};
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@ use super::shader::{BYTES, Variant};
 
 /// A pattern.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct BytePattern {
     /// The bytes of each row, a bit each; never the newline.
     pub rows: Vec<[u64; 4]>,
     /// Most edits.
@@ -13,7 +13,7 @@ pub struct Wanted {
     pub gaps: bool,
 }
 
-impl Wanted {
+impl BytePattern {
     /// Whether there is a kernel for it. With gaps it has more rows than edits, else it ends everywhere.
     pub fn fits(&self) -> bool {
         self.variant().is_some() && !(self.gaps && self.edits >= self.rows.len())
@@ -51,13 +51,13 @@ mod tests {
     fn rows_stand_at_the_upper_end() {
         let a = [0, 1 << (b'a' - 64), 0, 0];
         let any = [u64::MAX; 4];
-        let wanted = Wanted { rows: vec![a, any, a], edits: 1, gaps: true };
+        let wanted = BytePattern { rows: vec![a, any, a], edits: 1, gaps: true };
         let mut table = Vec::new();
         wanted.put_table(2, &mut table);
         assert_eq!(table.len(), 512);
         assert_eq!(table[2 * usize::from(b'a')..][..2], [0, 0]);
         assert_eq!(table[2 * usize::from(b'b')..][..2], [0, 0b101 << 29]);
-        assert!(wanted.fits() && !Wanted { edits: 3, ..wanted.clone() }.fits());
-        assert!(Wanted { edits: 3, gaps: false, ..wanted }.fits());
+        assert!(wanted.fits() && !BytePattern { edits: 3, ..wanted.clone() }.fits());
+        assert!(BytePattern { edits: 3, gaps: false, ..wanted }.fits());
     }
 }

@@ -1,8 +1,8 @@
-//! The edges between the parts that a long alignment is cut into: from them each part can be swept
+//! Checkpoints: the edges between the parts that a long alignment is cut into. From them each part can be swept
 //! again by itself (the grid cache of FastLSA, Driga et al. 2006).
 
 use crate::batch::Batch;
-use crate::engine::{Block, Edges, Engine};
+use crate::engine::{Block, Edges, Primitives};
 use crate::error::EngineError;
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// It takes 8 bytes a column for each row of parts and 8 bytes a row for each column of parts, all but the
 /// first: about `16 * rows * cols / side` bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lattice {
+pub struct Checkpoints {
     block: Block,
     side: u32,
     /// H of the cell diagonally above the block's first.
@@ -25,15 +25,15 @@ pub struct Lattice {
     pub vertical: Vec<Vec<[i32; 2]>>,
 }
 
-impl Lattice {
-    /// The lattice of a block that `edges` enter, with zeros between its parts.
-    pub fn new(block: &Block, edges: &Edges, side: u32) -> Lattice {
+impl Checkpoints {
+    /// The checkpoints of a block that `edges` enter, with zeros between its parts.
+    pub fn new(block: &Block, edges: &Edges, side: u32) -> Checkpoints {
         let lines = |first: &Vec<[i32; 2]>, len: usize, count: usize| {
             let zeros = (1..count.div_ceil(side as usize)).map(|_| vec![[0; 2]; len]);
             std::iter::once(first.clone()).chain(zeros).collect()
         };
         let (rows, cols) = (block.rows.len(), block.cols.len());
-        Lattice {
+        Checkpoints {
             block: block.clone(),
             side,
             corner: edges.corner,
@@ -174,21 +174,21 @@ fn leave(lines: &mut [Vec<[i32; 2]>], line: usize, side: u32, first: usize, valu
 }
 
 /// Sweeps a block part by part.
-pub fn block_by_block<E: Engine + ?Sized>(
-    engine: &mut E,
+pub fn block_by_block<P: Primitives + ?Sized>(
+    engine: &mut P,
     batch: &Batch,
     block: &Block,
     edges: &Edges,
     side: u32,
-) -> Result<Lattice, EngineError> {
-    let mut lattice = Lattice::new(block, edges, side);
-    for part in (0..lattice.waves()).flat_map(|wave| lattice.wave(wave)).collect::<Vec<_>>() {
-        if !lattice.is_last(&part) {
-            let left = engine.sweep(batch, &part, &lattice.entering(&part))?;
-            lattice.leave(&part, &left);
+) -> Result<Checkpoints, EngineError> {
+    let mut checkpoints = Checkpoints::new(block, edges, side);
+    for part in (0..checkpoints.waves()).flat_map(|wave| checkpoints.wave(wave)).collect::<Vec<_>>() {
+        if !checkpoints.is_last(&part) {
+            let left = engine.sweep(batch, &part, &checkpoints.entering(&part))?;
+            checkpoints.leave(&part, &left);
         }
     }
-    Ok(lattice)
+    Ok(checkpoints)
 }
 
 #[cfg(test)]
@@ -198,24 +198,34 @@ mod tests {
     use crate::batch::Pair;
     use crate::bounds::Band;
     use crate::engine::plain::Plain;
-    use crate::engine::{Directions, Window};
+    use crate::engine::{Capabilities, Directions, Engine, Paths, Window};
     use crate::scoring::Scoring;
     use std::sync::Arc;
 
     /// Notes where the blocks begin that are swept.
     struct Noting(Vec<(u32, u32)>);
 
+    fn not_asked_for<T>() -> Result<T, EngineError> {
+        Err(EngineError::Wrong("not asked for".into()))
+    }
+
     impl Engine for Noting {
-        fn describe(&self) -> String {
-            "noting".into()
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::named("noting")
         }
 
         fn score(&mut self, _: &Batch, _: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-            Err(EngineError::Wrong("not asked for".into()))
+            not_asked_for()
         }
 
+        fn paths(&mut self, _: &Batch, _: &[Window]) -> Result<Paths, EngineError> {
+            not_asked_for()
+        }
+    }
+
+    impl Primitives for Noting {
         fn fill(&mut self, _: &Batch, _: &[Window]) -> Result<Directions, EngineError> {
-            Err(EngineError::Wrong("not asked for".into()))
+            not_asked_for()
         }
 
         fn sweep(&mut self, batch: &Batch, block: &Block, edges: &Edges) -> Result<Edges, EngineError> {
@@ -224,7 +234,7 @@ mod tests {
         }
 
         fn fill_blocks(&mut self, _: &Batch, _: &[(Block, Edges)]) -> Result<Directions, EngineError> {
-            Err(EngineError::Wrong("not asked for".into()))
+            not_asked_for()
         }
     }
 
@@ -240,7 +250,7 @@ mod tests {
             let band = Band { deletions, insertions };
             let window = Window { query: 0, target: 0, start: 0, query_end: 1536, target_end: 1536, band };
             let mut engine = Noting(Vec::new());
-            engine.sweep_lattice(&batch, &Block::whole(&window), &Edges::default(), 512).unwrap();
+            engine.block_checkpoints(&batch, &Block::whole(&window), &Edges::default(), 512).unwrap();
             engine.0.sort_unstable();
             engine.0
         };

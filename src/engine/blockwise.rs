@@ -1,15 +1,14 @@
-//! Long alignments, block by block, many of them side by side.
+//! Paths of long alignments, traced block by block, many of them side by side.
 
-use super::Wanted;
-use super::walk::Walk;
-use crate::alignment::Alignment;
 use crate::batch::Batch;
-use crate::engine::{BLOCK_ROWS, Block, Directions, Edges, Engine, Lattice, Leg, Window};
+use crate::engine::primitives::BlockRoom;
+use crate::engine::traceback::Traceback;
+use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Directions, Edges, Leg, Paths, Primitives, Window};
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// How long alignments are cut.
+/// How long alignments are cut into blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Cuts {
     /// Side of the largest window that is not cut at all.
@@ -20,28 +19,26 @@ pub struct Cuts {
     pub largest: u32,
     /// Bytes that the edges between blocks should take, of all alignments side by side: sides grow up to `whole` for it.
     pub beside: u64,
-    /// Bytes that those of one alignment should take: sides grow up to `largest` for it.
+    /// Bytes that the edges of one alignment should take: sides grow up to `largest` for it.
     pub alone: u64,
-    /// Bytes that they may take, by which larger ones are cut in several stages.
+    /// Bytes that the edges of one alignment may take: a larger one is cut in several stages.
     pub edges: u64,
     /// Bytes of directions that are filled at once, where those of one block are not more.
     pub ahead: u64,
 }
 
 impl Cuts {
-    /// As it suits an engine. A block's directions take half its square: 2 MiB at most, or 8 on a GPU. Edges that would take
-    /// more than 192 MiB with the largest of these blocks are those of windows of more than about 160,000 x 160,000 cells,
-    /// or 227,000 x 227,000.
-    pub fn of(engine: &dyn Engine) -> Cuts {
-        let (side, ahead) = engine.block_room();
+    /// As it suits an engine. A block's directions take half its square: 2 MiB at most, or 8 on a GPU. The largest of
+    /// these blocks keep the edges within 192 MiB up to windows of about 160,000 x 160,000 cells, or 227,000 x 227,000.
+    pub fn of(room: &BlockRoom) -> Cuts {
         Cuts {
             whole: 4 * BLOCK_ROWS,
-            side,
-            largest: 4 * side,
+            side: room.side,
+            largest: 4 * room.side,
             beside: 32 << 20,
             alone: 48 << 20,
             edges: 192 << 20,
-            ahead,
+            ahead: room.ahead,
         }
     }
 
@@ -63,17 +60,17 @@ impl Cuts {
         self.side(&Block::whole(window))
     }
 
-    /// The blocks to be filled at once for a walk that stands behind the last cell of the first one: those
-    /// that a path along the diagonal would cross, of so many bytes.
-    fn ahead(lattice: &Lattice, walk: &Walk, most: u64) -> Vec<(Block, Edges)> {
+    /// The blocks to be filled at once for a path that stands at the last cell of the first one, of at most `most`
+    /// bytes, but one at least: those that a path along the diagonal would cross.
+    fn ahead(checkpoints: &Checkpoints, path: &Traceback, most: u64) -> Vec<(Block, Edges)> {
         let mut bytes = 0;
         let fits = |part: &Block| {
             let first = bytes == 0;
             bytes += part.direction_bytes();
             first || bytes <= most
         };
-        let parts = lattice.parts_before(walk.rows, walk.cols).take_while(fits);
-        parts.map(|part| (part.clone(), lattice.entering(&part))).collect()
+        let parts = checkpoints.parts_before(path.stand.rows, path.stand.cols).take_while(fits);
+        parts.map(|part| (part.clone(), checkpoints.entering(&part))).collect()
     }
 }
 
@@ -86,150 +83,152 @@ fn edge_bytes(rows: u64, cols: u64, side: u32) -> u64 {
     rows.saturating_mul(16 * cols) / u64::from(side)
 }
 
-/// Aligns windows in blocks: a first sweep keeps only the edges between blocks; then the blocks that
-/// the path crosses are swept again, from its end, with directions or, where they are too large, cut in
-/// the same way. Which blocks those are only the walk tells, but most paths keep near to a diagonal: those on
-/// it are filled side by side, as are those of several windows.
-pub fn align_in_blocks(
-    engine: &mut dyn Engine,
+/// The paths of windows. A first sweep keeps only the edges between blocks. Then the blocks that the path crosses are
+/// swept again, from its end, with directions or, where they are too large, cut in the same way. Only the traceback
+/// tells which blocks those are, but most paths keep near to a diagonal: the blocks on it are filled side by side, as
+/// are those of several windows.
+pub fn paths_in_blocks(
+    engine: &mut dyn Primitives,
     batch: &Batch,
-    wanted: &[Wanted],
+    windows: &[Window],
     cuts: Cuts,
-) -> Result<Vec<Alignment>, EngineError> {
-    let mut alignments = Vec::with_capacity(wanted.len());
-    let mut rest = wanted;
+) -> Result<Paths, EngineError> {
+    let mut paths = Paths::default();
+    let mut rest = windows;
     while let Some(first) = rest.first() {
-        let side = cuts.side_of(&first.window);
-        let bytes_of = |wanted: &Wanted| {
-            let (rows, cols) = (wanted.window.query_end, wanted.window.cols());
-            edge_bytes(rows.into(), cols.into(), side.unwrap_or(cuts.side))
+        let side = cuts.side_of(first);
+        let bytes_of = |window: &Window| {
+            edge_bytes(window.query_end.into(), window.cols().into(), side.unwrap_or(cuts.side))
         };
         let mut bytes = 0;
-        let fits = |next: &&Wanted| {
+        let fits = |next: &&Window| {
             bytes += bytes_of(next);
-            bytes <= cuts.beside && cuts.side_of(&next.window) == side
+            bytes <= cuts.beside && cuts.side_of(next) == side
         };
         let (group, behind) = rest.split_at(rest.iter().take_while(fits).count().max(1));
-        let _taken = engine.edge_room().map(|room| room.take(group.iter().map(bytes_of).sum()));
-        let mut walks: Vec<Walk> = group.iter().map(|wanted| Walk::new(&wanted.window)).collect();
+        let _taken = engine.block_room().edges.map(|room| room.take(group.iter().map(bytes_of).sum()));
+        let mut traced: Vec<Traceback> = group.iter().map(Traceback::new).collect();
         match side {
             Some(side) if side <= cuts.largest => {
-                let windows: Vec<Window> = group.iter().map(|wanted| wanted.window).collect();
-                let lattices = engine.sweep_lattices(batch, &windows, side)?;
-                walk_side_by_side(engine, batch, cuts, &lattices, &mut walks)?;
+                let checkpoints = engine.checkpoints(batch, group, side)?;
+                trace_side_by_side(engine, batch, cuts, &checkpoints, &mut traced)?;
             }
             _ => {
-                for (walk, wanted) in walks.iter_mut().zip(group).filter(|(walk, _)| !walk.done) {
-                    let whole = Block::whole(&wanted.window);
-                    walk_through(engine, batch, cuts, (&whole, &Edges::default()), walk)?;
+                for (path, window) in traced.iter_mut().zip(group).filter(|(path, _)| !path.is_done()) {
+                    trace_through(engine, batch, cuts, (&Block::whole(window), &Edges::default()), path)?;
                 }
             }
         }
-        let finished = walks.par_iter().zip(group).map(|(walk, wanted)| walk.finish(batch, wanted));
-        alignments.extend(finished.collect::<Result<Vec<_>, _>>()?);
+        paths.append(Paths::of(traced.into_iter().map(Traceback::into_runs).collect()));
         rest = behind;
     }
-    Ok(alignments)
+    Ok(paths)
 }
 
-/// Walks through windows to their ends, given their lattices, of blocks whose directions can be kept.
-fn walk_side_by_side(
-    engine: &mut dyn Engine,
+/// Traces the paths of windows to their ends, given the windows' checkpoints, whose blocks have directions that can be
+/// kept.
+fn trace_side_by_side(
+    engine: &mut dyn Primitives,
     batch: &Batch,
     cuts: Cuts,
-    lattices: &[Lattice],
-    walks: &mut [Walk],
+    checkpoints: &[Checkpoints],
+    paths: &mut [Traceback],
 ) -> Result<(), EngineError> {
     loop {
-        let under_way = walks.iter().filter(|walk| !walk.done).count() as u64;
+        let under_way = paths.iter().filter(|path| !path.is_done()).count() as u64;
         if under_way == 0 {
             return Ok(());
         }
         let (mut blocks, mut bytes) = (Vec::new(), 0);
-        let ahead = |(walk, lattice): (&Walk, &Lattice)| {
+        let ahead = |(path, checkpoints): (&Traceback, &Checkpoints)| {
             let first = blocks.len();
-            // Where not even a block of each fits, some wait for the next turn.
-            if !walk.done && (first == 0 || bytes + lattice.block_bytes() <= cuts.ahead) {
+            // Where not even a block of each fits, some paths wait for the next turn.
+            if !path.is_done() && (first == 0 || bytes + checkpoints.block_bytes() <= cuts.ahead) {
                 let most = (cuts.ahead / under_way).min(cuts.ahead.saturating_sub(bytes));
-                blocks.extend(Cuts::ahead(lattice, walk, most));
+                blocks.extend(Cuts::ahead(checkpoints, path, most));
                 bytes += blocks[first..].iter().map(|(block, _)| block.direction_bytes()).sum::<u64>();
             }
             first..blocks.len()
         };
-        let places: Vec<Range<usize>> = walks.iter().zip(lattices).map(ahead).collect();
-        walk_on(engine, batch, &blocks, &places, walks)?;
+        let places: Vec<Range<usize>> = paths.iter().zip(checkpoints).map(ahead).collect();
+        trace_on(engine, batch, &blocks, &places, paths)?;
     }
 }
 
-/// Walks through a block, given the edges that enter it, from its last cell.
-fn walk_through(
-    engine: &mut dyn Engine,
+/// Traces a path through a block, given the edges that enter it, from its last cell.
+fn trace_through(
+    engine: &mut dyn Primitives,
     batch: &Batch,
     cuts: Cuts,
     (block, edges): (&Block, &Edges),
-    walk: &mut Walk,
+    path: &mut Traceback,
 ) -> Result<(), EngineError> {
     let Some(side) = cuts.side(block) else {
         let blocks = [(block.clone(), edges.clone())];
-        return walk_alone(engine, batch, &blocks, walk);
+        return trace_alone(engine, batch, &blocks, path);
     };
-    let lattice = engine.sweep_lattice(batch, block, edges, side)?;
-    while !walk.done && walk.rows > block.rows.start && walk.cols > block.cols.start {
-        let parts = Cuts::ahead(&lattice, walk, cuts.ahead);
+    let checkpoints = engine.block_checkpoints(batch, block, edges, side)?;
+    while !path.is_done() && path.stand.rows > block.rows.start && path.stand.cols > block.cols.start {
+        let parts = Cuts::ahead(&checkpoints, path, cuts.ahead);
         match &parts[..] {
             [(part, edges), ..] if longest(part) > u64::from(cuts.largest) => {
-                walk_through(engine, batch, cuts, (part, edges), walk)?;
+                trace_through(engine, batch, cuts, (part, edges), path)?;
             }
-            parts => walk_alone(engine, batch, parts, walk)?,
+            parts => trace_alone(engine, batch, parts, path)?,
         }
     }
     Ok(())
 }
 
-/// Walks on through blocks, of which each walk may have some, from the last cell of its first one.
-fn walk_on(
-    engine: &mut dyn Engine,
+/// Traces paths on through blocks, of which each path may have some, from the last cell of its first one.
+fn trace_on(
+    engine: &mut dyn Primitives,
     batch: &Batch,
     blocks: &[(Block, Edges)],
     places: &[Range<usize>],
-    walks: &mut [Walk],
+    paths: &mut [Traceback],
 ) -> Result<(), EngineError> {
-    let legs: Vec<Leg> = walks.iter().zip(places).map(|(walk, places)| walk.leg(places.clone())).collect();
-    let Some((stands, paths)) = engine.walk_blocks(batch, blocks, &legs)? else {
-        let directions = engine.fill_blocks(batch, blocks)?;
-        let through = |(walk, places): (&mut Walk, &Range<usize>)| {
-            walk_filled(&directions, blocks, places.clone(), walk)
-        };
-        return walks.par_iter_mut().zip(places).try_for_each(through);
+    let legs: Vec<Leg> = paths.iter().zip(places).map(|(path, places)| path.leg(places.clone())).collect();
+    let traced = match engine.trace_blocks(batch, blocks, &legs) {
+        // The host has room for the directions.
+        Err(EngineError::OutOfMemory(_)) => None,
+        traced => traced?,
     };
-    // Those without blocks wait, or are done.
-    let mut moved = walks.iter_mut().zip(stands).enumerate().filter(|&(place, _)| !places[place].is_empty());
-    moved.try_for_each(|(place, (walk, stand))| walk.go_on(stand, paths.runs(place).into_iter().flatten()))
+    let Some((stands, runs)) = traced else {
+        let directions = engine.fill_blocks(batch, blocks)?;
+        let through = |(path, places): (&mut Traceback, &Range<usize>)| {
+            trace_filled(&directions, blocks, places.clone(), path)
+        };
+        return paths.par_iter_mut().zip(places).try_for_each(through);
+    };
+    // Paths without blocks wait, or are done.
+    let mut moved = paths.iter_mut().zip(stands).enumerate().filter(|&(place, _)| !places[place].is_empty());
+    moved.try_for_each(|(place, (path, stand))| path.go_on(stand, runs.steps(place).into_iter().flatten()))
 }
 
-/// One walk on through blocks that are all its own.
-fn walk_alone(
-    engine: &mut dyn Engine,
+/// Traces one path on through blocks that are all its own.
+fn trace_alone(
+    engine: &mut dyn Primitives,
     batch: &Batch,
     blocks: &[(Block, Edges)],
-    walk: &mut Walk,
+    path: &mut Traceback,
 ) -> Result<(), EngineError> {
     let places = 0..blocks.len();
-    walk_on(engine, batch, blocks, std::slice::from_ref(&places), std::slice::from_mut(walk))
+    trace_on(engine, batch, blocks, std::slice::from_ref(&places), std::slice::from_mut(path))
 }
 
-/// Walks through those of the filled blocks at `places` that lie on the path, from the last cell of the first one.
-fn walk_filled(
+/// Traces a path through the filled blocks at `places` that it crosses, from the last cell of the first one.
+fn trace_filled(
     directions: &Directions,
     blocks: &[(Block, Edges)],
     places: Range<usize>,
-    walk: &mut Walk,
+    path: &mut Traceback,
 ) -> Result<(), EngineError> {
     for place in places {
         let (block, _) = &blocks[place];
         let within = |cell: u32, part: &Range<u32>| part.start < cell && cell <= part.end;
-        if !walk.done && within(walk.rows, &block.rows) && within(walk.cols, &block.cols) {
-            walk.through(&mut directions.window(place), block.rows.start, block.cols.start)?;
+        if !path.is_done() && within(path.stand.rows, &block.rows) && within(path.stand.cols, &block.cols) {
+            path.through(&mut directions.window(place), block.rows.start, block.cols.start)?;
         }
     }
     Ok(())
@@ -238,10 +237,12 @@ fn walk_filled(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::alignment::{Hit, Op, Strand};
+    use crate::alignment::{Hit, Op};
     use crate::batch::Pair;
     use crate::bounds::Band;
     use crate::engine::plain::Plain;
+    use crate::engine::primitives::all_paths;
+    use crate::engine::{Capabilities, Engine};
     use crate::scoring::Scoring;
     use std::sync::Arc;
 
@@ -255,7 +256,7 @@ mod tests {
                 Window { query: 0, target: 0, start: 7, query_end: rows, target_end: cols + 7, band };
             cuts.side(&Block::whole(&window))
         };
-        let default = Cuts::of(&Plain::new());
+        let default = Cuts::of(&BlockRoom::default());
         assert_eq!(side(default, 2048, 2048), None, "its directions fit");
         assert_eq!(side(default, 2048, 2049), Some(512));
         // 16 * 30,000^2 / 2^25 = 429, 16 * 40,000^2 / 2^25 = 763, and 100,000 would need 4769.
@@ -285,14 +286,20 @@ mod tests {
     struct Noting(Vec<(usize, u64)>);
 
     impl Engine for Noting {
-        fn describe(&self) -> String {
-            "noting".into()
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::named("noting")
         }
 
         fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
             Plain::new().score(batch, pairs)
         }
 
+        fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+            all_paths(self, batch, windows)
+        }
+    }
+
+    impl Primitives for Noting {
         fn fill(&mut self, batch: &Batch, windows: &[Window]) -> Result<Directions, EngineError> {
             Plain::new().fill(batch, windows)
         }
@@ -320,12 +327,9 @@ mod tests {
             targets: Arc::new((0..6).map(|_| &codes[..]).collect()),
             scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
         };
-        let wanted = |query| {
-            let window =
-                Window { query, target: query, start: 0, query_end: 1300, target_end: 1300, band: WIDE };
-            Wanted { window, strand: Strand::Forward, score: 1300 }
-        };
-        let wanted: Vec<Wanted> = (0..6).map(wanted).collect();
+        let window =
+            |query| Window { query, target: query, start: 0, query_end: 1300, target_end: 1300, band: WIDE };
+        let windows: Vec<Window> = (0..6).map(window).collect();
         // A block takes 139,264 bytes, the last one of a window 78,848.
         for (ahead, most) in [(1 << 30, 18), (600_000, 6), (300_000, 3), (1, 1)] {
             let mut engine = Noting(Vec::new());
@@ -338,8 +342,8 @@ mod tests {
                 edges: 1 << 30,
                 ahead,
             };
-            let found = align_in_blocks(&mut engine, &batch, &wanted, cuts).unwrap();
-            assert!(found.iter().all(|found| found.cigar[..] == [(1300, Op::Match)]));
+            let found = paths_in_blocks(&mut engine, &batch, &windows, cuts).unwrap();
+            assert!((0..6).all(|place| found.runs(place).unwrap().eq([(1300, Op::Match)])));
             let blocks: usize = engine.0.iter().map(|(blocks, _)| blocks).sum();
             assert_eq!(blocks, 18, "three of each, and none twice");
             assert_eq!(engine.0.iter().map(|(blocks, _)| *blocks).max(), Some(most), "{ahead}");

@@ -2,12 +2,14 @@
 
 use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
-use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS, Task};
+use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS};
+use crate::engine::gpu::plan::Whole;
 use crate::engine::gpu::shader::STRIP_ROWS;
+use crate::engine::gpu::tasks::{ChainTask, FillTask, JoinedTask, LinedTask, Span};
 use crate::engine::{BLOCK_ROWS, Edges};
 use std::ops::Range;
 
-// The lines of a lattice fall on the borders of tiles.
+// The lines between blocks fall on the borders of tiles.
 const _: () = assert!(BLOCK_ROWS.is_multiple_of(TILE_COLS) && BLOCK_ROWS.is_multiple_of(STRIP_ROWS));
 const _: () = assert!(TILE_COLS.is_multiple_of(FEW_TILE_COLS));
 
@@ -36,6 +38,14 @@ pub struct GridTile {
     pub strip: u32,
     pub wave: u32,
     pub cols: Cols,
+}
+
+/// The first of the edge values on each side of a tile.
+struct TileEdges {
+    above: u32,
+    left: u32,
+    below: u32,
+    right: u32,
 }
 
 impl Grid {
@@ -198,61 +208,86 @@ impl Grid {
         there.then_some(GridTile { strip, wave: strip + run, cols })
     }
 
+    /// The task of a tile that is scored in waves; `edges` is where the edge values of the grid begin.
+    pub fn joined_task(&self, tile: &GridTile, whole: &Whole, edges: u64, result: u32) -> JoinedTask {
+        let TileEdges { above, left, below, right } = self.edges_of(tile, edges);
+        let counts_from = whole.counts_from.saturating_sub(tile.cols.start);
+        JoinedTask { span: self.span(tile, &whole.span), counts_from, result, above, below, left, right }
+    }
+
+    /// The task of a tile whose directions are filled, without what is kept of it; likewise.
+    pub fn fill_task(&self, tile: &GridTile, whole: &Span, edges: u64) -> FillTask {
+        let TileEdges { above, left, .. } = self.edges_of(tile, edges);
+        FillTask { span: self.span(tile, whole), above, left, ..FillTask::default() }
+    }
+
     /// The task of a tile of chained strips, whose columns begin at `chain` there; likewise.
-    pub fn chained_task(&self, tile: &GridTile, base: &Task, edges: u64, chain: u32) -> Task {
-        let task = self.task(tile, base, edges);
-        let entering = if tile.strip > 0 { task.cols } else { 0 };
+    pub fn chained_task(
+        &self,
+        tile: &GridTile,
+        whole: &Whole,
+        (edges, chain): (u64, u32),
+        result: u32,
+    ) -> ChainTask {
+        let TileEdges { left, right, .. } = self.edges_of(tile, edges);
         let (first, last) = (tile.cols.start == 0, tile.cols.end == self.cols);
-        Task {
-            horizontal: chain,
-            band_first: entering as i32,
-            vertical: if first { NOWHERE } else { task.vertical },
-            stored: if last { NOWHERE } else { task.stored },
-            directions: NOWHERE,
-            ..task
+        let span = self.span(tile, &whole.span);
+        ChainTask {
+            counts_from: whole.counts_from.saturating_sub(tile.cols.start),
+            result,
+            chain,
+            entering: if tile.strip > 0 { span.cols } else { 0 },
+            left: if first { NOWHERE } else { left },
+            right: if last { NOWHERE } else { right },
+            span,
         }
     }
 
     /// The task of a strip in a chain with lines, given its columns and those of the strip above; nothing enters the
     /// grid.
-    pub fn lined_task(&self, strip: u32, cols: Cols, above: Cols, base: &Task, chain: u32) -> Task {
+    pub fn lined_task(&self, strip: u32, cols: Cols, above: Cols, whole: &Span, chain: u32) -> LinedTask {
         let line = cols.start / self.side;
         let on_line = self.line((strip + 1) * self.height, self.rows).is_some() || strip + 1 == self.strips();
-        let task = self.task(&GridTile { strip, wave: 0, cols: cols.clone() }, base, 0);
-        Task {
-            horizontal: chain + cols.start,
-            band_first: (above.end.min(cols.end).saturating_sub(cols.start)) as i32,
-            own: if line < self.lines(self.cols) { (line + 1) * self.side - cols.start - 1 } else { NOWHERE },
-            vertical: NOWHERE,
-            stored: (self.vertical_line(line) + u64::from(strip) * u64::from(self.height + 1)) as u32,
-            directions: if on_line { task.directions } else { NOWHERE },
+        let tile = GridTile { strip, wave: 0, cols: cols.clone() };
+        let has_line = line < self.lines(self.cols);
+        LinedTask {
+            span: self.span(&tile, whole),
             result: strip,
-            ..task
+            chain: chain + cols.start,
+            entering: above.end.min(cols.end).saturating_sub(cols.start),
+            line_col: if has_line { (line + 1) * self.side - cols.start - 1 } else { NOWHERE },
+            line_place: (self.vertical_line(line) + u64::from(strip) * u64::from(self.height + 1)) as u32,
+            below: if on_line { self.edges_of(&tile, 0).below } else { NOWHERE },
         }
     }
 
-    /// Edge values from those of one vertical line to those of the next. Chained strips take one line for another
-    /// behind the last column, too.
+    /// Edge values from those of one vertical line to those of the next. Strips in a chain leave values for one line
+    /// more, behind the last column; nothing reads them.
     pub fn lines_apart(&self) -> u64 {
         self.strip_edges()
     }
 
-    /// The task of a tile; `base` is that of the whole grid, as if it were one tile without padding.
-    pub fn task(&self, tile: &GridTile, base: &Task, edges: u64) -> Task {
+    /// The residues of a tile; `whole` is those of the grid.
+    fn span(&self, tile: &GridTile, whole: &Span) -> Span {
         let first = self.first_row(tile.strip);
         let row = first.max(0) as u32;
-        Task {
-            query: base.query + row,
+        Span {
+            query: whole.query + row,
             rows: (first + self.height as i32).min(self.rows as i32) as u32 - row,
             pad: (row as i32 - first) as u32,
-            target_: base.target_ + tile.cols.start,
+            target_: whole.target_ + tile.cols.start,
             cols: tile.cols.len() as u32,
-            own: base.own.saturating_sub(tile.cols.start),
-            horizontal: (edges + self.horizontal(tile.strip) + u64::from(tile.cols.start)) as u32,
-            vertical: (edges + self.vertical(tile.strip, tile.cols.start)) as u32,
-            directions: (edges + self.horizontal(tile.strip + 1) + u64::from(tile.cols.start)) as u32,
-            stored: (edges + self.vertical(tile.strip, tile.cols.end)) as u32,
-            ..*base
+        }
+    }
+
+    /// Where the edge values around a tile lie.
+    fn edges_of(&self, tile: &GridTile, edges: u64) -> TileEdges {
+        let GridTile { strip, cols, .. } = tile;
+        TileEdges {
+            above: (edges + self.horizontal(*strip) + u64::from(cols.start)) as u32,
+            left: (edges + self.vertical(*strip, cols.start)) as u32,
+            below: (edges + self.horizontal(strip + 1) + u64::from(cols.start)) as u32,
+            right: (edges + self.vertical(*strip, cols.end)) as u32,
         }
     }
 

@@ -3,9 +3,9 @@
 //! Let r(k) be what is left of a hit's score after the k last cells of the diagonal through its end
 //! are taken off. If r becomes 0, then that stretch is the path: H of each of its cells is r (it is
 //! at least r, since a path along the diagonal has it, and not more, or the hit would score more), so
-//! that the walk, which prefers the diagonal and stops at the first cell whose H is 0, takes it.
+//! that the traceback, which prefers the diagonal and stops at the first cell whose H is 0, takes it.
 
-use super::{Wanted, walk::along};
+use super::{Wanted, rescored};
 use crate::alignment::{Alignment, Op};
 use crate::batch::Batch;
 use crate::error::EngineError;
@@ -14,12 +14,12 @@ use crate::scoring::Scoring;
 /// Cells that are passed at once where the path can't begin among them.
 const STRIDE: usize = 16;
 
-/// The alignment, if its path has no gap; most of these are found.
-pub fn straight(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
+/// The alignment, if its path has no gap and is seen to have none.
+pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, EngineError> {
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
-    let len = match straight_length(query, target, wanted.score, &batch.scoring) {
+    let len = match diagonal_length(query, target, wanted.score, &batch.scoring) {
         None => return Ok(None),
         Some(Ok(len)) => len,
         Some(Err(more)) => {
@@ -27,14 +27,14 @@ pub fn straight(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, Eng
             return Err(EngineError::Wrong(problem));
         }
     };
-    along(std::iter::once((len as u32, Op::Match)), batch, wanted).map(Some)
+    rescored(std::iter::once((len as u32, Op::Match)), batch, wanted).map(Some)
 }
 
-/// Cells of the diagonal that ends with both sequences, up to that which brings their sum to `score`;
-/// an error where those before it bring it above: then the hit is not what it claims to be. Also none where the
-/// diagonal is bad at its last place that a path of this score must reach: before a gap the residues there are not
-/// those that belong together.
-fn straight_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -> Option<Result<usize, i64>> {
+/// Cells of the diagonal that ends with both sequences, up to the cell that brings their sum to `score`. An error where
+/// the cells before it bring the sum above: then the hit is not what it claims to be. `None` where the sum stays below,
+/// or where the diagonal is bad at the last place that a path of this score must reach: beyond a gap it pairs residues
+/// that don't belong together.
+fn diagonal_length(query: &[u8], target: &[u8], score: i32, scoring: &Scoring) -> Option<Result<usize, i64>> {
     let most = query.len().min(target.len());
     let (query, target) = (&query[query.len() - most..], &target[target.len() - most..]);
     let best = i64::from(scoring.max_potential()).max(1);
@@ -79,7 +79,7 @@ mod tests {
     fn lengths_by_hand() {
         let scoring = Scoring::dna(1, 4, 6, 1);
         let length = |query: &[u8], target: &[u8], score| {
-            straight_length(query, target, score, &scoring).map(|length| length.ok())
+            diagonal_length(query, target, score, &scoring).map(|length| length.ok())
         };
         assert_eq!(length(&[0, 1, 2], &[3, 0, 1, 2], 3), Some(Some(3)));
         assert_eq!(length(&[0, 1, 2], &[3, 0, 1, 2], 2), Some(None), "it is worth 3");
@@ -96,7 +96,7 @@ mod tests {
         for len in [1, 15, 16, 17, 33] {
             assert_eq!(length(&long[..len], &long[..len], len as i32), Some(Some(len)));
         }
-        // Nothing else on the diagonal belongs together, which a path so short need not care about.
+        // Nothing else on the diagonal belongs together, which does not matter to a path as short as this.
         let mut other: Vec<u8> = long.iter().map(|code| code ^ 1).collect();
         other[80..].copy_from_slice(&long[80..]);
         assert_eq!(length(&long, &other, 20), Some(Some(20)));

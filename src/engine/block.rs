@@ -1,0 +1,59 @@
+//! Blocks of windows, which are swept one by one, and the edges between them.
+
+use crate::batch::Batch;
+use crate::engine::Window;
+use std::ops::Range;
+
+/// Blocks that have others below them have a multiple of this many rows.
+pub const BLOCK_ROWS: u32 = 512;
+
+/// A rectangle of a window, swept with what its neighbours above and to the left left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    pub window: Window,
+    pub rows: Range<u32>,
+    /// Counted from the window's first column.
+    pub cols: Range<u32>,
+}
+
+impl Block {
+    /// The whole of a window.
+    pub fn whole(window: &Window) -> Block {
+        Block { window: *window, rows: 0..window.query_end, cols: 0..window.cols() }
+    }
+
+    /// The residues of its rows and of its columns.
+    pub fn codes<'a>(&self, batch: &'a Batch) -> (&'a [u8], &'a [u8]) {
+        let Range { start, end } = self.target_cols();
+        let rows = self.rows.start as usize..self.rows.end as usize;
+        let target = &batch.target(self.window.target)[start as usize..end as usize];
+        (&batch.query(self.window.query)[rows], target)
+    }
+
+    /// Bytes of its directions, at most: half a byte for each cell of its strips, and the steps in which the lanes of
+    /// a tile begin and end.
+    pub fn direction_bytes(&self) -> u64 {
+        let (rows, cols) = (self.rows.len() as u64, self.cols.len() as u64);
+        let tiles = cols.div_ceil(u64::from(BLOCK_ROWS));
+        rows.next_multiple_of(u64::from(BLOCK_ROWS)) * (cols + 32 * tiles) / 2
+    }
+
+    /// Its columns, counted from the target's first.
+    pub fn target_cols(&self) -> Range<u32> {
+        self.window.start + self.cols.start..self.window.start + self.cols.end
+    }
+}
+
+/// The values that enter a block from above and from the left, or leave it below and to the right.
+/// An empty edge stands for the matrix' own border: H = 0, and no gap comes in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edges {
+    /// H of the cell diagonally above the block's first. Only an entering edge has one.
+    pub corner: i32,
+    /// `[H, F]` of the row above the block (or its last row), a column each; F is that of the row
+    /// below.
+    pub horizontal: Vec<[i32; 2]>,
+    /// `[H, E]` of the column before the block (or its last column), a row each; E is that of the
+    /// column behind.
+    pub vertical: Vec<[i32; 2]>,
+}

@@ -1,0 +1,134 @@
+//! Checkpoints of long alignments: the edges between their blocks, left by one sweep over many of them.
+
+use crate::batch::Batch;
+use crate::engine::checkpoints::{Checkpoints, block_by_block};
+use crate::engine::gpu::job::Job;
+use crate::engine::gpu::plan::checkpoint::{self, CheckpointSweep};
+use crate::engine::gpu::runner::JobInputs;
+use crate::engine::gpu::shader::{Kernel, Variant};
+use crate::engine::gpu::{Cols, Gpu, residues_of, scores_of, window_residues};
+use crate::engine::{Block, Edges, Window};
+use crate::error::EngineError;
+use std::sync::atomic::Ordering::Relaxed;
+
+impl Gpu {
+    /// The edges that a block leaves, swept in the waves of its grid.
+    pub(super) fn sweep_block(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+    ) -> Result<Edges, EngineError> {
+        let inputs = self.inputs(batch, residues_of(batch, block))?;
+        let variant = Variant::thin(Kernel::Score, scores_of(batch)).on(self.limits().subgroup);
+        let (grid, job) = checkpoint::block_job(batch, block, edges, variant);
+        let answer = self.run(batch, &inputs, &job)?;
+        Ok(grid.left_behind(answer.leaving()))
+    }
+
+    /// Sweeps a block in bands, each of all its columns and as many rows of parts as a job can hold.
+    /// Where not even one row fits, each part is large enough for a grid of its own.
+    pub(super) fn sweep_in_bands(
+        &mut self,
+        batch: &Batch,
+        block: &Block,
+        edges: &Edges,
+        side: u32,
+    ) -> Result<Checkpoints, EngineError> {
+        let mut checkpoints = Checkpoints::new(block, edges, side);
+        let down = checkpoints.down();
+        let mut parts = down;
+        while parts > 0 {
+            let limits = self.limits();
+            if checkpoint::fits(&checkpoint::alone(&checkpoints, 0..parts, &limits), &limits) {
+                let inputs = self.inputs(batch, residues_of(batch, block))?;
+                let mut bands = (0..down).step_by(parts as usize).map(|first| first..first + parts);
+                match bands.try_for_each(|band| self.sweep_band(batch, &inputs, &mut checkpoints, band)) {
+                    Err(EngineError::OutOfMemory(_)) => {}
+                    swept => return swept.map(|()| checkpoints),
+                }
+            }
+            parts = if parts == 1 { 0 } else { parts.div_ceil(2) };
+        }
+        block_by_block(self, batch, block, edges, side)
+    }
+
+    /// Sweeps windows, as many side by side as a job can hold.
+    pub(super) fn sweep_side_by_side(
+        &mut self,
+        batch: &Batch,
+        windows: &[Window],
+        side: u32,
+    ) -> Result<Vec<Checkpoints>, EngineError> {
+        let none = Edges::default();
+        let blank = |window| Checkpoints::new(&Block::whole(window), &none, side);
+        let mut all: Vec<Checkpoints> = windows.iter().map(blank).collect();
+        let inputs = self.inputs(batch, window_residues(batch, windows))?;
+        let mut done = 0;
+        while done < all.len() {
+            let limits = self.limits();
+            let sweeps = checkpoint::side_by_side(&all[done..], &limits);
+            match sweeps.len() {
+                // What is alone has all of the device for itself.
+                1 => {
+                    let block = Block::whole(&windows[done]);
+                    all[done] = self.sweep_in_bands(batch, &block, &none, side)?;
+                }
+                _ => {
+                    let job = checkpoint::waves(batch, &sweeps, scores_of(batch), &limits);
+                    self.run_sweeps(batch, &inputs, &mut all[done..], &sweeps, job)?;
+                }
+            }
+            done += sweeps.len();
+        }
+        Ok(all)
+    }
+
+    /// Sweeps some rows of parts, as one grid.
+    fn sweep_band(
+        &mut self,
+        batch: &Batch,
+        inputs: &JobInputs,
+        checkpoints: &mut Checkpoints,
+        parts: Cols,
+    ) -> Result<(), EngineError> {
+        let (limits, scores) = (self.limits(), scores_of(batch));
+        let sweep = checkpoint::alone(checkpoints, parts, &limits);
+        let entering = checkpoints.entering(&sweep.band);
+        if let Some(variant) = checkpoint::chained_over(&sweep.grid, &entering, scores, &limits) {
+            let (sweep, job) = checkpoint::chain(batch, &sweep, checkpoints.side(), variant, &limits);
+            let all = std::slice::from_mut(checkpoints);
+            if self.run_sweeps(batch, inputs, all, &[sweep], job)? {
+                return Ok(());
+            }
+            self.card.chains.store(false, Relaxed);
+        }
+        let mut job = checkpoint::waves(batch, std::slice::from_ref(&sweep), scores, &limits);
+        job.entering = sweep.grid.entering(&entering);
+        self.run_sweeps(batch, inputs, std::slice::from_mut(checkpoints), &[sweep], job).map(|_| ())
+    }
+
+    /// Runs the job of sweeps, and keeps what each leaves on its lines; whether it held: `false` where strips have waited in vain.
+    fn run_sweeps(
+        &mut self,
+        batch: &Batch,
+        inputs: &JobInputs,
+        all: &mut [Checkpoints],
+        sweeps: &[CheckpointSweep],
+        job: Job,
+    ) -> Result<bool, EngineError> {
+        if job.cells == 0 {
+            return Ok(true);
+        }
+        let answer = self.run(batch, inputs, &job)?;
+        if job.chain.is_some() && checkpoint::has_given_up(&sweeps[0], answer.output.as_ref()) {
+            return Ok(false);
+        }
+        let mut read = answer.leaving();
+        for (sweep, checkpoints) in sweeps.iter().zip(all) {
+            let lines = sweep.left().iter().map(Vec::len).sum();
+            sweep.keep(checkpoints, read.by_ref().take(lines));
+        }
+        Ok(true)
+    }
+}

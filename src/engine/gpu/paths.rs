@@ -1,0 +1,132 @@
+//! Directions and paths of windows, and of the blocks of long ones.
+
+use crate::batch::Batch;
+use crate::engine::directions::Layout;
+use crate::engine::gpu::plan::band::BandPlan;
+use crate::engine::gpu::plan::fill::{FILL_WORDS, TRACEBACK_WORDS, WindowPlan, fill_job, next_plans};
+use crate::engine::gpu::plan::traceback::{legs_job, path_words, stands, suits, windows_job};
+use crate::engine::gpu::runner::{Answer, JobInputs};
+use crate::engine::gpu::shader::{Kernel, Variant};
+use crate::engine::gpu::{Gpu, scores_of, span, window_residues};
+use crate::engine::{Block, Directions, Edges, Leg, Paths, Stand, Window};
+use crate::error::EngineError;
+use crate::scoring::Substitution;
+use rayon::prelude::*;
+use std::ops::Range;
+
+impl Gpu {
+    /// The directions of `windows`.
+    pub(super) fn fill_windows(
+        &mut self,
+        batch: &Batch,
+        windows: &[Window],
+    ) -> Result<Directions, EngineError> {
+        let (inputs, plans) = self.plan(batch, windows)?;
+        let mut rest = plans.as_slice();
+        let next = |_| Some(fill_job(next_plans(&mut rest, FILL_WORDS)?));
+        let mut all = Directions::default();
+        let take =
+            |answer: Answer, layout: Layout| all.append(Directions::new(layout, Box::new(answer.output)));
+        self.run_all(batch, &inputs, next, take)?;
+        Ok(all)
+    }
+
+    /// The paths of the windows whose bands are narrow enough, and of those whose directions have room on the device.
+    pub(super) fn trace_windows(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        let mut paths = Paths::none(windows.len());
+        if windows.is_empty() {
+            return Ok(paths);
+        }
+        if let Substitution::Equal { .. } = batch.scoring.substitution {
+            paths = self.trace_narrow(batch, windows)?;
+        }
+        let is_left = |&place: &u32| suits(&windows[place as usize]) && paths.runs(place as usize).is_none();
+        let places: Vec<u32> = (0..windows.len() as u32).into_par_iter().filter(is_left).collect();
+        let wide: Vec<Window> = places.iter().map(|&place| windows[place as usize]).collect();
+        self.trace_wide(batch, (&wide, &places), &mut paths)?;
+        Ok(paths)
+    }
+
+    /// The paths of the windows whose bands are narrow.
+    fn trace_narrow(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        let plan = BandPlan::new(batch, windows);
+        if plan.is_empty() {
+            return Ok(Paths::none(windows.len()));
+        }
+        let inputs = self.inputs(batch, window_residues(batch, windows))?;
+        let mut done = 0;
+        let next = |_| {
+            let range = plan.range(done)?;
+            done = range.end;
+            Some(plan.job(range))
+        };
+        let mut paths = Paths::default();
+        let take = |answer: Answer, places: Vec<Range<u32>>| paths.push(Box::new(answer.output), places);
+        self.run_all(batch, &inputs, next, take)?;
+        Ok(paths)
+    }
+
+    /// The paths of windows whose directions can stay on the device, where there is work enough for it.
+    fn trace_wide(
+        &mut self,
+        batch: &Batch,
+        (windows, places): (&[Window], &[u32]),
+        paths: &mut Paths,
+    ) -> Result<(), EngineError> {
+        if self.is_little(windows) {
+            return Ok(());
+        }
+        let (inputs, plans) = self.plan(batch, windows)?;
+        let words: Vec<u32> = windows.iter().map(|window| path_words(window, &batch.scoring)).collect();
+        let limits = self.limits();
+        let most_words = TRACEBACK_WORDS.min(limits.binding / 4);
+        let (mut rest, mut begun) = (plans.as_slice(), 0);
+        let next = |_| {
+            let plans = next_plans(&mut rest, most_words)?;
+            let range = begun..begun + plans.len();
+            begun = range.end;
+            let (job, ends) = windows_job(plans, &words[range.clone()], &limits);
+            Some((job, (range, ends)))
+        };
+        let take = |answer: Answer, (range, ends): (Range<usize>, Vec<Range<u32>>)| {
+            paths.put(Box::new(answer.output), places[range].iter().copied().zip(ends));
+        };
+        self.run_all(batch, &inputs, next, take)
+    }
+
+    /// Whether windows have too few cells to be worth a round trip to the device.
+    pub(super) fn is_little(&self, windows: &[Window]) -> bool {
+        let cells = |window: &Window| u64::from(window.query_end) * u64::from(window.cols());
+        windows.iter().map(cells).sum::<u64>() <= self.tuning.few_cells
+    }
+
+    /// What fills each of the windows, and its inputs.
+    fn plan(
+        &mut self,
+        batch: &Batch,
+        windows: &[Window],
+    ) -> Result<(JobInputs, Vec<WindowPlan>), EngineError> {
+        let inputs = self.inputs(batch, window_residues(batch, windows))?;
+        let (scores, subgroup) = (scores_of(batch), self.limits().subgroup);
+        let plan = |window| WindowPlan::new(batch, window, scores, subgroup);
+        Ok((inputs, windows.par_iter().map(plan).collect()))
+    }
+
+    /// Traces paths on through blocks, whose grids run side by side.
+    pub(super) fn trace_legs(
+        &mut self,
+        batch: &Batch,
+        blocks: &[(Block, Edges)],
+        legs: &[Leg],
+    ) -> Result<(Vec<Stand>, Paths), EngineError> {
+        let residues = span(batch, blocks, |(block, _)| (block.window.target, block.target_cols()));
+        let inputs = self.inputs(batch, residues)?;
+        let variant = Variant::thin(Kernel::Fill, scores_of(batch)).on(self.limits().subgroup);
+        let (job, places) = legs_job(batch, blocks, legs, variant);
+        let output = self.run(batch, &inputs, &job)?.output;
+        let stands = stands(output.as_ref(), &places);
+        let mut paths = Paths::default();
+        paths.push(Box::new(output), places);
+        Ok((stands, paths))
+    }
+}

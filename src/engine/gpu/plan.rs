@@ -1,0 +1,238 @@
+//! What the kernels are asked: from pairs, windows and blocks to jobs. Nothing here needs a device.
+//!
+//! - [`tile`]: pairs whose queries fit one tile;
+//! - [`grid`]: how longer ones are cut into tiles, and where these find what others leave;
+//! - [`strips`]: pairs whose queries take several strips;
+//! - [`checkpoint`]: sweeps that leave the edges between blocks;
+//! - [`fill`]: directions of windows and of blocks;
+//! - [`traceback`]: paths back over directions that stay on the device;
+//! - [`band`]: windows with narrow bands, which one kernel fills and traces back.
+
+pub mod band;
+pub mod checkpoint;
+pub mod fill;
+pub mod grid;
+pub mod strips;
+pub mod tile;
+pub mod traceback;
+
+use crate::alignment::Hit;
+use crate::batch::{Batch, Pair, counting_sort_descending};
+use crate::engine::gpu::job::Dispatch;
+use crate::engine::gpu::layout::TASK_ALIGNMENT;
+use crate::engine::gpu::shader::Variant;
+use crate::engine::gpu::tasks::{Span, SpanTask};
+use crate::engine::gpu::{Cols, Tuning};
+use crate::engine::{Block, Window};
+use grid::Grid;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Edge values of a job, at most: 512 MiB.
+pub const JOB_EDGES: u64 = 1 << 26;
+/// Where tasks are padded so that workgroups share a query, at most this many times as many.
+const MOST_PADDING: usize = 2;
+/// Keys of the counting sort by columns.
+const COLS_CLASSES: u32 = 1 << 12;
+const COLS_PER_CLASS: u32 = 8;
+
+/// What plans have to know of the device.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceLimits {
+    pub tuning: Tuning,
+    /// Size of a subgroup, where it is always the same.
+    pub subgroup: Option<u32>,
+    /// Bytes of the largest buffer that a kernel can have.
+    pub binding: u64,
+    /// Whether strips may be chained.
+    pub chains: bool,
+}
+
+/// How many of `items` fit together, but one at least: each takes its `size` in several respects, of which there are
+/// `most`.
+pub fn fitting<T, const N: usize>(
+    items: impl IntoIterator<Item = T>,
+    most: [u64; N],
+    mut size: impl FnMut(T) -> [u64; N],
+) -> usize {
+    let mut taken = [0u64; N];
+    let fits = |item: T| {
+        taken.iter_mut().zip(size(item)).for_each(|(taken, more)| *taken = taken.saturating_add(more));
+        taken.iter().zip(&most).all(|(taken, most)| taken <= most)
+    };
+    items.into_iter().map(fits).take_while(|&fits| fits).count().max(1)
+}
+
+/// Residues as if they were one tile, and the first of its columns whose cells count for the score.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Whole {
+    pub span: Span,
+    pub counts_from: u32,
+}
+
+impl Whole {
+    pub fn pair(batch: &Batch, pair: &Pair) -> Whole {
+        let rows = 0..batch.query(pair.query).len() as u32;
+        let span = span_of(batch, (pair.query, rows), (pair.target, pair.start..pair.end));
+        Whole { span, counts_from: pair.own - pair.start }
+    }
+
+    /// A block, in which no cell counts.
+    pub fn block(batch: &Batch, block: &Block) -> Whole {
+        let Block { window: Window { query, target, .. }, rows, .. } = block;
+        let span = span_of(batch, (*query, rows.clone()), (*target, block.target_cols()));
+        Whole { span, counts_from: u32::MAX }
+    }
+}
+
+/// The residues of a window.
+fn window_span(batch: &Batch, window: &Window) -> Span {
+    let cols = window.start..window.target_end;
+    span_of(batch, (window.query, 0..window.query_end), (window.target, cols))
+}
+
+fn span_of(batch: &Batch, (query, rows): (u32, Cols), (target, cols): (u32, Cols)) -> Span {
+    Span {
+        query: batch.queries.start(query as usize) as u32 + rows.start,
+        rows: rows.end - rows.start,
+        pad: 0,
+        target_: batch.targets.start(target as usize) as u32 + cols.start,
+        cols: cols.end - cols.start,
+    }
+}
+
+/// The hit that a result stands for, of a tile with its first cell here.
+pub fn hit_at((row, col): (u32, u32), result: &[u32]) -> Hit {
+    match result[0] {
+        0 => Hit::default(),
+        score => Hit { score: score as i32, query_end: row + result[1] + 1, target_end: col + result[2] + 1 },
+    }
+}
+
+/// Whether a result is that of a chained strip which waited in vain.
+pub fn gave_up(result: &[u32]) -> bool {
+    result[3] != 0
+}
+
+/// The tasks with the most columns first: the last to run are short.
+fn longest_first<T: SpanTask>(tasks: Vec<T>) -> Vec<T> {
+    if tasks.windows(2).all(|two| two[0].span().cols == two[1].span().cols) {
+        return tasks;
+    }
+    let keys: Vec<u32> = tasks.iter().map(|task| task.span().cols / COLS_PER_CLASS).collect();
+    let order = counting_sort_descending(&keys, COLS_CLASSES);
+    order.into_iter().map(|place| tasks[place as usize]).collect()
+}
+
+/// A dispatch of `tasks`; where enough of them have one query, its workgroups share a profile.
+fn scoring<T: SpanTask>(variant: Variant, tasks: Vec<T>, subgroup: Option<u32>) -> Dispatch {
+    if let Some(sharing) = variant.sharing(subgroup) {
+        let pad = sharing.capacity() - variant.capacity();
+        let grouped = grouped(&tasks, sharing.pairs() as usize, pad);
+        if grouped.len() <= tasks.len() * MOST_PADDING {
+            return Dispatch::new(sharing, grouped);
+        }
+    }
+    Dispatch::new(variant.on(subgroup), tasks)
+}
+
+/// The tasks so that each `size` of them have one query, with empty ones between; `pad` more rows
+/// stand above each query.
+fn grouped<T: SpanTask>(tasks: &[T], size: usize, pad: u32) -> Vec<T> {
+    let span = |place: &u32| tasks[*place as usize].span();
+    let query = |place: &u32| (span(place).query, span(place).rows, span(place).pad);
+    let mut order: Vec<u32> = (0..tasks.len() as u32).collect();
+    order.par_sort_unstable_by_key(|place| (query(place), Reverse(span(place).cols), *place));
+    let mut grouped = Vec::with_capacity(tasks.len());
+    for same in order.chunk_by(|a, b| query(a) == query(b)) {
+        grouped.extend(same.iter().map(|place| {
+            let mut task = tasks[*place as usize];
+            task.span_mut().pad += pad;
+            task
+        }));
+        grouped.resize(grouped.len().next_multiple_of(size), T::default());
+    }
+    grouped
+}
+
+/// The dispatches of grids that run side by side, wave by wave; the waves are made on all threads. `tasks` adds those of
+/// a grid in a wave.
+fn in_waves<G: Sync, T: SpanTask>(
+    grids: &[G],
+    grid: impl Fn(&G) -> &Grid + Sync,
+    tasks: impl Fn(&G, u32, &mut Vec<T>) + Sync,
+    dispatch: impl Fn(Vec<T>) -> Dispatch + Sync,
+) -> Vec<Dispatch> {
+    let made = |wave: u32| {
+        let met = || grids.iter().filter(|met| grid(met).waves() > wave);
+        let room: usize = met().map(|met| grid(met).wave_size(wave) as usize).sum();
+        let mut made = Vec::with_capacity(room.next_multiple_of(TASK_ALIGNMENT));
+        met().for_each(|grid| tasks(grid, wave, &mut made));
+        (!made.is_empty()).then(|| dispatch(made))
+    };
+    let waves = grids.iter().map(|met| grid(met).waves()).max().unwrap_or(0);
+    (0..waves).into_par_iter().filter_map(made).collect()
+}
+
+/// Tasks that come in any order, by the wave in which they run and the kernel that they want.
+struct WaveTasks<T>(BTreeMap<(u32, u32, bool), (Variant, Vec<T>)>);
+
+impl<T: SpanTask> WaveTasks<T> {
+    fn new() -> WaveTasks<T> {
+        WaveTasks(BTreeMap::new())
+    }
+
+    fn push(&mut self, wave: u32, variant: Variant, task: T) {
+        let key = (wave, variant.capacity(), variant.edges);
+        self.0.entry(key).or_insert_with(|| (variant, Vec::new())).1.push(task);
+    }
+
+    /// The tasks of each dispatch.
+    fn into_tasks(self) -> impl Iterator<Item = (Variant, Vec<T>)> {
+        self.0.into_values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::gpu::shader::{Kernel, Scores};
+    use crate::engine::gpu::tasks::{JoinedTask, ScoreTask};
+
+    #[test]
+    fn as_many_as_fit_but_one_at_least() {
+        let fitting = |sizes: &[[u64; 2]], most| fitting(sizes, most, |&size| size);
+        assert_eq!(fitting(&[[3, 1], [3, 1], [3, 1]], [6, 9]), 2);
+        assert_eq!(fitting(&[[3, 1], [3, 9], [3, 1]], [6, 9]), 1);
+        assert_eq!(fitting(&[[7, 0], [0, 0]], [6, 9]), 1, "one that is too large goes alone");
+        assert_eq!(fitting(&[[u64::MAX, 0], [u64::MAX, 0]], [u64::MAX, 0]), 2);
+        assert_eq!(fitting(&[], [6, 9]), 1);
+    }
+
+    fn task(query: u32, cols: u32) -> ScoreTask {
+        ScoreTask { span: Span { query, rows: 5, pad: 3, target_: 0, cols }, ..ScoreTask::default() }
+    }
+
+    #[test]
+    fn workgroups_share_a_query() {
+        let tasks = [task(7, 10), task(1, 10), task(7, 30), task(7, 20)];
+        let grouped = grouped(&tasks, 2, 4);
+        let of = |task: &ScoreTask| (task.span.query, task.span.pad, task.span.cols);
+        let expected = [(1, 7, 10), (0, 0, 0), (7, 7, 30), (7, 7, 20), (7, 7, 10), (0, 0, 0)];
+        assert_eq!(grouped.iter().map(of).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn waves_hold_the_tasks_of_all_grids_that_reach_them() {
+        let variant = Variant::joined(Kernel::Score, Scores::Packed);
+        let grids = [(512, 512), (1024, 1024), (2000, 512)].map(|(rows, cols)| Grid::padded(rows, cols, 512));
+        let tasks = |grid: &Grid, wave: u32, tasks: &mut Vec<JoinedTask>| {
+            let tiles = grid.wave(wave, |_| 0..grid.cols);
+            tasks.extend(tiles.map(|tile| grid.joined_task(&tile, &Whole::default(), 0, 0)));
+        };
+        let dispatches = in_waves(&grids, |grid| grid, tasks, |tasks| Dispatch::new(variant, tasks));
+        let cells: Vec<u64> = dispatches.iter().map(|dispatch| dispatch.cells / 512).collect();
+        assert_eq!(cells, [512 + 512 + 464, 2 * 512 + 512, 512 + 512, 512]);
+    }
+}

@@ -1,0 +1,168 @@
+//! Windows with narrow bands, which one kernel fills and traces back.
+
+use crate::batch::{Batch, counting_sort_descending};
+use crate::engine::Window;
+use crate::engine::directions::CELLS_PER_WORD;
+use crate::engine::gpu::job::{Dispatch, Job};
+use crate::engine::gpu::layout::{TASK_ALIGNMENT, THREADS};
+use crate::engine::gpu::plan::traceback::path_words;
+use crate::engine::gpu::plan::{fitting, window_span};
+use crate::engine::gpu::shader::{TRACES, Trace, Variant};
+use crate::engine::gpu::tasks::{BandGroups, BandTask};
+use crate::scoring::Scoring;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Direction words of a job, at most: 256 MiB, which never leave the device.
+const JOB_WORDS: u64 = 1 << 26;
+/// Rows of a window, at most: more take one thread too long.
+const MOST_ROWS: u32 = 1 << 12;
+/// Keys of the windows of a kind, which are sorted by their rows.
+const KEYS_PER_KIND: u32 = MOST_ROWS + 1;
+/// Windows that one thread takes in one go, at least.
+const WINDOWS: usize = 1 << 10;
+/// Windows of a job, at most.
+const JOB_WINDOWS: u64 = 1 << 18;
+
+/// The highest that values may stand, which rise by the cost of a gap's residue in every row and column.
+const MOST_HEIGHT: u64 = 1 << 29;
+
+/// The windows that can be traced, by the width of their bands.
+pub struct BandPlan<'a> {
+    batch: &'a Batch,
+    windows: &'a [Window],
+    /// Of each window.
+    sizes: Vec<BandSize>,
+    variant: Variant,
+}
+
+/// What a window takes.
+#[derive(Clone, Copy)]
+struct BandSize {
+    /// What windows are sorted by: their kind, then their rows; 0 where they can't be traced.
+    key: u32,
+    /// Words of the path, at most.
+    path: u32,
+}
+
+impl BandSize {
+    fn of(window: &Window, scoring: &Scoring) -> BandSize {
+        match kind(window, scoring) {
+            None => BandSize { key: 0, path: 0 },
+            Some(kind) => BandSize {
+                key: (kind as u32 + 1) * KEYS_PER_KIND + window.query_end,
+                path: path_words(window, scoring),
+            },
+        }
+    }
+
+    /// The kind of lanes that trace it.
+    fn kind(&self) -> Option<usize> {
+        (self.key / KEYS_PER_KIND).checked_sub(1).map(|kind| kind as usize)
+    }
+
+    /// Direction words.
+    fn words(&self) -> u64 {
+        let words = |kind: usize| u64::from(TRACES[kind].width() / CELLS_PER_WORD);
+        self.kind().map_or(0, |kind| u64::from(self.key % KEYS_PER_KIND) * words(kind))
+    }
+}
+
+/// The kind of lanes that trace a window.
+fn kind(window: &Window, scoring: &Scoring) -> Option<usize> {
+    let width = u64::from(window.band.deletions) + u64::from(window.band.insertions) + 1;
+    let height = (2 * u64::from(window.query_end) + width) * scoring.gap_extend as u64;
+    let fits = (1..=MOST_ROWS).contains(&window.query_end)
+        && window.target_end > window.start
+        && height <= MOST_HEIGHT;
+    let held = || TRACES.iter().position(|trace| u64::from(trace.width()) >= width);
+    if fits { held() } else { None }
+}
+
+impl BandPlan<'_> {
+    pub fn new<'a>(batch: &'a Batch, windows: &'a [Window]) -> BandPlan<'a> {
+        let mut sizes = Vec::new();
+        let size = |window| BandSize::of(window, &batch.scoring);
+        windows.par_iter().with_min_len(WINDOWS).map(size).collect_into_vec(&mut sizes);
+        BandPlan { batch, windows, sizes, variant: Variant::tracing() }
+    }
+
+    /// Whether none of the windows can be traced.
+    pub fn is_empty(&self) -> bool {
+        self.sizes.iter().all(|size| size.kind().is_none())
+    }
+
+    /// The windows of a job, from `first` on.
+    pub fn range(&self, first: usize) -> Option<Range<usize>> {
+        let rest = self.sizes.get(first..).filter(|rest| !rest.is_empty())?;
+        Some(first..first + fitting(rest, [JOB_WORDS, JOB_WINDOWS], |size| [size.words(), 1]))
+    }
+
+    fn task(&self, window: &Window, path: Range<u32>) -> BandTask {
+        BandTask {
+            span: window_span(self.batch, window),
+            path: path.start,
+            path_words: path.end - path.start,
+            directions: 0,
+            first_col: window.cols() as i32 - window.query_end as i32 - window.band.deletions as i32,
+            last: window.band.deletions,
+        }
+    }
+
+    /// A job for a range of windows, and where the path of each will lie: words, or none.
+    pub fn job(&self, range: Range<usize>) -> (Job, Vec<Range<u32>>) {
+        let (windows, sizes) = (&self.windows[range.clone()], &self.sizes[range]);
+        let mut end = 0;
+        let place = |size: &BandSize| {
+            let first = end;
+            end += size.path;
+            first..end
+        };
+        let places: Vec<Range<u32>> = sizes.iter().map(place).collect();
+        let mut job = Job { output: u64::from(end) * 4, ..Job::default() };
+        let keys: Vec<u32> = sizes.iter().map(|size| size.key).collect();
+        let order = counting_sort_descending(&keys, KEYS_PER_KIND * (TRACES.len() as u32 + 1));
+        let mut tasks = Vec::with_capacity(order.len() + TRACES.len() * THREADS as usize + TASK_ALIGNMENT);
+        let mut kinds = vec![BandGroups::default(); TRACES.len()];
+        let kind = |place: u32| sizes[place as usize].kind();
+        for same in order.chunk_by(|a, b| kind(*a) == kind(*b)) {
+            if let Some(kind) = kind(same[0]) {
+                let trace = TRACES[kind];
+                let groups = same.len().div_ceil(trace.windows());
+                kinds[kind].groups = groups as u32;
+                let end = tasks.len() + groups * trace.windows();
+                tasks.par_extend(self.tasks(windows, &places, same, trace, &mut job.scratch));
+                tasks.resize(end, BandTask::default());
+            }
+        }
+        let groups: u32 = kinds.iter().map(|kind| kind.groups).sum();
+        if groups > 0 {
+            job.push(Dispatch::new(self.variant, tasks).with_table(kinds).in_groups(groups));
+        }
+        (job, places)
+    }
+
+    /// The tasks of the windows at `order`, which one kind of lanes traces, the longest first; each workgroup with
+    /// room for its directions.
+    fn tasks<'t>(
+        &'t self,
+        windows: &'t [Window],
+        places: &'t [Range<u32>],
+        order: &'t [u32],
+        trace: Trace,
+        scratch: &mut u64,
+    ) -> impl IndexedParallelIterator<Item = BandTask> + 't {
+        let room = |group: &[u32]| {
+            let first = *scratch;
+            let longest = windows[group[0] as usize].query_end;
+            *scratch += u64::from(longest) * u64::from(trace.words());
+            first as u32
+        };
+        let groups: Vec<u32> = order.chunks(trace.windows()).map(room).collect();
+        let task = move |(place, &window): (usize, &u32)| {
+            let task = self.task(&windows[window as usize], places[window as usize].clone());
+            BandTask { directions: groups[place / trace.windows()], ..task }
+        };
+        order.par_iter().enumerate().with_min_len(WINDOWS).map(task)
+    }
+}

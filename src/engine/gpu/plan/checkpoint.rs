@@ -1,0 +1,213 @@
+//! Sweeps that leave checkpoints: the edges between the blocks that a long alignment is cut into.
+
+use crate::batch::Batch;
+use crate::engine::checkpoints::Checkpoints;
+use crate::engine::gpu::Cols;
+use crate::engine::gpu::job::{Chain, Dispatch, Job};
+use crate::engine::gpu::layout::CHAIN_APART;
+use crate::engine::gpu::plan::grid::Grid;
+use crate::engine::gpu::plan::strips::{chained, suited};
+use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, gave_up, in_waves};
+use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Scores, Variant};
+use crate::engine::gpu::tasks::JoinedTask;
+use crate::engine::{Block, Edges};
+use std::ops::Range;
+
+/// A sweep over some rows of the parts that a block is cut into, which leaves the edges between them.
+#[derive(Clone)]
+pub struct CheckpointSweep {
+    pub band: Block,
+    /// The block's last part: nothing lies behind it.
+    last: Block,
+    pub grid: Grid,
+    /// Its first edge value among those of its job.
+    edges: u64,
+}
+
+impl CheckpointSweep {
+    /// The sweep of these rows of parts in tiles for where many are side by side.
+    pub fn new(checkpoints: &Checkpoints, parts: Cols) -> CheckpointSweep {
+        let (down, across) = (checkpoints.down(), checkpoints.across());
+        let band = checkpoints.parts(parts, 0..across);
+        let last = checkpoints.parts(down - 1..down, across - 1..across);
+        let (rows, cols) = (band.rows.len() as u32, band.cols.len() as u32);
+        let grid = Grid::unpadded(rows, cols, STRIP_ROWS).with_lines(checkpoints.side());
+        CheckpointSweep { band, last, grid, edges: 0 }
+    }
+
+    /// The same where so many tiles at most are side by side.
+    pub fn in_tiles_for(self, widest: usize, few: usize) -> CheckpointSweep {
+        CheckpointSweep { grid: self.grid.in_tiles_for(widest, few), ..self }
+    }
+
+    /// The columns that a strip has to sweep.
+    fn needed(&self, strip: u32) -> Cols {
+        let (band, rows) = (&self.band, self.grid.rows_of(strip));
+        let first = i64::from(band.rows.start);
+        let cols = band.window.band_cols(first + rows.start..first + rows.end);
+        let behind = first + rows.start >= i64::from(self.last.rows.start);
+        let end = if behind { self.last.cols.start } else { band.cols.end };
+        let place = |col: u32| col.clamp(band.cols.start, end) - band.cols.start;
+        place(cols.start)..place(cols.end)
+    }
+
+    /// What it leaves on lines: of each the first column or strip, and where the values lie in its job.
+    pub fn left(&self) -> [Vec<(u32, Range<u64>)>; 2] {
+        let needed = |strip: u32| self.needed(strip);
+        let placed =
+            |(first, values): (u32, Range<u64>)| (first, self.edges + values.start..self.edges + values.end);
+        [self.grid.horizontal_lines(needed), self.grid.vertical_lines(needed)]
+            .map(|lines| lines.into_iter().map(placed).collect())
+    }
+
+    /// Keeps what it left, as read back.
+    pub fn keep<'a>(&self, checkpoints: &mut Checkpoints, mut read: impl Iterator<Item = &'a [[i32; 2]]>) {
+        let (band, side) = (&self.band, checkpoints.side());
+        let [below, right] = self.left();
+        for ((line, (first_col, _)), values) in (1..).zip(below).zip(read.by_ref()) {
+            let row = band.rows.end.min(band.rows.start + line * side);
+            checkpoints.leave_below(row, band.cols.start + first_col, values);
+        }
+        for ((line, (first_strip, _)), values) in (1..).zip(right).zip(read) {
+            let first_row = band.rows.start + self.grid.first_row(first_strip) as u32;
+            let values = self.grid.line_rows(first_strip, values);
+            checkpoints.leave_right(first_row, band.cols.start + line * side, &values);
+        }
+    }
+}
+
+/// The grid of one block, and the job of its tiles in waves, which leaves the block's edges.
+pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: Variant) -> (Grid, Job) {
+    let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
+    let whole = Whole::block(batch, block);
+    let tasks = |grid: &Grid, wave: u32, tasks: &mut Vec<JoinedTask>| {
+        for tile in grid.wave(wave, |_| 0..grid.cols) {
+            // Nothing reads the best cell of a tile, but it has its place in the wave.
+            tasks.push(grid.joined_task(&tile, &whole, 0, tasks.len() as u32));
+        }
+    };
+    let mut job = Job {
+        edges: grid.edges(),
+        output: grid.size() * 16,
+        entering: grid.entering(edges),
+        leaving: grid.leaving(),
+        ..Job::default()
+    };
+    let waves = in_waves(&[grid], |grid| grid, tasks, |tasks| Dispatch::new(variant, tasks));
+    waves.into_iter().for_each(|wave| job.push(wave));
+    (grid, job)
+}
+
+/// Tiles and edge values that a job can hold.
+fn room(limits: &DeviceLimits) -> [u64; 2] {
+    [limits.tuning.many_tiles, JOB_EDGES.min(limits.binding / 8)]
+}
+
+/// Whether a job can hold a sweep.
+pub fn fits(sweep: &CheckpointSweep, limits: &DeviceLimits) -> bool {
+    let size = [sweep.grid.size(), sweep.grid.edges()];
+    size.iter().zip(room(limits)).all(|(size, most)| *size <= most)
+}
+
+/// The sweep of these rows of parts alone.
+pub fn alone(checkpoints: &Checkpoints, parts: Cols, limits: &DeviceLimits) -> CheckpointSweep {
+    let sweep = CheckpointSweep::new(checkpoints, parts);
+    let widest = sweep.grid.widest() as usize;
+    sweep.in_tiles_for(widest, limits.tuning.few_tiles)
+}
+
+/// The sweeps of the first of some windows, as many as a job can hold side by side, one at least.
+pub fn side_by_side(all: &[Checkpoints], limits: &DeviceLimits) -> Vec<CheckpointSweep> {
+    let sweep = |checkpoints: &Checkpoints| CheckpointSweep::new(checkpoints, 0..checkpoints.down());
+    let count = fitting(all, room(limits), |checkpoints| {
+        let grid = sweep(checkpoints).grid;
+        [grid.in_tiles_for(0, 1).size(), grid.edges()]
+    });
+    let mut sweeps: Vec<CheckpointSweep> = all.iter().take(count).map(sweep).collect();
+    let widest = sweeps.iter().map(|sweep| sweep.grid.widest() as usize).sum();
+    let mut edges = 0;
+    for sweep in &mut sweeps {
+        sweep.grid = sweep.grid.in_tiles_for(widest, limits.tuning.few_tiles);
+        sweep.edges = edges;
+        edges += sweep.grid.edges();
+    }
+    sweeps
+}
+
+/// The strips that sweep a grid as a chain: where it begins with the window, few tiles stand side by side, and
+/// a dispatch takes all columns.
+pub fn chained_over(grid: &Grid, entering: &Edges, scores: Scores, limits: &DeviceLimits) -> Option<Variant> {
+    let begins = entering.corner == 0 && entering.horizontal.is_empty() && entering.vertical.is_empty();
+    let chains = limits.tuning.chains;
+    let few = (grid.widest() as usize) < limits.tuning.few_tiles && grid.cols <= chains.cols;
+    let variants = chained(scores, limits).into_iter().filter(|_| begins && few);
+    let lined: Vec<Variant> = variants.filter_map(Variant::with_lines).collect();
+    suited(&lined, &chains, |rows| grid.rows.div_ceil(rows) as usize)
+}
+
+/// A sweep as a chain of strips, and its job.
+pub fn chain(
+    batch: &Batch,
+    sweep: &CheckpointSweep,
+    side: u32,
+    variant: Variant,
+    limits: &DeviceLimits,
+) -> (CheckpointSweep, Job) {
+    let grid = sweep.grid.chained_with_lines(variant.capacity());
+    let sweep = CheckpointSweep { grid, ..sweep.clone() };
+    let whole = Whole::block(batch, &sweep.band);
+    let task = |strip: u32| {
+        let above = strip.checked_sub(1).map_or(0..0, |above| sweep.needed(above));
+        grid.lined_task(strip, sweep.needed(strip), above, &whole.span, CHAIN_APART)
+    };
+    let chains = limits.tuning.chains;
+    let chain = Chain::new(grid.cols + 2 * CHAIN_APART, grid.strips(), chains.patience);
+    let apart = grid.lines_apart();
+    let mut job = Job {
+        edges: grid.edges() + apart,
+        output: u64::from(grid.strips()) * 16,
+        chain: Some(chain.with_lines(side, apart as u32)),
+        leaving: leaving(std::slice::from_ref(&sweep)),
+        ..Job::default()
+    };
+    job.push_chain(variant, (0..grid.strips()).map(task), chains.cells);
+    (sweep, job)
+}
+
+/// The job of sweeps side by side in waves.
+pub fn waves(batch: &Batch, sweeps: &[CheckpointSweep], scores: Scores, limits: &DeviceLimits) -> Job {
+    let (many, few) = (Variant::joined(Kernel::Score, scores), Variant::thin(Kernel::Score, scores));
+    let based: Vec<(&CheckpointSweep, Whole)> =
+        sweeps.iter().map(|sweep| (sweep, Whole::block(batch, &sweep.band))).collect();
+    let tasks = |(sweep, whole): &(&CheckpointSweep, Whole), wave: u32, tasks: &mut Vec<JoinedTask>| {
+        for tile in sweep.grid.wave(wave, |strip| sweep.needed(strip)) {
+            // Nothing reads the best cell of a tile, but it has its place in the wave.
+            let result = tasks.len() as u32;
+            tasks.push(sweep.grid.joined_task(&tile, whole, sweep.edges, result));
+        }
+    };
+    let dispatch = |tasks: Vec<JoinedTask>| {
+        let variant = if tasks.len() < limits.tuning.few_tiles { few } else { many };
+        Dispatch::new(variant.on(limits.subgroup), tasks)
+    };
+    let strips: u64 = sweeps.iter().map(|sweep| u64::from(sweep.grid.strips())).sum();
+    let edges = sweeps.last().map_or(0, |last| last.edges + last.grid.edges());
+    let mut job = Job { edges, output: strips * 16, leaving: leaving(sweeps), ..Job::default() };
+    let waves = in_waves(&based, |(sweep, _)| &sweep.grid, tasks, dispatch);
+    waves.into_iter().for_each(|wave| job.push(wave));
+    job
+}
+
+/// Where the edge values lie that sweeps leave.
+fn leaving(sweeps: &[CheckpointSweep]) -> Vec<Range<u64>> {
+    let lines = sweeps.iter().flat_map(|sweep| sweep.left().into_iter().flatten());
+    lines.map(|(_, values)| values).collect()
+}
+
+/// Whether a strip of the only sweep in a chain has waited in vain.
+pub fn has_given_up(sweep: &CheckpointSweep, results: &[u32]) -> bool {
+    // Strips without columns have no result.
+    let has_result = |strip: usize| !sweep.needed(strip as u32).is_empty();
+    let mut results = results.chunks_exact(4).enumerate();
+    results.any(|(strip, result)| has_result(strip) && gave_up(result))
+}

@@ -1,0 +1,141 @@
+//! Directions: of windows inside their bands, and of whole blocks.
+
+use crate::batch::Batch;
+use crate::engine::directions::Layout;
+use crate::engine::gpu::job::{Dispatch, EdgeValues, Job};
+use crate::engine::gpu::plan::grid::{Grid, GridTile};
+use crate::engine::gpu::plan::{JOB_EDGES, WaveTasks, Whole, fitting, longest_first, window_span};
+use crate::engine::gpu::shader::{Kernel, Scores, Variant};
+use crate::engine::gpu::tasks::FillTask;
+use crate::engine::{Block, Edges, Tile, Window};
+
+/// Direction words of a job, unless one window takes more: 128 MiB, or 256 where they stay on the device.
+pub const FILL_WORDS: u64 = 1 << 25;
+pub const TRACEBACK_WORDS: u64 = 1 << 26;
+/// Windows of a job, at most.
+const JOB_PLANS: u64 = 1 << 17;
+
+/// The tiles of one window and the tasks that fill them.
+pub struct WindowPlan {
+    pub rows: u32,
+    pub cols: u32,
+    variant: Variant,
+    pub tiles: Vec<Tile>,
+    /// Wave of each task; with a place among the window's tiles.
+    tasks: Vec<(u32, FillTask)>,
+    edges: u64,
+}
+
+impl WindowPlan {
+    pub fn new(batch: &Batch, window: &Window, scores: Scores, subgroup: Option<u32>) -> WindowPlan {
+        let (rows, cols) = (window.query_end, window.cols());
+        let mut span = window_span(batch, window);
+        if let Some(variant) = Variant::holding(Kernel::Fill, scores, rows) {
+            span.pad = variant.capacity() - rows;
+            let tile = Tile::new(window, -(span.pad as i32), 0..cols, (variant.lanes, variant.rows, 1));
+            let variant = variant.on(subgroup);
+            let tasks = vec![(0, FillTask { span, ..FillTask::default() })];
+            return WindowPlan { rows, cols, variant, tiles: vec![tile], tasks, edges: 0 };
+        }
+        let variant = Variant::joined(Kernel::Fill, scores).on(subgroup);
+        let grid = Grid::padded(rows, cols, variant.capacity());
+        let mut plan = WindowPlan { rows, cols, variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
+        for tile in grid.tiles(|strip| window.band_cols(grid.rows_of(strip))) {
+            plan.tasks.push((tile.wave, grid.fill_task(&tile, &span, 0)));
+            let shape = (variant.lanes, variant.rows, 1);
+            plan.tiles.push(Tile::new(window, grid.first_row(tile.strip), tile.cols, shape));
+        }
+        plan
+    }
+
+    fn words(&self) -> u64 {
+        self.tiles.iter().map(Tile::words).sum()
+    }
+}
+
+/// The first of the plans that are left, as many as a job with room for `words` direction words can hold; a window that is
+/// larger takes a job of its own.
+pub fn next_plans<'a>(rest: &mut &'a [WindowPlan], words: u64) -> Option<&'a [WindowPlan]> {
+    let size = |plan: &WindowPlan| [plan.words(), plan.edges, 1];
+    let (next, behind) = rest.split_at_checked(fitting(*rest, [words, JOB_EDGES, JOB_PLANS], size))?;
+    *rest = behind;
+    Some(next)
+}
+
+/// A job that fills `plans` for the host, and where their directions will lie.
+pub fn fill_job(plans: &[WindowPlan]) -> (Job, Layout) {
+    let (waves, layout, edges) = filling(plans, 0);
+    let mut job = Job { edges, output: layout.words * 4, ..Job::default() };
+    let dispatch = |(variant, tasks)| job.push(Dispatch::new(variant, longest_first(tasks)));
+    waves.into_tasks().for_each(dispatch);
+    (job, layout)
+}
+
+/// A job that fills `plans` and keeps the directions on the device; and its tiles, those of a plan in a row.
+pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -> (Job, Vec<Tile>) {
+    let (waves, layout, edges) = filling(plans, 1);
+    let mut job = Job { edges, scratch: layout.words, ..Job::default() };
+    for (variant, tasks) in waves.into_tasks() {
+        let thin = Variant::thin(Kernel::Fill, variant.scores).on(subgroup);
+        let is_few = variant.edges && tasks.len() < few_tiles && thin.lanes == variant.lanes;
+        let variant = if is_few { thin } else { variant };
+        job.push(Dispatch::new(variant, longest_first(tasks)).into_scratch());
+    }
+    (job, layout.tiles)
+}
+
+/// The tasks that fill `plans`; where the directions will lie; and edge values.
+fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, Layout, u64) {
+    let (mut waves, mut layout, mut edges) = (WaveTasks::new(), Layout::default(), 0);
+    for plan in plans {
+        let tiles = layout.push_window(plan.tiles.iter().copied());
+        for ((wave, task), tile) in plan.tasks.iter().zip(tiles) {
+            let (above, left) = (task.above + edges as u32, task.left + edges as u32);
+            waves.push(*wave, plan.variant, FillTask { above, left, by_lane, ..keeping(tile, *task) });
+        }
+        edges += plan.edges;
+    }
+    (waves, layout, edges)
+}
+
+/// A job that fills blocks, whose grids run side by side, and keeps the directions on the device; their tiles, which count
+/// rows and columns in the window; and of each block, by its place and one, its first tile, with the number of all in
+/// front. The last blocks come first, as do the tiles of a window: paths go on in the tile before.
+pub fn blocks_job(
+    batch: &Batch,
+    blocks: &[(Block, Edges)],
+    variant: Variant,
+) -> (Job, Vec<Tile>, Vec<usize>) {
+    let (mut waves, mut layout, mut job) = (WaveTasks::new(), Layout::default(), Job::default());
+    let mut firsts = vec![0; blocks.len() + 1];
+    for (place, (block, edges)) in blocks.iter().enumerate().rev() {
+        let first = layout.tiles.len();
+        firsts[place + 1] = first;
+        let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
+        let whole = Whole::block(batch, block);
+        let tiles: Vec<GridTile> = grid.tiles(|_| 0..grid.cols).collect();
+        let kept = |tile: &GridTile| {
+            Tile::skewed(grid.first_row(tile.strip), &tile.cols, variant.lanes, variant.rows)
+        };
+        for (tile, kept) in tiles.iter().zip(layout.push_window(tiles.iter().map(kept))) {
+            let task = keeping(kept, grid.fill_task(tile, &whole.span, job.edges));
+            waves.push(tile.wave, variant, FillTask { by_lane: 1, ..task });
+        }
+        let place = |(place, values): (u64, EdgeValues)| (place + job.edges, values);
+        job.entering.extend(grid.entering(edges).into_iter().map(place));
+        job.edges += grid.edges();
+        for tile in &mut layout.tiles[first..] {
+            (tile.row, tile.col) = (tile.row + block.rows.start as i32, tile.col + block.cols.start);
+        }
+    }
+    firsts[0] = layout.tiles.len();
+    job.scratch = layout.words;
+    let dispatch = |(variant, tasks)| job.push(Dispatch::new(variant, tasks).into_scratch());
+    waves.into_tasks().for_each(dispatch);
+    (job, layout.tiles, firsts)
+}
+
+/// A task that keeps the directions of `tile`.
+fn keeping(tile: &Tile, task: FillTask) -> FillTask {
+    FillTask { directions: tile.offset as u32, band_first: tile.band_first, stored: tile.stored, ..task }
+}

@@ -1,0 +1,216 @@
+//! Pairs whose queries take several strips: grids of tiles in waves, or strips in a chain.
+
+use crate::alignment::Hit;
+use crate::batch::{Batch, Pair};
+use crate::engine::gpu::Chains;
+use crate::engine::gpu::job::{Chain, Job};
+use crate::engine::gpu::layout::CHAIN_APART;
+use crate::engine::gpu::plan::grid::{Grid, GridTile};
+use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, hit_at, in_waves, scoring};
+use crate::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
+use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
+use rayon::prelude::*;
+use std::cmp::Reverse;
+
+/// Submissions that a job of grids may take: the more grids run side by side, the fewer of a wave's
+/// tiles wait for its last ones.
+const GRID_SUBMISSIONS: u64 = 4;
+/// Columns of a chained strip in one dispatch, unless there are fewer.
+const LEAST_RUN: u64 = 1 << 9;
+/// Columns that all slots of a chain have together, at most but for the least runs: 128 MiB.
+const HANDED_COLS: u64 = 1 << 24;
+
+/// The tiles that grids are made of.
+pub struct StripTiles {
+    /// Where many stand side by side, and where few do.
+    many: Variant,
+    few: Variant,
+    /// Those of strips in a chain, the least rows first; none where strips can't be chained.
+    chained: Vec<Variant>,
+    limits: DeviceLimits,
+}
+
+impl StripTiles {
+    pub fn new(scores: Scores, limits: DeviceLimits) -> StripTiles {
+        StripTiles {
+            many: Variant::joined(Kernel::Score, scores),
+            few: Variant::thin(Kernel::Score, scores),
+            chained: chained(scores, &limits),
+            limits,
+        }
+    }
+}
+
+/// The tiles that strips in a chain can be, the least rows first; none where strips can't be chained.
+pub fn chained(scores: Scores, limits: &DeviceLimits) -> Vec<Variant> {
+    let rows = CHAINED_ROWS.into_iter().filter(|_| limits.chains);
+    let variant = |rows| Some(Variant::chained(scores, rows)?.on(limits.subgroup));
+    let suits = |variant: &Variant| variant.shuffle || limits.tuning.chains.everywhere;
+    rows.filter_map(variant).filter(suits).collect()
+}
+
+/// The first of the tiles with which there are few enough strips, or the last.
+pub fn suited(chained: &[Variant], chains: &Chains, strips: impl Fn(u32) -> usize) -> Option<Variant> {
+    let fits = |variant: &&Variant| strips(variant.capacity()) <= chains.strips;
+    chained.iter().find(fits).or(chained.last()).copied()
+}
+
+/// Whether a pair takes several strips.
+pub fn is_long(batch: &Batch, pair: &Pair) -> bool {
+    batch.query(pair.query).len() as u32 > STRIP_ROWS && pair.cols() > 0
+}
+
+/// The pairs of a job, and its grids.
+pub struct PairGrids {
+    placed: Vec<PlacedGrid>,
+}
+
+/// The grid of a pair, and where its edge values, the results of its tiles and its columns in the chain begin.
+struct PlacedGrid {
+    /// The pair's place among those that are scored, and the first of its columns.
+    index: usize,
+    start: u32,
+    grid: Grid,
+    whole: Whole,
+    edges: u64,
+    results: u64,
+    chain: u32,
+}
+
+impl PairGrids {
+    /// The grids of the next job: as many of the first of the pairs at `rest` as suit submissions of `cells` cells.
+    pub fn next(
+        batch: &Batch,
+        pairs: &[Pair],
+        rest: &mut &[usize],
+        tiles: &StripTiles,
+        cells: u64,
+    ) -> Option<PairGrids> {
+        let placed = |&index: &usize| {
+            let pair = &pairs[index];
+            let whole = Whole::pair(batch, pair);
+            let grid = Grid::padded(whole.span.rows, pair.cols(), tiles.many.capacity());
+            PlacedGrid { index, start: pair.start, grid, whole, edges: 0, results: 0, chain: 0 }
+        };
+        // The last one may go over.
+        let mut before = 0;
+        let most = [(cells * GRID_SUBMISSIONS).saturating_sub(1), JOB_EDGES];
+        let count = fitting(*rest, most, |index| {
+            let cells = batch.cells(&pairs[*index]);
+            [std::mem::replace(&mut before, cells), placed(index).grid.edges()]
+        });
+        let (now, behind) = rest.split_at_checked(count)?;
+        *rest = behind;
+        Some(PairGrids { placed: now.iter().map(placed).collect() })
+    }
+
+    /// The places of the pairs.
+    pub fn indices(&self) -> impl Iterator<Item = usize> {
+        self.placed.iter().map(|grid| grid.index)
+    }
+
+    /// The best hit of each pair, by its place.
+    pub fn best(&self, results: &[u32]) -> Vec<(usize, Hit)> {
+        self.placed.par_iter().map(|grid| (grid.index, grid.best(results))).collect()
+    }
+
+    /// Cuts all grids anew, and places what they take; the job without its dispatches.
+    fn cut(&mut self, cut: impl Fn(Grid) -> Grid) -> Job {
+        let (mut edges, mut results) = (0, 0);
+        for placed in &mut self.placed {
+            placed.grid = cut(placed.grid);
+            (placed.edges, placed.results) = (edges, results);
+            edges += placed.grid.edges();
+            results += placed.grid.size();
+        }
+        Job { edges, output: results * 16, ..Job::default() }
+    }
+
+    /// The job of all tiles.
+    pub fn job(&mut self, tiles: &StripTiles) -> Job {
+        let widest: usize = self.placed.iter().map(|grid| grid.grid.widest() as usize).sum();
+        let few = widest < tiles.limits.tuning.few_tiles;
+        let strips = |rows: u32| -> usize {
+            self.placed.iter().map(|placed| placed.whole.span.rows.div_ceil(rows) as usize).sum()
+        };
+        let chains = tiles.limits.tuning.chains;
+        match suited(&tiles.chained, &chains, strips) {
+            Some(variant) if few => self.chain(variant, chains),
+            _ => self.waves(tiles, widest),
+        }
+    }
+
+    /// The job of all tiles as chained strips, in which each has those it waits for before it.
+    fn chain(&mut self, variant: Variant, chains: Chains) -> Job {
+        // All strips in one dispatch, with as many columns as it and their slots can take.
+        let rows = || self.placed.iter().map(|placed| placed.whole.span.rows);
+        let slots = Chain::slots(rows().max().unwrap_or(0).div_ceil(variant.capacity()));
+        let fitting = chains.cells / rows().map(u64::from).sum::<u64>().max(1);
+        let fitting = fitting.min(HANDED_COLS / (self.placed.len() as u64 * u64::from(slots)).max(1));
+        let run = fitting.max(LEAST_RUN).min(u64::from(chains.cols)) as u32;
+        let mut job = self.cut(|grid| grid.chained(variant.capacity(), run));
+        let mut cols = CHAIN_APART;
+        for placed in &mut self.placed {
+            placed.chain = cols;
+            cols += placed.grid.run_cols() + CHAIN_APART;
+        }
+        let most = |count: fn(&Grid) -> u32| self.placed.iter().map(|grid| count(&grid.grid)).max();
+        let (runs, strips) = (most(Grid::runs).unwrap_or(0), most(Grid::strips).unwrap_or(0));
+        job.chain = Some(Chain::new(cols, strips, chains.patience));
+        // What a run finds on its left lies there when it begins.
+        for run in 0..runs {
+            let tasks = |strip: u32| self.placed.iter().filter_map(move |grid| grid.chained_task(strip, run));
+            job.push_chain(variant, (0..strips).flat_map(tasks), chains.cells);
+        }
+        job
+    }
+
+    /// The job of all tiles, wave by wave.
+    fn waves(&mut self, tiles: &StripTiles, widest: usize) -> Job {
+        let StripTiles { many, few, limits, .. } = tiles;
+        let few_tiles = limits.tuning.few_tiles;
+        let mut job = self.cut(|grid| grid.in_tiles_for(widest, few_tiles));
+        self.placed.sort_by_key(|grid| Reverse(grid.grid.waves()));
+        let dispatch = |tasks: Vec<JoinedTask>| {
+            let variant = if tasks.len() < few_tiles { few } else { many };
+            scoring(*variant, tasks, limits.subgroup)
+        };
+        let tasks = |grid: &PlacedGrid, wave: u32, tasks: &mut Vec<JoinedTask>| {
+            let tiles = grid.grid.wave(wave, |_| 0..grid.grid.cols);
+            tasks.extend(
+                tiles.map(|tile| grid.grid.joined_task(&tile, &grid.whole, grid.edges, grid.result(&tile))),
+            );
+        };
+        let waves = in_waves(&self.placed, |grid| &grid.grid, tasks, dispatch);
+        waves.into_iter().for_each(|wave| job.push(wave));
+        job
+    }
+}
+
+impl PlacedGrid {
+    /// The place of a tile's result.
+    fn result(&self, tile: &GridTile) -> u32 {
+        (self.results + self.grid.place(tile)) as u32
+    }
+
+    /// The task of a strip in a chain, where the grid has it.
+    fn chained_task(&self, strip: u32, run: u32) -> Option<ChainTask> {
+        let tile = self.grid.tile(strip, run)?;
+        let places = (self.edges, self.chain);
+        Some(self.grid.chained_task(&tile, &self.whole, places, self.result(&tile)))
+    }
+
+    /// The first in order of its tiles' hits, among the results of its job.
+    fn best(&self, results: &[u32]) -> Hit {
+        let first = self.results as usize * 4;
+        let results = results[first..first + self.grid.size() as usize * 4].chunks_exact(4);
+        let most = results.clone().map(|result| result[0]).max();
+        let hit = |(place, result): (u64, &[u32])| {
+            let (row, col) = self.grid.first_cell(place);
+            // The kernel counts from the query's first row in the tile.
+            hit_at((row, self.start + col), result)
+        };
+        let highest = (0..).zip(results).filter(|(_, result)| Some(result[0]) == most);
+        highest.map(hit).min_by(Hit::order).unwrap_or_default()
+    }
+}

@@ -1,0 +1,120 @@
+//! Paths back over directions that stay on the device.
+
+use crate::batch::Batch;
+use crate::engine::gpu::job::{Dispatch, Job};
+use crate::engine::gpu::layout::NOWHERE;
+use crate::engine::gpu::plan::DeviceLimits;
+use crate::engine::gpu::plan::fill::{WindowPlan, blocks_job, kept_job};
+use crate::engine::gpu::shader::Variant;
+use crate::engine::gpu::tasks::{KeptTile, TracebackTask};
+use crate::engine::{Block, Edges, Leg, Source, Stand, Tile, Window};
+use crate::scoring::Scoring;
+use std::ops::Range;
+
+/// Words in which a path says where it stands.
+const STAND_WORDS: u32 = 3;
+/// Bytes of the directions of a window that are traced back over on the device, at most, and steps of its path.
+const MOST_TRACED: u64 = 2 << 20;
+const MOST_STEPS: u64 = 1 << 15;
+
+/// Whether a window's directions have room on the device, and its path is short enough for one workgroup.
+pub fn suits(window: &Window) -> bool {
+    let steps = u64::from(window.query_end) + u64::from(window.cols());
+    let is_long = steps > MOST_STEPS || window.direction_bytes() > MOST_TRACED;
+    !is_long && window.query_end > 0 && window.cols() > 0
+}
+
+/// Words of a window's path, at most: runs between and in gaps, and not more than there are steps.
+pub fn path_words(window: &Window, scoring: &Scoring) -> u32 {
+    let runs = (2 * window.band.most_gaps(scoring)).saturating_add(1);
+    runs.min(window.query_end.saturating_add(window.band.deletions.min(window.cols())))
+}
+
+/// A job that fills `plans` and traces back over them, of which each path may take its `words`; and where each will
+/// lie.
+pub fn windows_job(plans: &[WindowPlan], words: &[u32], limits: &DeviceLimits) -> (Job, Vec<Range<u32>>) {
+    let (mut job, tiles) = kept_job(plans, limits.tuning.few_tiles, limits.subgroup);
+    let (mut tasks, mut places) = (Vec::with_capacity(plans.len()), Vec::with_capacity(plans.len()));
+    let (mut path, mut tile) = (0, 0);
+    for (plan, words) in plans.iter().zip(words) {
+        let stand = Stand { rows: plan.rows, cols: plan.cols, layer: Source::Diagonal };
+        let place = path..path + words;
+        tasks.push(task(stand, tile..tile + plan.tiles.len(), &place, NOWHERE));
+        (path, tile) = (place.end, tile + plan.tiles.len());
+        places.push(place);
+    }
+    job.output = u64::from(path) * 4;
+    job.push(tracebacks(tasks, &tiles));
+    (job, places)
+}
+
+/// A job that fills blocks, whose grids run side by side, and takes paths on through them; and where the runs of each will
+/// lie, behind its stand.
+pub fn legs_job(
+    batch: &Batch,
+    blocks: &[(Block, Edges)],
+    legs: &[Leg],
+    variant: Variant,
+) -> (Job, Vec<Range<u32>>) {
+    let (mut job, tiles, firsts) = blocks_job(batch, blocks, variant);
+    let steps = |(block, _): &(Block, Edges)| (block.rows.len() + block.cols.len()) as u32;
+    let (mut tasks, mut places, mut end) = (Vec::with_capacity(legs.len()), Vec::new(), 0);
+    for Leg { stand, blocks: through } in legs {
+        let runs: u32 = blocks[through.clone()].iter().map(steps).sum();
+        let place = end + STAND_WORDS..end + STAND_WORDS + runs;
+        tasks.push(task(*stand, firsts[through.end]..firsts[through.start], &place, end));
+        end = place.end;
+        places.push(place);
+    }
+    job.push(tracebacks(tasks, &tiles));
+    job.output = u64::from(end) * 4;
+    (job, places)
+}
+
+/// How the paths of [`legs_job`] stand.
+pub fn stands(output: &[u32], places: &[Range<u32>]) -> Vec<Stand> {
+    let stand = |place: &Range<u32>| match output[(place.start - STAND_WORDS) as usize..] {
+        [rows, cols, layer, ..] => Stand { rows, cols, layer: Source::of(layer as u8) },
+        _ => Stand { rows: 0, cols: 0, layer: Source::Stop },
+    };
+    places.iter().map(stand).collect()
+}
+
+/// The path from a stand back over some tiles, whose runs go to a place; where it says how it stands then, or [`NOWHERE`].
+/// Without tiles there is none.
+fn task(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> TracebackTask {
+    TracebackTask {
+        rows: if tiles.is_empty() { 0 } else { stand.rows },
+        cols: stand.cols,
+        layer: stand.layer as u32,
+        first_tile: tiles.start as u32,
+        tiles: tiles.len() as u32,
+        path: place.start,
+        path_words: place.end - place.start,
+        stand: says,
+    }
+}
+
+/// The dispatch that traces paths back over their tiles, a workgroup each.
+fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile]) -> Dispatch {
+    let groups = tasks.len() as u32;
+    let tiles = tiles.iter().map(kept).collect();
+    Dispatch::without_cells::<TracebackTask>(Variant::walking(), tasks)
+        .with_table::<KeptTile>(tiles)
+        .in_groups(groups)
+}
+
+/// A tile as the kernel finds it.
+fn kept(tile: &Tile) -> KeptTile {
+    KeptTile {
+        row: tile.row,
+        rows: tile.rows(),
+        col: tile.col,
+        cols: tile.cols,
+        lanes: tile.lanes,
+        rows_per_lane: tile.rows_per_lane,
+        directions: tile.offset as u32,
+        band_first: tile.band_first,
+        stored: tile.stored,
+    }
+}

@@ -1,0 +1,97 @@
+//! The traceback of one path, from its end, by the directions of the cells that it crosses.
+
+use crate::engine::directions::{Cells, Source, next_source};
+use crate::engine::paths::push_steps;
+use crate::engine::{Leg, Stand, Window};
+use crate::error::EngineError;
+use std::ops::Range;
+
+/// A path on its way back.
+pub struct Traceback {
+    pub stand: Stand,
+    /// The runs so far, from the path's end, as [`crate::engine::Paths`] have them.
+    runs: Vec<u32>,
+}
+
+impl Traceback {
+    /// At the last cell of a window.
+    pub fn new(window: &Window) -> Traceback {
+        let stand = Stand { rows: window.query_end, cols: window.cols(), layer: Source::Diagonal };
+        Traceback { stand, runs: Vec::new() }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.stand.layer == Source::Stop || self.stand.rows == 0 || self.stand.cols == 0
+    }
+
+    /// Goes on while the next cell is at or behind (`row`, `col`); `cells` holds from there on.
+    pub fn through(&mut self, cells: &mut Cells<'_>, row: u32, col: u32) -> Result<(), EngineError> {
+        while self.stand.layer != Source::Stop && self.stand.rows > row && self.stand.cols > col {
+            let Stand { rows, cols, layer } = self.stand;
+            let bits = cells
+                .get(rows - 1 - row, cols - 1 - col)
+                .ok_or_else(|| EngineError::Wrong(format!("the path leaves its band at {rows}, {cols}")))?;
+            let source = next_source(layer, bits);
+            self.stand = match source {
+                Source::Stop => Stand { rows, cols, layer: source },
+                Source::Diagonal => Stand { rows: rows - 1, cols: cols - 1, layer: source },
+                Source::Deletion => Stand { rows, cols: cols - 1, layer: source },
+                Source::Insertion => Stand { rows: rows - 1, cols, layer: source },
+            };
+            if source != Source::Stop {
+                push_steps(&mut self.runs, 1, source);
+            }
+        }
+        Ok(())
+    }
+
+    /// The path's way through some blocks.
+    pub fn leg(&self, blocks: Range<usize>) -> Leg {
+        Leg { stand: self.stand, blocks }
+    }
+
+    /// Takes over what an engine has traced.
+    pub fn go_on(
+        &mut self,
+        stand: Stand,
+        runs: impl Iterator<Item = (u32, Source)>,
+    ) -> Result<(), EngineError> {
+        let Stand { rows, cols, .. } = self.stand;
+        let is_back = stand.rows <= rows && stand.cols <= cols;
+        let moves = (stand.rows, stand.cols) != (rows, cols);
+        if !is_back || (!moves && stand.layer != Source::Stop) {
+            return Err(EngineError::Wrong(format!("the path ends at {rows}, {cols}")));
+        }
+        runs.for_each(|(len, source)| push_steps(&mut self.runs, len, source));
+        self.stand = stand;
+        Ok(())
+    }
+
+    /// The runs of the path, from its end.
+    pub fn into_runs(self) -> Vec<u32> {
+        self.runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::Band;
+
+    #[test]
+    fn a_traceback_goes_back_or_ends() {
+        let window =
+            Window { query: 0, target: 0, start: 0, query_end: 9, target_end: 7, band: Band::default() };
+        let goes = |rows, cols, layer| {
+            let mut path = Traceback::new(&window);
+            let runs = [(2, Source::Diagonal)].into_iter();
+            path.go_on(Stand { rows, cols, layer }, runs).is_ok().then(|| path.is_done())
+        };
+        assert_eq!(goes(7, 5, Source::Diagonal), Some(false));
+        assert_eq!(goes(7, 7, Source::Insertion), Some(false));
+        assert_eq!((goes(7, 5, Source::Stop), goes(2, 0, Source::Diagonal)), (Some(true), Some(true)));
+        assert_eq!(goes(9, 7, Source::Stop), Some(true));
+        assert_eq!(goes(9, 7, Source::Diagonal), None, "it has not moved");
+        assert_eq!((goes(3, 8, Source::Diagonal), goes(10, 1, Source::Stop)), (None, None), "ahead");
+    }
+}
