@@ -139,6 +139,8 @@ pub mod reader;
 pub mod scoring;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod search;
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod sliced;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod writer;

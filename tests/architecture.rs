@@ -31,7 +31,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("search", &["engine"]),
     // The filter's scans.
     ("search/finder", &["batch", "candidates"]),
-    ("grep", &["engine", "search"]),
+    ("grep", &["engine", "search", "sliced"]),
     ("pipeline", &["options", "reader", "batch", "writer", "engine", "candidates", "hits"]),
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),

@@ -2,9 +2,9 @@
 //! vector's operations do the same cell of each chunk.
 //!
 //! The bits of the bytes are gathered chunk by chunk, 64 bytes at a time, and then block by block of 64
-//! columns turned: a vector for each column and bit of a byte, with a bit for each chunk. From these come
-//! the planes of the classes, and patterns are swept over them (`sweep.rs`). What ends where is turned
-//! back, so that it comes in the order of the text.
+//! columns transposed: a vector for each column and bit of a byte, with a bit for each chunk. From these come
+//! the planes of the classes, and patterns are swept over them (`sweep.rs`). What ends where is
+//! transposed back, so that it comes in the order of the text.
 //!
 //! Chunks overlap by the longest stretch of a hit less one byte, so that every end is found. A chunk begins
 //! as a line does, so what is found in its overlap is an end too, and the chunk before it has it as well.
@@ -17,7 +17,8 @@ use super::sweep::State;
 use super::{NEWLINE, plain};
 use crate::engine::cpu::simd::{Bits, InstructionSet, Kernel, Simd};
 use crate::search::Rule;
-use crate::search::sliced::tile::{BLOCK, Shape, all_ones, splat, turn_rows};
+use crate::sliced::chunks::Shape;
+use crate::sliced::transpose::{BLOCK, all_ones, splat, transpose_rows};
 use bytemuck::{Zeroable, cast_slice};
 use std::array::from_fn;
 use std::sync::{Mutex, PoisonError};
@@ -46,7 +47,7 @@ pub struct Sliced {
     spare: Mutex<Vec<Words>>,
 }
 
-/// The bits of a tile before they are turned, and its ends after they were turned back.
+/// The bits of a tile before they are transposed, and its ends after they were transposed back.
 #[derive(Debug, Default)]
 struct Words {
     /// For each group of chunks that share a vector's row, for each block, for each bit of a byte, a word for
@@ -147,7 +148,7 @@ impl Kernel for Tile<'_> {
         let mut bits = [[all_ones::<S::B>(); BLOCK]; BITS + 1];
         let mut found = false;
         for block in 0..self.shape.columns / BLOCK {
-            self.turn(simd, block, &mut bits);
+            self.transpose(simd, block, &mut bits);
             scan.planes.iter().zip(&mut planes).for_each(|(cubes, plane)| union(simd, cubes, &bits, plane));
             let mut ends = [S::B::zeroed(); BLOCK];
             for (pattern, state) in scan.patterns.iter().zip(&mut states) {
@@ -201,21 +202,21 @@ impl Tile<'_> {
 
     /// Transposes the words of a block.
     #[inline(always)]
-    fn turn<S: Bits>(&self, simd: S, block: usize, bits: &mut [[S::B; BLOCK]; BITS + 1]) {
+    fn transpose<S: Bits>(&self, simd: S, block: usize, bits: &mut [[S::B; BLOCK]; BITS + 1]) {
         let words = self.shape.lanes / BLOCK;
         for (bit, rows) in bits[..BITS].iter_mut().enumerate() {
             for (group, row) in rows.iter_mut().enumerate() {
                 let begin = Words::place(self.shape, group, block, bit);
                 *row = bytemuck::pod_read_unaligned(cast_slice(&self.words.bits[begin..begin + words]));
             }
-            turn_rows(simd, rows);
+            transpose_rows(simd, rows);
         }
     }
 
-    /// Turns the ends of a block back.
+    /// Transposes the ends of a block back.
     #[inline(always)]
     fn put_ends<S: Bits>(&mut self, simd: S, block: usize, ends: &mut [S::B; BLOCK]) {
-        turn_rows(simd, ends);
+        transpose_rows(simd, ends);
         let blocks = self.shape.columns / BLOCK;
         // A row has the words of a group of chunks, one after the other.
         for (chunk, &word) in cast_slice::<S::B, u64>(&ends[..]).iter().enumerate() {

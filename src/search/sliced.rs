@@ -1,22 +1,23 @@
 //! Bit-sliced scans: the text is cut into as many chunks as a vector has bits, and bit by bit the vector's
 //! operations do the same cell of each chunk.
 //!
-//! `tile` turns a stretch of text into such vectors, once for all patterns; `sweep` runs the recurrence
+//! `tile` makes such vectors of a stretch of text, once for all patterns; `sweep` runs the recurrence
 //! over them. Chunks overlap by the longest span of a hit less one letter, so that every end is found
 //! once, with its true edits.
 
-pub(crate) mod sweep;
-pub(crate) mod tile;
+mod sweep;
+mod tile;
 
 use super::codes::Codes;
 use super::room::Room;
 use super::{End, Rule, Scan};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::error::EngineError;
+use crate::sliced::chunks::Shape;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use sweep::Sweep;
-use tile::{Fill, Shape, Tile};
+use tile::{Fill, Tile};
 
 /// Patterns that a thread sweeps over a tile in one go.
 const RUN: usize = 16;

@@ -1,33 +1,14 @@
-//! Patterns swept over a tile.
-//!
-//! Myers (1999) keeps the differences between neighbouring cells, which are -1, 0 or 1; here each of them is
-//! two vectors, with a bit for each chunk. In letters of the recurrence, with `v` the difference of a cell to
-//! the one above it, `h` to the one before it, and `+` and `-` for where it is 1 and -1 (Hyyrö 2003):
-//!
-//! ```text
-//! same    = matches | v- | h-                  D(i,j) = D(i-1,j-1), with v of column j-1 and h of row i-1
-//! next h+ = v- | !(same | v+)                  next h- = same & v+
-//! next v+ = h- | !(same | h+)                  next v- = same & h+
-//! ```
-//!
-//! Kept as `v+`, `v-`, `h-` and `!h+`, these are 8 operations of two operands, or 5 of three, for a cell of
-//! all chunks, whatever the number of edits. A few columns are done in one go, so that the differences of a
-//! row stay in registers. At the last row, `D(m,j) - max_edits - 1` is kept as a number of a few bits,
-//! again a vector for each: where it is negative there is an end.
-//!
-//! Without gaps, the letters that match are counted by adders of single bits: seven are added to three,
-//! and these to the number.
+//! Patterns swept over a tile, by [`crate::sliced::myers`] or, without gaps, by [`crate::sliced::hamming`].
 
-use super::tile::{Shape, Tile, all_ones};
+use super::tile::Tile;
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::search::room::{Ends, Room};
 use crate::search::{End, Rule};
+use crate::sliced::chunks::Shape;
+use crate::sliced::hamming::{ADDENDS, sum, take_away};
+use crate::sliced::myers::{self, COLUMNS, Nowhere, constant, step, width};
+use crate::sliced::transpose::all_ones;
 use bytemuck::{Zeroable, cast_slice};
-
-/// Columns that are done in one go.
-const COLUMNS: usize = 8;
-/// Bits that are added to three in one go.
-const ADDENDS: usize = 7;
 
 /// Sweeps patterns over a tile.
 pub struct Sweep<'a> {
@@ -108,39 +89,13 @@ fn signed(number: &[u64], words: usize, word: usize, bit: usize) -> i64 {
     low - (sign << (number.len() / words - 1))
 }
 
-/// Bits of a number that is at least `least` and at most `most`.
-pub fn width(least: i64, most: i64) -> usize {
-    (1..64).find(|bits| -1 << (bits - 1) <= least && most < 1 << (bits - 1)).unwrap_or(64)
-}
-
-/// The same number in each chunk.
-#[inline(always)]
-pub fn constant<S: Bits>(value: i64, width: usize) -> Vec<S::B> {
-    let (zero, ones): (S::B, S::B) = (S::B::zeroed(), all_ones());
-    (0..width).map(|bit| if value >> bit & 1 == 1 { ones } else { zero }).collect()
-}
-
-/// Adds 1 where `plus` is and takes 1 where `minus` is; never both.
-#[inline(always)]
-pub fn step<S: Bits>(simd: S, number: &mut [S::B], plus: S::B, minus: S::B) {
-    let [lowest, rest @ ..] = number else { return };
-    let changes = simd.or(plus, minus);
-    let mut carry = simd.and(*lowest, changes);
-    *lowest = simd.xor(*lowest, changes);
-    for bit in rest {
-        let sum = simd.xor(simd.xor(*bit, minus), carry);
-        carry = simd.majority(*bit, minus, carry);
-        *bit = sum;
-    }
-}
-
 #[inline(always)]
 fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
     let allowed = rule.edits_of(pattern.len()) as i64;
     let tile = found.tile;
     let rows: Vec<&[S::B]> = pattern.iter().map(|&class| tile.plane(class)).collect();
-    // Column 0: D(i,0) = i.
-    let mut state: Vec<[S::B; 2]> = vec![[all_ones(), S::B::zeroed()]; pattern.len()];
+    let rows: Vec<&[[S::B; COLUMNS]]> = rows.iter().map(|row| row.as_chunks().0).collect();
+    let mut state = myers::beginning::<S>(pattern.len());
     let most = pattern.len() as i64 - allowed - 1;
     let mut number = constant::<S>(most, width(-allowed - 1, most));
     let mut before = number.clone();
@@ -149,7 +104,8 @@ fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
     // A text that is shorter than a hit may be begins with the columns.
     let begin = own.saturating_sub(rule.span_of(pattern.len()) - 1) / COLUMNS * COLUMNS;
     for column in (begin..found.shape.columns).step_by(COLUMNS) {
-        let (no_plus, minus) = columns(simd, &rows, &mut state, column);
+        let matches = rows.iter().map(|row| &row[column / COLUMNS]);
+        let (no_plus, minus) = myers::columns(simd, matches, &mut state, Nowhere);
         before.copy_from_slice(&number);
         let mut any = S::B::zeroed();
         let ones = all_ones();
@@ -170,31 +126,6 @@ fn with_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule) {
             }
         }
     }
-}
-
-/// Does all rows of some columns; gives `!h+` and `h-` of the last row.
-#[inline(always)]
-fn columns<S: Bits>(
-    simd: S,
-    rows: &[&[S::B]],
-    state: &mut [[S::B; 2]],
-    column: usize,
-) -> ([S::B; COLUMNS], [S::B; COLUMNS]) {
-    // Row 0: D(0,j) = 0.
-    let (mut no_plus, mut minus) = ([all_ones(); COLUMNS], [S::B::zeroed(); COLUMNS]);
-    for (row, [v_plus, v_minus]) in rows.iter().zip(state) {
-        let (mut above, mut below) = (*v_plus, *v_minus);
-        for (k, &matches) in row[column..column + COLUMNS].iter().enumerate() {
-            let same = simd.or(simd.or(matches, below), minus[k]);
-            let next_no_plus = simd.and_not(simd.or(same, above), below);
-            let next_minus = simd.and(same, above);
-            above = simd.or(minus[k], simd.and_not(no_plus[k], same));
-            below = simd.and_not(same, no_plus[k]);
-            (no_plus[k], minus[k]) = (next_no_plus, next_minus);
-        }
-        (*v_plus, *v_minus) = (above, below);
-    }
-    (no_plus, minus)
 }
 
 #[inline(always)]
@@ -229,33 +160,5 @@ fn without_gaps<S: Bits>(simd: S, found: &mut Found, pattern: &[u8], rule: &Rule
                 return;
             }
         }
-    }
-}
-
-/// Sum and carry of three bits.
-#[inline(always)]
-fn add<S: Bits>(simd: S, a: S::B, b: S::B, c: S::B) -> (S::B, S::B) {
-    (simd.xor(simd.xor(a, b), c), simd.majority(a, b, c))
-}
-
-/// The three bits of the sum of seven.
-#[inline(always)]
-fn sum<S: Bits>(simd: S, [a, b, c, d, e, f, g]: [S::B; ADDENDS]) -> [S::B; 3] {
-    let (abc, abc_twos) = add(simd, a, b, c);
-    let (def, def_twos) = add(simd, d, e, f);
-    let (one, ones_twos) = add(simd, abc, def, g);
-    let (two, four) = add(simd, abc_twos, def_twos, ones_twos);
-    [one, two, four]
-}
-
-/// Takes a number of three bits from another, by adding the complement and one.
-#[inline(always)]
-fn take_away<S: Bits>(simd: S, number: &mut [S::B], bits: [S::B; 3]) {
-    let ones: S::B = all_ones();
-    let mut carry = ones;
-    for (place, bit) in number.iter_mut().enumerate() {
-        let minus = if place < bits.len() { simd.and_not(ones, bits[place]) } else { ones };
-        let (sum, next) = add(simd, *bit, minus, carry);
-        (*bit, carry) = (sum, next);
     }
 }

@@ -1,73 +1,21 @@
-//! A stretch of text, turned: a vector for each place in the chunks, with a bit for each chunk.
+//! A stretch of text, transposed: a vector for each place in the chunks, with a bit for each chunk.
 //!
 //! First the bits of the codes are gathered, 64 letters of a chunk in a word, as the text has them packed or, where
-//! letters are no bases, from the codes; then blocks of 64 words are
-//! transposed, as many side by side as a vector has words.
+//! letters are no bases, from the codes. Then blocks of 64 words are transposed, as many side by side as a vector has
+//! words.
 
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::search::NOTHING;
 use crate::search::codes::Codes;
 use crate::search::pattern::{ANY, CLASSES};
+use crate::sliced::chunks::Shape;
+use crate::sliced::transpose::{BLOCK, Line, all_ones, transpose_rows};
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::array::from_fn;
 
-/// Letters of a chunk of a long text: with this, planes of all bases stay in a core's second cache.
-const CHUNK: usize = 2048;
-/// The overlap's share of a chunk is at most one in so many.
-const OVERLAP: usize = 4;
-/// Columns that are turned at a time: bits of a word.
-pub const BLOCK: usize = 64;
 /// Bits of a code: two of a base, one of [`crate::search::OTHER`], one of [`NOTHING`].
 const CODE_BITS: usize = 4;
 const BASE_BITS: usize = 2;
-
-/// As many bytes as the longest vector has, and aligned like it.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
-#[repr(C, align(64))]
-pub struct Line([u64; 8]);
-
-/// How a tile lies over the text.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Chunks of a tile: bits of a vector.
-    pub lanes: usize,
-    /// Letters of a chunk.
-    pub chunk: usize,
-    /// Columns in front of each chunk: at least the overlap.
-    pub before: usize,
-    /// All columns.
-    pub columns: usize,
-}
-
-impl Shape {
-    /// For a text of `len` letters, with `before` letters of overlap at least. Where nothing else is asked for, each
-    /// chunk begins where words of the text do.
-    pub fn new(lanes: usize, before: usize, len: usize, chunk: Option<usize>) -> Shape {
-        let longest = CHUNK.max(OVERLAP * before);
-        let (chunk, columns) = match chunk {
-            Some(chunk) => (chunk, (before + chunk).next_multiple_of(BLOCK)),
-            None => {
-                let before = before.next_multiple_of(BLOCK);
-                // Tiles of one length: a short last one would take as long as the others.
-                let tiles = len.div_ceil(lanes * longest).max(1);
-                let chunk = len.div_ceil(lanes * tiles).clamp(BLOCK.max(before), longest);
-                let chunk = chunk.next_multiple_of(BLOCK);
-                (chunk, before + chunk)
-            }
-        };
-        Shape { lanes, chunk, before: columns - chunk, columns }
-    }
-
-    /// Letters of a whole tile.
-    pub fn letters(&self) -> usize {
-        self.lanes * self.chunk
-    }
-
-    /// The chunk that a bit stands for: word by word first, then bit by bit.
-    pub fn chunk_of(&self, word: usize, bit: usize) -> usize {
-        bit * (self.lanes / BLOCK) + word
-    }
-}
 
 /// The planes of a stretch of text. A plane has a vector for each column.
 #[derive(Debug, Default)]
@@ -82,7 +30,7 @@ pub struct Tile {
     words: Words,
 }
 
-/// The bits of codes before they are turned.
+/// The bits of codes before they are transposed.
 #[derive(Debug, Default)]
 struct Words {
     /// For each group of chunks that share a vector's row, for each block, a word for each chunk of the
@@ -129,7 +77,7 @@ impl Kernel for Fill<'_> {
             plane.resize(if classes >> class & 1 == 1 { lines } else { 0 }, Line::zeroed());
         }
         gather(simd, &mut tile.words, shape, text, first);
-        turn(simd, tile, shape, classes);
+        make_planes(simd, tile, shape, classes);
     }
 }
 
@@ -221,7 +169,7 @@ fn gather<S: Bits>(simd: S, words: &mut Words, shape: &Shape, text: &Codes, firs
 
 /// Transposes the words of each block, and makes the planes of them.
 #[inline(always)]
-fn turn<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
+fn make_planes<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
     let ones: S::B = all_ones();
     let mut bits = [[S::B::zeroed(); BLOCK]; CODE_BITS];
     for block in 0..shape.columns / BLOCK {
@@ -269,49 +217,12 @@ fn turn<S: Bits>(simd: S, tile: &mut Tile, shape: &Shape, classes: u32) {
     }
 }
 
-/// Makes 64 rows of bits columns, as many blocks side by side as a vector has words (Warren 2012, 7-3).
+/// Transposes a block, as many chunks side by side as a vector has words.
 #[inline(always)]
 fn transpose<S: Bits>(simd: S, words: &Words, bit: usize, block: usize, rows: &mut [S::B; BLOCK]) {
     for (group, row) in rows.iter_mut().enumerate() {
         let begin = words.place(group, block);
         *row = bytemuck::pod_read_unaligned(cast_slice(&words.bits[bit][begin..begin + words.group]));
     }
-    turn_rows(simd, rows);
-}
-
-/// Makes 64 rows columns, in each block of 64 bits; twice gives the rows again.
-#[inline(always)]
-pub fn turn_rows<S: Bits>(simd: S, rows: &mut [S::B; BLOCK]) {
-    exchange(simd, rows, 32, 0x0000_0000_ffff_ffff);
-    exchange(simd, rows, 16, 0x0000_ffff_0000_ffff);
-    exchange(simd, rows, 8, 0x00ff_00ff_00ff_00ff);
-    exchange(simd, rows, 4, 0x0f0f_0f0f_0f0f_0f0f);
-    exchange(simd, rows, 2, 0x3333_3333_3333_3333);
-    exchange(simd, rows, 1, 0x5555_5555_5555_5555);
-}
-
-/// Exchanges the upper bits of each upper row with the lower bits of the row `step` below it.
-#[inline(always)]
-fn exchange<S: Bits>(simd: S, rows: &mut [S::B; BLOCK], step: usize, lower: u64) {
-    let lower: S::B = splat(lower);
-    for first in (0..BLOCK).step_by(2 * step) {
-        for k in first..first + step {
-            let (a, b) = (rows[k], rows[k + step]);
-            let differ = simd.and(simd.xor(simd.shift_down(a, step as u32), b), lower);
-            rows[k + step] = simd.xor(b, differ);
-            rows[k] = simd.xor(a, simd.shift_up(differ, step as u32));
-        }
-    }
-}
-
-/// A vector of the same words.
-#[inline(always)]
-pub fn splat<B: Pod>(word: u64) -> B {
-    let line = Line([word; 8]);
-    cast_slice(&[line])[0]
-}
-
-#[inline(always)]
-pub fn all_ones<B: Pod>() -> B {
-    splat(u64::MAX)
+    transpose_rows(simd, rows);
 }
