@@ -55,6 +55,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
 const BELONGS_TO: &[(&[&str], &[&str])] = &[
     (&["wgpu"], &["engine/gpu"]),
     (&["pollster"], &["engine/gpu"]),
+    (&["queue.submit", "create_command_encoder"], &["engine/gpu/run"]),
     (&["clap"], &["cli"]),
     (&["indicatif"], &["cli"]),
     (&["needletail"], &["reader"]),

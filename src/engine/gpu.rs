@@ -53,7 +53,7 @@ use wgpu::BufferUsages;
 
 /// Stretches of targets that one thread looks at in one go.
 const SPANNED: usize = 1 << 13;
-/// With fewer sweeps a call, beside those of other workers, a device waits too long for the last ones (docs/ideas.md).
+/// With fewer sweeps a call, beside the sweeps of other workers, a device waits too long for the last ones (docs/ideas.md).
 const ENOUGH_SWEEPS: u64 = 3 << 13;
 /// Chunks are not cut below their least length, so most often the last ones take half the time of the others.
 const LAST_SWEEPS: u64 = 4;
@@ -114,8 +114,8 @@ impl Card {
         &self.runtime.device.name
     }
 
-    /// The kernels that queries of so many rows will ask for, where that is known: their scores', and of many queries that
-    /// of their paths; of sweeps that serve several pairs both their own and that of the pieces around hits.
+    /// The kernels that queries of `rows` rows will ask for, where that is known: the one for their scores, and for many
+    /// queries the one for their paths. Sweeps that serve several pairs need two for scores: one for all, one around hits.
     pub fn kernels(&self, scoring: &Scoring, rows: usize, many: bool, in_stretches: bool) -> Vec<Variant> {
         let scores = Scores::of(scoring, rows);
         if scores.letters() != Letters::Nucleotides {
@@ -179,11 +179,11 @@ pub struct Gpu {
 /// Where one way to the same answer becomes better than another; tests set it to reach both.
 #[derive(Clone, Copy, Debug)]
 pub struct Tuning {
-    /// Directions of at most so many cells are filled by the host.
+    /// The host fills directions of at most this many cells.
     pub few_cells: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
-    /// A sweep of more tiles is done in several jobs; so many have 96 MiB of tasks.
+    /// A sweep of more tiles is done in several jobs: this many have 96 MiB of tasks.
     pub many_tiles: u64,
     pub chains: Chains,
 }

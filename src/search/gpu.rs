@@ -57,7 +57,7 @@ impl<D: ScanDevice> OnGpu<D> {
         &self.scanner
     }
 
-    /// The ends of those patterns that `chosen` names, each with its own place.
+    /// The ends of the patterns that `chosen` names, each with its own place.
     fn on_device(
         &self,
         text: &Codes,

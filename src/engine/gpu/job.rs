@@ -84,7 +84,7 @@ impl Job {
         self.dispatches.push(dispatch);
     }
 
-    /// Adds chained strips, each behind those that it waits for, in dispatches of about this many cells.
+    /// Adds chained strips, each behind the strips that it waits for, in dispatches of about `cells` cells.
     pub fn push_chain<T: SpanTask>(&mut self, variant: Variant, strips: impl Iterator<Item = T>, cells: u64) {
         let (mut tasks, mut planned) = (Vec::new(), 0);
         for task in strips {
@@ -100,7 +100,7 @@ impl Job {
         }
     }
 
-    /// Where the words of each dispatch begin among those of all, and how many there are.
+    /// Where the words of each dispatch begin in the job, and how many words the job has.
     pub fn places(&self) -> (Vec<usize>, usize) {
         let mut words = 0;
         let first = |dispatch: &Dispatch| {
@@ -150,7 +150,7 @@ pub struct Chain {
     slots: u32,
     /// How often a strip asks in vain.
     patience: u32,
-    /// Columns from one vertical line to the next, and edge values from those of one to those of the next.
+    /// Columns and edge values from one vertical line to the next.
     lines: [u32; 2],
 }
 

@@ -156,8 +156,8 @@ fn grouped<T: SpanTask>(tasks: &[T], size: usize, pad: u32) -> Vec<T> {
     grouped
 }
 
-/// The dispatches of grids that run side by side, wave by wave; the waves are made on all threads. `tasks` adds those of
-/// a grid in a wave.
+/// The dispatches of grids that run side by side, wave by wave; the waves are made on all threads. `tasks` adds the
+/// tasks of a grid in a wave.
 fn in_waves<G: Sync, T: SpanTask>(
     grids: &[G],
     grid: impl Fn(&G) -> &Grid + Sync,

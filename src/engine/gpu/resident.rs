@@ -85,8 +85,8 @@ impl Drop for SendGuard<'_> {
 }
 
 impl Resident {
-    /// Those of `sequences`, of which none is sent yet, in the buffer of others that nobody needs any more if it is large
-    /// enough: it takes a device milliseconds to find so much memory.
+    /// The targets of `sequences`, of which none is sent yet. They take the buffer of old targets that are no longer
+    /// needed, if it is large enough: a device takes milliseconds to find as much memory.
     pub fn new(
         device: &Device,
         sequences: &Arc<Sequences>,

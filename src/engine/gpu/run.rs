@@ -262,7 +262,7 @@ impl Runtime {
         }
     }
 
-    /// Writes the words at `words` of `buffer`; `make` makes those of a range of places, on several threads at
+    /// Writes the words at `words` of `buffer`; `make` makes the words of a range of places, on several threads at
     /// once. Work that is submitted later finds them there.
     pub fn upload(
         &self,
@@ -316,7 +316,7 @@ impl Runtime {
         Ok(led)
     }
 
-    /// Submits a job that does not wait for others, behind those that have waited: it must not keep them waiting.
+    /// Submits a job that does not wait for others. The jobs that wait go first: it must not keep them waiting.
     pub fn submit_alone(&self, submission: Submission) -> Result<(), EngineError> {
         self.flush()?;
         self.submit(submission);

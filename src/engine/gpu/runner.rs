@@ -45,7 +45,7 @@ pub struct JobUnderWay {
     begun: Instant,
     /// `None` where there was nothing to do.
     arrival: Option<Arrival>,
-    /// All jobs submitted together, where this is the first of them.
+    /// What was submitted together, where this job is the first of it.
     led: Option<Arc<SubmissionLoad>>,
 }
 

@@ -1,4 +1,4 @@
-//! SweptPatterns with errors on a GPU. The text is packed, sent and transposed into columns once for all patterns; a
+//! Patterns with errors on a GPU. The text is packed, sent and transposed into columns once for all patterns; a
 //! kernel written out for each length of pattern sweeps over it (`shaders/sliced.wgsl`). Ends are appended to
 //! a buffer in any order; where they don't fit, it grows, or the work is done again in halves.
 //!
@@ -34,7 +34,7 @@ use wgpu::BufferUsages;
 
 /// Letters of the longest pattern that a device takes: a thread's sweep then ends long before a watchdog.
 pub const MOST_LETTERS: usize = 1024;
-/// SweptPatterns of so many lengths have kernels of their own, others are rounded up to a multiple.
+/// Up to this many lengths of patterns have kernels of their own; more are rounded up to a multiple of [`ROUNDED`].
 const LENGTHS: usize = 6;
 const ROUNDED: u32 = 8;
 /// Letters of a text that are on the device at a time, at most.
@@ -115,7 +115,7 @@ impl FoundEnds {
     }
 }
 
-/// SweptPatterns that one kernel sweeps.
+/// Patterns that one kernel sweeps.
 struct PatternGroup {
     variant: Variant,
     /// Their places.
@@ -264,7 +264,7 @@ impl Scanner {
         transpose(device, &kernel, &transposing, shape, [&packed, &planes])
     }
 
-    /// SweptPatterns by the kernels that sweep them.
+    /// Patterns by the kernels that sweep them.
     fn groups(&self, patterns: &[ClassPattern]) -> Vec<PatternGroup> {
         let lengths: BTreeSet<usize> = patterns.iter().map(|pattern| pattern.classes.len()).collect();
         let many = lengths.len() > self.tuning.lengths;
@@ -289,12 +289,12 @@ impl Scanner {
     }
 }
 
-/// Words of a record of a pattern of so many rows.
+/// Words of the record of a pattern of `rows` rows.
 fn record_words(rows: u32) -> u32 {
     HEADER + rows.div_ceil(4)
 }
 
-/// What a kernel is told of a pattern; instead of its first block, the columns that it needs in front.
+/// What a kernel is told of a pattern of `rows` rows; instead of its first block, the columns that it needs in front.
 fn record(pattern: &ClassPattern, rows: u32) -> Vec<u32> {
     let (len, allowed) = (pattern.classes.len() as u32, pattern.allowed);
     let slots: Vec<u32> = (len..rows)

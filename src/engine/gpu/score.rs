@@ -51,7 +51,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Scores the pairs at `long`; the answer is those for which strips have waited in vain.
+    /// Scores the pairs at `long`; the answer is the pairs for which strips have waited in vain.
     fn score_grids_of(
         &mut self,
         batch: &Batch,

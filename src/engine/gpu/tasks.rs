@@ -22,7 +22,7 @@ pub trait SpanTask: Recorded {
     fn span_mut(&mut self) -> &mut Span;
 }
 
-/// Declares a record once, for both sides: its own fields, behind those of the record that it is `over`.
+/// Declares a record once, for both sides. The fields of the record that it is `over` come first.
 macro_rules! record {
     ($(#[$what:meta])* $name:ident $(over $span:ident)? { $($(#[$doc:meta])* $field:ident: $kind:ident,)* }) => {
         $(#[$what])*
@@ -104,10 +104,10 @@ record! {
 JoinedTask over Span {
     counts_from: u32,
     result: u32,
-    /// First of the edge values above the tile, one a column, and of those that it leaves below.
+    /// First of the edge values above the tile, one a column, and of the values that it leaves below.
     above: u32,
     below: u32,
-    /// First of 1 + tile rows edge values on its left, and of those that it leaves on its right.
+    /// First of 1 + tile rows edge values on its left, and of the values that it leaves on its right.
     left: u32,
     right: u32,
 }
@@ -130,7 +130,7 @@ ChainTask over Span {
 }
 
 record! {
-/// A strip of a chain that leaves edge values on the lines between blocks, and whose score nobody reads.
+/// A strip of a chain that leaves edge values on the lines between blocks. Its score is not read.
 LinedTask over Span {
     /// The strip's number.
     result: u32,

@@ -23,7 +23,7 @@ const LEAST: usize = 1 << 16;
 pub struct Staging(Arc<Mutex<Vec<wgpu::Buffer>>>);
 
 impl Staging {
-    /// Writes the words at `words` of `buffer`; `make` makes those of a range of places, on several threads at
+    /// Writes the words at `words` of `buffer`; `make` makes the words of a range of places, on several threads at
     /// once. Work that is submitted later finds them there.
     pub fn upload(
         &self,

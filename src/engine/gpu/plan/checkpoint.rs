@@ -20,7 +20,7 @@ pub struct CheckpointSweep {
     /// The block's last part: nothing lies behind it.
     last: Block,
     pub grid: Grid,
-    /// Its first edge value among those of its job.
+    /// Its first edge value in its job.
     edges: u64,
 }
 
@@ -35,7 +35,7 @@ impl CheckpointSweep {
         CheckpointSweep { band, last, grid, edges: 0 }
     }
 
-    /// The same where so many tiles at most are side by side.
+    /// The same where at most `widest` tiles are side by side.
     pub fn in_tiles_for(self, widest: usize, few: usize) -> CheckpointSweep {
         CheckpointSweep { grid: self.grid.in_tiles_for(widest, few), ..self }
     }

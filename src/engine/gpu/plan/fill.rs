@@ -71,7 +71,7 @@ pub fn fill_job(plans: &[WindowPlan]) -> (Job, Layout) {
     (job, layout)
 }
 
-/// A job that fills `plans` and keeps the directions on the device; and its tiles, those of a plan in a row.
+/// A job that fills `plans` and keeps the directions on the device; and its tiles, plan by plan.
 pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -> (Job, Vec<Tile>) {
     let (waves, layout, edges) = filling(plans, 1);
     let mut job = Job { edges, scratch: layout.words, ..Job::default() };

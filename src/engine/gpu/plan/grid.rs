@@ -15,9 +15,9 @@ const _: () = assert!(TILE_COLS.is_multiple_of(FEW_TILE_COLS));
 
 /// The grid over `rows` x `cols` cells.
 ///
-/// Its edge values: one for each column; for each strip a corner and one for each row; then those of its
+/// Its edge values: one for each column; for each strip a corner and one for each row; then the values of its
 /// lines, first the horizontal ones, a value for each column each, then the vertical ones, likewise strip
-/// by strip. Tiles hand values on in place, but for those that cross a line: they are left there, once.
+/// by strip. Tiles hand values on in place. Values that cross a line are left there instead, once.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     pub rows: u32,
@@ -64,13 +64,13 @@ impl Grid {
         Grid { side, ..self }
     }
 
-    /// The same grid, whose tiles are short where those that run side by side at most are fewer than `few`.
+    /// The same grid, whose tiles are short where at most `side_by_side` of them run at once, fewer than `few`.
     pub fn in_tiles_for(self, side_by_side: usize, few: usize) -> Grid {
         let run = if side_by_side < few { FEW_TILE_COLS } else { TILE_COLS };
         Grid { run, ..self }
     }
 
-    /// The same rows and columns for chained strips of so many rows, the empty ones above the query, and of `run`
+    /// The same rows and columns for chained strips of `height` rows, the empty ones above the query, and of `run`
     /// columns in one dispatch.
     pub fn chained(self, height: u32, run: u32) -> Grid {
         Grid { run, ..Grid::padded(self.rows, self.cols, height) }
@@ -90,7 +90,7 @@ impl Grid {
         (strip * self.height) as i32 - self.pad as i32
     }
 
-    /// The grid's rows of a strip's tile, those that are empty too.
+    /// The grid's rows of a strip's tile, with the empty ones.
     pub fn rows_of(&self, strip: u32) -> Range<i64> {
         let first = i64::from(self.first_row(strip));
         first..first + i64::from(self.height)
@@ -146,7 +146,7 @@ impl Grid {
         line.unwrap_or(u64::from(self.cols)) + u64::from(strip) * u64::from(self.height + 1)
     }
 
-    /// The same lines over strips of so many rows in a chain, in one run.
+    /// The same lines over strips of `height` rows in a chain, in one run.
     pub fn chained_with_lines(self, height: u32) -> Grid {
         Grid { height, run: u32::MAX, ..self }
     }
@@ -324,8 +324,8 @@ impl Grid {
         (self.rows - strip * self.height).min(self.height)
     }
 
-    /// The edge values that strips of the columns `cols` leave on the horizontal lines, and behind them those
-    /// below all strips: of each line the first column, and where the values lie.
+    /// The edge values that strips of the columns `cols` leave on the horizontal lines, and behind them the
+    /// values below all strips: of each line the first column, and where the values lie.
     pub fn horizontal_lines(&self, cols: impl Fn(u32) -> Cols) -> Vec<(u32, Range<u64>)> {
         let lines = (0..self.lines(self.rows)).map(|line| self.horizontal_line(line)).chain([0]);
         let line = |(number, first): (u32, u64)| {

@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 const GRID_SUBMISSIONS: u64 = 4;
 /// Columns of a chained strip in one dispatch, unless there are fewer.
 const LEAST_RUN: u64 = 1 << 9;
-/// Columns that all slots of a chain have together, at most but for the least runs: 128 MiB.
+/// Columns that all slots of a chain have together, at most, unless the least runs have more: 128 MiB.
 const HANDED_COLS: u64 = 1 << 24;
 
 /// The tiles that grids are made of.
@@ -25,7 +25,7 @@ pub struct StripTiles {
     /// Where many stand side by side, and where few do.
     many: Variant,
     few: Variant,
-    /// Those of strips in a chain, the least rows first; none where strips can't be chained.
+    /// The tiles of strips in a chain, the least rows first; none where strips can't be chained.
     chained: Vec<Variant>,
     limits: DeviceLimits,
 }
@@ -67,7 +67,7 @@ pub struct PairGrids {
 
 /// The grid of a pair, and where its edge values, the results of its tiles and its columns in the chain begin.
 struct PlacedGrid {
-    /// The pair's place among those that are scored, and the first of its columns.
+    /// The pair's place among all that are scored, and the first of its columns.
     index: usize,
     start: u32,
     grid: Grid,
@@ -140,7 +140,7 @@ impl PairGrids {
         }
     }
 
-    /// The job of all tiles as chained strips, in which each has those it waits for before it.
+    /// The job of all tiles as chained strips. Each strip comes behind the strips that it waits for.
     fn chain(&mut self, variant: Variant, chains: Chains) -> Job {
         // All strips in one dispatch, with as many columns as it and their slots can take.
         let rows = || self.placed.iter().map(|placed| placed.whole.span.rows);

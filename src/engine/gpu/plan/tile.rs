@@ -99,7 +99,7 @@ impl Tiles<'_> {
     }
 }
 
-/// The pairs of the next job, those of as many grains as have `cells` cells; `done` counts grains.
+/// The pairs of the next job: as many grains as have `cells` cells. `done` counts grains.
 pub fn next_pairs(grains: &[u64], done: &mut usize, pairs: usize, cells: u64) -> Option<Range<usize>> {
     let first = *done;
     let rest = grains.get(first..).filter(|rest| !rest.is_empty())?;

@@ -113,7 +113,7 @@ impl Readback {
         cut
     }
 
-    /// Bytes from its beginning, those behind a cut too.
+    /// Bytes from its beginning, whatever was cut.
     pub fn behind(&self, bytes: Range<usize>) -> &[u8] {
         self.held.as_ref().map_or(&[], |(view, ..)| &view[bytes])
     }

@@ -34,7 +34,7 @@ use wgpu::BufferUsages;
 const PART: usize = 32 << 20;
 /// Threads that keep a device busy.
 const BUSY: usize = 1 << 17;
-/// A chunk is so many times its overlap at least.
+/// A chunk is at least this many times its overlap.
 const OVERLAP: usize = 4;
 /// Units of a chunk at most, where that is enough for its overlap.
 const LONGEST: usize = 1 << 8;
@@ -147,7 +147,7 @@ impl Bitap {
         self.stopwatch.lock().map_or(Duration::ZERO, |stopwatch| stopwatch.total())
     }
 
-    /// Has the device begin with a text. Several may be under way; those begun first are done first.
+    /// Has the device begin with a text. Several may be under way; the first to begin is the first to be done.
     pub fn begin(&self, text: &[u8]) -> Result<Pending, EngineError> {
         let limits = &self.card.runtime.device.limits;
         let binding = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
@@ -205,7 +205,7 @@ impl Bitap {
         Ok(PartUnderWay { own, lead, slot, arrival })
     }
 
-    /// The last submission of all kernels for a text of so many units; the device has begun with those before.
+    /// All kernels for a text of `units` units: the last submission. The device has begun with the ones before.
     fn record(&self, slot: &mut TextSlot, units: usize) -> Result<Submission, EngineError> {
         let device = &self.card.runtime.device;
         let chunk = self.chunk(units);
@@ -272,7 +272,7 @@ impl TableGroup {
         Ok(TableGroup { variant, kernel, tables, patterns: patterns.len() as u32 })
     }
 
-    /// The patterns of each submission for a text of so many units, if one computes so many words.
+    /// The patterns of each submission for a text of `units` units, if one computes `submission` words.
     fn steps(&self, units: usize, submission: u64) -> impl Iterator<Item = (&TableGroup, Range<u32>)> {
         let cells = (units * UNIT) as u64 * self.variant.cells();
         let most = (submission / cells.max(1)).clamp(1, u64::from(self.patterns)) as u32;

@@ -6,13 +6,13 @@ use crate::engine::cpu::simd::{Kernel, Simd};
 use std::array::from_fn;
 use std::ops::Range;
 
-/// Bits of a word, and so chunks that a thread has, and letters that are turned in one go.
+/// Bits of a word, and so chunks that a thread has, and letters that are transposed in one go.
 pub const WORD: usize = 32;
 /// Letters that are packed in one go.
 const BLOCK: usize = 64;
 /// Words of a plane are a multiple of this, so that what a thread packs in one go is of one plane.
 const PLANE_WORDS: usize = 1 << 10;
-/// A chunk is so many times its overlap at least.
+/// A chunk is at least this many times its overlap.
 const OVERLAP: usize = 8;
 /// Letters of a chunk at most, where that is enough for its overlap.
 const LONGEST: usize = 1 << 13;
@@ -80,7 +80,7 @@ impl Kernel for PackPlanes<'_> {
         let PackPlanes { text, from, plane_words, words, packed } = self;
         let mut at = words.start;
         let mut rest = packed;
-        // A piece may lie in two planes only where few words are packed as a whole.
+        // What one call packs lies in two planes only where the text is short.
         while at < words.end {
             let (plane, first) = (at / plane_words, at % plane_words);
             let count = (plane_words - first).min(words.end - at);

@@ -53,7 +53,7 @@ pub struct Transposed<'a> {
     pub letters: usize,
 }
 
-/// SweptPatterns of one kernel, and what it is told of them.
+/// Patterns of one kernel, and what it is told of them.
 pub struct SweptPatterns<'a> {
     pub variant: Variant,
     pub kernel: &'a wgpu::ComputePipeline,
@@ -61,7 +61,7 @@ pub struct SweptPatterns<'a> {
     pub count: usize,
 }
 
-/// SweptPatterns and words of a text that one dispatch sweeps.
+/// Patterns and words of a text that one dispatch sweeps.
 #[derive(Clone, Debug)]
 struct Portion {
     patterns: Range<u32>,
@@ -115,7 +115,7 @@ impl Portion {
     }
 }
 
-/// SweptPatterns that are swept over a text.
+/// Patterns that are swept over a text.
 struct PatternSweep<'a> {
     text: &'a Transposed<'a>,
     patterns: &'a SweptPatterns<'a>,
