@@ -91,6 +91,7 @@ impl Capabilities {
 /// Batch-level work on the recurrence. An engine may be used again after any error but
 /// [`EngineError::Lost`].
 pub trait Engine: Send {
+    /// What the engine is, and what suits it.
     fn capabilities(&self) -> Capabilities;
 
     /// The best score of each pair and the first cell, in the order of [`Hit::order`], that has it;

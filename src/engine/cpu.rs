@@ -1,5 +1,6 @@
 //! The CPU engine: pairs side by side in the lanes of vectors, or the rows of one pair, on all cores.
 
+mod cell;
 mod lanes;
 mod score;
 pub mod simd;
@@ -22,9 +23,9 @@ use simd::InstructionSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use strip::{Fill, Rectangle, Sweep};
-use trace::{Shape, Trace};
+use trace::{BandShape, Trace};
 
-/// The widest vectors of 16 threads, four times. (Not those that there are: so each machine does the same work.)
+/// Four times the widest vectors of 16 threads, whatever the machine has, so that each machine does the same work.
 const ENOUGH_SWEEPS: u64 = 1 << 12;
 /// Groups of sweeps that a thread takes in one go.
 const GROUPS: usize = 16;
@@ -32,8 +33,7 @@ const GROUPS: usize = 16;
 const MOST_ROWS: usize = 1 << 13;
 /// What a step of a strip costs, in steps of pairs side by side.
 const STRIP_STEP: u64 = 2;
-/// Narrow lanes are tried where scores may be too large for them, until more than half of so many pairs
-/// and more have been.
+/// Pairs after which narrow lanes are given up where the scores of more than half of those tried were too large.
 const TRIED: usize = 256;
 
 /// Cells of a band that is filled beside others, at most: their directions should stay in a cache. A matrix
@@ -43,7 +43,7 @@ const BAND_CELLS_BY_MATRIX: u64 = 1 << 17;
 /// Bands of a group differ in fewer rows than this.
 const BAND_ROWS: u32 = 64;
 
-/// A pair of at least so many cells is swept by several threads, in parts of this side.
+/// Cells from which on a pair is swept by several threads, in parts of this side.
 const SHARED_CELLS: u64 = 1 << 24;
 const PART_SIDE: u32 = 4 * BLOCK_ROWS;
 /// A band that holds every cell.
@@ -79,11 +79,11 @@ impl Cpu {
     }
 
     /// Whether bands are filled sooner side by side than one after another in strips.
-    fn goes_in_lanes(&self, shapes: impl Iterator<Item = Shape>) -> bool {
+    fn goes_in_lanes(&self, shapes: impl Iterator<Item = BandShape>) -> bool {
         let lanes = self.set.lanes(Width::W32.bytes()) as u64;
-        let strips = |shape: Shape| u64::from(shape.rows).div_ceil(lanes) * (shape.width() + 2 * lanes);
+        let strips = |shape: BandShape| u64::from(shape.rows).div_ceil(lanes) * (shape.width() + 2 * lanes);
         let (in_strips, all) = shapes
-            .fold((0, Shape::default()), |(steps, all), shape| (steps + strips(shape), all.with(shape)));
+            .fold((0, BandShape::default()), |(steps, all), shape| (steps + strips(shape), all.with(shape)));
         all.cells() < in_strips
     }
 }
@@ -161,7 +161,7 @@ impl Primitives for Cpu {
 
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
-        let shape = |place: &u32| Shape::of(&windows[*place as usize]);
+        let shape = |place: &u32| BandShape::of(&windows[*place as usize]);
         let most = match batch.scoring.substitution {
             Substitution::Equal { .. } => BAND_CELLS,
             Substitution::Matrix(_) => BAND_CELLS_BY_MATRIX,
@@ -281,8 +281,8 @@ fn sweep(set: InstructionSet, batch: &Batch, (block, edges): (&Block, &Edges), o
     set.run(Sweep { rectangle, edges, own })
 }
 
-/// The places of sweeps, those together that go well side by side: of one query where lanes can share its
-/// profile, of about one size elsewhere.
+/// The places of sweeps, in an order that brings together what goes well side by side: sweeps of one query where lanes
+/// can share its profile, of about one size elsewhere.
 fn in_order(batch: &Batch, sweeps: &[&[Pair]]) -> Vec<u32> {
     let by_query = matches!(batch.scoring.substitution, Substitution::Matrix(_));
     let key = |(place, sweep): (usize, &&[Pair])| {
@@ -296,7 +296,7 @@ fn in_order(batch: &Batch, sweeps: &[&[Pair]]) -> Vec<u32> {
     keys.into_iter().map(|(_, place)| place).collect()
 }
 
-/// How often narrow lanes were tried and were too narrow, so that they are not where that is common.
+/// How often narrow lanes were tried and were too narrow. Where that is common they are no longer tried.
 #[derive(Default)]
 struct Trials {
     tried: AtomicUsize,

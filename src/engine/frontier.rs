@@ -1,11 +1,11 @@
-//! The edges between what is swept of a matrix and what is not yet: all that scoring a long pair has to keep.
+//! The edges between the part of a matrix that is swept and the rest: all that scoring a long pair has to keep.
 
 use crate::alignment::Hit;
 use crate::engine::{Block, Edges};
 use std::ops::Range;
 
-/// A block cut into parts of `side` x `side` cells, swept by anti-diagonals of parts, and of its edges only those that
-/// the next anti-diagonal needs: 8 bytes a row, 8 bytes a column and 8 bytes a row of parts.
+/// A block cut into parts of `side` x `side` cells, swept by anti-diagonals of parts. It keeps only the edges that the
+/// next anti-diagonal needs: 8 bytes a row, 8 bytes a column and 4 bytes a row of parts.
 #[derive(Debug)]
 pub struct Frontier {
     block: Block,
@@ -19,7 +19,7 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// That of a whole window, of which nothing is swept.
+    /// The frontier of a block of which nothing is swept.
     pub fn new(block: &Block, side: u32) -> Frontier {
         let down = block.rows.len().div_ceil(side as usize);
         Frontier {

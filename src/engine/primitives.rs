@@ -17,7 +17,7 @@ const FILL_BYTES: u64 = 16 << 20;
 /// A window whose directions take more bytes is traced block by block: then most of it needs none.
 const WINDOW_BYTES: u64 = 2 << 20;
 
-/// How long alignments are best cut for an engine.
+/// What suits an engine where long alignments are cut into blocks.
 #[derive(Clone)]
 pub struct BlockRoom {
     /// Side of the blocks, a multiple of [`BLOCK_ROWS`].
@@ -63,6 +63,7 @@ pub trait Primitives: Engine {
         Ok(None)
     }
 
+    /// How long alignments are best cut.
     fn block_room(&self) -> BlockRoom {
         BlockRoom::default()
     }

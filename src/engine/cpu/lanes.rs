@@ -1,10 +1,17 @@
 //! Sequences side by side in the lanes of vectors, and how their letters score against each other.
 
+use super::cell::Penalties;
 use super::simd::{Lane, Table, Vectors};
 use crate::alphabet::CODES;
 use crate::scoring::{Matrix, Scoring, Substitution};
 use bytemuck::{cast_slice, cast_slice_mut, zeroed_slice_box};
 use std::slice::{from_mut, from_ref};
+
+/// Codes that stand for no residue where letters are compared: no residue has them.
+pub const NO_QUERY: u8 = 62;
+pub const NO_TARGET: u8 = 63;
+/// The code of a matrix that no letter has.
+pub const NO_LETTER: u8 = CODES as u8 - 1;
 
 /// Codes that stand for no residue: where letters are compared, equal to no code, each other included; in
 /// a matrix, a code of no letter, whose scores are the lowest.
@@ -19,11 +26,8 @@ pub struct Nothing {
 impl Nothing {
     pub fn of(scoring: &Scoring) -> Nothing {
         match scoring.substitution {
-            Substitution::Equal { .. } => Nothing { query: 62, target: 63, letters: 4 },
-            Substitution::Matrix(_) => {
-                let none = CODES as u8 - 1;
-                Nothing { query: none, target: none, letters: none }
-            }
+            Substitution::Equal { .. } => Nothing { query: NO_QUERY, target: NO_TARGET, letters: 4 },
+            Substitution::Matrix(_) => Nothing { query: NO_LETTER, target: NO_LETTER, letters: NO_LETTER },
         }
     }
 
@@ -84,6 +88,16 @@ impl Costs {
         i64::from(T::MIN) + i64::from((self.first + self.extend).max(-self.worst).max(1))
     }
 
+    /// What cells in lanes of this type are made of.
+    #[inline(always)]
+    pub fn penalties<T: Lane, S: Vectors<T>>(&self, simd: S) -> Penalties<S::V> {
+        Penalties {
+            zero: simd.splat(T::of(self.zero::<T>() as i32)),
+            first: simd.splat(T::of(self.first)),
+            extend: simd.splat(T::of(self.extend)),
+        }
+    }
+
     /// The largest score that another step can't bring beyond the type's highest; `None` where lanes of
     /// this type don't hold the penalties.
     pub fn most<T: Lane>(&self) -> Option<i64> {
@@ -121,9 +135,9 @@ impl<T: Lane, S: Vectors<T>> Substitutes<T, S> for Equality<S::V> {
 /// The rows of a matrix by query code.
 pub type Tables = [Table; CODES];
 
-/// The rows of `matrix`; what stands for no residue adds nothing, even where all letters score above 0.
+/// The rows of `matrix`. The code of no letter adds nothing, even where all letters score above 0.
 pub fn tables(matrix: &Matrix) -> Tables {
-    let none = CODES - 1;
+    let none = usize::from(NO_LETTER);
     let mut tables = matrix.scores;
     let lowest = tables[none][none].min(0);
     tables[none] = [lowest; CODES];

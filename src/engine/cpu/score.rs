@@ -1,6 +1,7 @@
 //! Scores of pairs that lie side by side in the lanes of vectors (inter-sequence vectors, as in Rognes
 //! 2011), two columns at a time, in lanes as narrow as the scores allow.
 
+use super::cell::{Penalties, cell};
 use super::lanes::{Costs, Equality, Nothing, Substitutes, Tables, side_by_side, tables};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::alignment::Hit;
@@ -38,8 +39,8 @@ impl Width {
     }
 }
 
-/// A group of sweeps ([`crate::batch::sweeps`]), at most as many as there are lanes; the answer is one for each of their
-/// pairs, `None` where the lanes are too narrow for its sweep's scores.
+/// The scores of a group of sweeps ([`crate::batch::sweeps`]), at most as many as there are lanes. Each of their pairs
+/// has an answer: `None` where the lanes are too narrow for its sweep's scores.
 pub struct Score<'a> {
     pub batch: &'a Batch,
     pub group: &'a [&'a [Pair]],
@@ -74,7 +75,7 @@ impl Score<'_> {
         let costs = Costs::new(&self.batch.scoring);
         let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
         let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
-        let shape = Shape { rows, cols: cols.next_multiple_of(2) };
+        let shape = GroupShape { rows, cols: cols.next_multiple_of(2) };
         let mut place = 0;
         let owned = |sweep: &&[Pair]| {
             let pair = swept(sweep);
@@ -188,13 +189,13 @@ impl<T: Lane, S: Vectors<T>> Columns<T, S> for Profile<'_, S::V> {
 
 /// Rows and columns of a group; an even number of columns.
 #[derive(Clone, Copy)]
-struct Shape {
+struct GroupShape {
     rows: usize,
     cols: usize,
 }
 
-/// The columns that a lane's sweep owns, the first and the one behind the last, and the places of its ends: several where
-/// each stretch has one.
+/// The columns that a lane's sweep owns, from the first to the one behind the last, and the places of its ends. There
+/// are several ends where each stretch has one.
 struct Owned {
     first: u32,
     behind: u32,
@@ -232,6 +233,95 @@ struct Top<V> {
     part: V,
 }
 
+impl<V: Copy> Top<V> {
+    /// Takes a row's H if it is higher.
+    #[inline(always)]
+    fn take<T: Lane, S: Vectors<T, V = V>>(&mut self, simd: S, h: V, row: V) {
+        self.row = simd.select(simd.gt(h, self.score), row, self.row);
+        self.score = simd.max(h, self.score);
+    }
+}
+
+/// A column, swept down the rows.
+struct Down<V> {
+    /// H(i-1,j-1) and F(i,j) of the next row i.
+    diagonal: V,
+    f: V,
+    top: Top<V>,
+}
+
+impl<V: Copy> Down<V> {
+    /// From H(i,j-1) and E(i,j) to H(i,j) and E(i,j+1).
+    #[inline(always)]
+    fn step<T: Lane, S: Vectors<T, V = V>>(
+        &mut self,
+        simd: S,
+        penalties: &Penalties<V>,
+        score: V,
+        [h, e]: [V; 2],
+        row: V,
+    ) -> [V; 2] {
+        let cell = cell(simd, penalties, simd.add(self.diagonal, score), e, self.f);
+        (self.diagonal, self.f) = (h, cell.f);
+        self.top.take(simd, cell.h, row);
+        [cell.h, cell.e]
+    }
+}
+
+/// What stays the same over a group's columns.
+struct Lanes<V> {
+    penalties: Penalties<V>,
+    /// A gap that opens where H is 0.
+    gap: V,
+    none: V,
+    one: V,
+}
+
+impl<V: Copy> Lanes<V> {
+    #[inline(always)]
+    fn new<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: Costs) -> Lanes<V> {
+        let lane = |value: i64| simd.splat(T::of(value as i32));
+        Lanes {
+            penalties: costs.penalties(simd),
+            gap: lane(costs.zero::<T>() - i64::from(costs.first)),
+            none: lane(0),
+            one: lane(1),
+        }
+    }
+
+    /// Sweeps two columns, whose [H(i,j-1), E(i,j)] are in `column`, and returns the first best cell of each that is
+    /// better than `best`.
+    #[inline(always)]
+    fn two_columns<T: Lane, S: Vectors<T, V = V>, U: Columns<T, S>>(
+        &self,
+        simd: S,
+        scores: &U,
+        [left, right]: [U::Column; 2],
+        column: &mut [[V; 2]],
+        best: V,
+    ) -> [Top<V>; 2] {
+        let top = Top { score: best, row: self.none, part: self.none };
+        let mut left_down = Down { diagonal: self.penalties.zero, f: self.gap, top };
+        let mut right_down = Down { diagonal: self.penalties.zero, f: self.gap, top };
+        let mut row = 0;
+        for (part, rows) in column.chunks_mut(T::VALUES).enumerate() {
+            let before = [left_down.top.score, right_down.top.score];
+            let mut i = self.none;
+            for cell in rows {
+                let between = left_down.step(simd, &self.penalties, scores.score(simd, left, row), *cell, i);
+                *cell = right_down.step(simd, &self.penalties, scores.score(simd, right, row), between, i);
+                i = simd.add(i, self.one);
+                row += 1;
+            }
+            let part = simd.splat(T::of(part as i32));
+            for (top, before) in [&mut left_down.top, &mut right_down.top].into_iter().zip(before) {
+                top.part = simd.select(simd.gt(top.score, before), part, top.part);
+            }
+        }
+        [left_down.top, right_down.top]
+    }
+}
+
 /// Runs the recurrence, two columns at a time, and keeps the first best cell, in the order column, row, of
 /// the columns that each lane owns, or of each stretch of them.
 ///
@@ -242,21 +332,16 @@ struct Top<V> {
 #[inline(always)]
 fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
     simd: S,
-    shape: Shape,
+    shape: GroupShape,
     costs: Costs,
     own: &[Owned],
     mut scores: U,
 ) -> Vec<End> {
-    let lane = |value: i64| simd.splat(T::of(value as i32));
-    let zero = lane(costs.zero::<T>());
-    let gap = lane(costs.zero::<T>() - i64::from(costs.first));
-    let first = lane(i64::from(costs.first));
-    let extend = lane(i64::from(costs.extend));
-    let one = lane(1);
-    let none = lane(0);
-    let limit = lane(costs.zero::<T>() + costs.most::<T>().unwrap_or(0));
+    let lanes = Lanes::new(simd, costs);
+    let (zero, none) = (lanes.penalties.zero, lanes.none);
+    let limit = simd.splat(T::of((costs.zero::<T>() + costs.most::<T>().unwrap_or(0)) as i32));
     // [H(i,j), E(i,j+1)] of the last column, a row each.
-    let mut column = vec![[zero, gap]; shape.rows];
+    let mut column = vec![[zero, lanes.gap]; shape.rows];
     let mut best = zero;
     let mut highest = zero;
     let mut ends = vec![End::default(); own.last().map_or(0, |own| own.ends.end)];
@@ -277,43 +362,8 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
         let mut found_col = none;
         let mut j = none;
         for col in (start..end).step_by(2) {
-            let [left, right] = scores.columns(simd, col);
-            let mut tops = [Top { score: best, row: none, part: none }; 2];
-            let [mut diagonal, mut diagonal_right] = [zero, zero];
-            let [mut f, mut f_right] = [gap, gap];
-            let mut row = 0;
-            for (part, rows) in column.chunks_mut(T::VALUES).enumerate() {
-                let [top, top_right] = [tops[0].score, tops[1].score];
-                let mut i = none;
-                for cell in rows {
-                    // Invariant: diagonal = H(i-1,j-1), h = H(i,j-1), e = E(i,j), f = F(i,j).
-                    let [h, e] = *cell;
-                    let matched = simd.add(diagonal, scores.score(simd, left, row));
-                    let h_left = simd.max(simd.max(simd.max(matched, zero), e), f);
-                    diagonal = h;
-                    let opened = simd.sub(h_left, first);
-                    let e = simd.max(opened, simd.sub(e, extend));
-                    f = simd.max(opened, simd.sub(f, extend));
-                    tops[0].row = simd.select(simd.gt(h_left, tops[0].score), i, tops[0].row);
-                    tops[0].score = simd.max(h_left, tops[0].score);
-                    // The same for the next column.
-                    let matched = simd.add(diagonal_right, scores.score(simd, right, row));
-                    let h_right = simd.max(simd.max(simd.max(matched, zero), e), f_right);
-                    diagonal_right = h_left;
-                    let opened = simd.sub(h_right, first);
-                    let e = simd.max(opened, simd.sub(e, extend));
-                    f_right = simd.max(opened, simd.sub(f_right, extend));
-                    tops[1].row = simd.select(simd.gt(h_right, tops[1].score), i, tops[1].row);
-                    tops[1].score = simd.max(h_right, tops[1].score);
-                    *cell = [h_right, e];
-                    i = simd.add(i, one);
-                    row += 1;
-                }
-                let part = lane(part as i64);
-                tops[0].part = simd.select(simd.gt(tops[0].score, top), part, tops[0].part);
-                tops[1].part = simd.select(simd.gt(tops[1].score, top_right), part, tops[1].part);
-            }
-            for top in tops {
+            let columns = scores.columns(simd, col);
+            for top in lanes.two_columns(simd, &scores, columns, &mut column, best) {
                 highest = simd.max(highest, top.score);
                 // Higher than the best so far, and in a column of the lane's own.
                 let score = simd.select(simd.gt(from, j), best, top.score);
@@ -323,12 +373,12 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
                 found.row = simd.select(better, top.row, found.row);
                 found.part = simd.select(better, top.part, found.part);
                 found_col = simd.select(better, j, found_col);
-                j = simd.add(j, one);
+                j = simd.add(j, lanes.one);
             }
         }
         found.score = best;
-        let lanes = Ends { before, found, col: found_col, highest, limit };
-        if note::<T, S>(&lanes, start, costs, own, &mut ends) && end < shape.cols {
+        let found = Ends { before, found, col: found_col, highest, limit };
+        if note::<T, S>(&found, start, costs, own, &mut ends) && end < shape.cols {
             // Not worth going on for the others.
             ends.iter_mut().for_each(|end| end.overflowed = true);
             break;

@@ -5,7 +5,8 @@
 //! that the processor has it, so that its operations are safe to call. They are inlined into functions
 //! that are compiled for the set's features.
 
-/// What a set's kernels are compiled for, and the question whether the processor has all of it: one list for both.
+/// The features that a set's kernels are compiled for, and the question whether the processor has them all: one list
+/// for both.
 #[cfg(target_arch = "x86_64")]
 macro_rules! compiled_for {
     ($($feature:tt),+) => {
@@ -110,7 +111,7 @@ pub trait Vectors<T: Lane>: Copy + Send + Sync {
 
 /// Further operations on lanes that are rows of one matrix.
 pub trait Rows: Vectors<i32> {
-    /// As many values from the start of `values`.
+    /// The first values of `values`, one for each lane.
     fn load(self, values: &[i32]) -> Self::V;
     /// The entries of `table` at `places`, a place for each lane.
     fn gather(self, table: &[i32], places: Self::V) -> Self::V;
@@ -120,8 +121,8 @@ pub trait Rows: Vectors<i32> {
     fn with_first(self, a: Self::V, first: i32) -> Self::V;
 }
 
-/// Operations on vectors of bits. What takes three of them is one operation of AVX-512, which the compiler
-/// finds for `and`, `or` and `and_not` by itself.
+/// Operations on vectors of bits. One operation of AVX-512 takes three vectors, and the compiler uses it for pairs of
+/// `and`, `or` and `and_not` by itself.
 pub trait Bits: Copy + Send + Sync {
     type B: Pod + Send + Sync;
 
@@ -130,14 +131,14 @@ pub trait Bits: Copy + Send + Sync {
     fn and_not(self, a: Self::B, b: Self::B) -> Self::B;
     fn or(self, a: Self::B, b: Self::B) -> Self::B;
     fn xor(self, a: Self::B, b: Self::B) -> Self::B;
-    /// What at least two of three have.
+    /// The bits that at least two of the three have.
     fn majority(self, a: Self::B, b: Self::B, c: Self::B) -> Self::B;
     /// Each word of 64 bits moves its bits up.
     fn shift_up(self, a: Self::B, count: u32) -> Self::B;
     /// Each word of 64 bits moves its bits down.
     fn shift_down(self, a: Self::B, count: u32) -> Self::B;
     fn any(self, a: Self::B) -> bool;
-    /// Has what begins here brought into the cache, where the processor can be asked to.
+    /// Asks the processor to bring what begins here into the cache, where that can be asked.
     fn prefetch(self, bytes: &[u8]);
     /// Bit `BIT` of each of 64 bytes.
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64;
@@ -148,8 +149,8 @@ pub trait Simd: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows + Bits {}
 
 impl<S: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows + Bits> Simd for S {}
 
-/// Work that is compiled for each instruction set. `run` must be `#[inline(always)]`, and so must be all
-/// that it calls on vectors.
+/// Work that is compiled for each instruction set. `run` and all that it calls on vectors must be
+/// `#[inline(always)]`.
 pub trait Kernel {
     type Output;
     fn run<S: Simd>(self, simd: S) -> Self::Output;
@@ -209,7 +210,7 @@ impl InstructionSet {
         }
     }
 
-    /// Lanes of so many bytes in a vector.
+    /// Lanes of `bytes` bytes in a vector.
     pub fn lanes(self, bytes: usize) -> usize {
         let vector = match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -243,7 +244,7 @@ impl fmt::Display for InstructionSet {
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    /// What is compiled for a feature without asking for it would be undefined where the processor lacks it.
+    /// Code for a feature that the processor lacks is undefined behaviour, so each set asks for what it is compiled for.
     #[test]
     fn features_are_listed_once() {
         let sets =

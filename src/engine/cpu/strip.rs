@@ -1,14 +1,16 @@
 //! One pair at a time, the rows of a strip in the lanes of a vector, each lane one column behind the one
 //! above (Wozniak 1997); strips one below the other hand H and F on through a row of the matrix.
 
+use super::cell::{Cell, Codes, Penalties, cell};
+use super::lanes::{NO_LETTER, NO_QUERY, NO_TARGET};
 use super::simd::{Kernel, Rows, Simd, Vectors};
 use crate::alignment::Hit;
 use crate::alphabet::CODES;
-use crate::engine::directions::{CELLS_PER_WORD, EXTEND_DELETION, EXTEND_INSERTION, Tile};
+use crate::engine::Edges;
+use crate::engine::directions::{CELLS_PER_WORD, Tile};
 use crate::engine::plain::IMPOSSIBLE;
-use crate::engine::{Edges, Source};
 use crate::scoring::{Scoring, Substitution};
-use bytemuck::{cast_slice, pod_read_unaligned};
+use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
 
 /// A rectangle of a matrix.
@@ -19,13 +21,8 @@ pub struct Rectangle<'a> {
     pub scoring: &'a Scoring,
 }
 
-/// Codes that stand for no residue where letters are compared, and in a matrix.
-const NO_QUERY: i32 = 62;
-const NO_TARGET: i32 = 63;
-const NO_LETTER: i32 = CODES as i32 - 1;
-
-/// Sweeps a rectangle from the edges that enter it; the answer are the edges that leave it and the first
-/// best cell of the columns from `own` on, its rows and columns counted in the rectangle.
+/// Sweeps a rectangle from the edges that enter it. Answers the edges that leave it and the first best cell of the
+/// columns from `own` on, its rows and columns counted in the rectangle.
 pub struct Sweep<'a> {
     pub rectangle: Rectangle<'a>,
     pub edges: &'a Edges,
@@ -37,17 +34,20 @@ impl Kernel for Sweep<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (Edges, Hit) {
-        let mut strips = Strips::new(simd, self.rectangle, self.edges, self.own);
-        let mut no_words = [];
+        let mut strips = Strips::new(simd, self.rectangle, self.edges);
+        let cols = self.rectangle.target.len();
+        let mut best = Hit::default();
         for first in (0..self.rectangle.query.len()).step_by(<S as Vectors<i32>>::LANES) {
-            strips.strip::<false>(first, 0..self.rectangle.target.len(), &mut no_words);
+            let mut sink = BestCells::new(simd, self.own, cols);
+            strips.strip(first, 0..cols, &mut sink);
+            sink.add_to(&mut best, first, self.rectangle.query.len());
         }
-        strips.leave()
+        (strips.leave(), best)
     }
 }
 
-/// Keeps the directions of the cells in `tiles` ([`tiles()`]) in `words`; the answer are the edges
-/// that leave the rectangle. Cells outside of tiles count as H = 0 without a gap.
+/// Keeps the directions of the cells in `tiles` ([`tiles()`]) in `words`, and answers the edges that leave the
+/// rectangle. Cells outside of tiles count as H = 0 without a gap.
 pub struct Fill<'a> {
     pub rectangle: Rectangle<'a>,
     pub edges: &'a Edges,
@@ -60,15 +60,16 @@ impl Kernel for Fill<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Edges {
-        let mut strips = Strips::new(simd, self.rectangle, self.edges, usize::MAX);
+        let mut strips = Strips::new(simd, self.rectangle, self.edges);
         let mut rest = self.words;
         for tile in self.tiles {
             let (words, behind) = rest.split_at_mut(tile.words() as usize);
             let cols = tile.col as usize..(tile.col + tile.cols) as usize;
-            strips.strip::<true>(tile.row as usize, cols, words);
+            let (codes, bits) = (Codes::new::<i32, S>(simd), simd.splat(0));
+            strips.strip(tile.row as usize, cols, &mut Words { codes, bits, words });
             rest = behind;
         }
-        strips.leave().0
+        strips.leave()
     }
 }
 
@@ -83,7 +84,7 @@ pub fn tiles(rows: u32, lanes: usize, cols: impl Fn(Range<u32>) -> Range<u32>) -
 
 /// How the letters of a target are scored against the rows of a strip.
 #[derive(Clone, Copy)]
-enum Substitutes<'a, V> {
+enum RowSubstitutes<'a, V> {
     Letters {
         match_: V,
         mismatch: V,
@@ -92,33 +93,39 @@ enum Substitutes<'a, V> {
     Matrix(&'a [i32]),
 }
 
-/// The state between strips.
-struct Strips<'a, S: Rows> {
+/// What all strips of a rectangle share.
+struct Given<'a, S: Rows> {
     simd: S,
     rectangle: Rectangle<'a>,
     edges: &'a Edges,
-    own: usize,
+    /// By `query code * CODES + target code`; empty where letters are compared.
+    matrix: Vec<i32>,
+}
+
+/// The state between strips.
+struct Strips<'a, S: Rows> {
+    given: Given<'a, S>,
     /// The target's codes from its end, with as many of no letter on both sides as lanes need.
     reversed: Vec<i32>,
-    matrix: Vec<i32>,
     /// H and F of the row above the next strip, F that of the strip's first row.
     above_h: Vec<i32>,
     above_f: Vec<i32>,
     /// `[H, E]` behind the last column.
     behind: Vec<[i32; 2]>,
-    best: Hit,
 }
 
 impl<'a, S: Rows> Strips<'a, S> {
     #[inline(always)]
-    fn new(simd: S, rectangle: Rectangle<'a>, edges: &'a Edges, own: usize) -> Strips<'a, S> {
+    fn new(simd: S, rectangle: Rectangle<'a>, edges: &'a Edges) -> Strips<'a, S> {
         let (none, matrix) = match &rectangle.scoring.substitution {
-            Substitution::Equal { .. } => (NO_TARGET, Vec::new()),
-            Substitution::Matrix(matrix) => {
-                (NO_LETTER, matrix.scores.iter().flatten().map(|&score| i32::from(score)).collect())
-            }
+            Substitution::Equal { .. } => (i32::from(NO_TARGET), Vec::new()),
+            Substitution::Matrix(matrix) => (
+                i32::from(NO_LETTER),
+                matrix.scores.iter().flatten().map(|&score| i32::from(score)).collect(),
+            ),
         };
-        let plain = |&code: &u8| if none == NO_TARGET && code >= 4 { none } else { i32::from(code) };
+        let plain =
+            |&code: &u8| if none == i32::from(NO_TARGET) && code >= 4 { none } else { i32::from(code) };
         let pad = std::iter::repeat_n(none, S::LANES - 1);
         let reversed = pad.clone().chain(rectangle.target.iter().rev().map(plain)).chain(pad);
         let cols = rectangle.target.len();
@@ -127,32 +134,52 @@ impl<'a, S: Rows> Strips<'a, S> {
             false => edges.horizontal.iter().map(|value| value[which]).collect(),
         };
         Strips {
-            simd,
-            rectangle,
-            edges,
-            own,
+            given: Given { simd, rectangle, edges, matrix },
             reversed: reversed.collect(),
-            matrix,
             above_h: above(0, 0),
             above_f: above(1, IMPOSSIBLE),
             behind: Vec::with_capacity(rectangle.query.len()),
-            best: Hit::default(),
         }
     }
 
-    /// What leaves the rectangle, and its best cell.
+    /// What leaves the rectangle.
     #[inline(always)]
-    fn leave(self) -> (Edges, Hit) {
+    fn leave(self) -> Edges {
         let horizontal = self.above_h.iter().zip(&self.above_f).map(|(&h, &f)| [h, f]).collect();
-        (Edges { corner: 0, horizontal, vertical: self.behind }, self.best)
+        Edges { corner: 0, horizontal, vertical: self.behind }
     }
 
-    /// Sweeps the strip whose first row is `first` over `cols`; keeps the directions or the best cell.
+    /// Sweeps the strip whose first row is `first` over `cols`; the cells go to `sink`.
     #[inline(always)]
-    fn strip<const KEEP: bool>(&mut self, first: usize, cols: Range<usize>, words: &mut [u32]) {
+    fn strip<K: Sink<S>>(&mut self, first: usize, cols: Range<usize>, sink: &mut K) {
         if cols.is_empty() {
             return;
         }
+        let (step, mut state) = self.given.begin(first, &cols);
+        let (lanes, len) = (S::LANES, cols.len());
+        // At step s the first lane is at column s, the last one at s - lanes + 1.
+        let last = self.given.rectangle.target.len() + lanes - 2 - cols.start;
+        let leaves = cols.end == self.given.rectangle.target.len();
+        let mut band = StripColumns {
+            letters: &self.reversed[..=last + lanes - 1],
+            above_h: &mut self.above_h[cols.clone()],
+            above_f: &mut self.above_f[cols],
+            behind: leaves.then_some(&mut self.behind),
+            rows: (self.given.rectangle.query.len() - first).min(lanes),
+        };
+        let inner_end = len - 1;
+        let inner_start = sink.first_col().saturating_add(lanes - 1).min(inner_end);
+        step.edge(&mut state, 0..inner_start, &mut band, sink);
+        step.inner(&mut state, inner_start..inner_end, &mut band, sink);
+        step.edge(&mut state, inner_end..len + lanes - 1, &mut band, sink);
+        sink.end(self.given.simd, len + lanes - 1);
+    }
+}
+
+impl<S: Rows> Given<'_, S> {
+    /// What the steps of a strip share, and the state before the first one.
+    #[inline(always)]
+    fn begin(&self, first: usize, cols: &Range<usize>) -> (Step<'_, S>, State<S::V>) {
         let simd = self.simd;
         let lane_of = |values: &dyn Fn(usize) -> i32| {
             let mut lanes = [0; 16];
@@ -167,16 +194,15 @@ impl<'a, S: Rows> Strips<'a, S> {
         let (substitutes, rows) = match scoring.substitution {
             Substitution::Equal { match_, mismatch } => {
                 let letter = |lane: usize| match query.get(lane) {
-                    Some(&code) if code < 4 => i32::from(code),
-                    _ => NO_QUERY,
+                    Some(&code) if code < 4 => code.into(),
+                    _ => NO_QUERY.into(),
                 };
                 let (match_, mismatch) = (simd.splat(match_), simd.splat(-mismatch));
-                (Substitutes::Letters { match_, mismatch }, lane_of(&letter))
+                (RowSubstitutes::Letters { match_, mismatch }, lane_of(&letter))
             }
             Substitution::Matrix(_) => {
-                let letter = |lane: usize| query.get(lane).map_or(NO_LETTER, |&code| i32::from(code));
-                let row = |lane: usize| letter(lane) * CODES as i32;
-                (Substitutes::Matrix(&self.matrix), lane_of(&row))
+                let row = |lane: usize| i32::from(*query.get(lane).unwrap_or(&NO_LETTER)) * CODES as i32;
+                (RowSubstitutes::Matrix(&self.matrix), lane_of(&row))
             }
         };
         let corner = match (cols.start, first) {
@@ -186,80 +212,162 @@ impl<'a, S: Rows> Strips<'a, S> {
         };
         let left_h = lane_of(&|lane| left(lane).map_or(0, |value| value[0]));
         let left_e = lane_of(&|lane| left(lane).map_or(IMPOSSIBLE, |value| value[1]));
-        let step = Step {
-            simd,
-            substitutes,
-            rows,
-            numbers: lane_of(&|lane| lane as i32),
+        let numbers = lane_of(&|lane| lane as i32);
+        let penalties = Penalties {
+            zero: simd.splat(0),
             first: simd.splat(scoring.gap_open + scoring.gap_extend),
             extend: simd.splat(scoring.gap_extend),
-            left_h,
-            left_e,
-            own: simd.splat(self.own.saturating_sub(cols.start).min(i32::MAX as usize) as i32),
-            cols: simd.splat(cols.len() as i32),
         };
-        let mut state = State {
+        let state = State {
             h: simd.rotate(left_h),
             e: left_e,
             f: simd.splat(IMPOSSIBLE),
             diagonal: simd.splat(corner),
-            best: simd.splat(0),
-            best_step: simd.splat(0),
-            bits: simd.splat(0),
         };
-        let (lanes, len) = (S::LANES, cols.len());
-        let rows_here = query.len().min(lanes);
-        // At step s the first lane is at column s, the last one at s - lanes + 1.
-        let last = self.rectangle.target.len() + lanes - 2 - cols.start;
-        let leaves = cols.end == self.rectangle.target.len();
-        let mut band = Columns {
-            letters: &self.reversed[..=last + lanes - 1],
-            above_h: &mut self.above_h[cols.clone()],
-            above_f: &mut self.above_f[cols.clone()],
-            behind: leaves.then_some(&mut self.behind),
-            rows: rows_here,
-            words,
-        };
-        let own = if KEEP { 0 } else { self.own.saturating_sub(cols.start) };
-        let inner_end = len - 1;
-        let inner_start = own.saturating_add(lanes - 1).min(inner_end);
-        step.edge::<KEEP>(&mut state, 0..inner_start, &mut band);
-        step.inner::<KEEP>(&mut state, inner_start..inner_end, &mut band);
-        step.edge::<KEEP>(&mut state, inner_end..len + lanes - 1, &mut band);
-        if KEEP {
-            step.complete_words(&mut state, len + lanes - 1, &mut band);
-            return;
+        (Step { simd, substitutes, rows, numbers, penalties, left_h, left_e }, state)
+    }
+}
+
+/// Takes the cells of a strip, step by step.
+trait Sink<S: Rows> {
+    /// The first column, counted in the strip, at which all that counts is inside the columns.
+    fn first_col(&self) -> usize;
+
+    /// Takes the cells of step `s`, lane k at column `s - k`, which were made of `matched` and `e`. At an edge some
+    /// lanes are not inside the columns that count.
+    fn take<const EDGE: bool>(
+        &mut self,
+        step: &Step<'_, S>,
+        s: usize,
+        cell: &Cell<S::V>,
+        matched: S::V,
+        e: S::V,
+    );
+
+    /// All steps are done.
+    fn end(&mut self, simd: S, steps: usize);
+}
+
+/// Keeps directions.
+struct Words<'a, V> {
+    codes: Codes<V>,
+    /// Directions of the last eight steps, the last one in the highest bits.
+    bits: V,
+    words: &'a mut [u32],
+}
+
+impl<V: Pod> Words<'_, V> {
+    #[inline(always)]
+    fn keep(&mut self, s: usize) {
+        if (s + 1).is_multiple_of(CELLS_PER_WORD as usize) {
+            let bits: &[u32] = cast_slice(std::slice::from_ref(&self.bits));
+            let at = s / CELLS_PER_WORD as usize * bits.len();
+            self.words[at..at + bits.len()].copy_from_slice(bits);
         }
-        let best = [state.best, state.best_step];
-        let best: &[i32] = cast_slice(&best);
-        for lane in 0..rows_here {
-            let (score, step) = (best[lane], best[lanes + lane]);
-            let hit = Hit {
-                score,
-                query_end: (first + lane + 1) as u32,
-                target_end: (cols.start as i32 + step - lane as i32 + 1) as u32,
-            };
-            if score > 0 && hit.order(&self.best).is_lt() {
-                self.best = hit;
+    }
+}
+
+impl<S: Rows> Sink<S> for Words<'_, S::V> {
+    #[inline(always)]
+    fn first_col(&self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn take<const EDGE: bool>(
+        &mut self,
+        step: &Step<'_, S>,
+        s: usize,
+        cell: &Cell<S::V>,
+        matched: S::V,
+        e: S::V,
+    ) {
+        self.bits = self.codes.decide(step.simd, self.bits, cell, [step.penalties.zero, matched, e]);
+        self.keep(s);
+    }
+
+    /// Completes the last words.
+    #[inline(always)]
+    fn end(&mut self, simd: S, steps: usize) {
+        for s in steps..steps.next_multiple_of(CELLS_PER_WORD as usize) {
+            self.bits = simd.shift_and_or(self.bits, simd.splat(0));
+            self.keep(s);
+        }
+    }
+}
+
+/// Keeps the first best cell of each row.
+struct BestCells<V> {
+    /// The first column that counts, as a number and in each lane, and the one behind the last.
+    first_col: usize,
+    own: V,
+    cols: V,
+    score: V,
+    step: V,
+}
+
+impl<V: Pod> BestCells<V> {
+    #[inline(always)]
+    fn new<S: Rows + Vectors<i32, V = V>>(simd: S, own: usize, cols: usize) -> BestCells<V> {
+        BestCells {
+            first_col: own,
+            own: simd.splat(own.min(i32::MAX as usize) as i32),
+            cols: simd.splat(cols as i32),
+            score: simd.splat(0),
+            step: simd.splat(0),
+        }
+    }
+
+    /// Makes `best` the best cell of the strip from row `first` on, if that comes first.
+    #[inline(always)]
+    fn add_to(&self, best: &mut Hit, first: usize, rows: usize) {
+        let scores: &[i32] = cast_slice(std::slice::from_ref(&self.score));
+        let steps: &[i32] = cast_slice(std::slice::from_ref(&self.step));
+        for (lane, (&score, &step)) in scores.iter().zip(steps).enumerate().take(rows - first) {
+            let (query_end, target_end) = ((first + lane + 1) as u32, (step - lane as i32 + 1) as u32);
+            let hit = Hit { score, query_end, target_end };
+            if score > 0 && hit.order(best).is_lt() {
+                *best = hit;
             }
         }
     }
 }
 
+impl<S: Rows> Sink<S> for BestCells<S::V> {
+    #[inline(always)]
+    fn first_col(&self) -> usize {
+        self.first_col
+    }
+
+    #[inline(always)]
+    fn take<const EDGE: bool>(&mut self, step: &Step<'_, S>, s: usize, cell: &Cell<S::V>, _: S::V, _: S::V) {
+        let (simd, now, zero) = (step.simd, step.simd.splat(s as i32), step.penalties.zero);
+        let mut counted = cell.h;
+        if EDGE {
+            let col = simd.sub(now, step.numbers);
+            counted = simd.select(simd.gt(self.own, col), zero, counted);
+            counted = simd.select(simd.gt(self.cols, col), counted, zero);
+        }
+        let better = simd.gt(counted, self.score);
+        self.step = simd.select(better, now, self.step);
+        self.score = simd.max(counted, self.score);
+    }
+
+    #[inline(always)]
+    fn end(&mut self, _: S, _: usize) {}
+}
+
 /// What stays the same over the steps of a strip.
 struct Step<'a, S: Rows> {
     simd: S,
-    substitutes: Substitutes<'a, S::V>,
+    substitutes: RowSubstitutes<'a, S::V>,
     rows: S::V,
     /// 0, 1, 2 and so on.
     numbers: S::V,
-    first: S::V,
-    extend: S::V,
-    /// H and E of the column before the first one, and the column behind the last one.
+    penalties: Penalties<S::V>,
+    /// H of the column before the first one, and E of the first one.
     left_h: S::V,
     left_e: S::V,
-    own: S::V,
-    cols: S::V,
 }
 
 /// What goes on from step to step.
@@ -271,14 +379,10 @@ struct State<V> {
     e: V,
     /// H above the last cell: diagonally above the next.
     diagonal: V,
-    best: V,
-    best_step: V,
-    /// Directions of the last eight steps, the last one in the highest bits.
-    bits: V,
 }
 
 /// What a strip reads and writes, by its columns.
-struct Columns<'a> {
+struct StripColumns<'a> {
     /// From behind; the first lane's letter of step 0 is where the last vector begins.
     letters: &'a [i32],
     above_h: &'a mut [i32],
@@ -287,30 +391,38 @@ struct Columns<'a> {
     behind: Option<&'a mut Vec<[i32; 2]>>,
     /// Rows of the strip that are rows of the rectangle.
     rows: usize,
-    words: &'a mut [u32],
 }
 
 impl<S: Rows> Step<'_, S> {
     /// Steps with all lanes inside the columns that count.
     #[inline(always)]
-    fn inner<const KEEP: bool>(&self, state: &mut State<S::V>, steps: Range<usize>, cols: &mut Columns<'_>) {
+    fn inner<K: Sink<S>>(
+        &self,
+        state: &mut State<S::V>,
+        steps: Range<usize>,
+        cols: &mut StripColumns<'_>,
+        sink: &mut K,
+    ) {
         for s in steps {
             let entering = [cols.above_h[s], cols.above_f[s]];
-            let left = self.run::<KEEP, false>(state, s, cols.letters, entering);
+            let left = self.run::<K, false>(state, s, cols.letters, entering, sink);
             [cols.above_h[s + 1 - S::LANES], cols.above_f[s + 1 - S::LANES]] = left;
-            if KEEP {
-                self.keep_words(state, s, cols);
-            }
         }
     }
 
     /// Steps at which some lanes have not begun, or are done, or are in columns that don't count.
     #[inline(always)]
-    fn edge<const KEEP: bool>(&self, state: &mut State<S::V>, steps: Range<usize>, cols: &mut Columns<'_>) {
+    fn edge<K: Sink<S>>(
+        &self,
+        state: &mut State<S::V>,
+        steps: Range<usize>,
+        cols: &mut StripColumns<'_>,
+        sink: &mut K,
+    ) {
         let len = cols.above_h.len();
         for s in steps {
             let entering = if s < len { [cols.above_h[s], cols.above_f[s]] } else { [0, IMPOSSIBLE] };
-            let left = self.run::<KEEP, true>(state, s, cols.letters, entering);
+            let left = self.run::<K, true>(state, s, cols.letters, entering, sink);
             if s + 1 >= S::LANES {
                 [cols.above_h[s + 1 - S::LANES], cols.above_f[s + 1 - S::LANES]] = left;
             }
@@ -322,88 +434,44 @@ impl<S: Rows> Step<'_, S> {
                 // H has moved one lane on.
                 behind.push([lanes[(lane + 1) % S::LANES], lanes[S::LANES + lane]]);
             }
-            if KEEP {
-                self.keep_words(state, s, cols);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn keep_words(&self, state: &State<S::V>, s: usize, cols: &mut Columns<'_>) {
-        if (s + 1).is_multiple_of(CELLS_PER_WORD as usize) {
-            let at = s / CELLS_PER_WORD as usize * S::LANES;
-            cols.words[at..at + S::LANES].copy_from_slice(cast_slice(std::slice::from_ref(&state.bits)));
-        }
-    }
-
-    /// Keeps the words of the last steps, if they are fewer than a word holds.
-    #[inline(always)]
-    fn complete_words(&self, state: &mut State<S::V>, steps: usize, cols: &mut Columns<'_>) {
-        for s in steps..steps.next_multiple_of(CELLS_PER_WORD as usize) {
-            state.bits = self.simd.shift_and_or(state.bits, self.simd.splat(0));
-            self.keep_words(state, s, cols);
         }
     }
 
     /// Step `s`, each lane at column `s - lane`; `letters` are theirs, `entering` H and F above the first
     /// lane's cell. Leaves those below the last lane's. Where not `EDGE`, all lanes are inside the columns.
     #[inline(always)]
-    fn run<const KEEP: bool, const EDGE: bool>(
+    fn run<K: Sink<S>, const EDGE: bool>(
         &self,
         state: &mut State<S::V>,
         s: usize,
         letters: &[i32],
         entering: [i32; 2],
+        sink: &mut K,
     ) -> [i32; 2] {
         let simd = self.simd;
         let up = simd.with_first(state.h, entering[0]);
         let f = simd.with_first(state.f, entering[1]);
         let letters = simd.load(&letters[letters.len() - S::LANES - s..]);
         let score = match self.substitutes {
-            Substitutes::Letters { match_, mismatch } => {
+            RowSubstitutes::Letters { match_, mismatch } => {
                 simd.select(simd.eq(self.rows, letters), match_, mismatch)
             }
-            Substitutes::Matrix(scores) => simd.gather(scores, simd.add(self.rows, letters)),
+            RowSubstitutes::Matrix(scores) => simd.gather(scores, simd.add(self.rows, letters)),
         };
         let matched = simd.add(state.diagonal, score);
-        let zero = simd.splat(0);
-        let mut h = simd.max(simd.max(simd.max(matched, zero), state.e), f);
-        let opened = simd.sub(h, self.first);
-        let (longer_e, longer_f) = (simd.sub(state.e, self.extend), simd.sub(f, self.extend));
-        if KEEP {
-            let bit = |bits: u8| simd.splat((u32::from(bits) << 28) as i32);
-            let source =
-                simd.select(simd.eq(h, state.e), bit(Source::Deletion as u8), bit(Source::Insertion as u8));
-            let source = simd.select(simd.eq(h, matched), bit(Source::Diagonal as u8), source);
-            let source = simd.select(simd.eq(h, zero), bit(Source::Stop as u8), source);
-            let deletion = simd.select(simd.gt(longer_e, opened), bit(EXTEND_DELETION), zero);
-            let insertion = simd.select(simd.gt(longer_f, opened), bit(EXTEND_INSERTION), zero);
-            state.bits = simd.shift_and_or(state.bits, simd.or(simd.or(source, deletion), insertion));
-        }
-        let mut e = simd.max(opened, longer_e);
-        let below = simd.max(opened, longer_f);
-        let now = simd.splat(s as i32);
-        if !KEEP {
-            let mut counted = h;
-            if EDGE {
-                let col = simd.sub(now, self.numbers);
-                counted = simd.select(simd.gt(self.own, col), zero, counted);
-                counted = simd.select(simd.gt(self.cols, col), counted, zero);
-            }
-            let better = simd.gt(counted, state.best);
-            state.best_step = simd.select(better, now, state.best_step);
-            state.best = simd.max(counted, state.best);
-        }
+        let cell = cell(simd, &self.penalties, matched, state.e, f);
+        sink.take::<EDGE>(self, s, &cell, matched, state.e);
+        let (mut h, mut e) = (cell.h, cell.e);
         if EDGE {
             // Lanes that have not begun hold what is to the left of the first column.
-            let waits = simd.gt(self.numbers, now);
+            let waits = simd.gt(self.numbers, simd.splat(s as i32));
             h = simd.select(waits, self.left_h, h);
             e = simd.select(waits, self.left_e, e);
         }
         state.e = e;
         state.diagonal = up;
         state.h = simd.rotate(h);
-        state.f = simd.rotate(below);
+        state.f = simd.rotate(cell.f);
         [simd.first(state.h), simd.first(state.f)]
     }
 }

@@ -20,6 +20,15 @@ impl Avx2 {
     }
 }
 
+/// What operations of the set make of registers. They are safe where the processor has them, which `$token` proves.
+macro_rules! operation {
+    ($token:expr, $result:expr) => {{
+        let _: Avx2 = $token;
+        // SAFETY: there is a token of the set, which is only made where the processor has all features of the list.
+        unsafe { $result }
+    }};
+}
+
 macro_rules! vectors {
     ($lane:ty, $lanes:literal, $splat:ident, $add:ident, $sub:ident, $max:ident, $eq:ident, $gt:ident,
      $extend:ident, $shift:expr) => {
@@ -28,55 +37,54 @@ macro_rules! vectors {
             type Mask = __m256i;
             const LANES: usize = $lanes;
 
-            // SAFETY (all of these): `self` proves AVX2.
             #[inline(always)]
             fn splat(self, lane: $lane) -> __m256i {
-                unsafe { $splat(lane) }
+                operation!(self, $splat(lane))
             }
 
             #[inline(always)]
             fn add(self, a: __m256i, b: __m256i) -> __m256i {
-                unsafe { $add(a, b) }
+                operation!(self, $add(a, b))
             }
 
             #[inline(always)]
             fn sub(self, a: __m256i, b: __m256i) -> __m256i {
-                unsafe { $sub(a, b) }
+                operation!(self, $sub(a, b))
             }
 
             #[inline(always)]
             fn max(self, a: __m256i, b: __m256i) -> __m256i {
-                unsafe { $max(a, b) }
+                operation!(self, $max(a, b))
             }
 
             #[inline(always)]
             fn eq(self, a: __m256i, b: __m256i) -> __m256i {
-                unsafe { $eq(a, b) }
+                operation!(self, $eq(a, b))
             }
 
             #[inline(always)]
             fn gt(self, a: __m256i, b: __m256i) -> __m256i {
-                unsafe { $gt(a, b) }
+                operation!(self, $gt(a, b))
             }
 
             #[inline(always)]
             fn select(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
-                unsafe { _mm256_blendv_epi8(no, yes, mask) }
+                operation!(self, _mm256_blendv_epi8(no, yes, mask))
             }
 
             #[inline(always)]
             fn lookup(self, table: &Table, codes: __m256i) -> __m256i {
-                unsafe { $extend(lookup_bytes(self, table, codes)) }
+                operation!(self, $extend(lookup_bytes(self, table, codes)))
             }
 
             #[inline(always)]
             fn or(self, a: __m256i, b: __m256i) -> __m256i {
-                unsafe { _mm256_or_si256(a, b) }
+                operation!(self, _mm256_or_si256(a, b))
             }
 
             #[inline(always)]
             fn shift_and_or(self, a: __m256i, b: __m256i) -> __m256i {
-                unsafe { _mm256_or_si256($shift(a), b) }
+                operation!(self, _mm256_or_si256($shift(a), b))
             }
         }
     };
@@ -140,17 +148,20 @@ unsafe fn identity(a: __m256i) -> __m256i {
 
 #[inline(always)]
 unsafe fn low_byte_of_16(a: __m256i) -> __m256i {
+    // SAFETY: the caller proves the features.
     unsafe { _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(a)) }
 }
 
 #[inline(always)]
 unsafe fn low_byte_of_32(a: __m256i) -> __m256i {
+    // SAFETY: the caller proves the features.
     unsafe { _mm256_srai_epi32::<24>(_mm256_slli_epi32::<24>(a)) }
 }
 
 /// There is no shift of bytes: what comes from a neighbour is masked out.
 #[inline(always)]
 unsafe fn shift_bytes(a: __m256i) -> __m256i {
+    // SAFETY: the caller proves the features.
     unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(a), _mm256_set1_epi8(15)) }
 }
 
@@ -175,69 +186,68 @@ impl Rows for Avx2 {
         }
     }
 
-    // SAFETY (all of these): `self` proves AVX2.
     #[inline(always)]
     fn rotate(self, a: __m256i) -> __m256i {
-        unsafe { _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6)) }
+        operation!(self, _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6)))
     }
 
     #[inline(always)]
     fn first(self, a: __m256i) -> i32 {
-        unsafe { _mm256_cvtsi256_si32(a) }
+        operation!(self, _mm256_cvtsi256_si32(a))
     }
 
     #[inline(always)]
     fn with_first(self, a: __m256i, first: i32) -> __m256i {
-        unsafe { _mm256_blend_epi32::<1>(a, _mm256_set1_epi32(first)) }
+        operation!(self, _mm256_blend_epi32::<1>(a, _mm256_set1_epi32(first)))
     }
 }
 
 impl Bits for Avx2 {
     type B = __m256i;
 
-    // SAFETY (all of these): `self` proves the features.
     #[inline(always)]
     fn and(self, a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_and_si256(a, b) }
+        operation!(self, _mm256_and_si256(a, b))
     }
 
     #[inline(always)]
     fn and_not(self, a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_andnot_si256(b, a) }
+        operation!(self, _mm256_andnot_si256(b, a))
     }
 
     #[inline(always)]
     fn or(self, a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_or_si256(a, b) }
+        operation!(self, _mm256_or_si256(a, b))
     }
 
     #[inline(always)]
     fn xor(self, a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_xor_si256(a, b) }
+        operation!(self, _mm256_xor_si256(a, b))
     }
 
     #[inline(always)]
     fn majority(self, a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-        unsafe { _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b))) }
+        operation!(self, _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b))))
     }
 
     #[inline(always)]
     fn shift_up(self, a: __m256i, count: u32) -> __m256i {
-        unsafe { _mm256_sll_epi64(a, _mm_cvtsi32_si128(count as i32)) }
+        operation!(self, _mm256_sll_epi64(a, _mm_cvtsi32_si128(count as i32)))
     }
 
     #[inline(always)]
     fn shift_down(self, a: __m256i, count: u32) -> __m256i {
-        unsafe { _mm256_srl_epi64(a, _mm_cvtsi32_si128(count as i32)) }
+        operation!(self, _mm256_srl_epi64(a, _mm_cvtsi32_si128(count as i32)))
     }
 
     #[inline(always)]
     fn any(self, a: __m256i) -> bool {
-        unsafe { _mm256_testz_si256(a, a) == 0 }
+        operation!(self, _mm256_testz_si256(a, a) == 0)
     }
 
     #[inline(always)]
     fn prefetch(self, bytes: &[u8]) {
+        // SAFETY: `self` proves the features, and a prefetch may be given any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
     }
 
@@ -245,6 +255,7 @@ impl Bits for Avx2 {
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
         let halves: [__m256i; 2] = cast(*bytes);
         // The sign of a byte is its highest bit; what comes from a neighbour stays below it.
+        // SAFETY: `self` proves the features.
         let [low, high] = halves.map(|half| unsafe {
             let signs = _mm256_sll_epi16(half, _mm_cvtsi32_si128(7 - BIT as i32));
             _mm256_movemask_epi8(signs) as u32

@@ -20,6 +20,15 @@ impl Avx512 {
     }
 }
 
+/// What operations of the set make of registers. They are safe where the processor has them, which `$token` proves.
+macro_rules! operation {
+    ($token:expr, $result:expr) => {{
+        let _: Avx512 = $token;
+        // SAFETY: there is a token of the set, which is only made where the processor has all features of the list.
+        unsafe { $result }
+    }};
+}
+
 macro_rules! vectors {
     ($lane:ty, $lanes:literal, $mask:ty, $splat:ident, $add:ident, $sub:ident, $max:ident, $eq:ident, $gt:ident,
      $blend:ident, $extend:ident, $shift:expr) => {
@@ -28,55 +37,54 @@ macro_rules! vectors {
             type Mask = $mask;
             const LANES: usize = $lanes;
 
-            // SAFETY (all of these): `self` proves the features.
             #[inline(always)]
             fn splat(self, lane: $lane) -> __m512i {
-                unsafe { $splat(lane) }
+                operation!(self, $splat(lane))
             }
 
             #[inline(always)]
             fn add(self, a: __m512i, b: __m512i) -> __m512i {
-                unsafe { $add(a, b) }
+                operation!(self, $add(a, b))
             }
 
             #[inline(always)]
             fn sub(self, a: __m512i, b: __m512i) -> __m512i {
-                unsafe { $sub(a, b) }
+                operation!(self, $sub(a, b))
             }
 
             #[inline(always)]
             fn max(self, a: __m512i, b: __m512i) -> __m512i {
-                unsafe { $max(a, b) }
+                operation!(self, $max(a, b))
             }
 
             #[inline(always)]
             fn eq(self, a: __m512i, b: __m512i) -> $mask {
-                unsafe { $eq(a, b) }
+                operation!(self, $eq(a, b))
             }
 
             #[inline(always)]
             fn gt(self, a: __m512i, b: __m512i) -> $mask {
-                unsafe { $gt(a, b) }
+                operation!(self, $gt(a, b))
             }
 
             #[inline(always)]
             fn select(self, mask: $mask, yes: __m512i, no: __m512i) -> __m512i {
-                unsafe { $blend(mask, no, yes) }
+                operation!(self, $blend(mask, no, yes))
             }
 
             #[inline(always)]
             fn lookup(self, table: &Table, codes: __m512i) -> __m512i {
-                unsafe { $extend(lookup_bytes(self, table, codes)) }
+                operation!(self, $extend(lookup_bytes(self, table, codes)))
             }
 
             #[inline(always)]
             fn or(self, a: __m512i, b: __m512i) -> __m512i {
-                unsafe { _mm512_or_si512(a, b) }
+                operation!(self, _mm512_or_si512(a, b))
             }
 
             #[inline(always)]
             fn shift_and_or(self, a: __m512i, b: __m512i) -> __m512i {
-                unsafe { _mm512_or_si512($shift(a), b) }
+                operation!(self, _mm512_or_si512($shift(a), b))
             }
         }
     };
@@ -146,17 +154,20 @@ unsafe fn identity(a: __m512i) -> __m512i {
 
 #[inline(always)]
 unsafe fn low_byte_of_16(a: __m512i) -> __m512i {
+    // SAFETY: the caller proves the features.
     unsafe { _mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(a)) }
 }
 
 #[inline(always)]
 unsafe fn low_byte_of_32(a: __m512i) -> __m512i {
+    // SAFETY: the caller proves the features.
     unsafe { _mm512_srai_epi32::<24>(_mm512_slli_epi32::<24>(a)) }
 }
 
 /// There is no shift of bytes: what comes from a neighbour is masked out.
 #[inline(always)]
 unsafe fn shift_bytes(a: __m512i) -> __m512i {
+    // SAFETY: the caller proves the features.
     unsafe { _mm512_and_si512(_mm512_srli_epi16::<4>(a), _mm512_set1_epi8(15)) }
 }
 
@@ -177,75 +188,74 @@ impl Rows for Avx512 {
         }
     }
 
-    // SAFETY (all of these): `self` proves the features.
     #[inline(always)]
     fn rotate(self, a: __m512i) -> __m512i {
-        unsafe { _mm512_alignr_epi32::<15>(a, a) }
+        operation!(self, _mm512_alignr_epi32::<15>(a, a))
     }
 
     #[inline(always)]
     fn first(self, a: __m512i) -> i32 {
-        unsafe { _mm512_cvtsi512_si32(a) }
+        operation!(self, _mm512_cvtsi512_si32(a))
     }
 
     #[inline(always)]
     fn with_first(self, a: __m512i, first: i32) -> __m512i {
-        unsafe { _mm512_mask_set1_epi32(a, 1, first) }
+        operation!(self, _mm512_mask_set1_epi32(a, 1, first))
     }
 }
 
 impl Bits for Avx512 {
     type B = __m512i;
 
-    // SAFETY (all of these): `self` proves the features.
     #[inline(always)]
     fn and(self, a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_and_si512(a, b) }
+        operation!(self, _mm512_and_si512(a, b))
     }
 
     #[inline(always)]
     fn and_not(self, a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_andnot_si512(b, a) }
+        operation!(self, _mm512_andnot_si512(b, a))
     }
 
     #[inline(always)]
     fn or(self, a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_or_si512(a, b) }
+        operation!(self, _mm512_or_si512(a, b))
     }
 
     #[inline(always)]
     fn xor(self, a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_xor_si512(a, b) }
+        operation!(self, _mm512_xor_si512(a, b))
     }
 
     #[inline(always)]
     fn majority(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-        unsafe { _mm512_ternarylogic_epi64::<0xe8>(a, b, c) }
+        operation!(self, _mm512_ternarylogic_epi64::<0xe8>(a, b, c))
     }
 
     #[inline(always)]
     fn shift_up(self, a: __m512i, count: u32) -> __m512i {
-        unsafe { _mm512_sll_epi64(a, _mm_cvtsi32_si128(count as i32)) }
+        operation!(self, _mm512_sll_epi64(a, _mm_cvtsi32_si128(count as i32)))
     }
 
     #[inline(always)]
     fn shift_down(self, a: __m512i, count: u32) -> __m512i {
-        unsafe { _mm512_srl_epi64(a, _mm_cvtsi32_si128(count as i32)) }
+        operation!(self, _mm512_srl_epi64(a, _mm_cvtsi32_si128(count as i32)))
     }
 
     #[inline(always)]
     fn any(self, a: __m512i) -> bool {
-        unsafe { _mm512_test_epi64_mask(a, a) != 0 }
+        operation!(self, _mm512_test_epi64_mask(a, a) != 0)
     }
 
     #[inline(always)]
     fn prefetch(self, bytes: &[u8]) {
+        // SAFETY: `self` proves the features, and a prefetch may be given any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64 {
         let bytes: __m512i = cast(*bytes);
-        unsafe { _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(1 << BIT)) }
+        operation!(self, _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(1 << BIT)))
     }
 }
