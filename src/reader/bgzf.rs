@@ -48,9 +48,12 @@ pub struct Bgzf<R: Read> {
     tail: Tail,
 }
 
+/// What was read, and what stands behind it.
+type Packed<R> = BufReader<io::Chain<Cursor<Vec<u8>>, R>>;
+
 enum State<R: Read> {
     Blocks(Blocks<R>),
-    Rest(Gunzip<BufReader<io::Chain<Cursor<Vec<u8>>, R>>>),
+    Rest(Box<Gunzip<Packed<R>>>),
     Ended,
 }
 
@@ -138,7 +141,7 @@ impl<R: Read> Read for Bgzf<R> {
                 && !blocks.packed.is_empty()
             {
                 let rest = BufReader::new(Cursor::new(blocks.packed).chain(blocks.input));
-                self.state = State::Rest(Gunzip::behind_a_member(rest, self.tail.clone()));
+                self.state = State::Rest(Box::new(Gunzip::behind_a_member(rest, self.tail.clone())));
             }
         }
     }

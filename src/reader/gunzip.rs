@@ -17,7 +17,7 @@ pub struct Gunzip<R: BufRead> {
 }
 
 enum State<R> {
-    Member(GzDecoder<R>),
+    Member(Box<GzDecoder<R>>),
     Between(R),
     Ended,
 }
@@ -64,7 +64,7 @@ impl Tail {
 
 impl<R: BufRead> Gunzip<R> {
     pub fn new(input: R, tail: Tail) -> Gunzip<R> {
-        Gunzip { state: State::Member(GzDecoder::new(input)), unpacked: 0, tail }
+        Gunzip { state: State::Member(Box::new(GzDecoder::new(input))), unpacked: 0, tail }
     }
 
     /// Where other members were unpacked before.
@@ -86,7 +86,7 @@ impl<R: BufRead> Gunzip<R> {
         match next(&mut input)? {
             Next::Member(_) => {
                 self.unpacked = 0;
-                self.state = State::Member(GzDecoder::new(input));
+                self.state = State::Member(Box::new(GzDecoder::new(input)));
             }
             Next::End => {}
             Next::Garbage => self.tail.set_garbage(),

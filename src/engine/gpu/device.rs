@@ -1,5 +1,7 @@
 //! Adapters and devices: finding, naming, opening, waiting, and noticing faults.
 
+use super::pipeline::bindings;
+use super::shader::Variant;
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
@@ -317,14 +319,24 @@ impl Device {
 
     /// Refuses adapters on which a kernel could not run.
     fn check_limits(&self) -> Result<(), EngineError> {
-        let needed =
-            super::shader::Variant::all().iter().map(|variant| variant.workgroup_bytes()).max().unwrap_or(0);
-        let threads =
-            super::shader::Variant::all().iter().map(|variant| variant.threads()).max().unwrap_or(0);
+        let variants = Variant::all();
+        let most = |of: &dyn Fn(&Variant) -> u32| variants.iter().map(of).max().unwrap_or(0);
         for (what, has, needs) in [
-            ("bytes of workgroup memory", self.limits.max_compute_workgroup_storage_size, needed),
-            ("threads of a workgroup", self.limits.max_compute_invocations_per_workgroup, threads),
-            ("storage buffers of a kernel", self.limits.max_storage_buffers_per_shader_stage, 6),
+            (
+                "bytes of workgroup memory",
+                self.limits.max_compute_workgroup_storage_size,
+                most(&|it| it.workgroup_bytes()),
+            ),
+            (
+                "threads of a workgroup",
+                self.limits.max_compute_invocations_per_workgroup,
+                most(&|it| it.threads()),
+            ),
+            (
+                "storage buffers of a kernel",
+                self.limits.max_storage_buffers_per_shader_stage,
+                most(&|it| bindings(*it).count() as u32),
+            ),
         ] {
             if has < needs {
                 return Err(EngineError::Unsupported(format!(
