@@ -12,16 +12,16 @@
         var bits$w = 0u;
 //!end
 //!for k
-        let differs_here$k = (differs$8 & (1u << (4u * ($ku % 8u)))) != 0u;
+        let differs_here$k = (differs$8 & (1u << (LETTER_BITS * ($ku % LETTERS_PER_WORD)))) != 0u;
         let d$k = h$k + select(MATCH + 2 * EXTEND, MISMATCH + 2 * EXTEND, differs_here$k);
         let zero$k = height + $k * EXTEND;
         let t$k = max(max(d$k, zero$k), max(e, f$next));
         let opened$k = t$k - OPEN;
-        let gap$k = select(INSERTION << (4u * ($ku % 8u)), DELETION << (4u * ($ku % 8u)), t$k == e);
-        let source$k = select(select(gap$k, DIAGONAL << (4u * ($ku % 8u)), t$k == d$k), 0u, t$k == zero$k);
+        let gap$k = select(INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == e);
+        let source$k = select(select(gap$k, DIAGONAL << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == d$k), STOP, t$k == zero$k);
         bits$8 |= source$k;
-        bits$8 |= select(0u, 4u << (4u * ($ku % 8u)), e > opened$k);
-        bits$8 |= select(0u, 8u << (4u * ($ku % 8u)), f$next > opened$k);
+        bits$8 |= select(0u, EXTEND_DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), e > opened$k);
+        bits$8 |= select(0u, EXTEND_INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), f$next > opened$k);
         h$k = t$k;
         e = max(e, opened$k);
         f$k = max(f$next, opened$k);

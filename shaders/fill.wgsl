@@ -19,9 +19,9 @@
         var bits$w = 0u;
 //!end
 //!slot cell
-        let source$k = select(select(select(3u, 2u, t$k == e$k), 1u, t$k == d$k), 0u, t$k == 0);
-        let gaps$k = select(0u, 4u, e_extended$k > opened$k) | select(0u, 8u, f_extended$k > opened$k);
-        bits$8 |= (source$k | gaps$k) << (4u * ($ku % 8u));
+        let source$k = select(select(select(INSERTION, DELETION, t$k == e$k), DIAGONAL, t$k == d$k), STOP, t$k == 0);
+        let gaps$k = select(0u, EXTEND_DELETION, e_extended$k > opened$k) | select(0u, EXTEND_INSERTION, f_extended$k > opened$k);
+        bits$8 |= (source$k | gaps$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
 //!slot column_end
         let kept = step - first_step;
         if (kept < task.stored) {

@@ -1,16 +1,11 @@
 // Back along a path, by the directions of its cells, as src/backtrace/walk.rs does: what the kernels that walk share.
 //!slot runs
-// The two lowest bits of a cell's directions, and the kinds of steps of a run.
-const DIAGONAL = 1u;
-const DELETION = 2u;
-const INSERTION = 3u;
-
 // Leaves run `count` of a path, if it is one and there is room; how many more there are now.
 fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
     if (len == 0u || count >= task.path_words) {
         return 0u;
     }
-    paths[task.path + count] = (len << 2u) | kind;
+    paths[task.path + count] = (len << SOURCE_BITS) | kind;
     return 1u;
 }
 //!slot walk_begin
@@ -19,10 +14,10 @@ fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
     var len = 0u;
     var count = 0u;
 //!slot walk_step
-        let goes_on = (layer == DELETION && (bits & 4u) != 0u) || (layer == INSERTION && (bits & 8u) != 0u);
+        let goes_on = (layer == DELETION && (bits & EXTEND_DELETION) != 0u) || (layer == INSERTION && (bits & EXTEND_INSERTION) != 0u);
         if (!goes_on) {
-            layer = bits & 3u;
-            if (layer == 0u) {
+            layer = bits & SOURCE_MASK;
+            if (layer == STOP) {
                 break;
             }
         }

@@ -73,8 +73,8 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
     var place = i32(task.last);
 //!insert walk_begin
     while (row >= 0 && place >= 0 && place < cells) {
-        let at = first + u32(row) * row_stride + u32(place) / 8u * word_stride;
-        let bits = directions[at] >> (4u * (u32(place) % 8u));
+        let at = first + u32(row) * row_stride + u32(place) / CELLS_PER_WORD * word_stride;
+        let bits = directions[at] >> (CELL_BITS * (u32(place) % CELLS_PER_WORD));
 //!insert walk_step
         row -= select(1, 0, layer == DELETION);
         place += select(0, 1, layer == INSERTION) - select(0, 1, layer == DELETION);

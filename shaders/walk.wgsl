@@ -13,7 +13,7 @@
 
 //!insert runs
 // Stands for the directions of a cell that the tile does not have.
-const NONE = 16u;
+const NONE = CELL_MASK + 1u;
 
 // Directions of the cells on the diagonal from where the path stands.
 var<workgroup> ahead: array<u32, THREADS>;
@@ -40,8 +40,8 @@ fn directions_of(tile: KeptTile, row: i32, col: i32) -> u32 {
         return NONE;
     }
     let place = tile_row % rows_of_lane;
-    let word = (lane * tile.stored + step) * ((rows_of_lane + 7u) / 8u) + place / 8u;
-    return (directions[tile.directions + word] >> (4u * (place % 8u))) & 15u;
+    let word = (lane * tile.stored + step) * ((rows_of_lane + (CELLS_PER_WORD - 1u)) / CELLS_PER_WORD) + place / CELLS_PER_WORD;
+    return (directions[tile.directions + word] >> (CELL_BITS * (place % CELLS_PER_WORD))) & CELL_MASK;
 }
 
 @compute @workgroup_size(THREADS)
@@ -69,7 +69,7 @@ fn main(
     var tile = tiles[task.first_tile + number];
 //!insert walk_begin
     layer = task.layer;
-    while (row >= 0 && col >= 0 && layer != 0u) {
+    while (row >= 0 && col >= 0 && layer != STOP) {
         for (var seen = 0u; seen < task.tiles && !holds(tile, row, col); seen++) {
             number = select(number, task.tiles, number == 0u) - 1u;
             tile = tiles[task.first_tile + number];

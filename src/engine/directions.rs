@@ -26,6 +26,8 @@ pub enum Source {
 
 /// Bits of a [`Source`], the lowest of a cell.
 pub const SOURCE_BITS: u32 = 2;
+/// All bits of a [`Source`].
+pub const SOURCE_MASK: u8 = (1 << SOURCE_BITS) - 1;
 /// Set where E of the next column extends a gap.
 pub const EXTEND_DELETION: u8 = 1 << SOURCE_BITS;
 /// Set where F of the next row extends a gap.
@@ -41,7 +43,7 @@ impl Source {
     /// The source that the lowest bits stand for.
     #[inline(always)]
     pub fn of(bits: u8) -> Source {
-        match bits & ((1 << SOURCE_BITS) - 1) {
+        match bits & SOURCE_MASK {
             0 => Source::Stop,
             1 => Source::Diagonal,
             2 => Source::Deletion,

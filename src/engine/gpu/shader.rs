@@ -11,7 +11,9 @@
 //! rows, `$words` that of words and `$lanes` that of lanes; `$kind` is the place of a kind of lanes.
 
 use crate::batch::STRETCH;
-use crate::engine::directions::CELLS_PER_WORD;
+use crate::engine::directions::{
+    CELL_BITS, CELL_MASK, CELLS_PER_WORD, EXTEND_DELETION, EXTEND_INSERTION, SOURCE_BITS, SOURCE_MASK, Source,
+};
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, FillTask, JoinedTask, KeptTile, LinedTask, Recorded, ScoreTask,
@@ -400,6 +402,9 @@ impl Variant {
         ] {
             text.push_str(&format!("const {name} = {value}u;\n"));
         }
+        if self.kernel != Kernel::Score {
+            text.push_str(&direction_codes());
+        }
         self.expand(&lines, None, &mut text);
         text
     }
@@ -490,11 +495,29 @@ impl Variant {
                 .replace("$k", &k.to_string())
                 .replace("$16", &(k / 16 * 16).to_string())
                 .replace("$4", &(k / 4 * 4).to_string())
-                .replace("$8", &(k / 8).to_string());
+                .replace("$8", &(k / CELLS_PER_WORD).to_string());
         }
         text.push_str(&line);
         text.push('\n');
     }
+}
+
+/// The bits of a cell's directions, in WGSL.
+fn direction_codes() -> String {
+    let codes = [
+        ("STOP", Source::Stop as u32),
+        ("DIAGONAL", Source::Diagonal as u32),
+        ("DELETION", Source::Deletion as u32),
+        ("INSERTION", Source::Insertion as u32),
+        ("SOURCE_BITS", SOURCE_BITS),
+        ("SOURCE_MASK", u32::from(SOURCE_MASK)),
+        ("EXTEND_DELETION", u32::from(EXTEND_DELETION)),
+        ("EXTEND_INSERTION", u32::from(EXTEND_INSERTION)),
+        ("CELL_BITS", CELL_BITS),
+        ("CELL_MASK", u32::from(CELL_MASK)),
+        ("CELLS_PER_WORD", CELLS_PER_WORD),
+    ];
+    codes.map(|(name, value)| format!("const {name} = {value}u;\n")).concat()
 }
 
 pub(super) fn directive(line: &str) -> Option<&str> {
