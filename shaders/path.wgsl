@@ -1,4 +1,4 @@
-// Back along a path, by the directions of its cells, as src/backtrace/walk.rs does: what the kernels that walk share.
+// Back along a path, by the directions of its cells, as src/engine/traceback.rs does: what the kernels that do so share.
 //!slot runs
 // Leaves run `count` of a path, if it is one and there is room; how many more there are now.
 fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
@@ -8,12 +8,12 @@ fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
     paths[task.path + count] = (len << SOURCE_BITS) | kind;
     return 1u;
 }
-//!slot walk_begin
+//!slot path_begin
     var layer = DIAGONAL;
     var kind = 0u;
     var len = 0u;
     var count = 0u;
-//!slot walk_step
+//!slot path_step
         let goes_on = (layer == DELETION && (bits & EXTEND_DELETION) != 0u) || (layer == INSERTION && (bits & EXTEND_INSERTION) != 0u);
         if (!goes_on) {
             layer = bits & SOURCE_MASK;
@@ -27,7 +27,7 @@ fn leave_run(task: Task, count: u32, len: u32, kind: u32) -> u32 {
             len = 0u;
         }
         len++;
-//!slot walk_end
+//!slot path_end
     count += leave_run(task, count, len, kind);
     if (count < task.path_words) {
         paths[task.path + count] = 0u;

@@ -8,7 +8,7 @@
 // would, and where windows are few that is what counts.
 //
 // The lanes leave the directions of the row (src/engine/directions.rs says what the bits mean) beside those of
-// their neighbours, and at last one walks back over them, as src/backtrace/walk.rs does. Cells outside the band are
+// their neighbours, and at last one walks back over them, as src/engine/traceback.rs does. Cells outside the band are
 // worth less than any path inside; columns outside the target match nothing, so that H is 0 before it.
 //
 // Values of cell k of a row stand higher by EXTEND for each row and each column before it: then a gap's further
@@ -71,15 +71,15 @@ fn band_letters(task: Task, col: i32) -> u32 {
 fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
     var row = i32(task.rows) - 1;
     var place = i32(task.last);
-//!insert walk_begin
+//!insert path_begin
     while (row >= 0 && place >= 0 && place < cells) {
         let at = first + u32(row) * row_stride + u32(place) / CELLS_PER_WORD * word_stride;
         let bits = directions[at] >> (CELL_BITS * (u32(place) % CELLS_PER_WORD));
-//!insert walk_step
+//!insert path_step
         row -= select(1, 0, layer == DELETION);
         place += select(0, 1, layer == INSERTION) - select(0, 1, layer == DELETION);
     }
-//!insert walk_end
+//!insert path_end
 }
 
 //!for each trace

@@ -1,5 +1,6 @@
 //! Every kernel variant is valid WGSL, as far as can be told without a GPU, and none is left out of
-//! the tests that need one.
+//! the tests that need one. `docs/kernels.md` shows one variant of each kernel; when the text has changed, write it anew:
+//! `SWALIGN_WRITE_DOCS=1 cargo test --test shaders`.
 
 mod common;
 mod suite;
@@ -7,7 +8,7 @@ mod suite;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use rayon::prelude::*;
 use swalign::engine::gpu::scan::{bitap, shader as scan};
-use swalign::engine::gpu::shader::{CHAINED_ROWS, STRIP_ROWS, Scores, Variant};
+use swalign::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
 
 fn is_valid(text: &str, what: &str) {
     let module = naga::front::wgsl::parse_str(text)
@@ -29,7 +30,7 @@ fn every_kernel_of_the_scan_is_valid() {
     let variants = scan::Variant::all();
     assert_eq!(variants.len() as u32, 2 * (scan::MOST_ROWS + 1 + scan::MOST_GAPLESS), "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl(), &format!("{variant:?}")));
-    is_valid(&scan::turn_wgsl(), "turn");
+    is_valid(&scan::transpose_wgsl(), "turn");
 }
 
 /// The kernels for lines: for each number of words and of edits.
@@ -102,4 +103,95 @@ fn the_suite_reaches_every_variant() {
         let used = suite::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == scores);
         assert!(used, "{scores:?}");
     }
+}
+
+/// A kernel's heading, what it does, and the text of one of its variants.
+struct Shown {
+    heading: &'static str,
+    about: &'static str,
+    wgsl: String,
+}
+
+fn shown() -> Vec<Shown> {
+    let held = |kernel, rows| Variant::holding(kernel, Scores::Packed, rows).unwrap().on(Some(32)).wgsl();
+    vec![
+        Shown {
+            heading: "Score",
+            about: "The best score of each pair, and the cell that it ends in. A workgroup takes several pairs, each on \
+                a few lanes. A lane holds some rows of the query in registers and goes along the target a column a \
+                step, one column behind the lane above it, whose last row it takes by a subgroup shuffle. Each lane \
+                keeps its best cell, and at the end the lanes of a pair reduce theirs. Shown: up to 32 rows, match and \
+                mismatch, on a device whose subgroups have a fixed size.",
+            wgsl: held(Kernel::Score, 32),
+        },
+        Shown {
+            heading: "Score, chained",
+            about: "One long pair on the whole device. A workgroup takes a strip of rows and runs along the target a \
+                few columns behind the workgroup of the strip above, whose edge it reads from storage memory as soon as \
+                a mark says that it is there. Shown: four rows a lane.",
+            wgsl: Variant::chained(Scores::Packed, CHAINED_ROWS[0]).unwrap().on(Some(32)).wgsl(),
+        },
+        Shown {
+            heading: "Fill",
+            about: "The directions of all cells of a window, four bits a cell: where H, E and F come from. Lanes and \
+                rows are those of a score. A lane gathers the directions of eight cells in a word, and writes it. \
+                Shown: up to 64 rows.",
+            wgsl: held(Kernel::Fill, 64),
+        },
+        Shown {
+            heading: "Trace",
+            about: "The path of each window whose band is narrow, in one go: lanes fill the directions of the band that \
+                the score proves, row by row, and leave them in storage memory; then one lane of each window goes back \
+                along them and writes the runs of its path. A workgroup takes windows of one width, of 1, 8 or 16 lanes \
+                each.",
+            wgsl: Variant::tracing().wgsl(),
+        },
+        Shown {
+            heading: "Traceback",
+            about: "The path through filled directions that are too many to bring to the host. A workgroup takes one \
+                window. Its threads read the cells of a diagonal ahead into workgroup memory, all of them follow the \
+                path through these, and one writes its runs.",
+            wgsl: Variant::tracing_back().wgsl(),
+        },
+        Shown {
+            heading: "Search: transpose",
+            about: "Letters of a text as bit planes, for the sweeps: a thread transposes 32 letters of 32 chunks, so that \
+                each word has one column, with a bit for each chunk.",
+            wgsl: scan::transpose_wgsl(),
+        },
+        Shown {
+            heading: "Search: sweep",
+            about: "The ends of a pattern with edits, bit-sliced: each thread does 32 chunks of the text, a bit each, with \
+                the differences of Myers' recurrence in registers. An end is appended to a list by an atomic counter, \
+                and the host puts the list in order. Shown: a pattern of eight bases.",
+            wgsl: scan::Variant::new(8, false).wgsl(),
+        },
+        Shown {
+            heading: "Lines",
+            about: "The lines in which a pattern of bytes occurs with edits, by bitap (Wu and Manber 1992): each \
+                thread goes along its own chunk of the text with a bit for each letter of the pattern and a word for \
+                each number of edits, and writes a bit for each byte, set where a match ends. Shown: one word and one edit.",
+            wgsl: bitap::Variant::new(8, 1, false).unwrap().wgsl(),
+        },
+    ]
+}
+
+#[test]
+fn the_kernels_are_documented() {
+    let mut page = String::from(
+        "# The kernels, as they go to the driver\n\n\
+         Generated by `SWALIGN_WRITE_DOCS=1 cargo test --test shaders`; do not edit. One variant of each kernel: \
+         the templates are in `shaders/`, and how variants are made of them is in `src/engine/gpu/shader.rs` and \
+         `src/engine/gpu/scan/`. [algorithm.md](algorithm.md) has the recurrence and the proofs.\n",
+    );
+    for Shown { heading, about, wgsl } in shown() {
+        page.push_str(&format!("\n## {heading}\n\n{about}\n\n```wgsl\n{}\n```\n", wgsl.trim()));
+    }
+    let path = common::repository().join("docs/kernels.md");
+    if std::env::var_os("SWALIGN_WRITE_DOCS").is_some() {
+        std::fs::write(path, page).unwrap();
+        return;
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(page == written, "docs/kernels.md is old: SWALIGN_WRITE_DOCS=1 cargo test --test shaders");
 }

@@ -87,7 +87,7 @@ fn compile(
     ];
     // A matrix leaves no use for the first two, and a constant without a use may not be set.
     let constants = match variant.scores {
-        _ if variant.kernel == Kernel::Walk => &[],
+        _ if variant.kernel == Kernel::Traceback => &[],
         Scores::Packed | Scores::Compared => &constants[..],
         Scores::Profile | Scores::WideProfile => &constants[2..],
     };
@@ -133,7 +133,7 @@ pub fn create(
 /// Bindings of a variant, by number, and whether the kernel writes to them.
 pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
     let profile = matches!(variant.scores, Scores::Profile | Scores::WideProfile);
-    let reads = variant.kernel != Kernel::Walk;
+    let reads = variant.kernel != Kernel::Traceback;
     [
         (0, false, true),
         (1, false, reads),
@@ -141,7 +141,7 @@ pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
         (3, true, variant.edges),
         (4, false, profile),
         (5, true, true),
-        (6, true, matches!(variant.kernel, Kernel::Trace | Kernel::Walk)),
+        (6, true, matches!(variant.kernel, Kernel::Trace | Kernel::Traceback)),
         (7, true, variant.chained),
         (8, false, variant.table().is_some()),
     ]

@@ -1,8 +1,8 @@
 //! Kernel variants, and their WGSL text from the templates in `shaders/`.
 //!
 //! A template line that begins with `//!` is a directive:
-//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column; `if FLAG`, `else`, `end` choose; `for k` repeats for
-//! each row of a lane (`for k descending` from the last one), `for w words` for each direction word, `for each trace`
+//! `insert NAME` puts a slot of the kernel in; `guarded` says that some lane may have no column; `if FLAG`, `else`, `end`
+//! choose; `for k` repeats for each row of a lane (`for k descending` from the last one), `for w words` for each direction word, `for each trace`
 //! for each kind of lanes that trace, whose cells are the rows,
 //! `for c columns` for the columns that the loop over steps does in one go, `$c`; `first N`, inside a row
 //! loop, keeps its lines for every N-th row only. In a loop `$k` is the row, `$4` and `$16` the first
@@ -29,7 +29,7 @@ const FILL: &str = include_str!("../../../shaders/fill.wgsl");
 const TRACE: &str = include_str!("../../../shaders/trace.wgsl");
 const CHAIN: &str = include_str!("../../../shaders/chain.wgsl");
 const BAND: &str = include_str!("../../../shaders/band.wgsl");
-const WALK: &str = include_str!("../../../shaders/walk.wgsl");
+const TRACEBACK: &str = include_str!("../../../shaders/traceback.wgsl");
 const PATH: &str = include_str!("../../../shaders/path.wgsl");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ pub enum Kernel {
     /// All of [`TRACES`] in one.
     Trace,
     /// Back over filled directions, whatever the scores.
-    Walk,
+    Traceback,
 }
 
 /// Where a kernel finds `s(q, t)`.
@@ -95,8 +95,8 @@ impl Scores {
     fn shapes(self, kernel: Kernel, shared: bool) -> &'static [(u32, u32)] {
         match (self, kernel) {
             (Scores::Compared, Kernel::Trace) => &[(1, TRACES[0].cells)],
-            (Scores::Compared, Kernel::Walk) => &[(1, 1)],
-            (_, Kernel::Trace | Kernel::Walk) => &[],
+            (Scores::Compared, Kernel::Traceback) => &[(1, 1)],
+            (_, Kernel::Trace | Kernel::Traceback) => &[],
             _ if shared => &[(4, 16), (8, 16), (8, 32), (8, 64)],
             (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
             (_, Kernel::Score) => {
@@ -126,7 +126,7 @@ pub struct Variant {
     pub few: bool,
     /// Whether a tile waits for the one above while both run: see [`Variant::chained`].
     pub chained: bool,
-    /// Whether it leaves edges on the lines of a lattice.
+    /// Whether it leaves edges on the lines of checkpoints.
     pub lined: bool,
     /// Whether there may be a result for each stretch of a task.
     pub stretched: bool,
@@ -205,9 +205,9 @@ impl Variant {
         Variant::new(Kernel::Trace, Scores::Compared, (1, TRACES[0].cells), false)
     }
 
-    /// The one that walks.
-    pub fn walking() -> Variant {
-        Variant::new(Kernel::Walk, Scores::Compared, (1, 1), false)
+    /// The one that traces back through directions.
+    pub fn tracing_back() -> Variant {
+        Variant::new(Kernel::Traceback, Scores::Compared, (1, 1), false)
     }
 
     /// The smallest variant that holds `rows` query rows without edges.
@@ -264,7 +264,7 @@ impl Variant {
     /// Every variant there is.
     pub fn all() -> Vec<Variant> {
         let mut all: Vec<Variant> = Vec::new();
-        for kernel in [Kernel::Score, Kernel::Fill, Kernel::Trace, Kernel::Walk] {
+        for kernel in [Kernel::Score, Kernel::Fill, Kernel::Trace, Kernel::Traceback] {
             for scores in Scores::ALL {
                 let tiles = Variant::tiles(kernel, scores);
                 let joined = [Variant::joined(kernel, scores), Variant::thin(kernel, scores)];
@@ -317,7 +317,7 @@ impl Variant {
         match self.kernel {
             Kernel::Score if self.chained => 32 / self.scores.letters().bits(),
             Kernel::Score => 4,
-            Kernel::Fill | Kernel::Trace | Kernel::Walk => 1,
+            Kernel::Fill | Kernel::Trace | Kernel::Traceback => 1,
         }
     }
 
@@ -325,7 +325,7 @@ impl Variant {
     pub fn workgroup_bytes(&self) -> u32 {
         match self.kernel {
             Kernel::Trace => return 2 * (THREADS + 2) * 8,
-            Kernel::Walk => return THREADS * 4,
+            Kernel::Traceback => return THREADS * 4,
             Kernel::Score | Kernel::Fill => {}
         }
         let exchange = 2 * (self.threads() + 1) * 8;
@@ -358,7 +358,7 @@ impl Variant {
             Kernel::Score => ScoreTask::RECORD,
             Kernel::Fill => FillTask::RECORD,
             Kernel::Trace => BandTask::RECORD,
-            Kernel::Walk => TracebackTask::RECORD,
+            Kernel::Traceback => TracebackTask::RECORD,
         }
     }
 
@@ -366,7 +366,7 @@ impl Variant {
     pub fn table(&self) -> Option<TaskRecord> {
         match self.kernel {
             Kernel::Trace => Some(BandGroups::RECORD),
-            Kernel::Walk => Some(KeptTile::RECORD),
+            Kernel::Traceback => Some(KeptTile::RECORD),
             Kernel::Score | Kernel::Fill => None,
         }
     }
@@ -383,7 +383,7 @@ impl Variant {
             Kernel::Score => (TILE, slots(&[STEP, SCORE, CHAIN])),
             Kernel::Fill => (TILE, slots(&[STEP, FILL])),
             Kernel::Trace => (TRACE, slots(&[BAND, PATH])),
-            Kernel::Walk => (WALK, slots(&[PATH])),
+            Kernel::Traceback => (TRACEBACK, slots(&[PATH])),
         };
         let lines: Vec<&str> = frame.lines().flat_map(|line| insert(line, &slots)).collect();
         let mut text = self.records() + &self.scores.letters().wgsl();

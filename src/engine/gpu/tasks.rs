@@ -185,7 +185,7 @@ BandGroups {
 }
 
 record! {
-/// A path that is traced back over directions on the device: see `shaders/walk.wgsl`.
+/// A path that is traced back over directions on the device: see `shaders/traceback.wgsl`.
 TracebackTask {
     /// Where the path stands: rows and columns of its window up to there, and the layer. Without rows there is none.
     rows: u32,

@@ -99,7 +99,7 @@ fn task(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> Tra
 fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile]) -> Dispatch {
     let groups = tasks.len() as u32;
     let tiles = tiles.iter().map(kept).collect();
-    Dispatch::without_cells::<TracebackTask>(Variant::walking(), tasks)
+    Dispatch::without_cells::<TracebackTask>(Variant::tracing_back(), tasks)
         .with_table::<KeptTile>(tiles)
         .in_groups(groups)
 }

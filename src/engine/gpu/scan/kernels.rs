@@ -1,7 +1,7 @@
 //! The scan's kernels that a card has compiled so far.
 
 use super::bitap;
-use super::shader::{Variant, turn_wgsl};
+use super::shader::{Variant, transpose_wgsl};
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::pipeline;
 use crate::error::EngineError;
@@ -18,7 +18,7 @@ pub enum ScanKernel {
 impl ScanKernel {
     fn wgsl(self) -> String {
         match self {
-            ScanKernel::Transpose => turn_wgsl(),
+            ScanKernel::Transpose => transpose_wgsl(),
             ScanKernel::Sweep(variant) => variant.wgsl(),
             ScanKernel::Bitap(variant) => variant.wgsl(),
         }

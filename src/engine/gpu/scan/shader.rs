@@ -4,7 +4,7 @@ use super::tasks::{Sweeping, Transposing};
 use super::template::{Meaning, Names};
 use std::collections::HashMap;
 
-const TURN: &str = include_str!("../../../../shaders/turn.wgsl");
+const TRANSPOSE: &str = include_str!("../../../../shaders/transpose.wgsl");
 const SLICED: &str = include_str!("../../../../shaders/sliced.wgsl");
 
 /// Rows of the largest pattern that stays in registers as a whole.
@@ -22,7 +22,7 @@ const STRIP_BITS: u32 = 16;
 pub const THREADS: u32 = 64;
 /// Columns whose words lie in a vector.
 pub const GROUP: u32 = 4;
-/// Planes of a turned text.
+/// Planes of a transposed text.
 pub const PLANES: u32 = 3;
 /// Words in front of the classes of a pattern's record: its first block of columns, its number before the
 /// first column, the edits of an end whose number is 0, its strips.
@@ -173,8 +173,8 @@ fn named<const N: usize>(numbers: [(&'static str, u32); N], text: (&'static str,
     names
 }
 
-/// The WGSL of the kernel that turns a text.
-pub fn turn_wgsl() -> String {
+/// The WGSL of the kernel that transposes a text.
+pub fn transpose_wgsl() -> String {
     let mut exchanges = Vec::new();
     for (step, mask) in
         [(16, 0x0000_ffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)]
@@ -192,7 +192,7 @@ pub fn turn_wgsl() -> String {
         ("q", (0..32 / GROUP).map(block).collect()),
     ]);
     let constants = format!("const THREADS = {THREADS}u;\nconst PLANES = {PLANES}u;\n");
-    Transposing::wgsl() + &constants + &Meaning { loops, ..Meaning::default() }.expand(TURN)
+    Transposing::wgsl() + &constants + &Meaning { loops, ..Meaning::default() }.expand(TRANSPOSE)
 }
 
 #[cfg(test)]
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn no_directive_is_left_over() {
-        let texts = Variant::all().into_iter().map(|variant| variant.wgsl()).chain([turn_wgsl()]);
+        let texts = Variant::all().into_iter().map(|variant| variant.wgsl()).chain([transpose_wgsl()]);
         texts.for_each(|text| assert!(!text.contains("//!") && !text.contains('$'), "{text}"));
     }
 

@@ -3,7 +3,7 @@
 use crate::engine::gpu::tasks::record;
 
 record! {
-/// A text to transpose into columns: see `shaders/turn.wgsl`.
+/// A text to transpose into columns: see `shaders/transpose.wgsl`.
 Transposing {
     /// Words of a column.
     words: u32,

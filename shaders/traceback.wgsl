@@ -1,8 +1,9 @@
-// Walk: paths over the directions that fill kernels have left, a workgroup each, as far as these go.
+// Traceback: paths through the directions that fill kernels have left, a workgroup each, as far as these go.
 //
-// Tiles say where the directions of a cell lie (src/engine/directions.rs). All tiles keep the words of a lane one after another: a path goes down the rows of a lane,
-// whose words are then in a few lines of a cache. Most steps go along a diagonal, so each thread reads a cell of it ahead, and
-// all of them walk over what they have read together: a step at a time would wait for memory as often.
+// Tiles say where the directions of a cell lie (src/engine/directions.rs). All tiles keep the words of a lane one after
+// another: a path goes along the rows of a lane, whose words are then in a few lines of a cache. Most steps go along a
+// diagonal, so each thread reads a cell of it ahead, and all threads then follow the path through what they have read
+// together. One cell at a time would wait for memory at each step.
 
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
 // Runs of the paths from their ends (src/engine/paths.rs), a zero behind the last where there is room; and where it is asked
@@ -67,7 +68,7 @@ fn main(
     // The last tile has a window's last cell; from there paths mostly go on in the one before.
     var number = task.tiles - 1u;
     var tile = tiles[task.first_tile + number];
-//!insert walk_begin
+//!insert path_begin
     layer = task.layer;
     while (row >= 0 && col >= 0 && layer != STOP) {
         for (var seen = 0u; seen < task.tiles && !holds(tile, row, col); seen++) {
@@ -87,7 +88,7 @@ fn main(
             if (bits == NONE) {
                 break;
             }
-//!insert walk_step
+//!insert path_step
             row -= select(1, 0, layer == DELETION);
             col -= select(1, 0, layer == INSERTION);
             // Now it is beside the diagonal.
@@ -96,7 +97,7 @@ fn main(
             }
         }
     }
-//!insert walk_end
+//!insert path_end
     if (thread == 0u && task.stand != NOWHERE) {
         paths[task.stand] = u32(row + 1);
         paths[task.stand + 1u] = u32(col + 1);
