@@ -28,7 +28,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("candidates", &["batch", "bounds"]),
     ("backtrace", &["batch", "bounds", "engine"]),
     ("hits", &["batch", "bounds", "engine", "candidates", "backtrace"]),
-    ("search", &["engine"]),
+    // Bits of vectors, for searches in bases and in bytes.
+    ("sliced", &["engine"]),
+    ("search", &["engine", "sliced"]),
     // The filter's scans.
     ("search/finder", &["batch", "candidates"]),
     ("grep", &["engine", "search", "sliced"]),
