@@ -20,6 +20,8 @@ pub const CODES: usize = 32;
 
 /// DNA letters in code order; the first four are the only ones that can match without a matrix.
 const DNA: &[u8] = b"ACGTRYSWKMBDHVN";
+/// Number of codes that are A, C, G or T.
+const BASES: u8 = 4;
 /// Protein letters in code order (the order of NCBI's matrices).
 const PROTEIN: &[u8] = b"ARNDCQEGHILKMFPSTWYVBZX*";
 const NONE: u8 = u8::MAX;
@@ -47,6 +49,11 @@ const fn table(letters: &[u8], aliases: &[(u8, u8)]) -> [u8; 256] {
 static DNA_CODES: [u8; 256] = table(DNA, &[(b'U', b'T')]);
 /// Selenocysteine, pyrrolysine and J (I or L) have no row in the classic matrices: they score as X.
 static PROTEIN_CODES: [u8; 256] = table(PROTEIN, &[(b'U', b'X'), (b'O', b'X'), (b'J', b'X')]);
+
+/// Whether a code of DNA is A, C, G or T, and so can match without a matrix.
+pub const fn is_base(code: u8) -> bool {
+    code < BASES
+}
 
 impl Alphabet {
     /// Guesses the alphabet of `letters`: DNA when all are IUPAC nucleotide codes and at least nine

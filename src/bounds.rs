@@ -1,9 +1,10 @@
 //! How far an alignment of a known score can stray: the band of its path and the longest stretch of
 //! target that it can cover. Proofs stand in docs/algorithm.md.
 
+use crate::alphabet::is_base;
 use crate::scoring::{Scoring, Substitution};
 
-/// Where a band has so few deletions, a still narrower one would not be worth a look at the residues.
+/// A band with at most this many deletions is narrow enough: a narrower one is not worth a look at the residues.
 const NARROW: u32 = 64;
 
 /// The most net deletions and net insertions that a path can have between any of its cells and its
@@ -34,7 +35,7 @@ fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
     if let Substitution::Equal { match_, .. } = scoring.substitution {
         // All that can match, A, C, G and T, are worth the same. Sums of bytes, 255 of which fit one, become
         // vectors: ten times as fast as a count.
-        let count = |codes: &[u8]| usize::from(codes.iter().map(|&code| u8::from(code < 4)).sum::<u8>());
+        let count = |codes: &[u8]| usize::from(codes.iter().map(|&code| u8::from(is_base(code))).sum::<u8>());
         let matching: usize = codes.chunks(255).map(count).sum();
         let all = matching == codes.len() && match_ > 0;
         return (matching as i64 * i64::from(match_), if all { i64::from(match_) } else { 0 });

@@ -8,18 +8,20 @@
 //!
 //! [`filter`] finds the windows that can hold alignments of a higher score, without looking at all.
 
+pub mod by_index;
+pub mod by_scan;
 pub mod filter;
-pub mod index;
-pub mod pieces;
-pub mod rungs;
-pub mod scan;
+mod index;
+mod kmers;
+pub mod levels;
+pub mod seed_scores;
+pub mod seeds;
 pub mod windows;
-mod words;
 
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair, STRETCH};
 use crate::bounds::longest_span;
-use rungs::Rung;
+use levels::Level;
 use windows::Region;
 
 /// Least number of columns that a chunk owns where a target is cut at all.
@@ -67,8 +69,8 @@ impl Layout {
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     pub record: u32,
-    pub rung: Rung,
-    /// Least score of what the regions must hold, no less than the rung's.
+    pub level: Level,
+    /// Least score of what the regions must hold, no less than the level's.
     pub least: i32,
     /// Cells that could have been scored in the time that was spent on the record so far.
     pub spent: f64,

@@ -1,7 +1,7 @@
 //! Groups of records, which stay together in a part and in BAM's blocks.
 //!
-//! Where a group begins is told by the records themselves, so that whoever begins to read in the middle of a file
-//! finds the same groups as who reads it from the start. A record begins a group if it is the first of all, or if its
+//! The records themselves tell where a group begins, so a reader that begins in the middle of a file finds the same
+//! groups as one that begins at its start. A record begins a group if it is the first of all, or if its
 //! name is not that of the record before (mates have one name) and
 //!
 //! ```text

@@ -16,7 +16,7 @@ use crate::candidates::{self, Layout, Opened, Wanted as WantedRegions};
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
 use rayon::prelude::*;
-use search::{Most, Search, Source, query_len};
+use search::{Ended, Most, Need, RecordSearch, Source, query_len};
 use std::time::{Duration, Instant};
 
 /// What makes an alignment a hit.
@@ -38,12 +38,12 @@ impl Rules {
     }
 }
 
-/// Pairs that are scored at a time where everything is: with more, a device is hardly quicker.
+/// Pairs that are scored at a time where all pairs are: with more, a device is hardly quicker.
 pub const PORTION: usize = 1 << 17;
 /// How many times as many regions may be held at a time behind a filter.
 const ROOM_PER_PORTION: usize = 2;
 
-/// One of so many of a portion's searches, the last ones, may have shorter sweeps ([`Capabilities::last_sweeps`]).
+/// One in this many of a portion's searches, the last ones, may have shorter sweeps ([`Capabilities::last_sweeps`]).
 const LAST_OF: usize = 8;
 
 /// What hits are looked for in.
@@ -54,7 +54,7 @@ pub struct Scope<'a> {
     pub rules: Rules,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
     pub filter: Option<&'a Filter>,
-    /// Pairs that are scored at a time where everything is, about, but those of one query at least. Most hold nothing that
+    /// Pairs that are scored at a time where all pairs are, about, but those of one query at least. Most hold nothing that
     /// counts and are forgotten then, so this bounds the memory.
     pub portion: usize,
 }
@@ -68,7 +68,7 @@ pub struct Effort {
     pub whole: u64,
     /// Time in scoring calls.
     pub scoring: Duration,
-    /// Time in filling directions and walking paths.
+    /// Time in filling directions and tracing paths back.
     pub backtrace: Duration,
 }
 
@@ -89,9 +89,10 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
         let (mut searches, mut later) = open(scope, &left, room(scope))?;
         finish(engine, scope, &mut searches, effort)?;
         for search in searches {
-            match search.again {
-                Some(source) => later.push(Start { record: search.record, source, spent: search.spent }),
-                None => found[search.record as usize] = search.found,
+            let record = search.record as usize;
+            match search.ended() {
+                Ended::Found(hits) => found[record] = hits,
+                Ended::Later(start) => later.push(start),
             }
         }
         later.sort_unstable_by_key(|start| start.record);
@@ -105,44 +106,49 @@ fn room(scope: &Scope) -> usize {
     scope.portion.max(1).saturating_mul(ROOM_PER_PORTION)
 }
 
-/// Where the search of each record begins: on the rung that a glance at the targets suggests, on the filter's
+/// Where the search of each record begins: on the level that a glance at the targets suggests, on the filter's
 /// first one, or with everything.
 fn first_sources(scope: &Scope, records: u32) -> Vec<Start> {
     let Some(filter) = scope.filter else {
         return (0..records).map(|record| Start { record, source: Source::All, spent: 0.0 }).collect();
     };
-    let seeds = filter.seeds(scope.batch, &scope.layout);
-    let seen = filter.glance(seeds, scope.batch, &scope.layout, records);
+    let kind = filter.kind(scope.batch, &scope.layout);
+    let seen = filter.glance(kind, scope.batch, &scope.layout, records);
     let source = |(record, seen): (u32, i32)| {
         let (len, least) = (query_len(scope, record), scope.rules.threshold(seen));
         // What is seen may be but a part of the best, with a gap beside it: then it leads too far down.
-        let suggested = filter.at_most(seeds, len, least).filter(|_| seen >= scope.rules.min_score);
-        let first = filter.first(seeds, len);
-        let rung = suggested.filter(|rung| first.is_none_or(|first| rung.is_quicker_than(&first))).or(first);
-        let source = rung.map_or(Source::All, |rung| Source::Rung(rung, least.max(rung.least)));
+        let suggested = filter.at_most(kind, len, least).filter(|_| seen >= scope.rules.min_score);
+        let first = filter.first(kind, len);
+        let level =
+            suggested.filter(|level| first.is_none_or(|first| level.is_quicker_than(&first))).or(first);
+        let source = level.map_or(Source::All, |level| Source::Level(level, least.max(level.least)));
         Start { record, source, spent: 0.0 }
     };
     (0..records).into_par_iter().zip(seen).map(source).collect()
 }
 
-/// Searches of some records, each with the regions of its source, and those for which there was no room: behind a filter
-/// some records may have very many regions, and their batch was not gathered for it that some are searched in full.
-fn open(scope: &Scope, starts: &[Start], room: usize) -> Result<(Vec<Search>, Vec<Start>), EngineError> {
+/// Searches of some records, each with the regions of its source, and the starts for which there was no room. Behind a
+/// filter a record may have very many regions, and a batch is too large for many of its records to be searched in full.
+fn open(
+    scope: &Scope,
+    starts: &[Start],
+    room: usize,
+) -> Result<(Vec<RecordSearch>, Vec<Start>), EngineError> {
     let Scope { batch, layout, .. } = scope;
-    let on_rung = |&Start { record, source, spent }: &Start| match source {
-        Source::Rung(rung, least) => Some(WantedRegions { record, rung, least, spent }),
+    let on_level = |&Start { record, source, spent }: &Start| match source {
+        Source::Level(level, least) => Some(WantedRegions { record, level, least, spent }),
         Source::All => None,
     };
-    let on_rungs: Vec<WantedRegions> = starts.iter().filter_map(on_rung).collect();
+    let on_levels: Vec<WantedRegions> = starts.iter().filter_map(on_level).collect();
     let mut filtered = match scope.filter {
-        Some(filter) => filter.regions(batch, layout, &on_rungs, room)?.into_iter(),
+        Some(filter) => filter.regions(batch, layout, &on_levels, room)?.into_iter(),
         None => Vec::new().into_iter(),
     };
     let (mut opened, mut later) = (Vec::new(), Vec::new());
     let mut in_full = 0;
     for &(mut start) in starts {
         let mut regions = Vec::new();
-        if let Source::Rung(..) = start.source {
+        if let Source::Level(..) = start.source {
             match filtered.next() {
                 Some(Opened::Regions { regions: found, spent }) => (regions, start.spent) = (found, spent),
                 Some(Opened::Dear) => start.source = Source::All,
@@ -162,81 +168,94 @@ fn open(scope: &Scope, starts: &[Start], room: usize) -> Result<(Vec<Search>, Ve
         }
         opened.push((start, regions));
     }
-    let search = |(start, regions)| Search::new(scope, start, regions);
+    let search = |(start, regions)| RecordSearch::new(scope, start, regions);
     Ok((opened.into_par_iter().map(search).collect(), later))
 }
 
-/// Goes on until every search is done.
+/// Gives all searches what they need until every one has ended. What one search needs is gathered with what the others
+/// need, so that the engine gets much at a time; paths come last, when no search needs anything else.
 fn finish(
     engine: &mut dyn Engine,
     scope: &Scope,
-    searches: &mut [Search],
+    searches: &mut [RecordSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     loop {
-        score_regions(engine, scope, searches, effort)?;
-        let (next, wanted): (Vec<usize>, Vec<Wanted>) = searches
-            .par_iter_mut()
-            .enumerate()
-            .filter_map(|(index, search)| Some((index, search.next(&scope.rules)?.wanted(scope.batch))))
-            .unzip();
-        if next.is_empty() {
+        score_everything(engine, scope, searches, effort)?;
+        let needs: Vec<Need> = searches.par_iter_mut().map(|search| search.advance(scope)).collect();
+        let goes_on = score_regions(engine, scope, searches, &needs, effort)?
+            || descend(scope, searches, &needs)?
+            || align(engine, scope, searches, &needs, effort)?;
+        if !goes_on {
             return Ok(());
         }
-        let start = Instant::now();
-        let alignments = backtrace::align(engine, scope.batch, &wanted)?;
-        effort.backtrace += start.elapsed();
-        let mut aligned: Vec<Option<Alignment>> = vec![None; searches.len()];
-        for (index, alignment) in next.into_iter().zip(alignments) {
-            aligned[index] = Some(alignment);
-        }
-        searches.par_iter_mut().zip(aligned).for_each(|(search, alignment)| {
-            alignment.into_iter().for_each(|alignment| search.accept(alignment, scope));
-        });
     }
 }
 
-/// Scores regions until, in every search, no unscored one can hold what comes next.
+/// Scores the regions that searches need; `false` if there are none.
 fn score_regions(
     engine: &mut dyn Engine,
     scope: &Scope,
-    searches: &mut [Search],
+    searches: &mut [RecordSearch],
+    needs: &[Need],
     effort: &mut Effort,
-) -> Result<(), EngineError> {
-    let Scope { batch, rules, .. } = scope;
-    loop {
-        score_everything(engine, scope, searches, effort)?;
-        let unknown: Vec<(u32, u32)> = searches
-            .par_iter()
-            .enumerate()
-            .flat_map_iter(|(index, search)| search.unknown(rules).map(move |region| (index as u32, region)))
-            .collect();
-        if unknown.is_empty() {
-            match descend(scope, searches)? {
-                true => continue,
-                false => return Ok(()),
-            }
-        }
-        let pairs: Vec<Pair> = unknown
-            .iter()
-            .map(|&(search, region)| searches[search as usize].regions[region as usize].pair)
-            .collect();
-        let hits = score(engine, batch, &pairs, effort)?;
-        for ((search, region), hit) in unknown.into_iter().zip(hits) {
-            searches[search as usize].learn(region as usize, hit, batch)?;
-        }
-        searches.par_iter_mut().for_each(|search| search.prune(rules));
+) -> Result<bool, EngineError> {
+    let unknown = || {
+        needs.iter().enumerate().flat_map(|(search, need)| {
+            let regions: &[u32] = if let Need::Scores(regions) = need { regions } else { &[] };
+            regions.iter().map(move |&region| (search, region as usize))
+        })
+    };
+    let pairs: Vec<Pair> = unknown().map(|(search, region)| searches[search].regions[region].pair).collect();
+    if pairs.is_empty() {
+        return Ok(false);
     }
+    let hits = score(engine, scope.batch, &pairs, effort)?;
+    for ((search, region), hit) in unknown().zip(hits) {
+        searches[search].learn(region, hit, scope.batch)?;
+    }
+    searches.par_iter_mut().for_each(|search| search.prune(&scope.rules));
+    Ok(true)
+}
+
+/// Finds the paths that searches need; `false` if there are none.
+fn align(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    searches: &mut [RecordSearch],
+    needs: &[Need],
+    effort: &mut Effort,
+) -> Result<bool, EngineError> {
+    let path = |(index, need): (usize, &Need)| match need {
+        Need::Path(region) => Some((index, region.wanted(scope.batch))),
+        _ => None,
+    };
+    let (next, wanted): (Vec<usize>, Vec<Wanted>) = needs.par_iter().enumerate().filter_map(path).unzip();
+    if next.is_empty() {
+        return Ok(false);
+    }
+    let start = Instant::now();
+    let alignments = backtrace::align(engine, scope.batch, &wanted)?;
+    effort.backtrace += start.elapsed();
+    let mut aligned: Vec<Option<Alignment>> = vec![None; searches.len()];
+    for (index, alignment) in next.into_iter().zip(alignments) {
+        aligned[index] = Some(alignment);
+    }
+    searches.par_iter_mut().zip(aligned).for_each(|(search, alignment)| {
+        alignment.into_iter().for_each(|alignment| search.accept(alignment, scope));
+    });
+    Ok(true)
 }
 
 /// Scores all that there is for the searches that have scored nothing yet, portion by portion.
 fn score_everything(
     engine: &mut dyn Engine,
     scope: &Scope,
-    searches: &mut [Search],
+    searches: &mut [RecordSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let mut unscored: Vec<&mut Search> = searches.iter_mut().filter(|search| search.unscored).collect();
+    let mut unscored: Vec<&mut RecordSearch> =
+        searches.iter_mut().filter(|search| search.is_whole()).collect();
     if scope.filter.is_some() {
         effort.whole += unscored.len() as u64;
     }
@@ -248,7 +267,7 @@ fn score_everything(
 fn score_portion(
     engine: &mut dyn Engine,
     scope: &Scope,
-    unscored: &mut [&mut Search],
+    unscored: &mut [&mut RecordSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, rules, .. } = scope;
@@ -257,7 +276,7 @@ fn score_portion(
     let long = candidates::chunk_for(expected, enough);
     let short = candidates::chunk_for(expected, enough.saturating_mul(last_sweeps));
     let last = unscored.len() - unscored.len() / LAST_OF;
-    let met = |(place, search): (usize, &&mut Search)| -> Vec<Pair> {
+    let met = |(place, search): (usize, &&mut RecordSearch)| -> Vec<Pair> {
         let most = Most::of(scope, search.record);
         let chunk = if place < last { long } else { short };
         let pairs = candidates::pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
@@ -289,29 +308,25 @@ fn score(
     Ok(hits)
 }
 
-/// Climbs down where hits may lie below what the regions hold; `false` where nothing is left to be scored for it. Where
-/// no rung holds all that counts, a full search follows.
-fn descend(scope: &Scope, searches: &mut [Search]) -> Result<bool, EngineError> {
-    let lower: Vec<(usize, Start)> = searches
-        .par_iter()
-        .enumerate()
-        .filter_map(|(index, search)| {
-            let source = search.lower(scope)?;
-            Some((index, Start { record: search.record, source, spent: search.spent }))
-        })
-        .collect();
-    let on_rungs = lower.iter().filter(|(_, start)| matches!(start.source, Source::Rung(..)));
-    let wanted: Vec<Start> = on_rungs.map(|&(_, start)| start).collect();
-    for &(index, start) in &lower {
-        searches[index] = Search::later(start);
+/// Opens the regions of other sources that searches need; `false` if there are none. What there is no room for, and what
+/// no level holds, is left for a later round.
+fn descend(scope: &Scope, searches: &mut [RecordSearch], needs: &[Need]) -> Result<bool, EngineError> {
+    let mut wanted: Vec<(usize, Start)> = Vec::new();
+    let mut is_any = false;
+    for (index, need) in needs.iter().enumerate() {
+        let Need::Regions(source) = *need else { continue };
+        is_any = true;
+        searches[index].postpone(source);
+        if let Source::Level(..) = source {
+            wanted.push((index, searches[index].start(source)));
+        }
     }
     let held: usize = searches.iter().map(|search| search.regions.len()).sum();
-    let (opened, _) = open(scope, &wanted, room(scope).saturating_sub(held))?;
-    let mut is_any = false;
+    let starts: Vec<Start> = wanted.iter().map(|&(_, start)| start).collect();
+    let (opened, _) = open(scope, &starts, room(scope).saturating_sub(held))?;
     let mut opened = opened.into_iter().peekable();
-    for (index, _) in lower {
-        if let Some(search) = opened.next_if(|search| search.record == searches[index].record) {
-            is_any = true;
+    for (index, start) in wanted {
+        if let Some(search) = opened.next_if(|search| search.record == start.record) {
             searches[index] = search;
         }
     }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::backtrace;
 use swalign::batch::{Batch, Pair, Sequences};
+use swalign::candidates::by_scan::{Ends, Scan, SeedEnd};
 use swalign::candidates::filter::Filter;
-use swalign::candidates::pieces::Pieces;
-use swalign::candidates::rungs::{Costs, Seeds};
-use swalign::candidates::scan::{Ends, PieceEnd, Scan};
+use swalign::candidates::levels::{Costs, SeedKind};
+use swalign::candidates::seed_scores::SeedScores;
 use swalign::candidates::{Layout, Opened, Wanted};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
@@ -108,8 +108,8 @@ impl Case {
 #[test]
 fn hits_are_those_without_a_filter() {
     let (mut cells, mut fewer, mut whole, mut hits, mut queries) = (0, 0, 0, 0, 0);
-    // Queries for which there is no rung at all: those are searched in full whatever the filter does.
-    let mut without_rung = 0;
+    // Queries for which there is no level at all: those are searched in full whatever the filter does.
+    let mut without_level = 0;
     for seed in 0..24 {
         let case = Case::new(seed);
         let Batch { targets, scoring, .. } = &case.batch;
@@ -128,11 +128,11 @@ fn hits_are_those_without_a_filter() {
             whole += some.whole;
             queries += found.len() as u64;
             let len = |record| case.batch.query(case.layout.query(record, Strand::Forward)).len();
-            let has_none = |&record: &u32| filter.first(Seeds::Index, len(record)).is_none();
-            without_rung += (0..found.len() as u32).filter(has_none).count() as u64;
+            let has_none = |&record: &u32| filter.first(SeedKind::Index, len(record)).is_none();
+            without_level += (0..found.len() as u32).filter(has_none).count() as u64;
         }
     }
-    let whole = whole - without_rung;
+    let whole = whole - without_level;
     // The filter did something, and could not always help.
     let seen = format!("{fewer} of {cells} cells, {whole} of {queries} queries in full, {hits} hits");
     assert!(fewer * 20 < cells * 19 && whole > 100 && whole * 3 < queries * 2 && hits > 3000, "{seen}");
@@ -146,8 +146,8 @@ fn regions_wait_where_there_is_no_room_for_them() {
     let wanted: Vec<Wanted> = (0..case.layout.records(queries.len()) as u32)
         .filter_map(|record| {
             let len = case.batch.query(case.layout.query(record, Strand::Forward)).len();
-            let rung = filter.first(Seeds::Index, len)?;
-            Some(Wanted { record, rung, least: rung.least, spent: 0.0 })
+            let level = filter.first(SeedKind::Index, len)?;
+            Some(Wanted { record, level, least: level.least, spent: 0.0 })
         })
         .collect();
     // One thread, so that only one can begin before there are any.
@@ -179,31 +179,31 @@ fn where_there_is_no_filter() {
     assert!(Filter::by_index(&case.batch.targets, &Arc::new(proteins), 1).is_none());
 }
 
-/// How a piece is spoilt.
+/// How a seed is spoilt.
 #[derive(Clone, Copy)]
 enum Fault {
     Replaced,
     Deletion,
     Insertion,
-    /// An insertion that takes the last letter of one piece and the first of the next.
+    /// An insertion that takes the last letter of one seed and the first of the next.
     Across,
 }
 
-/// A copy of `query[from..to]` in which every complete piece inside has so many faults.
+/// A copy of `query[from..to]` in which every complete seed inside has so many faults.
 fn spoilt(
     random: &mut Random,
     query: &[u8],
     (from, to): (usize, usize),
-    (piece, faults): (usize, usize),
+    (seed, faults): (usize, usize),
     fault: Fault,
 ) -> Vec<u8> {
     let mut copy: Vec<Option<u8>> = query[from..to].iter().copied().map(Some).collect();
     let mut extra = Vec::new();
     let inside: Vec<usize> =
-        (0..query.len() / piece).map(|k| k * piece).filter(|&k| k >= from && k + piece <= to).collect();
+        (0..query.len() / seed).map(|k| k * seed).filter(|&k| k >= from && k + seed <= to).collect();
     for (number, &start) in inside.iter().enumerate() {
-        // Not at the piece's ends: there a local alignment could end before the fault.
-        let at = start - from + 1 + random.below(piece - 1 - faults);
+        // Not at the seed's ends: there a local alignment could end before the fault.
+        let at = start - from + 1 + random.below(seed - 1 - faults);
         match fault {
             Fault::Replaced => copy[at..at + faults]
                 .iter_mut()
@@ -235,35 +235,35 @@ fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
     (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
 }
 
-/// Complete pieces of the query that the alignment has with at most so many edits.
-fn held(alignment: &Alignment, query: &[u8], target: &[u8], piece: usize, most: usize) -> usize {
+/// Complete seeds of the query that the alignment has with at most so many edits.
+fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize, most: usize) -> usize {
     let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
-    // Of each piece: its letters in the alignment, and its edits.
-    let mut pieces = vec![(0, 0); query.len() / piece + 1];
+    // Of each seed: its letters in the alignment, and its edits.
+    let mut seeds = vec![(0, 0); query.len() / seed + 1];
     for &(len, op) in &alignment.cigar {
         for _ in 0..len {
-            let own = &mut pieces[q / piece];
+            let own = &mut seeds[q / seed];
             match op {
                 Op::Match => *own = (own.0 + 1, own.1 + usize::from(query[q] != target[t])),
                 Op::Insertion => *own = (own.0 + 1, own.1 + 1),
-                // Between two pieces it belongs to none.
-                Op::Deletion => own.1 += usize::from(q % piece != 0),
+                // Between two seeds it belongs to none.
+                Op::Deletion => own.1 += usize::from(q % seed != 0),
             }
             q += usize::from(op != Op::Deletion);
             t += usize::from(op != Op::Insertion);
         }
     }
-    pieces.iter().filter(|&&(letters, edits)| letters == piece && edits <= most).count()
+    seeds.iter().filter(|&&(letters, edits)| letters == seed && edits <= most).count()
 }
 
 #[test]
-fn alignments_that_score_enough_hold_a_piece() {
+fn alignments_that_score_enough_hold_a_seed() {
     let mut random = Random::new(7);
-    // Alignments without a piece that score all but one of what they may, and those with few pieces.
-    let (mut tight, mut with_pieces) = (0, 0);
+    // Alignments without a seed that score all but one of what they may, and those with few seeds.
+    let (mut tight, mut with_seeds) = (0, 0);
     for scheme in SCHEMES {
         let scoring = scoring(scheme);
-        for (len, piece, edits) in [
+        for (len, seed, edits) in [
             (150, 11, 0),
             (150, 13, 0),
             (150, 20, 0),
@@ -277,30 +277,30 @@ fn alignments_that_score_enough_hold_a_piece() {
             (100, 25, 3),
             (60, 12, 1),
         ] {
-            let Some(pieces) = Pieces::new(len, piece, edits, &scoring) else { continue };
+            let Some(seeds) = SeedScores::new(len, seed, edits, &scoring) else { continue };
             for round in 0..60 {
                 let query = random.codes(len, 4);
                 let fault = [Fault::Replaced, Fault::Deletion, Fault::Insertion, Fault::Across][round % 4];
-                // The whole query, or what begins right behind the start of a piece.
-                let from = if round < 20 { 0 } else { 1 + piece * random.below(len / piece / 2 + 1) };
+                // The whole query, or what begins right behind the start of a seed.
+                let from = if round < 20 { 0 } else { 1 + seed * random.below(len / seed / 2 + 1) };
                 let to = len - if round < 40 { 0 } else { random.below(len / 4) };
                 let [before, behind] = [(); 2].map(|()| random.pick(&[0, 5, 40]));
                 let mut target = random.codes(before, 4);
-                target.extend(spoilt(&mut random, &query, (from.min(to), to), (piece, edits + 1), fault));
+                target.extend(spoilt(&mut random, &query, (from.min(to), to), (seed, edits + 1), fault));
                 target.extend(random.codes(behind, 4));
                 let Some(found) = best(&query, &target, &scoring) else { continue };
-                let count = held(&found, &query, &target, piece, edits);
+                let count = held(&found, &query, &target, seed, edits);
                 assert!(
-                    found.score <= pieces.most_score(count),
-                    "{scoring}: {count} pieces of {piece} with {edits} edits in {len}, {found:?}"
+                    found.score <= seeds.most_score(count),
+                    "{scoring}: {count} seeds of {seed} with {edits} edits in {len}, {found:?}"
                 );
-                assert!(count > 0 || found.score < pieces.least_score());
-                tight += usize::from(count == 0 && found.score + 1 == pieces.least_score());
-                with_pieces += usize::from(count > 0);
+                assert!(count > 0 || found.score < seeds.least_score());
+                tight += usize::from(count == 0 && found.score + 1 == seeds.least_score());
+                with_seeds += usize::from(count > 0);
             }
         }
     }
-    assert!(tight > 20 && with_pieces > 20, "{tight} {with_pieces}");
+    assert!(tight > 20 && with_seeds > 20, "{tight} {with_seeds}");
 }
 
 /// However little the letters tell, the filter costs no more than its share of a full search: what it scores is counted,
@@ -359,26 +359,26 @@ fn what_tells_little_is_searched_in_full_at_once() {
     }
 }
 
-/// Finds the ends of pieces as their definition has it; those that end at more than one of 64 letters are too many.
+/// Finds the ends of seeds as their definition has it; those that end at more than one of 64 letters are too many.
 struct ByDefinition(Arc<Sequences>);
 
 impl Scan for ByDefinition {
-    fn scan(&self, pieces: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
-        for (place, piece) in (0..).zip(pieces) {
+    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
+        for (place, seed) in (0..).zip(seeds) {
             let mut found = Vec::new();
             for (target, codes) in (0..).zip(self.0.iter()) {
                 // Sellers' recurrence, column by column.
-                let mut column: Vec<usize> = (0..=piece.len()).collect();
+                let mut column: Vec<usize> = (0..=seed.len()).collect();
                 for (end, &letter) in (1..).zip(codes) {
                     let mut diagonal = column[0];
-                    for (row, &code) in (1..).zip(*piece) {
+                    for (row, &code) in (1..).zip(*seed) {
                         let matches = code == letter || code >= 4;
                         let here =
                             (diagonal + usize::from(!matches)).min(column[row] + 1).min(column[row - 1] + 1);
                         diagonal = std::mem::replace(&mut column[row], here);
                     }
-                    if column[piece.len()] <= edits {
-                        found.push(PieceEnd { piece: place, target, end });
+                    if column[seed.len()] <= edits {
+                        found.push(SeedEnd { seed: place, target, end });
                     }
                 }
             }
@@ -392,10 +392,10 @@ impl Scan for ByDefinition {
     }
 }
 
-/// Scans that find the pieces lose nothing either, and neither does a filter that begins with them and makes its index
+/// Scans that find the seeds lose nothing either, and neither does a filter that begins with them and makes its index
 /// later.
 #[test]
-fn hits_are_those_without_a_filter_where_pieces_are_scanned_for() {
+fn hits_are_those_without_a_filter_where_seeds_are_scanned_for() {
     let (mut cells, mut fewer) = (0, 0);
     for seed in 100..102 {
         let case = Case::new(seed);
@@ -417,8 +417,8 @@ fn hits_are_those_without_a_filter_where_pieces_are_scanned_for() {
             assert_eq!(found, expected, "seed {seed}, {scoring}");
             (cells, fewer) = (cells + all.cells, fewer + some.cells);
         }
-        assert_eq!(at_once.seeds(&case.batch, &case.layout), Seeds::Index);
-        assert_eq!(never.seeds(&case.batch, &case.layout), Seeds::Scan);
+        assert_eq!(at_once.kind(&case.batch, &case.layout), SeedKind::Index);
+        assert_eq!(never.kind(&case.batch, &case.layout), SeedKind::Scan);
     }
     assert!(fewer * 20 < cells * 19, "{fewer} of {cells}");
 }

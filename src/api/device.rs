@@ -1,7 +1,7 @@
 //! What aligners and searchers compute on.
 
 use crate::batch::Sequences;
-use crate::candidates::rungs::Costs;
+use crate::candidates::levels::Costs;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::{Engine, Guarded};

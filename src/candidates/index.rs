@@ -1,41 +1,42 @@
-//! Where each word of so many letters stands in the targets.
+//! Where each k-mer of so many letters stands in the targets.
 
+use crate::alphabet::is_base;
 use crate::batch::Sequences;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Bits of a letter, and letters that a word may have: an index has a number for each word.
+/// Bits of a letter, and letters that a k-mer may have: an index has a number for each k-mer.
 const LETTER_BITS: u32 = 2;
 pub const MOST_LETTERS: u32 = 12;
-/// Letters of the shortest words: still shorter ones stand everywhere.
+/// Letters of the shortest k-mers: still shorter ones stand everywhere.
 pub const LEAST_LETTERS: u32 = 6;
-/// Words of a part of the index, which a thread builds in one go: more parts read the targets more often, larger ones
+/// K-mers of a part of the index, which a thread builds in one go: more parts read the targets more often, larger ones
 /// leave the cache.
-const PART_WORDS: usize = 1 << 22;
+const PART_KMERS: usize = 1 << 22;
 
-/// The places of all words in [`Sequences::codes`], by word, those of one word in ascending order.
+/// The places of all k-mers in [`Sequences::codes`], by k-mer, those of one k-mer in ascending order.
 ///
-/// A word that a sequence's end or a letter that is no base cuts short is listed too, as if A's followed it, if
-/// [`LEAST_LETTERS`] of its letters are there. So the places of a shorter word are those of all words that begin with
-/// it, one behind the other in the index, and one index serves words of every length.
+/// A k-mer that a sequence's end or a letter that is no base cuts short is listed too, as if A's followed it, if
+/// [`LEAST_LETTERS`] of its letters are there. So the places of a shorter k-mer are those of all k-mers that begin with
+/// it, one behind the other in the index, and one index serves k-mers of every length.
 #[derive(Debug)]
 pub struct Index {
     letters: u32,
-    /// Behind the last place of each word in `places`.
+    /// Behind the last place of each k-mer in `places`.
     ends: Vec<u32>,
     places: Vec<u32>,
 }
 
 impl Index {
-    /// An index of the words of `letters` letters, [`LEAST_LETTERS`] at least. There are fewer than 2^32 letters in all.
+    /// An index of the k-mers of `letters` letters, [`LEAST_LETTERS`] at least. There are fewer than 2^32 letters in all.
     pub fn new(targets: &Sequences, letters: u32) -> Index {
-        let words = 1 << (LETTER_BITS * letters);
-        let mut ends = vec![0u32; words];
-        let firsts = (0..words).step_by(PART_WORDS);
-        let parts: Vec<(usize, &mut [u32])> = firsts.zip(ends.chunks_mut(PART_WORDS)).collect();
+        let kmers = 1 << (LETTER_BITS * letters);
+        let mut ends = vec![0u32; kmers];
+        let firsts = (0..kmers).step_by(PART_KMERS);
+        let parts: Vec<(usize, &mut [u32])> = firsts.zip(ends.chunks_mut(PART_KMERS)).collect();
         let counts = |(first, counts): (usize, &mut [u32])| {
-            for_each_word(targets, letters, |word, _| {
-                if let Some(count) = counts.get_mut(word.wrapping_sub(first)) {
+            for_each_kmer(targets, letters, |kmer, _| {
+                if let Some(count) = counts.get_mut(kmer.wrapping_sub(first)) {
                     *count += 1;
                 }
             });
@@ -45,34 +46,29 @@ impl Index {
         let mut places = vec![0u32; counts.iter().sum()];
         let (mut rest, mut before) = (&mut places[..], 0);
         let mut parts = Vec::with_capacity(counts.len());
-        for (number, (count, ends)) in counts.into_iter().zip(ends.chunks_mut(PART_WORDS)).enumerate() {
+        for (number, (count, ends)) in counts.into_iter().zip(ends.chunks_mut(PART_KMERS)).enumerate() {
             let (own, behind) = rest.split_at_mut(count);
-            parts.push(Part { first: number * PART_WORDS, before, ends, places: own });
+            parts.push(Part { first: number * PART_KMERS, before, ends, places: own });
             (rest, before) = (behind, before + count as u32);
         }
         parts.into_par_iter().for_each(|part| part.fill(targets, letters));
         Index { letters, ends, places }
     }
 
-    /// Letters of a word.
-    pub fn letters(&self) -> usize {
-        self.letters as usize
-    }
-
-    /// The word that `codes` begin with, and its letters, as many as the index has or all there are; `None` where they
+    /// The k-mer that `codes` begin with, and its letters, as many as the index has or all there are; `None` where they
     /// are too few, or one of them is no base.
-    pub fn word(&self, codes: &[u8]) -> Option<(usize, u32)> {
+    pub fn kmer(&self, codes: &[u8]) -> Option<(usize, u32)> {
         let letters = self.letters.min(codes.len() as u32);
-        let base = |word, &code: &u8| (code < 4).then(|| word << LETTER_BITS | usize::from(code));
-        let word = codes[..letters as usize].iter().try_fold(0, base)?;
-        (letters >= LEAST_LETTERS).then_some((word, letters))
+        let base = |kmer, &code: &u8| is_base(code).then(|| kmer << LETTER_BITS | usize::from(code));
+        let kmer = codes[..letters as usize].iter().try_fold(0, base)?;
+        (letters >= LEAST_LETTERS).then_some((kmer, letters))
     }
 
-    /// Which of [`Index::places`] may be those of a word of so many letters: all that are, and those where a word cut
+    /// Which of [`Index::places`] may be those of a k-mer of so many letters: all that are, and those where a k-mer cut
     /// short looks like it.
-    pub fn range(&self, (word, letters): (usize, u32)) -> Range<usize> {
+    pub fn range(&self, (kmer, letters): (usize, u32)) -> Range<usize> {
         let shift = LETTER_BITS * (self.letters - letters);
-        let (first, behind) = (word << shift, (word + 1) << shift);
+        let (first, behind) = (kmer << shift, (kmer + 1) << shift);
         let start = if first == 0 { 0 } else { self.ends[first - 1] };
         start as usize..self.ends[behind - 1] as usize
     }
@@ -83,10 +79,10 @@ impl Index {
     }
 }
 
-/// Some words: how often each stands, and room for their places.
+/// Some k-mers: how often each stands, and room for their places.
 struct Part<'a> {
     first: usize,
-    /// Places of all words before.
+    /// Places of all k-mers before.
     before: u32,
     ends: &'a mut [u32],
     places: &'a mut [u32],
@@ -101,9 +97,9 @@ impl Part<'_> {
             let count = std::mem::replace(end, next);
             next += count;
         }
-        // Until all are listed, an end is where the next place of its word goes.
-        for_each_word(targets, letters, |word, place| {
-            if let Some(next) = ends.get_mut(word.wrapping_sub(first)) {
+        // Until all are listed, an end is where the next place of its k-mer goes.
+        for_each_kmer(targets, letters, |kmer, place| {
+            if let Some(next) = ends.get_mut(kmer.wrapping_sub(first)) {
                 places[*next as usize] = place;
                 *next += 1;
             }
@@ -112,35 +108,35 @@ impl Part<'_> {
     }
 }
 
-/// Calls with each word and its place.
-fn for_each_word(targets: &Sequences, letters: u32, mut call: impl FnMut(usize, u32)) {
+/// Calls with each k-mer and its place.
+fn for_each_kmer(targets: &Sequences, letters: u32, mut call: impl FnMut(usize, u32)) {
     let mask = (1 << (LETTER_BITS * letters)) - 1;
     for index in 0..targets.len() {
         let start = targets.start(index) as u32;
         let codes = targets.get(index);
-        // Letters of the word so far, and its number.
-        let (mut word, mut known) = (0usize, 0);
+        // Letters of the k-mer so far, and its number.
+        let (mut kmer, mut known) = (0usize, 0);
         for (place, &code) in (start..).zip(codes) {
-            if code < 4 {
-                word = (word << LETTER_BITS | usize::from(code)) & mask;
+            if is_base(code) {
+                kmer = (kmer << LETTER_BITS | usize::from(code)) & mask;
                 known += 1;
                 if known >= letters {
-                    call(word, place + 1 - letters);
+                    call(kmer, place + 1 - letters);
                 }
             } else {
-                cut_short(word, known, place, letters, &mut call);
+                cut_short(kmer, known, place, letters, &mut call);
                 known = 0;
             }
         }
-        cut_short(word, known, start + codes.len() as u32, letters, &mut call);
+        cut_short(kmer, known, start + codes.len() as u32, letters, &mut call);
     }
 }
 
-/// The words that end too early, before the place `end`, where `known` bases stand in front of it, the last of them in
-/// `word`.
-fn cut_short(word: usize, known: u32, end: u32, letters: u32, call: &mut impl FnMut(usize, u32)) {
+/// The k-mers that end too early, before the place `end`, where `known` bases stand in front of it, the last of them in
+/// `kmer`.
+fn cut_short(kmer: usize, known: u32, end: u32, letters: u32, call: &mut impl FnMut(usize, u32)) {
     for there in (LEAST_LETTERS..letters).rev().filter(|&there| there <= known) {
-        let own = word & ((1 << (LETTER_BITS * there)) - 1);
+        let own = kmer & ((1 << (LETTER_BITS * there)) - 1);
         call(own << (LETTER_BITS * (letters - there)), end - there);
     }
 }
@@ -150,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_word_is_at_its_places() {
+    fn each_kmer_is_at_its_places() {
         let mut state = 1u32;
         let mut letter = |most: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -163,33 +159,33 @@ mod tests {
         for letters in [6, 7, 9, 12] {
             let index = Index::new(&targets, letters);
             for shorter in LEAST_LETTERS..=letters {
-                let whole = |codes: &[u8]| codes.iter().all(|&code| code < 4);
+                let whole = |codes: &[u8]| codes.iter().all(|&code| is_base(code));
                 for (own, target) in targets.iter().enumerate() {
                     let start = targets.start(own);
                     for (at, codes) in target.windows(shorter as usize).enumerate() {
-                        let word = index.word(codes);
-                        assert_eq!(word.is_some(), whole(codes), "{letters} letters, {codes:?}");
-                        let Some(word) = word else { continue };
-                        let places = index.places(index.range(word));
+                        let kmer = index.kmer(codes);
+                        assert_eq!(kmer.is_some(), whole(codes), "{letters} letters, {codes:?}");
+                        let Some(kmer) = kmer else { continue };
+                        let places = index.places(index.range(kmer));
                         let found = places.iter().filter(|&&place| place as usize == start + at).count();
                         assert_eq!(found, 1, "{letters} letters, {codes:?} at {at} of {own}");
                         assert!(shorter < letters || places.is_sorted());
                     }
                 }
             }
-            let runs = sequences.iter().flat_map(|codes| codes.split(|&code| code >= 4));
+            let runs = sequences.iter().flat_map(|codes| codes.split(|&code| !is_base(code)));
             let listed: usize = runs.map(|run| (run.len() + 1).saturating_sub(LEAST_LETTERS as usize)).sum();
             assert_eq!(index.places.len(), listed, "{letters} letters");
         }
     }
 
     #[test]
-    fn words_that_are_none() {
+    fn kmers_that_are_none() {
         let targets: Sequences = [&[0u8, 1, 2, 3, 0, 1, 2, 3][..]].into_iter().collect();
         let index = Index::new(&targets, 7);
-        assert_eq!(index.word(&[0, 1, 2, 3, 0]), None, "too short");
-        assert_eq!(index.word(&[0, 1, 2, 3, 0, 9]), None);
-        assert_eq!(index.word(&[0, 0, 0, 0, 0, 3, 2, 9]), Some((14, 7)), "only its own letters count");
+        assert_eq!(index.kmer(&[0, 1, 2, 3, 0]), None, "too short");
+        assert_eq!(index.kmer(&[0, 1, 2, 3, 0, 9]), None);
+        assert_eq!(index.kmer(&[0, 0, 0, 0, 0, 3, 2, 9]), Some((14, 7)), "only its own letters count");
         assert!(index.places(index.range((14, 7))).is_empty());
     }
 }

@@ -1,6 +1,6 @@
-//! Stretches of targets around places where pieces of a query stand.
+//! Stretches of targets around places where seeds of a query stand.
 
-use super::rungs::Rung;
+use super::levels::Level;
 use super::{CHUNK, chunks};
 use crate::alignment::Strand;
 use crate::batch::Pair;
@@ -14,12 +14,12 @@ pub struct Window {
     target: u32,
     start: u32,
     end: u32,
-    /// Places of pieces that it was made for.
-    pieces: u32,
+    /// Places of seeds that it was made for.
+    seeds: u32,
 }
 
 impl Window {
-    /// All that an alignment can reach which covers `span` letters of the target at most, and of which a piece
+    /// All that an alignment can reach which covers `span` letters of the target at most, and of which a seed
     /// that ends behind the first `to` of the query's `len` letters ends at `end`.
     pub fn around(
         (target, target_len): (u32, usize),
@@ -30,7 +30,7 @@ impl Window {
         let gaps = span as usize - len;
         let start = end.saturating_sub(to + gaps);
         let end = (end + len - to + gaps).min(target_len);
-        Window { target, start: start as u32, end: end as u32, pieces: 1 }
+        Window { target, start: start as u32, end: end as u32, seeds: 1 }
     }
 }
 
@@ -41,7 +41,7 @@ pub fn join(windows: &mut Vec<Window>) -> u64 {
         let is_joined = next.target == window.target && next.start < window.end;
         if is_joined {
             window.end = window.end.max(next.end);
-            window.pieces = window.pieces.saturating_add(next.pieces);
+            window.seeds = window.seeds.saturating_add(next.seeds);
         }
         is_joined
     });
@@ -52,12 +52,12 @@ pub fn join(windows: &mut Vec<Window>) -> u64 {
 pub fn push_regions(
     regions: &mut Vec<Region>,
     (strand, query): (Strand, u32),
-    rung: &Rung,
+    level: &Level,
     span: u32,
     windows: &[Window],
 ) {
-    for &Window { target, start, end, pieces } in windows {
-        let most = rung.pieces.most_score(pieces as usize);
+    for &Window { target, start, end, seeds } in windows {
+        let most = level.scores.most_score(seeds as usize);
         regions.extend(chunks(end - start, span, CHUNK).map(|(from, own, to)| {
             let pair = Pair { query, target, start: start + from, own: start + own, end: start + to };
             (strand, pair, most)
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn windows_that_share_columns_are_joined() {
-        let window = |target, start, end| Window { target, start, end, pieces: 1 };
+        let window = |target, start, end| Window { target, start, end, seeds: 1 };
         let mut windows = vec![
             window(1, 5, 9),
             window(0, 20, 30),
@@ -81,9 +81,9 @@ mod tests {
             window(0, 6, 8),
         ];
         assert_eq!(join(&mut windows), 5 + 2 + 10 + 4);
-        let pieces = |window, pieces| Window { pieces, ..window };
+        let seeds = |window, seeds| Window { seeds, ..window };
         let expected =
-            [pieces(window(0, 5, 10), 2), window(0, 10, 12), pieces(window(0, 20, 30), 2), window(1, 5, 9)];
+            [seeds(window(0, 5, 10), 2), window(0, 10, 12), seeds(window(0, 20, 30), 2), window(1, 5, 9)];
         assert_eq!(windows, expected);
         assert_eq!(join(&mut windows), 21, "again");
         assert_eq!(windows, expected);

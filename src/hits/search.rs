@@ -5,7 +5,7 @@ use crate::alignment::{Alignment, Found, Hit, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair};
 use crate::bounds::{longest_span, potential};
-use crate::candidates::rungs::Rung;
+use crate::candidates::levels::Level;
 use crate::candidates::windows::Region as Opened;
 use crate::error::EngineError;
 
@@ -18,35 +18,68 @@ pub struct Region {
     best: Option<Hit>,
 }
 
-/// What a search's regions hold.
-#[derive(Clone, Copy, Debug, Default)]
+/// Where a search's regions come from.
+#[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// All that scores at least so much, found by pieces.
-    Rung(Rung, i32),
-    /// Everything.
-    #[default]
+    /// The windows of a level, which hold all that scores at least this much.
+    Level(Level, i32),
+    /// All pairs of the record.
     All,
 }
 
-/// The search for one record's hits.
-#[derive(Debug, Default)]
-pub struct Search {
-    pub record: u32,
-    source: Source,
-    /// Whether everything is still to be scored: only regions that hold something are kept then.
-    pub unscored: bool,
-    pub regions: Vec<Region>,
-    pub found: Found,
-    done: bool,
-    /// What the search must begin anew with, later: it has found nothing then.
-    pub again: Option<Source>,
-    /// Cells that were scored for the record on rungs, or could have been in the time that their places took.
-    pub spent: f64,
+/// Where a search stands. [`RecordSearch::advance`] leads from one state to the next.
+#[derive(Clone, Copy, Debug)]
+enum SearchState {
+    /// The regions are a level's windows: they hold all that scores `held` or more.
+    OnLevel { level: Level, held: i32 },
+    /// Every pair of the record is to be scored.
+    Whole,
+    /// Every pair was scored: the regions are those that hold something.
+    Known,
+    /// The regions lacked what counts, and those of this source are to be opened.
+    Lower(Source),
+    /// There was no room for them: the search begins anew with this source, in a later round.
+    Later(Source),
+    /// All hits are found.
+    Done,
 }
 
-impl Search {
+/// What a search needs before it can go on.
+#[derive(Clone, Debug)]
+pub enum Need {
+    /// The scores of all pairs of the record.
+    Everything,
+    /// The scores of these regions.
+    Scores(Vec<u32>),
+    /// The regions of another source.
+    Regions(Source),
+    /// The path of this region's hit.
+    Path(Region),
+    Nothing,
+}
+
+/// How a round ends for a search.
+pub enum Ended {
+    /// All hits are found.
+    Found(Found),
+    /// A later round begins with this.
+    Later(Start),
+}
+
+/// The search for one record's hits.
+#[derive(Debug)]
+pub struct RecordSearch {
+    pub record: u32,
+    state: SearchState,
+    pub regions: Vec<Region>,
+    found: Found,
+    /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
+    spent: f64,
+}
+
+impl RecordSearch {
     /// With regions, and the most that an alignment in each can score.
-    pub fn new(scope: &Scope, start: Start, regions: Vec<Opened>) -> Search {
+    pub fn new(scope: &Scope, start: Start, regions: Vec<Opened>) -> RecordSearch {
         let Start { record, source, spent } = start;
         let most = Most::of(scope, record);
         let region = |(strand, pair, bound): Opened| {
@@ -54,16 +87,75 @@ impl Search {
             Region { strand, pair, bound, best: None }
         };
         let regions = regions.into_iter().map(region).collect();
-        let unscored = matches!(source, Source::All);
-        let mut search = Search { record, source, unscored, regions, spent, ..Search::default() };
-        search.found.threshold = scope.rules.min_score;
+        let state = match source {
+            Source::Level(level, held) => SearchState::OnLevel { level, held },
+            Source::All => SearchState::Whole,
+        };
+        let found = Found { threshold: scope.rules.min_score, ..Found::default() };
+        let mut search = RecordSearch { record, state, regions, found, spent };
         search.prune(&scope.rules);
         search
     }
 
-    /// One that has found nothing, and must begin anew with `source`.
-    pub fn later(Start { record, source, spent }: Start) -> Search {
-        Search { record, done: true, again: Some(source), spent, ..Search::default() }
+    /// Goes from state to state as far as the search can by itself, and says what it needs then. It needs the same until
+    /// that is given, by [`Self::take_everything`], [`Self::learn`] and [`Self::prune`], a search of other regions in its
+    /// place or [`Self::postpone`], or [`Self::accept`].
+    pub fn advance(&mut self, scope: &Scope) -> Need {
+        let is_on_level = match self.state {
+            SearchState::Whole => return Need::Everything,
+            SearchState::Lower(source) => return Need::Regions(source),
+            SearchState::Later(_) | SearchState::Done => return Need::Nothing,
+            SearchState::OnLevel { .. } => true,
+            SearchState::Known => false,
+        };
+        let best = self.best().copied();
+        let unknown = self.unknown(best.as_ref(), is_on_level, &scope.rules);
+        if !unknown.is_empty() {
+            return Need::Scores(unknown);
+        }
+        if let Some(source) = self.lower(best.as_ref(), scope) {
+            self.end(SearchState::Lower(source));
+            return Need::Regions(source);
+        }
+        if let Some(best) = best
+            && self.found.alignments.len() < scope.rules.max_hits
+        {
+            return Need::Path(best);
+        }
+        if self.found.alignments.len() == 1 {
+            self.found.second = best.map(|region| region.bound);
+        }
+        self.end(SearchState::Done);
+        Need::Nothing
+    }
+
+    /// Forgets the regions, which are of no more use.
+    fn end(&mut self, state: SearchState) {
+        self.state = state;
+        self.regions = Vec::new();
+    }
+
+    /// Whether every pair of the record is to be scored.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.state, SearchState::Whole)
+    }
+
+    /// Begins anew with `source`, in a later round.
+    pub fn postpone(&mut self, source: Source) {
+        self.end(SearchState::Later(source));
+    }
+
+    /// Where the search of the record goes on with `source`.
+    pub fn start(&self, source: Source) -> Start {
+        Start { record: self.record, source, spent: self.spent }
+    }
+
+    /// How the round ended for the search.
+    pub fn ended(self) -> Ended {
+        match self.state {
+            SearchState::Later(source) => Ended::Later(self.start(source)),
+            _ => Ended::Found(self.found),
+        }
     }
 
     /// Takes the engine's answer for one of the regions.
@@ -90,31 +182,33 @@ impl Search {
                 self.regions.push(region);
             }
         }
-        self.unscored = false;
+        self.state = SearchState::Known;
         self.prune(rules);
-        // All searches of a batch wait for the last of them.
+        // All searches of a batch are held until the last of them is done, so spare room would be held as long.
         self.regions.shrink_to_fit();
         Ok(())
     }
 
-    /// What this search must go on with where its regions may lack what counts: another rung, or everything.
-    pub fn lower(&self, scope: &Scope) -> Option<Source> {
-        let (Some(filter), Source::Rung(rung, held)) = (scope.filter, self.source) else { return None };
-        if self.done || !self.found.alignments.is_empty() {
+    /// What the search must go on with where a level's regions may lack what counts: another level, or everything.
+    fn lower(&self, best: Option<&Region>, scope: &Scope) -> Option<Source> {
+        let (Some(filter), SearchState::OnLevel { level, held }) = (scope.filter, self.state) else {
+            return None;
+        };
+        if !self.found.alignments.is_empty() {
             return None;
         }
-        // What is found is an alignment, even if it scores less than the rung: the best is no worse.
-        let best = self.best().map(|region| region.bound);
+        // What is found is an alignment, even if it scores less than the level: the best is no worse.
+        let best = best.map(|region| region.bound);
         let least = best.map_or(scope.rules.min_score, |best| scope.rules.threshold(best));
         if held <= least {
             return None;
         }
         let len = query_len(scope, self.record);
         let lower = match best {
-            Some(_) => filter.at_most(rung.seeds, len, least),
-            None => filter.below(len, &rung, self.spent),
+            Some(_) => filter.at_most(level.kind, len, least),
+            None => filter.below(len, &level, self.spent),
         };
-        Some(lower.map_or(Source::All, |rung| Source::Rung(rung, least.max(rung.least))))
+        Some(lower.map_or(Source::All, |level| Source::Level(level, least.max(level.least))))
     }
 
     /// Drops regions that can't hold a hit.
@@ -135,42 +229,21 @@ impl Search {
     }
 
     /// The unscored regions that could hold what comes next.
-    pub fn unknown(&self, rules: &Rules) -> impl Iterator<Item = u32> + '_ {
-        let needed = match self.best() {
+    fn unknown(&self, best: Option<&Region>, is_on_level: bool, rules: &Rules) -> Vec<u32> {
+        let needed = match best {
             // Of the last hit only the score is wanted, so that an equal one elsewhere changes nothing.
             Some(best) => best.bound + i32::from(self.found.alignments.len() >= rules.max_hits),
-            // A filter's windows differ in what they can hold: with the most promising ones scored first, most
-            // others need not be.
-            None if matches!(self.source, Source::Rung(..)) => {
-                self.regions.iter().map(|region| region.bound).max().unwrap_or(0)
-            }
+            // Windows differ in what they can hold. If the most promising ones are scored first, most others need no
+            // score.
+            None if is_on_level => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
             None => 0,
         };
-        let open = !self.done;
-        self.regions
-            .iter()
-            .enumerate()
-            .filter(move |(_, region)| open && region.best.is_none() && region.bound >= needed)
-            .map(|(index, _)| index as u32)
+        let regions = (0..).zip(&self.regions);
+        let is_needed = |region: &Region| region.best.is_none() && region.bound >= needed;
+        regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect()
     }
 
-    /// The region whose hit is to be aligned next, if any.
-    pub fn next(&mut self, rules: &Rules) -> Option<Region> {
-        if self.done {
-            return None;
-        }
-        let best = self.best().copied();
-        if best.is_some() && self.found.alignments.len() < rules.max_hits {
-            return best;
-        }
-        if self.found.alignments.len() == 1 {
-            self.found.second = best.map(|region| region.bound);
-        }
-        self.done = true;
-        self.regions = Vec::new();
-        None
-    }
-
+    /// Takes the path of the best region's hit, and cuts it out of the regions.
     pub fn accept(&mut self, alignment: Alignment, scope: &Scope) {
         let Scope { batch, rules, .. } = scope;
         let query = batch.query(scope.layout.query(self.record, alignment.strand));
@@ -182,7 +255,9 @@ impl Search {
         if self.found.alignments.len() == 2 {
             self.found.second = Some(self.found.alignments[1].score);
         }
-        self.done = self.found.alignments.len() == rules.max_hits && rules.max_hits > 1;
+        if self.found.alignments.len() == rules.max_hits && rules.max_hits > 1 {
+            self.end(SearchState::Done);
+        }
         self.prune(rules);
     }
 }

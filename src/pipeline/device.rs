@@ -3,7 +3,7 @@
 use super::estimate;
 use super::threads::start;
 use crate::batch::{STRETCH, Sequences};
-use crate::candidates::rungs::Costs;
+use crate::candidates::levels::Costs;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::scan::Scanner;

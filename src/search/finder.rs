@@ -1,22 +1,23 @@
-//! Pieces of queries searched with edits in all targets, for the filter.
+//! Seeds of queries searched with edits in all targets, for the filter.
 
 use super::pattern::{ANY, Class};
 use super::room::Room;
 use super::stream::{Seams, Stream};
 use super::{End, Rule, Scan as TextScan};
+use crate::alphabet::is_base;
 use crate::batch::Sequences;
-use crate::candidates::scan::{Ends, PieceEnd, Scan};
+use crate::candidates::by_scan::{Ends, Scan, SeedEnd};
 use crate::error::EngineError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Letters that are scanned in one go, at least and at most, and pieces, at most.
+/// Letters that are scanned in one go, at least and at most, and seeds, at most.
 const LEAST_LETTERS: usize = 1 << 18;
 const LETTERS: usize = 1 << 25;
-const PIECES: usize = 1 << 12;
-/// Letters times pieces that cores and devices scan in one go, at most: cores stop sooner where there are too many ends.
+const SEEDS: usize = 1 << 12;
+/// Letters times seeds that cores and devices scan in one go, at most: cores stop sooner where there are too many ends.
 const CORE_CELLS: usize = 1 << 29;
-const DEVICE_CELLS: usize = LETTERS * PIECES;
+const DEVICE_CELLS: usize = LETTERS * SEEDS;
 /// Ends that are taken of what is scanned in one go.
 const ENDS: usize = 1 << 21;
 
@@ -24,27 +25,27 @@ const ENDS: usize = 1 << 21;
 pub struct Finder {
     targets: Arc<Sequences>,
     scan: Box<dyn TextScan + Send>,
-    /// Letters times pieces that are scanned in one go, at most.
+    /// Letters times seeds that are scanned in one go, at most.
     cells: usize,
 }
 
-/// Pieces that are scanned for, and where their ends go.
-struct Pieces<'a> {
+/// Seeds that are scanned for, and where their ends go.
+struct SeedQuery<'a> {
     classes: &'a [Vec<Class>],
     rule: Rule,
     ends: &'a mut dyn Ends,
 }
 
-impl Pieces<'_> {
+impl SeedQuery<'_> {
     /// Those of which ends are still asked for.
     fn wanted(&self) -> Vec<u32> {
-        (0..self.classes.len() as u32).filter(|&piece| self.ends.wants(piece)).collect()
+        (0..self.classes.len() as u32).filter(|&seed| self.ends.wants(seed)).collect()
     }
 
-    /// Gives ends in a stream on, of pieces that have their places in `some`.
+    /// Gives ends in a stream on, of seeds that have their places in `some`.
     fn give(&mut self, stream: &Stream, some: &[u32], patterns: &[Vec<Class>], found: &[End]) {
-        let placed = stream.place(found, patterns, &self.rule).into_iter().map(|end| PieceEnd {
-            piece: some[end.pattern as usize],
+        let placed = stream.place(found, patterns, &self.rule).into_iter().map(|end| SeedEnd {
+            seed: some[end.pattern as usize],
             target: end.text as u32,
             end: end.end as u32,
         });
@@ -82,39 +83,39 @@ impl Finder {
         Ok(())
     }
 
-    /// Scans a stream for `some` of the pieces: where they have too many ends, for halves of them, and a piece that has too
+    /// Scans a stream for `some` of the seeds: where they have too many ends, for halves of them, and a seed that has too
     /// many by itself is given up.
-    fn scan_stream(&self, pieces: &mut Pieces, stream: &Stream, some: &[u32]) -> Result<(), EngineError> {
-        let own: Vec<Vec<Class>> = some.iter().map(|&piece| pieces.classes[piece as usize].clone()).collect();
+    fn scan_stream(&self, seeds: &mut SeedQuery, stream: &Stream, some: &[u32]) -> Result<(), EngineError> {
+        let own: Vec<Vec<Class>> = some.iter().map(|&seed| seeds.classes[seed as usize].clone()).collect();
         let room = Room::of(ENDS);
-        let found = self.scan.scan_within(&stream.codes, &own, &pieces.rule, &room)?;
+        let found = self.scan.scan_within(&stream.codes, &own, &seeds.rule, &room)?;
         if !room.is_over() {
-            pieces.give(stream, some, &own, &found);
+            seeds.give(stream, some, &own, &found);
             return Ok(());
         }
         drop(found);
-        if let [piece] = some {
-            pieces.ends.too_many(*piece);
+        if let [seed] = some {
+            seeds.ends.too_many(*seed);
             return Ok(());
         }
         let (front, behind) = some.split_at(some.len() / 2);
-        self.scan_stream(pieces, stream, front)?;
-        self.scan_stream(pieces, stream, behind)
+        self.scan_stream(seeds, stream, front)?;
+        self.scan_stream(seeds, stream, behind)
     }
 }
 
 impl Scan for Finder {
-    fn scan(&self, pieces: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
+    fn scan(&self, seeds: &[&[u8]], edits: usize, ends: &mut dyn Ends) -> Result<(), EngineError> {
         let rule = Rule { max_edits: edits as u32, indels: edits > 0 };
-        let class = |&code: &u8| if code < 4 { 1 << code } else { ANY };
-        let classes: Vec<Vec<Class>> = pieces.iter().map(|codes| codes.iter().map(class).collect()).collect();
-        let seams = Seams::new(pieces.iter().map(|piece| piece.len()), &rule);
-        let mut pieces = Pieces { classes: &classes, rule, ends };
-        let letters = (self.cells / classes.len().clamp(1, PIECES)).clamp(LEAST_LETTERS, LETTERS);
+        let class = |&code: &u8| if is_base(code) { 1 << code } else { ANY };
+        let classes: Vec<Vec<Class>> = seeds.iter().map(|codes| codes.iter().map(class).collect()).collect();
+        let seams = Seams::new(seeds.iter().map(|seed| seed.len()), &rule);
+        let mut seeds = SeedQuery { classes: &classes, rule, ends };
+        let letters = (self.cells / classes.len().clamp(1, SEEDS)).clamp(LEAST_LETTERS, LETTERS);
         self.for_each_stream(&seams, letters, |stream| {
-            let wanted = pieces.wanted();
-            for some in wanted.chunks((self.cells / letters).clamp(1, PIECES)) {
-                self.scan_stream(&mut pieces, stream, some)?;
+            let wanted = seeds.wanted();
+            for some in wanted.chunks((self.cells / letters).clamp(1, SEEDS)) {
+                self.scan_stream(&mut seeds, stream, some)?;
             }
             Ok(if wanted.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })

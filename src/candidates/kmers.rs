@@ -1,6 +1,7 @@
-//! Pieces that stand in the targets as they are, by an index of their words.
+//! Seeds that stand in the targets as they are, by an index of their k-mers.
 
 use super::index::{Index, LEAST_LETTERS, MOST_LETTERS};
+use crate::alphabet::is_base;
 use crate::batch::Sequences;
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
@@ -8,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 /// An index of the targets, made when it is first needed.
 #[derive(Debug)]
-pub struct Words {
+pub struct Kmers {
     targets: Arc<Sequences>,
     letters: u32,
     /// `None` inside where its threads could not be started.
@@ -18,31 +19,31 @@ pub struct Words {
 /// Memory to use again.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    /// Where a piece begins in the query, and the word that it begins with.
-    words: Vec<(usize, (usize, u32))>,
-    /// The same with where the index has the places of the word.
+    /// Where a seed begins in the query, and the k-mer that it begins with.
+    kmers: Vec<(usize, (usize, u32))>,
+    /// The same with where the index has the places of the k-mer.
     places: Vec<(usize, Range<usize>)>,
 }
 
-/// What is called for each place where a piece stands: where it begins in the query and in the letters of all targets,
+/// What is called for each place where a seed stands: where it begins in the query and in the letters of all targets,
 /// and which of these are its target's.
 pub trait Place: FnMut(usize, usize, &Range<usize>) {}
 
 impl<F: FnMut(usize, usize, &Range<usize>)> Place for F {}
 
-impl Words {
-    pub fn new(targets: &Arc<Sequences>) -> Words {
-        // About as many words as places.
+impl Kmers {
+    pub fn new(targets: &Arc<Sequences>) -> Kmers {
+        // About as many k-mers as places.
         let letters = (targets.codes().len().max(1).ilog2() / 2 + 1).clamp(LEAST_LETTERS, MOST_LETTERS);
-        Words { targets: Arc::clone(targets), letters, index: OnceLock::new() }
+        Kmers { targets: Arc::clone(targets), letters, index: OnceLock::new() }
     }
 
-    /// Letters of the shortest pieces that can be looked up.
+    /// Letters of the shortest seeds that can be looked up.
     pub fn least(&self) -> usize {
         LEAST_LETTERS as usize
     }
 
-    /// Letters of the words that pieces are looked up by, where they have so many.
+    /// Letters of the k-mers that seeds are looked up by, where they have so many.
     pub fn letters(&self) -> u32 {
         self.letters
     }
@@ -59,8 +60,8 @@ impl Words {
 
     /// Makes the index, if it is not there yet.
     ///
-    /// Whoever comes while it is made waits, without taking up other work of its pool. So the work is done in a pool of
-    /// its own: of the caller's, one thread may stand here for the second time, behind work that the index waits for.
+    /// A thread that calls while it is made waits, without taking up other work of its pool. So the index is made in a pool
+    /// of its own: in the caller's, a thread could wait here for work that lies below on its own stack.
     pub fn prepare(&self) {
         self.index.get_or_init(|| {
             let (done, made) = sync_channel(1);
@@ -74,44 +75,44 @@ impl Words {
         });
     }
 
-    /// Places that the index has for the words of a query's pieces: more than there are of the pieces. 0 where the index
+    /// Places that the index has for the k-mers of a query's seeds: more than there are of the seeds. 0 where the index
     /// is not ready.
-    pub fn count(&self, query: &[u8], piece: usize) -> usize {
+    pub fn count(&self, query: &[u8], seed: usize) -> usize {
         let Some(Some(index)) = self.index.get() else { return 0 };
-        query.chunks_exact(piece).filter_map(|codes| Some(index.range(index.word(codes)?).len())).sum()
+        query.chunks_exact(seed).filter_map(|codes| Some(index.range(index.kmer(codes)?).len())).sum()
     }
 
-    /// Calls with each place where a piece stands as it is. `None` if the index is not ready.
+    /// Calls with each place where a seed stands as it is. `None` if the index is not ready.
     pub fn for_each_place(
         &self,
         query: &[u8],
-        piece: usize,
+        seed: usize,
         scratch: &mut Scratch,
         mut call: impl Place,
     ) -> Option<()> {
         let index = self.index.get()?.as_ref()?;
-        let Scratch { words, places } = scratch;
+        let Scratch { kmers, places } = scratch;
         // One loop after the other, so that the processor waits for many places of the memory at a time.
-        words.clear();
+        kmers.clear();
         places.clear();
-        let pieces = query.chunks_exact(piece).enumerate();
-        words.extend(pieces.filter_map(|(k, codes)| Some((k * piece, index.word(codes)?))));
-        places.extend(words.iter().map(|&(from, word)| (from, index.range(word))));
+        let seeds = query.chunks_exact(seed).enumerate();
+        kmers.extend(seeds.filter_map(|(k, codes)| Some((k * seed, index.kmer(codes)?))));
+        places.extend(kmers.iter().map(|&(from, kmer)| (from, index.range(kmer))));
         for (from, range) in places.drain(..) {
-            let codes = &query[from..from + piece];
+            let codes = &query[from..from + seed];
             // A letter that is no base matches nothing.
-            if codes.iter().any(|&code| code >= 4) {
+            if !codes.iter().all(|&code| is_base(code)) {
                 continue;
             }
             for &place in index.places(range) {
                 let place = place as usize;
-                if self.targets.codes().get(place..place + piece) != Some(codes) {
+                if self.targets.codes().get(place..place + seed) != Some(codes) {
                     continue;
                 }
                 let target = self.targets.holding(place);
                 let bounds = self.targets.start(target)..self.targets.start(target + 1);
-                // A piece lies in one target.
-                if place + piece <= bounds.end {
+                // A seed lies in one target.
+                if place + seed <= bounds.end {
                     call(from, place, &bounds);
                 }
             }
@@ -133,11 +134,11 @@ mod tests {
         let targets: Arc<Sequences> = Arc::new([&codes[..]].into_iter().collect());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         for _ in 0..20 {
-            let words = Words::new(&targets);
+            let kmers = Kmers::new(&targets);
             let found: Vec<usize> = pool.install(|| {
                 let ask = |_| {
-                    words.prepare();
-                    words.count(&codes[..1000], 20)
+                    kmers.prepare();
+                    kmers.count(&codes[..1000], 20)
                 };
                 (0..64).into_par_iter().map(ask).collect()
             });

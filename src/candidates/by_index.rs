@@ -1,0 +1,155 @@
+//! Seeds that stand in the targets as they are, found by an index of k-mers.
+
+use super::index;
+use super::kmers::{Kmers, Scratch};
+use super::levels::{Costs, Field, Levels, SeedKind};
+use super::seeds::Seeds;
+use super::windows::{Region, Window, join, push_regions};
+use super::{Layout, Opened, Wanted};
+use crate::alignment::Strand;
+use crate::batch::{Batch, Sequences};
+use crate::bounds::longest_span;
+use crate::error::EngineError;
+use crate::scoring::Scoring;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Letters of all targets, at most: the places of more would take too much memory.
+const MOST_TARGETS: usize = 1 << 27;
+/// Letters of a seed by which a first alignment is looked for, at most; a query has so many of them if it can.
+const GLANCE_SEED: usize = 20;
+const GLANCE_SEEDS: usize = 4;
+/// The share of a full search that looking for a first alignment may cost.
+const GLANCE_SHARE: f64 = 0.05;
+
+/// Finds seeds by an index.
+pub struct ByIndex {
+    targets: Arc<Sequences>,
+    pub kmers: Kmers,
+    levels: Levels,
+}
+
+impl ByIndex {
+    /// For queries on so many strands; `None` where the targets are too large.
+    pub fn new(targets: &Arc<Sequences>, scoring: &Arc<Scoring>, strands: u32) -> Option<ByIndex> {
+        if targets.codes().len() > MOST_TARGETS {
+            return None;
+        }
+        let kmers = Kmers::new(targets);
+        let field = Field {
+            kmer: kmers.letters(),
+            least_seed: kmers.least(),
+            ..Field::new(targets, scoring, strands)
+        };
+        Some(ByIndex { targets: Arc::clone(targets), kmers, levels: Levels::new(SeedKind::Index, field) })
+    }
+
+    /// The best score without gaps of a query that begins at `offset` of the targets' letters, in `bounds`.
+    fn ungapped(&self, query: &[u8], offset: i64, bounds: &Range<usize>, scoring: &Scoring) -> i32 {
+        let from = (bounds.start as i64 - offset).max(0) as usize;
+        let to = (bounds.end as i64 - offset).min(query.len() as i64) as usize;
+        let target = &self.targets.codes()[(from as i64 + offset) as usize..(to as i64 + offset) as usize];
+        let (mut score, mut best) = (0, 0);
+        for (&q, &t) in query[from..to].iter().zip(target) {
+            score = (score + scoring.score(q, t)).max(0);
+            best = best.max(score);
+        }
+        best
+    }
+
+    /// What is wanted for one record, opened by the index.
+    fn look_up(
+        &self,
+        (batch, layout): (&Batch, &Layout),
+        &Wanted { record, level, least, spent }: &Wanted,
+        (scratch, windows): (&mut Scratch, &mut Vec<Window>),
+    ) -> Opened {
+        let ByIndex { targets, kmers, levels } = self;
+        let oriented = |strand: Strand| batch.query(layout.query(record, strand));
+        let len = oriented(Strand::Forward).len();
+        let most = levels.most(len, spent);
+        let places: usize =
+            layout.orientations().iter().map(|&strand| kmers.count(oriented(strand), level.seed)).sum();
+        let seeding = places as f64 * levels.field.costs.place;
+        let mut cells = seeding;
+        let mut regions: Vec<Region> = Vec::new();
+        for &strand in layout.orientations() {
+            if cells > most {
+                return Opened::Dear;
+            }
+            let codes = oriented(strand);
+            let span = longest_span(codes, least, &levels.field.scoring);
+            windows.clear();
+            let looked_up = kmers.for_each_place(codes, level.seed, scratch, |from, place, bounds| {
+                let target = (targets.holding(place) as u32, bounds.len());
+                let behind = place + level.seed - bounds.start;
+                windows.push(Window::around(target, behind, (len, from + level.seed), span));
+            });
+            if looked_up.is_none() {
+                return Opened::Dear;
+            }
+            cells += join(windows) as f64 * len as f64;
+            push_regions(&mut regions, (strand, layout.query(record, strand)), &level, span, windows);
+        }
+        if cells > most { Opened::Dear } else { Opened::Regions { regions, spent: spent + seeding } }
+    }
+}
+
+impl Seeds for ByIndex {
+    fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    fn levels_mut(&mut self) -> &mut Levels {
+        &mut self.levels
+    }
+
+    fn glance(&self, batch: &Batch, layout: &Layout, records: u32) -> Vec<i32> {
+        let ByIndex { kmers, levels, .. } = self;
+        let best = |scratch: &mut Scratch, record: u32| {
+            let mut best = 0;
+            for &strand in layout.orientations() {
+                let query = batch.query(layout.query(record, strand));
+                let seed = (query.len() / GLANCE_SEEDS).clamp(index::MOST_LETTERS as usize, GLANCE_SEED);
+                let Costs { place, compared, .. } = levels.field.costs;
+                let cells = kmers.count(query, seed) as f64 * (place + compared * query.len() as f64);
+                if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
+                    continue;
+                }
+                let mut last = None;
+                kmers.for_each_place(query, seed, scratch, |from, place, bounds| {
+                    let offset = place as i64 - from as i64;
+                    if last.replace(offset) != Some(offset) {
+                        best = best.max(self.ungapped(query, offset, bounds, &levels.field.scoring));
+                    }
+                });
+            }
+            best
+        };
+        (0..records).into_par_iter().map_init(Scratch::default, best).collect()
+    }
+
+    fn regions(
+        &self,
+        batch: &Batch,
+        layout: &Layout,
+        wanted: &[Wanted],
+        room: usize,
+    ) -> Result<Vec<Opened>, EngineError> {
+        self.kmers.prepare();
+        let taken = AtomicUsize::new(0);
+        let open = |(scratch, windows): &mut (Scratch, Vec<Window>), wanted: &Wanted| {
+            if taken.load(Ordering::Relaxed) >= room.max(1) {
+                return Opened::Later;
+            }
+            let opened = self.look_up((batch, layout), wanted, (scratch, windows));
+            if let Opened::Regions { regions, .. } = &opened {
+                taken.fetch_add(regions.len(), Ordering::Relaxed);
+            }
+            opened
+        };
+        Ok(wanted.par_iter().map_init(Default::default, open).collect())
+    }
+}

@@ -1,0 +1,331 @@
+//! How far down a query is searched by its seeds: levels, and what they cost.
+//!
+//! On a *level* the query is cut into seeds of some length. From a certain score on ([`super::seed_scores`]) every alignment
+//! holds such a seed, so the windows around the places of the seeds hold all that score so much, and nothing is known
+//! of what scores less. Shorter seeds reach down to lower scores, and stand in more places by chance.
+
+use super::seed_scores::SeedScores;
+use crate::batch::Sequences;
+use crate::scoring::Scoring;
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
+/// Letters of a seed that is looked up as it is, at most, and of one that is searched with edits, at least and at
+/// most; and the most edits of it.
+const MOST_SEED: usize = 32;
+const SCANNED_SEEDS: std::ops::RangeInclusive<usize> = 10..=64;
+const MOST_EDITS: usize = 3;
+/// Where nothing was found, the next level has at most this share of the score, in tenths.
+const NEXT_TENTHS: i32 = 9;
+/// A scan takes its time whatever it finds. So where one has found nothing, the next goes for the lowest scores that it
+/// reaches in this many times the cells.
+const SCANNED_LOWER: f64 = 1.25;
+/// A level pays if it leaves one of so many columns, and finds its places in one of so many of the cells.
+const PAYS: f64 = 3.0;
+/// The first level leaves this share of what a perfect query could score to edits, unless a longer seed
+/// would stand nowhere by chance.
+const FIRST_SHARE: f64 = 0.8;
+/// Windows of the first level that a query has by chance, at most.
+const MOST_BY_CHANCE: f64 = 8.0;
+/// The share of a full search that all levels of a query may cost together. What goes beyond it is searched in full: so
+/// the filter costs at most so much more than no filter, and windows at most one in so many less than a full search.
+const MOST_SHARE: f64 = 0.5;
+/// What a window costs that is found and not scored, in windows that are scored.
+const UNSCORED: f64 = 0.1;
+/// Lengths of queries whose levels are kept.
+const KEPT_LENGTHS: usize = 1 << 12;
+
+/// What finds the places of seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SeedKind {
+    /// An index of the targets' k-mers, for seeds as they are.
+    Index,
+    /// A scan of all targets, for seeds with edits.
+    Scan,
+}
+
+/// What the steps of a filter take, in cells that the engine scores in the same time. The constants were measured on one
+/// core with AVX-512.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Costs {
+    /// A place of the index that is looked at.
+    pub place: f64,
+    /// A letter that is compared where no gap is looked for.
+    pub compared: f64,
+    /// A letter of a target that is scanned for a letter of a seed.
+    pub scanned: f64,
+    /// A letter of a target that a scan goes through, whatever number of seeds it is for: packing and sending.
+    pub pass: f64,
+    /// An end that a scan finds. One thread takes them, while the engine waits.
+    pub end: f64,
+    /// A letter of a target that the index takes up.
+    pub indexed: f64,
+}
+
+/// Cells that are scored in a nanosecond: by a thread for each byte of its vectors, by the specification engine, and by a
+/// GPU.
+const BYTE_CELLS: f64 = 0.24;
+const PLAIN_CELLS: f64 = 0.2;
+const GPU_CELLS: f64 = 1500.0;
+/// Bytes of a vector of AVX-512.
+const WIDE: usize = 64;
+
+impl Costs {
+    /// Where `threads` cores score, with vectors of so many bytes.
+    pub fn on_cores(bytes: usize, threads: usize) -> Costs {
+        Costs::of(bytes as f64 * BYTE_CELLS * threads as f64, threads)
+    }
+
+    /// Where GPUs score, beside `threads` threads of the host.
+    pub fn on_gpus(cards: usize, threads: usize) -> Costs {
+        Costs::of(GPU_CELLS * cards as f64, threads)
+    }
+
+    /// Where the specification engine scores.
+    pub fn on_plain(threads: usize) -> Costs {
+        Costs::of(PLAIN_CELLS * threads as f64, threads)
+    }
+
+    /// Where the engine scores so many cells in a nanosecond, beside `threads` threads of the host.
+    pub fn of(cells_a_nanosecond: f64, threads: usize) -> Costs {
+        let on_all = |nanoseconds: f64| nanoseconds * cells_a_nanosecond / threads.max(1) as f64;
+        Costs {
+            place: on_all(20.0),
+            compared: on_all(0.7),
+            scanned: 1.0 / 18.0,
+            pass: 0.5 * cells_a_nanosecond,
+            end: 300.0 * cells_a_nanosecond,
+            indexed: on_all(60.0),
+        }
+    }
+}
+
+impl Default for Costs {
+    fn default() -> Costs {
+        Costs::on_cores(WIDE, 1)
+    }
+}
+
+/// Seeds of one length.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    pub kind: SeedKind,
+    /// Letters of a seed.
+    pub seed: usize,
+    /// Most edits with which a seed is searched.
+    pub edits: usize,
+    /// Every alignment of at least this score lies in a window.
+    pub least: i32,
+    pub scores: SeedScores,
+    /// Places where a seed stands by chance, if letters are random.
+    pub by_chance: f64,
+    /// Columns of all windows, about.
+    columns: f64,
+    /// Cells that could be scored while the places are found, about.
+    seeding: f64,
+}
+
+impl Level {
+    /// Whether this one is looked through more quickly.
+    pub fn is_quicker_than(&self, other: &Level) -> bool {
+        self.by_chance < other.by_chance
+    }
+
+    /// What the windows cost where only scores of `least` or more count, in windows that are scored.
+    fn cost(&self, least: i32) -> f64 {
+        // With one seed by chance, can it score so much?
+        let scored = self.scores.most_score(1) >= least;
+        1.0 + self.by_chance * if scored { 1.0 } else { UNSCORED }
+    }
+
+    /// Columns of all windows, about.
+    pub fn columns(&self) -> u64 {
+        self.columns as u64
+    }
+
+    /// Cells that a query of `len` letters takes on this level, about.
+    pub fn cells(&self, len: usize) -> f64 {
+        self.seeding + self.columns * len as f64
+    }
+}
+
+/// What levels are chosen for.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Letters of all targets.
+    pub letters: usize,
+    pub strands: u32,
+    pub scoring: Arc<Scoring>,
+    pub costs: Costs,
+    /// Letters of the k-mers that seeds are looked up by, where they have so many.
+    pub kmer: u32,
+    /// Letters of the shortest seed that can be looked up.
+    pub least_seed: usize,
+}
+
+impl Field {
+    /// For queries on so many strands, and seeds of any length.
+    pub fn new(targets: &Sequences, scoring: &Arc<Scoring>, strands: u32) -> Field {
+        let (letters, scoring) = (targets.codes().len(), Arc::clone(scoring));
+        Field { letters, strands, scoring, costs: Costs::default(), kmer: 0, least_seed: 0 }
+    }
+
+    /// Columns of a full search.
+    pub fn columns(&self) -> f64 {
+        self.letters as f64 * f64::from(self.strands)
+    }
+
+    /// Cells of a full search for a query of `len` letters.
+    pub fn whole(&self, len: usize) -> f64 {
+        self.columns() * len as f64
+    }
+
+    /// Cells that a scan takes for each of `records`, whatever their seeds are.
+    pub fn pass(&self, records: usize) -> f64 {
+        self.letters as f64 * self.costs.pass / records.max(1) as f64
+    }
+
+    fn perfect(&self, len: usize) -> f64 {
+        f64::from(self.scoring.max_potential()) * len as f64
+    }
+
+    /// Cells that finding the places of a query's seeds takes, of which there are so many by chance.
+    fn seeding(&self, kind: SeedKind, len: usize, seed: usize, places: f64) -> f64 {
+        let seeds = (len / seed) as f64;
+        match kind {
+            SeedKind::Index => {
+                let by_chance = self.columns() / 4f64.powi(self.kmer.min(seed as u32) as i32);
+                seeds * (f64::from(self.strands) + by_chance) * self.costs.place
+            }
+            SeedKind::Scan => {
+                seeds * seed as f64 * self.scanned() * self.costs.scanned + places * self.costs.end
+            }
+        }
+    }
+
+    /// Letters that a scan goes through on all strands, overlaps of its chunks and what a short text leaves of vectors
+    /// included.
+    fn scanned(&self) -> f64 {
+        const LEAST: f64 = (512 * 128) as f64;
+        (self.letters as f64 * 1.1).max(LEAST) * f64::from(self.strands)
+    }
+
+    fn level(&self, kind: SeedKind, len: usize, (seed, edits): (usize, usize)) -> Option<Level> {
+        let scores = SeedScores::new(len, seed, edits, &self.scoring)?;
+        let least = scores.least_score();
+        let slack = (self.perfect(len) - f64::from(least + self.scoring.gap_open)).max(0.0);
+        let window = len as f64 + 2.0 * slack / f64::from(self.scoring.gap_extend);
+        // A letter replaced by 3 others, left out, or one of 4 put before it: about 8 ways for each place.
+        let ways: f64 = (1..=edits).map(|edit| 8.0 * seed as f64 / edit as f64).product();
+        let by_chance = (len / seed) as f64 * self.columns() * ways / 4f64.powi(seed as i32);
+        let columns = (1.0 + by_chance) * window;
+        let seeding = self.seeding(kind, len, seed, by_chance);
+        let pays = columns * PAYS <= self.columns() && seeding * PAYS <= self.whole(len);
+        pays.then_some(Level { kind, seed, edits, least, scores, by_chance, columns, seeding })
+    }
+}
+
+/// The levels of queries by their length.
+#[derive(Debug)]
+pub struct Levels {
+    pub kind: SeedKind,
+    pub field: Field,
+    /// Those of fewer windows by chance and of higher scores first.
+    kept: RwLock<HashMap<usize, Arc<[Level]>>>,
+}
+
+impl Levels {
+    pub fn new(kind: SeedKind, field: Field) -> Levels {
+        Levels { kind, field, kept: RwLock::default() }
+    }
+
+    /// Chooses levels by other costs.
+    pub fn set_costs(&mut self, costs: Costs) {
+        *self = Levels::new(self.kind, Field { costs, ..self.field.clone() });
+    }
+
+    /// The level to begin with for a query of `len` letters; `None` where none pays.
+    pub fn first(&self, len: usize) -> Option<Level> {
+        let levels = self.levels(len);
+        let enough = (self.field.perfect(len) * FIRST_SHARE) as i32;
+        levels
+            .iter()
+            .rev()
+            .find(|level| level.by_chance <= MOST_BY_CHANCE && level.least <= enough)
+            .copied()
+            .or_else(|| levels.iter().find(|level| level.least <= enough).or(levels.last()).copied())
+    }
+
+    /// The level for the lowest scores among those that take hardly more cells than `level`.
+    fn lowered(&self, levels: &[Level], len: usize, level: Level) -> Level {
+        let most = level.cells(len) * SCANNED_LOWER;
+        let lower = |other: &&Level| other.least <= level.least && other.cells(len) <= most;
+        match self.kind {
+            SeedKind::Index => level,
+            SeedKind::Scan => levels.iter().rev().find(lower).copied().unwrap_or(level),
+        }
+    }
+
+    /// The quickest level that holds all that score `most` or more; `None` where none does, or pays.
+    pub fn at_most(&self, len: usize, most: i32) -> Option<Level> {
+        let levels = self.levels(len);
+        let able = levels.iter().filter(|level| level.least <= most);
+        able.min_by(|a, b| a.cost(most).total_cmp(&b.cost(most))).copied()
+    }
+
+    /// The next level below one on which nothing was found, where `spent` cells were; `None` where none pays.
+    pub fn below(&self, len: usize, level: &Level, spent: f64) -> Option<Level> {
+        let levels = self.levels(len);
+        let lower =
+            |other: &&Level| i64::from(other.least) * 10 <= i64::from(level.least) * i64::from(NEXT_TENTHS);
+        let last = levels.last().filter(|last| last.least < level.least);
+        let next = levels.iter().find(lower).or(last).map(|level| self.lowered(&levels, len, *level))?;
+        // An index tells what a level takes before that is spent.
+        let pays = self.kind == SeedKind::Index || next.cells(len) <= self.most(len, spent);
+        pays.then_some(next)
+    }
+
+    /// Cells that levels may still take for a query of `len` letters for which `spent` were, windows at their most.
+    pub fn most(&self, len: usize, spent: f64) -> f64 {
+        self.field.whole(len) * MOST_SHARE - spent
+    }
+
+    /// Cells that a query of `len` letters takes on its first level, or in full where none pays, about.
+    pub fn cells(&self, len: usize) -> f64 {
+        self.first(len).map_or(self.field.whole(len), |level| level.cells(len))
+    }
+
+    /// The levels that pay, longer seeds and higher scores first.
+    fn levels(&self, len: usize) -> Arc<[Level]> {
+        if let Some(levels) = self.kept.read().ok().and_then(|kept| kept.get(&len).cloned()) {
+            return levels;
+        }
+        let level = |kind| self.field.level(self.kind, len, kind);
+        let mut all: Vec<Level> = match self.kind {
+            SeedKind::Index => {
+                let seeds = self.field.least_seed..=MOST_SEED.min(len);
+                seeds.filter_map(|seed| level((seed, 0))).collect()
+            }
+            SeedKind::Scan => SCANNED_SEEDS
+                .filter(|&seed| seed <= len)
+                .flat_map(|seed| (0..=MOST_EDITS).map(move |edits| (seed, edits)))
+                .filter_map(level)
+                .collect(),
+        };
+        all.sort_by(|a, b| a.by_chance.total_cmp(&b.by_chance).then(a.least.cmp(&b.least)));
+        let mut levels: Vec<Level> = Vec::new();
+        for level in all {
+            if levels.last().is_none_or(|quicker| level.least < quicker.least) {
+                levels.push(level);
+            }
+        }
+        let levels: Arc<[Level]> = levels.into();
+        if let Ok(mut kept) = self.kept.write() {
+            if kept.len() >= KEPT_LENGTHS {
+                kept.clear();
+            }
+            kept.insert(len, Arc::clone(&levels));
+        }
+        levels
+    }
+}

@@ -1,0 +1,29 @@
+//! What a way of finding seeds has in common with the others.
+
+use super::levels::Levels;
+use super::{Layout, Opened, Wanted};
+use crate::batch::Batch;
+use crate::error::EngineError;
+
+/// A way of finding the places of seeds in the targets. What it may cost is bounded by [`Levels::most`].
+pub trait Seeds: Send + Sync {
+    /// The levels that its seeds are for.
+    fn levels(&self) -> &Levels;
+
+    fn levels_mut(&mut self) -> &mut Levels;
+
+    /// The scores of some alignment of each of `records` records, the best that is found at a glance: without gaps,
+    /// through long seeds. 0 if there is none, or too much would have to be looked at.
+    fn glance(&self, batch: &Batch, layout: &Layout, records: u32) -> Vec<i32>;
+
+    /// What is wanted, opened: all regions that hold an alignment of at least the wanted score, each with the most that
+    /// one in it can score, in the order strand, target, place. Once there are as many regions as there is `room` for, the
+    /// other records are left for later; one record at least is opened.
+    fn regions(
+        &self,
+        batch: &Batch,
+        layout: &Layout,
+        wanted: &[Wanted],
+        room: usize,
+    ) -> Result<Vec<Opened>, EngineError>;
+}
