@@ -179,6 +179,8 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         mode: Mode::Pairs,
         query: "reads.fq".into(),
         reference: "targets.fa".into(),
+        mates: Default::default(),
+        insert: None,
         output: None,
         format: Format::Sam,
         alphabet: None,
@@ -210,7 +212,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
 }
 
 fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> Writer {
-    Writer::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), NamedTargets::whole(names, targets))
+    Writer::new(&options, (20, None), Arc::new(Scoring::dna(1, 4, 6, 1)), NamedTargets::whole(names, targets))
         .expect("header")
 }
 
@@ -254,7 +256,7 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
             target_end: 192,
             cigar: smallvec![(70, Op::Match), (2, Op::Deletion), (80, Op::Match)],
         };
-        (record, Found { alignments: vec![alignment], second: None, threshold: 102 })
+        (record, Found { alignments: vec![alignment], second: None, threshold: 102, mated: None })
     };
     targets.iter().enumerate().map(read).collect()
 }

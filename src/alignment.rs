@@ -93,6 +93,19 @@ pub struct Found {
     pub second: Option<i32>,
     /// The least score at which a further hit would have existed.
     pub threshold: i32,
+    /// What was decided together with the query's mate; `None` for single reads.
+    pub mated: Option<Mated>,
+}
+
+/// What is decided for a read together with its mate, which stands beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mated {
+    /// Whether it is the first of the two.
+    pub is_first: bool,
+    /// Whether the first hits of both are a proper pair.
+    pub is_proper: bool,
+    /// Mapping quality of the first hit.
+    pub quality: u8,
 }
 
 /// Appends `len` steps of `op` to a path, joining it with an equal last run.

@@ -127,12 +127,20 @@ pub mod groups;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod hits;
 #[cfg_attr(not(engine_room), doc(hidden))]
+pub mod insert;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod memory;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod options;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
+pub mod pairing;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod pipeline;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod quality;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod reader;
 #[cfg_attr(not(engine_room), doc(hidden))]

@@ -11,6 +11,7 @@ pub use scoring::{Preset, ScoringChoice, default_min_score};
 pub use search::{PatternSource, SearchDevice, SearchFormat, SearchOptions};
 
 use crate::alphabet::Alphabet;
+use crate::insert::InsertSize;
 use std::path::{Path, PathBuf};
 
 /// Which queries meet which targets.
@@ -20,6 +21,18 @@ pub enum Mode {
     All,
     /// The i-th query against the i-th target.
     Pairs,
+}
+
+/// Where the mates of the queries are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MatesChoice {
+    /// The queries are no mates.
+    #[default]
+    None,
+    /// Behind each query, in the same file.
+    Interleaved,
+    /// In another file, in the same order.
+    File(PathBuf),
 }
 
 /// One part of a run that is done in parts.
@@ -94,9 +107,12 @@ pub enum Format {
 #[derive(Clone, Debug)]
 pub struct Options {
     pub mode: Mode,
-    /// `-` is stdin, here or in `reference` but not in both.
+    /// `-` is stdin, here, in `mates` or in `reference`, but only once.
     pub query: PathBuf,
     pub reference: PathBuf,
+    pub mates: MatesChoice,
+    /// `None` estimates it from the first pairs.
+    pub insert: Option<InsertSize>,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
     pub format: Format,
@@ -146,6 +162,19 @@ pub const EXTENSIONS: &str = ".sam, .bam, .paf, .sam.gz or .paf.gz";
 pub const RECEIPT_EXTENSION: &str = ".swalign";
 
 impl Options {
+    /// The file of the second mates.
+    pub fn mate_file(&self) -> Option<&Path> {
+        match &self.mates {
+            MatesChoice::File(path) => Some(path),
+            MatesChoice::None | MatesChoice::Interleaved => None,
+        }
+    }
+
+    /// The files that hold queries.
+    pub fn query_files(&self) -> impl Iterator<Item = &Path> {
+        [&*self.query].into_iter().chain(self.mate_file())
+    }
+
     /// Whether the output is in blocks of bgzf.
     pub fn in_blocks(&self) -> bool {
         self.packed || self.format == Format::Bam

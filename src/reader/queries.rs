@@ -92,6 +92,20 @@ impl Queries {
         self.records = rest;
     }
 
+    /// Leaves the next `count` queries out, or all that there are.
+    pub fn skip(&mut self, mut count: u64) -> Result<()> {
+        while count > 0 {
+            let at_hand = self.at_hand()?.len();
+            if at_hand == 0 {
+                return Ok(());
+            }
+            let skipped = count.min(at_hand as u64) as usize;
+            self.take(skipped, &mut Vec::new(), &mut Sequences::default());
+            count -= skipped as u64;
+        }
+        Ok(())
+    }
+
     /// The path as errors show it.
     pub fn path(&self) -> &Path {
         self.reader.path()

@@ -6,6 +6,7 @@
 use super::NamedTargets;
 use super::tags::push_number;
 use crate::error::{Error, Place, Result};
+use crate::insert::InsertSize;
 use crate::options::{Options, ReadGroup};
 use crate::reader::{check_reference, first_repeated};
 use crate::scoring::Scoring;
@@ -23,7 +24,7 @@ const LINE_BYTES: usize = b"@SQ\tSN:\tLN:2147483647\n".len();
 /// refused.
 pub fn text(
     options: &Options,
-    min_score: i32,
+    (min_score, insert): (i32, Option<InsertSize>),
     scoring: &Scoring,
     renamed: Option<String>,
     targets: &NamedTargets,
@@ -47,7 +48,8 @@ pub fn text(
     let mut rest = group.map_or_else(String::new, |line| format!("{line}\n"));
     rest += &program(&printable(&options.command_line));
     let comments = [scoring_comment(scoring), limits_comment(min_score, options.secondary_ratio)];
-    comments.into_iter().chain(renamed).for_each(|comment| rest += &format!("@CO\t{comment}\n"));
+    let insert = insert.map(|insert| format!("swalign insert: {insert}"));
+    comments.into_iter().chain(insert).chain(renamed).for_each(|comment| rest += &format!("@CO\t{comment}\n"));
     let parts = [Ok(first("unsorted").into_bytes())].into_iter().chain(references);
     parts.chain([Ok(rest.into_bytes())]).collect()
 }

@@ -14,6 +14,9 @@ use std::io::Write;
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_second: bool) {
     let len = line.letters.len() as i64;
     text.extend_from_slice(line.name.as_bytes());
+    if let Some(mate) = &line.mate {
+        text.extend_from_slice(if mate.is_first { b"/1" } else { b"/2" });
+    }
     push_column(text, len);
     let Some(aligned) = &line.aligned else {
         text.extend_from_slice(b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");

@@ -22,7 +22,7 @@
 
 use super::output::{self, Output};
 use super::place::resolve;
-use super::tags::Typical;
+use crate::quality::Typical;
 use crate::error::{Error, Place, Result};
 use crate::options::{PartsOf, RECEIPT_EXTENSION, Share};
 use std::fs::{self, File};

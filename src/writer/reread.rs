@@ -162,7 +162,7 @@ mod tests {
     use crate::alignment::{Alignment, Cigar, Found, Op};
     use crate::options::{Options, Share};
     use crate::scoring::Scoring;
-    use crate::writer::tags::mapping_quality;
+    use crate::quality::mapping_quality;
     use crate::writer::tests::{at, group, options, read, writer};
     use crate::writer::{Writer, bgzf};
     use smallvec::smallvec;
@@ -179,7 +179,7 @@ mod tests {
         second: Option<i32>,
     ) -> Vec<u8> {
         let alignments = hits.iter().map(|&hit| hit.clone()).collect();
-        let found = Found { alignments, second, threshold: THRESHOLD };
+        let found = Found { alignments, second, threshold: THRESHOLD, mated: None };
         writer.records(slice::from_ref(query), slice::from_ref(&found)).unwrap()
     }
 

@@ -17,6 +17,8 @@ pub(super) fn options() -> Options {
         mode: Mode::All,
         query: "reads.fq".into(),
         reference: "ref.fa".into(),
+        mates: Default::default(),
+        insert: None,
         output: None,
         format: Format::Sam,
         packed: false,
@@ -56,7 +58,7 @@ pub(super) fn writer(options: &Options, scoring: Scoring, targets: &[(&str, &str
         sequences.push(codes);
     }
     let names: Vec<String> = targets.iter().map(|(name, _)| name.to_string()).collect();
-    Writer::new(options, 20, Arc::new(scoring), NamedTargets::whole(names, Arc::new(sequences)))
+    Writer::new(options, (20, None), Arc::new(scoring), NamedTargets::whole(names, Arc::new(sequences)))
 }
 
 fn dna(options: &Options, targets: &[(&str, &str)]) -> Writer {
@@ -85,7 +87,7 @@ pub(super) fn at(strand: Strand, query_start: u32, target_start: u32, cigar: Cig
 }
 
 fn found(alignments: Vec<Alignment>, second: Option<i32>) -> Found {
-    Found { alignments, second, threshold: 24 }
+    Found { alignments, second, threshold: 24, mated: None }
 }
 
 #[test]
