@@ -77,7 +77,7 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
         push_tags(out, aligned);
     }
     if let Some(mate) = line.mate.as_ref().filter(|_| !line.is_secondary()) {
-        push_mate_tags(out, mate, line.aligned.is_some());
+        push_mate_tags(out, mate);
     }
     if let Some(group) = read_group {
         push_text(out, b"RG", group.as_bytes());
@@ -184,16 +184,12 @@ fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
 }
 
 /// MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
-fn push_mate_tags(out: &mut Vec<u8>, mate: &MateOf, is_mapped: bool) {
-    match mate.place {
-        Some(place) => {
-            let mut cigar = Vec::new();
-            sam::push_cigar(&mut cigar, &place.cigar);
-            push_text(out, b"MC", &cigar);
-            push_number(out, b"MQ", i64::from(place.quality));
-        }
-        None if is_mapped => push_text(out, b"MC", b"*"),
-        None => {}
+fn push_mate_tags(out: &mut Vec<u8>, mate: &MateOf) {
+    if let Some(place) = mate.place {
+        let mut cigar = Vec::new();
+        sam::push_cigar(&mut cigar, &place.cigar);
+        push_text(out, b"MC", &cigar);
+        push_number(out, b"MQ", i64::from(place.quality));
     }
     if let Some(sum) = mate.base_qualities {
         push_number(out, b"ms", sum);

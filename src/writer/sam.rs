@@ -27,7 +27,7 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
         push_tags(text, aligned);
     }
     if let Some(mate) = line.mate.as_ref().filter(|_| !line.is_secondary()) {
-        push_mate_tags(text, mate, line.aligned.is_some());
+        push_mate_tags(text, mate);
     }
     if let Some(group) = read_group {
         text.extend_from_slice(b"\tRG:Z:");
@@ -75,16 +75,12 @@ fn push_mate(text: &mut Vec<u8>, line: &OutputLine) {
 }
 
 /// MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
-fn push_mate_tags(text: &mut Vec<u8>, mate: &MateOf, is_mapped: bool) {
-    match mate.place {
-        Some(place) => {
-            text.extend_from_slice(b"\tMC:Z:");
-            push_cigar(text, &place.cigar);
-            text.extend_from_slice(b"\tMQ:i:");
-            push_number(text, place.quality);
-        }
-        None if is_mapped => text.extend_from_slice(b"\tMC:Z:*"),
-        None => {}
+fn push_mate_tags(text: &mut Vec<u8>, mate: &MateOf) {
+    if let Some(place) = mate.place {
+        text.extend_from_slice(b"\tMC:Z:");
+        push_cigar(text, &place.cigar);
+        text.extend_from_slice(b"\tMQ:i:");
+        push_number(text, place.quality);
     }
     if let Some(sum) = mate.base_qualities {
         text.extend_from_slice(b"\tms:i:");
