@@ -151,6 +151,9 @@ pub mod search;
 pub mod sliced;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
+pub mod split;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod writer;
 
 /// Compiles and runs the examples of README.md with the tests.

@@ -7,7 +7,7 @@ mod search;
 
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
 pub use read_group::ReadGroup;
-pub use scoring::{Preset, ScoringChoice, default_min_score};
+pub use scoring::{Preset, ScoringChoice, default_min_score, default_split_score};
 pub use search::{PatternSource, SearchDevice, SearchFormat, SearchOptions};
 
 use crate::alphabet::Alphabet;
@@ -33,6 +33,13 @@ pub enum MatesChoice {
     Interleaved,
     /// In another file, in the same order.
     File(PathBuf),
+}
+
+/// How the rest of a query is searched that its primary hit leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Least score of a supplementary hit; `None` is [`default_split_score`].
+    pub score: Option<i32>,
 }
 
 /// One part of a run that is done in parts.
@@ -133,6 +140,10 @@ pub struct Options {
     pub secondary_ratio: f64,
     /// Most records a query gets; at least 1.
     pub max_hits: usize,
+    /// What a hit leaves of a query is searched as well.
+    pub split: Option<Split>,
+    /// Supplementary records have only the letters that are aligned.
+    pub hard_clips: bool,
     /// Only this part of the queries.
     pub part: Option<Share>,
     /// Only this part of the references.

@@ -88,6 +88,8 @@ struct Run<'a> {
     rules: Rules,
     /// How mates are paired, where the queries are mates.
     pairing: Option<Pairing>,
+    /// Least score of a supplementary hit, where queries are split.
+    split: Option<i32>,
     strands: u32,
     filter: Option<Filter>,
     writer: Writer,

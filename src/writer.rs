@@ -56,6 +56,17 @@ pub struct Writer {
     of_part: bool,
 }
 
+/// What options leave open, as a run has chosen it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Chosen {
+    /// Least score of a hit.
+    pub min_score: i32,
+    /// The insert size of mates.
+    pub insert: Option<InsertSize>,
+    /// Least score of a supplementary hit.
+    pub split: Option<i32>,
+}
+
 /// The references of a run, as its output names them.
 #[derive(Clone, Debug)]
 pub struct NamedTargets {
@@ -68,12 +79,11 @@ pub struct NamedTargets {
 }
 
 impl Writer {
-    /// A writer for a run of `options` with its resolved least score, insert size of mates and scoring, against
-    /// `targets`.
+    /// A writer for a run of `options` with what they were resolved to, against `targets`.
     /// Everything that can't stand in a header is refused here, before anything is written.
     pub fn new(
         options: &Options,
-        (min_score, insert): (i32, Option<InsertSize>),
+        chosen: Chosen,
         scoring: Arc<Scoring>,
         mut targets: NamedTargets,
     ) -> Result<Writer> {
@@ -84,7 +94,7 @@ impl Writer {
             false => None,
         };
         let text = match options.format {
-            Format::Sam | Format::Bam => header::text(options, (min_score, insert), &scoring, renamed, &targets)?,
+            Format::Sam | Format::Bam => header::text(options, &chosen, &scoring, renamed, &targets)?,
             Format::Paf => Vec::new(),
         };
         let header = match options.format {
@@ -95,7 +105,8 @@ impl Writer {
         let residues = Residues::new(scoring.alphabet);
         let (eqx, query) = (options.eqx, options.query.clone());
         let queries = [query.clone(), options.mate_file().map_or(query, Path::to_path_buf)];
-        let lines = LineMaker { targets, scoring, residues, eqx, queries, any_names };
+        let hard_clips = options.hard_clips && options.format != Format::Paf;
+        let lines = LineMaker { targets, scoring, residues, eqx, hard_clips, queries, any_names };
         let (in_blocks, of_part) = (options.in_blocks(), options.ref_part.is_some());
         Ok(Writer { format: options.format, in_blocks, header, lines, read_group, of_part })
     }

@@ -5,7 +5,7 @@ use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::insert::InsertSize;
 use crate::options::{
-    DeviceChoice, FilterChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
+    DeviceChoice, FilterChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share, Split,
 };
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
@@ -22,6 +22,8 @@ pub struct All {
     rest: Vec<PathBuf>,
     #[command(flatten)]
     mates: MateFlags,
+    #[command(flatten)]
+    split: SplitFlags,
     /// Take reads (FASTQ) as references, which are refused else, since mappers take the two in the other order
     #[arg(long)]
     reads_as_reference: bool,
@@ -57,6 +59,48 @@ struct MateFlags {
     /// deviations of the mean. A run says what it takes, on stderr and in the header (@CO).
     #[arg(long, value_name = "MEAN,SD", allow_negative_numbers = true, value_parser = values::insert)]
     insert: Option<InsertSize>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Split reads")]
+struct SplitFlags {
+    /// Align also what the best hit leaves of a query, as supplementary records [default with --preset long]
+    ///
+    /// The best local alignment of each stretch that is left is a supplementary record (FLAG 2048, tag SA) if it reaches
+    /// --split-score, and what it leaves is searched again. Not with --ref-part.
+    #[arg(long, conflicts_with = "no_split")]
+    split: bool,
+    /// Write no supplementary records
+    #[arg(long)]
+    no_split: bool,
+    /// Least score of a supplementary record [default: 40 x match (80 with the preset long), 120 with a matrix; no
+    /// less than --min-score]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::min_score)]
+    split_score: Option<i32>,
+    /// Ends of supplementary records that are not aligned: soft (letters stay in SEQ) or hard
+    #[arg(long, value_enum, value_name = "soft|hard", default_value = "soft", hide_possible_values = true)]
+    clip: ClipName,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ClipName {
+    Soft,
+    Hard,
+}
+
+impl SplitFlags {
+    fn resolve(&self, is_long: bool, ref_part: Option<Share>) -> Result<Option<Split>, clap::Error> {
+        let asked = self.split || self.split_score.is_some();
+        let text = match ref_part {
+            Some(_) if asked => "--ref-part knows no split reads: what is left of a read is known with all references",
+            None if self.no_split && self.split_score.is_some() => "--split-score is of no use with --no-split",
+            _ => {
+                let is_split = (asked || is_long) && !self.no_split && ref_part.is_none();
+                return Ok(is_split.then_some(Split { score: self.split_score }));
+            }
+        };
+        Err(usage(ErrorKind::ArgumentConflict, text))
+    }
 }
 
 #[derive(Args)]
@@ -333,7 +377,9 @@ impl All {
         check.check(&mates)?;
         let options = self.flags.resolve(Mode::All, (query, mates), reference, command_line)?;
         let (ref_part, reads_as_reference) = (self.ref_part, self.reads_as_reference);
-        Ok(Options { ref_part, reads_as_reference, insert, ..options })
+        let split = self.split.resolve(options.scoring.preset == Some(Preset::Long), ref_part)?;
+        let hard_clips = self.split.clip == ClipName::Hard;
+        Ok(Options { ref_part, reads_as_reference, insert, split, hard_clips, ..options })
     }
 }
 
@@ -417,6 +463,8 @@ impl Flags {
             min_score: hits.min_score,
             secondary_ratio: hits.secondary_ratio,
             max_hits: hits.max_hits,
+            split: None,
+            hard_clips: false,
             part: parts.part,
             ref_part: None,
             resume: parts.again.resume,

@@ -1,7 +1,7 @@
 //! The choice among the pairs of two mates' hits, and what it says of their mapping qualities.
 
 use super::Pairing;
-use crate::alignment::{Alignment, Found, Hit, Locus, Mated};
+use crate::alignment::{Alignment, Found, Mated};
 use crate::quality::{self, mapping_quality};
 use crate::scoring::Scoring;
 use std::cmp::Reverse;
@@ -54,14 +54,9 @@ fn with(found: &Found, rescued: Vec<Alignment>) -> Vec<Alignment> {
     let mut hits = found.alignments.clone();
     if !rescued.is_empty() {
         hits.extend(rescued);
-        hits.sort_by(|one, other| locus(one).order(&locus(other)));
+        hits.sort_by(|one, other| one.locus().order(&other.locus()));
     }
     hits
-}
-
-fn locus(alignment: &Alignment) -> Locus {
-    let Alignment { strand, target, score, query_end, target_end, .. } = *alignment;
-    Locus { hit: Hit { score, query_end, target_end }, strand, target }
 }
 
 /// All proper pairs that beat the best hits alone.
@@ -103,7 +98,7 @@ fn report(pairing: &Pairing, found: &mut Found, chosen: Option<Alignment>) {
     };
     let rules = &pairing.rules;
     let least = rules.threshold(best);
-    let is_chosen = |hit: &Alignment| chosen.as_ref().is_some_and(|chosen| locus(chosen) == locus(hit));
+    let is_chosen = |hit: &Alignment| chosen.as_ref().is_some_and(|chosen| chosen.locus() == hit.locus());
     found.alignments.retain(|hit| hit.score >= least && !is_chosen(hit));
     if let Some(chosen) = chosen {
         found.alignments.insert(0, chosen);

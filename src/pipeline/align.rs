@@ -10,6 +10,7 @@ use crate::engine::Guarded;
 use crate::error::{EngineError, Result};
 use crate::hits::{self, Effort, Scope};
 use crate::options::Mode;
+use crate::split;
 use crossbeam_channel::Receiver;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -95,7 +96,7 @@ impl Run<'_> {
         Ok(found?)
     }
 
-    /// The hits of the batch; of mates those that go together.
+    /// The hits of the batch, of mates those that go together, and those of what they leave of the queries.
     fn find_once(
         &self,
         engine: &mut Guarded,
@@ -105,6 +106,9 @@ impl Run<'_> {
         let mut found = hits::find(engine, scope, effort)?;
         if let Some(pairing) = &self.pairing {
             pairing.pair(engine, scope, &mut found, effort)?;
+        }
+        if let Some(least) = self.split {
+            split::supplement(engine, scope, least, &mut found, effort)?;
         }
         Ok(found)
     }

@@ -9,12 +9,12 @@ use crate::batch::Sequences;
 use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
-use crate::options::{FilterChoice, Mode, Options, default_min_score};
+use crate::options::{FilterChoice, Mode, Options, default_min_score, default_split_score};
 use crate::reader::{QuerySource, References};
 use crate::scoring::Scoring;
 use crate::writer::receipt::Choice;
 use crate::quality::Typical;
-use crate::writer::{NamedTargets, Writer};
+use crate::writer::{Chosen, NamedTargets, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -63,7 +63,11 @@ impl<'a> Run<'a> {
         });
         let pairing = pairing.transpose()?;
         let insert = pairing.map(|pairing| pairing.insert);
-        let writer = Writer::new(options, (min_score, insert), Arc::clone(&scoring), named)?;
+        let split = options.split.map(|split| {
+            split.score.unwrap_or_else(|| default_split_score(&scoring, min_score))
+        });
+        let chosen = Chosen { min_score, insert, split };
+        let writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
         Ok(Run {
             options,
             reporter,
@@ -73,6 +77,7 @@ impl<'a> Run<'a> {
             scoring,
             rules,
             pairing,
+            split,
             strands,
             filter,
             writer,

@@ -74,6 +74,8 @@ fn options(folder: &Path) -> Options {
         reference: folder.join("ref.fa"),
         mates: Default::default(),
         insert: None,
+        split: None,
+        hard_clips: false,
         output: Some(folder.join("out.sam")),
         format: Format::Sam,
         packed: false,

@@ -76,7 +76,7 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
     if let Some(aligned) = &line.aligned {
         push_tags(out, aligned);
     }
-    if let Some(mate) = line.mate.as_ref().filter(|_| !line.is_secondary()) {
+    if let Some(mate) = line.mate.as_ref().filter(|_| line.is_primary()) {
         push_mate_tags(out, mate);
     }
     if let Some(group) = read_group {
@@ -173,13 +173,16 @@ fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     }
 }
 
-/// NM, MD and AS, and on primary records XS.
+/// NM, MD and AS, XS but on secondary records, and of split queries SA.
 fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     push_number(out, b"NM", i64::from(aligned.differences.edits));
     push_text(out, b"MD", &aligned.differences.md);
     push_number(out, b"AS", i64::from(aligned.alignment.score));
     if let Some(second) = aligned.second {
         push_number(out, b"XS", i64::from(second));
+    }
+    if !aligned.others.is_empty() {
+        push_text(out, b"SA", aligned.others);
     }
 }
 

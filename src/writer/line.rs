@@ -5,9 +5,9 @@
 //! refuses besides.
 
 use super::NamedTargets;
-use super::tags::{EditTags, Residues, sam_letter};
+use super::tags::{EditTags, Residues, push_number, sam_letter};
 use crate::quality::mapping_quality;
-use crate::alignment::{Alignment, Found, Mated, Op, Strand};
+use crate::alignment::{Alignment, Found, Mated, Op, Strand, Supplementary};
 use crate::alphabet::reverse_complement;
 use crate::error::{Error, Place, Result};
 use crate::insert::five_prime;
@@ -30,6 +30,7 @@ const MATE_REVERSE: u16 = 32;
 const FIRST: u16 = 64;
 const LAST: u16 = 128;
 pub(super) const SECONDARY: u16 = 256;
+pub(super) const SUPPLEMENTARY: u16 = 2048;
 
 /// A line, checked.
 pub struct OutputLine<'a> {
@@ -71,9 +72,9 @@ pub struct MatePlace<'a> {
 /// Where and how the query of a line is aligned.
 pub struct AlignedLine<'a> {
     pub alignment: &'a Alignment,
-    pub secondary: bool,
+    pub rank: Rank,
     pub quality: u8,
-    /// Score of the query's second hit; only of primary lines.
+    /// Score of the second hit of the query, or of its part; not of secondary lines.
     pub second: Option<i32>,
     /// The target's place among all references, its name and its codes.
     pub target_number: usize,
@@ -83,6 +84,18 @@ pub struct AlignedLine<'a> {
     /// none is empty.
     pub cigar: &'a [(u32, Kind)],
     pub differences: &'a EditTags,
+    /// SA: the other lines of a split query; empty where there are none.
+    pub others: &'a [u8],
+}
+
+/// What a line is among the lines of its query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    Primary,
+    /// Of what an earlier hit leaves of the query.
+    Supplementary,
+    /// A further hit of the query.
+    Secondary,
 }
 
 /// The operations of a CIGAR, numbered as BAM has them.
@@ -92,6 +105,7 @@ pub enum Kind {
     Insertion = 1,
     Deletion = 2,
     Clip = 4,
+    HardClip = 5,
     Equal = 7,
     Unequal = 8,
 }
@@ -110,6 +124,8 @@ pub struct LineMaker {
     pub residues: Residues,
     /// `=` and `X` instead of `M`.
     pub eqx: bool,
+    /// Supplementary lines have only the letters that are aligned.
+    pub hard_clips: bool,
     /// Names of queries may be names that SAM forbids.
     pub any_names: bool,
     /// Where the queries come from, for error messages; of mates the first and the second ones.
@@ -121,18 +137,24 @@ pub struct LineMaker {
 struct Buffers {
     cigar: Vec<(u32, Kind)>,
     differences: EditTags,
+    others: Vec<u8>,
 }
 
 impl OutputLine<'_> {
     pub fn flags(&self) -> u16 {
         let own = match &self.aligned {
             None => UNMAPPED,
-            Some(AlignedLine { alignment, secondary, .. }) => {
+            Some(AlignedLine { alignment, rank, .. }) => {
                 let strand = if alignment.strand == Strand::Reverse { REVERSE } else { 0 };
-                strand | if *secondary { SECONDARY } else { 0 }
+                let rank = match rank {
+                    Rank::Primary => 0,
+                    Rank::Supplementary => SUPPLEMENTARY,
+                    Rank::Secondary => SECONDARY,
+                };
+                strand | rank
             }
         };
-        own | self.mate.as_ref().map_or(0, |mate| mate.flags(self.is_secondary()))
+        own | self.mate.as_ref().map_or(0, |mate| mate.flags(self.is_primary()))
     }
 
     /// Where RNAME and POS have it: of an unmapped read its mate's place.
@@ -167,7 +189,32 @@ impl OutputLine<'_> {
     }
 
     pub fn is_secondary(&self) -> bool {
-        self.aligned.as_ref().is_some_and(|aligned| aligned.secondary)
+        self.aligned.as_ref().is_some_and(|aligned| aligned.rank == Rank::Secondary)
+    }
+
+    /// Whether it is the line of its query that others are further ones beside.
+    pub fn is_primary(&self) -> bool {
+        self.aligned.as_ref().is_none_or(|aligned| aligned.rank == Rank::Primary)
+    }
+
+    /// The line with hard clips instead of soft ones, and the letters between them.
+    fn hard_clipped<'b>(&'b self, buffer: &'b mut Vec<(u32, Kind)>) -> OutputLine<'b> {
+        let OutputLine { name, letters, qualities, aligned, mate } = self;
+        let Some(aligned) = aligned else {
+            return OutputLine { name, letters, qualities, aligned: None, mate: *mate };
+        };
+        let hard = |&(len, kind): &(u32, Kind)| (len, if kind == Kind::Clip { Kind::HardClip } else { kind });
+        *buffer = aligned.cigar.iter().map(hard).collect();
+        let (start, end) = (aligned.alignment.query_start as usize, aligned.alignment.query_end as usize);
+        let len = letters.len();
+        let as_read = if self.is_reverse() { len - end..len - start } else { start..end };
+        OutputLine {
+            name,
+            letters: &letters[start..end],
+            qualities: qualities.get(as_read).unwrap_or_default(),
+            aligned: Some(AlignedLine { cigar: buffer, ..*aligned }),
+            mate: *mate,
+        }
     }
 
     pub fn is_reverse(&self) -> bool {
@@ -177,13 +224,13 @@ impl OutputLine<'_> {
 
 impl MateOf<'_> {
     /// The bits of FLAG that it sets.
-    fn flags(&self, is_secondary: bool) -> u16 {
+    fn flags(&self, is_primary: bool) -> u16 {
         let mate = match self.place {
             None => MATE_UNMAPPED,
             Some(place) if place.alignment.strand == Strand::Reverse => MATE_REVERSE,
             Some(_) => 0,
         };
-        let proper = if self.is_proper && !is_secondary { PROPER } else { 0 };
+        let proper = if self.is_proper && is_primary { PROPER } else { 0 };
         PAIRED | proper | mate | if self.is_first { FIRST } else { LAST }
     }
 }
@@ -269,31 +316,83 @@ impl LineMaker {
         if found.alignments.is_empty() {
             return push(&OutputLine { name, letters: &record.sequence, qualities, aligned: None, mate });
         }
-        for (at, alignment) in found.alignments.iter().enumerate() {
+        let split = self.split(record, found);
+        let (primary, further) = found.alignments.split_at(1);
+        let supplementary = found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary, hit.second));
+        let primary = primary.iter().map(|hit| (hit, Rank::Primary, found.second));
+        let further = further.iter().map(|hit| (hit, Rank::Secondary, None));
+        for (at, (alignment, rank, second)) in primary.chain(supplementary).chain(further).enumerate() {
             let letters = oriented(record, alignment.strand);
             let target = self.targets.sequences.get(alignment.target as usize);
             let target_number = self.targets.first + alignment.target as usize;
-            let Buffers { cigar, differences } = &mut *buffers;
+            let Buffers { cigar, differences, others } = &mut *buffers;
             self.find_cigar(cigar, &letters, target, alignment);
             differences.find(&self.residues, &letters, target, alignment);
-            let secondary = at > 0;
+            others.clear();
+            let elements = split.iter().enumerate().filter(|(own, _)| *own != at && at < split.len());
+            elements.for_each(|(_, element)| others.extend_from_slice(element));
             let aligned = AlignedLine {
                 alignment,
-                secondary,
-                quality: match secondary {
-                    false => self.primary_quality(found, alignment),
-                    true => 0,
-                },
-                second: found.second.filter(|_| !secondary),
+                rank,
+                quality: self.quality(found, at, rank),
+                second,
                 target_number,
                 target_name: &self.targets.names[target_number],
                 target,
                 cigar,
                 differences,
+                others,
             };
-            push(&OutputLine { name, letters: &letters, qualities, aligned: Some(aligned), mate })?;
+            let whole = OutputLine { name, letters: &letters, qualities, aligned: Some(aligned), mate };
+            match rank == Rank::Supplementary && self.hard_clips {
+                true => push(&whole.hard_clipped(&mut Vec::new()))?,
+                false => push(&whole)?,
+            }
         }
         Ok(())
+    }
+
+    /// What SA has of the primary line and of each supplementary one; nothing where there is no such line.
+    fn split(&self, record: &Record, found: &Found) -> Vec<Vec<u8>> {
+        if found.supplementary.is_empty() {
+            return Vec::new();
+        }
+        let (mut cigar, mut differences) = (Vec::new(), EditTags::default());
+        let supplementary = found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary));
+        let all = found.alignments.iter().take(1).map(|hit| (hit, Rank::Primary)).chain(supplementary);
+        let element = |(at, (alignment, rank)): (usize, (&Alignment, Rank))| {
+            let letters = oriented(record, alignment.strand);
+            let target = self.targets.sequences.get(alignment.target as usize);
+            self.find_cigar(&mut cigar, &letters, target, alignment);
+            differences.find(&self.residues, &letters, target, alignment);
+            let mut text = self.targets.names[self.targets.first + alignment.target as usize].clone().into_bytes();
+            text.push(b',');
+            push_number(&mut text, alignment.target_start + 1);
+            text.extend_from_slice(if alignment.strand == Strand::Forward { b",+," } else { b",-," });
+            for &(len, kind) in &cigar {
+                push_number(&mut text, len);
+                text.push(kind.letter());
+            }
+            text.push(b',');
+            push_number(&mut text, self.quality(found, at, rank));
+            text.push(b',');
+            push_number(&mut text, differences.edits);
+            text.push(b';');
+            text
+        };
+        all.enumerate().map(element).collect()
+    }
+
+    /// MAPQ of the line at a place among those of its query.
+    fn quality(&self, found: &Found, at: usize, rank: Rank) -> u8 {
+        match rank {
+            Rank::Primary => self.primary_quality(found, &found.alignments[at]),
+            Rank::Supplementary => {
+                let Supplementary { alignment, second, threshold } = &found.supplementary[at - 1];
+                mapping_quality(&self.scoring, alignment, *second, *threshold)
+            }
+            Rank::Secondary => 0,
+        }
     }
 
     /// The path with soft clips, and where asked for with `=` and `X`. `query` is in the aligned

@@ -179,7 +179,7 @@ mod tests {
         second: Option<i32>,
     ) -> Vec<u8> {
         let alignments = hits.iter().map(|&hit| hit.clone()).collect();
-        let found = Found { alignments, second, threshold: THRESHOLD, mated: None };
+        let found = Found { alignments, second, threshold: THRESHOLD, ..Found::default() };
         writer.records(slice::from_ref(query), slice::from_ref(&found)).unwrap()
     }
 

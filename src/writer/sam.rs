@@ -26,7 +26,7 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     if let Some(aligned) = &line.aligned {
         push_tags(text, aligned);
     }
-    if let Some(mate) = line.mate.as_ref().filter(|_| !line.is_secondary()) {
+    if let Some(mate) = line.mate.as_ref().filter(|_| line.is_primary()) {
         push_mate_tags(text, mate);
     }
     if let Some(group) = read_group {
@@ -102,7 +102,7 @@ fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     }
 }
 
-/// NM, MD and AS, and on primary records XS.
+/// NM, MD and AS, XS but on secondary records, and of split queries SA.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
@@ -114,6 +114,10 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
         // No constant of SAM: it leaves X? to programs, and bwa and bowtie2 use XS alike.
         text.extend_from_slice(b"\tXS:i:");
         push_number(text, second);
+    }
+    if !aligned.others.is_empty() {
+        text.extend_from_slice(b"\tSA:Z:");
+        text.extend_from_slice(aligned.others);
     }
 }
 
