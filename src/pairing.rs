@@ -56,7 +56,13 @@ impl Pairing {
 
     /// The rules that find the hits to choose from.
     pub fn candidates(&self) -> Rules {
-        Rules { candidates: Some((self.unpaired, MOST_CANDIDATES)), ..self.rules }
+        Rules { candidates: Some((self.reach(), MOST_CANDIDATES)), ..self.rules }
+    }
+
+    /// What a hit lacks to the best one of its mate at most, if it is in a pair that beats the best hits alone: an insert
+    /// gains less than a match.
+    fn reach(&self) -> i32 {
+        self.unpaired.saturating_add(self.match_)
     }
 
     /// Pairs the mates of a batch, whose records stand side by side. `found` has the hits of each by

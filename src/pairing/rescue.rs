@@ -81,7 +81,8 @@ fn windows_of(
         let len = scope.batch.target(hit.target).len() as i64;
         let (start, end) = ((*columns.start()).clamp(0, len) as u32, (*columns.end()).clamp(0, len) as u32);
         // A pair that is no better than the best hits alone is never chosen.
-        let least = (alone - i64::from(hit.score) + 1).max(i64::from(pairing.rescued));
+        let least = alone - i64::from(hit.score) - i64::from(pairing.match_) + 1;
+        let least = least.max(i64::from(pairing.rescued));
         let pair = Pair {
             query: scope.layout.query(query, strand),
             target: hit.target,
@@ -93,7 +94,7 @@ fn windows_of(
         is_possible.then(|| Rescue { record: query, strand, pair, least: least as i32 })
     };
     // A hit this far below the best is in no pair that beats the best hits alone.
-    let counts = |hit: &&Alignment| hit.score > best.score.saturating_sub(pairing.unpaired);
+    let counts = |hit: &&Alignment| hit.score >= best.score.saturating_sub(pairing.reach());
     hits.iter().filter(counts).filter(|hit| !near(hit)).filter_map(window).collect()
 }
 

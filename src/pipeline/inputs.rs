@@ -53,7 +53,10 @@ impl OpenInputs {
         let (alphabet, given) = (references.alphabet, options.alphabet.is_some());
         let both_strands = strands(options, alphabet) == 2;
         if options.mates != MatesChoice::None && !both_strands {
-            let text = "mates are nucleotides, and are aligned on both strands; give --alphabet dna or DNA references";
+            let text = match alphabet {
+                Alphabet::Dna => "mates lie on both strands; leave --forward-only out",
+                Alphabet::Protein => "the references are protein, and mates are DNA; give DNA references or --alphabet dna",
+            };
             return Err(Error::Usage(text.to_string()));
         }
         let queries = |reader| Queries::new(reader, alphabet, given, both_strands);
