@@ -4,6 +4,8 @@ use super::names::mate_name;
 use super::{Extent, Queries, Record};
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
+use rayon::prelude::*;
+use std::cmp::Ordering;
 use std::mem;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +28,20 @@ pub struct Mates {
     codes: Sequences,
     /// Records that were taken, of the first in `records` on.
     taken: usize,
+    /// Pairs that are read at a time.
+    count: usize,
 }
+
+/// Records, and the codes of each.
+type Encoded = (Vec<Record>, Sequences);
+
+/// Pairs that are read at a time, at most, and the letters that one file should have of them.
+const PAIRS: usize = 1 << 15;
+const LETTERS: usize = 1 << 24;
+/// Pairs that are read first, before it is known how long they are.
+const FIRST_PAIRS: usize = 256;
+/// Pairs that a thread brings side by side in one go.
+const PIECE: usize = 1 << 10;
 
 impl QuerySource {
     /// The queries at hand, which are the next ones; none when there are no more. Of mates both are there.
@@ -109,7 +124,7 @@ impl Mates {
 
     fn new(first: Queries, second: Option<Queries>, ends_early: bool) -> Mates {
         let (records, codes) = Default::default();
-        Mates { first, second, ends_early, records, codes, taken: 0 }
+        Mates { first, second, ends_early, records, codes, taken: 0, count: FIRST_PAIRS }
     }
 
     /// The first `pairs` pairs, or those within about `letters` letters, and their codes. They stay the next ones.
@@ -133,37 +148,36 @@ impl Mates {
         let strands = self.codes.len() / self.records.len().max(1);
         let (from, to) = (self.taken, self.taken + count);
         codes.append(&self.codes, from * strands..to * strands);
-        let empty = || Record { number: 0, name: String::new(), sequence: Vec::new(), qualities: None };
         records.extend(self.records[from..to].iter_mut().map(|record| mem::replace(record, empty())));
         self.taken = to;
     }
 
     /// Gets more pairs to hand; `false` at the end.
     fn more(&mut self) -> Result<bool> {
-        let Mates { first, second, .. } = self;
+        let Mates { first, second, count, .. } = self;
         let Some(second) = second else { return self.more_alternating() };
-        let counts = (first.at_hand()?.len(), second.at_hand()?.len());
-        let count = counts.0.min(counts.1);
-        match counts {
-            (0, 0) => return Ok(false),
-            (0, _) if self.ends_early => return Ok(false),
-            (0, _) => return Err(alone(second, first.path())),
-            (_, 0) => return Err(alone(first, second.path())),
-            _ => {}
+        let wanted = *count;
+        // A file that is a pipe may keep a thread waiting, which must be none of the pool then.
+        let (ones, others) = match first.is_steady() && second.is_steady() {
+            true => rayon::join(|| first.some(wanted), || second.some(wanted)),
+            false => (first.some(wanted), second.some(wanted)),
+        };
+        let (ones, mut others) = (ones?, others?);
+        if self.ends_early {
+            others.0.truncate(ones.0.len());
         }
-        let mut taken = [(); 2].map(|()| (Vec::new(), Sequences::default()));
-        let [(ones, own), (others, codes)] = &mut taken;
-        first.take(count, ones, own);
-        second.take(count, others, codes);
-        let strands = own.len() / count;
-        self.records.reserve(2 * count);
-        for (place, (mut one, mut other)) in ones.drain(..).zip(others.drain(..)).enumerate() {
-            join(&mut one, &mut other, [self.first.path(), second.path()])?;
-            self.records.extend([one, other]);
-            for codes in [&*own, &*codes] {
-                self.codes.append(codes, place * strands..(place + 1) * strands);
-            }
+        let paths = [first.path(), second.path()];
+        match ones.0.len().cmp(&others.0.len()) {
+            Ordering::Greater => return Err(alone(paths, &ones.0[others.0.len()])),
+            Ordering::Less => return Err(alone([paths[1], paths[0]], &others.0[ones.0.len()])),
+            Ordering::Equal if ones.0.is_empty() => return Ok(false),
+            Ordering::Equal => {}
         }
+        let letters = (ones.1.codes().len() / ones.0.len()).max(1);
+        self.count = (LETTERS / letters).clamp(1, PAIRS);
+        let joined = beside(ones, others, paths)?;
+        self.codes.append_all(&joined.iter().map(|(_, codes)| codes).collect::<Vec<_>>());
+        self.records.extend(joined.into_iter().flat_map(|(records, _)| records));
         Ok(true)
     }
 
@@ -209,17 +223,34 @@ fn join(one: &mut Record, other: &mut Record, paths: [&Path; 2]) -> Result<()> {
     Ok(())
 }
 
-/// The error of a record beyond the end of the other file.
-fn alone(queries: &mut Queries, other: &Path) -> Error {
-    let path = queries.path().to_path_buf();
-    match queries.at_hand().map(<[Record]>::first) {
-        Ok(Some(record)) => {
-            let problem = format!("it has no mate: {} has fewer records", other.display());
-            Error::input(of_record(&path, record), problem, "give two files with as many records, in the same order")
+/// The mates of two files side by side, in pieces, made on all threads.
+fn beside(ones: Encoded, others: Encoded, paths: [&Path; 2]) -> Result<Vec<Encoded>> {
+    let ((mut ones, own), (mut others, codes)) = (ones, others);
+    let strands = own.len() / ones.len().max(1);
+    let piece = |(number, (ones, others)): (usize, (&mut [Record], &mut [Record]))| {
+        let (mut records, mut joined) = (Vec::with_capacity(2 * ones.len()), Sequences::default());
+        let first = number * PIECE;
+        joined.reserve(2 * ones.len() * strands, 0);
+        for (place, (one, other)) in (first..).zip(ones.iter_mut().zip(others)) {
+            join(one, other, paths)?;
+            records.extend([one, other].map(|record| mem::replace(record, empty())));
+            for codes in [&own, &codes] {
+                joined.append(codes, place * strands..(place + 1) * strands);
+            }
         }
-        Ok(None) => Error::input(Place { file: path, ..Place::default() }, "no records", "give a whole file"),
-        Err(error) => error,
-    }
+        Ok((records, joined))
+    };
+    ones.par_chunks_mut(PIECE).zip(others.par_chunks_mut(PIECE)).enumerate().map(piece).collect()
+}
+
+fn empty() -> Record {
+    Record { number: 0, name: String::new(), sequence: Vec::new(), qualities: None }
+}
+
+/// The error of a record of the first file beyond the end of the second one.
+fn alone([path, other]: [&Path; 2], record: &Record) -> Error {
+    let problem = format!("it has no mate: {} has fewer records", other.display());
+    Error::input(of_record(path, record), problem, "give two files with as many records, in the same order")
 }
 
 fn of_record(path: &Path, record: &Record) -> Place {

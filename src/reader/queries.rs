@@ -92,6 +92,24 @@ impl Queries {
         self.records = rest;
     }
 
+    /// The next `count` queries, or all that there are, and their codes.
+    pub fn some(&mut self, count: usize) -> Result<(Vec<Record>, Sequences)> {
+        let (mut records, mut codes) = (Vec::new(), Sequences::default());
+        while records.len() < count {
+            let at_hand = self.at_hand()?.len();
+            if at_hand == 0 {
+                break;
+            }
+            self.take(at_hand.min(count - records.len()), &mut records, &mut codes);
+        }
+        Ok((records, codes))
+    }
+
+    /// Whether reading waits for nobody, so that a thread of the pool may do it.
+    pub fn is_steady(&self) -> bool {
+        self.reader.steady
+    }
+
     /// Leaves the next `count` queries out, or all that there are.
     pub fn skip(&mut self, mut count: u64) -> Result<()> {
         while count > 0 {
