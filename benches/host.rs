@@ -214,8 +214,13 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
 }
 
 fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> Writer {
-    Writer::new(&options, Chosen { min_score: 20, ..Chosen::default() }, Arc::new(Scoring::dna(1, 4, 6, 1)), NamedTargets::whole(names, targets))
-        .expect("header")
+    Writer::new(
+        &options,
+        Chosen { min_score: 20, ..Chosen::default() },
+        Arc::new(Scoring::dna(1, 4, 6, 1)),
+        NamedTargets::whole(names, targets),
+    )
+    .expect("header")
 }
 
 #[divan::bench(args = [200_000, 1_000_000], sample_count = 20)]

@@ -44,7 +44,8 @@ impl Rules {
     /// Whether the path of a hit of `score` is wanted, behind these.
     fn wants(&self, before: &[Alignment], score: i32) -> bool {
         let is_candidate = |(within, most): (i32, usize)| {
-            before.len() < most && before.first().is_none_or(|best| best.score.saturating_sub(score) <= within)
+            before.len() < most
+                && before.first().is_none_or(|best| best.score.saturating_sub(score) <= within)
         };
         before.len() < self.max_hits || self.candidates.is_some_and(is_candidate)
     }

@@ -68,10 +68,10 @@ const ONE: i64 = 1024;
 /// `-0.721 ln(2 erfc(k / STEPS / sqrt 2))`, rounded (bwa's `mem_pair`; 0.721 is 1 / ln 4). It is the logarithm, to
 /// the base of 4, of how probable a size at least as far from the mean is, less half a match.
 const COSTS: [i64; 65] = [
-    -512, -474, -434, -393, -349, -304, -256, -207, -155, -102, -46, 12, 72, 135, 200, 267, 336, 407, 481, 557,
-    636, 717, 800, 886, 974, 1065, 1158, 1254, 1352, 1453, 1556, 1661, 1770, 1880, 1994, 2110, 2228, 2349, 2473,
-    2599, 2728, 2860, 2994, 3131, 3270, 3413, 3557, 3705, 3855, 4008, 4163, 4322, 4482, 4646, 4812, 4981, 5153,
-    5328, 5505, 5685, 5867, 6053, 6241, 6432, 6625,
+    -512, -474, -434, -393, -349, -304, -256, -207, -155, -102, -46, 12, 72, 135, 200, 267, 336, 407, 481,
+    557, 636, 717, 800, 886, 974, 1065, 1158, 1254, 1352, 1453, 1556, 1661, 1770, 1880, 1994, 2110, 2228,
+    2349, 2473, 2599, 2728, 2860, 2994, 3131, 3270, 3413, 3557, 3705, 3855, 4008, 4163, 4322, 4482, 4646,
+    4812, 4981, 5153, 5328, 5505, 5685, 5867, 6053, 6241, 6432, 6625,
 ];
 
 impl InsertSize {
@@ -134,7 +134,8 @@ impl InsertSize {
         let quartile = |quarters: usize| i64::from(sizes[sizes.len() * quarters / 4]);
         let range = OUTLIER_RANGES * (quartile(3) - quartile(1));
         let inside = quartile(1) - range..=quartile(3) + range;
-        let kept: Vec<i64> = sizes.iter().map(|&size| i64::from(size)).filter(|size| inside.contains(size)).collect();
+        let kept: Vec<i64> =
+            sizes.iter().map(|&size| i64::from(size)).filter(|size| inside.contains(size)).collect();
         let count = kept.len() as i64;
         let mean = (kept.iter().sum::<i64>() + count / 2) / count;
         let variance = kept.iter().map(|size| (size - mean) * (size - mean)).sum::<i64>() / count;

@@ -59,7 +59,11 @@ pub fn supplement(
             alignment.query_start += before;
             alignment.query_end += before;
             next.extend(left(interval, &alignment, len));
-            found[interval.record as usize].supplementary.push(Supplementary { alignment, second, threshold });
+            found[interval.record as usize].supplementary.push(Supplementary {
+                alignment,
+                second,
+                threshold,
+            });
         }
         intervals = next;
     }

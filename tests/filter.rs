@@ -410,7 +410,12 @@ fn hits_are_those_without_a_filter_where_seeds_are_scanned_for() {
             filter.with_costs(costs(indexed))
         };
         let (at_once, never) = (auto(0.0), auto(1e30));
-        let rules = Rules { min_score: 20 * scoring.max_potential(), secondary_ppm: 700_000, max_hits: 2, candidates: None };
+        let rules = Rules {
+            min_score: 20 * scoring.max_potential(),
+            secondary_ppm: 700_000,
+            max_hits: 2,
+            candidates: None,
+        };
         let (expected, all) = case.find(rules, None);
         for filter in [&by_scan, &at_once, &never] {
             let (found, some) = case.find(rules, Some(filter));

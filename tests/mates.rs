@@ -95,7 +95,8 @@ fn pairs_are_those_of_their_definition() {
         let pairing = Pairing::new(INSERT, RULES, &batch.scoring);
         assert_eq!((pairing.rescued, i64::from(pairing.unpaired)), (15, UNPAIRED));
         let of_candidates = scope(&batch, pairing.candidates(), None);
-        let single = hits::find(&mut Cpu::new(), &scope(&batch, RULES, None), &mut Effort::default()).unwrap();
+        let single =
+            hits::find(&mut Cpu::new(), &scope(&batch, RULES, None), &mut Effort::default()).unwrap();
         let mut found = hits::find(&mut Cpu::new(), &of_candidates, &mut Effort::default()).unwrap();
         let candidates = found.clone();
         pairing.pair(&mut Cpu::new(), &of_candidates, &mut found, &mut Effort::default()).unwrap();
@@ -117,7 +118,8 @@ fn pairs_are_those_of_their_definition() {
                 Some(INSERT.pair_score(sum, INSERT.of(one, other)?, 1))
             });
             let scores: Vec<i64> = scores.filter(|&score| score > least).collect();
-            ties += usize::from(scores.iter().filter(|&score| Some(score) == scores.iter().max()).count() > 1);
+            ties +=
+                usize::from(scores.iter().filter(|&score| Some(score) == scores.iter().max()).count() > 1);
             let mated = pair[0].mated.unwrap();
             let firsts = [&pair[0], &pair[1]].map(|found| found.alignments.first());
             assert_eq!(mated.is_proper, pair[1].mated.unwrap().is_proper);
@@ -130,17 +132,23 @@ fn pairs_are_those_of_their_definition() {
                     assert!(score > least && scores.iter().all(|&other| other <= score), "{place}");
                     for (mate, hit) in [one, other].into_iter().enumerate() {
                         let query = LAYOUT.query(2 * number as u32 + mate as u32, hit.strand);
-                        check_path(hit, batch.query(query), batch.target(hit.target), &batch.scoring).unwrap();
+                        check_path(hit, batch.query(query), batch.target(hit.target), &batch.scoring)
+                            .unwrap();
                         let is_candidate = hits[mate].contains(hit);
                         not_the_best += usize::from(is_candidate && hits[mate][0] != *hit);
                         if !is_candidate {
                             rescued += 1;
-                            assert!(hit.score >= pairing.rescued && !hits[mate].iter().any(|own| overlap(own, hit)));
+                            assert!(
+                                hit.score >= pairing.rescued
+                                    && !hits[mate].iter().any(|own| overlap(own, hit))
+                            );
                             // It is the optimum of the window beside its mate's hit.
                             let (strand, columns) = INSERT.mate_of([other, one][mate], u32::MAX >> 8);
                             let len = batch.target(hit.target).len() as i64;
-                            let columns =
-                                ((*columns.start()).clamp(0, len) as u32, (*columns.end()).clamp(0, len) as u32);
+                            let columns = (
+                                (*columns.start()).clamp(0, len) as u32,
+                                (*columns.end()).clamp(0, len) as u32,
+                            );
                             let best = best_within(&batch, query, hit.target, columns);
                             assert_eq!((strand, best.score), (hit.strand, hit.score), "{place}");
                         }
@@ -172,7 +180,12 @@ fn pairs_are_those_of_their_definition() {
 }
 
 /// A stretch of a query, as it was read, and its best alignment by the specification: order, places in the query.
-fn best_of(scoring: &Scoring, read: &[u8], targets: &[Vec<u8>], (start, end): (usize, usize)) -> Option<Hit2> {
+fn best_of(
+    scoring: &Scoring,
+    read: &[u8],
+    targets: &[Vec<u8>],
+    (start, end): (usize, usize),
+) -> Option<Hit2> {
     let batch = batch_of(&[read[start..end].to_vec()], targets, scoring.clone());
     let mut all = Vec::new();
     for strand in [Strand::Forward, Strand::Reverse] {
@@ -227,7 +240,8 @@ fn supplementary_hits_are_those_of_their_definition() {
                 let hits = check_split(&batch, (number as u32, read), &targets, found, least);
                 count += hits;
                 several += usize::from(hits > 1);
-                reversed += found.supplementary.iter().filter(|hit| hit.alignment.strand == Strand::Reverse).count();
+                reversed +=
+                    found.supplementary.iter().filter(|hit| hit.alignment.strand == Strand::Reverse).count();
             }
         }
     }
@@ -257,7 +271,8 @@ fn check_split(
         let query = LAYOUT.query(record, hit.strand);
         check_path(hit, batch.query(query), batch.target(hit.target), &batch.scoring).unwrap();
         let (start, end) = taken(hit);
-        let own = free.iter().position(|&(from, to)| from <= start && end <= to).expect("it lies in what is left");
+        let own =
+            free.iter().position(|&(from, to)| from <= start && end <= to).expect("it lies in what is left");
         let (from, to) = free.remove(own);
         let expected = best_of(&batch.scoring, read, targets, (from, to)).unwrap();
         let Alignment { score, strand, target, target_end, .. } = *hit;

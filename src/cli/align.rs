@@ -5,7 +5,8 @@ use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::insert::InsertSize;
 use crate::options::{
-    DeviceChoice, FilterChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share, Split,
+    DeviceChoice, FilterChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
+    Split,
 };
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
@@ -92,8 +93,12 @@ impl SplitFlags {
     fn resolve(&self, is_long: bool, ref_part: Option<Share>) -> Result<Option<Split>, clap::Error> {
         let asked = self.split || self.split_score.is_some();
         let text = match ref_part {
-            Some(_) if asked => "--ref-part knows no split reads: what is left of a read is known with all references",
-            None if self.no_split && self.split_score.is_some() => "--split-score is of no use with --no-split",
+            Some(_) if asked => {
+                "--ref-part knows no split reads: what is left of a read is known with all references"
+            }
+            None if self.no_split && self.split_score.is_some() => {
+                "--split-score is of no use with --no-split"
+            }
             _ => {
                 let is_split = (asked || is_long) && !self.no_split && ref_part.is_none();
                 return Ok(is_split.then_some(Split { score: self.split_score }));
@@ -401,7 +406,8 @@ impl MateCheck {
                 "--insert is for mates; give two files of reads, or --interleaved".to_string()
             }
             MatesChoice::File(_) | MatesChoice::Interleaved if self.ref_part.is_some() => {
-                "--ref-part takes no mates; cut the reads by --part, or align to all references at once".to_string()
+                "--ref-part takes no mates; cut the reads by --part, or align to all references at once"
+                    .to_string()
             }
             _ => return Ok(()),
         };

@@ -33,7 +33,9 @@ pub fn rescue(
 ) -> Result<Vec<[Vec<Alignment>; 2]>, EngineError> {
     let windows = |(pair, found): (usize, &[Found])| -> Vec<Rescue> {
         let mates = [(0, 1), (1, 0)].into_iter();
-        mates.flat_map(|(own, other)| windows_of(pairing, scope, pair as u32 * 2, (own, other), found)).collect()
+        mates
+            .flat_map(|(own, other)| windows_of(pairing, scope, pair as u32 * 2, (own, other), found))
+            .collect()
     };
     let rescues = found.par_chunks_exact(2).enumerate().flat_map_iter(windows).collect::<Vec<_>>();
     let mut hits = Vec::with_capacity(rescues.len());
@@ -83,13 +85,8 @@ fn windows_of(
         // A pair that is no better than the best hits alone is never chosen.
         let least = alone - i64::from(hit.score) - i64::from(pairing.match_) + 1;
         let least = least.max(i64::from(pairing.rescued));
-        let pair = Pair {
-            query: scope.layout.query(query, strand),
-            target: hit.target,
-            start,
-            own: start,
-            end,
-        };
+        let pair =
+            Pair { query: scope.layout.query(query, strand), target: hit.target, start, own: start, end };
         let is_possible = start < end && !codes.is_empty() && least <= i64::from(i32::MAX);
         is_possible.then(|| Rescue { record: query, strand, pair, least: least as i32 })
     };
@@ -121,7 +118,14 @@ fn align(
         }
     }
     let key = |(rescue, hit): &(Rescue, Hit)| {
-        (rescue.record, -i64::from(hit.score), rescue.strand, rescue.pair.target, hit.target_end, hit.query_end)
+        (
+            rescue.record,
+            -i64::from(hit.score),
+            rescue.strand,
+            rescue.pair.target,
+            hit.target_end,
+            hit.query_end,
+        )
     };
     counting.sort_by_key(key);
     counting.dedup_by_key(|counted| key(counted));

@@ -5,9 +5,7 @@ use super::{estimate, order};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
 use crate::options::{Format, MatesChoice, Mode, Options};
-use crate::reader::{
-    Mates, Queries, QuerySource, Reader, References, read_reference_part, read_references,
-};
+use crate::reader::{Mates, Queries, QuerySource, Reader, References, read_reference_part, read_references};
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 
@@ -55,7 +53,9 @@ impl OpenInputs {
         if options.mates != MatesChoice::None && !both_strands {
             let text = match alphabet {
                 Alphabet::Dna => "mates lie on both strands; leave --forward-only out",
-                Alphabet::Protein => "the references are protein, and mates are DNA; give DNA references or --alphabet dna",
+                Alphabet::Protein => {
+                    "the references are protein, and mates are DNA; give DNA references or --alphabet dna"
+                }
             };
             return Err(Error::Usage(text.to_string()));
         }

@@ -37,7 +37,12 @@ pub struct PairingScope<'a> {
 
 impl PairingScope<'_> {
     /// How the mates of the run are paired. Those that tell it stay the next ones of `mates`.
-    pub fn pairing(&self, mates: &mut Mates, hardware: &Hardware, reporter: &dyn Reporter) -> Result<Pairing> {
+    pub fn pairing(
+        &self,
+        mates: &mut Mates,
+        hardware: &Hardware,
+        reporter: &dyn Reporter,
+    ) -> Result<Pairing> {
         let insert = match self.options.insert {
             Some(insert) => insert,
             None => self.estimate(mates, hardware, reporter)?,
@@ -45,7 +50,12 @@ impl PairingScope<'_> {
         Ok(Pairing::new(insert, self.rules, self.scoring))
     }
 
-    fn estimate(&self, mates: &mut Mates, hardware: &Hardware, reporter: &dyn Reporter) -> Result<InsertSize> {
+    fn estimate(
+        &self,
+        mates: &mut Mates,
+        hardware: &Hardware,
+        reporter: &dyn Reporter,
+    ) -> Result<InsertSize> {
         reporter.stage(Stage::of("estimating the insert size"));
         let mut whole;
         let mates = match self.options.part {
@@ -76,7 +86,11 @@ impl PairingScope<'_> {
         Ok(told(&telling, seen, reporter))
     }
 
-    fn find(&self, engine: &mut crate::engine::Guarded, queries: &Sequences) -> Result<Vec<Found>, EngineError> {
+    fn find(
+        &self,
+        engine: &mut crate::engine::Guarded,
+        queries: &Sequences,
+    ) -> Result<Vec<Found>, EngineError> {
         debug_assert_eq!(self.options.mode, Mode::All);
         let batch = Batch {
             queries: Arc::new(queries.clone()),

@@ -10,10 +10,10 @@ use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::{FilterChoice, Mode, Options, default_min_score, default_split_score};
+use crate::quality::Typical;
 use crate::reader::{QuerySource, References};
 use crate::scoring::Scoring;
 use crate::writer::receipt::Choice;
-use crate::quality::Typical;
 use crate::writer::{Chosen, NamedTargets, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -58,14 +58,20 @@ impl<'a> Run<'a> {
             );
         }
         let pairing = queries.mates().map(|mates| {
-            let scope = PairingScope { options, targets: &targets, scoring: &scoring, rules, filter: filter.as_ref() };
+            let scope = PairingScope {
+                options,
+                targets: &targets,
+                scoring: &scoring,
+                rules,
+                filter: filter.as_ref(),
+            };
             scope.pairing(mates, hardware, reporter)
         });
         let pairing = pairing.transpose()?;
         let insert = pairing.map(|pairing| pairing.insert);
-        let split = options.split.map(|split| {
-            split.score.unwrap_or_else(|| default_split_score(&scoring, min_score))
-        });
+        let split = options
+            .split
+            .map(|split| split.score.unwrap_or_else(|| default_split_score(&scoring, min_score)));
         let chosen = Chosen { min_score, insert, split };
         let writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
         Ok(Run {

@@ -5,7 +5,6 @@ use super::{Extent, Queries, Record};
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use rayon::prelude::*;
-use std::cmp::Ordering;
 use std::mem;
 use std::path::Path;
 use std::sync::Arc;
@@ -162,16 +161,22 @@ impl Mates {
             true => rayon::join(|| first.some(wanted), || second.some(wanted)),
             false => (first.some(wanted), second.some(wanted)),
         };
-        let (ones, mut others) = (ones?, others?);
+        let (mut ones, mut others) = (ones?, others?);
         if self.ends_early {
             others.0.truncate(ones.0.len());
         }
         let paths = [first.path(), second.path()];
-        match ones.0.len().cmp(&others.0.len()) {
-            Ordering::Greater => return Err(alone(paths, &ones.0[others.0.len()])),
-            Ordering::Less => return Err(alone([paths[1], paths[0]], &others.0[ones.0.len()])),
-            Ordering::Equal if ones.0.is_empty() => return Ok(false),
-            Ordering::Equal => {}
+        let counts = (ones.0.len(), others.0.len());
+        if counts.0 != counts.1 {
+            // Records of two pairs are told first: they stand before the end.
+            ones.0.iter_mut().zip(&mut others.0).try_for_each(|(one, other)| join(one, other, paths))?;
+            return Err(match counts.0 > counts.1 {
+                true => alone(paths, &ones.0[counts.1]),
+                false => alone([paths[1], paths[0]], &others.0[counts.0]),
+            });
+        }
+        if ones.0.is_empty() {
+            return Ok(false);
         }
         let letters = (ones.1.codes().len() / ones.0.len()).max(1);
         self.count = (LETTERS / letters).clamp(1, PAIRS);

@@ -3,8 +3,8 @@
 //! Its lines are made here, as those of records are: a run of pairs may have a million references. They are made in
 //! parallel, in parts, and once. The tests have noodles read and write them.
 
-use super::{Chosen, NamedTargets};
 use super::tags::push_number;
+use super::{Chosen, NamedTargets};
 use crate::error::{Error, Place, Result};
 use crate::options::{Options, ReadGroup};
 use crate::reader::{check_reference, first_repeated};
@@ -49,7 +49,12 @@ pub fn text(
     let comments = [scoring_comment(scoring), limits_comment(chosen.min_score, options.secondary_ratio)];
     let insert = chosen.insert.map(|insert| format!("swalign insert: {insert}"));
     let split = chosen.split.map(|score| format!("swalign split: split_score={score}"));
-    comments.into_iter().chain(insert).chain(split).chain(renamed).for_each(|comment| rest += &format!("@CO\t{comment}\n"));
+    comments
+        .into_iter()
+        .chain(insert)
+        .chain(split)
+        .chain(renamed)
+        .for_each(|comment| rest += &format!("@CO\t{comment}\n"));
     let parts = [Ok(first("unsorted").into_bytes())].into_iter().chain(references);
     parts.chain([Ok(rest.into_bytes())]).collect()
 }

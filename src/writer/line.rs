@@ -6,11 +6,11 @@
 
 use super::NamedTargets;
 use super::tags::{EditTags, Residues, push_number, sam_letter};
-use crate::quality::mapping_quality;
 use crate::alignment::{Alignment, Found, Mated, Op, Strand, Supplementary};
 use crate::alphabet::reverse_complement;
 use crate::error::{Error, Place, Result};
 use crate::insert::five_prime;
+use crate::quality::mapping_quality;
 use crate::reader::{MAX_QUERY_NAME, Record};
 use crate::scoring::Scoring;
 use std::borrow::Cow;
@@ -318,7 +318,8 @@ impl LineMaker {
         }
         let split = self.split(record, found);
         let (primary, further) = found.alignments.split_at(1);
-        let supplementary = found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary, hit.second));
+        let supplementary =
+            found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary, hit.second));
         let primary = primary.iter().map(|hit| (hit, Rank::Primary, found.second));
         let further = further.iter().map(|hit| (hit, Rank::Secondary, None));
         for (at, (alignment, rank, second)) in primary.chain(supplementary).chain(further).enumerate() {
@@ -365,7 +366,8 @@ impl LineMaker {
             let target = self.targets.sequences.get(alignment.target as usize);
             self.find_cigar(&mut cigar, &letters, target, alignment);
             differences.find(&self.residues, &letters, target, alignment);
-            let mut text = self.targets.names[self.targets.first + alignment.target as usize].clone().into_bytes();
+            let mut text =
+                self.targets.names[self.targets.first + alignment.target as usize].clone().into_bytes();
             text.push(b',');
             push_number(&mut text, alignment.target_start + 1);
             text.extend_from_slice(if alignment.strand == Strand::Forward { b",+," } else { b",-," });

@@ -3,11 +3,11 @@
 
 use super::Writer;
 use super::header::of_search;
-use crate::quality::mapping_quality;
 use super::tests::{Random, at, group, options, read, writer};
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand};
 use crate::alphabet::{Alphabet, reverse_complement};
 use crate::options::{Format, Options};
+use crate::quality::mapping_quality;
 use crate::reader::Record;
 use crate::scoring::{Matrix, Scoring};
 use noodles_bam::io::Reader as BamReader;
@@ -312,7 +312,8 @@ fn cigars_that_bam_cannot_count() {
         let other = at(Strand::Forward, 0, 9, path(Op::Deletion));
         let query = read("q", &random.letters(long.query_end, b"ACGT"), None);
         let target = random.letters(other.target_end + 9, b"ACGT");
-        let found = Found { alignments: vec![long, other], second: Some(7), threshold: 5, ..Found::default() };
+        let found =
+            Found { alignments: vec![long, other], second: Some(7), threshold: 5, ..Found::default() };
         let (scoring, targets) = (Scoring::dna(1, 4, 6, 1), vec![("a".to_string(), target)]);
         let options = Options { read_group: Some(group("@RG\tID:g 1")), ..options() };
         let case = Case { options, scoring, targets, query, found };

@@ -161,8 +161,8 @@ mod tests {
     use super::*;
     use crate::alignment::{Alignment, Cigar, Found, Op};
     use crate::options::{Options, Share};
-    use crate::scoring::Scoring;
     use crate::quality::mapping_quality;
+    use crate::scoring::Scoring;
     use crate::writer::tests::{at, group, options, read, writer};
     use crate::writer::{Writer, bgzf};
     use smallvec::smallvec;

@@ -60,7 +60,12 @@ pub(super) fn writer(options: &Options, scoring: Scoring, targets: &[(&str, &str
         sequences.push(codes);
     }
     let names: Vec<String> = targets.iter().map(|(name, _)| name.to_string()).collect();
-    Writer::new(options, Chosen { min_score: 20, ..Chosen::default() }, Arc::new(scoring), NamedTargets::whole(names, Arc::new(sequences)))
+    Writer::new(
+        options,
+        Chosen { min_score: 20, ..Chosen::default() },
+        Arc::new(scoring),
+        NamedTargets::whole(names, Arc::new(sequences)),
+    )
 }
 
 fn dna(options: &Options, targets: &[(&str, &str)]) -> Writer {

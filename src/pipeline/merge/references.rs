@@ -10,11 +10,11 @@ use super::{Header, refused};
 use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::Format;
+use crate::quality::quality_of;
 use crate::writer::Output;
 use crate::writer::bgzf::{Joint, RecordBytes};
 use crate::writer::receipt::Choice;
 use crate::writer::reread::{PartRecord, PartRecords, Standing, damaged};
-use crate::quality::quality_of;
 use std::cmp::Reverse;
 
 /// Bytes of records that are packed and written at once.
