@@ -26,7 +26,7 @@ fn unmarked(passed: vec2<u32>) -> vec2<i32> {
 //!slot line
             // A vertical line lies on the right of this column.
             if (col == line_col) {
-//!for k
+//!for rows
                 edges[line_place + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k) / SCALE;
 //!end
                 if (lane == 0u) {
@@ -78,7 +78,7 @@ fn letters_from(task: Task, first: i32) -> u32 {
 //!insert block
         }
         if (step < steps) {
-//!guarded
+//!with GUARDED
 //!insert block
 //!end
 //!if LINED
@@ -96,7 +96,7 @@ fn letters_from(task: Task, first: i32) -> u32 {
 //!insert run
         }
 //!insert block_begin
-//!for c columns
+//!for columns
         var leaving$c = vec2<i32>(0, 0);
         {
             let col = step + $cu - lane;
@@ -124,13 +124,13 @@ fn letters_from(task: Task, first: i32) -> u32 {
         // Those in front of a strip's columns and behind are nobody's, or have long been read.
         if (lane == LANES - 1u && step + COLUMNS >= LANES) {
             let place = leaving_to.place + (step - lane) * 2u;
-//!for c columns
+//!for columns
             atomicStore(&chain[place + 2u * $cu], bitcast<u32>(leaving$c.x) | leaving_to.mark);
             atomicStore(&chain[place + 2u * $cu + 1u], bitcast<u32>(leaving$c.y) | leaving_to.mark);
 //!end
 //!if LINED
             if (below != NOWHERE) {
-//!for c columns
+//!for columns
                 if (step + $cu - lane < task.cols) {
                     edges[below + step + $cu - lane] = leaving$c / SCALE;
                 }

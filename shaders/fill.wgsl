@@ -15,19 +15,20 @@
     let first_word = task.directions + lane * lane_stride;
     let first_step = u32(clamp(task.band_first + i32(lane * (ROWS + 1u)), 0, last_first));
 //!slot column
-//!for w words
+//!for words
         var bits$w = 0u;
 //!end
 //!slot cell
         let source$k = select(select(select(INSERTION, DELETION, t$k == e$k), DIAGONAL, t$k == d$k), STOP, t$k == 0);
         let gaps$k = select(0u, EXTEND_DELETION, e_extended$k > opened$k) | select(0u, EXTEND_INSERTION, f_extended$k > opened$k);
-        bits$8 |= (source$k | gaps$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
+        bits$w |= (source$k | gaps$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
 //!slot column_end
         let kept = step - first_step;
         if (kept < task.stored) {
             let word = first_word + kept * step_stride;
-//!for w words
+//!for words
             directions[word + $wu] = bits$w;
 //!end
         }
+//!slot turn_end
 //!slot finish

@@ -145,7 +145,7 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
         if (top > best && col >= counts_from) {
             best = top;
             best_col = col;
-//!for k descending
+//!for rows_descending
             best_row = select(best_row, lane * ROWS + $ku, h$k == top);
 //!end
         }

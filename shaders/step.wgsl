@@ -6,21 +6,21 @@
         let one_hot = select(0u, u32(SCALE) << (8u * (letter & 3u)), letter < 4u);
         if (letter == AMBIGUOUS_TARGET) {
             diagonal += MISMATCH * SCALE;
-//!for k
+//!for rows
             h$k += MISMATCH * SCALE;
 //!end
         }
 //!end
 //!insert column
-//!for k
+//!for rows
 //!if SHARED
-//!first 16
+//!if FIRST_OF_16
         let word$k = profile[($ku / 16u * CODES + letter) * LANES + lane];
 //!end
         let d$k = diagonal + dot4I8Packed(word$16[$ku / 4u % 4u], u32(SCALE) << (8u * ($ku % 4u)));
 //!else
 //!if PROFILE
-//!first 4
+//!if FIRST_OF_4
         let word$k = profile[($ku / 4u * CODES + letter) * THREADS + thread];
 //!end
         let d$k = diagonal + dot4I8Packed(word$4, u32(SCALE) << (8u * ($ku % 4u)));
@@ -96,7 +96,7 @@
                 var passed = passed_down(place);
                 // Several times a turn: software devices count the turns of all loops, and end them.
                 for (var asked = 0u; !is_there(passed, entering_from.mark) && !gave_up && asked < patience; asked++) {
-//!for c columns
+//!for columns
                     if (!is_there(passed, entering_from.mark)) {
                         passed = passed_down(place);
                     }

@@ -186,12 +186,12 @@ fn main(
         profile[place * THREADS + thread] = profile_word(task, first_row, place % CODES);
     }
 //!else
-//!for k
-//!first 8
-    let letters$8 = query_letters(task, lane * ROWS + $ku);
+//!for rows
+//!if FIRST_OF_8
+    let letters$w = query_letters(task, lane * ROWS + $ku);
 //!end
     let there$k = lane * ROWS + $ku - task.pad < task.rows;
-    let letter$k = (letters$8 >> (LETTER_BITS * ($ku % 8u))) & LETTER_MASK;
+    let letter$k = (letters$w >> (LETTER_BITS * ($ku % 8u))) & LETTER_MASK;
 //!if PACKED
     let q$k = packed_scores(letter$k, there$k);
 //!else
@@ -204,7 +204,7 @@ fn main(
 //!insert leaving
 //!if CHAINED
     var corner = 0;
-//!for k
+//!for rows
     var h$k = 0;
     var e$k = 0;
 //!end
@@ -212,7 +212,7 @@ fn main(
 //!else
     if (task.left != NOWHERE) {
         corner = edges[task.left + lane * ROWS].x * SCALE;
-//!for k
+//!for rows
         let left$k = edges[task.left + lane * ROWS + $ku + 1u] * SCALE;
         h$k = left$k.x;
         e$k = left$k.y;
@@ -221,7 +221,7 @@ fn main(
 //!end
 //!else
     var corner = edges[task.left + lane * ROWS].x * SCALE;
-//!for k
+//!for rows
     let left$k = edges[task.left + lane * ROWS + $ku + 1u] * SCALE;
     var h$k = left$k.x;
     var e$k = left$k.y;
@@ -229,7 +229,7 @@ fn main(
 //!end
 //!else
     var corner = 0;
-//!for k
+//!for rows
     var h$k = 0;
     var e$k = 0;
 //!end
@@ -295,23 +295,23 @@ fn main(
     }
 //!end
     for (; step < min(LANES - 1u, steps); ) {
-//!guarded
+//!with GUARDED
 //!insert step
 //!end
     }
     for (; step + COLUMNS <= inner; ) {
-//!for c columns
+//!for columns
 //!insert step
 //!end
     }
     for (; step < steps; ) {
-//!guarded
+//!with GUARDED
 //!insert step
 //!end
     }
 //!else
     for (; step < steps; ) {
-//!for c columns
+//!for columns
 //!insert step
 //!end
 //!insert turn_end
@@ -326,7 +326,7 @@ fn main(
 //!else
     if (task.cols > 0u) {
 //!end
-//!for k
+//!for rows
         edges[right + lane * ROWS + $ku + 1u] = vec2<i32>(h$k, e$k) / SCALE;
 //!end
         if (lane == 0u) {

@@ -82,7 +82,7 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
 //!insert path_end
 }
 
-//!for each trace
+//!for traces
 // The windows of a workgroup, from the task `first_task` on, with $lanes lanes of $rows cells each.
 fn trace_$kind(first_task: u32, thread: u32) {
 //!if APART
@@ -98,11 +98,11 @@ fn trace_$kind(first_task: u32, thread: u32) {
     let first_col = task.first_col + i32(lane * $rowsu);
     // Where the lane's first cell of a row stands.
     var height = i32(lane * $rowsu) * EXTEND;
-//!for k
+//!for rows
     var h$k = height + ($k - 2) * EXTEND;
     var f$k = NEVER;
 //!end
-//!for w words
+//!for words
     var letters$w = band_letters(task, first_col + 8 * $w);
 //!end
     var entering = 0u;
@@ -154,7 +154,7 @@ fn main(
     var number = group.y * grid.x + group.x;
     var first = 0u;
     var groups = 0u;
-//!for each trace
+//!for traces
     groups = kinds[$kind].groups;
     if (number < groups) {
         trace_$kind(first + number * (THREADS / $lanesu), thread);

@@ -1,8 +1,7 @@
 //! The scan's kernels, and their WGSL text from the templates in `shaders/`.
 
 use super::tasks::{Sweeping, Transposing};
-use super::template::{Meaning, Names};
-use std::collections::HashMap;
+use crate::engine::gpu::template::{Meaning, TemplateError, constants, expand};
 
 const TRANSPOSE: &str = include_str!("../../../../shaders/transpose.wgsl");
 const SLICED: &str = include_str!("../../../../shaders/sliced.wgsl");
@@ -107,92 +106,70 @@ impl Variant {
     }
 
     /// The kernel's WGSL.
-    pub fn wgsl(&self) -> String {
-        let mut text = Sweeping::wgsl();
-        let all = slot_of(ALL).unwrap_or_default();
-        for (name, value) in [
+    pub fn wgsl(&self) -> Result<String, TemplateError> {
+        let numbers = constants([
             ("THREADS", THREADS),
             ("PLANES", PLANES),
             ("GROUPS", self.groups()),
             ("COLUMNS", self.columns()),
             ("CLASSES", self.slots()),
-            ("ALL", all),
+            ("ALL", slot_of(ALL).unwrap_or_default()),
             ("ROWS", self.rows),
             ("BITS", self.bits()),
             ("HEADER", HEADER),
             ("EDIT_BITS", EDIT_BITS),
-        ] {
-            text.push_str(&format!("const {name} = {value}u;\n"));
-        }
-        text + &self.meaning().expand(SLICED)
+        ]);
+        Ok(Sweeping::wgsl() + &numbers + &expand(SLICED, &[], &self.meaning())?)
     }
 
     fn meaning(&self) -> Meaning {
-        let column =
-            |c: u32| named([("c", c), ("g", c / GROUP)], ("x", ["x", "y", "z", "w"][c as usize % 4]));
-        let group = |g: u32| {
-            named([("g", g), ("p", 4 * g), ("q", 4 * g + 1), ("s", 4 * g + 2), ("t", 4 * g + 3)], NONE)
+        let column = |c: u32| {
+            let part = ["x", "y", "z", "w"][(c % GROUP) as usize];
+            names([("c", c), ("g", c / GROUP)]).name("x", part)
         };
-        let row = |k: u32| named([("k", k), ("r", k / 4), ("shift", k % 4 * 8)], NONE);
-        let bit = |n: u32| named([("n", n)], NONE);
+        let group =
+            |g: u32| names([("g", g), ("p", 4 * g), ("q", 4 * g + 1), ("s", 4 * g + 2), ("t", 4 * g + 3)]);
+        let row = |k: u32| names([("k", k), ("r", k / 4), ("shift", k % 4 * 8)]);
+        let bit = |n: u32| names([("n", n)]);
         let list = |name: &str, count: u32| {
             (0..count).map(|number| format!("{name}{number}")).collect::<Vec<_>>().join(", ")
         };
-        let mut flags = Vec::new();
-        flags.extend(self.iupac.then_some("IUPAC"));
-        flags.extend(self.strips.then_some("STRIPS"));
-        flags.extend(self.gapless.then_some("GAPLESS"));
-        Meaning {
-            flags,
-            loops: HashMap::from([
-                ("c", (0..self.columns()).map(column).collect()),
-                ("g", (0..self.groups()).map(group).collect()),
-                ("k", (0..self.rows).map(row).collect()),
-                ("r", (0..self.rows.div_ceil(4)).map(|r| named([("r", r)], NONE)).collect()),
-                ("n", (0..self.bits()).map(bit).collect()),
-                ("upper", (1..self.bits()).map(bit).collect()),
-                ("count", (0..self.bits() - 1).map(|b| named([("b", b)], NONE)).collect()),
-            ]),
-            names: vec![
-                ("sign", (self.bits() - 1).to_string()),
-                ("number", list("before", self.bits())),
-                ("no_plus", list("no_plus", self.columns())),
-                ("minus", list("minus", self.columns())),
-            ],
-        }
+        names([("sign", self.bits() - 1)])
+            .name("number", list("before", self.bits()))
+            .name("no_plus", list("no_plus", self.columns()))
+            .name("minus", list("minus", self.columns()))
+            .flag("IUPAC", self.iupac)
+            .flag("STRIPS", self.strips)
+            .flag("GAPLESS", self.gapless)
+            .rounds("c", (0..self.columns()).map(column))
+            .rounds("g", (0..self.groups()).map(group))
+            .rounds("k", (0..self.rows).map(row))
+            .rounds("r", (0..self.rows.div_ceil(4)).map(|r| names([("r", r)])))
+            .rounds("n", (0..self.bits()).map(bit))
+            .rounds("upper", (1..self.bits()).map(bit))
+            .rounds("count", (0..self.bits() - 1).map(|b| names([("b", b)])))
     }
 }
 
-const NONE: (&str, &str) = ("", "");
-
-fn named<const N: usize>(numbers: [(&'static str, u32); N], text: (&'static str, &str)) -> Names {
-    let mut names: Names = numbers.map(|(name, number)| (name, number.to_string())).into();
-    if text != NONE {
-        names.push((text.0, text.1.to_string()));
-    }
-    names
+fn names<const N: usize>(names: [(&'static str, u32); N]) -> Meaning {
+    Meaning::default().names(names)
 }
 
 /// The WGSL of the kernel that transposes a text.
-pub fn transpose_wgsl() -> String {
-    let mut exchanges = Vec::new();
-    for (step, mask) in
-        [(16, 0x0000_ffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)]
-    {
-        for first in (0..32).filter(|row| row & step == 0) {
-            exchanges.push(named([("a", first), ("d", first + step), ("s", step), ("mask", mask)], NONE));
-        }
-    }
-    let block = |q: u32| {
-        named([("q", q), ("q0", 4 * q), ("q1", 4 * q + 1), ("q2", 4 * q + 2), ("q3", 4 * q + 3)], NONE)
-    };
-    let loops = HashMap::from([
-        ("b", (0..32).map(|b| named([("b", b)], NONE)).collect()),
-        ("exchange", exchanges),
-        ("q", (0..32 / GROUP).map(block).collect()),
-    ]);
-    let constants = format!("const THREADS = {THREADS}u;\nconst PLANES = {PLANES}u;\n");
-    Transposing::wgsl() + &constants + &Meaning { loops, ..Meaning::default() }.expand(TRANSPOSE)
+pub fn transpose_wgsl() -> Result<String, TemplateError> {
+    let halves = [(16, 0x0000_ffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)];
+    let exchanges = halves.into_iter().flat_map(|(step, mask)| {
+        let firsts = (0..32).filter(move |row| row & step == 0);
+        firsts.map(move |first| names([("a", first), ("d", first + step), ("s", step), ("mask", mask)]))
+    });
+    let block =
+        |q: u32| names([("q", q), ("q0", 4 * q), ("q1", 4 * q + 1), ("q2", 4 * q + 2), ("q3", 4 * q + 3)]);
+    let meaning = Meaning::default()
+        .rounds("b", (0..32).map(|b| names([("b", b)])))
+        .rounds("exchange", exchanges)
+        .rounds("q", (0..32 / GROUP).map(block));
+    let numbers = constants([("THREADS", THREADS), ("PLANES", PLANES)]);
+    Ok(Transposing::wgsl() + &numbers + &expand(TRANSPOSE, &[], &meaning)?)
 }
 
 #[cfg(test)]
@@ -204,12 +181,6 @@ mod tests {
         for variant in Variant::all() {
             assert!(variant.workgroup_bytes() <= 16 << 10, "{variant:?}: {}", variant.workgroup_bytes());
         }
-    }
-
-    #[test]
-    fn no_directive_is_left_over() {
-        let texts = Variant::all().into_iter().map(|variant| variant.wgsl()).chain([transpose_wgsl()]);
-        texts.for_each(|text| assert!(!text.contains("//!") && !text.contains('$'), "{text}"));
     }
 
     #[test]
