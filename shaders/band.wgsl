@@ -1,11 +1,11 @@
 // A row of the cells that a lane has of a band (trace.wgsl).
 //!slot row
-        if (row % 8u == 0u) {
+        if (row % LETTERS_PER_WORD == 0u) {
             query = query_letters(task.query + row);
             entering = band_letters(task, first_col + i32($rowsu + row));
         }
         // A bit for each letter that differs.
-        let same = (query & 15u) * 0x11111111u;
+        let same = (query & LETTER_MASK) * EACH_LETTER;
 //!for words
         let apart$w = letters$w ^ same;
         let differs$w = apart$w | (apart$w >> 1u) | (apart$w >> 2u);
@@ -34,7 +34,7 @@
         // The next row's band begins a column later.
         let letters$words = entering;
 //!for words
-        letters$w = (letters$w >> 4u) | (letters$after << 28u);
+        letters$w = (letters$w >> LETTER_BITS) | (letters$after << (32u - LETTER_BITS));
 //!end
-        query >>= 4u;
-        entering >>= 4u;
+        query >>= LETTER_BITS;
+        entering >>= LETTER_BITS;

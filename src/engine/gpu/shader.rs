@@ -19,15 +19,44 @@ use crate::engine::gpu::variant::{
     Exchange, Joint, Kernel, Scores, TRACES, TileVariant, TraceLanes, Variant,
 };
 
-const TILE: &str = include_str!("../../../shaders/tile.wgsl");
-const STEP: &str = include_str!("../../../shaders/step.wgsl");
-const SCORE: &str = include_str!("../../../shaders/score.wgsl");
-const FILL: &str = include_str!("../../../shaders/fill.wgsl");
-const TRACE: &str = include_str!("../../../shaders/trace.wgsl");
-const CHAIN: &str = include_str!("../../../shaders/chain.wgsl");
-const BAND: &str = include_str!("../../../shaders/band.wgsl");
-const TRACEBACK: &str = include_str!("../../../shaders/traceback.wgsl");
-const PATH: &str = include_str!("../../../shaders/path.wgsl");
+/// The files of `shaders/`, each as a constant.
+macro_rules! files {
+    ($($name:ident: $file:literal,)*) => {
+        $(const $name: &str = include_str!(concat!("../../../shaders/", $file, ".wgsl"));)*
+    };
+}
+files! {
+    ALONE: "alone",
+    BAND: "band",
+    BLOCKS: "blocks",
+    BY_PLACE: "by_place",
+    CHAINED: "chained",
+    CODES: "codes",
+    COMPARED: "compared",
+    EDGES: "edges",
+    FEW: "few",
+    FILL: "fill",
+    GUARDED: "guarded",
+    JOINED: "joined",
+    KEYED: "keyed",
+    LINED: "lined",
+    NUCLEOTIDES: "nucleotides",
+    PACKED: "packed",
+    PATH: "path",
+    PROFILE: "profile",
+    RECURRENCE: "recurrence",
+    SCORE: "score",
+    SEARCHED: "searched",
+    SHARED_PROFILE: "shared_profile",
+    STEP: "step",
+    SUBGROUP: "subgroup",
+    TILE: "tile",
+    TRACE: "trace",
+    TRACEBACK: "traceback",
+    UNLINED: "unlined",
+    WAITING: "waiting",
+    WORKGROUP: "workgroup",
+}
 
 impl Variant {
     /// The kernel's WGSL.
@@ -55,9 +84,9 @@ impl Variant {
 
 impl TileVariant {
     fn wgsl(&self) -> Result<String, TemplateError> {
-        let (parts, codes) = match self.kernel {
-            Kernel::Score => (&[STEP, SCORE, CHAIN][..], String::new()),
-            Kernel::Fill => (&[STEP, FILL][..], direction_codes()),
+        let codes = match self.kernel {
+            Kernel::Score => String::new(),
+            Kernel::Fill => direction_codes(),
         };
         let numbers = constants([
             ("THREADS", self.threads()),
@@ -72,30 +101,64 @@ impl TileVariant {
             ("STRETCH", STRETCH),
         ]);
         let scale = format!("const SCALE = {};\n", self.scale());
-        let text = expand(TILE, parts, &self.meaning())?;
+        let text = expand(TILE, &self.parts(), &self.meaning())?;
         Ok(self.scores.letters().wgsl() + &scale + &numbers + &codes + &text)
+    }
+
+    /// The parts that fill the slots of a tile.
+    fn parts(&self) -> Vec<&'static str> {
+        let recurrence = if self.is_few() { FEW } else { RECURRENCE };
+        let substitution = match self.scores {
+            // Chained strips have few rows, for which making one-hot words takes longer than it saves.
+            Scores::Packed if !self.is_chained() => [NUCLEOTIDES, PACKED],
+            Scores::Packed | Scores::Compared => [NUCLEOTIDES, COMPARED],
+            Scores::Profile | Scores::WideProfile => [CODES, PROFILE],
+            Scores::SharedProfile => [CODES, SHARED_PROFILE],
+        };
+        let exchange = match self.exchange {
+            Exchange::Subgroup => SUBGROUP,
+            Exchange::Workgroup => WORKGROUP,
+        };
+        let joint = match (self.joint, self.exchange) {
+            (Joint::Alone { .. }, _) => &[BY_PLACE, ALONE][..],
+            (Joint::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
+            (Joint::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
+            (Joint::Chained { .. }, Exchange::Workgroup) => &[CHAINED, EDGES, WAITING, GUARDED],
+        };
+        let lines = match self.joint {
+            Joint::Chained { lined: true } => Some(LINED),
+            Joint::Chained { lined: false } => Some(UNLINED),
+            Joint::Alone { .. } | Joint::Joined { .. } => None,
+        };
+        let kept = match self.kernel {
+            Kernel::Fill => &[FILL][..],
+            // Blocks keep the best cell in their own way.
+            Kernel::Score if self.goes_in_blocks() => &[SCORE],
+            Kernel::Score if self.keyed() => &[SCORE, KEYED],
+            Kernel::Score => &[SCORE, SEARCHED],
+        };
+        let mut parts = vec![STEP, recurrence, exchange];
+        parts.extend(substitution.iter().chain(joint).chain(&lines).chain(kept));
+        parts
+    }
+
+    /// Whether lanes do the columns of a word's letters in one go.
+    fn goes_in_blocks(&self) -> bool {
+        self.is_chained() && self.exchange == Exchange::Subgroup
     }
 
     fn meaning(&self) -> Meaning {
         let columns = (0..self.columns()).map(|column| Meaning::default().name("c", column));
-        let chained = self.is_chained();
-        let shuffle = self.exchange == Exchange::Subgroup;
         cells(self.rows)
             .rounds("columns", columns)
-            .flag("GUARDED", false)
-            .flag("EDGES", self.has_edges())
-            // Chained strips have few rows, for which making one-hot words takes longer than it saves.
-            .flag("PACKED", self.scores == Scores::Packed && !chained)
-            .flag("PROFILE", self.scores.is_profile())
-            .flag("SHUFFLE", shuffle)
-            .flag("SHARED", self.scores == Scores::SharedProfile)
-            .flag("KEYED", self.keyed())
-            .flag("FEW", self.is_few())
-            .flag("CHAINED", chained)
+            .flag("SUBGROUP", self.exchange == Exchange::Subgroup)
+            .flag("CHAINED", self.is_chained())
             .flag("LINED", self.joint == Joint::Chained { lined: true })
+            .flag("KEYED", self.keyed())
             .flag("STRETCHED", self.is_stretched())
             .flag("FINALS", self.keeps_finals())
-            .flag("BLOCKS", chained && shuffle)
+            // Set where some lane may have no column.
+            .flag("GUARDED", false)
     }
 }
 

@@ -11,7 +11,7 @@
 //! In all other lines `$name` stands for a text; where one name begins another, the longest counts. Blocks may stand in
 //! blocks, and end in the slot that they begin in.
 //!
-//! A kernel is a frame and some parts, files of slots. What flags, loops and names mean is the caller's, as a
+//! A kernel is a frame and some parts, files of slots; blank lines around a slot are not part of it. What flags, loops and names mean is the caller's, as a
 //! [`Meaning`]. Anything that has no meaning is an error.
 
 use std::collections::HashMap;
@@ -111,7 +111,7 @@ fn slots(parts: &[&'static str]) -> Result<HashMap<&'static str, Vec<Node>>, Tem
             match directive(first).and_then(|it| it.strip_prefix("slot ")) {
                 Some(name) if slots.contains_key(name) => return wrong("a slot is there twice", name),
                 Some(name) => {
-                    slots.insert(name, parse(&behind[..end])?);
+                    slots.insert(name, parse(trimmed(&behind[..end]))?);
                 }
                 None => {
                     let prose = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with("//");
@@ -126,6 +126,14 @@ fn slots(parts: &[&'static str]) -> Result<HashMap<&'static str, Vec<Node>>, Tem
         }
     }
     Ok(slots)
+}
+
+/// Lines without the blank ones at both ends.
+fn trimmed<'a>(lines: &'a [&'static str]) -> &'a [&'static str] {
+    let is_code = |line: &&str| !line.trim().is_empty();
+    let first = lines.iter().position(is_code).unwrap_or(lines.len());
+    let end = lines.iter().rposition(is_code).map_or(first, |last| last + 1);
+    &lines[first..end]
 }
 
 /// The nodes of whole blocks.
@@ -329,7 +337,7 @@ mod tests {
 
     #[test]
     fn slots_stand_in_slots() {
-        let parts = ["// About.\n\n//!slot a\n(\n//!insert b\n)\n//!slot empty\n", "//!slot b\n$end"];
+        let parts = ["// About.\n\n//!slot a\n\n(\n//!insert b\n)\n\n//!slot empty\n", "//!slot b\n$end"];
         assert_eq!(expanded("//!insert a\n//!insert empty\n//!insert b", &parts).unwrap(), "(\nz\n)\nz\n");
         assert_eq!(expanded("//!insert c", &parts).unwrap_err(), "an unknown slot: c");
         assert_eq!(expanded("", &["//!slot b", "//!slot b"]).unwrap_err(), "a slot is there twice: b");

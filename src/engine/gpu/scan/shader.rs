@@ -1,6 +1,7 @@
 //! The scan's kernels, and their WGSL text from the templates in `shaders/`.
 
 use super::tasks::{Sweeping, Transposing};
+use crate::alphabet::ANY_LETTER;
 use crate::engine::gpu::template::{Meaning, TemplateError, constants, expand};
 
 const TRANSPOSE: &str = include_str!("../../../../shaders/transpose.wgsl");
@@ -29,18 +30,33 @@ pub const HEADER: u32 = 4;
 /// Bits of an end's edits; those above are its pattern.
 pub const EDIT_BITS: u32 = 16;
 
-/// The class N: every letter.
-const ANY: u8 = 31;
 /// The class of a row that pads a pattern: it matches even where there is no letter.
 pub const ALL: u8 = 255;
-/// The classes in the order of their slots in workgroup memory; the first are those of a kernel without
-/// IUPAC codes.
-const SLOTS: [u8; 16] = [1, 2, 4, 8, ANY, ALL, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14];
+/// The classes in the order of their slots in workgroup memory, a bit of each for A, C, G and T; the first are those of
+/// a kernel without IUPAC codes.
+const SLOTS: [(&str, u8); 16] = [
+    ("CLASS_A", 0b0001),
+    ("CLASS_C", 0b0010),
+    ("CLASS_G", 0b0100),
+    ("CLASS_T", 0b1000),
+    ("CLASS_N", ANY_LETTER),
+    ("CLASS_ALL", ALL),
+    ("CLASS_M", 0b0011),
+    ("CLASS_R", 0b0101),
+    ("CLASS_S", 0b0110),
+    ("CLASS_V", 0b0111),
+    ("CLASS_W", 0b1001),
+    ("CLASS_Y", 0b1010),
+    ("CLASS_H", 0b1011),
+    ("CLASS_K", 0b1100),
+    ("CLASS_D", 0b1101),
+    ("CLASS_B", 0b1110),
+];
 const PLAIN_SLOTS: u32 = 6;
 
 /// The slot of a class that a pattern may have.
 pub fn slot_of(class: u8) -> Option<u32> {
-    SLOTS.iter().position(|&known| known == class).map(|slot| slot as u32)
+    SLOTS.iter().position(|&(_, known)| known == class).map(|slot| slot as u32)
 }
 
 /// Whether a slot needs a kernel for IUPAC codes.
@@ -113,13 +129,13 @@ impl Variant {
             ("GROUPS", self.groups()),
             ("COLUMNS", self.columns()),
             ("CLASSES", self.slots()),
-            ("ALL", slot_of(ALL).unwrap_or_default()),
             ("ROWS", self.rows),
             ("BITS", self.bits()),
             ("HEADER", HEADER),
             ("EDIT_BITS", EDIT_BITS),
         ]);
-        Ok(Sweeping::wgsl() + &numbers + &expand(SLICED, &[], &self.meaning())?)
+        let classes = constants((0..).zip(SLOTS).map(|(slot, (name, _))| (name, slot)));
+        Ok(Sweeping::wgsl() + &numbers + &classes + &expand(SLICED, &[], &self.meaning())?)
     }
 
     fn meaning(&self) -> Meaning {

@@ -79,16 +79,20 @@ impl Variant {
     }
 
     fn meaning(&self) -> Meaning {
-        let top = match self.words {
-            1 => "",
-            2 => ".y",
-            _ => ".w",
+        let (kind, top) = match self.words {
+            1 => ("u32", ""),
+            2 => ("vec2<u32>", ".y"),
+            _ => ("vec4<u32>", ".w"),
         };
+        let parts = ["x", "y", "z", "w"];
+        let upper = parts.iter().zip(&parts[1..]).take(self.words as usize - 1);
+        let upper = upper.map(|(below, part)| Meaning::default().name("x", part).name("below", below));
         Meaning::default()
             .name("last", self.edits)
+            .name("type", kind)
             .name("top", top)
             .flag("ONE", self.words == 1)
-            .flag("TWO", self.words == 2)
+            .rounds("upper", upper)
             .flag("GAPLESS", self.gapless)
             .flag("EDITS", self.edits > 0)
             .rounds("d", (1..=self.edits).map(|d| Meaning::default().names([("d", d), ("e", d - 1)])))
