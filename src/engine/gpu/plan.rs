@@ -195,44 +195,4 @@ impl<T: SpanTask> WaveTasks<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::gpu::tasks::{JoinedTask, ScoreTask};
-    use crate::engine::gpu::variant::{Kernel, Scores};
-
-    #[test]
-    fn as_many_as_fit_but_one_at_least() {
-        let fitting = |sizes: &[[u64; 2]], most| fitting(sizes, most, |&size| size);
-        assert_eq!(fitting(&[[3, 1], [3, 1], [3, 1]], [6, 9]), 2);
-        assert_eq!(fitting(&[[3, 1], [3, 9], [3, 1]], [6, 9]), 1);
-        assert_eq!(fitting(&[[7, 0], [0, 0]], [6, 9]), 1, "one that is too large goes alone");
-        assert_eq!(fitting(&[[u64::MAX, 0], [u64::MAX, 0]], [u64::MAX, 0]), 2);
-        assert_eq!(fitting(&[], [6, 9]), 1);
-    }
-
-    fn task(query: u32, cols: u32) -> ScoreTask {
-        ScoreTask { span: Span { query, rows: 5, pad: 3, target_: 0, cols }, ..ScoreTask::default() }
-    }
-
-    #[test]
-    fn workgroups_share_a_query() {
-        let tasks = [task(7, 10), task(1, 10), task(7, 30), task(7, 20)];
-        let grouped = grouped(&tasks, 2, 4);
-        let of = |task: &ScoreTask| (task.span.query, task.span.pad, task.span.cols);
-        let expected = [(1, 7, 10), (0, 0, 0), (7, 7, 30), (7, 7, 20), (7, 7, 10), (0, 0, 0)];
-        assert_eq!(grouped.iter().map(of).collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn waves_hold_the_tasks_of_all_grids_that_reach_them() {
-        let variant = TileVariant::joined(Kernel::Score, Scores::Packed);
-        let grids = [(512, 512), (1024, 1024), (2000, 512)].map(|(rows, cols)| Grid::padded(rows, cols, 512));
-        let tasks = |grid: &Grid, wave: u32, tasks: &mut Vec<JoinedTask>| {
-            let tiles = grid.wave(wave, |_| 0..grid.cols);
-            tasks.extend(tiles.map(|tile| grid.joined_task(&tile, &Whole::default(), 0, 0)));
-        };
-        let dispatches = in_waves(&grids, |grid| grid, tasks, |tasks| Dispatch::new(variant, tasks));
-        let cells: Vec<u64> = dispatches.iter().map(|dispatch| dispatch.cells / 512).collect();
-        assert_eq!(cells, [512 + 512 + 464, 2 * 512 + 512, 512 + 512, 512]);
-    }
-}
+mod tests;

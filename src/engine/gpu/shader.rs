@@ -7,6 +7,7 @@
 //! | `columns` | the columns that the loop over steps does in one go | `$c` |
 //! | `traces` | the kinds of lanes that trace; a row is a cell | `$kind` the kind's place, `$lanes` |
 //!
+//! A row also has flags: `FIRST_OF_4`, `FIRST_OF_8` and `FIRST_OF_16`, set in every 4th, 8th and 16th row.
 //! Everywhere `$last` is the last row of a lane, `$rows` and `$end` the number of rows, `$words` that of words.
 
 use crate::batch::STRETCH;
@@ -206,4 +207,17 @@ fn direction_codes() -> String {
         ("CELL_MASK", u32::from(CELL_MASK)),
         ("CELLS_PER_WORD", CELLS_PER_WORD),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_has_a_text_without_directives() {
+        for variant in Variant::all() {
+            let text = variant.wgsl().unwrap_or_else(|error| panic!("{variant:?}: {error}"));
+            assert!(!text.contains("//!") && !text.contains('$'), "{variant:?}: {text}");
+        }
+    }
 }

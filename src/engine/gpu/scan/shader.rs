@@ -200,6 +200,16 @@ mod tests {
     }
 
     #[test]
+    fn every_kernel_has_a_text_without_directives() {
+        for variant in Variant::all() {
+            let text = variant.wgsl().unwrap_or_else(|error| panic!("{variant:?}: {error}"));
+            assert!(!text.contains("//!") && !text.contains('$'), "{variant:?}: {text}");
+        }
+        let text = transpose_wgsl().unwrap();
+        assert!(!text.contains("//!") && !text.contains('$'), "{text}");
+    }
+
+    #[test]
     fn numbers_have_enough_bits() {
         for rows in 1..=MOST_ROWS as i32 {
             let bits = Variant::new(rows as u32, false).bits();

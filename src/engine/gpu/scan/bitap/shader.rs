@@ -112,6 +112,14 @@ mod tests {
     }
 
     #[test]
+    fn every_kernel_has_a_text_without_directives() {
+        for variant in Variant::all() {
+            let text = variant.wgsl().unwrap_or_else(|error| panic!("{variant:?}: {error}"));
+            assert!(!text.contains("//!") && !text.contains('$'), "{variant:?}: {text}");
+        }
+    }
+
+    #[test]
     fn the_smallest_kernel_is_taken() {
         let words = |rows| Variant::new(rows, 3, false).map(|variant| variant.words);
         let seams = [(0, None), (1, Some(1)), (32, Some(1)), (33, Some(2)), (64, Some(2)), (65, Some(4))];
