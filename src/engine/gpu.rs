@@ -20,7 +20,7 @@ pub mod scan;
 mod score;
 pub mod shader;
 pub mod tasks;
-mod template;
+pub mod template;
 mod upload;
 pub mod variant;
 

@@ -107,7 +107,7 @@ fn slots(parts: &[&'static str]) -> Result<HashMap<&'static str, Vec<Node>>, Tem
         let is_slot = |line: &&str| directive(line).is_some_and(|it| it.starts_with("slot "));
         let mut rest = lines.as_slice();
         while let Some((first, behind)) = rest.split_first() {
-            let end = behind.iter().position(|line| is_slot(&line)).unwrap_or(behind.len());
+            let end = behind.iter().position(is_slot).unwrap_or(behind.len());
             match directive(first).and_then(|it| it.strip_prefix("slot ")) {
                 Some(name) if slots.contains_key(name) => return wrong("a slot is there twice", name),
                 Some(name) => {
