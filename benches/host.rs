@@ -17,7 +17,7 @@ use swalign::options::{DeviceChoice, FilterChoice, Format, Mode, Options, Scorin
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
 use swalign::writer::tags::{EditTags, Residues};
-use swalign::writer::{NamedTargets, Writer};
+use swalign::writer::{Chosen, NamedTargets, Writer};
 use tempfile::NamedTempFile;
 
 fn main() {
@@ -179,6 +179,10 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         mode: Mode::Pairs,
         query: "reads.fq".into(),
         reference: "targets.fa".into(),
+        mates: Default::default(),
+        insert: None,
+        split: None,
+        hard_clips: false,
         output: None,
         format: Format::Sam,
         alphabet: None,
@@ -210,8 +214,13 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
 }
 
 fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>)) -> Writer {
-    Writer::new(&options, 20, Arc::new(Scoring::dna(1, 4, 6, 1)), NamedTargets::whole(names, targets))
-        .expect("header")
+    Writer::new(
+        &options,
+        Chosen { min_score: 20, ..Chosen::default() },
+        Arc::new(Scoring::dna(1, 4, 6, 1)),
+        NamedTargets::whole(names, targets),
+    )
+    .expect("header")
 }
 
 #[divan::bench(args = [200_000, 1_000_000], sample_count = 20)]
@@ -254,7 +263,7 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
             target_end: 192,
             cigar: smallvec![(70, Op::Match), (2, Op::Deletion), (80, Op::Match)],
         };
-        (record, Found { alignments: vec![alignment], second: None, threshold: 102 })
+        (record, Found { alignments: vec![alignment], second: None, threshold: 102, ..Found::default() })
     };
     targets.iter().enumerate().map(read).collect()
 }

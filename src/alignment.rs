@@ -84,6 +84,14 @@ pub struct Alignment {
     pub cigar: Cigar,
 }
 
+impl Alignment {
+    /// Where it ends, for the order of hits.
+    pub fn locus(&self) -> Locus {
+        let Alignment { strand, target, score, query_end, target_end, .. } = *self;
+        Locus { hit: Hit { score, query_end, target_end }, strand, target }
+    }
+}
+
 /// What was found for one query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
@@ -93,6 +101,31 @@ pub struct Found {
     pub second: Option<i32>,
     /// The least score at which a further hit would have existed.
     pub threshold: i32,
+    /// What was decided together with the query's mate; `None` for single reads.
+    pub mated: Option<Mated>,
+    /// Hits of what the first one leaves of the query, in their order.
+    pub supplementary: Vec<Supplementary>,
+}
+
+/// A hit of a part of a query that an earlier hit left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supplementary {
+    /// With places in the whole query.
+    pub alignment: Alignment,
+    /// As of [`Found`], for the part of the query.
+    pub second: Option<i32>,
+    pub threshold: i32,
+}
+
+/// What is decided for a read together with its mate, which stands beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mated {
+    /// Whether it is the first of the two.
+    pub is_first: bool,
+    /// Whether the first hits of both are a proper pair.
+    pub is_proper: bool,
+    /// Mapping quality of the first hit.
+    pub quality: u8,
 }
 
 /// Appends `len` steps of `op` to a path, joining it with an equal last run.

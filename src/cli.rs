@@ -50,7 +50,7 @@ pub enum Command {
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_long_help = format!("{NOTES}\n\n{EXAMPLES}"),
-    override_usage = "swalign [OPTIONS] QUERY REFERENCE\n       \
+    override_usage = "swalign [OPTIONS] QUERY [MATES] REFERENCE\n       \
                       swalign pairs [OPTIONS] QUERY TARGET\n       \
                       swalign search [OPTIONS] PATTERN TEXT...\n       \
                       swalign grep [OPTIONS] PATTERN FILE...\n       \
@@ -217,9 +217,9 @@ fn clearer(error: clap::Error) -> clap::Error {
     match error.get(ContextKind::InvalidSubcommand) {
         Some(word) if error.kind() == ErrorKind::ArgumentConflict => {
             let text = format!(
-                "one argument too many: '{word}'; give QUERY and REFERENCE, several files of reads as one, as in \
-                 `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`, and a subcommand (pairs, search, grep, merge, \
-                 devices) before everything else"
+                "one argument too many: '{word}'; give QUERY and REFERENCE, or the two files of mates and REFERENCE, \
+                 several files of single reads as one, as in `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`, and a \
+                 subcommand (pairs, search, grep, merge, devices) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }

@@ -28,13 +28,31 @@ pub struct Rules {
     pub secondary_ppm: i64,
     /// Most alignments of a query; at least 1.
     pub max_hits: usize,
+    /// Hits that lack at most so much to the best score are found besides, so many in all at most: what mates are
+    /// paired from.
+    pub candidates: Option<(i32, usize)>,
 }
 
 impl Rules {
     /// The least score at which a further hit exists beside a best one of `best`.
     pub fn threshold(&self, best: i32) -> i32 {
         let share = (i64::from(best) * self.secondary_ppm + 999_999) / 1_000_000;
-        self.min_score.max(share as i32)
+        let near = self.candidates.map_or(i32::MAX, |(within, _)| best.saturating_sub(within));
+        self.min_score.max(near.min(share as i32))
+    }
+
+    /// Whether the path of a hit of `score` is wanted, behind these.
+    fn wants(&self, before: &[Alignment], score: i32) -> bool {
+        let is_candidate = |(within, most): (i32, usize)| {
+            before.len() < most
+                && before.first().is_none_or(|best| best.score.saturating_sub(score) <= within)
+        };
+        before.len() < self.max_hits || self.candidates.is_some_and(is_candidate)
+    }
+
+    /// Most alignments that are found of a query.
+    fn most(&self) -> usize {
+        self.max_hits.max(self.candidates.map_or(0, |(_, most)| most))
     }
 }
 

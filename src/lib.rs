@@ -127,12 +127,20 @@ pub mod groups;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod hits;
 #[cfg_attr(not(engine_room), doc(hidden))]
+pub mod insert;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod memory;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod options;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
+pub mod pairing;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod pipeline;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod quality;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod reader;
 #[cfg_attr(not(engine_room), doc(hidden))]
@@ -141,6 +149,9 @@ pub mod scoring;
 pub mod search;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod sliced;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod split;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod writer;

@@ -7,10 +7,11 @@ mod search;
 
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
 pub use read_group::ReadGroup;
-pub use scoring::{Preset, ScoringChoice, default_min_score};
+pub use scoring::{Preset, ScoringChoice, default_min_score, default_split_score};
 pub use search::{PatternSource, SearchDevice, SearchFormat, SearchOptions};
 
 use crate::alphabet::Alphabet;
+use crate::insert::InsertSize;
 use std::path::{Path, PathBuf};
 
 /// Which queries meet which targets.
@@ -20,6 +21,25 @@ pub enum Mode {
     All,
     /// The i-th query against the i-th target.
     Pairs,
+}
+
+/// Where the mates of the queries are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MatesChoice {
+    /// The queries are no mates.
+    #[default]
+    None,
+    /// Behind each query, in the same file.
+    Interleaved,
+    /// In another file, in the same order.
+    File(PathBuf),
+}
+
+/// How the rest of a query is searched that its primary hit leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Least score of a supplementary hit; `None` is [`default_split_score`].
+    pub score: Option<i32>,
 }
 
 /// One part of a run that is done in parts.
@@ -94,9 +114,12 @@ pub enum Format {
 #[derive(Clone, Debug)]
 pub struct Options {
     pub mode: Mode,
-    /// `-` is stdin, here or in `reference` but not in both.
+    /// `-` is stdin, here, in `mates` or in `reference`, but only once.
     pub query: PathBuf,
     pub reference: PathBuf,
+    pub mates: MatesChoice,
+    /// `None` estimates it from the first pairs.
+    pub insert: Option<InsertSize>,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
     pub format: Format,
@@ -117,6 +140,10 @@ pub struct Options {
     pub secondary_ratio: f64,
     /// Most records a query gets; at least 1.
     pub max_hits: usize,
+    /// What a hit leaves of a query is searched as well.
+    pub split: Option<Split>,
+    /// Supplementary records have only the letters that are aligned.
+    pub hard_clips: bool,
     /// Only this part of the queries.
     pub part: Option<Share>,
     /// Only this part of the references.
@@ -146,6 +173,19 @@ pub const EXTENSIONS: &str = ".sam, .bam, .paf, .sam.gz or .paf.gz";
 pub const RECEIPT_EXTENSION: &str = ".swalign";
 
 impl Options {
+    /// The file of the second mates.
+    pub fn mate_file(&self) -> Option<&Path> {
+        match &self.mates {
+            MatesChoice::File(path) => Some(path),
+            MatesChoice::None | MatesChoice::Interleaved => None,
+        }
+    }
+
+    /// The files that hold queries.
+    pub fn query_files(&self) -> impl Iterator<Item = &Path> {
+        [&*self.query].into_iter().chain(self.mate_file())
+    }
+
     /// Whether the output is in blocks of bgzf.
     pub fn in_blocks(&self) -> bool {
         self.packed || self.format == Format::Bam

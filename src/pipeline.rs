@@ -18,6 +18,7 @@ mod estimate;
 pub mod grep;
 mod inputs;
 mod intake;
+mod mates;
 pub mod merge;
 mod order;
 mod receipts;
@@ -36,7 +37,8 @@ use crate::engine::Guarded;
 use crate::error::{EngineError, Error, Result};
 use crate::hits::Rules;
 use crate::options::Options;
-use crate::reader::{Extent, Queries, Record};
+use crate::pairing::Pairing;
+use crate::reader::{Extent, QuerySource, Record};
 use crate::scoring::Scoring;
 use crate::writer::{Output, Writer};
 use device::Crew;
@@ -84,6 +86,10 @@ struct Run<'a> {
     longest_target: usize,
     scoring: Arc<Scoring>,
     rules: Rules,
+    /// How mates are paired, where the queries are mates.
+    pairing: Option<Pairing>,
+    /// Least score of a supplementary hit, where queries are split.
+    split: Option<i32>,
     strands: u32,
     filter: Option<Filter>,
     writer: Writer,
@@ -142,12 +148,12 @@ fn run_beside<'scope>(
         reporter.stage(Stage::of("opening the GPU"));
     }
     let (reading, opened) = (begun.elapsed(), opening.join());
-    let OpenInputs { references, target_file, queries } = inputs?;
+    let OpenInputs { references, target_file, mut queries } = inputs?;
     let (hardware, remark) = match opened {
         Ok(opened) => opened?,
         Err(_) => return Err(EngineError::Lost("the driver failed while it was opened".to_string()).into()),
     };
-    let run = Run::new(options, reporter, references, target_file, &hardware)?;
+    let run = Run::new(options, reporter, (references, target_file), &mut queries, &hardware)?;
     run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
     reporter.note(&format!("using {}{remark}", hardware.describe()));
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
@@ -170,7 +176,7 @@ impl Run<'_> {
     /// Runs reader, workers and writer until the input is at its end or one of them fails.
     fn whole(
         &self,
-        queries: Queries,
+        queries: QuerySource,
         (crew, engine): (&Crew, &(dyn Fn(usize) -> Guarded + Sync)),
         output: &mut Output,
     ) -> Result<Summary> {

@@ -12,6 +12,7 @@ mod cut;
 mod faults;
 mod gunzip;
 mod lines;
+mod mates;
 mod meter;
 mod names;
 mod parse;
@@ -27,6 +28,7 @@ mod texts;
 
 pub use checks::{MAX_QUERY_NAME, MAYBE_PROTEIN, check_reference, sam_name};
 pub use lines::{LineBlock, LineReader};
+pub use mates::{Mates, QuerySource};
 pub use meter::Meter;
 pub use names::first_repeated;
 pub use queries::Queries;

@@ -27,18 +27,20 @@ use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use crate::groups;
+use crate::insert::InsertSize;
 use crate::options::{Format, Options};
 use crate::reader::Record;
 use crate::scoring::Scoring;
 use bgzf::{Joint, RecordBytes};
 use line::LineMaker;
 use rayon::prelude::*;
+use std::path::Path;
 use std::sync::Arc;
 use tags::Residues;
 
 /// Bytes of a record beside SEQ and QUAL, usually at most; a longer record makes its buffer grow.
 const RECORD_BYTES: usize = 192;
-/// Queries whose records a thread makes in one go: about a group of short reads.
+/// Queries whose records a thread makes in one go: about a group of short reads. Even, so that mates stay together.
 const QUERIES: usize = 512;
 
 /// Makes the output's bytes, in the format that was asked for. A run has one writer. It holds no state between calls,
@@ -54,6 +56,17 @@ pub struct Writer {
     of_part: bool,
 }
 
+/// What options leave open, as a run has chosen it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Chosen {
+    /// Least score of a hit.
+    pub min_score: i32,
+    /// The insert size of mates.
+    pub insert: Option<InsertSize>,
+    /// Least score of a supplementary hit.
+    pub split: Option<i32>,
+}
+
 /// The references of a run, as its output names them.
 #[derive(Clone, Debug)]
 pub struct NamedTargets {
@@ -66,11 +79,11 @@ pub struct NamedTargets {
 }
 
 impl Writer {
-    /// A writer for a run of `options` with its resolved least score and scoring, against `targets`.
+    /// A writer for a run of `options` with what they were resolved to, against `targets`.
     /// Everything that can't stand in a header is refused here, before anything is written.
     pub fn new(
         options: &Options,
-        min_score: i32,
+        chosen: Chosen,
         scoring: Arc<Scoring>,
         mut targets: NamedTargets,
     ) -> Result<Writer> {
@@ -81,7 +94,7 @@ impl Writer {
             false => None,
         };
         let text = match options.format {
-            Format::Sam | Format::Bam => header::text(options, min_score, &scoring, renamed, &targets)?,
+            Format::Sam | Format::Bam => header::text(options, &chosen, &scoring, renamed, &targets)?,
             Format::Paf => Vec::new(),
         };
         let header = match options.format {
@@ -91,7 +104,9 @@ impl Writer {
         };
         let residues = Residues::new(scoring.alphabet);
         let (eqx, query) = (options.eqx, options.query.clone());
-        let lines = LineMaker { targets, scoring, residues, eqx, query, any_names };
+        let queries = [query.clone(), options.mate_file().map_or(query, Path::to_path_buf)];
+        let hard_clips = options.hard_clips && options.format != Format::Paf;
+        let lines = LineMaker { targets, scoring, residues, eqx, hard_clips, queries, any_names };
         let (in_blocks, of_part) = (options.in_blocks(), options.ref_part.is_some());
         Ok(Writer { format: options.format, in_blocks, header, lines, read_group, of_part })
     }

@@ -118,7 +118,7 @@ fn hits_are_those_without_a_filter() {
         let min_score = [20, 12, 60, 5][seed as usize % 4] * match_;
         for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, [0, 1_000_000][seed as usize % 2])]
         {
-            let rules = Rules { min_score, secondary_ppm, max_hits };
+            let rules = Rules { min_score, secondary_ppm, max_hits, candidates: None };
             let (expected, all) = case.find(rules, None);
             let (found, some) = case.find(rules, Some(&filter));
             assert_eq!(found, expected, "seed {seed}, {rules:?}, {scoring}");
@@ -324,7 +324,7 @@ fn what_tells_little_is_searched_in_full_at_once() {
     let gene = random.codes(1500, 4);
     let copies = (0..40).map(|_| random.mutated_codes(&gene, 4, 50)).collect();
     inputs.push(((0..30).map(|at| gene[at * 40..at * 40 + 150].to_vec()).collect(), copies));
-    let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2 };
+    let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, candidates: None };
     for (number, (queries, targets)) in inputs.into_iter().enumerate() {
         let mut oriented = Sequences::default();
         for query in &queries {
@@ -410,7 +410,12 @@ fn hits_are_those_without_a_filter_where_seeds_are_scanned_for() {
             filter.with_costs(costs(indexed))
         };
         let (at_once, never) = (auto(0.0), auto(1e30));
-        let rules = Rules { min_score: 20 * scoring.max_potential(), secondary_ppm: 700_000, max_hits: 2 };
+        let rules = Rules {
+            min_score: 20 * scoring.max_potential(),
+            secondary_ppm: 700_000,
+            max_hits: 2,
+            candidates: None,
+        };
         let (expected, all) = case.find(rules, None);
         for filter in [&by_scan, &at_once, &never] {
             let (found, some) = case.find(rules, Some(filter));

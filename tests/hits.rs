@@ -279,7 +279,7 @@ fn hits_are_those_of_their_definition() {
             .map(|record| oracle(&case.batch, &case.layout, record, case.min_score, secondary_ppm))
             .collect();
         for max_hits in [1, 2, MOST - 1] {
-            let rules = Rules { min_score: case.min_score, secondary_ppm, max_hits };
+            let rules = Rules { min_score: case.min_score, secondary_ppm, max_hits, candidates: None };
             for (record, (found, (hits, threshold))) in case.find(&rules).iter().zip(&expected).enumerate() {
                 let place =
                     format!("seed {seed}, record {record}, {max_hits} hits at most, {:?}", case.layout);
@@ -329,7 +329,7 @@ fn searched(
 #[test]
 fn sweeps_of_two_lengths_give_the_same_hits() {
     let find = |enough: u64| {
-        let rules = Rules { min_score: 20, secondary_ppm: 200_000, max_hits: 3 };
+        let rules = Rules { min_score: 20, secondary_ppm: 200_000, max_hits: 3, candidates: None };
         searched(&mut Enough(enough, Cpu::new(), 0), (50_000, 32), rules, hits::PORTION)
     };
     let [all_short, two_lengths, all_long] = [u64::MAX, 80, 1].map(find);
@@ -342,7 +342,7 @@ fn sweeps_of_two_lengths_give_the_same_hits() {
 #[test]
 fn portions_bound_what_is_scored_at_a_time() {
     let most = |portion: usize| {
-        let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1 };
+        let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1, candidates: None };
         let mut engine = Enough(1, Cpu::new(), 0);
         searched(&mut engine, (40_000, 20), rules, portion);
         engine.2

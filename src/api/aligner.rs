@@ -89,7 +89,8 @@ impl AlignerBuilder {
         if !(0.0..=1.0).contains(&secondary_ratio) {
             return Err(usage(format!("secondary_ratio({secondary_ratio}): give 0 to 1")));
         }
-        let rules = Rules { min_score, secondary_ppm: (secondary_ratio * 1e6).round() as i64, max_hits };
+        let secondary_ppm = (secondary_ratio * 1e6).round() as i64;
+        let rules = Rules { min_score, secondary_ppm, max_hits, candidates: None };
         let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
         let scoring = Arc::new(scoring);
         let opened = Opened::open(&device)?;

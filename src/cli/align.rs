@@ -3,8 +3,10 @@
 use super::paths::{check_extension, check_files, is_packed};
 use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
+use crate::insert::InsertSize;
 use crate::options::{
-    DeviceChoice, FilterChoice, Format, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
+    DeviceChoice, FilterChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
+    Split,
 };
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
@@ -15,9 +17,14 @@ pub struct All {
     /// Queries: FASTA or FASTQ, plain or gzip; - is stdin
     #[arg(value_name = "QUERY", required = true)]
     query: Option<PathBuf>,
-    /// References: FASTA, plain or gzip; - is stdin
-    #[arg(value_name = "REFERENCE", required = true)]
-    reference: Option<PathBuf>,
+    /// The file of the second mates, where QUERY has the first ones; then the references: FASTA, plain or gzip;
+    /// - is stdin
+    #[arg(value_name = "[MATES] REFERENCE", required = true, num_args = 1..=2)]
+    rest: Vec<PathBuf>,
+    #[command(flatten)]
+    mates: MateFlags,
+    #[command(flatten)]
+    split: SplitFlags,
     /// Take reads (FASTQ) as references, which are refused else, since mappers take the two in the other order
     #[arg(long)]
     reads_as_reference: bool,
@@ -38,6 +45,67 @@ pub struct All {
         conflicts_with = "part"
     )]
     ref_part: Option<Share>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Mates")]
+struct MateFlags {
+    /// QUERY has mates, one behind the other
+    #[arg(long)]
+    interleaved: bool,
+    /// Insert size of the mates, from 5' end to 5' end: mean and standard deviation in letters, such as 350,60;
+    /// with the orientation, if it is not fr, such as 3000,400,rf [default: what the first 20,000 pairs show]
+    ///
+    /// Orientations are fr (Illumina's paired ends), rf (mate pairs) and ff. Properly paired are mates within 4
+    /// deviations of the mean. A run says what it takes, on stderr and in the header (@CO).
+    #[arg(long, value_name = "MEAN,SD", allow_negative_numbers = true, value_parser = values::insert)]
+    insert: Option<InsertSize>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Split reads")]
+struct SplitFlags {
+    /// Align also what the best hit leaves of a query, as supplementary records [default with --preset long]
+    ///
+    /// The best local alignment of each stretch that is left is a supplementary record (FLAG 2048, tag SA) if it reaches
+    /// --split-score, and what it leaves is searched again. Not with --ref-part.
+    #[arg(long, conflicts_with = "no_split")]
+    split: bool,
+    /// Write no supplementary records
+    #[arg(long)]
+    no_split: bool,
+    /// Least score of a supplementary record [default: 40 x match (80 with the preset long), 120 with a matrix; no
+    /// less than --min-score]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::min_score)]
+    split_score: Option<i32>,
+    /// Ends of supplementary records that are not aligned: soft (letters stay in SEQ) or hard
+    #[arg(long, value_enum, value_name = "soft|hard", default_value = "soft", hide_possible_values = true)]
+    clip: ClipName,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ClipName {
+    Soft,
+    Hard,
+}
+
+impl SplitFlags {
+    fn resolve(&self, is_long: bool, ref_part: Option<Share>) -> Result<Option<Split>, clap::Error> {
+        let asked = self.split || self.split_score.is_some();
+        let text = match ref_part {
+            Some(_) if asked => {
+                "--ref-part knows no split reads: what is left of a read is known with all references"
+            }
+            None if self.no_split && self.split_score.is_some() => {
+                "--split-score is of no use with --no-split"
+            }
+            _ => {
+                let is_split = (asked || is_long) && !self.no_split && ref_part.is_none();
+                return Ok(is_split.then_some(Split { score: self.split_score }));
+            }
+        };
+        Err(usage(ErrorKind::ArgumentConflict, text))
+    }
 }
 
 #[derive(Args)]
@@ -234,6 +302,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   swalign reads.fq.gz genome.fa > out.sam
   swalign --preset long --device gpu -o out.sam ont.fq.gz virus.fa
+  swalign -o out.bam reads_1.fq.gz reads_2.fq.gz genome.fa
   zcat reads.fq.gz | swalign --max-hits 5 -R '@RG\\tID:run1\\tSM:s1' - vectors.fa
   swalign --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa families.fa
   swalign pairs --both-strands amplicons.fa expected.fa
@@ -299,17 +368,56 @@ impl From<FormatName> for Format {
 
 impl All {
     pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
-        let (Some(query), Some(reference)) = (self.query, self.reference) else {
+        let mut rest = self.rest.into_iter();
+        let (mates, reference) = match (rest.next(), rest.next()) {
+            (Some(mates), Some(reference)) => (MatesChoice::File(mates), Some(reference)),
+            (reference, _) if self.mates.interleaved => (MatesChoice::Interleaved, reference),
+            (reference, _) => (MatesChoice::None, reference),
+        };
+        let (Some(query), Some(reference)) = (self.query, reference) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "give QUERY and REFERENCE"));
         };
-        let options = self.flags.resolve(Mode::All, query, reference, command_line)?;
-        Ok(Options { ref_part: self.ref_part, reads_as_reference: self.reads_as_reference, ..options })
+        let insert = self.mates.insert;
+        let check = MateCheck { interleaved: self.mates.interleaved, insert, ref_part: self.ref_part };
+        check.check(&mates)?;
+        let options = self.flags.resolve(Mode::All, (query, mates), reference, command_line)?;
+        let (ref_part, reads_as_reference) = (self.ref_part, self.reads_as_reference);
+        let split = self.split.resolve(options.scoring.preset == Some(Preset::Long), ref_part)?;
+        let hard_clips = self.split.clip == ClipName::Hard;
+        Ok(Options { ref_part, reads_as_reference, insert, split, hard_clips, ..options })
+    }
+}
+
+/// What excludes what, of mates.
+struct MateCheck {
+    interleaved: bool,
+    insert: Option<InsertSize>,
+    ref_part: Option<Share>,
+}
+
+impl MateCheck {
+    fn check(&self, mates: &MatesChoice) -> Result<(), clap::Error> {
+        let text = match mates {
+            MatesChoice::File(path) if self.interleaved => format!(
+                "--interleaved is for one file of mates, and {} is a second one; leave either out",
+                path.display()
+            ),
+            MatesChoice::None if self.insert.is_some() => {
+                "--insert is for mates; give two files of reads, or --interleaved".to_string()
+            }
+            MatesChoice::File(_) | MatesChoice::Interleaved if self.ref_part.is_some() => {
+                "--ref-part takes no mates; cut the reads by --part, or align to all references at once"
+                    .to_string()
+            }
+            _ => return Ok(()),
+        };
+        Err(usage(ErrorKind::ArgumentConflict, text))
     }
 }
 
 impl Pairs {
     pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
-        self.flags.resolve(Mode::Pairs, self.query, self.target, command_line)
+        self.flags.resolve(Mode::Pairs, (self.query, MatesChoice::None), self.target, command_line)
     }
 }
 
@@ -318,13 +426,15 @@ impl Flags {
     fn resolve(
         self,
         mode: Mode,
-        query: PathBuf,
+        (query, mates): (PathBuf, MatesChoice),
         reference: PathBuf,
         command_line: String,
     ) -> Result<Options, clap::Error> {
         let Flags { scoring, hits, output, parts, machine } = self;
         let matrix = scoring.matrix.as_deref().map(Path::new);
-        check_files([&query, &reference], matrix, output.output.as_deref())?;
+        let mate_file = if let MatesChoice::File(path) = &mates { Some(&**path) } else { None };
+        let inputs: Vec<&Path> = [&*query].into_iter().chain(mate_file).chain([&*reference]).collect();
+        check_files(&inputs, matrix, output.output.as_deref())?;
         if output.format.is_none() {
             check_extension(output.output.as_deref())?;
         }
@@ -339,6 +449,8 @@ impl Flags {
             mode,
             query,
             reference,
+            mates,
+            insert: None,
             output: output.output.filter(|path| path != Path::new("-")),
             format,
             packed,
@@ -357,6 +469,8 @@ impl Flags {
             min_score: hits.min_score,
             secondary_ratio: hits.secondary_ratio,
             max_hits: hits.max_hits,
+            split: None,
+            hard_clips: false,
             part: parts.part,
             ref_part: None,
             resume: parts.again.resume,

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The aligner's usage, without the subcommands.
-const USAGE: &str = "swalign [OPTIONS] QUERY REFERENCE";
+const USAGE: &str = "swalign [OPTIONS] QUERY [MATES] REFERENCE";
 
 /// Refuses a first word that is no file and nearly a subcommand, and a word behind `help` that is no subcommand.
 pub fn check_words(line: &[OsString]) -> Result<(), clap::Error> {

@@ -10,12 +10,12 @@ use std::path::Path;
 
 /// Refuses stdin for both inputs, and an output that would overwrite one of them or the matrix.
 pub fn check_files(
-    inputs: [&Path; 2],
+    inputs: &[&Path],
     matrix: Option<&Path>,
     output: Option<&Path>,
 ) -> Result<(), clap::Error> {
-    check_stdin(inputs)?;
-    inputs.into_iter().chain(matrix).try_for_each(|input| check_output(input, output))
+    check_stdin(inputs.iter().copied())?;
+    inputs.iter().copied().chain(matrix).try_for_each(|input| check_output(input, output))
 }
 
 /// Refuses stdin for several inputs.

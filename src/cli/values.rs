@@ -1,6 +1,7 @@
 //! What the text of an argument stands for; an error is the remedy.
 
 use crate::alphabet::Alphabet;
+use crate::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::options::{DeviceChoice, GrepDevice, SearchDevice, Share};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -45,6 +46,22 @@ pub fn share(text: &str) -> Result<Share, String> {
             Err(format!("there is no part {number} of {of}; they are 1 to {of}"))
         }
         _ => Err("give I/N, part I of N, both from 1, such as 2/8".to_string()),
+    }
+}
+
+/// `MEAN,SD` or `MEAN,SD,ORIENTATION`.
+pub fn insert(text: &str) -> Result<InsertSize, String> {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|number| (1..=MOST_INSERT).contains(number));
+    let mut parts = text.split(',');
+    let numbers = (parts.next().and_then(number), parts.next().and_then(number));
+    let orientation = parts.next().map_or(Some(Orientation::Fr), Orientation::named);
+    match (numbers, orientation, parts.next()) {
+        ((Some(mean), Some(deviation)), Some(orientation), None) => {
+            Ok(InsertSize { orientation, mean, deviation })
+        }
+        _ => Err(format!(
+            "give MEAN,SD in whole letters from 1 to {MOST_INSERT}, such as 350,60, and behind them fr, rf or ff"
+        )),
     }
 }
 

@@ -118,7 +118,7 @@ impl RecordSearch {
             return Need::Regions(source);
         }
         if let Some(best) = best
-            && self.found.alignments.len() < scope.rules.max_hits
+            && scope.rules.wants(&self.found.alignments, best.bound)
         {
             return Need::Path(best);
         }
@@ -232,7 +232,7 @@ impl RecordSearch {
     fn unknown(&self, best: Option<&Region>, is_on_level: bool, rules: &Rules) -> Vec<u32> {
         let needed = match best {
             // Of the last hit only the score is wanted, so that an equal one elsewhere changes nothing.
-            Some(best) => best.bound + i32::from(self.found.alignments.len() >= rules.max_hits),
+            Some(best) => best.bound + i32::from(!rules.wants(&self.found.alignments, best.bound)),
             // Windows differ in what they can hold. If the most promising ones are scored first, most others need no
             // score.
             None if is_on_level => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
@@ -255,7 +255,7 @@ impl RecordSearch {
         if self.found.alignments.len() == 2 {
             self.found.second = Some(self.found.alignments[1].score);
         }
-        if self.found.alignments.len() == rules.max_hits && rules.max_hits > 1 {
+        if self.found.alignments.len() == rules.most() && rules.most() > 1 {
             self.end(SearchState::Done);
         }
         self.prune(rules);

@@ -104,6 +104,12 @@ pub fn default_min_score(scoring: &Scoring) -> i32 {
     }
 }
 
+/// The least score of a supplementary hit when none is asked for, where hits score `min_score`: twice what hits score by
+/// default, which is minimap2's 80 under its scores.
+pub fn default_split_score(scoring: &Scoring, min_score: i32) -> i32 {
+    (2 * default_min_score(scoring)).max(min_score)
+}
+
 fn usage(text: &str) -> Error {
     Error::Usage(text.to_string())
 }

@@ -10,6 +10,7 @@ use crate::engine::Guarded;
 use crate::error::{EngineError, Result};
 use crate::hits::{self, Effort, Scope};
 use crate::options::Mode;
+use crate::split;
 use crossbeam_channel::Receiver;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -64,7 +65,8 @@ impl Run<'_> {
             scoring: Arc::clone(&self.scoring),
         };
         let layout = Layout { strands: self.strands, paired };
-        let scope = Scope { batch: &batch, layout, rules: self.rules, filter: self.filter.as_ref(), portion };
+        let rules = self.pairing.map_or(self.rules, |pairing| pairing.candidates());
+        let scope = Scope { batch: &batch, layout, rules, filter: self.filter.as_ref(), portion };
         let mut effort = Effort::default();
         let found = self.find(engine, &scope, &mut effort)?;
         drop(batch);
@@ -84,14 +86,31 @@ impl Run<'_> {
 
     /// Finds the hits. Where the device fails and the CPU may take over, the batch is done again.
     fn find(&self, engine: &mut Guarded, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>> {
-        let mut found = hits::find(engine, scope, effort);
+        let mut found = self.find_once(engine, scope, effort);
         if let Err(error) = &found
             && engine.fall_back(error)
         {
-            found = hits::find(engine, scope, effort);
+            found = self.find_once(engine, scope, effort);
         }
         warn(self.reporter, engine.take_notice());
         Ok(found?)
+    }
+
+    /// The hits of the batch, of mates those that go together, and those of what they leave of the queries.
+    fn find_once(
+        &self,
+        engine: &mut Guarded,
+        scope: &Scope,
+        effort: &mut Effort,
+    ) -> Result<Vec<Found>, EngineError> {
+        let mut found = hits::find(engine, scope, effort)?;
+        if let Some(pairing) = &self.pairing {
+            pairing.pair(engine, scope, &mut found, effort)?;
+        }
+        if let Some(least) = self.split {
+            split::supplement(engine, scope, least, &mut found, effort)?;
+        }
+        Ok(found)
     }
 
     /// Sizes the batches to come by the time that this one took.

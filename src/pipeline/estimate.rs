@@ -12,7 +12,7 @@ const FASTQ: u64 = 2;
 
 /// Cells of the recurrence, about; `None` where an input is a stream.
 pub fn cells(options: &Options) -> Option<u64> {
-    let queries = letters(&options.query)?;
+    let queries = query_letters(options)?;
     let strands = if options.both_strands { 2 } else { 1 };
     let against = match options.mode {
         Mode::All => letters(&options.reference)?,
@@ -24,6 +24,11 @@ pub fn cells(options: &Options) -> Option<u64> {
     };
     let parts = options.part.or(options.ref_part).map_or(1, |part| u64::from(part.of));
     Some((queries / parts).saturating_mul(against).saturating_mul(strands))
+}
+
+/// Letters of all queries, about; `None` where one of their files is a stream.
+pub fn query_letters(options: &Options) -> Option<u64> {
+    options.query_files().map(letters).sum()
 }
 
 /// The alphabet of a file, as its first letters tell; `None` for a stream, which can be read only once.

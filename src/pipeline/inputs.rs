@@ -3,9 +3,9 @@
 use super::report::{Reporter, Stage, warn};
 use super::{estimate, order};
 use crate::alphabet::Alphabet;
-use crate::error::Result;
-use crate::options::{Format, Mode, Options};
-use crate::reader::{Queries, Reader, References, read_reference_part, read_references};
+use crate::error::{Error, Result};
+use crate::options::{Format, MatesChoice, Mode, Options};
+use crate::reader::{Mates, Queries, QuerySource, Reader, References, read_reference_part, read_references};
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 
@@ -15,7 +15,7 @@ pub struct OpenInputs {
     /// Where the references come from, as errors show it.
     pub target_file: PathBuf,
     /// Read up to the first query. Their letters are no codes yet.
-    pub queries: Queries,
+    pub queries: QuerySource,
 }
 
 impl OpenInputs {
@@ -28,7 +28,7 @@ impl OpenInputs {
             Some(_) => Reader::open_twice(&options.reference)?,
         }
         .with_any_names(is_paf || options.rename_references);
-        let mut queries = Reader::open_share(&options.query, options.part)?.with_any_names(is_paf);
+        let mut reads = Reader::open_share(&options.query, options.part)?.with_any_names(is_paf);
         let doing = match options.mode {
             Mode::All => "reading references",
             Mode::Pairs => "reading targets",
@@ -36,8 +36,8 @@ impl OpenInputs {
         // A part of the references reads them twice.
         let size = options.ref_part.map_or_else(|| estimate::bytes(&options.reference, None), |_| None);
         reporter.stage(Stage { doing, bytes: Some(reader.meter().count()), size, counted: None });
-        order::check(options, &mut queries, &mut reader)?;
-        let first_query = queries.peek()?.map(|query| query.sequence.len());
+        order::check(options, &mut reads, &mut reader)?;
+        let first_query = reads.peek()?.map(|query| query.sequence.len());
         if let Some(len) = first_query {
             // Without a device to prepare there is no receiver.
             let _ = first.send(len);
@@ -47,10 +47,42 @@ impl OpenInputs {
             Some(share) => read_reference_part(&mut reader, options.alphabet, share)?,
         };
         warn(reporter, reader.warning());
-        warn(reporter, order::warning(options, (&mut queries, first_query.unwrap_or(0)), &references)?);
+        warn(reporter, order::warning(options, (&mut reads, first_query.unwrap_or(0)), &references)?);
         let (alphabet, given) = (references.alphabet, options.alphabet.is_some());
-        let queries = Queries::new(queries, alphabet, given, strands(options, alphabet) == 2);
+        let both_strands = strands(options, alphabet) == 2;
+        if options.mates != MatesChoice::None && !both_strands {
+            let text = match alphabet {
+                Alphabet::Dna => "mates lie on both strands; leave --forward-only out",
+                Alphabet::Protein => {
+                    "the references are protein, and mates are DNA; give DNA references or --alphabet dna"
+                }
+            };
+            return Err(Error::Usage(text.to_string()));
+        }
+        let queries = |reader| Queries::new(reader, alphabet, given, both_strands);
+        let queries = match &options.mates {
+            MatesChoice::None => QuerySource::Single(queries(reads)),
+            MatesChoice::Interleaved => QuerySource::Mates(Mates::interleaved(queries(reads))),
+            MatesChoice::File(path) => {
+                let others = Reader::open(path)?.with_any_names(is_paf);
+                let is_last = options.part.is_none_or(|part| part.number == part.of);
+                QuerySource::Mates(Mates::beside(queries(reads), queries(others), is_last)?)
+            }
+        };
         Ok(OpenInputs { references, target_file: reader.path().to_path_buf(), queries })
+    }
+}
+
+/// The mates of a whole input, anew, for runs of a part.
+pub fn whole_mates(options: &Options, alphabet: Alphabet) -> Result<Mates> {
+    let is_paf = options.format == Format::Paf;
+    let open = |path| -> Result<Queries> {
+        let reader = Reader::open(path)?.with_any_names(is_paf);
+        Ok(Queries::new(reader, alphabet, options.alphabet.is_some(), true))
+    };
+    match options.mate_file() {
+        Some(path) => Mates::beside(open(&options.query)?, open(path)?, true),
+        None => Ok(Mates::interleaved(open(&options.query)?)),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{QueryBatch, Run};
 use crate::batch::{STRETCH, Sequences};
 use crate::error::{Error, Place, Result};
 use crate::options::Mode;
-use crate::reader::{Extent, Queries, Record};
+use crate::reader::{Extent, QuerySource, Record};
 use crossbeam_channel::Sender;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const SHOWN_WARNINGS: u64 = 5;
 
 /// The queries, and how many have come.
 struct Intake {
-    queries: Queries,
+    queries: QuerySource,
     count: Count,
     /// Name of the last query of the batch before.
     last: Option<String>,
@@ -33,8 +33,8 @@ struct Intake {
 
 #[derive(Default)]
 struct Count {
-    /// Where they come from, as errors show it.
-    file: PathBuf,
+    /// Where they come from, as errors show it; of mates the first and the second ones.
+    files: [PathBuf; 2],
     extent: Arc<Extent>,
     /// Queries up to here: of pairs those of the whole input, else of the part.
     taken: u64,
@@ -64,18 +64,19 @@ impl Run<'_> {
     /// Reads all queries; `enter` lets a batch in when there is room for it.
     pub(super) fn read(
         &self,
-        queries: Queries,
+        queries: QuerySource,
         crew: &Crew,
         enter: Receiver<()>,
         to_workers: Sender<QueryBatch>,
     ) -> Result<()> {
-        let (file, extent) = (queries.path().to_path_buf(), queries.extent());
+        let files = [queries.path(), queries.mate_path()].map(Path::to_path_buf);
+        let extent = queries.extent();
         let taken = match self.options.mode {
             Mode::All => 0,
             // The i-th meets the i-th.
-            Mode::Pairs => extent.count().map_err(|source| Error::io(&file, source))?.records,
+            Mode::Pairs => extent.count().map_err(|source| Error::io(&files[0], source))?.records,
         };
-        let count = Count { file, extent, taken, empty: 0 };
+        let count = Count { files, extent, taken, empty: 0 };
         let mut intake = Intake { queries, count, last: None };
         for number in 0.. {
             // A token that never comes means that the writer has stopped.
@@ -92,13 +93,13 @@ impl Run<'_> {
                 return Ok(());
             }
         }
-        let Count { file, taken, empty, .. } = intake.count;
+        let Count { files, taken, empty, .. } = intake.count;
         if empty > SHOWN_WARNINGS {
             self.reporter
                 .note(&format!("warning: {empty} queries in all have no letters; they are unmapped"));
         }
-        warn(self.reporter, intake.queries.warning());
-        self.check_counts(&file, taken)
+        intake.queries.warnings().for_each(|warning| warn(self.reporter, Some(warning)));
+        self.check_counts(&files[0], taken)
     }
 
     /// Gathers queries until there is work enough for a batch.
@@ -122,7 +123,8 @@ impl Run<'_> {
             }
             let taken = batch.records.len();
             for record in at_hand {
-                if load.reaches(&enough) {
+                // Mates stay together, and those at hand are whole pairs.
+                if load.reaches(&enough) && (self.pairing.is_none() || load.queries.is_multiple_of(2)) {
                     break;
                 }
                 let len = record.sequence.len();
@@ -185,7 +187,11 @@ impl Run<'_> {
             Mode::Pairs => self.target_residues(count.taken) as usize,
         };
         let record = || Some((record.number, record.name.clone()));
-        let place = || count.extent.place(Place { file: count.file.clone(), record: record(), line: None });
+        let file = || match self.pairing {
+            Some(_) => count.files[(count.taken % 2) as usize].clone(),
+            None => count.files[0].clone(),
+        };
+        let place = || count.extent.place(Place { file: file(), record: record(), line: None });
         if !self.scoring.fits(len.min(longest)) {
             let problem = format!(
                 "{len} letters against {longest} could overflow the 32 bits of a score under this scoring"

@@ -27,8 +27,9 @@ const SHOWN_LETTERS: usize = 60;
 
 /// Refuses a sequence where a file is expected, if there is no file of that name.
 pub fn check_paths(options: &Options) -> Result<()> {
-    let Options { query, reference, .. } = options;
-    [(query, reference), (reference, query)].into_iter().try_for_each(|(path, other)| check_path(path, other))
+    let reference = &*options.reference;
+    options.query_files().try_for_each(|query| check_path(query, reference))?;
+    check_path(reference, &options.query)
 }
 
 fn check_path(path: &Path, other: &Path) -> Result<()> {
@@ -76,9 +77,9 @@ pub fn check(options: &Options, queries: &mut Reader, references: &mut Reader) -
     let flag = "--reads-as-reference takes reads as references";
     let text = match queries.is_fastq() {
         true => format!(
-            "REFERENCE is missing: {query} and {reference} both are reads (FASTQ); give the references as the \
-             second file, as in `swalign {query} ref.fa`, and several files of reads as one, as in `cat {query} \
-             {reference} | swalign - ref.fa`; {flag}"
+            "REFERENCE is missing: {query} and {reference} both are reads (FASTQ); give the references as the last \
+             file, as in `swalign {query} ref.fa`, of mates `swalign {query} {reference} ref.fa`, and several files \
+             of single reads as one, as in `cat {query} {reference} | swalign - ref.fa`; {flag}"
         ),
         false => format!(
             "{reference} is reads (FASTQ) in the place of REFERENCE; the queries come first: `swalign \

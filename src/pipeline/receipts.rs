@@ -87,7 +87,7 @@ fn told(task: &Task, inputs: usize, output: Option<&Path>, reporter: &dyn Report
 
 fn inputs(options: &Options) -> Vec<&Path> {
     let matrix = options.scoring.matrix.as_deref().map(Path::new);
-    [&*options.query, &*options.reference].into_iter().chain(matrix).collect()
+    options.query_files().chain([&*options.reference]).chain(matrix).collect()
 }
 
 fn task(options: &Options) -> Task {

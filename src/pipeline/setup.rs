@@ -2,18 +2,19 @@
 
 use super::device::Hardware;
 use super::inputs::strands;
+use super::mates::PairingScope;
 use super::report::{Reporter, counted};
 use super::{Failure, Run, estimate};
 use crate::batch::Sequences;
 use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
-use crate::options::{FilterChoice, Mode, Options, default_min_score};
-use crate::reader::References;
+use crate::options::{FilterChoice, Mode, Options, default_min_score, default_split_score};
+use crate::quality::Typical;
+use crate::reader::{QuerySource, References};
 use crate::scoring::Scoring;
 use crate::writer::receipt::Choice;
-use crate::writer::tags::Typical;
-use crate::writer::{NamedTargets, Writer};
+use crate::writer::{Chosen, NamedTargets, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -25,8 +26,8 @@ impl<'a> Run<'a> {
     pub(super) fn new(
         options: &'a Options,
         reporter: &'a dyn Reporter,
-        references: References,
-        target_file: PathBuf,
+        (references, target_file): (References, PathBuf),
+        queries: &mut QuerySource,
         hardware: &Hardware,
     ) -> Result<Run<'a>> {
         let alphabet = references.alphabet;
@@ -42,11 +43,11 @@ impl<'a> Run<'a> {
             first: references.first,
         };
         reporter.detail(&told(&named, longest_target));
-        let writer = Writer::new(options, min_score, Arc::clone(&scoring), named)?;
         let rules = Rules {
             min_score,
             secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,
             max_hits: options.max_hits,
+            candidates: None,
         };
         reporter.detail(&format!("{scoring}, min_score={min_score}"));
         let strands = strands(options, alphabet);
@@ -56,6 +57,23 @@ impl<'a> Run<'a> {
                 "no filter of that name for these references and scores: every query is searched in full",
             );
         }
+        let pairing = queries.mates().map(|mates| {
+            let scope = PairingScope {
+                options,
+                targets: &targets,
+                scoring: &scoring,
+                rules,
+                filter: filter.as_ref(),
+            };
+            scope.pairing(mates, hardware, reporter)
+        });
+        let pairing = pairing.transpose()?;
+        let insert = pairing.map(|pairing| pairing.insert);
+        let split = options
+            .split
+            .map(|split| split.score.unwrap_or_else(|| default_split_score(&scoring, min_score)));
+        let chosen = Chosen { min_score, insert, split };
+        let writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
         Ok(Run {
             options,
             reporter,
@@ -64,6 +82,8 @@ impl<'a> Run<'a> {
             longest_target,
             scoring,
             rules,
+            pairing,
+            split,
             strands,
             filter,
             writer,
@@ -76,7 +96,7 @@ impl<'a> Run<'a> {
 
     /// How hits are chosen, for a merge of parts of the references.
     pub(super) fn choice(&self) -> Choice {
-        let Rules { min_score, secondary_ppm, max_hits } = self.rules;
+        let Rules { min_score, secondary_ppm, max_hits, .. } = self.rules;
         Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring) }
     }
 }
@@ -92,7 +112,7 @@ fn filter(
     }
     let scan = || Box::new(hardware.finder(targets));
     let parts = options.part.map_or(1, |part| u64::from(part.of));
-    let queries = estimate::letters(&options.query).map(|letters| letters / parts);
+    let queries = estimate::query_letters(options).map(|letters| letters / parts);
     let filter = match options.filter {
         FilterChoice::None => None,
         FilterChoice::Auto => Filter::auto(targets, scoring, strands, scan(), queries),

@@ -72,6 +72,10 @@ fn options(folder: &Path) -> Options {
         mode: Mode::All,
         query: folder.join("q.fa"),
         reference: folder.join("ref.fa"),
+        mates: Default::default(),
+        insert: None,
+        split: None,
+        hard_clips: false,
         output: Some(folder.join("out.sam")),
         format: Format::Sam,
         packed: false,
@@ -114,9 +118,10 @@ fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u
         let notes = Notes::default();
         let outcome = OpenInputs::read(&options, &notes, sync_channel(1).0).and_then(|inputs| {
             set_threads(options.threads, &notes)?;
-            let run = Run::new(&options, &notes, inputs.references, inputs.target_file, &Hardware::Plain)?;
+            let OpenInputs { references, target_file, mut queries } = inputs;
+            let run = Run::new(&options, &notes, (references, target_file), &mut queries, &Hardware::Plain)?;
             let mut output = Output::create(options.output.as_deref())?;
-            run.whole(inputs.queries, (&Crew::sharing(WORKERS), &|_| engine()), &mut output)?;
+            run.whole(queries, (&Crew::sharing(WORKERS), &|_| engine()), &mut output)?;
             output.finish()
         });
         let left: Vec<_> =

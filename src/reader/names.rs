@@ -1,4 +1,4 @@
-//! Names that must differ.
+//! Names that must differ, and names of mates.
 
 use rayon::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,6 +20,11 @@ pub fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     hashes.par_sort_unstable();
     let alike = hashes.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1);
     alike.filter_map(|alike| repeated_among(names, alike)).min_by_key(|&(_, later)| later)
+}
+
+/// The name of a read without what tells it from its mate, where it ends in that.
+pub fn mate_name<'a>(name: &'a str, ending: &str) -> &'a str {
+    name.strip_suffix(ending).unwrap_or(name)
 }
 
 /// The same among names of one hash, in their order. Where all are different, which for more than two

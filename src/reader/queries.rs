@@ -92,6 +92,38 @@ impl Queries {
         self.records = rest;
     }
 
+    /// The next `count` queries, or all that there are, and their codes.
+    pub fn some(&mut self, count: usize) -> Result<(Vec<Record>, Sequences)> {
+        let (mut records, mut codes) = (Vec::new(), Sequences::default());
+        while records.len() < count {
+            let at_hand = self.at_hand()?.len();
+            if at_hand == 0 {
+                break;
+            }
+            self.take(at_hand.min(count - records.len()), &mut records, &mut codes);
+        }
+        Ok((records, codes))
+    }
+
+    /// Whether reading waits for nobody, so that a thread of the pool may do it.
+    pub fn is_steady(&self) -> bool {
+        self.reader.steady
+    }
+
+    /// Leaves the next `count` queries out, or all that there are.
+    pub fn skip(&mut self, mut count: u64) -> Result<()> {
+        while count > 0 {
+            let at_hand = self.at_hand()?.len();
+            if at_hand == 0 {
+                return Ok(());
+            }
+            let skipped = count.min(at_hand as u64) as usize;
+            self.take(skipped, &mut Vec::new(), &mut Sequences::default());
+            count -= skipped as u64;
+        }
+        Ok(())
+    }
+
     /// The path as errors show it.
     pub fn path(&self) -> &Path {
         self.reader.path()

@@ -308,7 +308,8 @@ impl Extent {
 
     /// A place that was counted from the part's beginning, as it truly is. Where that can't be counted, it is the file.
     pub fn place(&self, place: Place) -> Place {
-        if self.is_first() || place.record.is_none() && place.line.is_none() {
+        let is_elsewhere = place.file != self.path || place.record.is_none() && place.line.is_none();
+        if self.is_first() || is_elsewhere {
             return place;
         }
         match self.counted.get_or_init(|| self.count().ok()) {

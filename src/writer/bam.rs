@@ -4,7 +4,8 @@
 //! of proteins are refused before they get here.
 
 use super::NamedTargets;
-use super::line::{AlignedLine, Kind, OutputLine, Refused};
+use super::line::{AlignedLine, Kind, MateOf, OutputLine, Refused};
+use super::sam;
 
 const MAGIC: &[u8] = b"BAM\x01";
 /// Letters by their 4 bits; any other letter is N.
@@ -75,6 +76,9 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
     if let Some(aligned) = &line.aligned {
         push_tags(out, aligned);
     }
+    if let Some(mate) = line.mate.as_ref().filter(|_| line.is_primary()) {
+        push_mate_tags(out, mate);
+    }
     if let Some(group) = read_group {
         push_text(out, b"RG", group.as_bytes());
     }
@@ -91,14 +95,16 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
 
 /// refID to tlen: everything of a fixed size.
 fn push_place(out: &mut Vec<u8>, line: &OutputLine, operations: u16, letters: usize) {
-    let (target, start, quality, bin) = match &line.aligned {
-        None => (NOWHERE, NOWHERE, 0, NO_BIN),
-        Some(AlignedLine { alignment, quality, target_number, .. }) => (
-            *target_number as i32,
-            alignment.target_start as i32,
-            *quality,
-            bin(alignment.target_start, alignment.target_end),
-        ),
+    let at = |place: Option<(usize, &str, u32)>| {
+        place.map_or((NOWHERE, NOWHERE), |(target, _, start)| (target as i32, start as i32))
+    };
+    let (target, start) = at(line.place());
+    let (quality, bin) = match (&line.aligned, line.place()) {
+        (Some(AlignedLine { alignment, quality, .. }), _) => {
+            (*quality, bin(alignment.target_start, alignment.target_end))
+        }
+        (None, Some((_, _, start))) => (0, bin(start, start + 1)),
+        (None, None) => (0, NO_BIN),
     };
     out.extend_from_slice(&target.to_le_bytes());
     out.extend_from_slice(&start.to_le_bytes());
@@ -108,10 +114,10 @@ fn push_place(out: &mut Vec<u8>, line: &OutputLine, operations: u16, letters: us
     out.extend_from_slice(&operations.to_le_bytes());
     out.extend_from_slice(&line.flags().to_le_bytes());
     out.extend_from_slice(&(letters as u32).to_le_bytes());
-    // No mate, and no length of a template.
-    out.extend_from_slice(&NOWHERE.to_le_bytes());
-    out.extend_from_slice(&NOWHERE.to_le_bytes());
-    out.extend_from_slice(&0i32.to_le_bytes());
+    let (mate_target, mate_start) = at(line.mate_place());
+    out.extend_from_slice(&mate_target.to_le_bytes());
+    out.extend_from_slice(&mate_start.to_le_bytes());
+    out.extend_from_slice(&(line.template_length() as i32).to_le_bytes());
 }
 
 /// The smallest bin that holds a stretch of a target, for indices: `reg2bin` of the specification (5.3).
@@ -167,13 +173,29 @@ fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     }
 }
 
-/// NM, MD and AS, and on primary records XS.
+/// NM, MD and AS, XS but on secondary records, and of split queries SA.
 fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     push_number(out, b"NM", i64::from(aligned.differences.edits));
     push_text(out, b"MD", &aligned.differences.md);
     push_number(out, b"AS", i64::from(aligned.alignment.score));
     if let Some(second) = aligned.second {
         push_number(out, b"XS", i64::from(second));
+    }
+    if !aligned.others.is_empty() {
+        push_text(out, b"SA", aligned.others);
+    }
+}
+
+/// MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
+fn push_mate_tags(out: &mut Vec<u8>, mate: &MateOf) {
+    if let Some(place) = mate.place {
+        let mut cigar = Vec::new();
+        sam::push_cigar(&mut cigar, &place.cigar);
+        push_text(out, b"MC", &cigar);
+        push_number(out, b"MQ", i64::from(place.quality));
+    }
+    if let Some(sum) = mate.base_qualities {
+        push_number(out, b"ms", sum);
     }
 }
 

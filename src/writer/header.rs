@@ -3,8 +3,8 @@
 //! Its lines are made here, as those of records are: a run of pairs may have a million references. They are made in
 //! parallel, in parts, and once. The tests have noodles read and write them.
 
-use super::NamedTargets;
 use super::tags::push_number;
+use super::{Chosen, NamedTargets};
 use crate::error::{Error, Place, Result};
 use crate::options::{Options, ReadGroup};
 use crate::reader::{check_reference, first_repeated};
@@ -23,7 +23,7 @@ const LINE_BYTES: usize = b"@SQ\tSN:\tLN:2147483647\n".len();
 /// refused.
 pub fn text(
     options: &Options,
-    min_score: i32,
+    chosen: &Chosen,
     scoring: &Scoring,
     renamed: Option<String>,
     targets: &NamedTargets,
@@ -46,8 +46,15 @@ pub fn text(
     let group = options.read_group.as_ref().map(ReadGroup::line);
     let mut rest = group.map_or_else(String::new, |line| format!("{line}\n"));
     rest += &program(&printable(&options.command_line));
-    let comments = [scoring_comment(scoring), limits_comment(min_score, options.secondary_ratio)];
-    comments.into_iter().chain(renamed).for_each(|comment| rest += &format!("@CO\t{comment}\n"));
+    let comments = [scoring_comment(scoring), limits_comment(chosen.min_score, options.secondary_ratio)];
+    let insert = chosen.insert.map(|insert| format!("swalign insert: {insert}"));
+    let split = chosen.split.map(|score| format!("swalign split: split_score={score}"));
+    comments
+        .into_iter()
+        .chain(insert)
+        .chain(split)
+        .chain(renamed)
+        .for_each(|comment| rest += &format!("@CO\t{comment}\n"));
     let parts = [Ok(first("unsorted").into_bytes())].into_iter().chain(references);
     parts.chain([Ok(rest.into_bytes())]).collect()
 }

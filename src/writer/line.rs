@@ -1,14 +1,16 @@
 //! A record of the output before it has a format.
 //!
-//! A query has one primary line, further hits as secondary lines, or an unmapped line where nothing was found.
+//! Mates stand side by side, and each line says where the other mate is. A query has one primary line, further hits as secondary lines, or an unmapped line where nothing was found.
 //! What SAM can't hold is refused in all formats, except that PAF takes any name. BAM's own module names what BAM
 //! refuses besides.
 
 use super::NamedTargets;
-use super::tags::{EditTags, Residues, mapping_quality, sam_letter};
-use crate::alignment::{Alignment, Found, Op, Strand};
+use super::tags::{EditTags, Residues, push_number, sam_letter};
+use crate::alignment::{Alignment, Found, Mated, Op, Strand, Supplementary};
 use crate::alphabet::reverse_complement;
 use crate::error::{Error, Place, Result};
+use crate::insert::five_prime;
+use crate::quality::mapping_quality;
 use crate::reader::{MAX_QUERY_NAME, Record};
 use crate::scoring::Scoring;
 use std::borrow::Cow;
@@ -19,9 +21,16 @@ const REMEDY: &str =
     "give it a name of 1 to 254 printable ASCII characters without '@', and qualities from '!' to '~'";
 
 /// Bits of SAM's FLAG (SAMv1 specification, 1.4).
+const PAIRED: u16 = 1;
+const PROPER: u16 = 2;
 pub(super) const UNMAPPED: u16 = 4;
+const MATE_UNMAPPED: u16 = 8;
 pub(super) const REVERSE: u16 = 16;
+const MATE_REVERSE: u16 = 32;
+const FIRST: u16 = 64;
+const LAST: u16 = 128;
 pub(super) const SECONDARY: u16 = 256;
+pub(super) const SUPPLEMENTARY: u16 = 2048;
 
 /// A line, checked.
 pub struct OutputLine<'a> {
@@ -33,14 +42,39 @@ pub struct OutputLine<'a> {
     pub qualities: &'a [u8],
     /// `None` for an unmapped query.
     pub aligned: Option<AlignedLine<'a>>,
+    /// What the line tells of the query's mate; `None` for single reads.
+    pub mate: Option<MateOf<'a>>,
+}
+
+/// What a line tells of the other read of its pair.
+#[derive(Clone, Copy)]
+pub struct MateOf<'a> {
+    /// Whether the line's own read is the first of the pair.
+    pub is_first: bool,
+    /// Whether the primary lines of both are a proper pair.
+    pub is_proper: bool,
+    /// `None` if the mate is unmapped.
+    pub place: Option<&'a MatePlace<'a>>,
+    /// Sum of the mate's base qualities from [`LEAST_QUALITY`] on, which `samtools markdup` compares; `None` where it
+    /// has no qualities.
+    pub base_qualities: Option<i64>,
+}
+
+/// Where the primary line of a mate has it.
+pub struct MatePlace<'a> {
+    pub target_number: usize,
+    pub target_name: &'a str,
+    pub alignment: &'a Alignment,
+    pub quality: u8,
+    pub cigar: Vec<(u32, Kind)>,
 }
 
 /// Where and how the query of a line is aligned.
 pub struct AlignedLine<'a> {
     pub alignment: &'a Alignment,
-    pub secondary: bool,
+    pub rank: Rank,
     pub quality: u8,
-    /// Score of the query's second hit; only of primary lines.
+    /// Score of the second hit of the query, or of its part; not of secondary lines.
     pub second: Option<i32>,
     /// The target's place among all references, its name and its codes.
     pub target_number: usize,
@@ -50,6 +84,18 @@ pub struct AlignedLine<'a> {
     /// none is empty.
     pub cigar: &'a [(u32, Kind)],
     pub differences: &'a EditTags,
+    /// SA: the other lines of a split query; empty where there are none.
+    pub others: &'a [u8],
+}
+
+/// What a line is among the lines of its query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    Primary,
+    /// Of what an earlier hit leaves of the query.
+    Supplementary,
+    /// A further hit of the query.
+    Secondary,
 }
 
 /// The operations of a CIGAR, numbered as BAM has them.
@@ -59,6 +105,7 @@ pub enum Kind {
     Insertion = 1,
     Deletion = 2,
     Clip = 4,
+    HardClip = 5,
     Equal = 7,
     Unequal = 8,
 }
@@ -77,10 +124,12 @@ pub struct LineMaker {
     pub residues: Residues,
     /// `=` and `X` instead of `M`.
     pub eqx: bool,
+    /// Supplementary lines have only the letters that are aligned.
+    pub hard_clips: bool,
     /// Names of queries may be names that SAM forbids.
     pub any_names: bool,
-    /// Where the queries come from, for error messages.
-    pub query: PathBuf,
+    /// Where the queries come from, for error messages; of mates the first and the second ones.
+    pub queries: [PathBuf; 2],
 }
 
 /// Buffers that are used again from line to line.
@@ -88,21 +137,101 @@ pub struct LineMaker {
 struct Buffers {
     cigar: Vec<(u32, Kind)>,
     differences: EditTags,
+    others: Vec<u8>,
 }
 
 impl OutputLine<'_> {
     pub fn flags(&self) -> u16 {
-        let Some(AlignedLine { alignment, secondary, .. }) = &self.aligned else { return UNMAPPED };
-        let strand = if alignment.strand == Strand::Reverse { REVERSE } else { 0 };
-        strand | if *secondary { SECONDARY } else { 0 }
+        let own = match &self.aligned {
+            None => UNMAPPED,
+            Some(AlignedLine { alignment, rank, .. }) => {
+                let strand = if alignment.strand == Strand::Reverse { REVERSE } else { 0 };
+                let rank = match rank {
+                    Rank::Primary => 0,
+                    Rank::Supplementary => SUPPLEMENTARY,
+                    Rank::Secondary => SECONDARY,
+                };
+                strand | rank
+            }
+        };
+        own | self.mate.as_ref().map_or(0, |mate| mate.flags(self.is_primary()))
+    }
+
+    /// Where RNAME and POS have it: of an unmapped read its mate's place.
+    pub fn place(&self) -> Option<(usize, &str, u32)> {
+        match (&self.aligned, self.mate.as_ref().and_then(|mate| mate.place)) {
+            (Some(aligned), _) => {
+                Some((aligned.target_number, aligned.target_name, aligned.alignment.target_start))
+            }
+            (None, Some(mate)) => Some((mate.target_number, mate.target_name, mate.alignment.target_start)),
+            (None, None) => None,
+        }
+    }
+
+    /// Where RNEXT and PNEXT have the mate: of an unmapped mate the read's own primary place, which `own` is.
+    pub fn mate_place(&self) -> Option<(usize, &str, u32)> {
+        let mate = self.mate.as_ref()?;
+        match (mate.place, &self.aligned) {
+            (Some(mate), _) => Some((mate.target_number, mate.target_name, mate.alignment.target_start)),
+            (None, Some(_)) => self.place(),
+            (None, None) => None,
+        }
+    }
+
+    /// TLEN: from this read's 5' end to its mate's, 0 where they are not on one target.
+    pub fn template_length(&self) -> i64 {
+        match (&self.aligned, self.mate.as_ref().and_then(|mate| mate.place)) {
+            (Some(own), Some(mate)) if own.target_number == mate.target_number => {
+                five_prime(mate.alignment) - five_prime(own.alignment)
+            }
+            _ => 0,
+        }
     }
 
     pub fn is_secondary(&self) -> bool {
-        self.aligned.as_ref().is_some_and(|aligned| aligned.secondary)
+        self.aligned.as_ref().is_some_and(|aligned| aligned.rank == Rank::Secondary)
+    }
+
+    /// Whether it is the line of its query that others are further ones beside.
+    pub fn is_primary(&self) -> bool {
+        self.aligned.as_ref().is_none_or(|aligned| aligned.rank == Rank::Primary)
+    }
+
+    /// The line with hard clips instead of soft ones, and the letters between them.
+    fn hard_clipped<'b>(&'b self, buffer: &'b mut Vec<(u32, Kind)>) -> OutputLine<'b> {
+        let OutputLine { name, letters, qualities, aligned, mate } = self;
+        let Some(aligned) = aligned else {
+            return OutputLine { name, letters, qualities, aligned: None, mate: *mate };
+        };
+        let hard = |&(len, kind): &(u32, Kind)| (len, if kind == Kind::Clip { Kind::HardClip } else { kind });
+        *buffer = aligned.cigar.iter().map(hard).collect();
+        let (start, end) = (aligned.alignment.query_start as usize, aligned.alignment.query_end as usize);
+        let len = letters.len();
+        let as_read = if self.is_reverse() { len - end..len - start } else { start..end };
+        OutputLine {
+            name,
+            letters: &letters[start..end],
+            qualities: qualities.get(as_read).unwrap_or_default(),
+            aligned: Some(AlignedLine { cigar: buffer, ..*aligned }),
+            mate: *mate,
+        }
     }
 
     pub fn is_reverse(&self) -> bool {
         self.aligned.as_ref().is_some_and(|aligned| aligned.alignment.strand == Strand::Reverse)
+    }
+}
+
+impl MateOf<'_> {
+    /// The bits of FLAG that it sets.
+    fn flags(&self, is_primary: bool) -> u16 {
+        let mate = match self.place {
+            None => MATE_UNMAPPED,
+            Some(place) if place.alignment.strand == Strand::Reverse => MATE_REVERSE,
+            Some(_) => 0,
+        };
+        let proper = if self.is_proper && is_primary { PROPER } else { 0 };
+        PAIRED | proper | mate | if self.is_first { FIRST } else { LAST }
     }
 }
 
@@ -121,17 +250,54 @@ impl LineMaker {
         mut push: impl FnMut(&OutputLine) -> Result<(), Refused>,
     ) -> Result<()> {
         let mut buffers = Buffers::default();
-        for (record, found) in queries.iter().zip(found) {
-            self.of_query(&mut buffers, record, found, &mut push)
-                .map_err(|refused| self.refused(record, refused))?;
+        let mut of_query = |record: &Record, found: &Found, mate: Option<MateOf>| {
+            self.of_query(&mut buffers, (record, found, mate), &mut push)
+                .map_err(|refused| self.refused(record, found, refused))
+        };
+        let mut records = queries.iter().zip(found);
+        while let Some((record, found)) = records.next() {
+            if found.mated.is_none() {
+                of_query(record, found, None)?;
+                continue;
+            }
+            let Some((other, found_of_other)) = records.next() else { break };
+            let pair = [(record, found), (other, found_of_other)];
+            let places = pair.map(|(record, found)| self.place_of(record, found));
+            for (own, mate) in [(0, 1), (1, 0)] {
+                let (record, found) = pair[own];
+                let mated = found.mated.unwrap_or(Mated { is_first: own == 0, is_proper: false, quality: 0 });
+                let Mated { is_first, is_proper, .. } = mated;
+                let base_qualities = base_qualities(pair[mate].0);
+                let mate = MateOf { is_first, is_proper, place: places[mate].as_ref(), base_qualities };
+                of_query(record, found, Some(mate))?;
+            }
         }
         Ok(())
     }
 
+    /// Where a mate's primary line has it.
+    fn place_of<'a>(&'a self, record: &Record, found: &'a Found) -> Option<MatePlace<'a>> {
+        let alignment = found.alignments.first()?;
+        let target_number = self.targets.first + alignment.target as usize;
+        let mut cigar = Vec::new();
+        let target = self.targets.sequences.get(alignment.target as usize);
+        self.find_cigar(&mut cigar, &oriented(record, alignment.strand), target, alignment);
+        let quality = self.primary_quality(found, alignment);
+        let target_name = &self.targets.names[target_number];
+        Some(MatePlace { target_number, target_name, alignment, quality, cigar })
+    }
+
+    /// MAPQ of a primary line.
+    fn primary_quality(&self, found: &Found, alignment: &Alignment) -> u8 {
+        let single = || mapping_quality(&self.scoring, alignment, found.second, found.threshold);
+        found.mated.map_or_else(single, |mated| mated.quality)
+    }
+
     /// The error of a record that can't be held.
-    fn refused(&self, record: &Record, refused: Refused) -> Error {
+    fn refused(&self, record: &Record, found: &Found, refused: Refused) -> Error {
+        let is_second = found.mated.is_some_and(|mated| !mated.is_first);
         let place = Place {
-            file: self.query.clone(),
+            file: self.queries[usize::from(is_second)].clone(),
             record: Some((record.number, record.name.clone())),
             line: None,
         };
@@ -142,40 +308,93 @@ impl LineMaker {
     fn of_query(
         &self,
         buffers: &mut Buffers,
-        record: &Record,
-        found: &Found,
+        (record, found, mate): (&Record, &Found, Option<MateOf>),
         push: &mut impl FnMut(&OutputLine) -> Result<(), Refused>,
     ) -> Result<(), Refused> {
         let name = if self.any_names { &record.name } else { checked_name(&record.name)? };
         let qualities = checked_qualities(record)?;
         if found.alignments.is_empty() {
-            return push(&OutputLine { name, letters: &record.sequence, qualities, aligned: None });
+            return push(&OutputLine { name, letters: &record.sequence, qualities, aligned: None, mate });
         }
-        for (at, alignment) in found.alignments.iter().enumerate() {
+        let split = self.split(record, found);
+        let (primary, further) = found.alignments.split_at(1);
+        let supplementary =
+            found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary, hit.second));
+        let primary = primary.iter().map(|hit| (hit, Rank::Primary, found.second));
+        let further = further.iter().map(|hit| (hit, Rank::Secondary, None));
+        for (at, (alignment, rank, second)) in primary.chain(supplementary).chain(further).enumerate() {
             let letters = oriented(record, alignment.strand);
             let target = self.targets.sequences.get(alignment.target as usize);
             let target_number = self.targets.first + alignment.target as usize;
-            let Buffers { cigar, differences } = &mut *buffers;
+            let Buffers { cigar, differences, others } = &mut *buffers;
             self.find_cigar(cigar, &letters, target, alignment);
             differences.find(&self.residues, &letters, target, alignment);
-            let secondary = at > 0;
+            others.clear();
+            let elements = split.iter().enumerate().filter(|(own, _)| *own != at && at < split.len());
+            elements.for_each(|(_, element)| others.extend_from_slice(element));
             let aligned = AlignedLine {
                 alignment,
-                secondary,
-                quality: match secondary {
-                    false => mapping_quality(&self.scoring, alignment, found.second, found.threshold),
-                    true => 0,
-                },
-                second: found.second.filter(|_| !secondary),
+                rank,
+                quality: self.quality(found, at, rank),
+                second,
                 target_number,
                 target_name: &self.targets.names[target_number],
                 target,
                 cigar,
                 differences,
+                others,
             };
-            push(&OutputLine { name, letters: &letters, qualities, aligned: Some(aligned) })?;
+            let whole = OutputLine { name, letters: &letters, qualities, aligned: Some(aligned), mate };
+            match rank == Rank::Supplementary && self.hard_clips {
+                true => push(&whole.hard_clipped(&mut Vec::new()))?,
+                false => push(&whole)?,
+            }
         }
         Ok(())
+    }
+
+    /// What SA has of the primary line and of each supplementary one; nothing where there is no such line.
+    fn split(&self, record: &Record, found: &Found) -> Vec<Vec<u8>> {
+        if found.supplementary.is_empty() {
+            return Vec::new();
+        }
+        let (mut cigar, mut differences) = (Vec::new(), EditTags::default());
+        let supplementary = found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary));
+        let all = found.alignments.iter().take(1).map(|hit| (hit, Rank::Primary)).chain(supplementary);
+        let element = |(at, (alignment, rank)): (usize, (&Alignment, Rank))| {
+            let letters = oriented(record, alignment.strand);
+            let target = self.targets.sequences.get(alignment.target as usize);
+            self.find_cigar(&mut cigar, &letters, target, alignment);
+            differences.find(&self.residues, &letters, target, alignment);
+            let mut text =
+                self.targets.names[self.targets.first + alignment.target as usize].clone().into_bytes();
+            text.push(b',');
+            push_number(&mut text, alignment.target_start + 1);
+            text.extend_from_slice(if alignment.strand == Strand::Forward { b",+," } else { b",-," });
+            for &(len, kind) in &cigar {
+                push_number(&mut text, len);
+                text.push(kind.letter());
+            }
+            text.push(b',');
+            push_number(&mut text, self.quality(found, at, rank));
+            text.push(b',');
+            push_number(&mut text, differences.edits);
+            text.push(b';');
+            text
+        };
+        all.enumerate().map(element).collect()
+    }
+
+    /// MAPQ of the line at a place among those of its query.
+    fn quality(&self, found: &Found, at: usize, rank: Rank) -> u8 {
+        match rank {
+            Rank::Primary => self.primary_quality(found, &found.alignments[at]),
+            Rank::Supplementary => {
+                let Supplementary { alignment, second, threshold } = &found.supplementary[at - 1];
+                mapping_quality(&self.scoring, alignment, *second, *threshold)
+            }
+            Rank::Secondary => 0,
+        }
     }
 
     /// The path with soft clips, and where asked for with `=` and `X`. `query` is in the aligned
@@ -260,6 +479,16 @@ fn is_letter(letter: u8) -> bool {
 
 fn invalid() -> Refused {
     Refused { format: "SAM", problem: "invalid input parameter".to_string(), remedy: REMEDY }
+}
+
+/// Base qualities from this on count in [`MateOf::base_qualities`]; samtools' `MD_MIN_QUALITY`.
+const LEAST_QUALITY: u8 = 15;
+/// The character that stands for a base quality of 0.
+const OFFSET: u8 = b'!';
+
+fn base_qualities(record: &Record) -> Option<i64> {
+    let qualities = record.qualities.as_ref()?.iter().map(|quality| quality.saturating_sub(OFFSET));
+    Some(qualities.filter(|&quality| quality >= LEAST_QUALITY).map(i64::from).sum())
 }
 
 /// The query's letters in the orientation of an alignment.

@@ -3,11 +3,11 @@
 
 use super::Writer;
 use super::header::of_search;
-use super::tags::mapping_quality;
 use super::tests::{Random, at, group, options, read, writer};
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand};
 use crate::alphabet::{Alphabet, reverse_complement};
 use crate::options::{Format, Options};
+use crate::quality::mapping_quality;
 use crate::reader::Record;
 use crate::scoring::{Matrix, Scoring};
 use noodles_bam::io::Reader as BamReader;
@@ -55,7 +55,7 @@ impl Case {
 
     /// All records of the query.
     fn lines(&self) -> Vec<RecordBuf> {
-        let Found { alignments, second, threshold } = &self.found;
+        let Found { alignments, second, threshold, .. } = &self.found;
         let mut lines: Vec<_> = alignments.iter().map(|alignment| self.line(alignment)).collect();
         match alignments.first() {
             None => {
@@ -201,7 +201,7 @@ impl Random {
             .then(|| (0..query_len).map(|_| char::from(b'!' + self.below(94) as u8)).collect::<String>());
         let query = read("q/1", &self.letters(query_len, letters), qualities.as_deref());
         let second = (self.below(2) == 0).then(|| self.below(2000) as i32 - 5);
-        let found = Found { alignments, second, threshold: self.below(200) as i32 - 5 };
+        let found = Found { alignments, second, threshold: self.below(200) as i32 - 5, ..Found::default() };
         let read_group = (self.below(2) == 0).then(|| group("@RG\tID:g 1\tSM:s"));
         let options = Options { eqx: self.below(2) == 0, read_group, ..options() };
         Case { options, scoring, targets, query, found }
@@ -312,7 +312,8 @@ fn cigars_that_bam_cannot_count() {
         let other = at(Strand::Forward, 0, 9, path(Op::Deletion));
         let query = read("q", &random.letters(long.query_end, b"ACGT"), None);
         let target = random.letters(other.target_end + 9, b"ACGT");
-        let found = Found { alignments: vec![long, other], second: Some(7), threshold: 5 };
+        let found =
+            Found { alignments: vec![long, other], second: Some(7), threshold: 5, ..Found::default() };
         let (scoring, targets) = (Scoring::dna(1, 4, 6, 1), vec![("a".to_string(), target)]);
         let options = Options { read_group: Some(group("@RG\tID:g 1")), ..options() };
         let case = Case { options, scoring, targets, query, found };

@@ -5,15 +5,21 @@
 //! minimap2 (Li 2018) counts them: an ambiguous column (N and the other IUPAC codes on either side) is
 //! an edit, and belongs neither to the matches nor to the block.
 
-use super::line::{AlignedLine, Kind, OutputLine};
+use super::line::{AlignedLine, Kind, OutputLine, Rank};
 use super::tags::{Residues, push_number};
 use std::io::Write;
+
+/// The tag of a supplementary line, which PAF has none for.
+pub(super) const SUPPLEMENTARY_LINE: &[u8] = b"\tsu:i:1";
 
 /// Appends a line with its end. With `with_second`, primary lines tell the score of the second hit in a tag of our own,
 /// which a merge of parts of the references needs.
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_second: bool) {
     let len = line.letters.len() as i64;
     text.extend_from_slice(line.name.as_bytes());
+    if let Some(mate) = &line.mate {
+        text.extend_from_slice(if mate.is_first { b"/1" } else { b"/2" });
+    }
     push_column(text, len);
     let Some(aligned) = &line.aligned else {
         text.extend_from_slice(b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");
@@ -41,6 +47,9 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_sec
         text.extend_from_slice(b"\tXS:i:");
         push_number(text, second);
     }
+    if aligned.rank == Rank::Supplementary {
+        text.extend_from_slice(SUPPLEMENTARY_LINE);
+    }
     text.push(b'\n');
 }
 
@@ -50,7 +59,7 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) 
     push_number(text, aligned.differences.edits);
     text.extend_from_slice(b"\tAS:i:");
     push_number(text, aligned.alignment.score);
-    text.extend_from_slice(if aligned.secondary { b"\ttp:A:S" } else { b"\ttp:A:P" });
+    text.extend_from_slice(if aligned.rank == Rank::Secondary { b"\ttp:A:S" } else { b"\ttp:A:P" });
     text.extend_from_slice(b"\tde:f:");
     push_divergence(text, columns);
     text.extend_from_slice(b"\tcg:Z:");
@@ -82,7 +91,7 @@ impl ColumnCounts {
         for &(len, kind) in aligned.cigar {
             let steps = len as usize;
             match kind {
-                Kind::Clip => {}
+                Kind::Clip | Kind::HardClip => {}
                 Kind::Insertion => {
                     columns.ambiguous += count(query[i..i + steps].iter().filter(|l| letter(l)).count());
                     columns.gapped += i64::from(len);

@@ -22,9 +22,9 @@
 
 use super::output::{self, Output};
 use super::place::resolve;
-use super::tags::Typical;
 use crate::error::{Error, Place, Result};
 use crate::options::{PartsOf, RECEIPT_EXTENSION, Share};
+use crate::quality::Typical;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};

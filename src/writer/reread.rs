@@ -161,8 +161,8 @@ mod tests {
     use super::*;
     use crate::alignment::{Alignment, Cigar, Found, Op};
     use crate::options::{Options, Share};
+    use crate::quality::mapping_quality;
     use crate::scoring::Scoring;
-    use crate::writer::tags::mapping_quality;
     use crate::writer::tests::{at, group, options, read, writer};
     use crate::writer::{Writer, bgzf};
     use smallvec::smallvec;
@@ -179,7 +179,7 @@ mod tests {
         second: Option<i32>,
     ) -> Vec<u8> {
         let alignments = hits.iter().map(|&hit| hit.clone()).collect();
-        let found = Found { alignments, second, threshold: THRESHOLD };
+        let found = Found { alignments, second, threshold: THRESHOLD, ..Found::default() };
         writer.records(slice::from_ref(query), slice::from_ref(&found)).unwrap()
     }
 

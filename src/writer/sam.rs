@@ -6,21 +6,18 @@
 //! A run may have millions of records, so their text is made here, column by column. The tests hold
 //! it against noodles.
 
-use super::line::{AlignedLine, OutputLine};
+use super::line::{AlignedLine, Kind, MateOf, OutputLine};
 use super::tags::{push_number, sam_letter};
 
-/// RNEXT, PNEXT and TLEN of a read that has no mate, with the tabs around them.
+/// RNEXT, PNEXT and TLEN without a mate's place, with the tabs around them.
 const NO_MATE: &[u8] = b"\t*\t0\t0\t";
 
 /// Appends a line with its end, and the read group, where there is one, as the last tag.
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     text.extend_from_slice(line.name.as_bytes());
     push_column(text, line.flags());
-    match &line.aligned {
-        None => text.extend_from_slice(b"\t*\t0\t0\t*"),
-        Some(aligned) => push_place(text, aligned),
-    }
-    text.extend_from_slice(NO_MATE);
+    push_place(text, line);
+    push_mate(text, line);
     match line.is_secondary() {
         // The primary record has them already.
         true => text.extend_from_slice(b"*\t*"),
@@ -28,6 +25,9 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     }
     if let Some(aligned) = &line.aligned {
         push_tags(text, aligned);
+    }
+    if let Some(mate) = line.mate.as_ref().filter(|_| line.is_primary()) {
+        push_mate_tags(text, mate);
     }
     if let Some(group) = read_group {
         text.extend_from_slice(b"\tRG:Z:");
@@ -37,15 +37,54 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
 }
 
 /// RNAME to CIGAR, with the tab before them.
-fn push_place(text: &mut Vec<u8>, aligned: &AlignedLine) {
+fn push_place(text: &mut Vec<u8>, line: &OutputLine) {
     text.push(b'\t');
-    text.extend_from_slice(aligned.target_name.as_bytes());
-    push_column(text, aligned.alignment.target_start + 1);
-    push_column(text, aligned.quality);
-    text.push(b'\t');
-    for &(len, kind) in aligned.cigar {
+    match line.place() {
+        None => text.extend_from_slice(b"*\t0"),
+        Some((_, name, start)) => {
+            text.extend_from_slice(name.as_bytes());
+            push_column(text, start + 1);
+        }
+    }
+    match &line.aligned {
+        None => text.extend_from_slice(b"\t0\t*"),
+        Some(aligned) => {
+            push_column(text, aligned.quality);
+            text.push(b'\t');
+            push_cigar(text, aligned.cigar);
+        }
+    }
+}
+
+pub(super) fn push_cigar(text: &mut Vec<u8>, cigar: &[(u32, Kind)]) {
+    for &(len, kind) in cigar {
         push_number(text, len);
         text.push(kind.letter());
+    }
+}
+
+/// RNEXT, PNEXT and TLEN, with the tabs around them.
+fn push_mate(text: &mut Vec<u8>, line: &OutputLine) {
+    let Some((number, name, start)) = line.mate_place() else { return text.extend_from_slice(NO_MATE) };
+    let is_same = line.place().is_some_and(|(own, _, _)| own == number);
+    text.push(b'\t');
+    text.extend_from_slice(if is_same { b"=" } else { name.as_bytes() });
+    push_column(text, start + 1);
+    push_column(text, line.template_length());
+    text.push(b'\t');
+}
+
+/// MC, MQ and ms of a primary record, which `samtools fixmate -m` would add.
+fn push_mate_tags(text: &mut Vec<u8>, mate: &MateOf) {
+    if let Some(place) = mate.place {
+        text.extend_from_slice(b"\tMC:Z:");
+        push_cigar(text, &place.cigar);
+        text.extend_from_slice(b"\tMQ:i:");
+        push_number(text, place.quality);
+    }
+    if let Some(sum) = mate.base_qualities {
+        text.extend_from_slice(b"\tms:i:");
+        push_number(text, sum);
     }
 }
 
@@ -63,7 +102,7 @@ fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     }
 }
 
-/// NM, MD and AS, and on primary records XS.
+/// NM, MD and AS, XS but on secondary records, and of split queries SA.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
@@ -75,6 +114,10 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
         // No constant of SAM: it leaves X? to programs, and bwa and bowtie2 use XS alike.
         text.extend_from_slice(b"\tXS:i:");
         push_number(text, second);
+    }
+    if !aligned.others.is_empty() {
+        text.extend_from_slice(b"\tSA:Z:");
+        text.extend_from_slice(aligned.others);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Headers and records by hand, and what the text of random records says of their targets.
 
-use super::{NamedTargets, Writer};
+use super::{Chosen, NamedTargets, Writer};
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand, push_run};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
@@ -17,6 +17,10 @@ pub(super) fn options() -> Options {
         mode: Mode::All,
         query: "reads.fq".into(),
         reference: "ref.fa".into(),
+        mates: Default::default(),
+        insert: None,
+        split: None,
+        hard_clips: false,
         output: None,
         format: Format::Sam,
         packed: false,
@@ -56,7 +60,12 @@ pub(super) fn writer(options: &Options, scoring: Scoring, targets: &[(&str, &str
         sequences.push(codes);
     }
     let names: Vec<String> = targets.iter().map(|(name, _)| name.to_string()).collect();
-    Writer::new(options, 20, Arc::new(scoring), NamedTargets::whole(names, Arc::new(sequences)))
+    Writer::new(
+        options,
+        Chosen { min_score: 20, ..Chosen::default() },
+        Arc::new(scoring),
+        NamedTargets::whole(names, Arc::new(sequences)),
+    )
 }
 
 fn dna(options: &Options, targets: &[(&str, &str)]) -> Writer {
@@ -85,7 +94,7 @@ pub(super) fn at(strand: Strand, query_start: u32, target_start: u32, cigar: Cig
 }
 
 fn found(alignments: Vec<Alignment>, second: Option<i32>) -> Found {
-    Found { alignments, second, threshold: 24 }
+    Found { alignments, second, threshold: 24, ..Found::default() }
 }
 
 #[test]

@@ -10,11 +10,11 @@ use super::{Header, refused};
 use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::Format;
+use crate::quality::quality_of;
 use crate::writer::Output;
 use crate::writer::bgzf::{Joint, RecordBytes};
 use crate::writer::receipt::Choice;
 use crate::writer::reread::{PartRecord, PartRecords, Standing, damaged};
-use crate::writer::tags::quality_of;
 use std::cmp::Reverse;
 
 /// Bytes of records that are packed and written at once.
@@ -106,7 +106,7 @@ fn next_query(sources: &mut [PartReader], before: u64) -> Result<Vec<Vec<PartRec
 /// Appends the records of a query that are its hits among all references; `None` where that can't be.
 fn choose(choice: &Choice, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
     let &Choice { min_score, secondary_ppm, max_hits, typical } = choice;
-    let rules = Rules { min_score, secondary_ppm, max_hits };
+    let rules = Rules { min_score, secondary_ppm, max_hits, candidates: None };
     let aligned = |record| {
         let record: &PartRecord = record;
         Some((record, record.aligned?))

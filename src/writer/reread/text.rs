@@ -2,7 +2,8 @@
 
 use super::{RecordHit, Standing, span};
 use crate::alignment::Strand;
-use crate::writer::line::{REVERSE, SECONDARY, UNMAPPED};
+use crate::writer::line::{REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
+use crate::writer::paf::SUPPLEMENTARY_LINE;
 use crate::writer::tags::push_number;
 use memchr::memmem;
 
@@ -52,12 +53,12 @@ pub fn name(line: &[u8]) -> &[u8] {
 /// Whether a line of SAM is another record of the query before it.
 pub fn is_secondary_sam(line: &[u8]) -> bool {
     let flags = line.splitn(3, |&letter| letter == b'\t').nth(1);
-    flags.and_then(number::<u16>).is_some_and(|flags| flags & SECONDARY != 0)
+    flags.and_then(number::<u16>).is_some_and(|flags| flags & (SECONDARY | SUPPLEMENTARY) != 0)
 }
 
 /// Whether a line of PAF is another record of the query before it.
 pub fn is_secondary_paf(line: &[u8]) -> bool {
-    memmem::find(line, b"\ttp:A:S").is_some()
+    memmem::find(line, b"\ttp:A:S").is_some() || memmem::find(line, SUPPLEMENTARY_LINE).is_some()
 }
 
 impl LineFormat {

@@ -1,0 +1,281 @@
+//! The insert size of mates: how far apart, and in which orientation, the two ends of a fragment lie.
+//!
+//! Everything here is in whole numbers, so that every machine decides alike. docs/algorithm.md, section 16, has the
+//! formulas.
+
+use crate::alignment::{Alignment, Strand};
+use std::fmt::{self, Display};
+use std::ops::RangeInclusive;
+
+/// How the mates of a pair lie to each other on their reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Orientation {
+    /// Forward, then reverse: the 5' ends point outward. Illumina's paired ends.
+    #[default]
+    Fr,
+    /// Reverse, then forward: the 5' ends lie inside. Mate pairs.
+    Rf,
+    /// Both on one strand.
+    Ff,
+}
+
+impl Orientation {
+    const ALL: [Orientation; 3] = [Orientation::Fr, Orientation::Rf, Orientation::Ff];
+
+    /// Its name, as options and headers have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Orientation::Fr => "fr",
+            Orientation::Rf => "rf",
+            Orientation::Ff => "ff",
+        }
+    }
+
+    /// The orientation of that name.
+    pub fn named(name: &str) -> Option<Orientation> {
+        Orientation::ALL.into_iter().find(|orientation| orientation.name() == name)
+    }
+}
+
+/// The distribution of the insert sizes of a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InsertSize {
+    pub orientation: Orientation,
+    /// Mean distance of the 5' ends in letters, from 1 to [`MOST_INSERT`].
+    pub mean: u32,
+    /// Standard deviation in letters, from 1 to [`MOST_INSERT`].
+    pub deviation: u32,
+}
+
+/// The largest mean and deviation.
+pub const MOST_INSERT: u32 = 1_000_000;
+
+/// Pairs further apart tell nothing of the insert size; bwa's `max_ins`.
+const FURTHEST: u32 = 10_000;
+/// Fewer pairs give no estimate; bwa's `MIN_DIR_CNT`.
+const FEWEST: usize = 10;
+/// The least deviation that is estimated: ends of alignments stray by a few letters where reads have errors there.
+const LEAST_DEVIATION: u32 = 10;
+/// Sizes further from the quartiles than this many interquartile ranges are outliers; bwa's `OUTLIER_BOUND`.
+const OUTLIER_RANGES: i64 = 2;
+/// Mates are properly paired within so many deviations of the mean; bwa's `MAX_STDDEV`.
+const DEVIATIONS: u32 = 4;
+
+/// Steps of [`COSTS`] for a deviation, and its denominator.
+const STEPS: u64 = 16;
+const ONE: i64 = 1024;
+/// What a size that is `k / STEPS` deviations from the mean costs, in matches of 1 / [`ONE`]:
+/// `-0.721 ln(2 erfc(k / STEPS / sqrt 2))`, rounded (bwa's `mem_pair`; 0.721 is 1 / ln 4). It is the logarithm, to
+/// the base of 4, of how probable a size at least as far from the mean is, less half a match.
+const COSTS: [i64; 65] = [
+    -512, -474, -434, -393, -349, -304, -256, -207, -155, -102, -46, 12, 72, 135, 200, 267, 336, 407, 481,
+    557, 636, 717, 800, 886, 974, 1065, 1158, 1254, 1352, 1453, 1556, 1661, 1770, 1880, 1994, 2110, 2228,
+    2349, 2473, 2599, 2728, 2860, 2994, 3131, 3270, 3413, 3557, 3705, 3855, 4008, 4163, 4322, 4482, 4646,
+    4812, 4981, 5153, 5328, 5505, 5685, 5867, 6053, 6241, 6432, 6625,
+];
+
+impl InsertSize {
+    /// What is taken where too few pairs tell the size: it allows sizes of 1 to 1000, as minimap2 does for short reads.
+    pub const ASSUMED: InsertSize = InsertSize { orientation: Orientation::Fr, mean: 400, deviation: 150 };
+
+    /// The sizes of proper pairs.
+    pub fn range(&self) -> RangeInclusive<u32> {
+        let most = self.deviation.saturating_mul(DEVIATIONS);
+        self.mean.saturating_sub(most).max(1)..=self.mean.saturating_add(most)
+    }
+
+    /// The size of the insert, where the mates lie as a proper pair of this distribution.
+    pub fn of(&self, one: &Alignment, other: &Alignment) -> Option<u32> {
+        let (orientation, size) = insert(one, other)?;
+        (orientation == self.orientation && self.range().contains(&size)).then_some(size)
+    }
+
+    /// The score of a proper pair whose mates' scores sum up to `sum`, under matches of `match_`.
+    pub fn pair_score(&self, sum: i64, size: u32, match_: i32) -> i64 {
+        let off = u64::from(size.abs_diff(self.mean));
+        let step = (off * STEPS / u64::from(self.deviation.max(1))).min(COSTS.len() as u64 - 1);
+        (sum * ONE - COSTS[step as usize] * i64::from(match_) + ONE / 2 - 1).div_euclid(ONE)
+    }
+
+    /// The strand on which the mate of an alignment lies, and the columns of the target that hold all of it in a proper
+    /// pair. The mate has `len` letters, and spans at most `span` columns.
+    pub fn mate_of(&self, alignment: &Alignment, span: u32) -> (Strand, RangeInclusive<i64>) {
+        let (least, most) = (i64::from(*self.range().start()), i64::from(*self.range().end()));
+        let (end, span) = (five_prime(alignment), i64::from(span));
+        // Whether the mate's 5' end is behind this one's, in the order of the target, and its strand.
+        let forward = alignment.strand == Strand::Forward;
+        match self.orientation {
+            Orientation::Fr if forward => (Strand::Reverse, end..=end + most),
+            Orientation::Fr => (Strand::Forward, end - most..=end),
+            Orientation::Rf if forward => (Strand::Reverse, end - most - span..=end - least),
+            Orientation::Rf => (Strand::Forward, end + least..=end + most + span),
+            Orientation::Ff => (alignment.strand, end - most - span..=end + most + span),
+        }
+    }
+
+    /// The distribution that sizes of pairs show; `None` where there are too few.
+    pub fn estimate(sizes: &[(Orientation, u32)]) -> Option<InsertSize> {
+        let of = |orientation| -> Vec<u32> {
+            sizes.iter().filter(|(own, _)| *own == orientation).map(|(_, size)| *size).collect()
+        };
+        // Of equal numbers the first orientation.
+        let mut most = (Orientation::Fr, Vec::new());
+        for orientation in Orientation::ALL {
+            let sizes = of(orientation);
+            if sizes.len() > most.1.len() {
+                most = (orientation, sizes);
+            }
+        }
+        let (orientation, mut sizes) = most;
+        if sizes.len() < FEWEST {
+            return None;
+        }
+        sizes.sort_unstable();
+        let quartile = |quarters: usize| i64::from(sizes[sizes.len() * quarters / 4]);
+        let range = OUTLIER_RANGES * (quartile(3) - quartile(1));
+        let inside = quartile(1) - range..=quartile(3) + range;
+        let kept: Vec<i64> =
+            sizes.iter().map(|&size| i64::from(size)).filter(|size| inside.contains(size)).collect();
+        let count = kept.len() as i64;
+        let mean = (kept.iter().sum::<i64>() + count / 2) / count;
+        let variance = kept.iter().map(|size| (size - mean) * (size - mean)).sum::<i64>() / count;
+        let deviation = (variance.unsigned_abs().isqrt() as u32).max(LEAST_DEVIATION);
+        Some(InsertSize { orientation, mean: (mean as u32).max(1), deviation })
+    }
+}
+
+impl Display for InsertSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(
+            formatter,
+            "orientation={} mean={} deviation={}",
+            self.orientation.name(),
+            self.mean,
+            self.deviation
+        )
+    }
+}
+
+/// The place of an alignment's first letter in the direction of its read, as a border between letters: the start on the
+/// forward strand, the end on the reverse one.
+pub fn five_prime(alignment: &Alignment) -> i64 {
+    i64::from(match alignment.strand {
+        Strand::Forward => alignment.target_start,
+        Strand::Reverse => alignment.target_end,
+    })
+}
+
+/// How two mates on one target lie to each other, and the distance of their 5' ends; `None` on different targets, and
+/// where both ends are in one place.
+fn insert(one: &Alignment, other: &Alignment) -> Option<(Orientation, u32)> {
+    let between = five_prime(other) - five_prime(one);
+    let orientation = match (one.strand, other.strand) {
+        (Strand::Forward, Strand::Reverse) if between > 0 => Orientation::Fr,
+        (Strand::Reverse, Strand::Forward) if between < 0 => Orientation::Fr,
+        (Strand::Forward, Strand::Reverse) | (Strand::Reverse, Strand::Forward) => Orientation::Rf,
+        (Strand::Forward, Strand::Forward) | (Strand::Reverse, Strand::Reverse) => Orientation::Ff,
+    };
+    (one.target == other.target && between != 0).then_some((orientation, between.unsigned_abs() as u32))
+}
+
+/// The same where the distance tells something of the library's insert size.
+pub fn telling_insert(one: &Alignment, other: &Alignment) -> Option<(Orientation, u32)> {
+    insert(one, other).filter(|(_, size)| *size <= FURTHEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallvec::smallvec;
+
+    fn at(strand: Strand, target_start: u32, target_end: u32) -> Alignment {
+        let query_end = target_end - target_start;
+        Alignment {
+            strand,
+            target: 0,
+            score: 1,
+            query_start: 0,
+            query_end,
+            target_start,
+            target_end,
+            cigar: smallvec![],
+        }
+    }
+
+    use Strand::{Forward, Reverse};
+
+    #[test]
+    fn orientations_by_hand() {
+        let (left, right) = (at(Forward, 100, 200), at(Reverse, 300, 400));
+        assert_eq!(insert(&left, &right), Some((Orientation::Fr, 300)));
+        assert_eq!(insert(&right, &left), Some((Orientation::Fr, 300)));
+        let (left, right) = (at(Reverse, 100, 200), at(Forward, 300, 400));
+        assert_eq!(insert(&left, &right), Some((Orientation::Rf, 100)));
+        assert_eq!(insert(&right, &left), Some((Orientation::Rf, 100)));
+        assert_eq!(insert(&at(Forward, 100, 200), &at(Forward, 300, 400)), Some((Orientation::Ff, 200)));
+        assert_eq!(insert(&at(Reverse, 100, 200), &at(Reverse, 300, 400)), Some((Orientation::Ff, 200)));
+        // A fragment shorter than its reads: the mates reach over each other's 5' ends.
+        assert_eq!(insert(&at(Forward, 100, 180), &at(Reverse, 90, 180)), Some((Orientation::Fr, 80)));
+        assert_eq!(insert(&at(Forward, 100, 180), &at(Reverse, 20, 100)), None);
+        assert_eq!(insert(&at(Forward, 1, 2), &Alignment { target: 1, ..at(Reverse, 5, 6) }), None);
+    }
+
+    #[test]
+    fn the_window_of_a_mate_holds_every_proper_pair() {
+        for orientation in Orientation::ALL {
+            for (mean, deviation) in [(400, 30), (50, 40), (10, 1)] {
+                let insert = InsertSize { orientation, mean, deviation };
+                let mut proper = 0;
+                for strand in [Forward, Reverse] {
+                    let one = at(strand, 1000, 1100);
+                    for start in 1..2200 {
+                        for strand in [Forward, Reverse] {
+                            let mate = at(strand, start, start + 90);
+                            if insert.of(&one, &mate).is_none() {
+                                continue;
+                            }
+                            proper += 1;
+                            let (expected, columns) = insert.mate_of(&one, 90);
+                            assert_eq!(expected, strand, "{insert} {start}");
+                            let inside = *columns.start() <= i64::from(start)
+                                && i64::from(start) + 90 <= *columns.end();
+                            // Mates that reach over each other's 5' ends are no pair that a search near one finds.
+                            let over = orientation == Orientation::Fr
+                                && (five_prime(&mate) - five_prime(&one)).unsigned_abs() < 90;
+                            assert!(inside || over, "{insert} {start} {columns:?}");
+                        }
+                    }
+                }
+                assert!(proper > 4, "{insert}");
+            }
+        }
+    }
+
+    #[test]
+    fn costs_grow_with_the_distance_from_the_mean() {
+        let insert = InsertSize { orientation: Orientation::Fr, mean: 300, deviation: 50 };
+        assert_eq!(insert.pair_score(300, 300, 1), 300, "the mean costs nothing");
+        // Three deviations: -0.721 ln(2 erfc(3 / sqrt 2)) = 3.77, and 0.499 are added before rounding down.
+        assert_eq!(insert.pair_score(300, 450, 1), 296);
+        assert_eq!(insert.pair_score(300, 150, 1), 296);
+        assert_eq!(insert.pair_score(300, 500, 1), 294);
+        assert_eq!(insert.pair_score(300, 500, 2), 287);
+        let scores: Vec<i64> = (300..=500).map(|size| insert.pair_score(300, size, 2)).collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b));
+        assert_eq!(insert.range(), 100..=500);
+        assert_eq!(InsertSize::ASSUMED.range(), 1..=1000);
+    }
+
+    #[test]
+    fn an_estimate_leaves_outliers_out() {
+        let mut sizes: Vec<_> = (0..101).map(|k| (Orientation::Fr, 250 + k)).collect();
+        sizes.push((Orientation::Fr, 9_999));
+        sizes.extend([(Orientation::Rf, 40); 20]);
+        let insert = InsertSize::estimate(&sizes);
+        // Deviation of 101 numbers in sequence: sqrt((101^2 - 1) / 12) = 29.15.
+        assert_eq!(insert, Some(InsertSize { orientation: Orientation::Fr, mean: 300, deviation: 29 }));
+        assert_eq!(InsertSize::estimate(&sizes[..9]), None);
+        let equal = InsertSize::estimate(&[(Orientation::Ff, 80); 10]);
+        assert_eq!(equal, Some(InsertSize { orientation: Orientation::Ff, mean: 80, deviation: 10 }));
+    }
+}

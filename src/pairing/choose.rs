@@ -1,0 +1,108 @@
+//! The choice among the pairs of two mates' hits, and what it says of their mapping qualities.
+
+use super::Pairing;
+use crate::alignment::{Alignment, Found, Mated};
+use crate::quality::{self, mapping_quality};
+use crate::scoring::Scoring;
+use std::cmp::Reverse;
+
+/// What a mapping quality may gain from the mate; bwa's.
+const MOST_GAIN: u8 = 40;
+
+/// A pair of hits by their places among those of each mate.
+#[derive(Clone, Copy)]
+struct Choice {
+    score: i64,
+    places: [usize; 2],
+}
+
+/// Chooses the hits of two mates. `found` has the hits of each, and gets those that are reported, the one of the pair
+/// first.
+pub fn choose(pairing: &Pairing, scoring: &Scoring, found: &mut [Found], rescued: [Vec<Alignment>; 2]) {
+    let best = [0, 1].map(|mate| found[mate].alignments.first().map_or(0, |hit| i64::from(hit.score)));
+    let alone = best[0] + best[1] - i64::from(pairing.unpaired);
+    let [first, second] = rescued;
+    let hits = [with(&found[0], first), with(&found[1], second)];
+    let mut choices = choices(pairing, &hits, alone);
+    // Of equal pairs the one whose first mate's hit comes first, then the second one's.
+    choices.sort_by_key(|choice| (Reverse(choice.score), choice.places));
+    let Some(chosen) = choices.first() else {
+        for (mate, found) in found.iter_mut().enumerate() {
+            let quality = own_quality(scoring, found, found.alignments.first());
+            report(pairing, found, None);
+            found.mated = Some(Mated { is_first: mate == 0, is_proper: false, quality });
+        }
+        return;
+    };
+    let together = quality_together(pairing, scoring, &choices, alone);
+    let [first, second] = hits;
+    for (mate, mut hits) in [first, second].into_iter().enumerate() {
+        let (found, place) = (&mut found[mate], chosen.places[mate]);
+        let hit = hits.swap_remove(place);
+        if place > 0 {
+            found.second = found.alignments.first().map(|best| best.score);
+        }
+        let own = own_quality(scoring, found, Some(&hit));
+        let quality = if own > together { own } else { together.min(own.saturating_add(MOST_GAIN)) };
+        report(pairing, found, Some(hit));
+        found.mated = Some(Mated { is_first: mate == 0, is_proper: true, quality });
+    }
+}
+
+/// The hits of a mate and those in windows, in the order of all hits.
+fn with(found: &Found, rescued: Vec<Alignment>) -> Vec<Alignment> {
+    let mut hits = found.alignments.clone();
+    if !rescued.is_empty() {
+        hits.extend(rescued);
+        hits.sort_by(|one, other| one.locus().order(&other.locus()));
+    }
+    hits
+}
+
+/// All proper pairs that beat the best hits alone.
+fn choices(pairing: &Pairing, hits: &[Vec<Alignment>; 2], alone: i64) -> Vec<Choice> {
+    let mut choices = Vec::new();
+    for (first, one) in hits[0].iter().enumerate() {
+        for (second, other) in hits[1].iter().enumerate() {
+            let Some(size) = pairing.insert.of(one, other) else { continue };
+            let sum = i64::from(one.score) + i64::from(other.score);
+            let score = pairing.insert.pair_score(sum, size, pairing.match_);
+            if score > alone {
+                choices.push(Choice { score, places: [first, second] });
+            }
+        }
+    }
+    choices
+}
+
+/// The mapping quality of the best of `choices`, which are in order; bwa's `mem_sam_pe`.
+fn quality_together(pairing: &Pairing, scoring: &Scoring, choices: &[Choice], alone: i64) -> u8 {
+    let best = choices.first().map_or(alone, |choice| choice.score);
+    let second = choices.get(1).map_or(alone, |choice| choice.score);
+    let close = i64::from(pairing.match_) + i64::from(quality::Typical::of(scoring).mismatch);
+    let close = close.max(i64::from(scoring.gap_open) + i64::from(scoring.gap_extend));
+    let others = choices.iter().skip(1).filter(|choice| second - choice.score <= close).count();
+    quality::of_pair(best - second, pairing.match_, others)
+}
+
+/// The mapping quality that a hit has by itself.
+fn own_quality(scoring: &Scoring, found: &Found, hit: Option<&Alignment>) -> u8 {
+    hit.map_or(0, |hit| mapping_quality(scoring, hit, found.second, found.threshold))
+}
+
+/// Keeps the hits that are reported, `chosen` or the best one first.
+fn report(pairing: &Pairing, found: &mut Found, chosen: Option<Alignment>) {
+    let Some(best) = found.alignments.first().map(|best| best.score) else {
+        found.alignments.extend(chosen);
+        return;
+    };
+    let rules = &pairing.rules;
+    let least = rules.threshold(best);
+    let is_chosen = |hit: &Alignment| chosen.as_ref().is_some_and(|chosen| chosen.locus() == hit.locus());
+    found.alignments.retain(|hit| hit.score >= least && !is_chosen(hit));
+    if let Some(chosen) = chosen {
+        found.alignments.insert(0, chosen);
+    }
+    found.alignments.truncate(rules.max_hits);
+    found.alignments.shrink_to_fit();
+}

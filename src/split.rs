@@ -1,0 +1,124 @@
+//! Split reads: further alignments of what the primary hit leaves of a query.
+//!
+//! The letters that a query's primary hit does not take are its free intervals. The best local alignment of a free
+//! interval, over all targets and strands, is a supplementary hit if it scores enough. What it leaves of its interval is
+//! searched in the same way. So each is the optimum of its interval, and no two take one letter of the query.
+//! docs/algorithm.md, section 17, has the definition.
+
+use crate::alignment::{Alignment, Found, Strand, Supplementary};
+use crate::alphabet::reverse_complement_codes;
+use crate::batch::{Batch, Sequences};
+use crate::bounds::potential;
+use crate::candidates::Layout;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::hits::{self, Effort, Rules, Scope};
+use std::sync::Arc;
+
+/// Letters of a record that no hit takes, by their places in the query as it was read.
+#[derive(Clone, Copy)]
+struct Interval {
+    record: u32,
+    start: u32,
+    end: u32,
+}
+
+/// Finds the supplementary hits of all records that score at least `least`.
+pub fn supplement(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    least: i32,
+    found: &mut [Found],
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    let mut intervals: Vec<Interval> = Vec::new();
+    for (record, found) in (0..).zip(found.iter()) {
+        if let Some(primary) = found.alignments.first() {
+            let end = codes(scope, record).len() as u32;
+            intervals.extend(left(Interval { record, start: 0, end }, primary, end));
+        }
+    }
+    loop {
+        intervals.retain(|interval| {
+            let codes = &codes(scope, interval.record)[interval.start as usize..interval.end as usize];
+            potential(codes, &scope.batch.scoring) >= i64::from(least)
+        });
+        if intervals.is_empty() {
+            break;
+        }
+        let hits = search(engine, scope, least, &intervals, effort)?;
+        let mut next = Vec::new();
+        for (interval, hit) in intervals.into_iter().zip(hits) {
+            let Found { mut alignments, second, threshold, .. } = hit;
+            let Some(mut alignment) = alignments.drain(..).next() else { continue };
+            let len = codes(scope, interval.record).len() as u32;
+            let before = match alignment.strand {
+                Strand::Forward => interval.start,
+                Strand::Reverse => len - interval.end,
+            };
+            alignment.query_start += before;
+            alignment.query_end += before;
+            next.extend(left(interval, &alignment, len));
+            found[interval.record as usize].supplementary.push(Supplementary {
+                alignment,
+                second,
+                threshold,
+            });
+        }
+        intervals = next;
+    }
+    for (record, found) in (0..).zip(found.iter_mut()) {
+        let len = if found.supplementary.len() > 1 { codes(scope, record).len() as u32 } else { 0 };
+        found.supplementary.sort_by(|one, other| {
+            let [one, other] = [&one.alignment, &other.alignment];
+            one.locus().order(&other.locus()).then_with(|| taken(one, len).cmp(&taken(other, len)))
+        });
+    }
+    Ok(())
+}
+
+/// The codes of a record as it was read.
+fn codes<'a>(scope: &Scope<'a>, record: u32) -> &'a [u8] {
+    scope.batch.query(scope.layout.query(record, Strand::Forward))
+}
+
+/// The best hit of each interval by itself.
+fn search(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    least: i32,
+    intervals: &[Interval],
+    effort: &mut Effort,
+) -> Result<Vec<Found>, EngineError> {
+    let mut queries = Sequences::default();
+    for interval in intervals {
+        let codes = &codes(scope, interval.record)[interval.start as usize..interval.end as usize];
+        queries.push(codes.iter().copied());
+        if scope.layout.strands > 1 {
+            queries.push(reverse_complement_codes(codes));
+        }
+    }
+    let batch = Batch {
+        queries: Arc::new(queries),
+        targets: Arc::clone(&scope.batch.targets),
+        scoring: Arc::clone(&scope.batch.scoring),
+    };
+    let layout = Layout { strands: scope.layout.strands, paired: None };
+    let rules = Rules { min_score: least, max_hits: 1, candidates: None, ..scope.rules };
+    hits::find(engine, &Scope { batch: &batch, layout, rules, ..*scope }, effort)
+}
+
+/// What an alignment of a query of `len` letters leaves of an interval.
+fn left(interval: Interval, alignment: &Alignment, len: u32) -> [Interval; 2] {
+    let (start, end) = taken(alignment, len);
+    [Interval { end: start, ..interval }, Interval { start: end, ..interval }]
+}
+
+/// The letters that an alignment takes of the query as it was read.
+fn taken(alignment: &Alignment, len: u32) -> (u32, u32) {
+    let (start, end) = (alignment.query_start, alignment.query_end);
+    match alignment.strand {
+        Strand::Forward => (start, end),
+        Strand::Reverse => (len - end, len - start),
+    }
+}

@@ -1,0 +1,289 @@
+//! Pairs of mates, and what is left of split queries, against their definitions.
+//!
+//! The oracle of pairs looks at every pair of hits and of windows by itself. That of split queries runs the
+//! specification engine over whole targets, interval by interval.
+
+mod common;
+
+use common::codes;
+use common::golden::check_path;
+use common::random::Random;
+use std::cmp::Reverse;
+use std::sync::Arc;
+use swalign::alignment::{Alignment, Found, Hit, Strand};
+use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::batch::{Batch, Pair, Sequences};
+use swalign::candidates::Layout;
+use swalign::candidates::filter::Filter;
+use swalign::engine::Engine;
+use swalign::engine::cpu::Cpu;
+use swalign::engine::plain::Plain;
+use swalign::hits::{self, Effort, PORTION, Rules, Scope};
+use swalign::insert::{InsertSize, Orientation};
+use swalign::pairing::Pairing;
+use swalign::scoring::Scoring;
+use swalign::split;
+
+const LAYOUT: Layout = Layout { strands: 2, paired: None };
+const RULES: Rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, candidates: None };
+const INSERT: InsertSize = InsertSize { orientation: Orientation::Fr, mean: 200, deviation: 25 };
+const UNPAIRED: i64 = 17;
+
+fn drawn(random: &mut Random, len: usize) -> Vec<u8> {
+    (0..len).map(|_| random.pick(b"ACGT")).collect()
+}
+
+fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], scoring: Scoring) -> Batch {
+    let (mut queries, mut all) = (Sequences::default(), Sequences::default());
+    for read in reads {
+        queries.push(codes(Alphabet::Dna, read));
+        queries.push(codes(Alphabet::Dna, &reverse_complement(read)));
+    }
+    targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
+    Batch { queries: Arc::new(queries), targets: Arc::new(all), scoring: Arc::new(scoring) }
+}
+
+/// Targets with a stretch that stands several times, and pairs of reads from them: many from copies, some with a mate
+/// that has many errors, some whose mates are far apart.
+fn pairs(seed: u64) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let mut random = Random::new(seed);
+    let repeat = drawn(&mut random, 300);
+    let mut targets: Vec<Vec<u8>> = (0..2).map(|_| drawn(&mut random, 1500)).collect();
+    for _ in 0..4 {
+        let (target, at) = (random.below(2), random.below(1200));
+        let percent = random.pick(&[0, 0, 2]);
+        let copy = random.mutated(Alphabet::Dna, &repeat, percent);
+        targets[target].iter_mut().skip(at).zip(copy).for_each(|(old, new)| *old = new);
+    }
+    let mut reads = Vec::new();
+    for _ in 0..24 {
+        let target = targets[random.below(2)].clone();
+        let size = random.pick(&[60, 150, 190, 210, 260, 290, 500]) + random.below(12);
+        let start = random.below(target.len() - size);
+        let len = 70.min(size);
+        let percents = random.pick(&[[0, 0], [1, 3], [0, 14], [22, 2], [0, 60]]);
+        let left = random.mutated(Alphabet::Dna, &target[start..start + len], percents[0]);
+        let right = &reverse_complement(&target[start + size - len..start + size]);
+        let right = random.mutated(Alphabet::Dna, right, percents[1]);
+        reads.extend(if random.below(2) == 0 { [left, right] } else { [right, left] });
+    }
+    reads.extend([Vec::new(), targets[0][100..170].to_vec()]);
+    (reads, targets)
+}
+
+fn scope<'a>(batch: &'a Batch, rules: Rules, filter: Option<&'a Filter>) -> Scope<'a> {
+    Scope { batch, layout: LAYOUT, rules, filter, portion: PORTION }
+}
+
+/// The best alignment of a read in columns of a target, by the specification.
+fn best_within(batch: &Batch, query: u32, target: u32, (start, end): (u32, u32)) -> Hit {
+    Plain::new().score(batch, &[Pair { query, target, start, own: start, end }]).unwrap()[0]
+}
+
+fn overlap(one: &Alignment, other: &Alignment) -> bool {
+    (one.target, one.strand) == (other.target, other.strand)
+        && one.target_start < other.target_end
+        && other.target_start < one.target_end
+}
+
+#[test]
+fn pairs_are_those_of_their_definition() {
+    let (mut proper, mut alone, mut rescued, mut not_the_best, mut ties) = (0, 0, 0, 0, 0);
+    for seed in 0..40 {
+        let (reads, targets) = pairs(seed);
+        let batch = batch_of(&reads, &targets, Scoring::dna(1, 4, 6, 1));
+        let pairing = Pairing::new(INSERT, RULES, &batch.scoring);
+        assert_eq!((pairing.rescued, i64::from(pairing.unpaired)), (15, UNPAIRED));
+        let of_candidates = scope(&batch, pairing.candidates(), None);
+        let single =
+            hits::find(&mut Cpu::new(), &scope(&batch, RULES, None), &mut Effort::default()).unwrap();
+        let mut found = hits::find(&mut Cpu::new(), &of_candidates, &mut Effort::default()).unwrap();
+        let candidates = found.clone();
+        pairing.pair(&mut Cpu::new(), &of_candidates, &mut found, &mut Effort::default()).unwrap();
+        for (number, pair) in found.chunks_exact(2).enumerate() {
+            let place = format!("seed {seed}, pair {number}");
+            let hits = [&candidates[2 * number].alignments, &candidates[2 * number + 1].alignments];
+            let best = hits.map(|hits| hits.first().map_or(0, |hit| i64::from(hit.score)));
+            let least = best[0] + best[1] - UNPAIRED;
+            for (mate, hits) in hits.iter().enumerate() {
+                // All that is near the best is among the candidates.
+                let single = &single[2 * number + mate];
+                assert_eq!(single.alignments.first(), hits.first(), "{place}");
+                assert!(single.second.is_none_or(|second| second <= hits[1].score), "{place}");
+            }
+            // The best pair of hits as they are.
+            let of_hits = hits[0].iter().flat_map(|one| hits[1].iter().map(move |other| (one, other)));
+            let scores = of_hits.filter_map(|(one, other)| {
+                let sum = i64::from(one.score) + i64::from(other.score);
+                Some(INSERT.pair_score(sum, INSERT.of(one, other)?, 1))
+            });
+            let scores: Vec<i64> = scores.filter(|&score| score > least).collect();
+            ties +=
+                usize::from(scores.iter().filter(|&score| Some(score) == scores.iter().max()).count() > 1);
+            let mated = pair[0].mated.unwrap();
+            let firsts = [&pair[0], &pair[1]].map(|found| found.alignments.first());
+            assert_eq!(mated.is_proper, pair[1].mated.unwrap().is_proper);
+            assert!(mated.is_first && !pair[1].mated.unwrap().is_first);
+            match (mated.is_proper, firsts) {
+                (true, [Some(one), Some(other)]) => {
+                    proper += 1;
+                    let size = INSERT.of(one, other).expect("a proper pair");
+                    let score = INSERT.pair_score(i64::from(one.score) + i64::from(other.score), size, 1);
+                    assert!(score > least && scores.iter().all(|&other| other <= score), "{place}");
+                    for (mate, hit) in [one, other].into_iter().enumerate() {
+                        let query = LAYOUT.query(2 * number as u32 + mate as u32, hit.strand);
+                        check_path(hit, batch.query(query), batch.target(hit.target), &batch.scoring)
+                            .unwrap();
+                        let is_candidate = hits[mate].contains(hit);
+                        not_the_best += usize::from(is_candidate && hits[mate][0] != *hit);
+                        if !is_candidate {
+                            rescued += 1;
+                            assert!(
+                                hit.score >= pairing.rescued
+                                    && !hits[mate].iter().any(|own| overlap(own, hit))
+                            );
+                            // It is the optimum of the window beside its mate's hit.
+                            let (strand, columns) = INSERT.mate_of([other, one][mate], u32::MAX >> 8);
+                            let len = batch.target(hit.target).len() as i64;
+                            let columns = (
+                                (*columns.start()).clamp(0, len) as u32,
+                                (*columns.end()).clamp(0, len) as u32,
+                            );
+                            let best = best_within(&batch, query, hit.target, columns);
+                            assert_eq!((strand, best.score), (hit.strand, hit.score), "{place}");
+                        }
+                    }
+                }
+                (false, _) => {
+                    alone += 1;
+                    assert!(scores.is_empty(), "{place}: {scores:?} beat {least}");
+                    assert_eq!(firsts, hits.map(|hits| hits.first()), "{place}");
+                }
+                _ => panic!("{place}: half a pair"),
+            }
+            for found in pair {
+                assert!(found.alignments.len() <= RULES.max_hits);
+                assert!(found.alignments.iter().skip(1).all(|hit| !overlap(hit, &found.alignments[0])));
+            }
+        }
+        for mut engine in [Box::new(Plain::new()) as Box<dyn Engine>, Box::new(Cpu::new())] {
+            let filter = Filter::by_index(&batch.targets, &batch.scoring, 2);
+            let with = Scope { portion: 3, ..scope(&batch, pairing.candidates(), filter.as_ref()) };
+            let mut again = hits::find(&mut *engine, &with, &mut Effort::default()).unwrap();
+            pairing.pair(&mut *engine, &with, &mut again, &mut Effort::default()).unwrap();
+            assert_eq!(found, again, "seed {seed}: engines and filters agree");
+        }
+    }
+    for (count, least) in [(proper, 200), (alone, 100), (rescued, 20), (not_the_best, 20), (ties, 20)] {
+        assert!(count >= least, "too few: {proper} {alone} {rescued} {not_the_best} {ties}");
+    }
+}
+
+/// A stretch of a query, as it was read, and its best alignment by the specification: order, places in the query.
+fn best_of(
+    scoring: &Scoring,
+    read: &[u8],
+    targets: &[Vec<u8>],
+    (start, end): (usize, usize),
+) -> Option<Hit2> {
+    let batch = batch_of(&[read[start..end].to_vec()], targets, scoring.clone());
+    let mut all = Vec::new();
+    for strand in [Strand::Forward, Strand::Reverse] {
+        for (target, letters) in targets.iter().enumerate() {
+            let query = LAYOUT.query(0, strand);
+            let hit = best_within(&batch, query, target as u32, (0, letters.len() as u32));
+            all.push((Reverse(hit.score), strand, target as u32, hit.target_end, hit.query_end));
+        }
+    }
+    let (Reverse(score), strand, target, target_end, _) = all.into_iter().min()?;
+    Some(Hit2 { score, strand, target, target_end })
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Hit2 {
+    score: i32,
+    strand: Strand,
+    target: u32,
+    target_end: u32,
+}
+
+#[test]
+fn supplementary_hits_are_those_of_their_definition() {
+    let (mut count, mut several, mut reversed) = (0, 0, 0);
+    for seed in 0..25 {
+        let mut random = Random::new(seed);
+        let targets: Vec<Vec<u8>> = (0..2).map(|_| drawn(&mut random, 800)).collect();
+        let mut reads = Vec::new();
+        for _ in 0..8 {
+            let mut read = Vec::new();
+            for _ in 0..random.below(5) {
+                let target = &targets[random.below(2)];
+                let len = 15 + random.below(120);
+                let at = random.below(target.len() - len);
+                let percent = random.pick(&[0, 4, 10]);
+                let piece = random.mutated(Alphabet::Dna, &target[at..at + len], percent);
+                read.extend(if random.below(2) == 0 { piece } else { reverse_complement(&piece) });
+                let between = random.below(30);
+                read.extend(drawn(&mut random, between));
+            }
+            reads.push(read);
+        }
+        let scoring = Scoring::dna(2, 4, 4, 2);
+        let least = 50;
+        let batch = batch_of(&reads, &targets, scoring.clone());
+        let rules = Rules { min_score: 40, ..RULES };
+        for filter in [None, Filter::by_index(&batch.targets, &batch.scoring, 2)] {
+            let scope = scope(&batch, rules, filter.as_ref());
+            let mut found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
+            split::supplement(&mut Cpu::new(), &scope, least, &mut found, &mut Effort::default()).unwrap();
+            for (number, (found, read)) in found.iter().zip(&reads).enumerate() {
+                let hits = check_split(&batch, (number as u32, read), &targets, found, least);
+                count += hits;
+                several += usize::from(hits > 1);
+                reversed +=
+                    found.supplementary.iter().filter(|hit| hit.alignment.strand == Strand::Reverse).count();
+            }
+        }
+    }
+    assert!(count > 100 && several > 20 && reversed > 20, "too few: {count} {several} {reversed}");
+}
+
+/// Holds the supplementary hits of a query against the optima of what is left, and counts them.
+fn check_split(
+    batch: &Batch,
+    (record, read): (u32, &[u8]),
+    targets: &[Vec<u8>],
+    found: &Found,
+    least: i32,
+) -> usize {
+    let taken = |hit: &Alignment| match hit.strand {
+        Strand::Forward => (hit.query_start as usize, hit.query_end as usize),
+        Strand::Reverse => (read.len() - hit.query_end as usize, read.len() - hit.query_start as usize),
+    };
+    let Some(primary) = found.alignments.first() else {
+        assert!(found.supplementary.is_empty());
+        return 0;
+    };
+    let (start, end) = taken(primary);
+    let mut free = vec![(0, start), (end, read.len())];
+    for hit in &found.supplementary {
+        let hit = &hit.alignment;
+        let query = LAYOUT.query(record, hit.strand);
+        check_path(hit, batch.query(query), batch.target(hit.target), &batch.scoring).unwrap();
+        let (start, end) = taken(hit);
+        let own =
+            free.iter().position(|&(from, to)| from <= start && end <= to).expect("it lies in what is left");
+        let (from, to) = free.remove(own);
+        let expected = best_of(&batch.scoring, read, targets, (from, to)).unwrap();
+        let Alignment { score, strand, target, target_end, .. } = *hit;
+        assert_eq!(Hit2 { score, strand, target, target_end }, expected);
+        assert!(score >= least);
+        free.extend([(from, start), (end, to)]);
+    }
+    for interval in free.into_iter().filter(|(from, to)| from < to) {
+        let best = best_of(&batch.scoring, read, targets, interval).map_or(0, |hit| hit.score);
+        assert!(best < least, "{interval:?} is left with {best}");
+    }
+    assert!(found.supplementary.is_sorted_by_key(|hit| Reverse(hit.alignment.score)));
+    found.supplementary.len()
+}
