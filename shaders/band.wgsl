@@ -1,40 +1,40 @@
 // A row of the cells that a lane has of a band (trace.wgsl).
 //!slot row
-        if (row % 8u == 0u) {
+        if (row % LETTERS_PER_WORD == 0u) {
             query = query_letters(task.query + row);
             entering = band_letters(task, first_col + i32($rowsu + row));
         }
         // A bit for each letter that differs.
-        let same = (query & 15u) * 0x11111111u;
-//!for w words
+        let same = (query & LETTER_MASK) * EACH_LETTER;
+//!for words
         let apart$w = letters$w ^ same;
         let differs$w = apart$w | (apart$w >> 1u) | (apart$w >> 2u);
         var bits$w = 0u;
 //!end
-//!for k
-        let differs_here$k = (differs$8 & (1u << (LETTER_BITS * ($ku % LETTERS_PER_WORD)))) != 0u;
+//!for rows
+        let differs_here$k = (differs$w & (1u << (LETTER_BITS * ($ku % LETTERS_PER_WORD)))) != 0u;
         let d$k = h$k + select(MATCH + 2 * EXTEND, MISMATCH + 2 * EXTEND, differs_here$k);
         let zero$k = height + $k * EXTEND;
         let t$k = max(max(d$k, zero$k), max(e, f$next));
         let opened$k = t$k - OPEN;
         let gap$k = select(INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == e);
         let source$k = select(select(gap$k, DIAGONAL << (CELL_BITS * ($ku % CELLS_PER_WORD)), t$k == d$k), STOP, t$k == zero$k);
-        bits$8 |= source$k;
-        bits$8 |= select(0u, EXTEND_DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), e > opened$k);
-        bits$8 |= select(0u, EXTEND_INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), f$next > opened$k);
+        bits$w |= source$k;
+        bits$w |= select(0u, EXTEND_DELETION << (CELL_BITS * ($ku % CELLS_PER_WORD)), e > opened$k);
+        bits$w |= select(0u, EXTEND_INSERTION << (CELL_BITS * ($ku % CELLS_PER_WORD)), f$next > opened$k);
         h$k = t$k;
         e = max(e, opened$k);
         f$k = max(f$next, opened$k);
 //!end
-//!for w words
+//!for words
         directions[word + $wu * THREADS] = bits$w;
 //!end
         word += $wordsu * THREADS;
         height += 2 * EXTEND;
         // The next row's band begins a column later.
         let letters$words = entering;
-//!for w words
-        letters$w = (letters$w >> 4u) | (letters$after << 28u);
+//!for words
+        letters$w = (letters$w >> LETTER_BITS) | (letters$after << (32u - LETTER_BITS));
 //!end
-        query >>= 4u;
-        entering >>= 4u;
+        query >>= LETTER_BITS;
+        entering >>= LETTER_BITS;

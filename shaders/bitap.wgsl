@@ -14,15 +14,7 @@
 // A thread has a chunk of the text, and begins some units before it. It alone writes the ends of its chunk; so
 // patterns come one after the other.
 
-//!if ONE
-alias Rows = u32;
-//!else
-//!if TWO
-alias Rows = vec2<u32>;
-//!else
-alias Rows = vec4<u32>;
-//!end
-//!end
+alias Rows = $type;
 
 @group(0) @binding(0) var<storage, read> work: Seeking;
 // 16 bytes each, and one more behind the last: threads read ahead.
@@ -40,16 +32,12 @@ fn up(rows: Rows) -> Rows {
 //!if ONE
     return rows << 1u;
 //!else
-//!if TWO
-    return vec2<u32>(rows.x << 1u, (rows.y << 1u) | (rows.x >> 31u));
-//!else
-    return vec4<u32>(
+    return $type(
         rows.x << 1u,
-        (rows.y << 1u) | (rows.x >> 31u),
-        (rows.z << 1u) | (rows.y >> 31u),
-        (rows.w << 1u) | (rows.z >> 31u),
-    );
+//!for upper
+        (rows.$x << 1u) | (rows.$below >> 31u),
 //!end
+    );
 //!end
 }
 
@@ -58,12 +46,12 @@ fn main(
     @builtin(global_invocation_id) id: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
 ) {
-    // Who has no chunk has no units, and still helps with the table.
+    // A thread without a chunk has no units, and still helps with the table.
     let own = min(id.x * work.chunk, work.units);
     let end = min(own + work.chunk, work.units);
     let begin = select(own - min(own, work.before), end, own == end);
     for (var pattern = work.pattern; pattern < work.patterns; pattern++) {
-        // Nobody looks at the last one's table any more.
+        // No thread needs the table of the last one any more.
         workgroupBarrier();
         for (var byte = thread; byte < BYTES; byte += THREADS) {
             table[byte] = patterns[pattern * BYTES + byte];

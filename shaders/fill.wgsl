@@ -1,11 +1,13 @@
 // Fill: the directions of each task's cells, of the steps in which its lanes cross the band. What the
 // bits mean and where they lie is told in src/engine/directions.rs.
 
-//!slot bindings
+//!slot kept_items
 @group(0) @binding(5) var<storage, read_write> directions: array<u32>;
-//!slot leaving
+
+//!slot places
     let below = task.above;
     let right = task.left;
+
 //!slot state
     let last_first = i32(task.cols + LANES - 1u - task.stored);
     // Where all steps are kept, for the host, a step's words lie together, else a lane's.
@@ -14,20 +16,26 @@
     let step_stride = select(1u, LANES, whole) * WORDS;
     let first_word = task.directions + lane * lane_stride;
     let first_step = u32(clamp(task.band_first + i32(lane * (ROWS + 1u)), 0, last_first));
+
 //!slot column
-//!for w words
+//!for words
         var bits$w = 0u;
 //!end
+
 //!slot cell
         let source$k = select(select(select(INSERTION, DELETION, t$k == e$k), DIAGONAL, t$k == d$k), STOP, t$k == 0);
         let gaps$k = select(0u, EXTEND_DELETION, e_extended$k > opened$k) | select(0u, EXTEND_INSERTION, f_extended$k > opened$k);
-        bits$8 |= (source$k | gaps$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
+        bits$w |= (source$k | gaps$k) << (CELL_BITS * ($ku % CELLS_PER_WORD));
+
 //!slot column_end
         let kept = step - first_step;
         if (kept < task.stored) {
             let word = first_word + kept * step_stride;
-//!for w words
+//!for words
             directions[word + $wu] = bits$w;
 //!end
         }
+
+//!slot turn_end
+
 //!slot finish

@@ -1,7 +1,7 @@
 // Score: the best cell of each task, or of each stretch of it. Within a lane a later column must be strictly better, so
 // the first of equals stays; the lanes are compared at the end, and where a stretch ends.
 
-//!slot bindings
+//!slot kept_items
 // For each task, or each stretch that it has: score, query row, column of its best cell, counted from the tile's first
 // ones; score 0 where there is none. The last word is 1 where it waited in vain for the strip above, so that nothing of it holds.
 @group(0) @binding(5) var<storage, read_write> results: array<vec4<i32>>;
@@ -31,24 +31,7 @@ fn first_of_lanes(lane_best: i32, lane_row: u32, lane_col: u32, thread: u32) -> 
     best /= SCALE;
 //!end
     var chosen = vec3<i32>(best, i32(row), i32(col));
-//!if SHUFFLE
-    for (var apart = 1u; apart < LANES; apart *= 2u) {
-        let other = subgroupShuffleXor(chosen, apart);
-        if (better(other, chosen)) {
-            chosen = other;
-        }
-    }
-//!else
-    finals[thread] = array<i32, 3>(chosen.x, chosen.y, chosen.z);
-    workgroupBarrier();
-    if (thread % LANES == 0u) {
-        for (var other = 1u; other < LANES; other++) {
-            if (better(final_of(thread + other), chosen)) {
-                chosen = final_of(thread + other);
-            }
-        }
-    }
-//!end
+//!insert compare_lanes
     return chosen;
 }
 
@@ -62,19 +45,14 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
 //!end
     results[place] = vec4<i32>(chosen.x, chosen.y - i32(task.pad), chosen.z, last);
 }
-//!slot leaving
-//!if LINED
-    let below = task.below;
-//!else
+
+//!slot places
     let right = task.right;
-//!if CHAINED
-//!else
     let below = task.below;
-//!end
-//!end
+
 //!slot state
 //!if LINED
-    // Nobody reads the score.
+    // Nothing reads the score.
     let counts_from = 0u;
 //!else
     let counts_from = task.counts_from;
@@ -86,6 +64,20 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
     var best = 0;
     var best_row = 0u;
     var best_col = 0u;
+
+//!slot column
+//!if STRETCHED
+        // What the stretch before had best is kept in memory until all lanes are there: there are no registers to spare.
+        if ((col & in_stretch) == 0u && col < task.cols) {
+            finals[thread] = array<i32, 3>(best, i32(best_row), i32(best_col));
+            best = 0;
+        }
+//!end
+//!insert best_begin
+
+//!slot column_end
+//!insert best_end
+
 //!slot turn_end
 //!if STRETCHED
         if (step % STRETCH == LANES) {
@@ -96,72 +88,16 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
             if (lane == 0u && task.in_stretches != 0u && task.counts_from < border && border < task.cols) {
                 leave_result(task, border - 1u, chosen, 0);
             }
-//!if SHUFFLE
-//!else
             // Where there is no further turn the lanes would compare the next ones at once.
-            workgroupBarrier();
-//!end
+//!insert step_end
         }
 //!end
-//!slot column
-//!if STRETCHED
-        // What the stretch before had best is kept in memory until all lanes are there: there are no registers to spare.
-        if ((col & in_stretch) == 0u && col < task.cols) {
-            finals[thread] = array<i32, 3>(best, i32(best_row), i32(best_col));
-            best = 0;
-        }
-//!end
-//!if BLOCKS
-//!if GUARDED
-        let top_before = top;
-//!end
-//!else
-        var top = 0;
-//!end
-//!slot cell
-//!if KEYED
-        // The row below the score, the first of equals largest: no search for it later. In chained strips the column
-        // of a block, too.
-//!if CHAINED
-        top = max(top, t$k + (SCALE - 1 - key - $k));
-//!else
-        top = max(top, t$k + (SCALE - 1 - $k));
-//!end
-//!else
-        top = max(top, t$k);
-//!end
-//!slot column_end
-//!if BLOCKS
-//!if GUARDED
-        top = select(top_before, top, col >= counts_from);
-//!end
-//!else
-//!if KEYED
-        if (top > (best | (SCALE - 1)) && col >= counts_from) {
-            best = top;
-            best_col = col;
-        }
-//!else
-        if (top > best && col >= counts_from) {
-            best = top;
-            best_col = col;
-//!for k descending
-            best_row = select(best_row, lane * ROWS + $ku, h$k == top);
-//!end
-        }
-//!end
-//!end
-//!slot block_begin
-        var top = 0;
-//!slot block_end
-        let is_best = top > (best | (SCALE - 1));
-        best = select(best, top, is_best);
-        best_col = select(best_col, step - lane, is_best);
+
 //!slot finish
     let chosen = first_of_lanes(best, best_row, best_col, thread);
     if (lane == 0u && task.cols > 0u) {
 //!if CHAINED
-        // Lane 0 is who waits. Some drivers end loops that take long.
+        // Lane 0 is the one that waits. Some drivers end loops that take long.
         let last = i32(gave_up || step < task.cols + LANES - 1u);
 //!else
         let last = 0;

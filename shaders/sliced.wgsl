@@ -76,7 +76,7 @@ fn main(
     let start = patterns[record + 1u];
     let own_block = work.before / COLUMNS;
 //!for g
-    matches[(ALL * GROUPS + $gu) * THREADS + thread] = vec4<u32>(~0u);
+    matches[(CLASS_ALL * GROUPS + $gu) * THREADS + thread] = vec4<u32>(~0u);
 //!end
 //!if STRIPS
     let strips = patterns[record + 3u];
@@ -121,24 +121,24 @@ fn main(
             let c = low$g & ~none;
             let g = high$g & ~(low$g | other$g);
             let t = low$g & high$g & ~other$g;
-            matches[(0u * GROUPS + $gu) * THREADS + thread] = a;
-            matches[(1u * GROUPS + $gu) * THREADS + thread] = c;
-            matches[(2u * GROUPS + $gu) * THREADS + thread] = g;
-            matches[(3u * GROUPS + $gu) * THREADS + thread] = t;
-            matches[(4u * GROUPS + $gu) * THREADS + thread] = ~(low$g & other$g);
+            matches[(CLASS_A * GROUPS + $gu) * THREADS + thread] = a;
+            matches[(CLASS_C * GROUPS + $gu) * THREADS + thread] = c;
+            matches[(CLASS_G * GROUPS + $gu) * THREADS + thread] = g;
+            matches[(CLASS_T * GROUPS + $gu) * THREADS + thread] = t;
+            matches[(CLASS_N * GROUPS + $gu) * THREADS + thread] = ~(low$g & other$g);
 //!if IUPAC
             let r = a | g;
             let y = c | t;
-            matches[(6u * GROUPS + $gu) * THREADS + thread] = a | c;
-            matches[(7u * GROUPS + $gu) * THREADS + thread] = r;
-            matches[(8u * GROUPS + $gu) * THREADS + thread] = c | g;
-            matches[(9u * GROUPS + $gu) * THREADS + thread] = c | r;
-            matches[(10u * GROUPS + $gu) * THREADS + thread] = a | t;
-            matches[(11u * GROUPS + $gu) * THREADS + thread] = y;
-            matches[(12u * GROUPS + $gu) * THREADS + thread] = a | y;
-            matches[(13u * GROUPS + $gu) * THREADS + thread] = g | t;
-            matches[(14u * GROUPS + $gu) * THREADS + thread] = r | t;
-            matches[(15u * GROUPS + $gu) * THREADS + thread] = g | y;
+            matches[(CLASS_M * GROUPS + $gu) * THREADS + thread] = a | c;
+            matches[(CLASS_R * GROUPS + $gu) * THREADS + thread] = r;
+            matches[(CLASS_S * GROUPS + $gu) * THREADS + thread] = c | g;
+            matches[(CLASS_V * GROUPS + $gu) * THREADS + thread] = c | r;
+            matches[(CLASS_W * GROUPS + $gu) * THREADS + thread] = a | t;
+            matches[(CLASS_Y * GROUPS + $gu) * THREADS + thread] = y;
+            matches[(CLASS_H * GROUPS + $gu) * THREADS + thread] = a | y;
+            matches[(CLASS_K * GROUPS + $gu) * THREADS + thread] = g | t;
+            matches[(CLASS_D * GROUPS + $gu) * THREADS + thread] = r | t;
+            matches[(CLASS_B * GROUPS + $gu) * THREADS + thread] = g | y;
 //!end
         }
 //!end

@@ -40,28 +40,27 @@ const NEVER = -(1 << 30);
 // E that a lane leaves to the one behind, and F to the one before, in even and odd steps; a place more at both ends.
 var<workgroup> passed: array<vec2<i32>, 2u * (THREADS + 2u)>;
 
-// Eight letters of the queries from `place` on, the first lowest.
+// A word of letters of the queries from `place` on, the first lowest.
 fn query_letters(place: u32) -> u32 {
-    let shift = place % 8u * 4u;
-    return (queries[place / 8u] >> shift) | ((queries[place / 8u + 1u] << (28u - shift)) << 4u);
+    let shift = place % LETTERS_PER_WORD * LETTER_BITS;
+    return (queries[place / LETTERS_PER_WORD] >> shift) | ((queries[place / LETTERS_PER_WORD + 1u] << (32u - LETTER_BITS - shift)) << LETTER_BITS);
 }
 
-// Eight letters of the task's target from column `col` on, the first lowest.
+// A word of letters of the task's target from column `col` on, the first lowest.
 fn band_letters(task: Task, col: i32) -> u32 {
-    let outside = NO_TARGET * 0x11111111u;
-    if (col <= -8 || col >= i32(task.cols)) {
-        return outside;
+    if (col <= -i32(LETTERS_PER_WORD) || col >= i32(task.cols)) {
+        return NO_LETTERS;
     }
     let place = task.target_ + u32(max(col, 0));
-    let shift = place % 8u * 4u;
-    let letters = (targets[place / 8u] >> shift) | ((targets[place / 8u + 1u] << (28u - shift)) << 4u);
-    // Seven at most, so that no shift takes the whole word.
-    let before = 4u * u32(max(-col, 0));
+    let shift = place % LETTERS_PER_WORD * LETTER_BITS;
+    let letters = (targets[place / LETTERS_PER_WORD] >> shift) | ((targets[place / LETTERS_PER_WORD + 1u] << (32u - LETTER_BITS - shift)) << LETTER_BITS);
+    // Less than a word's worth, so that no shift takes the whole word.
+    let before = LETTER_BITS * u32(max(-col, 0));
     let first = (1u << before) - 1u;
-    let behind = 4u * u32(clamp(col + 8 - i32(task.cols), 0, 7));
-    let last = ~(0xffffffffu >> behind);
+    let behind = LETTER_BITS * u32(clamp(col + i32(LETTERS_PER_WORD) - i32(task.cols), 0, i32(LETTERS_PER_WORD) - 1));
+    let last = ~(~0u >> behind);
     let kept = ~(first | last);
-    return ((letters << before) & kept) | (outside & ~kept);
+    return ((letters << before) & kept) | (NO_LETTERS & ~kept);
 }
 
 //!insert runs
@@ -82,7 +81,7 @@ fn walk(task: Task, first: u32, row_stride: u32, word_stride: u32, cells: i32) {
 //!insert path_end
 }
 
-//!for each trace
+//!for traces
 // The windows of a workgroup, from the task `first_task` on, with $lanes lanes of $rows cells each.
 fn trace_$kind(first_task: u32, thread: u32) {
 //!if APART
@@ -98,12 +97,12 @@ fn trace_$kind(first_task: u32, thread: u32) {
     let first_col = task.first_col + i32(lane * $rowsu);
     // Where the lane's first cell of a row stands.
     var height = i32(lane * $rowsu) * EXTEND;
-//!for k
+//!for rows
     var h$k = height + ($k - 2) * EXTEND;
     var f$k = NEVER;
 //!end
-//!for w words
-    var letters$w = band_letters(task, first_col + 8 * $w);
+//!for words
+    var letters$w = band_letters(task, first_col + i32(LETTERS_PER_WORD) * $w);
 //!end
     var entering = 0u;
     var query = 0u;
@@ -154,7 +153,7 @@ fn main(
     var number = group.y * grid.x + group.x;
     var first = 0u;
     var groups = 0u;
-//!for each trace
+//!for traces
     groups = kinds[$kind].groups;
     if (number < groups) {
         trace_$kind(first + number * (THREADS / $lanesu), thread);

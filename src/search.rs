@@ -52,7 +52,7 @@ pub mod stream;
 /// A letter of a text that is not A, C, G or T. Those are 0 to 3.
 pub const OTHER: u8 = 4;
 /// Where there is no letter: nothing matches it. It has the bit of [`OTHER`] and one more.
-pub const NOTHING: u8 = 12;
+pub const NOTHING: u8 = crate::alphabet::NOTHING;
 
 /// How a pattern may differ from the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

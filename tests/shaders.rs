@@ -8,7 +8,9 @@ mod suite;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use rayon::prelude::*;
 use swalign::engine::gpu::scan::{bitap, shader as scan};
-use swalign::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
+use swalign::engine::gpu::variant::{
+    CHAINED_ROWS, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
+};
 
 fn is_valid(text: &str, what: &str) {
     let module = naga::front::wgsl::parse_str(text)
@@ -21,7 +23,7 @@ fn is_valid(text: &str, what: &str) {
 fn every_variant_is_valid() {
     let variants = Variant::all();
     assert!(variants.len() > 20, "variants are missing");
-    variants.iter().for_each(|variant| is_valid(&variant.wgsl(), &format!("{variant:?}")));
+    variants.iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
 
 /// The kernels of the scan: for each length of pattern and each width of its number.
@@ -29,8 +31,8 @@ fn every_variant_is_valid() {
 fn every_kernel_of_the_scan_is_valid() {
     let variants = scan::Variant::all();
     assert_eq!(variants.len() as u32, 2 * (scan::MOST_ROWS + 1 + scan::MOST_GAPLESS), "variants are missing");
-    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl(), &format!("{variant:?}")));
-    is_valid(&scan::transpose_wgsl(), "turn");
+    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
+    is_valid(&scan::transpose_wgsl().unwrap(), "transpose");
 }
 
 /// The kernels for lines: for each number of words and of edits.
@@ -38,14 +40,14 @@ fn every_kernel_of_the_scan_is_valid() {
 fn every_kernel_for_lines_is_valid() {
     let variants = bitap::Variant::all();
     assert_eq!(variants.len() as u32, 3 * (bitap::shader::MOST_EDITS + 1) * 2, "variants are missing");
-    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl(), &format!("{variant:?}")));
+    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
 
 /// The host's records are laid out as the kernels read them.
 #[test]
 fn tasks_lie_as_the_host_writes_them() {
     for variant in Variant::all() {
-        let module = naga::front::wgsl::parse_str(&variant.wgsl()).unwrap();
+        let module = naga::front::wgsl::parse_str(&variant.wgsl().unwrap()).unwrap();
         for record in std::iter::once(variant.task()).chain(variant.table()) {
             let mut types = module.types.iter();
             let (_, kind) = types.find(|(_, kind)| kind.name.as_deref() == Some(record.name)).unwrap();
@@ -65,13 +67,20 @@ fn the_suite_reaches_every_variant() {
     let grids =
         suite::grid_sizes().into_iter().map(|(rows, _)| rows as u32).filter(|&rows| rows > STRIP_ROWS);
     let grids: Vec<u32> = grids.collect();
-    for variant in Variant::all() {
-        let Variant { kernel, scores, .. } = variant;
-        if variant.chained {
-            let heights: Vec<Variant> =
-                CHAINED_ROWS.into_iter().filter_map(|rows| Variant::chained(scores, rows)).collect();
-            let strips =
-                |height: &Variant| -> u32 { grids.iter().map(|rows| rows.div_ceil(height.capacity())).sum() };
+    let tiles = |variant: Variant| match variant {
+        Variant::Tile(tile) => Some(tile),
+        Variant::Trace | Variant::Traceback => None,
+    };
+    for variant in Variant::all().into_iter().filter_map(tiles) {
+        let TileVariant { kernel, joint, exchange, .. } = variant;
+        let is_shared = variant.scores == Scores::SharedProfile;
+        let scores = if is_shared { Scores::Profile } else { variant.scores };
+        if variant.is_chained() {
+            let heights: Vec<TileVariant> =
+                CHAINED_ROWS.into_iter().filter_map(|rows| TileVariant::chained(scores, rows)).collect();
+            let strips = |height: &TileVariant| -> u32 {
+                grids.iter().map(|rows| rows.div_ceil(height.capacity())).sum()
+            };
             let taken = |most: usize| {
                 heights.iter().find(|height| strips(height) as usize <= most).or(heights.last())
             };
@@ -79,28 +88,30 @@ fn the_suite_reaches_every_variant() {
             assert!(suite::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
             continue;
         }
-        let on = |held: Variant| {
-            let shared = variant.shared.then(|| held.sharing(Some(32))).flatten();
-            shared.unwrap_or(if variant.shuffle { held.on(Some(32)) } else { held })
+        let is_stretched = joint == Joint::Alone { stretched: true };
+        let on = |held: TileVariant| {
+            let shared = is_shared.then(|| held.sharing(Some(32))).flatten();
+            shared.unwrap_or(if exchange == Exchange::Subgroup { held.on(Some(32)) } else { held })
         };
-        let reached = |rows: u32| match Variant::holding(kernel, scores, rows) {
-            Some(held) if variant.stretched => on(held).in_stretches() == variant,
+        let reached = |rows: u32| match TileVariant::holding(kernel, scores, rows) {
+            Some(held) if is_stretched => on(held).in_stretches() == variant,
             Some(held) => on(held) == variant,
             // Tiles of long queries are joined, of more lanes where there are few.
-            None => {
-                [Variant::joined, Variant::thin].map(|joined| on(joined(kernel, scores))).contains(&variant)
-            }
+            None => [TileVariant::joined, TileVariant::thin]
+                .map(|joined| on(joined(kernel, scores)))
+                .contains(&variant),
         };
-        let lengths = match variant {
-            Variant { stretched: true, shared: true, .. } => &shared_stretches,
-            Variant { stretched: true, .. } => &stretches,
-            Variant { shared: true, .. } => &many,
-            _ => &lengths,
+        let lengths = match (is_stretched, is_shared) {
+            (true, true) => &shared_stretches,
+            (true, false) => &stretches,
+            (false, true) => &many,
+            (false, false) => &lengths,
         };
         assert!(lengths.iter().any(|&rows| reached(rows)), "{variant:?}");
     }
-    for scores in Variant::all().into_iter().map(|variant| variant.scores) {
-        let used = suite::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == scores);
+    for scores in Variant::all().into_iter().filter_map(tiles).map(|tile| tile.scores) {
+        let asked = if scores == Scores::SharedProfile { Scores::Profile } else { scores };
+        let used = suite::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == asked);
         assert!(used, "{scores:?}");
     }
 }
@@ -113,7 +124,8 @@ struct Shown {
 }
 
 fn shown() -> Vec<Shown> {
-    let held = |kernel, rows| Variant::holding(kernel, Scores::Packed, rows).unwrap().on(Some(32)).wgsl();
+    let held = |kernel, rows| TileVariant::holding(kernel, Scores::Packed, rows).unwrap().on(Some(32));
+    let text = |variant: Variant| variant.wgsl().unwrap();
     vec![
         Shown {
             heading: "Score",
@@ -122,21 +134,21 @@ fn shown() -> Vec<Shown> {
                 step, one column behind the lane above it, whose last row it takes by a subgroup shuffle. Each lane \
                 keeps its best cell, and at the end the lanes of a pair reduce theirs. Shown: up to 32 rows, match and \
                 mismatch, on a device whose subgroups have a fixed size.",
-            wgsl: held(Kernel::Score, 32),
+            wgsl: text(held(Kernel::Score, 32).into()),
         },
         Shown {
             heading: "Score, chained",
             about: "One long pair on the whole device. A workgroup takes a strip of rows and runs along the target a \
                 few columns behind the workgroup of the strip above, whose edge it reads from storage memory as soon as \
                 a mark says that it is there. Shown: four rows a lane.",
-            wgsl: Variant::chained(Scores::Packed, CHAINED_ROWS[0]).unwrap().on(Some(32)).wgsl(),
+            wgsl: text(TileVariant::chained(Scores::Packed, CHAINED_ROWS[0]).unwrap().on(Some(32)).into()),
         },
         Shown {
             heading: "Fill",
             about: "The directions of all cells of a window, four bits a cell: where H, E and F come from. Lanes and \
                 rows are those of a score. A lane gathers the directions of eight cells in a word, and writes it. \
                 Shown: up to 64 rows.",
-            wgsl: held(Kernel::Fill, 64),
+            wgsl: text(held(Kernel::Fill, 64).into()),
         },
         Shown {
             heading: "Trace",
@@ -144,34 +156,34 @@ fn shown() -> Vec<Shown> {
                 the score proves, row by row, and leave them in storage memory; then one lane of each window goes back \
                 along them and writes the runs of its path. A workgroup takes windows of one width, of 1, 8 or 16 lanes \
                 each.",
-            wgsl: Variant::tracing().wgsl(),
+            wgsl: text(Variant::Trace),
         },
         Shown {
             heading: "Traceback",
             about: "The path through filled directions that are too many to bring to the host. A workgroup takes one \
                 window. Its threads read the cells of a diagonal ahead into workgroup memory, all of them follow the \
                 path through these, and one writes its runs.",
-            wgsl: Variant::tracing_back().wgsl(),
+            wgsl: text(Variant::Traceback),
         },
         Shown {
             heading: "Search: transpose",
             about: "Letters of a text as bit planes, for the sweeps: a thread transposes 32 letters of 32 chunks, so that \
                 each word has one column, with a bit for each chunk.",
-            wgsl: scan::transpose_wgsl(),
+            wgsl: scan::transpose_wgsl().unwrap(),
         },
         Shown {
             heading: "Search: sweep",
             about: "The ends of a pattern with edits, bit-sliced: each thread does 32 chunks of the text, a bit each, with \
                 the differences of Myers' recurrence in registers. An end is appended to a list by an atomic counter, \
                 and the host puts the list in order. Shown: a pattern of eight bases.",
-            wgsl: scan::Variant::new(8, false).wgsl(),
+            wgsl: scan::Variant::new(8, false).wgsl().unwrap(),
         },
         Shown {
             heading: "Lines",
             about: "The lines in which a pattern of bytes occurs with edits, by bitap (Wu and Manber 1992): each \
                 thread goes along its own chunk of the text with a bit for each letter of the pattern and a word for \
                 each number of edits, and writes a bit for each byte, set where a match ends. Shown: one word and one edit.",
-            wgsl: bitap::Variant::new(8, 1, false).unwrap().wgsl(),
+            wgsl: bitap::Variant::new(8, 1, false).unwrap().wgsl().unwrap(),
         },
     ]
 }

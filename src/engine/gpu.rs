@@ -20,7 +20,9 @@ pub mod scan;
 mod score;
 pub mod shader;
 pub mod tasks;
+pub mod template;
 mod upload;
+pub mod variant;
 
 pub use device::{AdapterEntry, card_is_granted, list};
 
@@ -44,11 +46,11 @@ use rayon::prelude::*;
 use resident::{HeldSequences, Resident};
 use run::Runtime;
 use runner::{Answer, JobInputs, JobUnderWay, Kit, Runner};
-use shader::{Kernel, Scores, Variant};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use variant::{Kernel, Scores, TileVariant, Variant};
 use wgpu::BufferUsages;
 
 /// Stretches of targets that one thread looks at in one go.
@@ -121,11 +123,12 @@ impl Card {
         if scores.letters() != Letters::Nucleotides {
             return Vec::new();
         }
-        let score = Variant::holding(Kernel::Score, scores, rows as u32);
+        let score = TileVariant::holding(Kernel::Score, scores, rows as u32);
         let score = score.map(|score| score.on(self.runtime.device.subgroup));
-        let stretched = score.filter(|_| in_stretches).map(Variant::in_stretches);
-        let trace = many.then(Variant::tracing);
-        [stretched, score, trace].into_iter().flatten().collect()
+        let stretched = score.filter(|_| in_stretches).map(TileVariant::in_stretches);
+        let trace = many.then_some(Variant::Trace);
+        let tiles = [stretched, score].into_iter().flatten().map(Variant::Tile);
+        tiles.chain(trace).collect()
     }
 
     /// Compiles a kernel that will be asked for soon.

@@ -1,13 +1,13 @@
 //! Patterns: IUPAC letters as classes of bases.
 
 use super::{NOTHING, OTHER};
-use crate::alphabet::{Alphabet, reverse_complement_codes};
+use crate::alphabet::{ANY_LETTER, Alphabet, reverse_complement_codes};
 
 /// A class: a bit for each base that it matches, and one for letters that are no base. It is 0 nowhere.
 pub type Class = u8;
 
 /// The class N: every letter.
-pub const ANY: Class = 31;
+pub const ANY: Class = ANY_LETTER;
 /// Number of values that a class has, at most.
 pub const CLASSES: usize = 32;
 

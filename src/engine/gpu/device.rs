@@ -1,7 +1,7 @@
 //! Adapters and devices: finding, naming, opening, waiting, and noticing faults.
 
 use super::pipeline::bindings;
-use super::shader::Variant;
+use super::variant::Variant;
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};

@@ -2,8 +2,8 @@
 
 use crate::engine::gpu::layout::{CHAIN_HEAD, ROW_KEYS, TASK_ALIGNMENT};
 use crate::engine::gpu::run::Transfer;
-use crate::engine::gpu::shader::Variant;
 use crate::engine::gpu::tasks::{Recorded, SpanTask};
+use crate::engine::gpu::variant::{TileVariant, Variant};
 use std::ops::Range;
 
 /// Edge values: `[H, F]` or `[H, E]`.
@@ -25,14 +25,15 @@ pub struct Dispatch {
 
 impl Dispatch {
     /// A dispatch of `tasks`, padded with empty ones.
-    pub fn new<T: SpanTask>(variant: Variant, tasks: Vec<T>) -> Dispatch {
+    pub fn new<T: SpanTask>(variant: impl Into<Variant>, tasks: Vec<T>) -> Dispatch {
         let cells = |task: &T| u64::from(task.span().rows) * u64::from(task.span().cols);
         let cells = tasks.iter().map(cells).sum();
         Dispatch { cells, ..Dispatch::without_cells(variant, tasks) }
     }
 
     /// A dispatch of tasks that have no cells of their own.
-    pub fn without_cells<T: Recorded>(variant: Variant, mut tasks: Vec<T>) -> Dispatch {
+    pub fn without_cells<T: Recorded>(variant: impl Into<Variant>, mut tasks: Vec<T>) -> Dispatch {
+        let variant = variant.into();
         debug_assert_eq!(variant.task().name, T::RECORD.name);
         tasks.resize(tasks.len().next_multiple_of(TASK_ALIGNMENT), T::default());
         let groups = (tasks.len() as u32).div_ceil(variant.pairs());
@@ -85,7 +86,12 @@ impl Job {
     }
 
     /// Adds chained strips, each behind the strips that it waits for, in dispatches of about `cells` cells.
-    pub fn push_chain<T: SpanTask>(&mut self, variant: Variant, strips: impl Iterator<Item = T>, cells: u64) {
+    pub fn push_chain<T: SpanTask>(
+        &mut self,
+        variant: TileVariant,
+        strips: impl Iterator<Item = T>,
+        cells: u64,
+    ) {
         let (mut tasks, mut planned) = (Vec::new(), 0);
         for task in strips {
             planned += u64::from(task.span().rows) * u64::from(task.span().cols);
@@ -204,8 +210,8 @@ mod tests {
 
     #[test]
     fn words_are_copied_from_all_dispatches() {
-        let scores = crate::engine::gpu::shader::Scores::Packed;
-        let score = Variant::tiles(crate::engine::gpu::shader::Kernel::Score, scores)[0];
+        let scores = crate::engine::gpu::variant::Scores::Packed;
+        let score = TileVariant::tiles(crate::engine::gpu::variant::Kernel::Score, scores)[0];
         let mut job = Job::default();
         let (mut expected, mut begin): (Vec<u32>, Vec<usize>) = Default::default();
         for count in [0, 1, 64, 0, 65, 3] {
@@ -217,9 +223,7 @@ mod tests {
             assert!(expected.len().is_multiple_of(64), "a binding begins at a multiple of 256 bytes");
         }
         let groups = vec![BandGroups { groups: 7 }; 3];
-        job.push(
-            Dispatch::without_cells(Variant::tracing(), vec![BandTask::default(); 2]).with_table(groups),
-        );
+        job.push(Dispatch::without_cells(Variant::Trace, vec![BandTask::default(); 2]).with_table(groups));
         begin.push(expected.len());
         expected.extend([vec![0; 640], vec![7; 3], vec![0; 61]].concat());
         let (firsts, words) = job.places();

@@ -1,6 +1,8 @@
 //! Numbers that host and kernels share, and how residues are packed.
 
+use crate::alphabet::BASES;
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
+use crate::engine::gpu::template::constants;
 use crate::scoring::Matrix;
 use std::ops::Range;
 
@@ -71,8 +73,8 @@ impl Letters {
     /// The constants in WGSL.
     pub fn wgsl(self) -> String {
         let bits = self.bits();
-        let mut text = String::new();
-        for (name, value) in [
+        constants([
+            ("BASES", u32::from(BASES)),
             ("CODES", CODES),
             ("LETTER_BITS", bits),
             ("LETTERS_PER_WORD", 32 / bits),
@@ -82,10 +84,9 @@ impl Letters {
             ("AMBIGUOUS_TARGET", u32::from(AMBIGUOUS_TARGET)),
             // A word without letters.
             ("NO_LETTERS", (0..32 / bits).map(|letter| self.no_target() << (letter * bits)).sum()),
-        ] {
-            text.push_str(&format!("const {name} = {value}u;\n"));
-        }
-        text
+            // A one in each letter.
+            ("EACH_LETTER", (0..32 / bits).map(|letter| 1 << (letter * bits)).sum()),
+        ])
     }
 
     /// Words that `residues` residues take, and one more: kernels read letters ahead.

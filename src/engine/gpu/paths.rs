@@ -6,7 +6,7 @@ use crate::engine::gpu::plan::band::BandPlan;
 use crate::engine::gpu::plan::fill::{FILL_WORDS, TRACEBACK_WORDS, WindowPlan, fill_job, next_plans};
 use crate::engine::gpu::plan::traceback::{legs_job, path_words, stands, suits, windows_job};
 use crate::engine::gpu::runner::{Answer, JobInputs};
-use crate::engine::gpu::shader::{Kernel, Variant};
+use crate::engine::gpu::variant::{Kernel, TileVariant};
 use crate::engine::gpu::{Gpu, scores_of, span, window_residues};
 use crate::engine::{Block, Directions, Edges, Leg, Paths, Stand, Window};
 use crate::error::EngineError;
@@ -121,7 +121,7 @@ impl Gpu {
     ) -> Result<(Vec<Stand>, Paths), EngineError> {
         let residues = span(batch, blocks, |(block, _)| (block.window.target, block.target_cols()));
         let inputs = self.inputs(batch, residues)?;
-        let variant = Variant::thin(Kernel::Fill, scores_of(batch)).on(self.limits().subgroup);
+        let variant = TileVariant::thin(Kernel::Fill, scores_of(batch)).on(self.limits().subgroup);
         let (job, places) = legs_job(batch, blocks, legs, variant);
         let output = self.run(batch, &inputs, &job)?.output;
         let stands = stands(output.as_ref(), &places);

@@ -1,7 +1,8 @@
 //! Compiled kernels.
 
 use crate::engine::gpu::device::Device;
-use crate::engine::gpu::shader::{Kernel, Scores, Variant};
+use crate::engine::gpu::template::TemplateError;
+use crate::engine::gpu::variant::{TileVariant, Variant};
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashMap;
@@ -78,7 +79,10 @@ fn compile(
     variant: Variant,
     numbers: Numbers,
 ) -> Result<wgpu::ComputePipeline, EngineError> {
-    let scale = f64::from(variant.scale());
+    let scale = match variant {
+        Variant::Tile(tile) => f64::from(tile.scale()),
+        Variant::Trace | Variant::Traceback => 1.0,
+    };
     let constants = [
         ("MATCH", f64::from(numbers.match_)),
         ("MISMATCH", f64::from(-numbers.mismatch)),
@@ -86,10 +90,10 @@ fn compile(
         ("EXTEND", scale * f64::from(numbers.gap_extend)),
     ];
     // A matrix leaves no use for the first two, and a constant without a use may not be set.
-    let constants = match variant.scores {
-        _ if variant.kernel == Kernel::Traceback => &[],
-        Scores::Packed | Scores::Compared => &constants[..],
-        Scores::Profile | Scores::WideProfile => &constants[2..],
+    let constants = match variant {
+        Variant::Tile(tile) if tile.scores.is_profile() => &constants[2..],
+        Variant::Tile(_) | Variant::Trace => &constants[..],
+        Variant::Traceback => &[],
     };
     let bindings: Vec<(u32, bool)> = bindings(variant).collect();
     create(device, &format!("{variant:?}"), variant.wgsl(), &bindings, constants)
@@ -99,10 +103,11 @@ fn compile(
 pub fn create(
     device: &Device,
     label: &str,
-    wgsl: String,
+    wgsl: Result<String, TemplateError>,
     bindings: &[(u32, bool)],
     constants: &[(&str, f64)],
 ) -> Result<wgpu::ComputePipeline, EngineError> {
+    let wgsl = wgsl.map_err(|error| EngineError::Lost(format!("{label} has no text: {error}")))?;
     let source = wgpu::ShaderSource::Wgsl(wgsl.into());
     let descriptor = wgpu::ShaderModuleDescriptor { label: Some(label), source };
     device.guard(label, |gpu| {
@@ -132,17 +137,17 @@ pub fn create(
 
 /// Bindings of a variant, by number, and whether the kernel writes to them.
 pub fn bindings(variant: Variant) -> impl Iterator<Item = (u32, bool)> {
-    let profile = matches!(variant.scores, Scores::Profile | Scores::WideProfile);
-    let reads = variant.kernel != Kernel::Traceback;
+    let tile = |has: fn(&TileVariant) -> bool| matches!(variant, Variant::Tile(tile) if has(&tile));
+    let reads = variant != Variant::Traceback;
     [
         (0, false, true),
         (1, false, reads),
         (2, false, reads),
-        (3, true, variant.edges),
-        (4, false, profile),
+        (3, true, tile(TileVariant::has_edges)),
+        (4, false, tile(|tile| tile.scores.is_profile())),
         (5, true, true),
-        (6, true, matches!(variant.kernel, Kernel::Trace | Kernel::Traceback)),
-        (7, true, variant.chained),
+        (6, true, matches!(variant, Variant::Trace | Variant::Traceback)),
+        (7, true, variant.is_chained()),
         (8, false, variant.table().is_some()),
     ]
     .into_iter()

@@ -20,8 +20,8 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, counting_sort_descending};
 use crate::engine::gpu::job::Dispatch;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
-use crate::engine::gpu::shader::Variant;
 use crate::engine::gpu::tasks::{Span, SpanTask};
+use crate::engine::gpu::variant::TileVariant;
 use crate::engine::gpu::{Cols, Tuning};
 use crate::engine::{Block, Window};
 use grid::Grid;
@@ -126,7 +126,7 @@ fn longest_first<T: SpanTask>(tasks: Vec<T>) -> Vec<T> {
 }
 
 /// A dispatch of `tasks`; where enough of them have one query, its workgroups share a profile.
-fn scoring<T: SpanTask>(variant: Variant, tasks: Vec<T>, subgroup: Option<u32>) -> Dispatch {
+fn scoring<T: SpanTask>(variant: TileVariant, tasks: Vec<T>, subgroup: Option<u32>) -> Dispatch {
     if let Some(sharing) = variant.sharing(subgroup) {
         let pad = sharing.capacity() - variant.capacity();
         let grouped = grouped(&tasks, sharing.pairs() as usize, pad);
@@ -176,63 +176,23 @@ fn in_waves<G: Sync, T: SpanTask>(
 }
 
 /// Tasks that come in any order, by the wave in which they run and the kernel that they want.
-struct WaveTasks<T>(BTreeMap<(u32, u32, bool), (Variant, Vec<T>)>);
+struct WaveTasks<T>(BTreeMap<(u32, u32, bool), (TileVariant, Vec<T>)>);
 
 impl<T: SpanTask> WaveTasks<T> {
     fn new() -> WaveTasks<T> {
         WaveTasks(BTreeMap::new())
     }
 
-    fn push(&mut self, wave: u32, variant: Variant, task: T) {
-        let key = (wave, variant.capacity(), variant.edges);
+    fn push(&mut self, wave: u32, variant: TileVariant, task: T) {
+        let key = (wave, variant.capacity(), variant.has_edges());
         self.0.entry(key).or_insert_with(|| (variant, Vec::new())).1.push(task);
     }
 
     /// The tasks of each dispatch.
-    fn into_tasks(self) -> impl Iterator<Item = (Variant, Vec<T>)> {
+    fn into_tasks(self) -> impl Iterator<Item = (TileVariant, Vec<T>)> {
         self.0.into_values()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::gpu::shader::{Kernel, Scores};
-    use crate::engine::gpu::tasks::{JoinedTask, ScoreTask};
-
-    #[test]
-    fn as_many_as_fit_but_one_at_least() {
-        let fitting = |sizes: &[[u64; 2]], most| fitting(sizes, most, |&size| size);
-        assert_eq!(fitting(&[[3, 1], [3, 1], [3, 1]], [6, 9]), 2);
-        assert_eq!(fitting(&[[3, 1], [3, 9], [3, 1]], [6, 9]), 1);
-        assert_eq!(fitting(&[[7, 0], [0, 0]], [6, 9]), 1, "one that is too large goes alone");
-        assert_eq!(fitting(&[[u64::MAX, 0], [u64::MAX, 0]], [u64::MAX, 0]), 2);
-        assert_eq!(fitting(&[], [6, 9]), 1);
-    }
-
-    fn task(query: u32, cols: u32) -> ScoreTask {
-        ScoreTask { span: Span { query, rows: 5, pad: 3, target_: 0, cols }, ..ScoreTask::default() }
-    }
-
-    #[test]
-    fn workgroups_share_a_query() {
-        let tasks = [task(7, 10), task(1, 10), task(7, 30), task(7, 20)];
-        let grouped = grouped(&tasks, 2, 4);
-        let of = |task: &ScoreTask| (task.span.query, task.span.pad, task.span.cols);
-        let expected = [(1, 7, 10), (0, 0, 0), (7, 7, 30), (7, 7, 20), (7, 7, 10), (0, 0, 0)];
-        assert_eq!(grouped.iter().map(of).collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn waves_hold_the_tasks_of_all_grids_that_reach_them() {
-        let variant = Variant::joined(Kernel::Score, Scores::Packed);
-        let grids = [(512, 512), (1024, 1024), (2000, 512)].map(|(rows, cols)| Grid::padded(rows, cols, 512));
-        let tasks = |grid: &Grid, wave: u32, tasks: &mut Vec<JoinedTask>| {
-            let tiles = grid.wave(wave, |_| 0..grid.cols);
-            tasks.extend(tiles.map(|tile| grid.joined_task(&tile, &Whole::default(), 0, 0)));
-        };
-        let dispatches = in_waves(&grids, |grid| grid, tasks, |tasks| Dispatch::new(variant, tasks));
-        let cells: Vec<u64> = dispatches.iter().map(|dispatch| dispatch.cells / 512).collect();
-        assert_eq!(cells, [512 + 512 + 464, 2 * 512 + 512, 512 + 512, 512]);
-    }
-}
+mod tests;

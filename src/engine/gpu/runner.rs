@@ -140,7 +140,7 @@ impl Runner {
         job.chain.iter().for_each(|chain| buffers.write_chain(runtime, chain));
         buffers.write_edges(runtime, job);
         let launch = |(number, dispatch): (usize, &Dispatch)| {
-            let tasks = match dispatch.variant.chained {
+            let tasks = match dispatch.variant.is_chained() {
                 true => 0..words,
                 false => firsts[number]..firsts[number] + dispatch.tasks.len(),
             };

@@ -11,7 +11,6 @@ pub mod shader;
 mod shape;
 mod sweep;
 mod tasks;
-mod template;
 
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;

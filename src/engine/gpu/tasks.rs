@@ -114,7 +114,7 @@ JoinedTask over Span {
 }
 
 record! {
-/// A strip of a chain, whose values from above and below go through the chain: see `shaders/chain.wgsl`.
+/// A strip of a chain, whose values from above and below go through the chain: see `shaders/chained.wgsl`.
 ChainTask over Span {
     counts_from: u32,
     /// Where the result goes: strips have consecutive places.

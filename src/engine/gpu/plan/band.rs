@@ -7,8 +7,8 @@ use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::{TASK_ALIGNMENT, THREADS};
 use crate::engine::gpu::plan::traceback::path_words;
 use crate::engine::gpu::plan::{fitting, window_span};
-use crate::engine::gpu::shader::{TRACES, Trace, Variant};
 use crate::engine::gpu::tasks::{BandGroups, BandTask};
+use crate::engine::gpu::variant::{TRACES, TraceLanes, Variant};
 use crate::scoring::Scoring;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -33,7 +33,6 @@ pub struct BandPlan<'a> {
     windows: &'a [Window],
     /// Of each window.
     sizes: Vec<BandSize>,
-    variant: Variant,
 }
 
 /// What a window takes.
@@ -84,7 +83,7 @@ impl BandPlan<'_> {
         let mut sizes = Vec::new();
         let size = |window| BandSize::of(window, &batch.scoring);
         windows.par_iter().with_min_len(WINDOWS).map(size).collect_into_vec(&mut sizes);
-        BandPlan { batch, windows, sizes, variant: Variant::tracing() }
+        BandPlan { batch, windows, sizes }
     }
 
     /// Whether none of the windows can be traced.
@@ -137,7 +136,7 @@ impl BandPlan<'_> {
         }
         let groups: u32 = kinds.iter().map(|kind| kind.groups).sum();
         if groups > 0 {
-            job.push(Dispatch::new(self.variant, tasks).with_table(kinds).in_groups(groups));
+            job.push(Dispatch::new(Variant::Trace, tasks).with_table(kinds).in_groups(groups));
         }
         (job, places)
     }
@@ -149,7 +148,7 @@ impl BandPlan<'_> {
         windows: &'t [Window],
         places: &'t [Range<u32>],
         order: &'t [u32],
-        trace: Trace,
+        trace: TraceLanes,
         scratch: &mut u64,
     ) -> impl IndexedParallelIterator<Item = BandTask> + 't {
         let room = |group: &[u32]| {

@@ -8,8 +8,8 @@ use crate::engine::gpu::layout::CHAIN_APART;
 use crate::engine::gpu::plan::grid::Grid;
 use crate::engine::gpu::plan::strips::{chained, suited};
 use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, gave_up, in_waves};
-use crate::engine::gpu::shader::{Kernel, STRIP_ROWS, Scores, Variant};
 use crate::engine::gpu::tasks::JoinedTask;
+use crate::engine::gpu::variant::{Kernel, STRIP_ROWS, Scores, TileVariant};
 use crate::engine::{Block, Edges};
 use std::ops::Range;
 
@@ -77,7 +77,7 @@ impl CheckpointSweep {
 }
 
 /// The grid of one block, and the job of its tiles in waves, which leaves the block's edges.
-pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: Variant) -> (Grid, Job) {
+pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: TileVariant) -> (Grid, Job) {
     let grid = Grid::unpadded(block.rows.len() as u32, block.cols.len() as u32, variant.capacity());
     let whole = Whole::block(batch, block);
     let tasks = |grid: &Grid, wave: u32, tasks: &mut Vec<JoinedTask>| {
@@ -136,12 +136,17 @@ pub fn side_by_side(all: &[Checkpoints], limits: &DeviceLimits) -> Vec<Checkpoin
 
 /// The strips that sweep a grid as a chain: where it begins with the window, few tiles stand side by side, and
 /// a dispatch takes all columns.
-pub fn chained_over(grid: &Grid, entering: &Edges, scores: Scores, limits: &DeviceLimits) -> Option<Variant> {
+pub fn chained_over(
+    grid: &Grid,
+    entering: &Edges,
+    scores: Scores,
+    limits: &DeviceLimits,
+) -> Option<TileVariant> {
     let begins = entering.corner == 0 && entering.horizontal.is_empty() && entering.vertical.is_empty();
     let chains = limits.tuning.chains;
     let few = (grid.widest() as usize) < limits.tuning.few_tiles && grid.cols <= chains.cols;
     let variants = chained(scores, limits).into_iter().filter(|_| begins && few);
-    let lined: Vec<Variant> = variants.filter_map(Variant::with_lines).collect();
+    let lined: Vec<TileVariant> = variants.filter_map(TileVariant::with_lines).collect();
     suited(&lined, &chains, |rows| grid.rows.div_ceil(rows) as usize)
 }
 
@@ -150,7 +155,7 @@ pub fn chain(
     batch: &Batch,
     sweep: &CheckpointSweep,
     side: u32,
-    variant: Variant,
+    variant: TileVariant,
     limits: &DeviceLimits,
 ) -> (CheckpointSweep, Job) {
     let grid = sweep.grid.chained_with_lines(variant.capacity());
@@ -176,7 +181,7 @@ pub fn chain(
 
 /// The job of sweeps side by side in waves.
 pub fn waves(batch: &Batch, sweeps: &[CheckpointSweep], scores: Scores, limits: &DeviceLimits) -> Job {
-    let (many, few) = (Variant::joined(Kernel::Score, scores), Variant::thin(Kernel::Score, scores));
+    let (many, few) = (TileVariant::joined(Kernel::Score, scores), TileVariant::thin(Kernel::Score, scores));
     let based: Vec<(&CheckpointSweep, Whole)> =
         sweeps.iter().map(|sweep| (sweep, Whole::block(batch, &sweep.band))).collect();
     let tasks = |(sweep, whole): &(&CheckpointSweep, Whole), wave: u32, tasks: &mut Vec<JoinedTask>| {

@@ -5,8 +5,8 @@ use crate::engine::directions::Layout;
 use crate::engine::gpu::job::{Dispatch, EdgeValues, Job};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
 use crate::engine::gpu::plan::{JOB_EDGES, WaveTasks, Whole, fitting, longest_first, window_span};
-use crate::engine::gpu::shader::{Kernel, Scores, Variant};
 use crate::engine::gpu::tasks::FillTask;
+use crate::engine::gpu::variant::{Kernel, Scores, TileVariant};
 use crate::engine::{Block, Edges, Tile, Window};
 
 /// Direction words of a job, unless one window takes more: 128 MiB, or 256 where they stay on the device.
@@ -19,7 +19,7 @@ const JOB_PLANS: u64 = 1 << 17;
 pub struct WindowPlan {
     pub rows: u32,
     pub cols: u32,
-    variant: Variant,
+    variant: TileVariant,
     pub tiles: Vec<Tile>,
     /// Wave of each task; with a place among the window's tiles.
     tasks: Vec<(u32, FillTask)>,
@@ -30,14 +30,14 @@ impl WindowPlan {
     pub fn new(batch: &Batch, window: &Window, scores: Scores, subgroup: Option<u32>) -> WindowPlan {
         let (rows, cols) = (window.query_end, window.cols());
         let mut span = window_span(batch, window);
-        if let Some(variant) = Variant::holding(Kernel::Fill, scores, rows) {
+        if let Some(variant) = TileVariant::holding(Kernel::Fill, scores, rows) {
             span.pad = variant.capacity() - rows;
             let tile = Tile::new(window, -(span.pad as i32), 0..cols, (variant.lanes, variant.rows, 1));
             let variant = variant.on(subgroup);
             let tasks = vec![(0, FillTask { span, ..FillTask::default() })];
             return WindowPlan { rows, cols, variant, tiles: vec![tile], tasks, edges: 0 };
         }
-        let variant = Variant::joined(Kernel::Fill, scores).on(subgroup);
+        let variant = TileVariant::joined(Kernel::Fill, scores).on(subgroup);
         let grid = Grid::padded(rows, cols, variant.capacity());
         let mut plan = WindowPlan { rows, cols, variant, tiles: vec![], tasks: vec![], edges: grid.edges() };
         for tile in grid.tiles(|strip| window.band_cols(grid.rows_of(strip))) {
@@ -76,8 +76,8 @@ pub fn kept_job(plans: &[WindowPlan], few_tiles: usize, subgroup: Option<u32>) -
     let (waves, layout, edges) = filling(plans, 1);
     let mut job = Job { edges, scratch: layout.words, ..Job::default() };
     for (variant, tasks) in waves.into_tasks() {
-        let thin = Variant::thin(Kernel::Fill, variant.scores).on(subgroup);
-        let is_few = variant.edges && tasks.len() < few_tiles && thin.lanes == variant.lanes;
+        let thin = TileVariant::thin(Kernel::Fill, variant.scores).on(subgroup);
+        let is_few = variant.has_edges() && tasks.len() < few_tiles && thin.lanes == variant.lanes;
         let variant = if is_few { thin } else { variant };
         job.push(Dispatch::new(variant, longest_first(tasks)).into_scratch());
     }
@@ -104,7 +104,7 @@ fn filling(plans: &[WindowPlan], by_lane: u32) -> (WaveTasks<FillTask>, Layout, 
 pub fn blocks_job(
     batch: &Batch,
     blocks: &[(Block, Edges)],
-    variant: Variant,
+    variant: TileVariant,
 ) -> (Job, Vec<Tile>, Vec<usize>) {
     let (mut waves, mut layout, mut job) = (WaveTasks::new(), Layout::default(), Job::default());
     let mut firsts = vec![0; blocks.len() + 1];

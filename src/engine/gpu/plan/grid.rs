@@ -4,8 +4,8 @@ use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
 use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS};
 use crate::engine::gpu::plan::Whole;
-use crate::engine::gpu::shader::STRIP_ROWS;
 use crate::engine::gpu::tasks::{ChainTask, FillTask, JoinedTask, LinedTask, Span};
+use crate::engine::gpu::variant::STRIP_ROWS;
 use crate::engine::{BLOCK_ROWS, Edges};
 use std::ops::Range;
 

@@ -7,8 +7,8 @@ use crate::engine::gpu::job::{Chain, Job};
 use crate::engine::gpu::layout::CHAIN_APART;
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
 use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, hit_at, in_waves, scoring};
-use crate::engine::gpu::shader::{CHAINED_ROWS, Kernel, STRIP_ROWS, Scores, Variant};
 use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
+use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, Kernel, STRIP_ROWS, Scores, TileVariant};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -23,18 +23,18 @@ const HANDED_COLS: u64 = 1 << 24;
 /// The tiles that grids are made of.
 pub struct StripTiles {
     /// Where many stand side by side, and where few do.
-    many: Variant,
-    few: Variant,
+    many: TileVariant,
+    few: TileVariant,
     /// The tiles of strips in a chain, the least rows first; none where strips can't be chained.
-    chained: Vec<Variant>,
+    chained: Vec<TileVariant>,
     limits: DeviceLimits,
 }
 
 impl StripTiles {
     pub fn new(scores: Scores, limits: DeviceLimits) -> StripTiles {
         StripTiles {
-            many: Variant::joined(Kernel::Score, scores),
-            few: Variant::thin(Kernel::Score, scores),
+            many: TileVariant::joined(Kernel::Score, scores),
+            few: TileVariant::thin(Kernel::Score, scores),
             chained: chained(scores, &limits),
             limits,
         }
@@ -42,16 +42,21 @@ impl StripTiles {
 }
 
 /// The tiles that strips in a chain can be, the least rows first; none where strips can't be chained.
-pub fn chained(scores: Scores, limits: &DeviceLimits) -> Vec<Variant> {
+pub fn chained(scores: Scores, limits: &DeviceLimits) -> Vec<TileVariant> {
     let rows = CHAINED_ROWS.into_iter().filter(|_| limits.chains);
-    let variant = |rows| Some(Variant::chained(scores, rows)?.on(limits.subgroup));
-    let suits = |variant: &Variant| variant.shuffle || limits.tuning.chains.everywhere;
+    let variant = |rows| Some(TileVariant::chained(scores, rows)?.on(limits.subgroup));
+    let suits =
+        |variant: &TileVariant| variant.exchange == Exchange::Subgroup || limits.tuning.chains.everywhere;
     rows.filter_map(variant).filter(suits).collect()
 }
 
 /// The first of the tiles with which there are few enough strips, or the last.
-pub fn suited(chained: &[Variant], chains: &Chains, strips: impl Fn(u32) -> usize) -> Option<Variant> {
-    let fits = |variant: &&Variant| strips(variant.capacity()) <= chains.strips;
+pub fn suited(
+    chained: &[TileVariant],
+    chains: &Chains,
+    strips: impl Fn(u32) -> usize,
+) -> Option<TileVariant> {
+    let fits = |variant: &&TileVariant| strips(variant.capacity()) <= chains.strips;
     chained.iter().find(fits).or(chained.last()).copied()
 }
 
@@ -141,7 +146,7 @@ impl PairGrids {
     }
 
     /// The job of all tiles as chained strips. Each strip comes behind the strips that it waits for.
-    fn chain(&mut self, variant: Variant, chains: Chains) -> Job {
+    fn chain(&mut self, variant: TileVariant, chains: Chains) -> Job {
         // All strips in one dispatch, with as many columns as it and their slots can take.
         let rows = || self.placed.iter().map(|placed| placed.whole.span.rows);
         let slots = Chain::slots(rows().max().unwrap_or(0).div_ceil(variant.capacity()));

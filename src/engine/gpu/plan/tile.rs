@@ -5,8 +5,8 @@ use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::engine::gpu::job::Job;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
 use crate::engine::gpu::plan::{Whole, fitting, hit_at, longest_first, scoring};
-use crate::engine::gpu::shader::{Kernel, Scores, Variant};
 use crate::engine::gpu::tasks::ScoreTask;
+use crate::engine::gpu::variant::{Kernel, Scores, TileVariant};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -21,13 +21,13 @@ const SORT_PAIRS: usize = 1 << 12;
 pub struct Tiles<'a> {
     batch: &'a Batch,
     /// By capacity.
-    variants: Vec<Variant>,
+    variants: Vec<TileVariant>,
     subgroup: Option<u32>,
 }
 
 impl Tiles<'_> {
     pub fn new(batch: &Batch, scores: Scores, subgroup: Option<u32>) -> Tiles<'_> {
-        Tiles { batch, variants: Variant::tiles(Kernel::Score, scores), subgroup }
+        Tiles { batch, variants: TileVariant::tiles(Kernel::Score, scores), subgroup }
     }
 
     /// The place of the variant that holds a pair.

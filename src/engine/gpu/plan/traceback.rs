@@ -5,8 +5,8 @@ use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::layout::NOWHERE;
 use crate::engine::gpu::plan::DeviceLimits;
 use crate::engine::gpu::plan::fill::{WindowPlan, blocks_job, kept_job};
-use crate::engine::gpu::shader::Variant;
 use crate::engine::gpu::tasks::{KeptTile, TracebackTask};
+use crate::engine::gpu::variant::{TileVariant, Variant};
 use crate::engine::{Block, Edges, Leg, Source, Stand, Tile, Window};
 use crate::scoring::Scoring;
 use std::ops::Range;
@@ -54,7 +54,7 @@ pub fn legs_job(
     batch: &Batch,
     blocks: &[(Block, Edges)],
     legs: &[Leg],
-    variant: Variant,
+    variant: TileVariant,
 ) -> (Job, Vec<Range<u32>>) {
     let (mut job, tiles, firsts) = blocks_job(batch, blocks, variant);
     let steps = |(block, _): &(Block, Edges)| (block.rows.len() + block.cols.len()) as u32;
@@ -99,7 +99,7 @@ fn task(stand: Stand, tiles: Range<usize>, place: &Range<u32>, says: u32) -> Tra
 fn tracebacks(tasks: Vec<TracebackTask>, tiles: &[Tile]) -> Dispatch {
     let groups = tasks.len() as u32;
     let tiles = tiles.iter().map(kept).collect();
-    Dispatch::without_cells::<TracebackTask>(Variant::tracing_back(), tasks)
+    Dispatch::without_cells::<TracebackTask>(Variant::Traceback, tasks)
         .with_table::<KeptTile>(tiles)
         .in_groups(groups)
 }

@@ -4,6 +4,7 @@ use super::bitap;
 use super::shader::{Variant, transpose_wgsl};
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::pipeline;
+use crate::engine::gpu::template::TemplateError;
 use crate::error::EngineError;
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -16,7 +17,7 @@ pub enum ScanKernel {
 }
 
 impl ScanKernel {
-    fn wgsl(self) -> String {
+    fn wgsl(self) -> Result<String, TemplateError> {
         match self {
             ScanKernel::Transpose => transpose_wgsl(),
             ScanKernel::Sweep(variant) => variant.wgsl(),

@@ -1,8 +1,8 @@
 //! The scan's kernels, and their WGSL text from the templates in `shaders/`.
 
 use super::tasks::{Sweeping, Transposing};
-use super::template::{Meaning, Names};
-use std::collections::HashMap;
+use crate::alphabet::ANY_LETTER;
+use crate::engine::gpu::template::{Meaning, TemplateError, constants, expand};
 
 const TRANSPOSE: &str = include_str!("../../../../shaders/transpose.wgsl");
 const SLICED: &str = include_str!("../../../../shaders/sliced.wgsl");
@@ -30,18 +30,33 @@ pub const HEADER: u32 = 4;
 /// Bits of an end's edits; those above are its pattern.
 pub const EDIT_BITS: u32 = 16;
 
-/// The class N: every letter.
-const ANY: u8 = 31;
 /// The class of a row that pads a pattern: it matches even where there is no letter.
 pub const ALL: u8 = 255;
-/// The classes in the order of their slots in workgroup memory; the first are those of a kernel without
-/// IUPAC codes.
-const SLOTS: [u8; 16] = [1, 2, 4, 8, ANY, ALL, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14];
+/// The classes in the order of their slots in workgroup memory, a bit of each for A, C, G and T; the first are those of
+/// a kernel without IUPAC codes.
+const SLOTS: [(&str, u8); 16] = [
+    ("CLASS_A", 0b0001),
+    ("CLASS_C", 0b0010),
+    ("CLASS_G", 0b0100),
+    ("CLASS_T", 0b1000),
+    ("CLASS_N", ANY_LETTER),
+    ("CLASS_ALL", ALL),
+    ("CLASS_M", 0b0011),
+    ("CLASS_R", 0b0101),
+    ("CLASS_S", 0b0110),
+    ("CLASS_V", 0b0111),
+    ("CLASS_W", 0b1001),
+    ("CLASS_Y", 0b1010),
+    ("CLASS_H", 0b1011),
+    ("CLASS_K", 0b1100),
+    ("CLASS_D", 0b1101),
+    ("CLASS_B", 0b1110),
+];
 const PLAIN_SLOTS: u32 = 6;
 
 /// The slot of a class that a pattern may have.
 pub fn slot_of(class: u8) -> Option<u32> {
-    SLOTS.iter().position(|&known| known == class).map(|slot| slot as u32)
+    SLOTS.iter().position(|&(_, known)| known == class).map(|slot| slot as u32)
 }
 
 /// Whether a slot needs a kernel for IUPAC codes.
@@ -107,92 +122,70 @@ impl Variant {
     }
 
     /// The kernel's WGSL.
-    pub fn wgsl(&self) -> String {
-        let mut text = Sweeping::wgsl();
-        let all = slot_of(ALL).unwrap_or_default();
-        for (name, value) in [
+    pub fn wgsl(&self) -> Result<String, TemplateError> {
+        let numbers = constants([
             ("THREADS", THREADS),
             ("PLANES", PLANES),
             ("GROUPS", self.groups()),
             ("COLUMNS", self.columns()),
             ("CLASSES", self.slots()),
-            ("ALL", all),
             ("ROWS", self.rows),
             ("BITS", self.bits()),
             ("HEADER", HEADER),
             ("EDIT_BITS", EDIT_BITS),
-        ] {
-            text.push_str(&format!("const {name} = {value}u;\n"));
-        }
-        text + &self.meaning().expand(SLICED)
+        ]);
+        let classes = constants((0..).zip(SLOTS).map(|(slot, (name, _))| (name, slot)));
+        Ok(Sweeping::wgsl() + &numbers + &classes + &expand(SLICED, &[], &self.meaning())?)
     }
 
     fn meaning(&self) -> Meaning {
-        let column =
-            |c: u32| named([("c", c), ("g", c / GROUP)], ("x", ["x", "y", "z", "w"][c as usize % 4]));
-        let group = |g: u32| {
-            named([("g", g), ("p", 4 * g), ("q", 4 * g + 1), ("s", 4 * g + 2), ("t", 4 * g + 3)], NONE)
+        let column = |c: u32| {
+            let part = ["x", "y", "z", "w"][(c % GROUP) as usize];
+            names([("c", c), ("g", c / GROUP)]).name("x", part)
         };
-        let row = |k: u32| named([("k", k), ("r", k / 4), ("shift", k % 4 * 8)], NONE);
-        let bit = |n: u32| named([("n", n)], NONE);
+        let group =
+            |g: u32| names([("g", g), ("p", 4 * g), ("q", 4 * g + 1), ("s", 4 * g + 2), ("t", 4 * g + 3)]);
+        let row = |k: u32| names([("k", k), ("r", k / 4), ("shift", k % 4 * 8)]);
+        let bit = |n: u32| names([("n", n)]);
         let list = |name: &str, count: u32| {
             (0..count).map(|number| format!("{name}{number}")).collect::<Vec<_>>().join(", ")
         };
-        let mut flags = Vec::new();
-        flags.extend(self.iupac.then_some("IUPAC"));
-        flags.extend(self.strips.then_some("STRIPS"));
-        flags.extend(self.gapless.then_some("GAPLESS"));
-        Meaning {
-            flags,
-            loops: HashMap::from([
-                ("c", (0..self.columns()).map(column).collect()),
-                ("g", (0..self.groups()).map(group).collect()),
-                ("k", (0..self.rows).map(row).collect()),
-                ("r", (0..self.rows.div_ceil(4)).map(|r| named([("r", r)], NONE)).collect()),
-                ("n", (0..self.bits()).map(bit).collect()),
-                ("upper", (1..self.bits()).map(bit).collect()),
-                ("count", (0..self.bits() - 1).map(|b| named([("b", b)], NONE)).collect()),
-            ]),
-            names: vec![
-                ("sign", (self.bits() - 1).to_string()),
-                ("number", list("before", self.bits())),
-                ("no_plus", list("no_plus", self.columns())),
-                ("minus", list("minus", self.columns())),
-            ],
-        }
+        names([("sign", self.bits() - 1)])
+            .name("number", list("before", self.bits()))
+            .name("no_plus", list("no_plus", self.columns()))
+            .name("minus", list("minus", self.columns()))
+            .flag("IUPAC", self.iupac)
+            .flag("STRIPS", self.strips)
+            .flag("GAPLESS", self.gapless)
+            .rounds("c", (0..self.columns()).map(column))
+            .rounds("g", (0..self.groups()).map(group))
+            .rounds("k", (0..self.rows).map(row))
+            .rounds("r", (0..self.rows.div_ceil(4)).map(|r| names([("r", r)])))
+            .rounds("n", (0..self.bits()).map(bit))
+            .rounds("upper", (1..self.bits()).map(bit))
+            .rounds("count", (0..self.bits() - 1).map(|b| names([("b", b)])))
     }
 }
 
-const NONE: (&str, &str) = ("", "");
-
-fn named<const N: usize>(numbers: [(&'static str, u32); N], text: (&'static str, &str)) -> Names {
-    let mut names: Names = numbers.map(|(name, number)| (name, number.to_string())).into();
-    if text != NONE {
-        names.push((text.0, text.1.to_string()));
-    }
-    names
+fn names<const N: usize>(names: [(&'static str, u32); N]) -> Meaning {
+    Meaning::default().names(names)
 }
 
 /// The WGSL of the kernel that transposes a text.
-pub fn transpose_wgsl() -> String {
-    let mut exchanges = Vec::new();
-    for (step, mask) in
-        [(16, 0x0000_ffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)]
-    {
-        for first in (0..32).filter(|row| row & step == 0) {
-            exchanges.push(named([("a", first), ("d", first + step), ("s", step), ("mask", mask)], NONE));
-        }
-    }
-    let block = |q: u32| {
-        named([("q", q), ("q0", 4 * q), ("q1", 4 * q + 1), ("q2", 4 * q + 2), ("q3", 4 * q + 3)], NONE)
-    };
-    let loops = HashMap::from([
-        ("b", (0..32).map(|b| named([("b", b)], NONE)).collect()),
-        ("exchange", exchanges),
-        ("q", (0..32 / GROUP).map(block).collect()),
-    ]);
-    let constants = format!("const THREADS = {THREADS}u;\nconst PLANES = {PLANES}u;\n");
-    Transposing::wgsl() + &constants + &Meaning { loops, ..Meaning::default() }.expand(TRANSPOSE)
+pub fn transpose_wgsl() -> Result<String, TemplateError> {
+    let halves = [(16, 0x0000_ffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)];
+    let exchanges = halves.into_iter().flat_map(|(step, mask)| {
+        let firsts = (0..32).filter(move |row| row & step == 0);
+        firsts.map(move |first| names([("a", first), ("d", first + step), ("s", step), ("mask", mask)]))
+    });
+    let block =
+        |q: u32| names([("q", q), ("q0", 4 * q), ("q1", 4 * q + 1), ("q2", 4 * q + 2), ("q3", 4 * q + 3)]);
+    let meaning = Meaning::default()
+        .rounds("b", (0..32).map(|b| names([("b", b)])))
+        .rounds("exchange", exchanges)
+        .rounds("q", (0..32 / GROUP).map(block));
+    let numbers = constants([("THREADS", THREADS), ("PLANES", PLANES)]);
+    Ok(Transposing::wgsl() + &numbers + &expand(TRANSPOSE, &[], &meaning)?)
 }
 
 #[cfg(test)]
@@ -207,9 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn no_directive_is_left_over() {
-        let texts = Variant::all().into_iter().map(|variant| variant.wgsl()).chain([transpose_wgsl()]);
-        texts.for_each(|text| assert!(!text.contains("//!") && !text.contains('$'), "{text}"));
+    fn every_kernel_has_a_text_without_directives() {
+        for variant in Variant::all() {
+            let text = variant.wgsl().unwrap_or_else(|error| panic!("{variant:?}: {error}"));
+            assert!(!text.contains("//!") && !text.contains('$'), "{variant:?}: {text}");
+        }
+        let text = transpose_wgsl().unwrap();
+        assert!(!text.contains("//!") && !text.contains('$'), "{text}");
     }
 
     #[test]

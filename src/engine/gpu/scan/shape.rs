@@ -2,6 +2,7 @@
 //! high bit of a base, and whether a letter is none. Where there is no letter the low bit is set too.
 
 use super::shader::THREADS;
+use crate::alphabet::NOTHING;
 use crate::engine::cpu::simd::{Kernel, Simd};
 use std::array::from_fn;
 use std::ops::Range;
@@ -16,8 +17,6 @@ const PLANE_WORDS: usize = 1 << 10;
 const OVERLAP: usize = 8;
 /// Letters of a chunk at most, where that is enough for its overlap.
 const LONGEST: usize = 1 << 13;
-/// Where there is no letter: as in the texts that are scanned.
-const NOTHING: u8 = 12;
 
 /// How a part of a text is cut into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

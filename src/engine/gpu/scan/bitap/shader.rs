@@ -1,8 +1,7 @@
 //! The kernels, and their WGSL text from `shaders/bitap.wgsl`.
 
 use crate::engine::gpu::scan::tasks::Seeking;
-use crate::engine::gpu::scan::template::{Meaning, Names};
-use std::collections::HashMap;
+use crate::engine::gpu::template::{Meaning, TemplateError, constants, expand};
 
 const BITAP: &str = include_str!("../../../../../shaders/bitap.wgsl");
 
@@ -69,37 +68,35 @@ impl Variant {
     }
 
     /// The kernel's WGSL.
-    pub fn wgsl(&self) -> String {
-        let mut text = Seeking::wgsl();
-        for (name, value) in [
+    pub fn wgsl(&self) -> Result<String, TemplateError> {
+        let numbers = constants([
             ("THREADS", THREADS),
             ("BYTES", BYTES),
             ("NEWLINE", NEWLINE),
             ("WRITTEN_OUT", self.written_out()),
-        ] {
-            text.push_str(&format!("const {name} = {value}u;\n"));
-        }
-        text + &self.meaning().expand(BITAP)
+        ]);
+        Ok(Seeking::wgsl() + &numbers + &expand(BITAP, &[], &self.meaning())?)
     }
 
     fn meaning(&self) -> Meaning {
-        let column = |d: u32| -> Names { vec![("d", d.to_string()), ("e", (d - 1).to_string())] };
-        let (size, top) = match self.words {
-            1 => ("ONE", ""),
-            2 => ("TWO", ".y"),
-            _ => ("FOUR", ".w"),
+        let (kind, top) = match self.words {
+            1 => ("u32", ""),
+            2 => ("vec2<u32>", ".y"),
+            _ => ("vec4<u32>", ".w"),
         };
-        let mut flags = vec![size];
-        flags.extend(self.gapless.then_some("GAPLESS"));
-        flags.extend((self.edits > 0).then_some("EDITS"));
-        Meaning {
-            flags,
-            loops: HashMap::from([
-                ("d", (1..=self.edits).map(column).collect()),
-                ("b", (0..self.written_out()).map(|_| Names::new()).collect()),
-            ]),
-            names: vec![("last", self.edits.to_string()), ("top", top.to_string())],
-        }
+        let parts = ["x", "y", "z", "w"];
+        let upper = parts.iter().zip(&parts[1..]).take(self.words as usize - 1);
+        let upper = upper.map(|(below, part)| Meaning::default().name("x", part).name("below", below));
+        Meaning::default()
+            .name("last", self.edits)
+            .name("type", kind)
+            .name("top", top)
+            .flag("ONE", self.words == 1)
+            .rounds("upper", upper)
+            .flag("GAPLESS", self.gapless)
+            .flag("EDITS", self.edits > 0)
+            .rounds("d", (1..=self.edits).map(|d| Meaning::default().names([("d", d), ("e", d - 1)])))
+            .rounds("b", (0..self.written_out()).map(|_| Meaning::default()))
     }
 }
 
@@ -115,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn no_directive_is_left_over() {
+    fn every_kernel_has_a_text_without_directives() {
         for variant in Variant::all() {
-            let text = variant.wgsl();
-            assert!(!text.contains("//!") && !text.contains('$'), "{text}");
+            let text = variant.wgsl().unwrap_or_else(|error| panic!("{variant:?}: {error}"));
+            assert!(!text.contains("//!") && !text.contains('$'), "{variant:?}: {text}");
         }
     }
 

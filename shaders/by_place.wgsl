@@ -1,0 +1,7 @@
+// A workgroup takes the tasks at its own place.
+
+//!slot first_task
+    let first_task = (group.y * grid.x + group.x) * PAIRS;
+    if (first_task >= arrayLength(&tasks)) {
+        return;
+    }

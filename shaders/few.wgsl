@@ -1,0 +1,15 @@
+// The recurrence of recurrence.wgsl where few tiles run side by side. What F of the next row waits for is F of this one
+// alone: a gap opened from F would be worth less than F extended.
+
+//!slot recurrence
+//!insert substitution
+        let without$k = max(max(d$k, 0), e$k);
+        let t$k = max(without$k, f);
+        let opened$k = t$k - FIRST;
+        let e_extended$k = e$k - EXTEND;
+        let f_extended$k = f - EXTEND;
+//!insert cell
+        diagonal = h$k;
+        h$k = t$k;
+        e$k = max(e_extended$k, opened$k);
+        f = max(f_extended$k, without$k - FIRST);

@@ -1,0 +1,20 @@
+// The recurrence (Gotoh 1982), in a row of a lane:
+//
+//     H(i,j)   = max(0, H(i-1,j-1) + s(q_i, t_j), E(i,j), F(i,j))
+//     E(i,j+1) = max(E(i,j) - EXTEND, H(i,j) - FIRST)
+//     F(i+1,j) = max(F(i,j) - EXTEND, H(i,j) - FIRST)
+//
+// Before it, diagonal is H(i-1,j-1), h H(i,j-1), e E(i,j) and f F(i,j). Behind it they are those of the next row, and h
+// and e of the next column.
+
+//!slot recurrence
+//!insert substitution
+        let t$k = max(max(d$k, 0), max(e$k, f));
+        let opened$k = t$k - FIRST;
+        let e_extended$k = e$k - EXTEND;
+        let f_extended$k = f - EXTEND;
+//!insert cell
+        diagonal = h$k;
+        h$k = t$k;
+        e$k = max(e_extended$k, opened$k);
+        f = max(f_extended$k, opened$k);

@@ -1,0 +1,16 @@
+// The best cell of a lane where scores leave no room for the row: it is searched for.
+
+//!slot best_begin
+        var top = 0;
+
+//!slot cell
+        top = max(top, t$k);
+
+//!slot best_end
+        if (top > best && col >= counts_from) {
+            best = top;
+            best_col = col;
+//!for rows_descending
+            best_row = select(best_row, lane * ROWS + $ku, h$k == top);
+//!end
+        }

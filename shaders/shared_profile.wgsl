@@ -1,0 +1,21 @@
+// A profile of the one query that all tasks of a workgroup have.
+
+//!slot profile_memory
+// The scores of the query's rows, 16 to an element: [row / 16][target code][lane].
+var<workgroup> profile: array<vec4<u32>, PROFILE_WORDS / 4u>;
+
+//!slot query_rows
+    let owner = tasks[first_task];
+    for (var place = thread; place < PROFILE_WORDS; place += THREADS) {
+        let row = place / (LANES * CODES) * 4u;
+        let code = place / LANES % CODES;
+        let first_row = place % LANES * ROWS + row;
+        profile[(row / 16u * CODES + code) * LANES + place % LANES][row / 4u % 4u] = profile_word(owner, first_row, code);
+    }
+    workgroupBarrier();
+
+//!slot substitution
+//!if FIRST_OF_16
+        let word$k = profile[($ku / 16u * CODES + letter) * LANES + lane];
+//!end
+        let d$k = diagonal + dot4I8Packed(word$16[$ku / 4u % 4u], u32(SCALE) << (8u * ($ku % 4u)));

@@ -1,0 +1,60 @@
+// Lanes exchange values inside their subgroup, and the target's letters travel along.
+
+//!slot exchange_items
+// The letters of a word's worth of columns from `col` on, the first lowest. Behind the target lies
+// whatever comes there; one word more than the targets take is always there.
+fn target_letters(task: Task, col: u32) -> u32 {
+    let place = task.target_ + col;
+    let shift = place % LETTERS_PER_WORD * LETTER_BITS;
+    let first = targets[place / LETTERS_PER_WORD] >> shift;
+    // Shifting by a whole word is undefined, so in two steps.
+    let second = (targets[place / LETTERS_PER_WORD + 1u] << (LETTER_BITS * (LETTERS_PER_WORD - 1u) - shift)) << LETTER_BITS;
+    return first | second;
+}
+
+//!slot thread_inputs
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_size) subgroup_size: u32,
+    @builtin(subgroup_invocation_id) invocation: u32,
+
+//!slot thread
+    let thread = subgroup * subgroup_size + invocation;
+
+//!slot steps
+    let steps = subgroupMax(task.cols) + LANES - 1u;
+
+//!slot inner
+    let inner = subgroupMin(task.cols);
+
+//!slot exchange_begin
+    // F that leaves the tile's rows of this lane, the letter of its column, and letters to come.
+    var f = 0;
+    var letter = NO_TARGET;
+    var letters = 0u;
+
+//!slot letter_and_above
+        if (step % LETTERS_PER_WORD == 0u && step < task.cols) {
+            letters = target_letters(task, step);
+        }
+        let fresh = select(NO_TARGET, letters & LETTER_MASK, step < task.cols);
+        letters >>= LETTER_BITS;
+        let passed = subgroupShuffleUp(letter, 1u);
+        letter = select(passed, fresh, lane == 0u);
+        var up = vec2<i32>(subgroupShuffleUp(h$last, 1u), subgroupShuffleUp(f, 1u));
+
+//!slot row_above
+        var diagonal = corner;
+        corner = up.x;
+        f = up.y;
+
+//!slot publish
+
+//!slot step_end
+
+//!slot compare_lanes
+    for (var apart = 1u; apart < LANES; apart *= 2u) {
+        let other = subgroupShuffleXor(chosen, apart);
+        if (better(other, chosen)) {
+            chosen = other;
+        }
+    }

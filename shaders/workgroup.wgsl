@@ -1,0 +1,56 @@
+// Lanes exchange values through workgroup memory, and each reads its own letters.
+
+//!slot exchange_items
+// What each thread published in even and odd steps, one place behind its own.
+var<workgroup> exchange: array<vec2<i32>, 2u * (THREADS + 1u)>;
+
+//!slot thread_inputs
+    @builtin(local_invocation_index) thread: u32,
+
+//!slot thread
+
+//!slot steps
+    var steps = 0u;
+    for (var pair = 0u; pair < PAIRS; pair++) {
+        steps = max(steps, tasks[first_task + pair].cols);
+    }
+    steps += LANES - 1u;
+
+//!slot inner
+    var inner = steps;
+    for (var pair = 0u; pair < PAIRS; pair++) {
+        inner = min(inner, tasks[first_task + pair].cols);
+    }
+
+//!slot exchange_begin
+    exchange[THREADS + 1u + thread + 1u] = vec2<i32>(0, 0);
+    workgroupBarrier();
+
+//!slot letter_and_above
+        let place = task.target_ + select(0u, col, inside);
+        let loaded = (targets[place / LETTERS_PER_WORD] >> (place % LETTERS_PER_WORD * LETTER_BITS)) & LETTER_MASK;
+        let letter = select(NO_TARGET, loaded, inside);
+        let slot = (step & 1u) * (THREADS + 1u) + thread;
+        var up = exchange[THREADS + 1u - (step & 1u) * (THREADS + 1u) + thread];
+
+//!slot row_above
+        var diagonal = corner;
+        corner = up.x;
+        var f = up.y;
+
+//!slot publish
+        exchange[slot + 1u] = vec2<i32>(h$last, f);
+
+//!slot step_end
+        workgroupBarrier();
+
+//!slot compare_lanes
+    finals[thread] = array<i32, 3>(chosen.x, chosen.y, chosen.z);
+    workgroupBarrier();
+    if (thread % LANES == 0u) {
+        for (var other = 1u; other < LANES; other++) {
+            if (better(final_of(thread + other), chosen)) {
+                chosen = final_of(thread + other);
+            }
+        }
+    }

@@ -1,0 +1,448 @@
+//! Kernel variants: what there is, what holds how many rows, and what each takes of a device. Their WGSL is made in
+//! [`shader`](super::shader).
+
+use crate::engine::directions::CELLS_PER_WORD;
+use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
+use crate::engine::gpu::tasks::{
+    BandGroups, BandTask, ChainTask, FillTask, JoinedTask, KeptTile, LinedTask, Recorded, ScoreTask,
+    TaskRecord, TracebackTask,
+};
+use crate::scoring::{Scoring, Substitution};
+use std::collections::HashSet;
+
+/// One compiled kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// The recurrence over tiles.
+    Tile(TileVariant),
+    /// Fills narrow bands and traces back over them: all of [`TRACES`] in one.
+    Trace,
+    /// Back over filled directions, whatever the scores.
+    Traceback,
+}
+
+/// What a kernel keeps of its tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kernel {
+    /// The best cell.
+    Score,
+    /// The directions of all cells.
+    Fill,
+}
+
+/// One shape of a kernel over tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TileVariant {
+    pub kernel: Kernel,
+    pub scores: Scores,
+    /// Lanes of a task.
+    pub lanes: u32,
+    /// Query rows of a lane.
+    pub rows: u32,
+    pub joint: Joint,
+    pub exchange: Exchange,
+}
+
+/// How a tile meets the tiles around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Joint {
+    /// It meets none. `stretched`: there may be a result for each stretch of a task.
+    Alone { stretched: bool },
+    /// It takes edges in and leaves them behind, for a later dispatch. `few`: few tiles run side by side; then the
+    /// operations that wait for each other count, not all of them.
+    Joined { few: bool },
+    /// It waits for the one above while both run, few side by side: see [`TileVariant::chained`]. `lined`: it leaves
+    /// edges on the lines of checkpoints.
+    Chained { lined: bool },
+}
+
+/// Where lanes hand values on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exchange {
+    /// Inside their subgroup.
+    Subgroup,
+    /// Through workgroup memory.
+    Workgroup,
+}
+
+/// Where a kernel finds `s(q, t)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scores {
+    /// Match or mismatch, as bytes of a word for each row: its scores against A, C, G and T. A dot
+    /// product with the target's one-hot word adds one to the diagonal in a single instruction.
+    Packed,
+    /// Match or mismatch of any size, by comparison; scores of any size.
+    Compared,
+    /// A matrix, as a profile in workgroup memory.
+    Profile,
+    /// The same where all tasks of a workgroup have one query, and share its profile.
+    SharedProfile,
+    /// A matrix and scores of any size.
+    WideProfile,
+}
+
+impl Scores {
+    /// What scorings ask for.
+    const ASKED: [Scores; 4] = [Scores::Packed, Scores::Compared, Scores::Profile, Scores::WideProfile];
+
+    /// The way that suits a scoring and queries of `longest` residues at most.
+    pub fn of(scoring: &Scoring, longest: usize) -> Scores {
+        let most = longest as i64 * i64::from(scoring.max_potential());
+        let most = most.max(i64::from(scoring.gap_open) + 2 * i64::from(scoring.gap_extend));
+        let keyed = most < i64::from(i32::MAX) / i64::from(ROW_KEYS);
+        match scoring.substitution {
+            Substitution::Equal { match_, mismatch } if match_ < 128 && mismatch <= 128 && keyed => {
+                Scores::Packed
+            }
+            Substitution::Equal { .. } => Scores::Compared,
+            Substitution::Matrix(_) if keyed => Scores::Profile,
+            Substitution::Matrix(_) => Scores::WideProfile,
+        }
+    }
+
+    /// How residues are packed for it.
+    pub fn letters(self) -> Letters {
+        match self {
+            Scores::Packed | Scores::Compared => Letters::Nucleotides,
+            Scores::Profile | Scores::SharedProfile | Scores::WideProfile => Letters::Codes,
+        }
+    }
+
+    pub(super) fn is_profile(self) -> bool {
+        self.letters() == Letters::Codes
+    }
+
+    /// The same scores where no row has to fit below them.
+    fn unkeyed(self) -> Scores {
+        if self == Scores::WideProfile { Scores::Profile } else { self }
+    }
+
+    /// Lanes and rows of a lane, by capacity. Measured on an H200: docs/benchmarks.md.
+    fn shapes(self, kernel: Kernel) -> &'static [(u32, u32)] {
+        match (self, kernel) {
+            (Scores::SharedProfile, _) => &[(4, 16), (8, 16), (8, 32), (8, 64)],
+            (Scores::Profile | Scores::WideProfile, _) => &[(8, 8), (8, 16), (16, 16), (32, 16)],
+            (_, Kernel::Score) => {
+                &[(8, 4), (8, 8), (8, 13), (8, 16), (4, 38), (8, 25), (8, 32), (8, 38), (16, 24), (16, 32)]
+            }
+            (_, Kernel::Fill) => &[(8, 8), (8, 16), (8, 20), (8, 24), (16, 16), (32, 16)],
+        }
+    }
+}
+
+/// Query rows of the largest tile, the strips of longer queries.
+pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
+
+/// Rows of a lane of chained tiles.
+pub const CHAINED_ROWS: [u32; 5] = [4, 5, 6, 7, 8];
+
+/// Lanes that trace a band, and how many of its cells in a row each has: a multiple of those of a direction word.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceLanes {
+    pub lanes: u32,
+    pub cells: u32,
+}
+
+/// The kinds of lanes that trace, those of the narrowest bands first.
+pub const TRACES: [TraceLanes; 4] = [
+    TraceLanes { lanes: 1, cells: 16 },
+    TraceLanes { lanes: 1, cells: 32 },
+    TraceLanes { lanes: 8, cells: 8 },
+    TraceLanes { lanes: 16, cells: 8 },
+];
+
+impl TraceLanes {
+    /// Cells in a row of the widest band that they trace.
+    pub fn width(&self) -> u32 {
+        self.lanes * self.cells
+    }
+
+    /// Windows of a workgroup.
+    pub fn windows(&self) -> usize {
+        (THREADS / self.lanes) as usize
+    }
+
+    /// Direction words of a workgroup for each row of its windows.
+    pub fn words(&self) -> u32 {
+        self.cells / CELLS_PER_WORD * THREADS
+    }
+}
+
+/// Threads of a workgroup that shares a profile: enough to hide the memory that it takes.
+const SHARING_THREADS: u32 = 256;
+
+impl TileVariant {
+    fn new(kernel: Kernel, scores: Scores, (lanes, rows): (u32, u32), joint: Joint) -> TileVariant {
+        let scores = if kernel == Kernel::Score { scores } else { scores.unkeyed() };
+        TileVariant { kernel, scores, lanes, rows, joint, exchange: Exchange::Workgroup }
+    }
+
+    fn alone(kernel: Kernel, scores: Scores, shape: (u32, u32)) -> TileVariant {
+        TileVariant::new(kernel, scores, shape, Joint::Alone { stretched: false })
+    }
+
+    /// The variants without edges, by capacity.
+    pub fn tiles(kernel: Kernel, scores: Scores) -> Vec<TileVariant> {
+        scores.shapes(kernel).iter().map(|&shape| TileVariant::alone(kernel, scores, shape)).collect()
+    }
+
+    /// The smallest variant that holds `rows` query rows without edges.
+    pub fn holding(kernel: Kernel, scores: Scores, rows: u32) -> Option<TileVariant> {
+        let fits = scores.shapes(kernel).iter().find(|(lanes, each)| lanes * each >= rows);
+        fits.map(|&shape| TileVariant::alone(kernel, scores, shape))
+    }
+
+    /// The variant whose tiles, of [`STRIP_ROWS`] rows, are joined by edges.
+    pub fn joined(kernel: Kernel, scores: Scores) -> TileVariant {
+        let strip = scores.shapes(kernel).iter().find(|(lanes, rows)| lanes * rows == STRIP_ROWS);
+        let joined = |&shape| TileVariant::new(kernel, scores, shape, Joint::Joined { few: false });
+        strip.map_or(TileVariant::thin(kernel, scores), joined)
+    }
+
+    /// Joined tiles of as many lanes as there can be, where there are too few tiles to fill the device.
+    pub fn thin(kernel: Kernel, scores: Scores) -> TileVariant {
+        TileVariant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), Joint::Joined { few: true })
+    }
+
+    /// Tiles of [`CHAINED_ROWS`] that run side by side in one dispatch, each as many columns behind the one
+    /// above as it has lanes and a few more. They are asked for where scores fit beside a mark.
+    pub fn chained(scores: Scores, rows: u32) -> Option<TileVariant> {
+        let joint = Joint::Chained { lined: false };
+        let variant = TileVariant::new(Kernel::Score, scores, (THREADS, rows), joint);
+        let possible = variant.keyed() && (rows.is_multiple_of(4) || !scores.is_profile());
+        possible.then_some(variant)
+    }
+
+    /// The same chained tiles where they leave edges on lines; `None` where lines don't fall on the borders of strips.
+    pub fn with_lines(self) -> Option<TileVariant> {
+        let possible = self.is_chained() && STRIP_ROWS.is_multiple_of(self.capacity());
+        possible.then_some(TileVariant { joint: Joint::Chained { lined: true }, ..self })
+    }
+
+    /// The variant as it suits a device whose subgroups have a fixed size, `None` where they don't.
+    pub fn on(self, subgroup: Option<u32>) -> TileVariant {
+        let fits = |size: u32| size >= self.lanes && size.is_multiple_of(self.lanes);
+        let fits = subgroup.is_some_and(fits);
+        TileVariant { exchange: if fits { Exchange::Subgroup } else { Exchange::Workgroup }, ..self }
+    }
+
+    /// The variant for tasks of which some have a result for each stretch.
+    pub fn in_stretches(self) -> TileVariant {
+        match (self.kernel, self.joint) {
+            (Kernel::Score, Joint::Alone { .. }) => {
+                TileVariant { joint: Joint::Alone { stretched: true }, ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// The variant of the same capacity at least whose workgroups have one query each; `None` where
+    /// there is none: it takes a profile and subgroups.
+    pub fn sharing(self, subgroup: Option<u32>) -> Option<TileVariant> {
+        let possible = self.scores == Scores::Profile && self.kernel == Kernel::Score && !self.is_chained();
+        let mut shapes = Scores::SharedProfile.shapes(self.kernel).iter();
+        let &(lanes, rows) = shapes.find(|(lanes, rows)| lanes * rows >= self.capacity())?;
+        let shared = TileVariant { lanes, rows, scores: Scores::SharedProfile, ..self }.on(subgroup);
+        (possible && shared.exchange == Exchange::Subgroup).then_some(shared)
+    }
+
+    /// Query rows of a tile.
+    pub fn capacity(&self) -> u32 {
+        self.lanes * self.rows
+    }
+
+    /// Whether the tile takes edges in and leaves them behind.
+    pub fn has_edges(&self) -> bool {
+        !matches!(self.joint, Joint::Alone { .. })
+    }
+
+    /// Whether the tile waits for the one above while both run.
+    pub fn is_chained(&self) -> bool {
+        matches!(self.joint, Joint::Chained { .. })
+    }
+
+    /// Whether few tiles run side by side.
+    pub(super) fn is_few(&self) -> bool {
+        matches!(self.joint, Joint::Joined { few: true } | Joint::Chained { .. })
+    }
+
+    /// Whether there may be a result for each stretch of a task.
+    pub(super) fn is_stretched(&self) -> bool {
+        self.joint == Joint::Alone { stretched: true }
+    }
+
+    /// Threads of a workgroup.
+    pub(super) fn threads(&self) -> u32 {
+        if self.scores == Scores::SharedProfile { SHARING_THREADS } else { THREADS }
+    }
+
+    /// Tasks of a workgroup.
+    pub fn pairs(&self) -> u32 {
+        self.threads() / self.lanes
+    }
+
+    /// Whether the row of a best score is kept below it.
+    pub(super) fn keyed(&self) -> bool {
+        let has_room = matches!(self.scores, Scores::Packed | Scores::Profile | Scores::SharedProfile);
+        self.kernel == Kernel::Score && has_room
+    }
+
+    /// What the kernel multiplies scores by.
+    pub(super) fn scale(&self) -> u32 {
+        if self.keyed() { ROW_KEYS } else { 1 }
+    }
+
+    /// Columns that the loop over steps does in one go: the scores' loop is short. Chained strips read and leave
+    /// as many at a time as a word has letters.
+    pub(super) fn columns(&self) -> u32 {
+        match self.kernel {
+            Kernel::Score if self.is_chained() => 32 / self.scores.letters().bits(),
+            Kernel::Score => 4,
+            Kernel::Fill => 1,
+        }
+    }
+
+    /// Workgroup memory in bytes.
+    fn workgroup_bytes(&self) -> u32 {
+        let between_lanes = match self.exchange {
+            Exchange::Subgroup => 0,
+            Exchange::Workgroup => 2 * (self.threads() + 1) * 8,
+        };
+        let finals = if self.keeps_finals() { self.threads() * 12 } else { 0 };
+        between_lanes + finals + self.profile_words() * 4
+    }
+
+    /// Whether lanes keep their best cells in workgroup memory.
+    pub(super) fn keeps_finals(&self) -> bool {
+        self.kernel == Kernel::Score && (self.exchange == Exchange::Workgroup || self.is_stretched())
+    }
+
+    pub(super) fn profile_words(&self) -> u32 {
+        let rows = match self.scores {
+            Scores::Packed | Scores::Compared => 0,
+            Scores::SharedProfile => self.capacity(),
+            Scores::Profile | Scores::WideProfile => self.rows * self.threads(),
+        };
+        rows / 4 * layout::CODES
+    }
+
+    /// Direction words of a lane's rows.
+    pub(super) fn words(&self) -> u32 {
+        self.rows.div_ceil(CELLS_PER_WORD)
+    }
+
+    /// The record of its tasks.
+    fn task(&self) -> TaskRecord {
+        match (self.kernel, self.joint) {
+            (Kernel::Fill, _) => FillTask::RECORD,
+            (Kernel::Score, Joint::Alone { .. }) => ScoreTask::RECORD,
+            (Kernel::Score, Joint::Joined { .. }) => JoinedTask::RECORD,
+            (Kernel::Score, Joint::Chained { lined: false }) => ChainTask::RECORD,
+            (Kernel::Score, Joint::Chained { lined: true }) => LinedTask::RECORD,
+        }
+    }
+}
+
+impl From<TileVariant> for Variant {
+    fn from(tile: TileVariant) -> Variant {
+        Variant::Tile(tile)
+    }
+}
+
+impl Variant {
+    /// Every variant there is.
+    pub fn all() -> Vec<Variant> {
+        let mut all: Vec<Variant> = Vec::new();
+        for kernel in [Kernel::Score, Kernel::Fill] {
+            for scores in Scores::ASKED {
+                let joined = [TileVariant::joined(kernel, scores), TileVariant::thin(kernel, scores)];
+                let chained = CHAINED_ROWS.into_iter().filter(|_| kernel == Kernel::Score);
+                let chained = chained.filter_map(|rows| TileVariant::chained(scores, rows));
+                let chained =
+                    chained.flat_map(|variant| std::iter::once(variant).chain(variant.with_lines()));
+                for tile in TileVariant::tiles(kernel, scores).into_iter().chain(joined).chain(chained) {
+                    let on_devices =
+                        [Some(tile), Some(tile.on(Some(tile.lanes))), tile.sharing(Some(THREADS))];
+                    let tiles = on_devices.into_iter().flatten();
+                    all.extend(tiles.flat_map(|tile| [tile, tile.in_stretches()]).map(Variant::Tile));
+                }
+            }
+        }
+        all.extend([Variant::Trace, Variant::Traceback]);
+        let mut seen = HashSet::new();
+        all.retain(|variant| seen.insert(*variant));
+        all
+    }
+
+    /// Threads of a workgroup.
+    pub fn threads(&self) -> u32 {
+        match self {
+            Variant::Tile(tile) => tile.threads(),
+            Variant::Trace | Variant::Traceback => THREADS,
+        }
+    }
+
+    /// Tasks of a workgroup, at most.
+    pub fn pairs(&self) -> u32 {
+        match self {
+            Variant::Tile(tile) => tile.pairs(),
+            Variant::Trace | Variant::Traceback => THREADS,
+        }
+    }
+
+    /// Whether the tile waits for the one above while both run.
+    pub fn is_chained(&self) -> bool {
+        matches!(self, Variant::Tile(tile) if tile.is_chained())
+    }
+
+    /// Workgroup memory in bytes.
+    pub fn workgroup_bytes(&self) -> u32 {
+        match self {
+            Variant::Tile(tile) => tile.workgroup_bytes(),
+            Variant::Trace => 2 * (THREADS + 2) * 8,
+            Variant::Traceback => THREADS * 4,
+        }
+    }
+
+    /// The record of its tasks.
+    pub fn task(&self) -> TaskRecord {
+        match self {
+            Variant::Tile(tile) => tile.task(),
+            Variant::Trace => BandTask::RECORD,
+            Variant::Traceback => TracebackTask::RECORD,
+        }
+    }
+
+    /// The record of the table that its tasks share, if they have one.
+    pub fn table(&self) -> Option<TaskRecord> {
+        match self {
+            Variant::Tile(_) => None,
+            Variant::Trace => Some(BandGroups::RECORD),
+            Variant::Traceback => Some(KeptTile::RECORD),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_tile_is_a_strip() {
+        for kernel in [Kernel::Score, Kernel::Fill] {
+            for scores in Scores::ASKED {
+                assert_eq!(TileVariant::joined(kernel, scores).capacity(), STRIP_ROWS);
+                let largest = TileVariant::holding(kernel, scores, STRIP_ROWS).map(|tile| tile.capacity());
+                assert_eq!(largest, Some(STRIP_ROWS), "{kernel:?} {scores:?}");
+                assert_eq!(TileVariant::holding(kernel, scores, STRIP_ROWS + 1), None);
+            }
+        }
+    }
+
+    #[test]
+    fn every_variant_fits_the_workgroup_memory_that_every_adapter_has() {
+        for variant in Variant::all() {
+            assert!(variant.workgroup_bytes() <= 16 << 10, "{variant:?}: {}", variant.workgroup_bytes());
+        }
+    }
+}
