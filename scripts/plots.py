@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the tables and plots of docs/benchmarks.md from docs/benchmarks.tsv.
+"""Makes the tables and plots of docs/benchmarks.md from docs/benchmarks.tsv and docs/mates.tsv.
 
     scripts/plots.py            writes them
     scripts/plots.py --check    exit code 1 if the page or a plot is not what the table gives
@@ -15,6 +15,7 @@ from html import escape
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 SOURCE, PAGE, PLOTS = DOCS / "benchmarks.tsv", DOCS / "benchmarks.md", DOCS / "plots"
+MATES = DOCS / "mates.tsv"
 
 # The tables of the page, by the name in `<!-- table NAME -->`: the header, and the rows.
 TABLES = {
@@ -218,6 +219,28 @@ def bars(title, x_label, groups):
     return "\n".join([*parts, "</svg>", ""])
 
 
+def of_mates():
+    """Wrong reads of simulated pairs, by genome and program: (mapping quality, mapped, wrong), all with at least that quality."""
+    found = {}
+    with open(MATES, newline="") as lines:
+        for row in csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t"):
+            numbers = tuple(int(row[name]) for name in ("mapq", "mapped", "wrong"))
+            found.setdefault(row["genome"], {}).setdefault(row["program"], []).append(numbers)
+    return found
+
+
+def mates(genome, programs):
+    """Wrong reads over those that are left out below a mapping quality."""
+    colours = {"swalign": BLUE, "bwa mem": GREY, "minimap2": ORANGE}
+    reads = max(mapped for rows in programs.values() for _, mapped, _ in rows)
+    # An axis of logarithms has no 0: half a read stands for none.
+    points = lambda rows: [(max(reads - mapped, 0.5), [max(wrong, 0.5)]) for _, mapped, wrong in rows]
+    places = {"swalign": (0, "start", 8, -34), "bwa mem": (0, "start", 8, -20), "minimap2": (0, "start", 8, -6)}
+    data = [(name, colours[name], points(rows), places[name]) for name, rows in programs.items()]
+    title = f"{genome}: {reads:,} simulated reads in pairs, by mapping quality"
+    return curves(title, "reads below a mapping quality (0.5: none)", "wrong ones among the others (0.5: none)", data)
+
+
 def plots(figures):
     tera = lambda points: [(x, [y / 1000 for y in ys]) for x, ys in points]
     one = lambda x, key, unit: [(x, figures.runs(key, unit))]
@@ -226,7 +249,7 @@ def plots(figures):
                       row("swalign, two cores", BLUE, f"{of}.two"), row("minimap2, two cores", ORANGE, f"{of}.minimap2"),
                       row("bwa mem, two cores", GREY, f"{of}.bwa")]
     milliseconds = lambda x, key: [(x, [y / 1000 for y in figures.runs(key, "ms")])]
-    return {
+    return {f"mates-{genome.split()[0].lower()}.svg": mates(genome, programs) for genome, programs in of_mates().items()} | {
         "reads.svg": bars("A million reads of 150, FASTQ to SAM", "seconds from start to end, all runs of a line",
                           [("E. coli W, 4.9 Mb", job("ecoli")), ("SARS-CoV-2, 30 kb", job("sars2"))]),
         "length.svg": curves(

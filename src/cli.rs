@@ -227,6 +227,11 @@ fn clearer(error: clap::Error) -> clap::Error {
     }
 }
 
+/// Whether a word is the name of a subcommand.
+fn is_subcommand(word: &str) -> bool {
+    Arguments::command().get_subcommands().any(|command| command.get_name() == word)
+}
+
 /// A usage error, to which [`help::with_usage`] adds the usage.
 fn usage(kind: ErrorKind, text: impl std::fmt::Display) -> clap::Error {
     clap::Error::raw(kind, text)

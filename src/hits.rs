@@ -104,9 +104,8 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
     let mut found = vec![Found::default(); records];
     let mut left = first_sources(scope, records as u32);
     while !left.is_empty() {
-        let (mut searches, mut later) = open(scope, &left, room(scope))?;
-        finish(engine, scope, &mut searches, effort)?;
-        for search in searches {
+        let (searches, mut later) = open(scope, &left, room(scope))?;
+        for search in finish(engine, scope, searches, effort)? {
             let record = search.record as usize;
             match search.ended() {
                 Ended::Found(hits) => found[record] = hits,
@@ -195,17 +194,26 @@ fn open(
 fn finish(
     engine: &mut dyn Engine,
     scope: &Scope,
-    searches: &mut [RecordSearch],
+    mut searches: Vec<RecordSearch>,
     effort: &mut Effort,
-) -> Result<(), EngineError> {
+) -> Result<Vec<RecordSearch>, EngineError> {
+    let mut ended = Vec::with_capacity(searches.len());
     loop {
-        score_everything(engine, scope, searches, effort)?;
-        let needs: Vec<Need> = searches.par_iter_mut().map(|search| search.advance(scope)).collect();
-        let goes_on = score_regions(engine, scope, searches, &needs, effort)?
-            || descend(scope, searches, &needs)?
-            || align(engine, scope, searches, &needs, effort)?;
+        score_everything(engine, scope, &mut searches, effort)?;
+        let mut needs: Vec<Need> = searches.par_iter_mut().map(|search| search.advance(scope)).collect();
+        // A few searches may have many hits, and so many rounds.
+        if needs.iter().filter(|need| matches!(need, Need::Nothing)).count() > needs.len() / 2 {
+            let all = searches.into_iter().zip(needs);
+            let (done, going): (Vec<_>, Vec<_>) = all.partition(|(_, need)| matches!(need, Need::Nothing));
+            ended.extend(done.into_iter().map(|(search, _)| search));
+            (searches, needs) = going.into_iter().unzip();
+        }
+        let goes_on = score_regions(engine, scope, &mut searches, &needs, effort)?
+            || descend(scope, &mut searches, &needs)?
+            || align(engine, scope, &mut searches, &needs, effort)?;
         if !goes_on {
-            return Ok(());
+            ended.extend(searches);
+            return Ok(ended);
         }
     }
 }

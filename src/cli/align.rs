@@ -1,7 +1,7 @@
 //! The arguments of `swalign` and `swalign pairs`.
 
 use super::paths::{check_extension, check_files, is_packed};
-use super::{AgainFlag, ThreadsFlag, usage, values};
+use super::{AgainFlag, ThreadsFlag, is_subcommand, usage, values};
 use crate::alphabet::Alphabet;
 use crate::insert::InsertSize;
 use crate::options::{
@@ -377,6 +377,12 @@ impl All {
         let (Some(query), Some(reference)) = (self.query, reference) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "give QUERY and REFERENCE"));
         };
+        if let (MatesChoice::File(_), Some(word)) = (&mates, query.to_str().filter(|word| is_subcommand(word))) {
+            let text = format!(
+                "'{word}' stands for a file here; give the subcommand before everything else, or the file as ./{word}"
+            );
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
         let insert = self.mates.insert;
         let check = MateCheck { interleaved: self.mates.interleaved, insert, ref_part: self.ref_part };
         check.check(&mates)?;

@@ -120,7 +120,8 @@ fn subcommands_and_files_named_like_them() {
     assert_eq!(options(&["./pairs", "devices"]).query, PathBuf::from("./pairs"));
     refused(&["pairs", "q.fa"], &["<TARGET>"]);
     refused(&["devices", "x"], &["'x'"]);
-    refused(&["--eqx", "pairs", "q.fa", "t.fa"], &["'t.fa'", "before everything else"]);
+    refused(&["--eqx", "pairs", "q.fa", "t.fa"], &["'pairs'", "before everything else", "./pairs"]);
+    refused(&["q.fa", "r.fa", "s.fa", "t.fa"], &["'t.fa'", "before everything else"]);
     refused(&["q.fa"], &["<REFERENCE>"]);
     refused(&[], &["<QUERY>"]);
 }
