@@ -3,39 +3,24 @@
 
 mod common;
 
-use common::command::{Outcome, command, finish, run};
+use common::command::{command, finish, program};
+use common::folder::folder;
 use common::{data, memory, random::Random};
 use std::fs;
 use std::io::{Read, Write};
 use std::process::Stdio;
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::engine::cpu::simd::InstructionSet;
-use tempfile::TempDir;
 
 const TEXT: &[u8] = b">chr1 the first\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACCGTATGCAAGG\n>chr2\nTTGACCAGTACCNGGATACAGATTTACC\n>none\nCCCCCCCC\n>empty\n";
 const PATTERNS: &[u8] = b">p1\nTTAGCCATGG\n>p2 turned\nGGTAAATCTG\n>p3\nTACCNGGA\n";
 const HEADER: &str = "text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch\n";
 
-/// A folder with these files.
-fn folder(files: &[(&str, &[u8])]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in files {
-        fs::write(folder.path().join(name), bytes).unwrap();
-    }
-    folder
-}
-
 /// stdout of `swalign search ARGS` beside t.fa and p.fa.
 #[track_caller]
 fn found(args: &[&str]) -> String {
     let folder = folder(&[("t.fa", TEXT), ("p.fa", PATTERNS)]);
-    success(&run(folder.path(), &[&["search"], args].concat()))
-}
-
-#[track_caller]
-fn success(outcome: &Outcome) -> String {
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    String::from_utf8(outcome.stdout.clone()).unwrap()
+    folder.run(&[&["search"], args].concat()).text().to_string()
 }
 
 /// The lines of hits in columns, with spaces for tabs.
@@ -50,13 +35,10 @@ fn hits(args: &[&str]) -> Vec<String> {
 #[track_caller]
 fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
     let folder = folder(files);
-    let outcome = run(folder.path(), &[&["search", "-o", "out"], args].concat());
-    assert_eq!(outcome.code, Some(code), "{args:?}\n{}", outcome.stderr);
-    for text in says {
-        assert!(outcome.stderr.contains(text), "{args:?}: '{text}' is not said:\n{}", outcome.stderr);
-    }
+    let outcome = folder.run(&[&["search", "-o", "out"], args].concat());
+    outcome.said(code, says);
     assert!(outcome.stdout.is_empty());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), files.len(), "{args:?} left something behind");
+    assert_eq!(folder.names().len(), files.len(), "{args:?} left something behind");
 }
 
 mod options {
@@ -117,7 +99,7 @@ mod options {
         let folder = folder(&[("t.fa", TEXT)]);
         let mut from_stdin = command(folder.path());
         from_stdin.args(["search", "-f", "-", "t.fa"]).write_stdin(PATTERNS);
-        assert_eq!(success(&finish(&mut from_stdin)), found(&["-f", "p.fa", "t.fa"]));
+        assert_eq!(finish(&mut from_stdin).text(), found(&["-f", "p.fa", "t.fa"]));
     }
 
     #[test]
@@ -188,7 +170,7 @@ mod options {
             ("p.fa", b">p\nUUAGCCATGG\n>q\nCCATGGC\n"),
         ]);
         let args = ["search", "-k1", "-f", "p.fa", "--format", "sam", "t.fa"];
-        let outcome = run(folder.path(), &args);
+        let outcome = folder.run(&args);
         let sam = outcome.sam();
         assert_eq!(sam.header[..3], ["@HD\tVN:1.6\tSO:coordinate", "@SQ\tSN:a\tLN:22", "@SQ\tSN:b\tLN:14"]);
         assert!(
@@ -211,10 +193,10 @@ mod options {
     #[test]
     fn sam_of_empty_texts() {
         let folder = folder(&[("t.fa", b">a\n>b\nACGT\n>c\n"), ("e.fa", b">a\n")]);
-        let sam = run(folder.path(), &["search", "ACGT", "t.fa", "--format", "sam"]).sam();
+        let sam = folder.run(&["search", "ACGT", "t.fa", "--format", "sam"]).sam();
         assert_eq!(sam.header[..2], ["@HD\tVN:1.6\tSO:coordinate", "@SQ\tSN:b\tLN:4"]);
         assert_eq!((sam.header.len(), sam.records.len()), (3, 2));
-        let sam = run(folder.path(), &["search", "ACGT", "e.fa", "--format", "sam"]).sam();
+        let sam = folder.run(&["search", "ACGT", "e.fa", "--format", "sam"]).sam();
         assert_eq!((sam.header.len(), sam.records.len()), (2, 0));
     }
 
@@ -226,7 +208,7 @@ mod options {
         ]);
         let search = |args: &[&str]| {
             let base = ["search", "-f", "p.fa", "t.fa", "--revcomp", "no", "--format", "bed", "--name"];
-            success(&run(folder.path(), &[&base, args].concat()))
+            folder.run(&[&base, args].concat()).text().to_string()
         };
         assert_eq!(search(&["id"]), "chr1\t3\t7\tp\t0\t+\nchr2\t0\t4\tp\t0\t+\n");
         let full = search(&["full"]).replace("first \t", "first\t");
@@ -250,14 +232,14 @@ mod inputs {
         let folder = folder(&[]);
         let mut command = command(folder.path());
         command.args(["search", "TTAGCCATGG", "-"]).write_stdin(TEXT);
-        assert_eq!(success(&finish(&mut command)), found(&["TTAGCCATGG", "t.fa"]));
+        assert_eq!(finish(&mut command).text(), found(&["TTAGCCATGG", "t.fa"]));
     }
 
     #[test]
     fn gzip_and_fastq() {
         let reads = data("illumina_chr22.fq.gz");
         let folder = folder(&[]);
-        let packed = success(&run(folder.path(), &["search", "-k1", "GATTACA", reads.to_str().unwrap()]));
+        let packed = folder.run(&["search", "-k1", "GATTACA", reads.to_str().unwrap()]).text().to_string();
         let mut reader = needletail::parse_fastx_file(&reads).unwrap();
         let (mut plain, mut texts) = (Vec::new(), 0);
         while let Some(record) = reader.next() {
@@ -266,24 +248,24 @@ mod inputs {
         }
         let mut command = command(folder.path());
         command.args(["search", "-k1", "GATTACA", "-"]).write_stdin(plain);
-        assert_eq!(success(&finish(&mut command)), packed);
+        assert_eq!(finish(&mut command).text(), packed);
         assert!(texts == 300 && packed.lines().count() > 10, "{packed}");
     }
 
     #[test]
     fn an_output_file_appears_whole() {
         let folder = folder(&[("t.fa", TEXT)]);
-        let outcome = run(folder.path(), &["search", "TTAGCCATGG", "t.fa", "-o", "out", "-q"]);
-        assert_eq!((success(&outcome).as_str(), outcome.stderr.as_str()), ("", ""));
-        let written = fs::read_to_string(folder.path().join("out")).unwrap();
+        let outcome = folder.run(&["search", "TTAGCCATGG", "t.fa", "-o", "out", "-q"]);
+        assert_eq!((outcome.text(), outcome.stderr.as_str()), ("", ""));
+        let written = folder.text("out");
         assert_eq!(written, found(&["TTAGCCATGG", "t.fa"]));
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        assert_eq!(folder.names().len(), 2);
     }
 
     #[test]
     fn a_closed_pipe_is_success() {
         let folder = folder(&[("t.fa", &[b">t\n".as_slice(), &[b'A'; 300_000], b"\n"].concat())]);
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+        let mut child = std::process::Command::new(program())
             .args(["search", "--all", "AAAA", "t.fa"])
             .current_dir(folder.path())
             .stdout(Stdio::piped())
@@ -332,9 +314,7 @@ mod errors {
         refused(FILES, &["ACGT", "-", "-"], 2, &["stdin"]);
         let files = folder(FILES);
         for args in [["search", "-o", "t.fa", "ACGT", "t.fa"], ["search", "-fp.fa", "t.fa", "-o", "p.fa"]] {
-            let outcome = run(files.path(), &args);
-            assert_eq!(outcome.code, Some(2));
-            assert!(outcome.stderr.contains("--output would overwrite"), "{}", outcome.stderr);
+            files.run(&args).said(2, &["--output would overwrite"]);
         }
     }
 
@@ -386,9 +366,7 @@ mod errors {
     #[test]
     fn outputs() {
         let folder = folder(FILES);
-        let outcome = run(folder.path(), &["search", "ACGT", "t.fa", "-o", "no/out"]);
-        assert_eq!(outcome.code, Some(1));
-        assert!(outcome.stderr.contains("create the directory"), "{}", outcome.stderr);
+        folder.run(&["search", "ACGT", "t.fa", "-o", "no/out"]).said(1, &["create the directory"]);
     }
 }
 
@@ -400,8 +378,8 @@ mod odd {
     #[track_caller]
     fn searched(files: &[(&str, &[u8])], args: &[&str]) -> (String, String) {
         let folder = folder(files);
-        let outcome = run(folder.path(), &[&["search"], args].concat());
-        (success(&outcome), outcome.stderr)
+        let outcome = folder.run(&[&["search"], args].concat());
+        (outcome.text().to_string(), outcome.stderr)
     }
 
     #[test]
@@ -447,9 +425,7 @@ mod odd {
     #[test]
     fn patterns_longer_than_texts() {
         let mut random = Random::new(51);
-        let letters =
-            |random: &mut Random, len| String::from_utf8(random.sequence(Alphabet::Dna, len)).unwrap();
-        let (text, long) = (letters(&mut random, 3000), letters(&mut random, 120_000));
+        let (text, long) = (random.text(Alphabet::Dna, 3000), random.text(Alphabet::Dna, 120_000));
         let short = &text[1000..1020];
         let texts = format!(">t\n{text}\n>u\n{}\n>v\n{short}\n", &text[500..1500]);
         let patterns = format!(">long\n{long}\n>whole\n{text}\n>short\n{short}\n");
@@ -475,7 +451,7 @@ fn memory_where_every_place_is_an_end() {
     let text = random.sequence(Alphabet::Dna, 300_000);
     let folder = folder(&[("t.fa", &[b">t\n".as_slice(), &text, b"\n"].concat())]);
     let peak = |args: &[&str]| {
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"));
+        let mut command = std::process::Command::new(program());
         command.current_dir(folder.path()).args(["search", "--device", "cpu", "-o", "out"]);
         let (peak, output) = memory::peak_mib(command.args(args).arg("t.fa"));
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -513,7 +489,7 @@ fn the_same_bytes_whatever_computes() {
     }
     let folder = folder(&[("t.fa", &texts), ("p.fa", &patterns)]);
     let search =
-        |args: &[&str]| success(&run(folder.path(), &[&["search", "-f", "p.fa", "t.fa"], args].concat()));
+        |args: &[&str]| folder.run(&[&["search", "-f", "p.fa", "t.fa"], args].concat()).text().to_string();
     for args in [
         &["-k3"][..],
         &["-k2", "--all"],

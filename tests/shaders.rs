@@ -58,12 +58,13 @@ fn tasks_lie_as_the_host_writes_them() {
 /// The query lengths of the suite reach every variant, so that all of them run where a GPU is.
 #[test]
 fn the_suite_reaches_every_variant() {
-    let lengths: Vec<u32> = suite::seams(usize::MAX).into_iter().map(|(rows, _)| rows as u32).collect();
-    let many: Vec<u32> = suite::shared_lengths().into_iter().map(|rows| rows as u32).collect();
+    let lengths: Vec<u32> =
+        suite::inputs::seams(usize::MAX).into_iter().map(|(rows, _)| rows as u32).collect();
+    let many: Vec<u32> = suite::pairs::shared_lengths().into_iter().map(|rows| rows as u32).collect();
     let [stretches, shared_stretches] = [&suite::stretches::ROWS[..], &suite::stretches::SHARED_ROWS]
         .map(|rows| rows.iter().map(|&rows| rows as u32).collect::<Vec<u32>>());
     let grids =
-        suite::grid_sizes().into_iter().map(|(rows, _)| rows as u32).filter(|&rows| rows > STRIP_ROWS);
+        suite::pairs::grid_sizes().into_iter().map(|(rows, _)| rows as u32).filter(|&rows| rows > STRIP_ROWS);
     let grids: Vec<u32> = grids.collect();
     for variant in Variant::all() {
         let Variant { kernel, scores, .. } = variant;
@@ -76,7 +77,7 @@ fn the_suite_reaches_every_variant() {
                 heights.iter().find(|height| strips(height) as usize <= most).or(heights.last())
             };
             let reached = |&most: &usize| taken(most).is_some_and(|taken| taken.rows == variant.rows);
-            assert!(suite::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
+            assert!(suite::pairs::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
             continue;
         }
         let on = |held: Variant| {
@@ -100,7 +101,7 @@ fn the_suite_reaches_every_variant() {
         assert!(lengths.iter().any(|&rows| reached(rows)), "{variant:?}");
     }
     for scores in Variant::all().into_iter().map(|variant| variant.scores) {
-        let used = suite::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == scores);
+        let used = suite::inputs::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == scores);
         assert!(used, "{scores:?}");
     }
 }

@@ -160,18 +160,20 @@ impl Bench {
             println!("work\tby\tamount\tunit\tleast s\tmedian s\tgiga/s\tkernel s\tkernel giga/s\tnote");
         }
         let (wall, kernel) = times.median();
+        let seconds = |time: Duration| match time.is_zero() {
+            true => "-".to_string(),
+            false => format!("{:.6}", time.as_secs_f64()),
+        };
         let rate = |time: Duration| match time.is_zero() {
             true => "-".to_string(),
-            false => format!("{:.4}", row.amount as f64 / time.as_secs_f64() / 1e9),
+            false => four_digits(row.amount as f64 / time.as_secs_f64() / 1e9),
         };
         let Row { work, by, amount, unit, .. } = row;
-        let (least, median) = (times.least().as_secs_f64(), wall.as_secs_f64());
+        let (least, median, kernel_rate) = (seconds(times.least()), seconds(wall), rate(kernel));
         let note = if row.note.is_empty() { "-" } else { &row.note };
+        let (rate, kernel) = (rate(wall), seconds(kernel));
         println!(
-            "{work}\t{by}\t{amount}\t{unit}\t{least:.6}\t{median:.6}\t{}\t{:.6}\t{}\t{note}",
-            rate(wall),
-            kernel.as_secs_f64(),
-            rate(kernel)
+            "{work}\t{by}\t{amount}\t{unit}\t{least}\t{median}\t{rate}\t{kernel}\t{kernel_rate}\t{note}"
         );
     }
 }
@@ -220,6 +222,12 @@ impl Times {
     fn median(&self) -> (Duration, Duration) {
         self.0.get(self.0.len() / 2).copied().unwrap_or_default()
     }
+}
+
+/// A number with four digits that count, or those before its point.
+fn four_digits(number: f64) -> String {
+    let digits = (3 - number.log10().floor() as i32).clamp(0, 9) as usize;
+    format!("{number:.digits$}")
 }
 
 /// Says what is wrong with the arguments, and ends.

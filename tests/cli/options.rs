@@ -45,7 +45,7 @@ fn too_many_threads() {
     assert!(more.stderr.contains(&format!("using CPU ({most} threads")), "{}", more.stderr);
     let folder = folder(&files);
     for args in [&["search", "-t", &asked, "ACGT", "ref.fa"][..], &["grep", "-t", &asked, "ACGT", "ref.fa"]] {
-        let outcome = run(folder.path(), args);
+        let outcome = folder.run(args);
         assert!(outcome.code == Some(0) && outcome.stderr.contains(&warning), "{}", outcome.stderr);
     }
     let quiet = accepted(&files, &["-q", "-t", "1000000000", "q.fa", "ref.fa"]);
@@ -64,7 +64,7 @@ fn threads_that_can_not_be_started() {
     for text in ["swalign: error: 3 threads can't be started", "give fewer with --threads"] {
         assert!(outcome.stderr.contains(text), "{text}: {}", outcome.stderr);
     }
-    assert!(!folder.path().join("out.sam").exists());
+    assert!(!folder.file("out.sam").exists());
 }
 
 #[test]

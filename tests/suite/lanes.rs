@@ -1,7 +1,8 @@
 //! Pairs side by side in lanes: numbers of pairs, scores, rows and columns at the seams of what lanes of 8
 //! and 16 bits can hold and count.
 
-use super::{batch, paths_agree, scores_agree, scorings};
+use super::agreement::{paths_agree, scores_agree};
+use super::inputs::{batch, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::batch::{Batch, Pair, Sequences};
