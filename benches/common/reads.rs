@@ -2,7 +2,7 @@
 
 use super::random::Random;
 
-/// Edits of a read: so many substitutions, an insertion and a deletion of a residue each in `of` residues.
+/// Edits of a read: in `of` residues there are these substitutions, one inserted residue and one deleted residue.
 #[derive(Clone, Copy)]
 pub struct Edits {
     pub substitutions: usize,

@@ -130,7 +130,7 @@ fn the_filter() {
 #[test]
 fn devices_are_listed() {
     let outcome = run_here(&["devices"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
     let listed = String::from_utf8(outcome.stdout).unwrap();
     assert!(listed.starts_with("index\tname\tbackend\t") && listed.contains("\ncpu\t"), "{listed}");
     let json = run_here(&["devices", "--json"]);

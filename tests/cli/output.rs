@@ -38,7 +38,7 @@ fn a_pipe_has_no_extension() {
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let reader = std::thread::spawn(move || fs::read(path).unwrap());
     let outcome = folder.run(&["--device", "cpu", "-o", "out.pipe", "q.fa", "ref.fa"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
     assert!(reader.join().unwrap().starts_with(b"@HD"));
 }
 
@@ -73,10 +73,7 @@ fn an_input_is_no_output() {
         ]);
     }
     for (args, says) in cases {
-        let outcome = folder.run(args);
-        assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
-        let said = outcome.stderr.contains("--output would overwrite") && outcome.stderr.contains(says);
-        assert!(said, "{args:?}: {}", outcome.stderr);
+        folder.run(args).said(2, &["--output would overwrite", says]);
         assert_eq!(folder.contents(), before, "{args:?}");
     }
 }
@@ -100,7 +97,7 @@ fn stdin_is_no_output() {
 fn a_file_is_written_whole() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE), ("out.sam", b"old")]);
     let outcome = folder.run(&["--device", "cpu", "--min-score", "10", "-o", "out.sam", "q.fa", "ref.fa"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
     assert!(outcome.stdout.is_empty());
     let written = Outcome { stdout: folder.read("out.sam"), ..outcome };
     assert_eq!(written.without_pg(), baseline().without_pg());
@@ -111,7 +108,7 @@ fn a_file_is_written_whole() {
 fn an_old_file_outlives_a_failure() {
     let folder = folder(&[("q.fa", b">r1\nACGT\n>r2\nAC!T\n"), ("ref.fa", REFERENCE), ("out.sam", b"old")]);
     let outcome = folder.run(&["--device", "cpu", "-o", "out.sam", "q.fa", "ref.fa"]);
-    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    outcome.ended(1);
     assert_eq!(folder.read("out.sam"), b"old");
     assert_eq!(folder.contents().len(), 3);
 }
@@ -183,7 +180,7 @@ fn a_closed_stdout_is_an_error() {
     ] {
         for (others, says) in [("", true), ("<&-", true), ("<&- 2>&-", false)] {
             let (outcome, _) = in_a_shell(&format!("\"$SWALIGN\" {command} >&- {others}"));
-            assert_eq!(outcome.code, Some(code), "{command} {others}: {}", outcome.stderr);
+            outcome.ended(code);
             let text = "swalign: error: standard output: it is closed; ";
             assert_eq!(outcome.stderr.starts_with(text), says, "{command} {others}: {}", outcome.stderr);
             assert!(!outcome.stderr.contains("using"), "{command}: {}", outcome.stderr);
@@ -192,11 +189,11 @@ fn a_closed_stdout_is_an_error() {
     // Those who asked for nothing are told nothing.
     for null in [">/dev/null", "1<>/dev/null"] {
         let (outcome, _) = in_a_shell(&format!("\"$SWALIGN\" --device cpu q.fa ref.fa {null}"));
-        assert_eq!(outcome.code, Some(0), "{null}: {}", outcome.stderr);
+        outcome.ended(0);
     }
     assert_eq!(in_a_shell("\"$SWALIGN\" grep -q ACGT ref.fa >&-").0.code, Some(0));
     let (outcome, folder) = in_a_shell("\"$SWALIGN\" --device cpu --min-score 10 -o out.sam q.fa ref.fa >&-");
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
     assert!(folder.text("out.sam").contains("\nr1\t"));
 }
 
@@ -205,10 +202,7 @@ fn a_closed_stdout_is_an_error() {
 fn help_and_devices_on_a_full_disk_or_a_closed_pipe() {
     for command in ["devices", "devices --json", "--help", "search --help", "help", "--version"] {
         let (outcome, _) = in_a_shell(&format!("\"$SWALIGN\" {command} >/dev/full"));
-        assert_eq!(outcome.code, Some(1), "{command}: {}", outcome.stderr);
-        for text in ["standard output", "No space left", "free some space"] {
-            assert!(outcome.stderr.contains(text), "{command}: {}", outcome.stderr);
-        }
+        outcome.said(1, &["standard output", "No space left", "free some space"]);
         let closed = format!("(sleep 0.2; \"$SWALIGN\" {command}; echo $? >&2) | true");
         let (outcome, _) = in_a_shell(&closed);
         assert_eq!(outcome.stderr.lines().last(), Some("0"), "{command}: {}", outcome.stderr);

@@ -7,7 +7,7 @@ use super::*;
 fn without_a_terminal_there_is_no_progress_line() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
     let outcome = folder.run(&["--device", "cpu", "-o", "out.sam", "q.fa", "ref.fa"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
     assert_eq!(outcome.stderr.lines().count(), 2, "{}", outcome.stderr);
     assert!(
         !outcome.stderr.contains(['\r', '\x1b']) && !outcome.stderr.contains("aligning"),

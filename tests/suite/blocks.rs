@@ -11,7 +11,7 @@ use swalign::engine::plain::Plain;
 use swalign::engine::{Block, Edges, Engine, Primitives, Window};
 use swalign::scoring::Scoring;
 
-/// Small blocks, whose edges and directions take so many bytes at once.
+/// Small blocks, with room for `edges` and for directions `ahead`, in bytes.
 fn cuts(edges: u64, ahead: u64) -> Cuts {
     Cuts { whole: 512, side: 512, largest: 512, beside: 1 << 20, alone: 1 << 20, edges, ahead }
 }

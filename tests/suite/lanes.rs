@@ -22,8 +22,8 @@ pub fn counts_agree(engine: &mut dyn Primitives) {
     }
 }
 
-/// Pairs of the same two letters over and over, and every so many pairs of nothing in common, so that those
-/// that are too large for their lanes have neighbours that are not.
+/// Pairs of equal sequences, each followed by a pair with nothing in common, so that pairs that are too large for
+/// their lanes have neighbours that are not.
 fn equal_pairs(scoring: &Scoring, lengths: impl Iterator<Item = usize>) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(5);
     let (mut queries, mut targets) = (Sequences::default(), Sequences::default());

@@ -98,7 +98,7 @@ pub fn grid_sizes() -> Vec<(usize, usize)> {
 /// Bounds on the strips of a chain by which such pairs reach each height that strips can have.
 pub const CHAINED_STRIPS: [usize; 5] = [usize::MAX, 60, 50, 42, 0];
 
-/// Pairs of so many rows that hundreds of strips wait for each other.
+/// Pairs with enough rows that hundreds of strips wait for each other.
 pub fn high_pairs_agree(engine: &mut dyn Primitives) {
     for (number, scoring) in scorings().iter().enumerate().step_by(3) {
         let (batch, pairs) = batch(scoring, &[(20_000, 300), (9000, 40), (40_000, 33)], 300 + number as u64);
