@@ -1,14 +1,17 @@
-//! Throughput of the CPU engine, on one thread unless told otherwise, answers checked:
-//! `cargo bench --bench cpu -- [SET] [threads=N] [only=TEXT] [small]`.
+//! Throughput of the CPU engine, on one thread unless told otherwise: `cargo bench --bench cpu -- [cpu:SET] [threads=N]`,
+//! and what all benchmarks take (common/mod.rs).
 //!
-//! SET is an instruction set (default: each that this processor has). Prints a table: cells, seconds (the
-//! best of some calls) and giga cell updates a second. "similar" pairs differ in a residue in 20 and a gap in 100, "diverged" ones in
-//! one in 5 and one in 25; "random" ones have nothing in common. `small` divides the work by 16.
+//! SET is an instruction set (default: each that this processor has). "similar" pairs differ in a residue in 20 and a
+//! gap in 100, "diverged" ones in one in 5 and one in 25; "random" ones have nothing in common. Some answers are held
+//! against the specification's.
 
-use rayon::ThreadPoolBuilder;
+mod common;
+
+use common::random::Random;
+use common::reads::{Edits, read};
+use common::{Bench, Device, Row};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 use swalign::alignment::{Alignment, Hit, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
@@ -20,65 +23,29 @@ use swalign::scoring::{Matrix, Scoring};
 
 /// Cells of each row.
 const CELLS: usize = 400_000_000;
-const CALLS: usize = 5;
-/// Every so many pairs are compared with the specification.
+/// One pair in this many is compared with the specification.
 const CHECK_EVERY: usize = 499;
 
-/// SplitMix64 (Steele et al. 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((z ^ (z >> 31)) >> 32) * bound) >> 32
-    }
-
-    fn sequence(&mut self, len: usize, letters: u64) -> Vec<u8> {
-        (0..len).map(|_| self.below(letters) as u8).collect()
-    }
-
-    /// A stretch of `target` with a substitution in `every` residues and a gap in five times as many.
-    fn read(&mut self, target: &[u8], len: usize, letters: u64, every: u64) -> Vec<u8> {
-        let mut place = self.below((target.len().saturating_sub(len) + 1) as u64) as usize;
-        let mut read = Vec::with_capacity(len);
-        while read.len() < len {
-            match self.below(10 * every) {
-                0 => place += 1,
-                1 => read.push(self.below(letters) as u8),
-                2..12 => {
-                    read.push(self.below(letters) as u8);
-                    place += 1;
-                }
-                _ => {
-                    read.push(target.get(place).copied().unwrap_or_else(|| self.below(letters) as u8));
-                    place += 1;
-                }
-            }
-        }
-        read
-    }
-}
-
-/// How alike the sequences of a pair are: a substitution in so many residues.
+/// How alike the sequences of a pair are.
 #[derive(Clone, Copy)]
 enum Kind {
-    Alike(u64),
+    Alike(Edits),
     Random,
 }
+
+const SIMILAR: Kind = Kind::Alike(Edits { substitutions: 10, of: 200 });
+const DIVERGED: Kind = Kind::Alike(Edits { substitutions: 10, of: 50 });
 
 fn pairs(cells: usize, scoring: Scoring, kind: Kind, rows: usize, cols: usize) -> (Batch, Vec<Pair>) {
     let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
     let count = (cells / rows / cols).max(1);
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let (mut queries, mut targets) = (Sequences::default(), Sequences::default());
     for _ in 0..count {
-        let target = random.sequence(cols, letters);
+        let target = random.codes(cols, letters);
         queries.push(match kind {
-            Kind::Alike(every) => random.read(&target, rows, letters, every),
-            Kind::Random => random.sequence(rows, letters),
+            Kind::Alike(edits) => read(&mut random, &target, rows, letters, edits),
+            Kind::Random => random.codes(rows, letters),
         });
         targets.push(target);
     }
@@ -88,13 +55,13 @@ fn pairs(cells: usize, scoring: Scoring, kind: Kind, rows: usize, cols: usize) -
 
 /// One query against targets of many lengths.
 fn one_query(cells: usize, scoring: Scoring, rows: usize, cols: usize) -> (Batch, Vec<Pair>) {
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     let count = cells / rows / cols;
-    let queries: Sequences = [random.sequence(rows, 20).as_slice()].into_iter().collect();
+    let queries: Sequences = [random.codes(rows, 20).as_slice()].into_iter().collect();
     let mut targets = Sequences::default();
     for _ in 0..count {
-        let len = cols / 2 + random.below(cols as u64) as usize;
-        targets.push(random.sequence(len, 20));
+        let len = cols / 2 + random.below(cols);
+        targets.push(random.codes(len, 20));
     }
     let pair = |target: u32| {
         let end = targets.get(target as usize).len() as u32;
@@ -123,27 +90,20 @@ fn align(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair]) -> Answers {
 /// The hits and paths of some pairs.
 type Answers = (Vec<Hit>, Vec<Alignment>);
 
-/// Prints a row; every so many answers are held against the specification's, which are worked out where they are not
-/// `known` yet.
+/// Runs a row; some answers are held against the specification's, which are worked out where they are not `known` yet.
 fn row(
+    bench: &mut Bench,
     name: &str,
     set: InstructionSet,
     (batch, pairs): &(Batch, Vec<Pair>),
-    with_paths: bool,
     known: &mut Option<Answers>,
 ) {
-    let cells: u64 = pairs.iter().map(|pair| batch.cells(pair)).sum();
+    let with_paths = name.starts_with("CIGAR");
     let mut cpu = Cpu::on(set);
-    let mut best = f64::INFINITY;
-    let (mut hits, mut paths) = (Vec::new(), Vec::new());
-    for _ in 0..CALLS {
-        let begun = Instant::now();
-        match with_paths {
-            true => (hits, paths) = align(&mut cpu, batch, pairs),
-            false => hits = cpu.score(batch, pairs).expect("scores"),
-        }
-        best = best.min(begun.elapsed().as_secs_f64());
-    }
+    let ((hits, paths), times) = bench.rounds.time(|| match with_paths {
+        true => align(&mut cpu, batch, pairs),
+        false => (cpu.score(batch, pairs).expect("scores"), Vec::new()),
+    });
     let (expected, expected_paths) = known.get_or_insert_with(|| {
         let some: Vec<Pair> = pairs.iter().step_by(CHECK_EVERY).copied().collect();
         align(&mut Plain::new(), batch, &some)
@@ -152,53 +112,59 @@ fn row(
     if with_paths {
         assert!(expected_paths.iter().all(|path| paths.contains(path)), "{name}: other paths");
     }
-    println!("{set}\t{name}\t{cells}\t{best:.4}\t{:.2}", cells as f64 / best / 1e9);
+    let amount = pairs.iter().map(|pair| batch.cells(pair)).sum::<u64>() as usize;
+    bench.print(&Row { work: name, by: set.name(), amount, unit: "cells", note: String::new() }, &times);
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let value = |key: &str| arguments.iter().find_map(|argument| argument.strip_prefix(key));
-    let threads = value("threads=").map_or(1, |threads| threads.parse().expect("a number of threads"));
-    ThreadPoolBuilder::new().num_threads(threads).build_global().expect("threads");
-    let only = value("only=").unwrap_or_default();
-    let cells = if arguments.iter().any(|argument| argument == "small") { CELLS / 16 } else { CELLS };
-    let named = |argument: &&String| !argument.contains('=') && *argument != "small";
-    let sets = match arguments.iter().find(named) {
-        Some(name) => vec![InstructionSet::named(name).expect("a set of this processor")],
-        None => InstructionSet::available(),
-    };
+/// What follows "score, " or "CIGAR, " in the name of a row, and what makes its pairs.
+type Work = (String, Box<dyn Fn() -> (Batch, Vec<Pair>)>);
+
+fn works(bench: &Bench) -> Vec<Work> {
+    let cells = bench.sized(CELLS);
+    let side = bench.either(20_000, 2500);
     let dna = || Scoring::dna(2, 3, 5, 2);
-    let reads = || Scoring::dna(1, 4, 6, 1);
     let protein = || {
         let matrix = Matrix::named("BLOSUM62").expect("built in");
         Scoring::matrix(Alphabet::Protein, matrix, 10, 1)
     };
-    println!("set\twork\tcells\tseconds\tGCUPS");
-    let kinds = [("similar", Kind::Alike(20)), ("diverged", Kind::Alike(5)), ("random", Kind::Random)];
-    // By what follows "score, " or "CIGAR, ": the pairs are the same.
-    let mut known: HashMap<String, Option<Answers>> = HashMap::new();
+    let mut works: Vec<Work> = Vec::new();
+    for (rows, cols) in [(150, 200), (500, 500)] {
+        for (what, kind) in [("similar", SIMILAR), ("diverged", DIVERGED), ("random", Kind::Random)] {
+            let make = move || pairs(cells, dna(), kind, rows, cols);
+            works.push((format!("{rows} x {cols}, {what}, 2/3/5/2"), Box::new(make)));
+        }
+    }
+    let mut more =
+        |name: &str, make: Box<dyn Fn() -> (Batch, Vec<Pair>)>| works.push((name.to_string(), make));
+    let reads = || Scoring::dna(1, 4, 6, 1);
+    more("150 x 200, similar, 1/4/6/1", Box::new(move || pairs(cells, reads(), SIMILAR, 150, 200)));
+    let diverged = move || pairs(cells, protein(), DIVERGED, 300, 300);
+    more("protein pairs of 300 x 300, diverged", Box::new(diverged));
+    let many = move || one_query(cells, protein(), 400, 350);
+    more("protein, one query of 400 against many of about 350", Box::new(many));
+    let one = move || pairs(cells, dna(), SIMILAR, side, side);
+    more("one pair of 20,000 x 20,000, similar, 2/3/5/2", Box::new(one));
+    works
+}
+
+fn main() {
+    let mut bench = Bench::new(&[], &["threads"]);
+    bench.use_threads();
+    let sets = match &bench.device {
+        Some(Device::Cpu(name)) => vec![Bench::set(name.as_deref())],
+        Some(Device::Gpu(_)) => common::fail("GPUs are measured by --bench engine"),
+        None => InstructionSet::available(),
+    };
+    let works = works(&bench);
+    let mut known: HashMap<&str, Option<Answers>> = HashMap::new();
     for set in sets {
-        let mut row = |name: String, work: &dyn Fn() -> (Batch, Vec<Pair>), with_paths: bool| {
-            if name.contains(only) {
-                let of = name.split_once(", ").map_or(name.as_str(), |(_, pairs)| pairs);
-                row(&name, set, &work(), with_paths, known.entry(of.to_string()).or_default());
+        for (what, (of, make)) in
+            ["score", "CIGAR"].iter().flat_map(|what| works.iter().map(move |of| (what, of)))
+        {
+            let name = format!("{what}, {of}");
+            if bench.wants(&name) {
+                row(&mut bench, &name, set, &make(), known.entry(of).or_default());
             }
-        };
-        for (what, with_paths) in [("score", false), ("CIGAR", true)] {
-            for (rows, cols) in [(150, 200), (500, 500)] {
-                for (kind_name, kind) in kinds {
-                    let name = format!("{what}, {rows} x {cols}, {kind_name}, 2/3/5/2");
-                    row(name, &|| pairs(cells, dna(), kind, rows, cols), with_paths);
-                }
-            }
-            let name = format!("{what}, 150 x 200, similar, 1/4/6/1");
-            row(name, &|| pairs(cells, reads(), Kind::Alike(20), 150, 200), with_paths);
-            let name = format!("{what}, protein pairs of 300 x 300, diverged");
-            row(name, &|| pairs(cells, protein(), Kind::Alike(5), 300, 300), with_paths);
-            let name = format!("{what}, protein, one query of 400 against many of about 350");
-            row(name, &|| one_query(cells, protein(), 400, 350), with_paths);
-            let name = format!("{what}, one pair of 20,000 x 20,000, similar, 2/3/5/2");
-            row(name, &|| pairs(cells, dna(), Kind::Alike(20), 20_000, 20_000), with_paths);
         }
     }
 }

@@ -1,17 +1,19 @@
-//! Engine throughput, answers checked: `cargo bench --bench engine -- [DEVICE] [small] [growth] [only=TEXT]
-//! [workers=N] [threads=N]`.
+//! Throughput of engines: `cargo bench --bench engine -- [DEVICE] [growth] [workers=N] [threads=N] [part=N]`, and what all
+//! benchmarks take (common/mod.rs).
 //!
-//! DEVICE is `cpu`, or what `--device gpu:` takes (default: the best GPU). Prints a table: cells, wall
-//! time of the engine call, kernel time by the device's clock where it has one, and tera cell updates
-//! a second by each. `small` divides the work by 64, for slow devices; `only`
-//! runs the rows that hold its text. `growth` runs the rows that show how speed goes with the length,
-//! the number of pairs and of references instead of the others; `list` prints the names of the rows. `workers`
-//! and `threads` of each are those of the rows of alignments.
+//! The default device is the best GPU. `growth` runs the rows that show how speed goes with the length, the number of
+//! pairs and of references instead of the others. `workers`, their `threads` and the pairs in each `part` are those of
+//! the rows of alignments. Answers are held against the CPU engine's.
 
+mod common;
+
+use common::random::Random;
+use common::reads::{Edits, read};
+use common::{Bench, Row, Times};
 use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use swalign::alignment::{Alignment, Hit, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
@@ -19,15 +21,15 @@ use swalign::batch::{Batch, Pair, Sequences, sweeps, swept};
 use swalign::bounds::Band;
 use swalign::candidates::{self, Layout};
 use swalign::engine::cpu::Cpu;
-use swalign::engine::gpu::{Card, Gpu};
+use swalign::engine::gpu::Gpu;
 use swalign::engine::{Directions, Engine, Primitives, Window};
 use swalign::scoring::{Matrix, Scoring};
 
-/// Every so many pairs are compared with the CPU engine.
+/// One pair in this many is compared with the CPU engine.
 const CHECK_EVERY: usize = 97;
 /// Engines at work side by side and threads of each, and pairs that all of them together have at a time, so that each
-/// has three parts of a million: what is quickest with one GPU and 16 cores. (A run has fewer workers and smaller parts, since records come with their text,
-/// which takes memory and has to be read and written.)
+/// has three parts of a million: what is quickest with one GPU and 16 cores. (A run has fewer workers and smaller parts,
+/// since records come with their text, which takes memory and has to be read and written.)
 const WORKERS: usize = 16;
 const THREADS: usize = 2;
 const PAIRS: usize = 16 * 20_834;
@@ -35,53 +37,16 @@ const PAIRS: usize = 16 * 20_834;
 const PART_CELLS: u64 = 1 << 31;
 /// Windows that one thread makes in one go, at least.
 const WINDOWS: usize = 1 << 10;
-/// Calls that are timed, after one that warms up.
-const CALLS: usize = 5;
+/// A substitution in 50 and a gap in 100 residues.
+const READ_EDITS: Edits = Edits { substitutions: 4, of: 200 };
 /// Least score of a read's hits.
 const READ_SCORE: i32 = 30;
 /// Cells of each row that grows with the length.
 const LENGTH_CELLS: usize = 10_000_000_000;
 
-/// SplitMix64 (Steele et al. 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((z ^ (z >> 31)) >> 32) * bound) >> 32
-    }
-
-    fn sequence(&mut self, len: usize, letters: u64) -> Vec<u8> {
-        (0..len).map(|_| self.below(letters) as u8).collect()
-    }
-
-    /// A stretch of `target` with a substitution in 50 and a gap in 100 residues.
-    fn read(&mut self, target: &[u8], len: usize, letters: u64) -> Vec<u8> {
-        let mut place = self.below((target.len().saturating_sub(len) + 1) as u64) as usize;
-        let mut read = Vec::with_capacity(len);
-        while read.len() < len {
-            match self.below(200) {
-                0 => place += 1,
-                1 => read.push(self.below(letters) as u8),
-                2..6 => {
-                    read.push(self.below(letters) as u8);
-                    place += 1;
-                }
-                _ => {
-                    read.push(target.get(place).copied().unwrap_or_else(|| self.below(letters) as u8));
-                    place += 1;
-                }
-            }
-        }
-        read
-    }
-}
-
-/// Engines that share a device, as the workers of a run do.
+/// Engines that share a device, as the workers of a run do, and the table of what they do.
 struct Device {
+    bench: Bench,
     engines: Engines,
     /// Threads of each.
     threads: usize,
@@ -95,18 +60,18 @@ enum Engines {
 }
 
 impl Device {
-    fn open(name: Option<&str>, (workers, threads, part): (usize, usize, usize)) -> Device {
-        let engines = match name {
-            Some("cpu") => Engines::Cpu((0..workers).map(|_| Cpu::new()).collect()),
-            name => match Card::open(name, false) {
-                Ok(card) => Engines::Gpu((0..workers).map(|_| Gpu::new(Arc::clone(&card))).collect()),
-                Err(error) => {
-                    eprintln!("{error}");
-                    std::process::exit(1);
-                }
-            },
+    fn open(bench: Bench) -> Device {
+        let workers = bench.number("workers", WORKERS);
+        let engines = match &bench.device {
+            Some(common::Device::Cpu(name)) => {
+                let set = Bench::set(name.as_deref());
+                Engines::Cpu((0..workers).map(|_| Cpu::on(set)).collect())
+            }
+            Some(common::Device::Gpu(name)) => Engines::on_gpu(name.as_deref(), workers),
+            None => Engines::on_gpu(None, workers),
         };
-        Device { engines, threads, part }
+        let (threads, part) = (bench.number("threads", THREADS), bench.number("part", PAIRS / workers));
+        Device { bench, engines, threads, part }
     }
 
     fn engines(&mut self) -> Vec<&mut dyn Primitives> {
@@ -131,14 +96,21 @@ impl Device {
     }
 }
 
+impl Engines {
+    fn on_gpu(name: Option<&str>, workers: usize) -> Engines {
+        let card = Bench::card(name);
+        Engines::Gpu((0..workers).map(|_| Gpu::new(Arc::clone(&card))).collect())
+    }
+}
+
 /// `count` pairs of a read and its target.
 fn pairs(scoring: Scoring, count: usize, rows: usize, cols: usize) -> (Batch, Vec<Pair>) {
     let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
-    let mut random = Random((rows * cols) as u64);
+    let mut random = Random::new((rows * cols) as u64);
     let (mut queries, mut targets) = (Sequences::default(), Sequences::default());
     for _ in 0..count {
-        let target = random.sequence(cols, letters);
-        queries.push(random.read(&target, rows, letters));
+        let target = random.codes(cols, letters);
+        queries.push(read(&mut random, &target, rows, letters, READ_EDITS));
         targets.push(target);
     }
     let end = cols as u32;
@@ -146,48 +118,18 @@ fn pairs(scoring: Scoring, count: usize, rows: usize, cols: usize) -> (Batch, Ve
     (Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring) }, all)
 }
 
-/// Runs `work` on one engine a few times and prints the median.
-fn measure<T>(
-    name: &str,
-    cells: u64,
-    device: &mut Device,
-    mut work: impl FnMut(&mut dyn Primitives) -> T,
-) -> T {
-    let first = |device: &mut Device, ()| work(device.engines().swap_remove(0));
-    measure_all(name, cells, device, || (), first)
-}
-
-/// Runs `work` on what `prepare` makes a few times and prints the median of the work alone.
-fn measure_all<P, T>(
-    name: &str,
-    cells: u64,
-    device: &mut Device,
-    mut prepare: impl FnMut() -> P,
-    mut work: impl FnMut(&mut Device, P) -> T,
-) -> T {
-    let mut answer = work(device, prepare());
-    let mut times = Vec::new();
-    for _ in 0..CALLS {
-        let prepared = prepare();
-        let (kernel, begun) = (device.kernel_time(), Instant::now());
-        let new = work(device, prepared);
-        times.push((begun.elapsed(), device.kernel_time() - kernel));
-        answer = new;
+impl Device {
+    /// Times `work` on one engine.
+    fn time<T>(&mut self, mut work: impl FnMut(&mut dyn Primitives) -> T) -> (T, Times) {
+        let first = |device: &mut Device, ()| work(device.engines().swap_remove(0));
+        self.bench.rounds.time_on(self, || (), first, Device::kernel_time)
     }
-    times.sort();
-    let (wall, kernel) = times[CALLS / 2];
-    let rate = |time: Duration| match time.is_zero() {
-        true => "-".to_string(),
-        false => format!("{:.3}", cells as f64 / time.as_secs_f64() / 1e12),
-    };
-    println!(
-        "{name}\t{cells}\t{:.2}\t{}\t{:.2}\t{}",
-        wall.as_secs_f64() * 1e3,
-        rate(wall),
-        kernel.as_secs_f64() * 1e3,
-        rate(kernel)
-    );
-    answer
+
+    fn print(&mut self, name: &str, cells: u64, times: &Times) {
+        let by = self.engines()[0].capabilities().name.clone();
+        let row = Row { work: name, by: &by, amount: cells as usize, unit: "cells", note: String::new() };
+        self.bench.print(&row, times);
+    }
 }
 
 fn check(name: &str, batch: &Batch, pairs: &[Pair], hits: &[Hit]) {
@@ -199,28 +141,32 @@ fn check(name: &str, batch: &Batch, pairs: &[Pair], hits: &[Hit]) {
     }
 }
 
+/// Scores of pairs, each sweep of which counts once.
+fn score_pairs(name: &str, device: &mut Device, batch: &Batch, pairs: &[Pair]) {
+    let (hits, times) = device.time(|engine| engine.score(batch, pairs).expect("scores"));
+    check(name, batch, pairs, &hits);
+    let cells = sweeps(pairs).map(|sweep| batch.cells(&swept(sweep))).sum();
+    device.print(name, cells, &times);
+}
+
 fn score(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
     let (batch, pairs) = pairs(scoring, count, rows, cols);
-    let cells = pairs.iter().map(|pair| batch.cells(pair)).sum();
-    let hits = measure(name, cells, device, |engine| engine.score(&batch, &pairs).expect("scores"));
-    check(name, &batch, &pairs, &hits);
+    score_pairs(name, device, &batch, &pairs);
 }
 
 /// One query against `count` targets.
 fn one_query(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
     let (batch, mut pairs) = pairs(scoring, count, rows, cols);
     pairs.iter_mut().for_each(|pair| pair.query = 0);
-    let cells = pairs.iter().map(|pair| batch.cells(pair)).sum();
-    let hits = measure(name, cells, device, |engine| engine.score(&batch, &pairs).expect("scores"));
-    check(name, &batch, &pairs, &hits);
+    score_pairs(name, device, &batch, &pairs);
 }
 
 /// Reads of one strand against all of a target, as a run without a filter has them.
 fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize) {
-    let mut random = Random((rows * cols) as u64);
-    let target = random.sequence(cols, 4);
+    let mut random = Random::new((rows * cols) as u64);
+    let target = random.codes(cols, 4);
     let mut queries = Sequences::default();
-    (0..count).for_each(|_| queries.push(random.read(&target, rows, 4)));
+    (0..count).for_each(|_| queries.push(read(&mut random, &target, rows, 4, READ_EDITS)));
     let targets = [target.as_slice()].into_iter().collect();
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
     let layout = Layout { strands: 1, paired: None };
@@ -230,9 +176,7 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     let chunk = candidates::chunk_for(count * expected, enough);
     let of = |read| candidates::pairs(&batch, &layout, read, READ_SCORE, chunk);
     let pairs: Vec<Pair> = (0..count as u32).flat_map(of).collect();
-    let cells = sweeps(&pairs).map(|sweep| batch.cells(&swept(sweep))).sum();
-    let hits = measure(name, cells, device, |engine| engine.score(&batch, &pairs).expect("scores"));
-    check(name, &batch, &pairs, &hits);
+    score_pairs(name, device, &batch, &pairs);
 }
 
 fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize) {
@@ -248,14 +192,14 @@ fn fill(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize)
         band,
     };
     let windows: Vec<Window> = pairs.iter().map(window).collect();
-    let cells = pairs.iter().map(|pair| batch.cells(pair)).sum();
-    let filled = measure(name, cells, device, |engine| engine.fill(&batch, &windows).expect("directions"));
+    let (filled, times) = device.time(|engine| engine.fill(&batch, &windows).expect("directions"));
     let expected = Cpu::new().fill(&batch, &windows[..1]).expect("directions");
     for (i, j) in (0..query_end).flat_map(|i| (0..target_end).map(move |j| (i, j))) {
         // The gap bits of cells whose gaps are worth nothing are free.
         let source = |directions: &Directions| directions.window(0).get(i, j).map(|bits| bits & 3);
         assert_eq!(source(&filled), source(&expected), "{name}: cell {i}, {j}");
     }
+    device.print(name, pairs.iter().map(|pair| batch.cells(pair)).sum(), &times);
 }
 
 /// Queries, and their pairs with the targets that all batches share.
@@ -293,7 +237,6 @@ fn hits_and_paths(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair]) ->
 /// host memory, in parts that workers take as a run has them.
 fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: usize, cols: usize) {
     let (whole, pairs) = pairs(scoring, count, rows, cols);
-    let cells = pairs.iter().map(|pair| whole.cells(pair)).sum();
     let parts = parts(&whole, &pairs, device.part);
     // New ones each time: what a device knows already it does not load again.
     let prepare = || {
@@ -312,39 +255,42 @@ fn align(name: &str, device: &mut Device, scoring: Scoring, count: usize, rows: 
     let pool = |_| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let pools: Vec<rayon::ThreadPool> = (0..device.workers()).map(pool).collect();
     let work = |device: &mut Device, batches: Vec<(Batch, Vec<Pair>)>| {
-        let next = AtomicUsize::new(0);
-        let mut done: Vec<(usize, Answers)> = std::thread::scope(|scope| {
-            let workers: Vec<_> = device
-                .engines()
-                .into_iter()
-                .zip(&pools)
-                .map(|(engine, pool)| {
-                    let (next, batches) = (&next, &batches);
-                    scope.spawn(move || {
-                        let mine = || {
-                            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&part| part < batches.len())
-                        };
-                        let answer =
-                            |part: usize| (part, hits_and_paths(engine, &batches[part].0, &batches[part].1));
-                        pool.install(|| std::iter::from_fn(mine).map(answer).collect::<Vec<_>>())
-                    })
-                })
-                .collect();
-            workers.into_iter().flat_map(|worker| worker.join().expect("a worker")).collect()
-        });
-        done.sort_by_key(|(part, _)| *part);
-        (done, batches)
+        // The batches are dropped outside the time that is taken.
+        (side_by_side(device, &pools, &batches), batches)
     };
-    let (done, _) = measure_all(name, cells, device, prepare, work);
-    let hits: Vec<Hit> = done.iter().flat_map(|(_, (hits, _))| hits).copied().collect();
+    let ((done, _), times) = device.bench.rounds.time_on(device, prepare, work, Device::kernel_time);
+    let hits: Vec<Hit> = done.iter().flat_map(|(hits, _)| hits).copied().collect();
     check(name, &whole, &pairs, &hits);
     let (_, expected) = hits_and_paths(&mut Cpu::new(), &whole, &pairs[..pairs.len().min(500)]);
-    let found = done.iter().flat_map(|(_, (_, alignments))| alignments);
+    let found = done.iter().flat_map(|(_, alignments)| alignments);
     assert!(found.take(expected.len()).eq(&expected), "{name}: paths");
+    device.print(name, pairs.iter().map(|pair| whole.cells(pair)).sum(), &times);
+}
+
+/// The answers of batches, which a device's workers take one after the other.
+fn side_by_side(
+    device: &mut Device,
+    pools: &[rayon::ThreadPool],
+    batches: &[(Batch, Vec<Pair>)],
+) -> Vec<Answers> {
+    let next = AtomicUsize::new(0);
+    let mine = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&part| part < batches.len());
+    let work = |engine: &mut dyn Primitives| {
+        let answer = |part: usize| (part, hits_and_paths(engine, &batches[part].0, &batches[part].1));
+        std::iter::from_fn(mine).map(answer).collect::<Vec<_>>()
+    };
+    let mut done: Vec<(usize, Answers)> = std::thread::scope(|scope| {
+        let engines = device.engines().into_iter().zip(pools);
+        let workers: Vec<_> =
+            engines.map(|(engine, pool)| scope.spawn(move || pool.install(|| work(engine)))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a worker")).collect()
+    });
+    done.sort_by_key(|(part, _)| *part);
+    done.into_iter().map(|(_, answers)| answers).collect()
 }
 
 /// The name of a row of the table, and what runs and prints it.
-type Row = (String, Box<dyn Fn(&str, &mut Device)>);
+type Work = (String, Box<dyn Fn(&str, &mut Device)>);
 
 fn dna() -> Scoring {
     Scoring::dna(1, 4, 6, 1)
@@ -354,12 +300,12 @@ fn protein() -> Scoring {
     Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").expect("built in"), 11, 1)
 }
 
-fn row(name: impl Into<String>, run: impl Fn(&str, &mut Device) + 'static) -> Row {
+fn row(name: impl Into<String>, run: impl Fn(&str, &mut Device) + 'static) -> Work {
     (name.into(), Box::new(run))
 }
 
 /// The rows of the table in docs/benchmarks.md.
-fn work(share: usize) -> Vec<Row> {
+fn work(share: usize) -> Vec<Work> {
     vec![
         row("score DNA 512x512", move |n, d| score(n, d, dna(), 131_072 / share, 512, 512)),
         row("score DNA 150x241", move |n, d| score(n, d, dna(), 1_000_000 / share, 150, 241)),
@@ -391,7 +337,7 @@ fn work(share: usize) -> Vec<Row> {
 }
 
 /// The rows of the curves in docs/plots; no name is part of another one, so that `only` can take one.
-fn growth(share: usize) -> Vec<Row> {
+fn growth(share: usize) -> Vec<Work> {
     let part = move |count: usize| (count / share).max(1);
     let length = |len: usize| {
         let count = part(LENGTH_CELLS / (len * len));
@@ -409,30 +355,12 @@ fn growth(share: usize) -> Vec<Row> {
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let word = |word: &str| arguments.iter().any(|argument| argument == word);
-    let only = arguments.iter().find_map(|argument| argument.strip_prefix("only="));
-    let number = |name: &str, usual: usize| {
-        let given = arguments.iter().find_map(|argument| argument.strip_prefix(name));
-        given.map_or(usual, |given| given.parse().expect("a number")).max(1)
-    };
-    let named = |argument: &&String| {
-        !["small", "growth", "list"].contains(&argument.as_str()) && !argument.contains('=')
-    };
-    let share = if word("small") { 64 } else { 1 };
-    let mut rows = if word("growth") { growth(share) } else { work(share) };
-    rows.retain(|(name, _)| only.is_none_or(|only| name.contains(only)));
-    if word("list") {
-        rows.iter().for_each(|(name, _)| println!("{name}"));
-        return;
-    }
-    let name = arguments.iter().find(named).map(String::as_str);
-    let workers = number("workers=", WORKERS);
-    let crew = (workers, number("threads=", THREADS), number("part=", PAIRS / workers));
-    let mut device = Device::open(name, crew);
-    println!("# {}", device.engines()[0].capabilities().name);
-    println!("work\tcells\twall ms\tTCUPS\tkernel ms\tTCUPS");
-    for (name, run) in rows {
-        run(&name, &mut device);
+    let mut bench = Bench::new(&["growth"], &["workers", "threads", "part"]);
+    let share = bench.either(1, 64);
+    let mut rows = if bench.has("growth") { growth(share) } else { work(share) };
+    rows.retain(|(name, _)| bench.wants(name));
+    if !rows.is_empty() {
+        let mut device = Device::open(bench);
+        rows.iter().for_each(|(name, run)| run(name, &mut device));
     }
 }

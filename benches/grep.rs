@@ -1,24 +1,25 @@
-//! Throughput of the scan for lines with errors, answers checked:
-//! `cargo bench --bench grep -- [SET | gpu[:NAME]] [mib=N] [threads=N] [only=TEXT]`.
+//! Throughput of the scan for lines with errors: `cargo bench --bench grep -- [DEVICE] [mib=N] [threads=N]`, and what all
+//! benchmarks take (common/mod.rs).
 //!
-//! SET is an instruction set (default: the best), NAME a GPU; the text is of N MiB (default: 256), in memory. Prints
-//! giga bytes of text times patterns a second, the best of some calls; a time holds all from the text to the lines. On a GPU
-//! the text goes in blocks, of which three are under way, and the last column is that of the kernels alone, by the
-//! device's clock: the text is there, and its ends have not come back.
+//! The default device is the best instruction set; the text is of N MiB (default: 256), in memory. Amounts are bytes of
+//! text times patterns; a time holds all from the text to the lines. On a GPU the text goes in blocks, of which three
+//! are under way, and kernel time is that of the scan alone: the text is there, and its ends have not come back. The
+//! lines of the text's start are held against the specification's.
 
-use rayon::ThreadPoolBuilder;
+mod common;
+
+use common::random::Random;
+use common::{Bench, Device, Row};
 use rayon::prelude::*;
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::engine::gpu::Card;
 use swalign::grep::gpu::OnGpu;
 use swalign::grep::pattern::{Pattern, Reading};
 use swalign::grep::plain;
 use swalign::grep::sliced::Sliced;
 use swalign::search::Rule;
 
-const CALLS: usize = 5;
 /// As in the command.
 const BLOCK: usize = 32 << 20;
 const PIECE: usize = 512 << 10;
@@ -27,23 +28,6 @@ const UNDER_WAY: usize = 3;
 const CHECKED: usize = 500_000;
 /// Bytes from one pattern to the next that is put there.
 const PLANTED: usize = 20_011;
-
-/// SplitMix64 (Steele et al. 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn pick(&mut self, items: &[u8]) -> u8 {
-        items[(self.next() % items.len() as u64) as usize]
-    }
-}
 
 struct Work {
     name: &'static str,
@@ -77,7 +61,7 @@ const LETTERS: &[u8] =
 
 /// Lines of 0 to 127 letters, and patterns that are put there with a letter changed.
 fn text_with(work: &Work, size: usize) -> (Vec<u8>, Vec<Pattern>) {
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut text = Vec::with_capacity(size);
     while text.len() < size {
         let len = (random.next() >> 57) as usize;
@@ -144,60 +128,59 @@ fn on_gpu(scan: &OnGpu, text: &[u8]) -> Vec<usize> {
 }
 
 enum Backend {
-    Cores(InstructionSet),
-    Gpu(std::sync::Arc<Card>),
+    Cores(Sliced),
+    Gpu(OnGpu),
 }
 
-fn row(backend: &Backend, work: &Work, size: usize) {
-    let (text, patterns) = text_with(work, size);
-    type Find<'a> = Box<dyn Fn(&[u8]) -> Vec<usize> + 'a>;
-    let device = match backend {
-        Backend::Gpu(card) => Some(OnGpu::new(card.clone(), &patterns, work.rule).expect("kernels")),
-        Backend::Cores(_) => None,
-    };
-    let cores = match backend {
-        Backend::Cores(set) => Some(Sliced::new(*set, &patterns, work.rule)),
-        Backend::Gpu(_) => None,
-    };
-    let find: Find = match (&device, &cores) {
-        (Some(scan), _) => Box::new(move |text| on_gpu(scan, text)),
-        (_, Some(scan)) => Box::new(move |text| on_cores(scan, text)),
-        _ => return,
-    };
-    let kernels = || device.as_ref().map_or(Duration::ZERO, |scan| scan.device().kernel_time());
-    let (mut best, mut best_kernels, mut lines) = (f64::INFINITY, f64::INFINITY, Vec::new());
-    for _ in 0..CALLS {
-        let (begun, before) = (Instant::now(), kernels());
-        lines = find(&text);
-        best = best.min(begun.elapsed().as_secs_f64());
-        best_kernels = best_kernels.min((kernels() - before).as_secs_f64());
+impl Backend {
+    fn new(device: &Option<Device>, patterns: &[Pattern], rule: Rule) -> Backend {
+        let set = match device {
+            Some(Device::Gpu(name)) => {
+                let card = Bench::card(name.as_deref());
+                return Backend::Gpu(OnGpu::new(card, patterns, rule).expect("kernels"));
+            }
+            Some(Device::Cpu(name)) => Bench::set(name.as_deref()),
+            None => InstructionSet::best(),
+        };
+        Backend::Cores(Sliced::new(set, patterns, rule))
     }
+
+    fn lines(&self, text: &[u8]) -> Vec<usize> {
+        match self {
+            Backend::Cores(scan) => on_cores(scan, text),
+            Backend::Gpu(scan) => on_gpu(scan, text),
+        }
+    }
+
+    fn kernel_time(&self) -> Duration {
+        match self {
+            Backend::Cores(_) => Duration::ZERO,
+            Backend::Gpu(scan) => scan.device().kernel_time(),
+        }
+    }
+}
+
+fn row(bench: &mut Bench, work: &Work) {
+    let (text, patterns) = text_with(work, bench.number("mib", bench.sized(256)) << 20);
+    let mut backend = Backend::new(&bench.device, &patterns, work.rule);
+    let find = |backend: &mut Backend, ()| backend.lines(&text);
+    let (lines, times) = bench.rounds.time_on(&mut backend, || (), find, Backend::kernel_time);
     let checked = cut(&text, CHECKED.min(text.len() - 1)).swap_remove(0);
     let expected = plain::lines(&text[checked.clone()], &patterns, &work.rule);
     let found = lines.iter().copied().filter(|&line| line < checked.end);
     assert!(found.eq(expected.iter().map(|line| line.start)), "{}: other lines", work.name);
     assert!(lines.len() > text.len() / PLANTED / 2, "{}: {} lines", work.name, lines.len());
-    let giga = (text.len() * work.patterns) as f64 / 1e9;
-    let alone = if best_kernels > 0.0 { format!("{:10.2}", giga / best_kernels) } else { String::new() };
-    let name = if device.is_some() { "gpu" } else { "cores" };
-    let count = lines.len();
-    println!("{name:8}{:32}{count:10}{best:10.4}{:10.2}{alone}", work.name, giga / best);
+    let by = if matches!(backend, Backend::Gpu(_)) { "gpu" } else { "cpu" };
+    let (amount, note) = (text.len() * work.patterns, format!("{} lines", lines.len()));
+    bench.print(&Row { work: work.name, by, amount, unit: "bytes", note }, &times);
 }
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let value = |key: &str| arguments.iter().find_map(|argument| argument.strip_prefix(key));
-    let number = |key: &str, otherwise| value(key).map_or(otherwise, |text| text.parse().expect("a number"));
-    ThreadPoolBuilder::new().num_threads(number("threads=", 1)).build_global().expect("threads");
-    let size = number("mib=", 256) << 20;
-    let backend = match arguments.iter().find(|argument| !argument.contains('=')) {
-        Some(name) if name.starts_with("gpu") => {
-            Backend::Gpu(Card::open(name.strip_prefix("gpu:"), false).expect("a GPU"))
+    let mut bench = Bench::new(&[], &["threads", "mib"]);
+    bench.use_threads();
+    for work in &WORKS {
+        if bench.wants(work.name) {
+            row(&mut bench, work);
         }
-        Some(name) => Backend::Cores(InstructionSet::named(name).expect("a set of this processor")),
-        None => Backend::Cores(InstructionSet::best()),
-    };
-    println!("{:8}{:32}{:>10}{:>10}{:>10}{:>10}", "", "work", "lines", "seconds", "GB/s", "kernels");
-    let only = value("only=").unwrap_or_default();
-    WORKS.iter().filter(|work| work.name.contains(only)).for_each(|work| row(&backend, work, size));
+    }
 }

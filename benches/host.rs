@@ -1,10 +1,13 @@
-//! The host's stages, answers checked: `cargo bench --bench host`.
+//! The host's stages: `cargo bench --bench host`, and what all benchmarks take (common/mod.rs).
 
-use divan::Bencher;
-use divan::counter::{BytesCount, ItemsCount};
+mod common;
+
+use common::random::Random;
+use common::{Bench, Row};
 use smallvec::smallvec;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
+use std::time::Duration;
 use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
@@ -20,19 +23,13 @@ use swalign::writer::tags::{EditTags, Residues};
 use swalign::writer::{Chosen, NamedTargets, Writer};
 use tempfile::NamedTempFile;
 
-fn main() {
-    divan::main();
+/// Prints a row whose answer is checked.
+fn print(bench: &mut Bench, work: &str, (amount, unit): (usize, &str), times: &common::Times) {
+    bench.print(&Row { work, by: "host", amount, unit, note: String::new() }, times);
 }
 
-/// Codes from a small generator (xorshift, Marsaglia 2003).
-fn codes(len: usize, mut state: u64) -> Vec<u8> {
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 60) as u8 & 3
-    };
-    (0..len).map(|_| next()).collect()
+fn codes(len: usize, seed: u64) -> Vec<u8> {
+    Random::new(seed).codes(len, 4)
 }
 
 /// `count` reads of 150 from a target of 30,000, one residue in fifty changed.
@@ -48,48 +45,44 @@ fn reads(count: usize) -> Batch {
     Batch { queries: Arc::new(queries), targets, scoring: Arc::new(Scoring::dna(1, 4, 6, 1)) }
 }
 
-#[divan::bench]
-fn counting_sort(bencher: Bencher) {
-    let keys: Vec<u32> = codes(1_000_000, 3)
+fn counting_sort(bench: &mut Bench, name: &str) {
+    let keys: Vec<u32> = codes(bench.sized(1_000_000), 3)
         .chunks(4)
         .map(|four| four.iter().fold(0, |key, &code| key * 4 + u32::from(code)))
         .collect();
-    bencher.counter(ItemsCount::new(keys.len())).bench_local(|| {
-        let order = counting_sort_descending(&keys, 256);
-        assert!(order.windows(2).all(|two| keys[two[0] as usize] >= keys[two[1] as usize]));
-        order
-    });
+    let (order, times) = bench.rounds.time(|| counting_sort_descending(&keys, 256));
+    assert!(order.windows(2).all(|two| keys[two[0] as usize] >= keys[two[1] as usize]));
+    print(bench, name, (keys.len(), "keys"), &times);
 }
 
-#[divan::bench]
-fn pack_nucleotides(bencher: Bencher) {
-    let codes = codes(8_000_000, 5);
-    bencher.counter(BytesCount::new(codes.len())).bench_local(|| {
+fn pack_nucleotides(bench: &mut Bench, name: &str) {
+    let codes = codes(bench.sized(8_000_000), 5);
+    let (words, times) = bench.rounds.time(|| {
         let mut words = vec![0; Letters::Nucleotides.words(codes.len())];
         Letters::Nucleotides.pack_queries(&codes, 0..words.len(), &mut words);
-        assert_eq!((words.len(), words[0] & 15), (codes.len() / 8 + 1, u32::from(codes[0])));
         words
     });
+    assert_eq!((words.len(), words[0] & 15), (codes.len() / 8 + 1, u32::from(codes[0])));
+    print(bench, name, (codes.len(), "bytes"), &times);
 }
 
-#[divan::bench]
-fn chunks_of_a_batch(bencher: Bencher) {
-    let batch = reads(10_000);
+fn chunks_of_a_batch(bench: &mut Bench, name: &str) {
+    let count = bench.sized(10_000);
+    let batch = reads(count);
     let layout = Layout { strands: 1, paired: None };
-    bencher.counter(ItemsCount::new(10_000usize)).bench_local(|| {
-        let owned = |read| {
-            let pairs = candidates::pairs(&batch, &layout, read, 20, candidates::CHUNK);
-            sweeps(&pairs).map(|sweep| u64::from(swept(sweep).end - swept(sweep).own)).sum::<u64>()
-        };
-        assert_eq!((0..10_000).map(owned).sum::<u64>(), 10_000 * 30_000);
-    });
+    let owned = |read| {
+        let pairs = candidates::pairs(&batch, &layout, read, 20, candidates::CHUNK);
+        sweeps(&pairs).map(|sweep| u64::from(swept(sweep).end - swept(sweep).own)).sum::<u64>()
+    };
+    let (all, times) = bench.rounds.time(|| (0..count as u32).map(owned).sum::<u64>());
+    assert_eq!(all, count as u64 * 30_000);
+    print(bench, name, (count, "reads"), &times);
 }
 
-#[divan::bench(sample_count = 20)]
-fn fill_and_backtrace(bencher: Bencher) {
-    let batch = reads(2_000);
+fn fill_and_backtrace(bench: &mut Bench, name: &str) {
+    let batch = reads(bench.sized(2_000));
     let pair = |query| Pair { query, target: 0, start: 0, own: 0, end: 30_000 };
-    let pairs: Vec<Pair> = (0..2_000).map(pair).collect();
+    let pairs: Vec<Pair> = (0..batch.queries.len() as u32).map(pair).collect();
     let hits = Cpu::new().score(&batch, &pairs).expect("scores");
     let wanted: Vec<Wanted> = pairs
         .iter()
@@ -100,12 +93,11 @@ fn fill_and_backtrace(bencher: Bencher) {
             score: hit.score,
         })
         .collect();
-    bencher.counter(ItemsCount::new(wanted.len())).bench_local(|| {
-        // `align` itself checks that every path rescores to its hit's score.
-        let alignments = backtrace::align(&mut Cpu::new(), &batch, &wanted).expect("alignments");
-        assert_eq!(alignments.len(), wanted.len());
-        alignments
-    });
+    // `align` itself checks that every path rescores to its hit's score.
+    let align = || backtrace::align(&mut Cpu::new(), &batch, &wanted).expect("alignments");
+    let (alignments, times) = bench.rounds.time(align);
+    assert_eq!(alignments.len(), wanted.len());
+    print(bench, name, (wanted.len(), "alignments"), &times);
 }
 
 /// A file of `count` records of `len` letters, four lines each where they are FASTQ.
@@ -125,8 +117,8 @@ fn records(count: usize, len: usize, fastq: bool) -> NamedTempFile {
     file
 }
 
-/// Queries as the run gathers them: codes of both strands, batch after batch.
-fn read_queries(file: &NamedTempFile, count: usize, len: usize) {
+/// Queries as the run gathers them: codes of both strands, batch after batch. Gives their number.
+fn take_queries(file: &NamedTempFile, len: usize) -> usize {
     let reader = Reader::open(file.path()).expect("a file");
     let mut queries = Queries::new(reader, Alphabet::Dna, false, true);
     let mut seen = 0;
@@ -141,36 +133,28 @@ fn read_queries(file: &NamedTempFile, count: usize, len: usize) {
             (records, batch) = (Vec::new(), Sequences::default());
         }
     }
+    seen
+}
+
+fn read_queries(bench: &mut Bench, name: &str) {
+    let count = bench.sized(200_000);
+    let file = records(count, 150, name.contains("FASTQ"));
+    let bytes = file.as_file().metadata().expect("a size").len() as usize;
+    let (seen, times) = bench.rounds.time(|| take_queries(&file, 150));
     assert_eq!(seen, count);
+    print(bench, name, (bytes, "bytes"), &times);
 }
 
-#[divan::bench(sample_count = 10)]
-fn read_fasta_queries(bencher: Bencher) {
-    let count = 200_000;
-    let file = records(count, 150, false);
-    let bytes = file.as_file().metadata().expect("a size").len();
-    bencher.counter(BytesCount::new(bytes)).bench_local(|| read_queries(&file, count, 150));
-}
-
-#[divan::bench(sample_count = 10)]
-fn read_fastq_queries(bencher: Bencher) {
-    let count = 200_000;
-    let file = records(count, 150, true);
-    let bytes = file.as_file().metadata().expect("a size").len();
-    bencher.counter(BytesCount::new(bytes)).bench_local(|| read_queries(&file, count, 150));
-}
-
-#[divan::bench(sample_count = 10)]
-fn read_fasta_references(bencher: Bencher) {
-    let count = 200_000;
+fn read_fasta_references(bench: &mut Bench, name: &str) {
+    let count = bench.sized(200_000);
     let file = records(count, 250, false);
-    let bytes = file.as_file().metadata().expect("a size").len();
-    bencher.counter(BytesCount::new(bytes)).bench_local(|| {
+    let bytes = file.as_file().metadata().expect("a size").len() as usize;
+    let (references, times) = bench.rounds.time(|| {
         let mut reader = Reader::open(file.path()).expect("a file");
-        let references = read_references(&mut reader, None).expect("sound records");
-        assert_eq!((references.names.len(), references.sequences.codes().len()), (count, count * 250));
-        references
+        read_references(&mut reader, None).expect("sound records")
     });
+    assert_eq!((references.names.len(), references.sequences.codes().len()), (count, count * 250));
+    print(bench, name, (bytes, "bytes"), &times);
 }
 
 /// A run against `count` short targets, for the writer: its options, the targets' names and codes.
@@ -223,19 +207,20 @@ fn sam_writer((options, names, targets): (Options, Vec<String>, Arc<Sequences>))
     .expect("header")
 }
 
-#[divan::bench(args = [200_000, 1_000_000], sample_count = 20)]
-fn header_checked_and_made(bencher: Bencher, references: usize) {
+fn make_header(bench: &mut Bench, name: &str) {
+    let references = bench.sized(if name.contains("1,000,000") { 1_000_000 } else { 200_000 });
     let run = writing(references);
-    let whole = sam_writer(run.clone()).header().concat();
-    assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), references + 4);
-    let bytes = whole.len();
-    bencher.counter(ItemsCount::new(references)).with_inputs(|| run.clone()).bench_local_values(|run| {
+    let make = |(): &mut (), run| {
         let writer = sam_writer(run);
-        let parts = writer.header();
-        assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), bytes);
-        assert!(parts[1].starts_with(b"@SQ\tSN:target_0\tLN:250\n"));
+        assert!(!writer.header().is_empty());
         writer
-    });
+    };
+    let (writer, times) = bench.rounds.time_on(&mut (), || run.clone(), make, |()| Duration::ZERO);
+    let header = writer.header();
+    assert!(header[1].starts_with(b"@SQ\tSN:target_0\tLN:250\n"));
+    let whole = header.concat();
+    assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), references + 4);
+    print(bench, name, (references, "references"), &times);
 }
 
 /// Reads of 150 letters with three mismatches and one gap, each on the target of its number.
@@ -269,9 +254,8 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
 }
 
 /// As the pipeline makes BAM: groups of queries, each packed into blocks of its own; raw bytes are counted.
-#[divan::bench(args = [false, true], sample_count = 10)]
-fn records_packed(bencher: Bencher, packed: bool) {
-    let (options, names, targets) = writing(50_000);
+fn make_bam(bench: &mut Bench, name: &str) {
+    let (options, names, targets) = writing(bench.sized(50_000));
     let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&targets, true).into_iter().unzip();
     let writer = sam_writer((Options { format: Format::Bam, ..options }, names, targets));
     let raw = || writer.records(&queries, &found).expect("records").len();
@@ -280,20 +264,17 @@ fn records_packed(bencher: Bencher, packed: bool) {
         let parts = writer.parts(None, &queries, &found).expect("parts");
         parts.into_iter().map(|part| joint.add(part).expect("blocks").len()).sum()
     };
-    let make: &dyn Fn() -> usize = if packed { &parts } else { &raw };
-    let bytes = make();
-    assert!(if packed { bytes < raw() } else { bytes > 300 * queries.len() });
-    bencher
-        .counter(ItemsCount::new(queries.len()))
-        .counter(BytesCount::new(raw()))
-        .bench_local(|| assert_eq!(make(), bytes));
+    let is_packed = name.contains("packed");
+    let (bytes, times) = bench.rounds.time(|| if is_packed { parts() } else { raw() });
+    assert!(if is_packed { bytes < raw() } else { bytes > 300 * queries.len() });
+    print(bench, name, (raw(), "bytes"), &times);
 }
 
-/// As the pipeline formats them: so many queries into a text of their own.
-#[divan::bench(args = [false, true], sample_count = 20)]
-fn records_formatted(bencher: Bencher, qualities: bool) {
-    let run = writing(100_000);
-    let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&run.2, qualities).into_iter().unzip();
+/// As the pipeline formats them: groups of queries, each into a text of its own.
+fn make_sam(bench: &mut Bench, name: &str) {
+    let run = writing(bench.sized(100_000));
+    let (queries, found): (Vec<_>, Vec<_>) =
+        aligned_reads(&run.2, name.contains("with qualities")).into_iter().unzip();
     let writer = sam_writer(run);
     let format = |visit: &mut dyn FnMut(&[u8])| {
         for (queries, found) in queries.chunks(512).zip(found.chunks(512)) {
@@ -304,22 +285,56 @@ fn records_formatted(bencher: Bencher, qualities: bool) {
     format(&mut |text| whole.extend_from_slice(text));
     assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), queries.len());
     assert!(whole.starts_with(b"read_0\t0\ttarget_0\t41\t60\t70M2D80M\t*\t0\t0\t"));
-    bencher.counter(ItemsCount::new(queries.len())).bench_local(|| {
+    let (bytes, times) = bench.rounds.time(|| {
         let mut bytes = 0;
         format(&mut |text| bytes += text.len());
-        assert_eq!(bytes, whole.len());
+        bytes
     });
+    assert_eq!(bytes, whole.len());
+    print(bench, name, (queries.len(), "records"), &times);
 }
 
-#[divan::bench]
-fn differences_of_reads(bencher: Bencher) {
-    let (_, _, targets) = writing(10_000);
+fn differences_of_reads(bench: &mut Bench, name: &str) {
+    let (_, _, targets) = writing(bench.sized(10_000));
     let reads = aligned_reads(&targets, false);
-    bencher.counter(ItemsCount::new(reads.len())).bench_local(|| {
+    let (edits, times) = bench.rounds.time(|| {
         let (mut differences, residues) = (EditTags::default(), Residues::new(Alphabet::Dna));
-        for ((record, found), target) in reads.iter().zip(targets.iter()) {
+        let edits = |((record, found), target): (&(Record, Found), &[u8])| {
             differences.find(&residues, &record.sequence, target, &found.alignments[0]);
-            assert_eq!(differences.edits, 5);
-        }
+            differences.edits as usize
+        };
+        reads.iter().zip(targets.iter()).map(edits).sum::<usize>()
     });
+    assert_eq!(edits, 5 * reads.len());
+    print(bench, name, (reads.len(), "records"), &times);
+}
+
+/// Runs a row, whose name says what is to be done where several rows share a function.
+type Run = fn(&mut Bench, &str);
+
+const ROWS: [(&str, Run); 14] = [
+    ("counting sort", counting_sort),
+    ("pack nucleotides", pack_nucleotides),
+    ("chunks of a batch", chunks_of_a_batch),
+    ("fill and backtrace", fill_and_backtrace),
+    ("read queries of FASTA", read_queries),
+    ("read queries of FASTQ", read_queries),
+    ("read references of FASTA", read_fasta_references),
+    ("header of 200,000 references", make_header),
+    ("header of 1,000,000 references", make_header),
+    ("records of BAM, raw", make_bam),
+    ("records of BAM, packed", make_bam),
+    ("records of SAM", make_sam),
+    ("records of SAM with qualities", make_sam),
+    ("differences of reads", differences_of_reads),
+];
+
+fn main() {
+    let mut bench = Bench::new(&[], &[]);
+    bench.short_calls();
+    for (name, run) in ROWS {
+        if bench.wants(name) {
+            run(&mut bench, name);
+        }
+    }
 }

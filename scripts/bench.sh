@@ -62,23 +62,22 @@ row() {
         }'
 }
 
-# Rows of the engine's benchmark, each in a process of its own: copies of one would fall into another's time.
+# Rows of the engine's benchmark, each in a process of its own: copies of one would fall into another's time. (macOS'
+# bash 3 calls an empty array unset, hence the ${small[@]+...} here and below.)
 engine_rows() {
-    local name line work cells wall kernel
-    "$BENCH_ENGINE" list "$@" >"$folder/names"
+    local name work cells wall kernel
+    "$BENCH_ENGINE" --bench list "$@" >"$folder/names"
     while IFS= read -r name; do
         say "engine: $name"
-        if "$BENCH_ENGINE" ${engine_device[@]+"${engine_device[@]}"} ${small[@]+"${small[@]}"} "$@" "only=$name" >"$folder/row" </dev/null; then
-            line=$(tail -n 1 "$folder/row")
-            IFS=$'\t' read -r work cells wall _ kernel _ <<<"$line"
-            row "swalign engine" "$work" "$cells" "$(seconds "$wall")" "$(seconds "$kernel")" - "answers checked"
+        if "$BENCH_ENGINE" --bench "$device" ${small[@]+"${small[@]}"} "$@" "only=$name" >"$folder/row" </dev/null; then
+            IFS=$'\t' read -r work _ cells _ _ wall _ kernel _ <<<"$(tail -n 1 "$folder/row")"
+            row "swalign engine" "$work" "$cells" "$wall" "$kernel" - "answers checked"
         else
             row "swalign engine" "$name" - - - - FAILED
             failed=1
         fi
     done <"$folder/names"
 }
-seconds() { awk -v ms="$1" 'BEGIN { printf "%.5g", ms / 1000 }'; }
 
 # A row of a whole command: its name, cells, and the command; a peak is that of one child of a new python.
 command_row() {
@@ -130,9 +129,9 @@ command_rows() {
 cpu_rows() {
     local set work cells wall
     say "CPU engine"
-    if "$BENCH_CPU" ${small[@]+"${small[@]}"} >"$folder/cpu"; then
+    if "$BENCH_CPU" --bench ${small[@]+"${small[@]}"} >"$folder/cpu"; then
         sed 1d "$folder/cpu" >"$folder/cpu_rows"
-        while IFS=$'\t' read -r set work cells wall _; do
+        while IFS=$'\t' read -r work set cells _ wall _; do
             row "swalign engine, $set, 1 thread" "$work" "$cells" "$wall" - - "answers checked"
         done <"$folder/cpu_rows"
     else
@@ -160,20 +159,12 @@ if [ -z "${BENCH_ENGINE-}" ] || [ -z "${BENCH_CPU-}" ] || [ -z "${SWALIGN-}" ]; 
     SWALIGN=${SWALIGN:-$(executable swalign <"$folder/cargo")}
 fi
 
-# The engine's benchmark takes the name alone, and no name for the best GPU. (macOS' bash 3 calls an empty
-# array unset, hence the ${engine_device[@]+...} above and below.)
 if [ "$device" = auto ]; then
     device=gpu
     if "$SWALIGN" devices 2>/dev/null | grep -q '^cpu.*default$'; then device=cpu; fi
 fi
-case $device in
-gpu) engine_device=() ;;
-*) engine_device=("${device#gpu:}") ;;
-esac
-
 say "device: $device"
-"$BENCH_ENGINE" ${engine_device[@]+"${engine_device[@]}"} small growth "only=pairs 10 of" >"$folder/row"
-name=$(sed -n '1s/^# //p' "$folder/row")
+name=$("$BENCH_ENGINE" --bench "$device" small growth "only=pairs 10 of" | tail -n 1 | cut -f 2)
 driver=$("$SWALIGN" devices 2>/dev/null | awk -F '\t' -v name="$name" 'index(name, $2) { print $9; exit }')
 processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | sed -n 1p || true)
 machine="$(uname -sm), ${processor:-unknown processor}, $(getconf _NPROCESSORS_ONLN) cores, $name, driver ${driver:--}"

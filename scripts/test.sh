@@ -103,10 +103,10 @@ say "the library's public items"
 RUSTDOCFLAGS="-D warnings" scripts/public_api.py
 say "doc tests"
 cargo test --locked --doc
-say "rows of benchmarks, small: they check their answers"
+say "rows of benchmarks, once and small: they check their answers"
 cargo test --locked --bench host
-cargo test --locked --bench engine -- cpu small
-cargo test --locked --bench filter -- "repeat of 3" copies "one letter" "50 Mb"
+cargo test --locked --bench engine -- cpu
+cargo test --locked --bench filter -- only="repeat of 3" only=copies only="one letter" only="50 Mb"
 
 # A test that needs what is missing here stays ignored.
 [ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu*.rs) are SKIPPED"

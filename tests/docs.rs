@@ -5,6 +5,7 @@
 mod common;
 
 use common::command::{command, finish};
+use common::folder::Folder;
 use common::repository;
 
 const PAGE: &str = "docs/cli.md";
@@ -27,8 +28,7 @@ fn page() -> String {
     );
     for args in COMMANDS {
         let outcome = finish(command(&repository()).env("COLUMNS", COLUMNS).args(args));
-        assert_eq!(outcome.code, Some(0), "{args:?}: {}", outcome.stderr);
-        let help = String::from_utf8(outcome.stdout).unwrap();
+        let help = outcome.text();
         page.push_str(&format!("\n## `swalign {}`\n\n```text\n", args.join(" ")));
         // An empty line between two paragraphs is indented.
         help.trim_end().lines().for_each(|line| page.extend([line.trim_end(), "\n"]));
@@ -60,10 +60,10 @@ fn the_first_command_says_what_the_readme_has_it_say() {
         let found = readme.lines().find(|line| line.starts_with(begin) && line.contains(part));
         found.unwrap_or_else(|| panic!("README.md has no line with {begin} and {part}")).to_string()
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let asked = line("cargo run --release -- ", " -o ");
     let inputs = asked.split(' ').skip_while(|word| *word != "--").skip(1).take_while(|word| *word != "-o");
-    let output = folder.path().join("out.sam");
+    let output = folder.file("out.sam");
     let outcome = finish(command(&repository()).args(inputs).arg("-o").arg(output));
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     // The time follows.
@@ -84,12 +84,12 @@ fn commands_of_the_readme() -> Vec<String> {
 #[test]
 fn every_command_of_the_readme_runs() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = tempfile::tempdir().unwrap();
-    let bin = folder.path().join("bin");
+    let folder = Folder::new();
+    let bin = folder.file("bin");
     std::fs::create_dir(&bin).unwrap();
     symlink(command(&repository()).get_program(), bin.join("swalign")).unwrap();
     for input in ["data", "README.md"] {
-        symlink(repository().join(input), folder.path().join(input)).unwrap();
+        symlink(repository().join(input), folder.file(input)).unwrap();
     }
     let path = std::env::var("PATH").unwrap_or_default();
     // What it makes of our output is the matter of tests/outside.rs.
@@ -106,7 +106,7 @@ fn every_command_of_the_readme_runs() {
         assert_eq!(outcome.code, Some(0), "{line}\n{}", outcome.stderr);
         if let Some((_, output)) = line.rsplit_once(" -o ") {
             let output = output.split(' ').next().unwrap_or_default();
-            let len = std::fs::metadata(folder.path().join(output)).map_or(0, |file| file.len());
+            let len = std::fs::metadata(folder.file(output)).map_or(0, |file| file.len());
             assert!(len > 0, "{line}\nwrote no {output}");
         }
     }

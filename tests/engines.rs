@@ -17,18 +17,18 @@ fn on_each_set(test: impl Fn(&mut Cpu)) {
 
 #[test]
 fn cpu_agrees_at_every_seam() {
-    on_each_set(|cpu| suite::seams_agree(cpu, usize::MAX));
+    on_each_set(|cpu| suite::pairs::seams_agree(cpu, usize::MAX));
 }
 
 #[test]
 fn cpu_agrees_on_long_targets() {
-    on_each_set(|cpu| suite::grids_agree(cpu));
+    on_each_set(|cpu| suite::pairs::grids_agree(cpu));
 }
 
 #[test]
 fn cpu_agrees_on_random_pairs() {
-    on_each_set(|cpu| suite::random_pairs_agree(cpu, 200, 90));
-    on_each_set(|cpu| suite::dear_gaps_agree(cpu));
+    on_each_set(|cpu| suite::pairs::random_pairs_agree(cpu, 200, 90));
+    on_each_set(|cpu| suite::pairs::dear_gaps_agree(cpu));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn long_pairs_agree() {
 
 #[test]
 fn shared_queries_agree() {
-    on_each_set(|cpu| suite::shared_queries_agree(cpu));
+    on_each_set(|cpu| suite::pairs::shared_queries_agree(cpu));
 }
 
 #[test]
@@ -63,21 +63,21 @@ fn cpu_agrees_where_a_sweep_serves_several_pairs() {
 
 #[test]
 fn cpu_agrees_on_empty_pairs() {
-    on_each_set(|cpu| suite::empty_pairs_agree(cpu));
+    on_each_set(|cpu| suite::pairs::empty_pairs_agree(cpu));
 }
 
 #[test]
 fn blocks_make_the_whole() {
-    suite::blocks_agree(&mut Plain::new());
-    on_each_set(|cpu| suite::blocks_agree(cpu));
-    on_each_set(|cpu| suite::narrow_blocks_agree(cpu));
-    suite::gaps_across_borders_agree(&mut Plain::new());
-    on_each_set(|cpu| suite::gaps_across_borders_agree(cpu));
+    suite::blocks::blocks_agree(&mut Plain::new());
+    on_each_set(|cpu| suite::blocks::blocks_agree(cpu));
+    on_each_set(|cpu| suite::blocks::narrow_blocks_agree(cpu));
+    suite::blocks::gaps_across_borders_agree(&mut Plain::new());
+    on_each_set(|cpu| suite::blocks::gaps_across_borders_agree(cpu));
 }
 
 #[test]
 fn cpu_leaves_the_edges_between_blocks() {
-    on_each_set(|cpu| suite::checkpoints_agree(cpu, 2));
+    on_each_set(|cpu| suite::blocks::checkpoints_agree(cpu, 2));
 }
 
 #[test]
@@ -94,5 +94,5 @@ fn a_narrower_band_would_lose_the_path() {
 
 #[test]
 fn cpu_fills_whole_windows_alike() {
-    on_each_set(|cpu| suite::whole_windows_agree(cpu, usize::MAX));
+    on_each_set(|cpu| suite::pairs::whole_windows_agree(cpu, usize::MAX));
 }

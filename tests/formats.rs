@@ -4,18 +4,18 @@
 mod common;
 
 use common::bam::{END, blocks, records};
-use common::command::{Outcome, run, run_here};
+use common::command::run_here;
+use common::folder::Folder;
 use common::names_in_groups;
 use common::random::Random;
+use common::sam::without_pg;
 use flate2::read::MultiGzDecoder;
 use noodles_bam::io::Reader;
 use noodles_sam::alignment::io::Write as _;
 use noodles_sam::io::Writer;
 use std::fs;
 use std::io::Read;
-use std::path::Path;
 use swalign::alphabet::Alphabet;
-use tempfile::TempDir;
 
 /// A BAM file as SAM text, read and written by noodles.
 fn as_text(bam: &[u8]) -> String {
@@ -29,20 +29,11 @@ fn as_text(bam: &[u8]) -> String {
     String::from_utf8(writer.into_inner()).unwrap()
 }
 
-fn without_pg(text: &str) -> String {
-    text.split_inclusive('\n').filter(|line| !line.starts_with("@PG")).collect()
-}
-
-fn succeeded(outcome: Outcome) -> Vec<u8> {
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    outcome.stdout
-}
-
 /// Every so many-th read begins a group.
 const GROUP: usize = 80;
 
 /// Reads of a reference, some of them turned, some of no relation, some with qualities: FASTA and FASTQ.
-fn reads(folder: &Path, count: usize) {
+fn reads(folder: &Folder, count: usize) {
     let mut random = Random::new(11);
     let reference = random.sequence(Alphabet::Dna, 900);
     let mut queries = Vec::new();
@@ -64,18 +55,18 @@ fn reads(folder: &Path, count: usize) {
             (0..letters.len()).map(|at| char::from(b'!' + (at + number) as u8 % 90)).collect();
         format!("@{}\n{}\n+\n{qualities}\n", names[*number], text(letters))
     };
-    fs::write(folder.join("ref.fa"), format!(">r\n{}\n", text(&reference))).unwrap();
-    fs::write(folder.join("q.fa"), queries.iter().map(fasta).collect::<String>()).unwrap();
-    fs::write(folder.join("q.fq"), queries.iter().map(fastq).collect::<String>()).unwrap();
+    folder.write("ref.fa", format!(">r\n{}\n", text(&reference)));
+    folder.write("q.fa", queries.iter().map(fasta).collect::<String>());
+    folder.write("q.fq", queries.iter().map(fastq).collect::<String>());
 }
 
 fn text(letters: &[u8]) -> &str {
     std::str::from_utf8(letters).unwrap()
 }
 
-fn folder(count: usize) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    reads(folder.path(), count);
+fn folder(count: usize) -> Folder {
+    let folder = Folder::new();
+    reads(&folder, count);
     folder
 }
 
@@ -96,7 +87,7 @@ fn bytes_do_not_depend_on_the_way() {
         let options =
             ["--format", format, "--max-hits", "3", "--secondary-ratio", "0.3", "--min-score", "15"];
         let bytes = |way: &[&str]| {
-            let bytes = succeeded(run(folder.path(), &[&options, way, &[query, "ref.fa"]].concat()));
+            let bytes = folder.run(&[&options, way, &[query, "ref.fa"]].concat()).done();
             if format == "bam" { records(&bytes) } else { bytes }
         };
         let expected = bytes(&["--device", "cpu", "-t", "1"]);
@@ -112,8 +103,8 @@ fn bytes_do_not_depend_on_the_way() {
 fn packed_text() {
     let folder = folder(1200);
     let write = |args: &[&str], out: &str| {
-        succeeded(run(folder.path(), &[args, &["-o", out, "q.fq", "ref.fa"]].concat()));
-        fs::read(folder.path().join(out)).unwrap()
+        folder.run(&[args, &["-o", out, "q.fq", "ref.fa"]].concat()).done();
+        fs::read(folder.file(out)).unwrap()
     };
     for (format, name) in [("sam", "x.sam.gz"), ("paf", "x.paf.gz"), ("sam", "x.gz")] {
         let options =
@@ -137,17 +128,16 @@ fn packed_text() {
             }
             let merge: Vec<&str> =
                 ["merge", "joined"].into_iter().chain(parts.iter().map(|p| &**p)).collect();
-            succeeded(run(folder.path(), &merge));
-            let joined = fs::read(folder.path().join("joined")).unwrap();
+            folder.run(&merge).done();
+            let joined = folder.read("joined");
             assert!(joined == whole, "{name}: {count} of {flag}");
         }
     }
     // The extension says it without --format too, and a part of another packing is of another run.
     write(&["--device", "cpu", "--part", "1/2"], "a.sam.gz");
     write(&["--device", "cpu", "--part", "2/2"], "b.sam");
-    let outcome = run(folder.path(), &["merge", "joined", "a.sam.gz", "b.sam"]);
-    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("as sam.gz"), "{}", outcome.stderr);
+    let outcome = folder.run(&["merge", "joined", "a.sam.gz", "b.sam"]);
+    outcome.said(1, &["as sam.gz"]);
 }
 
 /// What is left for runs of parts of an input: their records, joined as they are, are those of the whole.
@@ -155,12 +145,12 @@ fn packed_text() {
 fn records_of_parts_can_be_joined() {
     let count = 15 * GROUP + 70;
     let folder = folder(count);
-    let fasta = fs::read_to_string(folder.path().join("q.fa")).unwrap();
+    let fasta = folder.text("q.fa");
     let lines: Vec<&str> = fasta.split_inclusive('\n').collect();
     let bam = |name: &str, lines: &[&str]| {
-        fs::write(folder.path().join(name), lines.concat()).unwrap();
+        folder.write(name, lines.concat());
         let args = ["--device", "cpu", "--batch", "100", "--format", "bam", name, "ref.fa"];
-        succeeded(run(folder.path(), &args))
+        folder.run(&args).done()
     };
     let whole = bam("whole.fa", &lines);
     let (first, second) = lines.split_at(2 * 9 * GROUP);
@@ -200,7 +190,7 @@ fn bam_has_the_records_of_sam() {
     ] {
         let as_format = |format| {
             let all = [&["--device", "cpu", "--format", format], args].concat();
-            succeeded(run_here(&all))
+            run_here(&all).done()
         };
         let sam = String::from_utf8(as_format("sam")).unwrap();
         let flagged = sam
@@ -214,17 +204,12 @@ fn bam_has_the_records_of_sam() {
 
 #[test]
 fn pairs_in_each_format() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("q.fa"), ">a\nACGTACGGTTAACCAGGT\n>b\n\n>c\nTTTTTTTTTTTTTTTTTTTT\n")
-        .unwrap();
-    fs::write(
-        folder.path().join("t.fa"),
-        ">x\nCCACGTACGGTTAACCAGGTA\n>y\nACGTACGT\n>z\nGAGAGAGCGCGAGAGCGCGA\n",
-    )
-    .unwrap();
+    let folder = Folder::new();
+    folder.write("q.fa", ">a\nACGTACGGTTAACCAGGT\n>b\n\n>c\nTTTTTTTTTTTTTTTTTTTT\n");
+    folder.write("t.fa", ">x\nCCACGTACGGTTAACCAGGTA\n>y\nACGTACGT\n>z\nGAGAGAGCGCGAGAGCGCGA\n");
     let as_format = |format| {
         let args = ["pairs", "--device", "cpu", "--min-score", "10", "--format", format, "q.fa", "t.fa"];
-        succeeded(run(folder.path(), &args))
+        folder.run(&args).done()
     };
     let sam = String::from_utf8(as_format("sam")).unwrap();
     assert!(sam.contains("\nb\t4\t*\t0\t0\t*\t*\t0\t0\t*\t*\n"), "{sam}");
@@ -242,8 +227,8 @@ fn the_file_names_the_format() {
     let folder = folder(5);
     let written = |name: &str, args: &[&str]| {
         let all = [&["--device", "cpu", "-o", name], args, &["q.fa", "ref.fa"]].concat();
-        assert!(succeeded(run(folder.path(), &all)).is_empty());
-        fs::read(folder.path().join(name)).unwrap()
+        assert!(folder.run(&all).done().is_empty());
+        folder.read(name)
     };
     let sam = written("out", &[]);
     assert!(sam.starts_with(b"@HD"));
@@ -273,14 +258,13 @@ fn proteins_are_not_for_bam() {
 #[test]
 fn a_failure_ends_no_bam() {
     let folder = folder(5);
-    let queries = fs::read_to_string(folder.path().join("q.fa")).unwrap();
+    let queries = folder.text("q.fa");
     // One target too many: that is known when all records are written.
-    fs::write(folder.path().join("t.fa"), queries.clone() + ">more\nACGT\n").unwrap();
+    folder.write("t.fa", queries.clone() + ">more\nACGT\n");
     for output in [&["--format", "bam"][..], &["-o", "out.bam"]] {
         let args = [&["pairs", "--device", "cpu", "--batch", "1"], output, &["q.fa", "t.fa"]].concat();
-        let outcome = run(folder.path(), &args);
-        assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-        assert!(outcome.stderr.contains("5 queries for the 6 targets"), "{}", outcome.stderr);
+        let outcome = folder.run(&args);
+        outcome.said(1, &["5 queries for the 6 targets"]);
         assert_eq!(outcome.stdout.is_empty(), output[0] == "-o");
         assert!(!outcome.stdout.ends_with(END), "{args:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "{args:?} left a file");
@@ -291,9 +275,9 @@ fn a_failure_ends_no_bam() {
 #[test]
 fn no_queries_are_refused() {
     let folder = folder(1);
-    fs::write(folder.path().join("q.fa"), "").unwrap();
+    folder.write("q.fa", "");
     for format in ["sam", "bam", "paf"] {
-        let outcome = run(folder.path(), &["--device", "cpu", "--format", format, "q.fa", "ref.fa"]);
+        let outcome = folder.run(&["--device", "cpu", "--format", format, "q.fa", "ref.fa"]);
         assert_eq!((outcome.code, outcome.stdout.len()), (Some(1), 0), "{format}: {}", outcome.stderr);
         assert!(outcome.stderr.contains("empty"), "{format}: {}", outcome.stderr);
     }

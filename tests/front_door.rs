@@ -30,10 +30,6 @@ use swalign::{
     Targets, align_pair,
 };
 
-fn letters(random: &mut Random, len: usize) -> String {
-    random.codes(len, 4).iter().map(|&code| char::from(b"ACGT"[usize::from(code)])).collect()
-}
-
 /// The best score of a pair by the specification.
 fn plain_score(query: &str, target: &str, scoring: &Scoring) -> i32 {
     let sequences =
@@ -80,7 +76,7 @@ fn pairs_are_those_of_the_specification() {
     let mut random = Random::new(11);
     for _ in 0..300 {
         let (rows, cols) = (1 + random.below(90), 1 + random.below(90));
-        let (query, target) = (letters(&mut random, rows), letters(&mut random, cols));
+        let (query, target) = (random.text(Alphabet::Dna, rows), random.text(Alphabet::Dna, cols));
         let scoring =
             Scoring::dna(1 + random.below(3) as i32, random.below(5) as i32, random.below(6) as i32, 1);
         let hit = align_pair(&query, &target, &scoring).unwrap();
@@ -98,7 +94,7 @@ fn pairs_are_those_of_the_specification() {
 #[test]
 fn hits_of_many_queries_in_order() {
     let mut random = Random::new(12);
-    let texts: Vec<String> = (0..5).map(|_| letters(&mut random, 3_000)).collect();
+    let texts: Vec<String> = (0..5).map(|_| random.text(Alphabet::Dna, 3_000)).collect();
     let names = ["a", "b", "c", "d", "e"];
     let targets = Targets::from_dna(names.iter().copied().zip(&texts)).unwrap();
     let scoring = Scoring::dna(1, 4, 6, 1);
@@ -153,7 +149,7 @@ fn threads_share_an_aligner() {
     is_shared::<Searcher>();
     is_shared::<Match>();
     let mut random = Random::new(13);
-    let text = letters(&mut random, 20_000);
+    let text = random.text(Alphabet::Dna, 20_000);
     let targets = Targets::from_dna([("t", &text)]).unwrap();
     let aligner = Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(Device::Cpu).build(&targets).unwrap();
     std::thread::scope(|scope| {
@@ -237,9 +233,12 @@ fn shown(found: &Match) -> (usize, Strand, usize, usize, String) {
 fn matches_are_those_of_the_specification() {
     let mut random = Random::new(14);
     for edits in [0, 1, 3] {
-        let texts: Vec<String> = (0..40).map(|text| letters(&mut random, text * 7)).collect();
-        let patterns: Vec<String> =
-            [5, 8, 21].iter().map(|&len| letters(&mut random, len)).chain(["ACNRT".to_string()]).collect();
+        let texts: Vec<String> = (0..40).map(|text| random.text(Alphabet::Dna, text * 7)).collect();
+        let patterns: Vec<String> = [5, 8, 21]
+            .iter()
+            .map(|&len| random.text(Alphabet::Dna, len))
+            .chain(["ACNRT".to_string()])
+            .collect();
         let named = patterns.iter().enumerate().map(|(place, pattern)| (format!("p{place}"), pattern));
         let searcher = Searcher::builder(named).device(Device::Cpu).max_edits(edits).every_end(true);
         let searcher = searcher.build().unwrap();

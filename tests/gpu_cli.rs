@@ -3,9 +3,11 @@
 mod common;
 
 use common::bam::records;
-use common::command::{Outcome, run, run_here};
+use common::command::{Outcome, run_here};
+use common::data;
+use common::devices::{gpu_device, test_gpu};
+use common::folder::Folder;
 use common::random::Random;
-use common::{data, test_gpu};
 use swalign::alphabet::Alphabet;
 
 fn on(device: &str, args: &[&str]) -> Outcome {
@@ -16,7 +18,7 @@ fn on(device: &str, args: &[&str]) -> Outcome {
 
 fn same_bytes(args: &[&str], ways: &[&[&str]]) {
     let expected = on("cpu", args).without_pg();
-    let gpu = format!("gpu:{}", test_gpu());
+    let gpu = gpu_device();
     for way in ways {
         let args = [way, args].concat();
         assert!(on(&gpu, &args).without_pg() == expected, "{args:?} gives other bytes on {gpu}");
@@ -32,12 +34,11 @@ fn illumina() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn each_format() {
-    let gpu = format!("gpu:{}", test_gpu());
+    let gpu = gpu_device();
     for format in ["bam", "paf"] {
         let bytes = |device: &str, way: &[&str]| {
             let args = ["--format", format, "data/illumina_chr22.fq.gz", "data/chr22_12k.fa"];
-            let Outcome { code, stdout, stderr } = on(device, &[way, &args].concat());
-            assert_eq!(code, Some(0), "{stderr}");
+            let stdout = on(device, &[way, &args].concat()).done();
             if format == "bam" { records(&stdout) } else { stdout }
         };
         assert!(bytes(&gpu, &["--batch", "70", "-t", "3"]) == bytes("cpu", &[]), "{format}");
@@ -93,7 +94,7 @@ fn searches() {
     let files = ["-f", "data/artic_v3_primers.fa", "data/sars2.fa", "data/ont_sars2.fq.gz"];
     for args in [&["-k", "3"][..], &["-k", "2", "--all"], &["-k", "2", "--no-indels"], &["-k", "4", "-v"]] {
         let on = |device: &str| run_here(&[&["search", "--device", device], args, &files].concat());
-        assert!(on(&format!("gpu:{}", test_gpu())).without_pg() == on("cpu").without_pg(), "{args:?}");
+        assert!(on(&gpu_device()).without_pg() == on("cpu").without_pg(), "{args:?}");
     }
 }
 
@@ -103,7 +104,7 @@ fn mitochondria_as_a_pair() {
     let pair = |device: &str| {
         run_here(&["pairs", "--device", device, "data/mt_human.fa", "data/mt_orang.fa"]).without_pg()
     };
-    assert!(pair(&format!("gpu:{}", test_gpu())) == pair("cpu"));
+    assert!(pair(&gpu_device()) == pair("cpu"));
 }
 
 /// Noisy reads, whose bands are as wide as the matrix: some are filled as a whole and some in blocks, in turns, many of
@@ -120,12 +121,11 @@ fn noisy_reads_of_many_lengths() {
             file.extend([format!(">{number}\n").as_bytes(), &letters, b"\n"].concat());
         }
     }
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("q.fa"), queries).unwrap();
-    std::fs::write(folder.path().join("t.fa"), targets).unwrap();
-    let pairs =
-        |device: &str| run(folder.path(), &["pairs", "--device", device, "q.fa", "t.fa"]).without_pg();
-    assert!(pairs(&format!("gpu:{}", test_gpu())) == pairs("cpu"));
+    let folder = Folder::new();
+    folder.write("q.fa", queries);
+    folder.write("t.fa", targets);
+    let pairs = |device: &str| folder.run(&["pairs", "--device", device, "q.fa", "t.fa"]).without_pg();
+    assert!(pairs(&gpu_device()) == pairs("cpu"));
 }
 
 #[test]

@@ -4,9 +4,10 @@
 mod common;
 mod suite;
 
+use common::devices::card;
 use std::sync::Arc;
 use swalign::engine::Primitives;
-use swalign::engine::gpu::{Card, Chains, Gpu, Tuning};
+use swalign::engine::gpu::{Chains, Gpu, Tuning};
 
 /// Leaves nothing to the host, and takes few tiles for many.
 const ALONE: Tuning = Tuning { few_cells: 0, few_tiles: 0, many_tiles: u64::MAX, chains: NEVER };
@@ -16,10 +17,6 @@ const CHAINS: Chains =
 /// None at all on a device that chains them everywhere alone.
 const NEVER: Chains = Chains { everywhere: false, ..CHAINS };
 
-fn card(checked: bool) -> Arc<Card> {
-    Card::open(Some(&common::test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
-}
-
 fn gpu() -> Gpu {
     Gpu::new(card(false)).tuned(ALONE)
 }
@@ -27,20 +24,20 @@ fn gpu() -> Gpu {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_at_every_seam() {
-    suite::seams_agree(&mut gpu(), usize::MAX);
+    suite::pairs::seams_agree(&mut gpu(), usize::MAX);
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_at_every_seam_with_bounds_checks() {
-    suite::seams_agree(&mut Gpu::new(card(true)).tuned(ALONE), usize::MAX);
+    suite::pairs::seams_agree(&mut Gpu::new(card(true)).tuned(ALONE), usize::MAX);
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_grids() {
-    suite::grids_agree(&mut gpu());
-    suite::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
+    suite::pairs::grids_agree(&mut gpu());
+    suite::pairs::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
 }
 
 #[test]
@@ -49,31 +46,31 @@ fn gpu_agrees_on_chains() {
     let chained = |checked: bool, chains: Chains| {
         Gpu::new(card(checked)).tuned(Tuning { few_tiles: usize::MAX, chains, ..ALONE })
     };
-    for (number, strips) in suite::CHAINED_STRIPS.into_iter().enumerate() {
-        suite::grids_agree(&mut chained(number % 2 == 0, Chains { strips, ..CHAINS }));
+    for (number, strips) in suite::pairs::CHAINED_STRIPS.into_iter().enumerate() {
+        suite::pairs::grids_agree(&mut chained(number % 2 == 0, Chains { strips, ..CHAINS }));
     }
-    suite::high_pairs_agree(&mut chained(false, CHAINS));
+    suite::pairs::high_pairs_agree(&mut chained(false, CHAINS));
     // Run by run, in dispatches of some strips, and of one each.
-    suite::high_pairs_agree(&mut chained(true, Chains { cols: 100, ..CHAINS }));
+    suite::pairs::high_pairs_agree(&mut chained(true, Chains { cols: 100, ..CHAINS }));
     for cells in [100_000, 1] {
-        suite::grids_agree(&mut chained(false, Chains { strips: 0, cols: 700, cells, ..CHAINS }));
+        suite::pairs::grids_agree(&mut chained(false, Chains { strips: 0, cols: 700, cells, ..CHAINS }));
     }
     // Who does not wait at all finds nothing, and the job is done in another way.
-    suite::grids_agree(&mut chained(false, Chains { patience: 0, ..CHAINS }));
+    suite::pairs::grids_agree(&mut chained(false, Chains { patience: 0, ..CHAINS }));
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_random_pairs() {
-    suite::random_pairs_agree(&mut gpu(), 200, 90);
-    suite::dear_gaps_agree(&mut gpu());
+    suite::pairs::random_pairs_agree(&mut gpu(), 200, 90);
+    suite::pairs::dear_gaps_agree(&mut gpu());
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_where_queries_are_shared() {
-    suite::shared_queries_agree(&mut gpu());
-    suite::shared_queries_agree(&mut Gpu::new(card(true)).tuned(ALONE));
+    suite::pairs::shared_queries_agree(&mut gpu());
+    suite::pairs::shared_queries_agree(&mut Gpu::new(card(true)).tuned(ALONE));
 }
 
 #[test]
@@ -86,7 +83,7 @@ fn gpu_agrees_where_a_sweep_serves_several_pairs() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_empty_pairs() {
-    suite::empty_pairs_agree(&mut gpu());
+    suite::pairs::empty_pairs_agree(&mut gpu());
 }
 
 #[test]
@@ -94,7 +91,7 @@ fn gpu_agrees_on_empty_pairs() {
 fn gpu_finds_targets_that_are_sent_in_pieces() {
     let card = card(true);
     let (mut one, mut other) = (Gpu::new(Arc::clone(&card)), Gpu::new(card));
-    suite::pieces_agree([&mut one, &mut other]);
+    suite::pairs::pieces_agree([&mut one, &mut other]);
 }
 
 #[test]
@@ -110,26 +107,29 @@ fn gpus_agree_side_by_side() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_blocks_make_the_whole() {
-    suite::blocks_agree(&mut gpu());
-    suite::narrow_blocks_agree(&mut gpu());
-    suite::gaps_across_borders_agree(&mut gpu());
+    suite::blocks::blocks_agree(&mut gpu());
+    suite::blocks::narrow_blocks_agree(&mut gpu());
+    suite::blocks::gaps_across_borders_agree(&mut gpu());
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_leaves_the_edges_between_blocks() {
-    suite::checkpoints_agree(&mut gpu(), 2);
-    suite::checkpoints_agree(&mut Gpu::new(card(true)).tuned(Tuning { few_tiles: usize::MAX, ..ALONE }), 2);
+    suite::blocks::checkpoints_agree(&mut gpu(), 2);
+    suite::blocks::checkpoints_agree(
+        &mut Gpu::new(card(true)).tuned(Tuning { few_tiles: usize::MAX, ..ALONE }),
+        2,
+    );
     // In chains of strips of 128 and 256 rows, one strip after another, and where nobody waits.
     let others =
         [Chains { strips: 0, ..CHAINS }, Chains { cells: 1, ..CHAINS }, Chains { patience: 0, ..CHAINS }];
     for (number, chains) in std::iter::once(CHAINS).chain(others).enumerate() {
         let tuning = Tuning { few_tiles: usize::MAX, chains, ..ALONE };
-        suite::checkpoints_agree(&mut Gpu::new(card(number % 2 == 1)).tuned(tuning), 2);
+        suite::blocks::checkpoints_agree(&mut Gpu::new(card(number % 2 == 1)).tuned(tuning), 2);
     }
     // One row of blocks at a time, two or more, and block by block.
     for many_tiles in [5, 10, 0] {
-        suite::checkpoints_agree(&mut gpu().tuned(Tuning { many_tiles, ..ALONE }), 4);
+        suite::blocks::checkpoints_agree(&mut gpu().tuned(Tuning { many_tiles, ..ALONE }), 4);
     }
 }
 
@@ -143,11 +143,11 @@ fn gpu_agrees_at_the_edges_of_bands() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_fills_whole_windows_alike() {
-    suite::whole_windows_agree(&mut gpu(), usize::MAX);
+    suite::pairs::whole_windows_agree(&mut gpu(), usize::MAX);
 }
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_beyond_one_dimension_of_a_dispatch() {
-    suite::many_pairs_agree(&mut gpu());
+    suite::pairs::many_pairs_agree(&mut gpu());
 }

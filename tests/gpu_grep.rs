@@ -4,9 +4,10 @@
 mod common;
 
 use common::command::{Outcome, command, finish, lines_come_at_once, run};
+use common::devices::{card, gpu_device};
+use common::folder::Folder;
 use common::lines::{LITERAL, pattern, patterns_of_classes, planted, text, tre_cases};
 use common::random::Random;
-use common::test_gpu;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,10 +18,6 @@ use swalign::grep::pattern::Pattern;
 use swalign::grep::plain;
 use swalign::grep::select::Span;
 use swalign::search::Rule;
-
-fn card(checked: bool) -> Arc<Card> {
-    Card::open(Some(&test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
-}
 
 /// Chunks as the text asks for; short ones; short parts, and a submission for each pattern.
 fn tunings() -> [BitapTuning; 3] {
@@ -241,7 +238,7 @@ mod through_the_command {
     #[track_caller]
     fn same(folder: &Path, args: &[&str]) -> i32 {
         let cpu = on("cpu", folder, args);
-        let gpu = on(&format!("gpu:{}", test_gpu()), folder, args);
+        let gpu = on(&gpu_device(), folder, args);
         let told = |outcome: &Outcome| (outcome.code, outcome.stderr.clone());
         assert_eq!(told(&gpu), told(&cpu), "{args:?}");
         assert!(gpu.stdout == cpu.stdout, "{args:?} gives other bytes");
@@ -251,7 +248,7 @@ mod through_the_command {
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
     fn options() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::new();
         let here = folder.path();
         let lines =
             b"the quick brown fox\njumps over\n\nthe lazy dog\nTHE QUIK BROWN\r\n\0\xff\xe9qick\nlast qick";
@@ -276,7 +273,7 @@ mod through_the_command {
         assert_eq!(same(here, &["zzzz", "empty"]), 1);
         assert_eq!(same(here, &["-q", "the", "a.txt", "nofile"]), 0);
         assert_eq!(same(here, &["-c", "the", "nofile", "a.txt"]), 2);
-        let gpu = format!("gpu:{}", test_gpu());
+        let gpu = gpu_device();
         let stdin =
             finish(command(here).args(["grep", "--device", &gpu, "lazy", "-"]).write_stdin(&lines[..]));
         assert_eq!((stdin.code, stdin.stdout.as_slice()), (Some(0), &b"the lazy dog\n"[..]));
@@ -286,11 +283,11 @@ mod through_the_command {
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
     fn what_is_left_to_the_cores() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::new();
         let (long, short) = ("ab".repeat(65), "xyz");
         let text = format!("{short}\n\n--{long}--\n{}\n", &long[1..]);
-        fs::write(folder.path().join("a.txt"), &text).unwrap();
-        let gpu = format!("gpu:{}", test_gpu());
+        folder.write("a.txt", &text);
+        let gpu = gpu_device();
         let outcome = on(&gpu, folder.path(), &["-n", "-k1", "-e", &long, "-e", short, "a.txt"]);
         assert_eq!(
             String::from_utf8(outcome.stdout).unwrap(),
@@ -306,12 +303,12 @@ mod through_the_command {
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
     fn blocks_do_not_show() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::new();
         let mut random = Random::new(7);
         let mut text: Vec<u8> = (0..34 << 20).map(|_| random.pick(b"abcd     \n")).collect();
         text.extend((0..34 << 20).map(|_| random.pick(b"abcd     ")));
         text.extend(b"ends abcabcab\n");
-        fs::write(folder.path().join("long.txt"), &text).unwrap();
+        folder.write("long.txt", &text);
         assert_eq!(same(folder.path(), &["-n", "-k1", "abcabc", "long.txt", "long.txt"]), 0);
     }
 
@@ -319,14 +316,14 @@ mod through_the_command {
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
     fn who_waits_sees_lines_at_once() {
-        lines_come_at_once(&["grep", "--device", &format!("gpu:{}", test_gpu()), "x", "-"]);
+        lines_come_at_once(&["grep", "--device", &gpu_device(), "x", "-"]);
     }
 
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
     fn a_device_that_is_not_there_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("a.txt"), "x\n").unwrap();
+        let folder = Folder::new();
+        folder.write("a.txt", "x\n");
         let outcome = on("gpu:no such card", folder.path(), &["x", "a.txt"]);
         assert_eq!((outcome.code, outcome.stdout.as_slice()), (Some(2), &b""[..]));
         assert!(outcome.stderr.contains("no adapter is named 'no such card'"), "{}", outcome.stderr);

@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::devices::card;
 use common::random::Random;
 use common::scans::{LENGTHS, classes, genome, patterns, same};
 use std::sync::Arc;
@@ -14,10 +15,6 @@ use swalign::search::gpu::OnGpu;
 use swalign::search::plain::Plain;
 use swalign::search::sliced::Sliced;
 use swalign::search::{NOTHING, OTHER, Rule, Scan};
-
-fn card(checked: bool) -> Arc<Card> {
-    Card::open(Some(&common::test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
-}
 
 fn scan(card: &Arc<Card>, tuning: ScanTuning) -> OnGpu {
     OnGpu::new(Scanner::new(Arc::clone(card)).tuned(tuning), Sliced::on(InstructionSet::best()), false)

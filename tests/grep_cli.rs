@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::command::{Outcome, command, finish, lines_come_at_once, run};
+use common::command::{Outcome, command, finish, lines_come_at_once, program, run};
+use common::folder::Folder;
 use common::random::Random;
 use std::fs;
 use std::io::Read;
@@ -12,22 +13,20 @@ use swalign::engine::cpu::simd::InstructionSet;
 use swalign::grep::pattern::{Pattern, Reading};
 use swalign::grep::plain;
 use swalign::search::Rule;
-use tempfile::TempDir;
 
 const LINES: &[u8] = b"the quick brown fox\njumps over\n\nthe lazy dog\nTHE QUIK BROWN\r\nlast qick";
 
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in
-        [("a.txt", LINES), ("b.txt", b"nothing here\n"), ("p.txt", b"lazy\nover\n"), ("empty", b"")]
-    {
-        fs::write(folder.path().join(name), bytes).unwrap();
-    }
-    folder
+fn folder() -> Folder {
+    common::folder::folder(&[
+        ("a.txt", LINES),
+        ("b.txt", b"nothing here\n"),
+        ("p.txt", b"lazy\nover\n"),
+        ("empty", b""),
+    ])
 }
 
 fn grep(args: &[&str]) -> Outcome {
-    run(folder().path(), &[&["grep"], args].concat())
+    folder().run(&[&["grep"], args].concat())
 }
 
 /// stdout of a run that ends with `code` and says nothing.
@@ -107,10 +106,7 @@ mod faults {
     #[track_caller]
     fn refused(args: &[&str], says: &[&str]) {
         let outcome = grep(args);
-        assert_eq!(outcome.code, Some(2), "{args:?}");
-        for text in says {
-            assert!(outcome.stderr.contains(text), "{args:?}: '{text}' is not said:\n{}", outcome.stderr);
-        }
+        outcome.said(2, says);
         assert!(outcome.stdout.is_empty());
     }
 
@@ -154,8 +150,7 @@ mod faults {
         let here = folder();
         fs::write(here.path().join("bad.txt"), "fine\nb(d\n").unwrap();
         let outcome = run(here.path(), &["grep", "-f", "bad.txt", "a.txt"]);
-        assert_eq!(outcome.code, Some(2));
-        assert!(outcome.stderr.contains("bad.txt, line 2: position 2: '('"), "{}", outcome.stderr);
+        outcome.said(2, &["bad.txt, line 2: position 2: '('"]);
     }
 
     #[test]
@@ -175,7 +170,7 @@ mod faults {
     fn a_closed_pipe_is_success() {
         let here = folder();
         fs::write(here.path().join("long.txt"), "the line\n".repeat(2_000_000)).unwrap();
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+        let mut child = std::process::Command::new(program())
             .args(["grep", "the", "long.txt"])
             .current_dir(here.path())
             .stdout(Stdio::piped())

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::command::{Record, Sam, command, finish, run};
+use common::command::{command, finish, run};
 use common::random::Random;
+use common::sam::{Record, Sam};
 use common::{codes, names_in_groups};
 use std::collections::HashMap;
 use std::fs;

@@ -4,44 +4,38 @@
 
 mod common;
 
+use common::command::program;
+use common::folder::Folder;
 use common::memory::peak_mib;
 use common::random::Random;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::TempDir;
 
 /// What a command takes that has nothing to do.
 const PROGRAM_MIB: u64 = 30;
 
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Folder {
-        Folder(TempDir::new().unwrap())
+/// Writes sequences of codes as FASTA.
+fn write(folder: &Folder, name: &str, sequences: impl IntoIterator<Item = Vec<u8>>) -> PathBuf {
+    let path = folder.file(name);
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    for (number, codes) in sequences.into_iter().enumerate() {
+        let letters: Vec<u8> = codes.iter().map(|&code| b"ACGT"[usize::from(code)]).collect();
+        writeln!(file, ">s{number}").unwrap();
+        file.write_all(&letters).unwrap();
+        file.write_all(b"\n").unwrap();
     }
+    file.into_inner().unwrap();
+    path
+}
 
-    fn write(&self, name: &str, sequences: impl IntoIterator<Item = Vec<u8>>) -> PathBuf {
-        let path = self.0.path().join(name);
-        let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
-        for (number, codes) in sequences.into_iter().enumerate() {
-            let letters: Vec<u8> = codes.iter().map(|&code| b"ACGT"[usize::from(code)]).collect();
-            writeln!(file, ">s{number}").unwrap();
-            file.write_all(&letters).unwrap();
-            file.write_all(b"\n").unwrap();
-        }
-        file.into_inner().unwrap();
-        path
-    }
-
-    /// The MiB that swalign takes on two threads of the CPU.
-    fn takes(&self, arguments: &[&str], files: [&Path; 2]) -> u64 {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_swalign"));
-        command.args(arguments).args(["--device", "cpu", "-t", "2", "-o"]).arg(self.0.path().join("out.sam"));
-        let (peak, output) = peak_mib(command.args(files));
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        peak
-    }
+/// The MiB that swalign takes on two threads of the CPU.
+fn takes(folder: &Folder, arguments: &[&str], files: [&Path; 2]) -> u64 {
+    let mut command = Command::new(program());
+    command.args(arguments).args(["--device", "cpu", "-t", "2", "-o"]).arg(folder.file("out.sam"));
+    let (peak, output) = peak_mib(command.args(files));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    peak
 }
 
 /// Of a long pair only a frontier is kept while it is scored, and bounded edges while its path is found. A lattice of all
@@ -51,8 +45,8 @@ fn a_long_pair() {
     let (folder, mut random) = (Folder::new(), Random::new(1));
     let target = random.codes(300_000, 4);
     let query = random.mutated_codes(&target[150_000..250_000], 4, 50);
-    let files = [folder.write("q.fa", [query]), folder.write("t.fa", [target])];
-    let peak = folder.takes(&["pairs", "--preset", "long"], [&files[0], &files[1]]);
+    let files = [write(&folder, "q.fa", [query]), write(&folder, "t.fa", [target])];
+    let peak = takes(&folder, &["pairs", "--preset", "long"], [&files[0], &files[1]]);
     assert!(peak < PROGRAM_MIB + 60, "{peak} MiB");
 }
 
@@ -60,9 +54,9 @@ fn a_long_pair() {
 #[test]
 fn foreign_reads_behind_a_scan() {
     let (folder, mut random) = (Folder::new(), Random::new(2));
-    let target = folder.write("t.fa", [random.codes(20_000_000, 4)]);
-    let reads = folder.write("q.fa", (0..40).map(|_| random.codes(150, 4)));
-    let peak = folder.takes(&["--filter", "scan", "--min-score", "85"], [&reads, &target]);
+    let target = write(&folder, "t.fa", [random.codes(20_000_000, 4)]);
+    let reads = write(&folder, "q.fa", (0..40).map(|_| random.codes(150, 4)));
+    let peak = takes(&folder, &["--filter", "scan", "--min-score", "85"], [&reads, &target]);
     // The targets as they are read, and as they are kept.
     assert!(peak < PROGRAM_MIB + 40 + 150, "{peak} MiB");
 }
@@ -72,9 +66,9 @@ fn very_many_references() {
     let (folder, mut random) = (Folder::new(), Random::new(3));
     let targets: Vec<Vec<u8>> = (0..100_000).map(|_| random.codes(100, 4)).collect();
     let reads: Vec<Vec<u8>> = targets.iter().step_by(5_000).cloned().collect();
-    let (target, reads) = (folder.write("t.fa", targets), folder.write("q.fa", reads));
+    let (target, reads) = (write(&folder, "t.fa", targets), write(&folder, "q.fa", reads));
     for filter in ["auto", "index", "none"] {
-        let peak = folder.takes(&["--filter", filter], [&reads, &target]);
+        let peak = takes(&folder, &["--filter", filter], [&reads, &target]);
         assert!(peak < PROGRAM_MIB + 20 + 100, "{filter}: {peak} MiB");
     }
 }
@@ -85,7 +79,7 @@ fn an_index() {
     let (folder, mut random) = (Folder::new(), Random::new(4));
     let text = random.codes(10_000_000, 4);
     let reads: Vec<Vec<u8>> = (0..400).map(|k| text[k * 20_000..k * 20_000 + 150].to_vec()).collect();
-    let (target, reads) = (folder.write("t.fa", [text]), folder.write("q.fa", reads));
-    let peak = folder.takes(&["--filter", "index"], [&reads, &target]);
+    let (target, reads) = (write(&folder, "t.fa", [text]), write(&folder, "q.fa", reads));
+    let peak = takes(&folder, &["--filter", "index"], [&reads, &target]);
     assert!(peak < PROGRAM_MIB + 20 + 40 + 64 + 50, "{peak} MiB");
 }

@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::command::run_here;
+use common::command::{program, run_here};
+use common::folder::Folder;
 use common::random::Random;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -49,15 +50,15 @@ fn records_of(sam: &str, protein: bool) -> String {
 
 /// Aligns, then has the output read, converted, sorted, indexed and counted again.
 fn read_by_others(query: &str, reference: &str, pairs: bool, options: &[&str], records: usize) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let folder = Folder::new();
+    let path = |name: &str| folder.file(name).to_str().unwrap().to_string();
     let (sam, bam, sorted) = (path("out.sam"), path("out.bam"), path("sorted.bam"));
     let mut args = if pairs { vec!["pairs"] } else { Vec::new() };
     args.extend(["--device", "cpu", "-o", &sam]);
     args.extend(options);
     args.extend([query, reference]);
     let outcome = run_here(&args);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
 
     let count = |filter: &[&str], file: &str| -> usize {
         let mut args = vec!["view", "-c"];
@@ -84,7 +85,7 @@ fn read_by_others(query: &str, reference: &str, pairs: bool, options: &[&str], r
         let ours = path("ours.bam");
         *args.iter_mut().find(|word| **word == sam).unwrap() = &ours;
         let outcome = run_here(&args);
-        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        outcome.ended(0);
         bam_is_that_of_samtools(&ours, &sam);
     }
 }
@@ -131,8 +132,8 @@ fn record_bytes(bam: &str) -> Vec<u8> {
 #[test]
 #[ignore = "needs samtools and pysam: run scripts/test.sh"]
 fn more_operations_than_bam_can_count() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let folder = Folder::new();
+    let path = |name: &str| folder.file(name).to_str().unwrap().to_string();
     let mut random = Random::new(5);
     let target = random.sequence(Alphabet::Dna, 110_000);
     // A residue fewer in every three: an operation each, and one between any two.
@@ -147,7 +148,7 @@ fn more_operations_than_bam_can_count() {
         let rest =
             ["--device", "cpu", "--max-hits", "2", "--forward-only", "-o", file, &query_file, &reference];
         let outcome = run_here(&[&scores[..], &rest].concat());
-        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        outcome.ended(0);
     }
     let records = std::fs::read_to_string(&sam).unwrap();
     let operations = records.lines().filter(|line| !line.starts_with('@')).map(|line| {
@@ -168,7 +169,7 @@ ours, theirs = pty.openpty()
 done = subprocess.run(sys.argv[1:], stdout=theirs, stderr=subprocess.PIPE)
 assert done.returncode == 2 and b'terminal' in done.stderr and b'-o' in done.stderr, done
 ";
-    let program = assert_cmd::cargo::cargo_bin!("swalign");
+    let program = program();
     let mut check = Command::new(tool("SWALIGN_TEST_PYTHON"));
     check.args(["-c", ON_A_TERMINAL]).arg(program);
     succeed(check.args(["--format", "bam", "data/artic_v3_primers.fa", "data/sars2.fa"]));
@@ -176,12 +177,12 @@ assert done.returncode == 2 and b'terminal' in done.stderr and b'-o' in done.std
 
 /// samtools counts NM and MD itself, in DNA.
 fn calmd_agrees(query: &str, reference: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    let copy = folder.path().join("ref.fa");
+    let folder = Folder::new();
+    let copy = folder.file("ref.fa");
     std::fs::copy(common::repository().join(reference), &copy).unwrap();
-    let sam = folder.path().join("out.sam").to_str().unwrap().to_string();
+    let sam = folder.file("out.sam").to_str().unwrap().to_string();
     let outcome = run_here(&["--device", "cpu", "-o", &sam, query, reference]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    outcome.ended(0);
     samtools(&["calmd", &sam, copy.to_str().unwrap()]);
 }
 

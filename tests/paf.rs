@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::command::{Record, run_here};
+use common::command::run_here;
+use common::sam::Record;
 use common::{repository, text};
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -60,12 +60,13 @@ fn tasks_lie_as_the_host_writes_them() {
 /// The query lengths of the suite reach every variant, so that all of them run where a GPU is.
 #[test]
 fn the_suite_reaches_every_variant() {
-    let lengths: Vec<u32> = suite::seams(usize::MAX).into_iter().map(|(rows, _)| rows as u32).collect();
-    let many: Vec<u32> = suite::shared_lengths().into_iter().map(|rows| rows as u32).collect();
+    let lengths: Vec<u32> =
+        suite::inputs::seams(usize::MAX).into_iter().map(|(rows, _)| rows as u32).collect();
+    let many: Vec<u32> = suite::pairs::shared_lengths().into_iter().map(|rows| rows as u32).collect();
     let [stretches, shared_stretches] = [&suite::stretches::ROWS[..], &suite::stretches::SHARED_ROWS]
         .map(|rows| rows.iter().map(|&rows| rows as u32).collect::<Vec<u32>>());
     let grids =
-        suite::grid_sizes().into_iter().map(|(rows, _)| rows as u32).filter(|&rows| rows > STRIP_ROWS);
+        suite::pairs::grid_sizes().into_iter().map(|(rows, _)| rows as u32).filter(|&rows| rows > STRIP_ROWS);
     let grids: Vec<u32> = grids.collect();
     let tiles = |variant: Variant| match variant {
         Variant::Tile(tile) => Some(tile),
@@ -85,7 +86,7 @@ fn the_suite_reaches_every_variant() {
                 heights.iter().find(|height| strips(height) as usize <= most).or(heights.last())
             };
             let reached = |&most: &usize| taken(most).is_some_and(|taken| taken.rows == variant.rows);
-            assert!(suite::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
+            assert!(suite::pairs::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
             continue;
         }
         let is_stretched = joint == Joint::Alone { stretched: true };
@@ -111,7 +112,7 @@ fn the_suite_reaches_every_variant() {
     }
     for scores in Variant::all().into_iter().filter_map(tiles).map(|tile| tile.scores) {
         let asked = if scores == Scores::SharedProfile { Scores::Profile } else { scores };
-        let used = suite::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == asked);
+        let used = suite::inputs::scorings().iter().any(|scoring| Scores::of(scoring, 2000) == asked);
         assert!(used, "{scores:?}");
     }
 }

@@ -22,7 +22,7 @@ fn same_bytes(query: &[u8], reference: &str, options: &[&str]) {
         let mut args = options.to_vec();
         args.extend(way);
         args.extend(["q", reference.to_str().unwrap()]);
-        run(folder.path(), &args).without_pg()
+        folder.run(&args).without_pg()
     };
     let expected = run(&["--device", "cpu", "-t", "1"]);
     for way in [
@@ -105,7 +105,7 @@ fn primers_lie_where_their_scheme_says() {
 fn no_hit() {
     let query = [b">random\n".to_vec(), Random::new(7).sequence(Alphabet::Dna, 60), b"\n".to_vec()].concat();
     let folder = folder(&[("q.fa", &query), ("ref.fa", REFERENCE)]);
-    let sam = run(folder.path(), &["--device", "cpu", "q.fa", "ref.fa"]).sam();
+    let sam = folder.run(&["--device", "cpu", "q.fa", "ref.fa"]).sam();
     assert_eq!(sam.records.len(), 1);
     assert_eq!(sam.records[0].fields[1..6], ["4", "*", "0", "0", "*"]);
     assert_eq!(sam.records[0].sequence().len(), 60);

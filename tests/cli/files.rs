@@ -38,7 +38,7 @@ fn truncated_gzip() {
     let says = ["q.fq.gz", "gzip", "cut short"];
     refused(&[("q.fq.gz", half), ("ref.fa", REFERENCE)], &args, 1, &says);
     let folder = folder(&[("q.fq.gz", half), ("ref.fa", REFERENCE)]);
-    let written = run(folder.path(), &[&["--device", "cpu"][..], &args].concat());
+    let written = folder.run(&[&["--device", "cpu"][..], &args].concat());
     assert_eq!(written.code, Some(1));
     let lines = written.stdout.split(|byte| *byte == b'\n').count();
     assert!(lines > 200, "{lines}: the fault comes late");
@@ -171,7 +171,7 @@ fn nothing_is_written_before_the_first_query_is_sound() {
         (dna, REFERENCE, &["--matrix", "q.fa"], &["q.fa"]),
     ] {
         let folder = folder(&[("q.fa", query), ("ref.fa", reference)]);
-        let outcome = run(folder.path(), &[args, &["--device", "cpu", "q.fa", "ref.fa"]].concat());
+        let outcome = folder.run(&[args, &["--device", "cpu", "q.fa", "ref.fa"]].concat());
         assert!(
             !matches!(outcome.code, Some(0)) && outcome.stdout.is_empty(),
             "{says:?}: {}",
@@ -309,7 +309,7 @@ fn gzip_and_qualities() {
     }
     let reference = fs::read(data("chr22_12k.fa")).unwrap();
     let folder = folder(&[("q.fq", &plain), ("ref.fa", &reference)]);
-    let sam = run(folder.path(), &["--device", "cpu", "q.fq", "ref.fa"]).sam();
+    let sam = folder.run(&["--device", "cpu", "q.fq", "ref.fa"]).sam();
     assert_eq!(sam.records.len(), 40);
     let mut turned = 0;
     for record in sam.primary() {
@@ -341,9 +341,8 @@ fn mixed_formats() {
     let reference = [REFERENCE, fastq].concat();
     refused_inputs(QUERY, &reference, &["ref.fa, record 2 'chr2', line 5", "formats are mixed"]);
     let folder = folder(&[("t.fa", &first)]);
-    let outcome = run(folder.path(), &["search", "--device", "cpu", "ACGTACGT", "t.fa"]);
-    assert_eq!(outcome.code, Some(1));
-    assert!(outcome.stderr.contains("t.fa, record 2 'r2', line 5"), "{}", outcome.stderr);
+    let outcome = folder.run(&["search", "--device", "cpu", "ACGTACGT", "t.fa"]);
+    outcome.said(1, &["t.fa, record 2 'r2', line 5"]);
 }
 
 #[test]
@@ -372,24 +371,13 @@ fn other_encodings() {
     refused(&files, &["--part", "1/3", "q.fa", "ref.fa"], 1, &["q.fa", "UTF-16"]);
 }
 
-fn gzip(content: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(content).unwrap();
-    encoder.finish().unwrap()
-}
-
 /// The records of all parts, one behind the other.
 fn in_parts(query: &[u8], reference: &[u8]) -> (String, String) {
     let (mut sam, mut said) = (String::new(), String::new());
     for part in ["1/4", "2/4", "3/4", "4/4"] {
         let files = [("q.fa", query), ("ref.fa", reference)];
         let outcome = accepted(&files, &["--part", part, "q.fa", "ref.fa"]);
-        let text = String::from_utf8(outcome.stdout).unwrap();
-        sam += &text
-            .lines()
-            .filter(|line| !line.starts_with('@'))
-            .map(|line| format!("{line}\n"))
-            .collect::<String>();
+        sam += &sam::records(outcome.text());
         said += &outcome.stderr;
     }
     (sam, said)
@@ -405,9 +393,7 @@ fn a_byte_order_mark_is_no_text() {
     {
         let outcome = accepted(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"]);
         assert_eq!(outcome.without_pg(), expected);
-        let records: String =
-            expected.lines().filter(|l| !l.starts_with('@')).map(|l| format!("{l}\n")).collect();
-        assert_eq!(in_parts(query, reference).0, records);
+        assert_eq!(in_parts(query, reference).0, sam::records(&expected));
     }
     let folder = folder(&[("ref.fa", &reference)]);
     let mut command = command(folder.path());
@@ -419,8 +405,7 @@ fn a_byte_order_mark_is_no_text() {
 #[test]
 fn gzip_with_something_behind_it() {
     let expected = baseline().without_pg();
-    let records: String =
-        expected.lines().filter(|l| !l.starts_with('@')).map(|l| format!("{l}\n")).collect();
+    let records = sam::records(&expected);
     let packed = gzip(QUERY);
     let half = QUERY.iter().position(|&byte| byte == b'2').unwrap() - 2;
     let members = [gzip(&QUERY[..half]), gzip(&QUERY[half..])].concat();
@@ -442,7 +427,7 @@ fn gzip_with_something_behind_it() {
             assert_eq!(said.contains("left out"), warned, "{said}");
             let folder = folder(&[("t.gz", &query)]);
             let args = ["search", "--device", "cpu", "CCATGGATCC", "t.gz"];
-            let outcome = run(folder.path(), &args);
+            let outcome = folder.run(&args);
             assert_eq!(
                 (outcome.code, outcome.stderr.contains("left out")),
                 (Some(0), warned),
@@ -494,9 +479,9 @@ fn matrices() {
 #[cfg(unix)]
 fn errors_of_the_system_have_a_remedy() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
-    std::os::unix::fs::symlink("loop", folder.path().join("loop")).unwrap();
+    std::os::unix::fs::symlink("loop", folder.file("loop")).unwrap();
     let says = |args: &[&str], remedy: &str| {
-        let outcome = run(folder.path(), args);
+        let outcome = folder.run(args);
         assert!(matches!(outcome.code, Some(1 | 2)), "{args:?}");
         assert!(outcome.stderr.contains(remedy), "{args:?}: {}", outcome.stderr);
     };

@@ -4,15 +4,13 @@ use super::*;
 
 /// stdout of a line that must succeed.
 fn printed(args: &[&str]) -> String {
-    let outcome = run_here(args);
-    assert_eq!(outcome.code, Some(0), "{args:?}: {}", outcome.stderr);
-    String::from_utf8(outcome.stdout).unwrap()
+    run_here(args).text().to_string()
 }
 
 /// stderr of a line that must be refused as wrong usage.
 fn wrong(args: &[&str]) -> String {
     let outcome = run_here(args);
-    assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
+    outcome.ended(2);
     assert!(outcome.stdout.is_empty(), "{args:?}");
     outcome.stderr
 }
@@ -37,11 +35,11 @@ fn a_subcommand_that_is_nearly_right() {
     }
     // A file is a file, whatever its name; and the name of one that is missing is no subcommand.
     let folder = folder(&[("serach", QUERY), ("ref.fa", REFERENCE)]);
-    let outcome = run(folder.path(), &["--device", "cpu", "--min-score", "10", "serach", "ref.fa"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    assert_eq!(run(folder.path(), &["serach", "ref.fa", "-o", "x.sam"]).code, Some(0));
-    let outcome = run(folder.path(), &["pairs.fa", "ref.fa"]);
-    assert!(outcome.code == Some(1) && outcome.stderr.contains("pairs.fa"), "{}", outcome.stderr);
+    let outcome = folder.run(&["--device", "cpu", "--min-score", "10", "serach", "ref.fa"]);
+    outcome.ended(0);
+    assert_eq!(folder.run(&["serach", "ref.fa", "-o", "x.sam"]).code, Some(0));
+    let outcome = folder.run(&["pairs.fa", "ref.fa"]);
+    outcome.said(1, &["pairs.fa"]);
 }
 
 /// The lines behind `Usage:`.

@@ -45,8 +45,8 @@ fn too_many_threads() {
     assert!(more.stderr.contains(&format!("using CPU ({most} threads")), "{}", more.stderr);
     let folder = folder(&files);
     for args in [&["search", "-t", &asked, "ACGT", "ref.fa"][..], &["grep", "-t", &asked, "ACGT", "ref.fa"]] {
-        let outcome = run(folder.path(), args);
-        assert!(outcome.code == Some(0) && outcome.stderr.contains(&warning), "{}", outcome.stderr);
+        let outcome = folder.run(args);
+        outcome.said(0, &[&warning]);
     }
     let quiet = accepted(&files, &["-q", "-t", "1000000000", "q.fa", "ref.fa"]);
     assert_eq!((quiet.code, &*quiet.stderr), (Some(0), ""));
@@ -60,11 +60,8 @@ fn threads_that_can_not_be_started() {
     let mut command = command(folder.path());
     command.env("RUST_MIN_STACK", (1u64 << 60).to_string());
     let outcome = finish(command.args(["--device", "cpu", "-t", "3", "-o", "out.sam", "q.fa", "ref.fa"]));
-    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-    for text in ["swalign: error: 3 threads can't be started", "give fewer with --threads"] {
-        assert!(outcome.stderr.contains(text), "{text}: {}", outcome.stderr);
-    }
-    assert!(!folder.path().join("out.sam").exists());
+    outcome.said(1, &["swalign: error: 3 threads can't be started", "give fewer with --threads"]);
+    assert!(!folder.file("out.sam").exists());
 }
 
 #[test]

@@ -21,11 +21,10 @@ fn extensions_of_no_format() {
         ("/dev/null", &[]),
     ] {
         let folder = folder(&files);
-        let outcome =
-            run(folder.path(), &[args, &["--device", "cpu", "-o", name, "q.fa", "ref.fa"]].concat());
+        let outcome = folder.run(&[args, &["--device", "cpu", "-o", name, "q.fa", "ref.fa"]].concat());
         assert_eq!(outcome.code, Some(0), "{name}: {}", outcome.stderr);
         if !name.starts_with('/') {
-            assert!(fs::read(folder.path().join(name)).unwrap().starts_with(b"@HD"), "{name} is SAM");
+            assert!(folder.read(name).starts_with(b"@HD"), "{name} is SAM");
         }
     }
 }
@@ -35,11 +34,11 @@ fn extensions_of_no_format() {
 #[test]
 fn a_pipe_has_no_extension() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
-    let path = folder.path().join("out.pipe");
+    let path = folder.file("out.pipe");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let reader = std::thread::spawn(move || fs::read(path).unwrap());
-    let outcome = run(folder.path(), &["--device", "cpu", "-o", "out.pipe", "q.fa", "ref.fa"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let outcome = folder.run(&["--device", "cpu", "-o", "out.pipe", "q.fa", "ref.fa"]);
+    outcome.ended(0);
     assert!(reader.join().unwrap().starts_with(b"@HD"));
 }
 
@@ -51,10 +50,10 @@ fn an_input_is_no_output() {
     let folder = folder(&files);
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink("q.fa", folder.path().join("soft")).unwrap();
-        fs::hard_link(folder.path().join("q.fa"), folder.path().join("hard")).unwrap();
+        std::os::unix::fs::symlink("q.fa", folder.file("soft")).unwrap();
+        fs::hard_link(folder.file("q.fa"), folder.file("hard")).unwrap();
     }
-    let before = listing(folder.path());
+    let before = folder.contents();
     let mut cases = vec![
         (&["-o", "q.fa", "q.fa", "ref.fa"][..], "q.fa"),
         (&["-o", "ref.fa", "q.fa", "ref.fa"], "ref.fa"),
@@ -74,11 +73,8 @@ fn an_input_is_no_output() {
         ]);
     }
     for (args, says) in cases {
-        let outcome = run(folder.path(), args);
-        assert_eq!(outcome.code, Some(2), "{args:?}: {}", outcome.stderr);
-        let said = outcome.stderr.contains("--output would overwrite") && outcome.stderr.contains(says);
-        assert!(said, "{args:?}: {}", outcome.stderr);
-        assert_eq!(listing(folder.path()), before, "{args:?}");
+        folder.run(args).said(2, &["--output would overwrite", says]);
+        assert_eq!(folder.contents(), before, "{args:?}");
     }
 }
 
@@ -87,35 +83,34 @@ fn an_input_is_no_output() {
 #[test]
 fn stdin_is_no_output() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
-    let output = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+    let output = std::process::Command::new(program())
         .args(["-o", "q.fa", "-", "ref.fa"])
         .current_dir(folder.path())
-        .stdin(fs::File::open(folder.path().join("q.fa")).unwrap())
+        .stdin(fs::File::open(folder.file("q.fa")).unwrap())
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(fs::read(folder.path().join("q.fa")).unwrap(), QUERY);
+    assert_eq!(folder.read("q.fa"), QUERY);
 }
 
 #[test]
 fn a_file_is_written_whole() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE), ("out.sam", b"old")]);
-    let outcome =
-        run(folder.path(), &["--device", "cpu", "--min-score", "10", "-o", "out.sam", "q.fa", "ref.fa"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let outcome = folder.run(&["--device", "cpu", "--min-score", "10", "-o", "out.sam", "q.fa", "ref.fa"]);
+    outcome.ended(0);
     assert!(outcome.stdout.is_empty());
-    let written = Outcome { stdout: fs::read(folder.path().join("out.sam")).unwrap(), ..outcome };
+    let written = Outcome { stdout: folder.read("out.sam"), ..outcome };
     assert_eq!(written.without_pg(), baseline().without_pg());
-    assert_eq!(listing(folder.path()).len(), 3, "no temporary is left");
+    assert_eq!(folder.contents().len(), 3, "no temporary is left");
 }
 
 #[test]
 fn an_old_file_outlives_a_failure() {
     let folder = folder(&[("q.fa", b">r1\nACGT\n>r2\nAC!T\n"), ("ref.fa", REFERENCE), ("out.sam", b"old")]);
-    let outcome = run(folder.path(), &["--device", "cpu", "-o", "out.sam", "q.fa", "ref.fa"]);
-    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-    assert_eq!(fs::read(folder.path().join("out.sam")).unwrap(), b"old");
-    assert_eq!(listing(folder.path()).len(), 3);
+    let outcome = folder.run(&["--device", "cpu", "-o", "out.sam", "q.fa", "ref.fa"]);
+    outcome.ended(1);
+    assert_eq!(folder.read("out.sam"), b"old");
+    assert_eq!(folder.contents().len(), 3);
 }
 
 /// Many queries, so that the output is larger than any pipe's buffer.
@@ -125,7 +120,7 @@ fn many_queries() -> Vec<u8> {
 
 #[cfg(unix)]
 fn spawn(folder: &Path, stdout: Stdio) -> std::process::Child {
-    std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+    std::process::Command::new(program())
         .args(["--device", "cpu", "--min-score", "10", "q.fa", "ref.fa"])
         .current_dir(folder)
         .stdout(stdout)
@@ -162,17 +157,9 @@ fn a_closed_pipe_is_success() {
 
 /// A shell's line in a folder with q.fa and ref.fa, where $SWALIGN is the command.
 #[cfg(unix)]
-fn shell(line: &str) -> (Outcome, TempDir) {
+fn in_a_shell(line: &str) -> (Outcome, Folder) {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
-    let output = std::process::Command::new("sh")
-        .args(["-c", line])
-        .env("SWALIGN", assert_cmd::cargo::cargo_bin!("swalign"))
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!stderr.contains("panicked"), "{stderr}");
-    (Outcome { code: output.status.code(), stdout: output.stdout, stderr }, folder)
+    (finish(&mut shell(folder.path(), line)), folder)
 }
 
 #[cfg(unix)]
@@ -192,8 +179,8 @@ fn a_closed_stdout_is_an_error() {
         ("grep ACGT ref.fa", 2),
     ] {
         for (others, says) in [("", true), ("<&-", true), ("<&- 2>&-", false)] {
-            let (outcome, _) = shell(&format!("\"$SWALIGN\" {command} >&- {others}"));
-            assert_eq!(outcome.code, Some(code), "{command} {others}: {}", outcome.stderr);
+            let (outcome, _) = in_a_shell(&format!("\"$SWALIGN\" {command} >&- {others}"));
+            outcome.ended(code);
             let text = "swalign: error: standard output: it is closed; ";
             assert_eq!(outcome.stderr.starts_with(text), says, "{command} {others}: {}", outcome.stderr);
             assert!(!outcome.stderr.contains("using"), "{command}: {}", outcome.stderr);
@@ -201,26 +188,23 @@ fn a_closed_stdout_is_an_error() {
     }
     // Those who asked for nothing are told nothing.
     for null in [">/dev/null", "1<>/dev/null"] {
-        let (outcome, _) = shell(&format!("\"$SWALIGN\" --device cpu q.fa ref.fa {null}"));
-        assert_eq!(outcome.code, Some(0), "{null}: {}", outcome.stderr);
+        let (outcome, _) = in_a_shell(&format!("\"$SWALIGN\" --device cpu q.fa ref.fa {null}"));
+        outcome.ended(0);
     }
-    assert_eq!(shell("\"$SWALIGN\" grep -q ACGT ref.fa >&-").0.code, Some(0));
-    let (outcome, folder) = shell("\"$SWALIGN\" --device cpu --min-score 10 -o out.sam q.fa ref.fa >&-");
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    assert!(fs::read_to_string(folder.path().join("out.sam")).unwrap().contains("\nr1\t"));
+    assert_eq!(in_a_shell("\"$SWALIGN\" grep -q ACGT ref.fa >&-").0.code, Some(0));
+    let (outcome, folder) = in_a_shell("\"$SWALIGN\" --device cpu --min-score 10 -o out.sam q.fa ref.fa >&-");
+    outcome.ended(0);
+    assert!(folder.text("out.sam").contains("\nr1\t"));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn help_and_devices_on_a_full_disk_or_a_closed_pipe() {
     for command in ["devices", "devices --json", "--help", "search --help", "help", "--version"] {
-        let (outcome, _) = shell(&format!("\"$SWALIGN\" {command} >/dev/full"));
-        assert_eq!(outcome.code, Some(1), "{command}: {}", outcome.stderr);
-        for text in ["standard output", "No space left", "free some space"] {
-            assert!(outcome.stderr.contains(text), "{command}: {}", outcome.stderr);
-        }
+        let (outcome, _) = in_a_shell(&format!("\"$SWALIGN\" {command} >/dev/full"));
+        outcome.said(1, &["standard output", "No space left", "free some space"]);
         let closed = format!("(sleep 0.2; \"$SWALIGN\" {command}; echo $? >&2) | true");
-        let (outcome, _) = shell(&closed);
+        let (outcome, _) = in_a_shell(&closed);
         assert_eq!(outcome.stderr.lines().last(), Some("0"), "{command}: {}", outcome.stderr);
     }
 }

@@ -6,8 +6,8 @@ use super::*;
 #[test]
 fn without_a_terminal_there_is_no_progress_line() {
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
-    let outcome = run(folder.path(), &["--device", "cpu", "-o", "out.sam", "q.fa", "ref.fa"]);
-    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let outcome = folder.run(&["--device", "cpu", "-o", "out.sam", "q.fa", "ref.fa"]);
+    outcome.ended(0);
     assert_eq!(outcome.stderr.lines().count(), 2, "{}", outcome.stderr);
     assert!(
         !outcome.stderr.contains(['\r', '\x1b']) && !outcome.stderr.contains("aligning"),
@@ -69,7 +69,7 @@ fn lasts(seen: &str, stage: &str) -> bool {
 #[test]
 #[ignore = "needs script of util-linux: run scripts/test.sh"]
 fn the_line_moves_while_a_batch_is_aligned() {
-    let swalign = assert_cmd::cargo::cargo_bin!("swalign").display().to_string();
+    let swalign = program().display().to_string();
     let (reads, genome) = (data("ont_sars2.fq.gz"), data("sars2.fa"));
     let folder = folder(&[]);
     let line = |options: &str| {
@@ -92,7 +92,7 @@ fn the_line_moves_while_a_batch_is_aligned() {
 #[test]
 #[ignore = "needs script of util-linux: run scripts/test.sh"]
 fn the_line_moves_while_references_are_read() {
-    let swalign = assert_cmd::cargo::cargo_bin!("swalign").display().to_string();
+    let swalign = program().display().to_string();
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
     let line = format!("(cat ref.fa; sleep 4) | {swalign} --device cpu -o out.sam q.fa -");
     let seen = on_a_terminal(folder.path(), &line, |seen| seen.contains("aligned ("));

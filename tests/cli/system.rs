@@ -6,19 +6,12 @@ use super::*;
 #[cfg(target_os = "linux")]
 fn runs_out(input: &str, args: &str, code: i32, says: &[&str]) {
     let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY)]);
-    let before = listing(folder.path());
-    let program = assert_cmd::cargo::cargo_bin!("swalign");
-    let script = format!("{input} | (ulimit -v 600000; exec {} {args})", program.display());
+    let before = folder.contents();
+    let script = format!("{input} | (ulimit -v 600000; exec \"$SWALIGN\" {args})");
     let begun = std::time::Instant::now();
-    let mut shell = assert_cmd::Command::new("sh");
-    shell.arg("-c").arg(script).current_dir(folder.path()).timeout(std::time::Duration::from_secs(300));
-    let outcome = finish(&mut shell);
-    assert_eq!(outcome.code, Some(code), "{args}: {}", outcome.stderr);
-    for text in says {
-        assert!(outcome.stderr.contains(text), "{args}: {text:?} is not in {}", outcome.stderr);
-    }
+    finish(&mut shell(folder.path(), &script)).said(code, says);
     assert!(begun.elapsed().as_secs() < 200);
-    assert_eq!(listing(folder.path()), before, "{args}");
+    assert_eq!(folder.contents(), before, "{args}");
 }
 
 #[test]
@@ -45,15 +38,12 @@ fn input_without_an_end() {
 
 /// `SETTINGS swalign ARGS` in a folder with two small files and one of 200,000 sequences; what it left must be nothing.
 #[cfg(target_os = "linux")]
-fn within(folder: &TempDir, settings: &str, args: &str) -> Outcome {
-    let before = listing(folder.path());
-    let program = assert_cmd::cargo::cargo_bin!("swalign");
-    let script = format!("{settings} exec {} {args}", program.display());
-    let mut shell = assert_cmd::Command::new("sh");
-    shell.arg("-c").arg(script).current_dir(folder.path()).timeout(std::time::Duration::from_secs(60));
-    let outcome = finish(&mut shell);
+fn within(folder: &Folder, settings: &str, args: &str) -> Outcome {
+    let before = folder.contents();
+    let mut shell = shell(folder.path(), &format!("{settings} exec \"$SWALIGN\" {args}"));
+    let outcome = finish(shell.timeout(std::time::Duration::from_secs(60)));
     if outcome.code != Some(0) {
-        assert_eq!(listing(folder.path()), before, "{settings} {args}");
+        assert_eq!(folder.contents(), before, "{settings} {args}");
     }
     for fault in ["panicked", "stack backtrace", "memory allocation of"] {
         assert!(!outcome.stderr.contains(fault), "{settings} {args}: {}", outcome.stderr);
@@ -124,8 +114,7 @@ fn too_many_open_files() {
     ];
     for (args, code) in commands {
         let outcome = within(&folder, "ulimit -n 5;", args);
-        assert_eq!(outcome.code, Some(code), "{args}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains("raise the limit with `ulimit -n`"), "{args}: {}", outcome.stderr);
+        outcome.said(code, &["raise the limit with `ulimit -n`"]);
         for files in 6..12 {
             let outcome = within(&folder, &format!("ulimit -n {files};"), args);
             assert!([Some(0), Some(code)].contains(&outcome.code), "{args}: {}", outcome.stderr);
@@ -141,8 +130,8 @@ fn files_that_may_not_be_read() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     let folder = folder(&[("ref.fa", REFERENCE), ("q.fa", QUERY), ("secret", QUERY)]);
-    let file = |name: &str| folder.path().join(name);
-    fs::copy(assert_cmd::cargo::cargo_bin!("swalign"), file("program")).unwrap();
+    let file = |name: &str| folder.file(name);
+    fs::copy(program(), file("program")).unwrap();
     fs::set_permissions(file("secret"), Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
@@ -158,11 +147,8 @@ fn files_that_may_not_be_read() {
         ("merge out secret", 1),
     ];
     for (args, code) in commands {
-        let mut shell = assert_cmd::Command::new("sh");
-        shell.arg("-c").arg(format!("{nobody}./program {args}")).current_dir(folder.path());
-        let outcome = finish(&mut shell);
-        assert_eq!(outcome.code, Some(code), "{args}: {}", outcome.stderr);
-        assert!(outcome.stderr.contains("secret"), "{args}: {}", outcome.stderr);
+        let outcome = finish(&mut shell(folder.path(), &format!("{nobody}./program {args}")));
+        outcome.said(code, &["secret"]);
         // A part has its receipt looked at first.
         let remedy =
             if args.starts_with("merge") { "write this one again" } else { "change its permissions" };

@@ -1,6 +1,7 @@
-//! The command under test, and its SAM.
+//! The command under test, and what a run of it leaves behind.
 
 use super::repository;
+use super::sam::{Sam, without_pg};
 use assert_cmd::Command;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -10,15 +11,30 @@ use std::time::Duration;
 /// What a run of the command left behind.
 #[derive(Debug)]
 pub struct Outcome {
+    /// The arguments, for messages.
+    pub line: String,
     pub code: Option<i32>,
     pub stdout: Vec<u8>,
     pub stderr: String,
 }
 
+/// The executable.
+pub fn program() -> &'static Path {
+    assert_cmd::cargo::cargo_bin!("swalign")
+}
+
 /// The command, in `folder`, not yet started.
 pub fn command(folder: &Path) -> Command {
-    let mut command = assert_cmd::cargo::cargo_bin_cmd!("swalign");
+    let mut command = Command::new(program());
     command.current_dir(folder).timeout(Duration::from_secs(300));
+    command
+}
+
+/// A line of a shell in `folder`, not yet started: $SWALIGN is the executable.
+pub fn shell(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).env("SWALIGN", program()).current_dir(folder);
+    command.timeout(Duration::from_secs(300));
     command
 }
 
@@ -34,114 +50,60 @@ pub fn run_here(args: &[&str]) -> Outcome {
 
 /// Runs a prepared command to its end.
 pub fn finish(command: &mut Command) -> Outcome {
+    let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let output = command.output().expect("the command starts");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!stderr.contains("panicked"), "{stderr}");
-    Outcome { code: output.status.code(), stdout: output.stdout, stderr }
+    Outcome { line: args.join(" "), code: output.status.code(), stdout: output.stdout, stderr }
 }
 
 impl Outcome {
+    /// Demands an exit code.
+    #[track_caller]
+    pub fn ended(&self, code: i32) {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.line, self.stderr);
+    }
+
+    /// Demands an exit code, and that stderr says each of these.
+    #[track_caller]
+    pub fn said(&self, code: i32, says: &[&str]) {
+        self.ended(code);
+        for text in says {
+            assert!(self.stderr.contains(text), "{}: '{text}' is not said:\n{}", self.line, self.stderr);
+        }
+    }
+
+    /// stdout of a run that must have succeeded.
+    #[track_caller]
+    pub fn done(self) -> Vec<u8> {
+        self.ended(0);
+        self.stdout
+    }
+
+    /// stdout of a run that must have succeeded, which is text.
+    #[track_caller]
+    pub fn text(&self) -> &str {
+        self.ended(0);
+        std::str::from_utf8(&self.stdout).expect("text")
+    }
+
     /// The SAM on stdout of a run that must have succeeded.
+    #[track_caller]
     pub fn sam(&self) -> Sam {
-        assert_eq!(self.code, Some(0), "{}", self.stderr);
-        Sam::parse(std::str::from_utf8(&self.stdout).expect("SAM is text"))
+        Sam::parse(self.text())
     }
 
     /// stdout of a run that must have succeeded, without @PG lines: those name the command line.
+    #[track_caller]
     pub fn without_pg(&self) -> String {
-        assert_eq!(self.code, Some(0), "{}", self.stderr);
-        let text = std::str::from_utf8(&self.stdout).expect("SAM is text");
-        text.split_inclusive('\n').filter(|line| !line.starts_with("@PG")).collect()
-    }
-}
-
-/// SAM text, taken apart.
-#[derive(Debug)]
-pub struct Sam {
-    pub header: Vec<String>,
-    pub records: Vec<Record>,
-}
-
-/// The fields of a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    pub fields: Vec<String>,
-}
-
-impl Sam {
-    pub fn parse(text: &str) -> Sam {
-        assert!(text.is_empty() || text.ends_with('\n'), "the last line is cut off");
-        let (header, records): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('@'));
-        let record = |line: &str| Record { fields: line.split('\t').map(str::to_string).collect() };
-        Sam {
-            header: header.into_iter().map(str::to_string).collect(),
-            records: records.into_iter().map(record).collect(),
-        }
-    }
-
-    /// The records that are neither secondary nor supplementary.
-    pub fn primary(&self) -> impl Iterator<Item = &Record> {
-        self.records.iter().filter(|record| record.flag() & 0x900 == 0)
-    }
-}
-
-impl Record {
-    pub fn name(&self) -> &str {
-        &self.fields[0]
-    }
-
-    pub fn flag(&self) -> u32 {
-        self.fields[1].parse().expect("a flag")
-    }
-
-    pub fn target(&self) -> &str {
-        &self.fields[2]
-    }
-
-    /// 1-based.
-    pub fn position(&self) -> u64 {
-        self.fields[3].parse().expect("a position")
-    }
-
-    pub fn cigar(&self) -> &str {
-        &self.fields[5]
-    }
-
-    pub fn sequence(&self) -> &str {
-        &self.fields[9]
-    }
-
-    /// The value of a tag such as `AS`.
-    pub fn tag(&self, name: &str) -> Option<&str> {
-        self.fields[11..]
-            .iter()
-            .find_map(|field| field.strip_prefix(name)?.strip_prefix(':')?.split_once(':'))
-            .map(|tag| tag.1)
-    }
-
-    pub fn score(&self) -> i64 {
-        self.tag("AS").map_or(0, |score| score.parse().expect("a score"))
-    }
-
-    /// 1-based, inclusive end on the target.
-    pub fn target_end(&self) -> u64 {
-        let mut span = 0;
-        let mut number = 0;
-        for letter in self.cigar().bytes() {
-            match letter {
-                b'0'..=b'9' => number = number * 10 + u64::from(letter - b'0'),
-                b'M' | b'D' | b'=' | b'X' | b'N' => (span, number) = (span + number, 0),
-                _ => number = 0,
-            }
-        }
-        self.position() + span - 1
+        without_pg(self.text())
     }
 }
 
 /// `swalign ARGS`, which prints the lines of stdin that have an x, prints each while the writer of the pipe still
 /// thinks.
 pub fn lines_come_at_once(args: &[&str]) {
-    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("swalign"))
+    let mut child = std::process::Command::new(program())
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

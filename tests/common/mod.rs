@@ -1,13 +1,17 @@
-//! What the test binaries share: files, seeded randomness, the golden tables, the command.
+//! What the test binaries share: files, seeded randomness, the golden tables, the command, devices.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod bam;
 pub mod command;
+pub mod devices;
+pub mod folder;
 pub mod golden;
+pub mod gzip;
 pub mod lines;
 pub mod memory;
 pub mod random;
 pub mod receipts;
+pub mod sam;
 pub mod scans;
 
 use std::collections::BTreeMap;
@@ -31,7 +35,7 @@ pub fn text(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Names of so many reads, of which those at multiples of `every` begin groups if they have `letters` or more.
+/// Names of `count` reads, of which those at multiples of `every` begin groups if they have `letters` or more.
 pub fn names_in_groups(count: usize, every: usize, letters: usize) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(count);
     for number in 0..count {
@@ -70,9 +74,4 @@ pub fn codes(alphabet: Alphabet, letters: &[u8]) -> Vec<u8> {
         .encode(letters, &mut codes)
         .unwrap_or_else(|place| panic!("letter {place} is not of {alphabet}"));
     codes
-}
-
-/// The adapter that GPU tests ask for: `SWALIGN_TEST_GPU`, or lavapipe's.
-pub fn test_gpu() -> String {
-    std::env::var("SWALIGN_TEST_GPU").unwrap_or_else(|_| "llvmpipe".to_string())
 }

@@ -5,6 +5,14 @@ use swalign::alphabet::Alphabet;
 /// SplitMix64 (Steele, Lea and Flood 2014).
 pub struct Random(u64);
 
+/// Scatters the bits of a number.
+pub fn mix(number: u64) -> u64 {
+    let mut z = number;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
 impl Random {
     pub fn new(seed: u64) -> Random {
         Random(seed)
@@ -12,10 +20,7 @@ impl Random {
 
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        mix(self.0)
     }
 
     /// A number of `0..bound`.
@@ -31,6 +36,11 @@ impl Random {
     /// `len` letters of the four bases or the twenty amino acids.
     pub fn sequence(&mut self, alphabet: Alphabet, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.pick(alphabet.required_letters())).collect()
+    }
+
+    /// The same as text.
+    pub fn text(&mut self, alphabet: Alphabet, len: usize) -> String {
+        self.sequence(alphabet, len).into_iter().map(char::from).collect()
     }
 
     /// A copy of `letters` of which about `percent` in a hundred are changed: half of them replaced,

@@ -1,12 +1,12 @@
 //! Alignments at the edge of their band: one gap as long as the band of their score allows.
 
-use super::{plain_paths, wanted};
+use super::agreement::{plain_paths, wanted};
+use super::inputs::one_pair;
 use crate::common::random::Random;
-use std::sync::Arc;
 use swalign::alignment::{Alignment, Hit, Op};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
-use swalign::batch::{Batch, Pair};
+use swalign::batch::Batch;
 use swalign::engine::plain::Plain;
 use swalign::engine::primitives::filled_paths;
 use swalign::engine::{Engine, Primitives};
@@ -85,12 +85,8 @@ fn edge(scoring: &Scoring, gap: (u32, Op), more: (usize, usize), name: String) -
         let (query, target) = if gap.1 == Op::Insertion { (with, without) } else { (without, with) };
         let score = worth(&left) + worth(&right) - cost;
         let end = target.len() as u32;
-        let batch = Batch {
-            queries: Arc::new([query.as_slice()].into_iter().collect()),
-            targets: Arc::new([target.as_slice()].into_iter().collect()),
-            scoring: Arc::new(scoring.clone()),
-        };
-        let pairs = [Pair { query: 0, target: 0, start: 0, own: 0, end }];
+        let (batch, pair) = one_pair(&query, &target, scoring);
+        let pairs = [pair];
         let hits = Plain::new().score(&batch, &pairs).unwrap();
         if hits == [(Hit { score, query_end: query.len() as u32, target_end: end })] {
             let wanted = wanted(&batch, &pairs, &hits)[0];

@@ -1,7 +1,8 @@
 //! Engines that share a device, at work side by side: what they ask for goes to it together, and each must get what
 //! is its own.
 
-use super::{batch, paths_agree, scores_agree, scorings};
+use super::agreement::{paths_agree, scores_agree};
+use super::inputs::{batch, scorings};
 use crate::common::random::Random;
 use swalign::engine::Primitives;
 

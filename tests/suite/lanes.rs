@@ -1,7 +1,8 @@
 //! Pairs side by side in lanes: numbers of pairs, scores, rows and columns at the seams of what lanes of 8
 //! and 16 bits can hold and count.
 
-use super::{batch, paths_agree, scores_agree, scorings};
+use super::agreement::{paths_agree, scores_agree};
+use super::inputs::{batch, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::batch::{Batch, Pair, Sequences};
@@ -21,8 +22,8 @@ pub fn counts_agree(engine: &mut dyn Primitives) {
     }
 }
 
-/// Pairs of the same two letters over and over, and every so many pairs of nothing in common, so that those
-/// that are too large for their lanes have neighbours that are not.
+/// Pairs of equal sequences, each followed by a pair with nothing in common, so that pairs that are too large for
+/// their lanes have neighbours that are not.
 fn equal_pairs(scoring: &Scoring, lengths: impl Iterator<Item = usize>) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(5);
     let (mut queries, mut targets) = (Sequences::default(), Sequences::default());

@@ -1,7 +1,8 @@
 //! Sweeps that serve several pairs, a stretch each: whatever lies at the borders, beside pairs that have a sweep to
 //! themselves.
 
-use super::{scores_agree, scorings};
+use super::agreement::scores_agree;
+use super::inputs::{self, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::alignment::Hit;
@@ -37,7 +38,7 @@ pub fn stretches_agree(engine: &mut dyn Primitives) {
 
 fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(seed);
-    let letters = super::letters(scoring, &mut random).max(3);
+    let letters = inputs::letters(scoring, &mut random).max(3);
     let (mut queries, mut targets, mut pairs) = (Sequences::default(), Sequences::default(), Vec::new());
     for (place, &rows) in rows.iter().enumerate() {
         let query = random.codes(rows, letters);

@@ -25,7 +25,7 @@ impl Random {
             self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
             mix(self.0)
         };
-        (0..len).map(|_| b"ACGT"[(next() >> 62) as usize]).collect()
+        (0..len).map(|_| b"ACGT"[(next() & 3) as usize]).collect()
     }
 }
 

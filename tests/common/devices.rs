@@ -1,0 +1,19 @@
+//! The GPU that tests run on.
+
+use std::sync::Arc;
+use swalign::engine::gpu::Card;
+
+/// The adapter that GPU tests ask for: `SWALIGN_TEST_GPU`, or lavapipe's.
+pub fn test_gpu() -> String {
+    std::env::var("SWALIGN_TEST_GPU").unwrap_or_else(|_| "llvmpipe".to_string())
+}
+
+/// What `--device` takes for it.
+pub fn gpu_device() -> String {
+    format!("gpu:{}", test_gpu())
+}
+
+/// It, opened.
+pub fn card(checked: bool) -> Arc<Card> {
+    Card::open(Some(&test_gpu()), checked).unwrap_or_else(|error| panic!("{error}"))
+}

@@ -1,0 +1,80 @@
+//! A temporary folder of files, with the command run in it.
+
+use super::command::{Outcome, run};
+use super::data;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+pub struct Folder(TempDir);
+
+/// A folder with these files.
+pub fn folder(files: &[(&str, &[u8])]) -> Folder {
+    let folder = Folder::new();
+    files.iter().for_each(|(name, bytes)| folder.write(name, bytes));
+    folder
+}
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The path of a file.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.file(name), content).unwrap();
+    }
+
+    #[track_caller]
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.file(name)).unwrap()
+    }
+
+    #[track_caller]
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.file(name)).unwrap()
+    }
+
+    pub fn copy(&self, from: &str, to: &str) {
+        fs::copy(self.file(from), self.file(to)).unwrap();
+    }
+
+    /// A copy of a file of `data/`.
+    pub fn copy_data(&self, name: &str, to: &str) {
+        fs::copy(data(name), self.file(to)).unwrap();
+    }
+
+    /// The names in it, sorted.
+    pub fn names(&self) -> Vec<String> {
+        self.contents().into_keys().collect()
+    }
+
+    /// All files by name, with their bytes; what can't be read has none.
+    pub fn contents(&self) -> BTreeMap<String, Vec<u8>> {
+        let entry = |entry: std::io::Result<fs::DirEntry>| {
+            let entry = entry.unwrap();
+            (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap_or_default())
+        };
+        fs::read_dir(self.path()).unwrap().map(entry).collect()
+    }
+
+    /// Runs `swalign ARGS` in it.
+    pub fn run(&self, args: &[&str]) -> Outcome {
+        run(self.path(), args)
+    }
+
+    /// stdout of a run that must succeed.
+    #[track_caller]
+    pub fn done(&self, args: &[&str]) -> Vec<u8> {
+        self.run(args).done()
+    }
+}

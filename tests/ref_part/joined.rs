@@ -1,0 +1,223 @@
+//! Parts of each kind of references, joined.
+
+use super::*;
+
+#[test]
+fn parts_of_relatives_are_the_whole() {
+    let folder = amplicons();
+    let group = "@RG\tID:run1\tSM:s";
+    for (options, format, counts) in [
+        (&["--max-hits", "1"][..], "sam", &[1, 2, 3, 45][..]),
+        (&["--max-hits", "3", "-R", group], "bam", &[3, 25]),
+        (&["--max-hits", "20", "--secondary-ratio", "0"], "sam", &[2]),
+        (&["--max-hits", "20", "--secondary-ratio", "0", "--eqx"], "bam", &[2]),
+        (&["--max-hits", "20", "--eqx", "-R", group], "sam", &[7]),
+        (&["--max-hits", "3"], "paf", &[1, 3]),
+        (&["--secondary-ratio", "0"], "paf", &[2]),
+        (&["--filter", "none", "--preset", "long"], "sam", &[3]),
+        (&["--filter", "bitap", "--max-hits", "2"], "sam", &[25]),
+    ] {
+        let args = [options, &["q.fq", "r.fa"]].concat();
+        let whole = whole(&folder, &args, format);
+        if format == "sam" {
+            let (flags, records) = flags(&whole);
+            assert!(flags.contains(&4) && flags.contains(&0), "{options:?}: {flags:?}");
+            assert!(records > READS || !flags.contains(&256), "{options:?}: {records}");
+        }
+        for &count in counts {
+            check(&folder, &args, format, count, &whole);
+        }
+    }
+}
+
+/// Headers tell what was renamed, and are those of the whole in all parts.
+#[test]
+fn parts_of_renamed_references_are_the_whole() {
+    let folder = amplicons();
+    folder.write("r.fa", folder.text("r.fa").replace("_copy\n", ";tax=d,c(copy)\n"));
+    for (options, format) in
+        [(&["--rename-references"][..], "sam"), (&["--rename-references"], "bam"), (&[], "paf")]
+    {
+        let args = [options, &["--max-hits", "2", "q.fq", "r.fa"]].concat();
+        let whole = whole(&folder, &args, format);
+        let text = String::from_utf8_lossy(&whole);
+        match format {
+            "sam" => {
+                assert!(text.contains("@CO\tswalign names: 20 of 40 references") && !text.contains("d,c\t"))
+            }
+            "paf" => assert!(text.contains(";tax=d,c(copy)\t")),
+            _ => {}
+        }
+        check(&folder, &args, format, 3, &whole);
+        // Parts of the queries have the same header.
+        let name = |number: usize| format!("{number}.{format}");
+        for number in 1..=2 {
+            let own = ["--device", "cpu", "--part", &format!("{number}/2"), "-o", &name(number), "--resume"];
+            folder.done(&[&own, &args[..]].concat());
+            let again = folder.run(&[&own, &args[..]].concat());
+            assert!(again.stderr.contains("is there and whole"), "{}", again.stderr);
+        }
+        assert!(folder.done(&["merge", "-q", "-", &name(1), &name(2)]) == whole, "{format}");
+    }
+}
+
+/// What stands in the parts is not yet what stands in the whole.
+#[test]
+fn parts_choose_otherwise_than_the_whole() {
+    let folder = amplicons();
+    let args = ["--max-hits", "2", "q.fq", "r.fa"];
+    let whole = whole(&folder, &args, "sam");
+    let parts = parts(&folder, &args, "sam", 2);
+    let sam = |bytes: &[u8]| Sam::parse(str::from_utf8(bytes).unwrap());
+    let (whole, first) = (sam(&whole), sam(&folder.read(&parts[0])));
+    assert_eq!(whole.header, first.header);
+    let mut other = [0; 3];
+    for (of_all, of_part) in whole.primary().zip(first.primary()) {
+        assert_eq!(of_all.name(), of_part.name());
+        let (place, quality) = (of_all.target() != of_part.target(), of_all.fields[4] != of_part.fields[4]);
+        let second = !place && of_all.tag("XS") != of_part.tag("XS");
+        for (count, differs) in other.iter_mut().zip([place, !place && quality, second]) {
+            *count += usize::from(differs);
+        }
+    }
+    assert!(other.iter().all(|&count| count > 0), "targets, qualities, second scores: {other:?}");
+}
+
+#[test]
+fn parts_of_proteins_are_the_whole() {
+    let folder = Folder::new();
+    for name in ["proteins_20.fa", "uniprot_60.fa"] {
+        folder.copy_data(name, name);
+    }
+    for (options, format, counts) in [
+        (&["--max-hits", "5"][..], "sam", &[2, 90][..]),
+        (&["--max-hits", "20", "--secondary-ratio", "0.1", "--min-score", "30"], "paf", &[3]),
+        (&["--matrix", "BLOSUM50", "--gap-open", "13", "--gap-extend", "2"], "sam", &[3]),
+    ] {
+        let args = [options, &["proteins_20.fa", "uniprot_60.fa"]].concat();
+        let whole = whole(&folder, &args, format);
+        for &count in counts {
+            check(&folder, &args, format, count, &whole);
+        }
+    }
+}
+
+/// Tiny references, many of them equal, on both strands: nearly every choice is between equals.
+#[test]
+fn ties_between_parts_go_to_the_earlier_reference() {
+    for seed in 0..12 {
+        let mut random = Random::new(seed);
+        let folder = Folder::new();
+        let letters = |random: &mut Random, most: usize| {
+            let len = 1 + random.below(most);
+            (0..len).map(|_| random.pick(b"AACGT")).collect::<Vec<u8>>()
+        };
+        let mut kinds: Vec<Vec<u8>> = (0..3).map(|_| letters(&mut random, 40)).collect();
+        kinds.extend(kinds.clone().iter().map(|kind| swalign::alphabet::reverse_complement(kind)));
+        let records = |random: &mut Random, count: usize, name: &str| -> String {
+            let record = |number| {
+                let letters = match random.below(4) {
+                    0 => letters(random, 12),
+                    1 => [random.pick(&[b"", &b"AC"[..]]), &kinds[random.below(6)], b"A"].concat(),
+                    _ => kinds[random.below(6)].clone(),
+                };
+                format!(">{name}{number}\n{}\n", String::from_utf8(letters).unwrap())
+            };
+            (0..count).map(record).collect()
+        };
+        let references = 1 + random.below(9);
+        folder.write("r.fa", records(&mut random, references, "r"));
+        folder.write("q.fa", records(&mut random, 40, "q"));
+        let (hits, least) = (random.pick(&["1", "2", "4", "30"]), random.pick(&["1", "3", "8"]));
+        let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
+        let strands = random.pick(&["--both-strands", "--forward-only"]);
+        let (format, count) = (random.pick(&["sam", "bam", "paf"]), random.pick(&[2, 3, references, 12]));
+        let args = [
+            &["--max-hits", hits, "--min-score", least, "--secondary-ratio", ratio, strands][..],
+            &["--alphabet", "dna", "q.fa", "r.fa"],
+        ]
+        .concat();
+        let whole = whole(&folder, &args, format);
+        println!("seed {seed}: {references} references, {format}");
+        check(&folder, &args, format, count, &whole);
+    }
+}
+
+/// The same reference in all parts: the first has the record, the others make it doubtful.
+#[test]
+fn equal_references_in_different_parts() {
+    let folder = Folder::new();
+    let mut random = Random::new(5);
+    let letters = random.text(Alphabet::Dna, 200);
+    folder.write("r.fa", (0..3).map(|number| format!(">r{number}\n{letters}\n")).collect::<String>());
+    folder.write("q.fa", format!(">q\n{}\n", &letters[20..120]));
+    let args = ["q.fa", "r.fa"];
+    let whole = whole(&folder, &args, "sam");
+    check(&folder, &args, "sam", 3, &whole);
+    let record = Sam::parse(str::from_utf8(&whole).unwrap()).records.remove(0);
+    assert_eq!((record.target(), &*record.fields[4], record.tag("XS")), ("r0", "0", Some("100")));
+    let last = Sam::parse(str::from_utf8(&folder.read("part.3.sam")).unwrap()).records.remove(0);
+    assert_eq!((last.target(), &*last.fields[4], last.tag("XS")), ("r2", "60", None));
+}
+
+/// A group of queries whose records are more than is packed at once has the blocks that it has in one run. These all
+/// have the name of a pair.
+#[test]
+fn groups_of_long_queries_are_the_whole() {
+    let folder = Folder::new();
+    let mut random = Random::new(11);
+    let references = [0, 1].map(|_| random.text(Alphabet::Dna, 60));
+    folder.write("r.fa", format!(">a\n{}\n>b\n{}\n", references[0], references[1]));
+    let query = |number: usize| {
+        let (before, behind) = (random.text(Alphabet::Dna, 5000), random.text(Alphabet::Dna, 5000));
+        format!(">q/{}\n{before}{}{behind}\n", 1 + number % 2, references[number % 2])
+    };
+    folder.write("q.fa", (0..READS).map(query).collect::<String>());
+    let args = ["q.fa", "r.fa"];
+    let whole = whole(&folder, &args, "bam");
+    check(&folder, &args, "bam", 2, &whole);
+}
+
+/// What all references decide is the same in each part: the alphabet, what is refused, the header.
+#[test]
+fn parts_see_all_references() {
+    let folder = Folder::new();
+    let dna = "ACGTACGTACGATCGATCGATCGACTAGCTAGC";
+    let protein = "MKVLAAGITRRWDEFHIKLMNPQRSTVWYMKVLAAGITRRWDEFHIKLMNPQRSTVWY";
+    folder.write("q.fa", format!(">q\n{protein}\n"));
+    // The second part alone would look like DNA.
+    folder.write("r.fa", format!(">p\n{protein}\n>d\n{dna}\n"));
+    let whole = whole(&folder, &["q.fa", "r.fa"], "sam");
+    check(&folder, &["q.fa", "r.fa"], "sam", 2, &whole);
+    let part =
+        |number: &str| folder.run(&["--device", "cpu", "--ref-part", number, "-o", "x.sam", "q.fa", "r.fa"]);
+    for references in [
+        format!(">a\n{dna}\n>b\n{dna}\n>a\n{dna}\n"),
+        format!(">a\n{dna}\n>b\n{dna}\n>c\nAC!GT\n"),
+        format!(">a\n{dna}\n>b\n{dna}\n>c\n\n>d\nA\n"),
+    ] {
+        folder.write("r.fa", &references);
+        let [first, second] = ["1/2", "2/2"].map(part);
+        assert_eq!((first.code, &first.stderr), (Some(1), &second.stderr), "{references}");
+        assert!(first.stderr.contains("record 3"), "{}", first.stderr);
+        assert!(!folder.file("x.sam").exists());
+    }
+}
+
+#[test]
+fn what_can_not_be_parted_is_refused() {
+    let folder = Folder::new();
+    folder.write("q.fa", ">q\nACGT\n");
+    for args in [
+        &["--ref-part", "1/2", "q.fa", "-"][..],
+        &["--ref-part", "1/2", "q.fa", "/dev/null"],
+        &["--ref-part", "1/2", "--part", "1/2", "q.fa", "q.fa"],
+        &["--ref-part", "3/2", "q.fa", "q.fa"],
+        &["pairs", "--ref-part", "1/2", "q.fa", "q.fa"],
+        &["search", "--ref-part", "1/2", "ACGT", "q.fa"],
+    ] {
+        let outcome = finish(command(folder.path()).args(args).write_stdin(">a\nACGT\n"));
+        outcome.said(2, &["--ref-part"]);
+        assert!(outcome.stdout.is_empty(), "{args:?}");
+    }
+}

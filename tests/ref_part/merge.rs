@@ -1,0 +1,144 @@
+//! `swalign merge` of parts of the references: what it refuses, and that it believes no receipt.
+
+use super::*;
+
+#[test]
+fn merge_says_what_is_missing_or_foreign() {
+    let folder = amplicons();
+    let write = |more: &[&str]| folder.done(&[&["--device", "cpu", "-q"], more, &["r.fa"]].concat());
+    for number in ["1", "2", "3"] {
+        write(&["--ref-part", &format!("{number}/3"), "-o", &format!("{number}.sam"), "q.fq"]);
+    }
+    write(&["--ref-part", "2/4", "-o", "of4.sam", "q.fq"]);
+    write(&["--ref-part", "2/3", "-o", "2.bam", "q.fq"]);
+    write(&["--ref-part", "2/3", "-o", "hits.sam", "--max-hits", "2", "q.fq"]);
+    write(&["--part", "2/3", "-o", "queries.sam", "q.fq"]);
+    write(&["--resume", "-o", "whole.sam", "q.fq"]);
+    let copy = |from: &str, to: &str, change: &dyn Fn(String) -> String| {
+        folder.write(to, change(folder.text(from)));
+        folder.copy(&format!("{from}.swalign"), &format!("{to}.swalign"));
+    };
+    copy("2.sam", "again.sam", &|text| text);
+    // As many bytes, other records.
+    copy("2.sam", "renamed.sam", &|text| text.replacen("\nr7\t", "\nx7\t", 1));
+    copy("2.sam", "fewer.sam", &|text| text.replacen("\nr7\t", "\nr7 ", 1));
+    copy("2.sam", "joined.sam", &|text| text.replacen("\nr7\t", " r7\t", 1));
+    copy("2.sam", "headed.sam", &|text| text.replacen("SO:unsorted", "SO:unknown_", 1));
+    let before = folder.names();
+    for (parts, says) in [
+        (&["1.sam", "3.sam"][..], &["part 2/3", "missing"][..]),
+        (&["2.sam"], &["2 parts of its run are missing: 1/3, 3/3;"]),
+        (&["1.sam", "2.sam", "again.sam", "3.sam"], &["part 2/3, as is 2.sam", "again.sam"]),
+        (&["1.sam", "of4.sam", "3.sam"], &["of4.sam", "another run", "in 4 parts of the references"]),
+        (&["1.sam", "2.bam", "3.sam"], &["2.bam", "another run", "as bam"]),
+        (&["1.sam", "hits.sam", "3.sam"], &["hits.sam", "another run", "--max-hits"]),
+        (&["1.sam", "queries.sam", "3.sam"], &["queries.sam", "another run", "in 3 parts, of inputs"]),
+        (&["1.sam", "whole.sam", "3.sam"], &["another run"]),
+        (&["1.sam", "renamed.sam", "3.sam"], &["renamed.sam", "query 8 is 'x7'", "'r7'"]),
+        (&["1.sam", "fewer.sam", "3.sam"], &["fewer.sam", "damaged", "write this part again"]),
+        (&["1.sam", "joined.sam", "3.sam"], &["joined.sam"]),
+        (&["1.sam", "headed.sam", "3.sam"], &["headed.sam", "header"]),
+        (&["1.sam", "nosuch.sam", "3.sam"], &["nosuch.sam", "--ref-part"]),
+    ] {
+        folder.run(&[&["merge", "out.sam"], parts].concat()).said(1, says);
+        assert_eq!(folder.names(), before, "{parts:?}");
+    }
+    let outcome = folder.run(&["merge", "out.sam", "1.sam", "2.sam", "3.sam"]);
+    outcome.said(0, &["joined 3 parts of the references, of 552 records"]);
+    assert!(folder.read("out.sam") == folder.read("whole.sam"));
+    // Parts that differ in the number of queries, or in what else the receipt says.
+    let receipt = folder.text("2.sam.swalign");
+    for (from, to, says) in [
+        ("records\t552", "records\t551", "551 queries"),
+        ("hits\t20\t", "hits\t21\t", "chosen otherwise"),
+        ("ref-part\t2/3", "ref-part\t9", "was changed after it was written"),
+    ] {
+        folder.write("2.sam.swalign", &receipt);
+        receipts::change(&folder.file("2.sam"), |text| {
+            assert!(text.contains(from), "{text}");
+            text.replace(from, to)
+        });
+        let outcome = folder.run(&["merge", "out.sam", "1.sam", "2.sam", "3.sam"]);
+        assert_eq!(outcome.code, Some(1), "{to}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(says), "{to}: {}", outcome.stderr);
+    }
+}
+
+/// What is read is held against the receipts, even if all of them were changed alike and sealed anew.
+#[test]
+fn merge_does_not_believe_receipts() {
+    let folder = amplicons();
+    for format in ["sam", "bam", "paf"] {
+        let parts = parts(&folder, &["--max-hits", "2", "q.fq", "r.fa"], format, 2);
+        let receipts = parts.iter().map(|part| folder.read(&format!("{part}.swalign"))).collect::<Vec<_>>();
+        for (key, value, says) in [
+            ("records", "0", "more than 0 queries"),
+            ("records", "551", "more than 551 queries"),
+            ("records", "553", "fewer than 553 queries"),
+            ("hits", "0\t0\t0\t0\t0", "was changed after it was written"),
+            ("hits", "20\t800000\t0\t1\t4", "was changed after it was written"),
+            ("crc32", "00000000", "the checksum differs"),
+        ] {
+            for (part, receipt) in parts.iter().zip(&receipts) {
+                folder.write(&format!("{part}.swalign"), receipt);
+                receipts::change(&folder.file(part), |text| receipts::with(text, key, value));
+            }
+            let outcome = folder.run(&["merge", "out", &parts[0], &parts[1]]);
+            assert_eq!(outcome.code, Some(1), "{format} {key}: {}", outcome.stderr);
+            assert!(outcome.stderr.contains(says), "{format} {key} {value}: {}", outcome.stderr);
+            assert!(!folder.file("out").exists());
+        }
+    }
+}
+
+/// Any byte of any format.
+#[test]
+fn merge_sees_a_changed_byte() {
+    let folder = amplicons();
+    for format in ["sam", "bam", "paf"] {
+        let parts = parts(&folder, &["q.fq", "r.fa"], format, 2);
+        let bytes = folder.read(&parts[1]);
+        for at in (0..bytes.len()).step_by(bytes.len() / 23).chain([bytes.len() - 1]) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 4;
+            folder.write(&parts[1], &changed);
+            let outcome = folder.run(&["merge", "out", &parts[0], &parts[1]]);
+            assert_eq!(outcome.code, Some(1), "{format}, byte {at}: {}", outcome.stderr);
+            // A name that differs is told before the checksum is known.
+            let says = ["write this part again", "write all parts"];
+            assert!(
+                says.iter().any(|says| outcome.stderr.contains(says)),
+                "{format}, {at}: {}",
+                outcome.stderr
+            );
+            assert!(!folder.file("out").exists());
+        }
+    }
+}
+
+/// A part of a number that nobody joins is written as any other.
+#[test]
+fn one_part_of_very_many() {
+    let folder = amplicons();
+    let args =
+        ["--device", "cpu", "-q", "--ref-part", "4294967295/4294967295", "-o", "x.bam", "q.fq", "r.fa"];
+    folder.done(&args);
+    let says = "4294967294 parts of its run are missing: 1/4294967295, 2/4294967295, ";
+    folder.run(&["merge", "out.bam", "x.bam"]).said(1, &[says]);
+}
+
+/// A part of the references is another output than the whole and than a part of the queries.
+#[test]
+fn what_is_done_is_not_done_again() {
+    let folder = amplicons();
+    let resume = |more: &[&str]| {
+        let args = [&["--device", "cpu", "--resume", "-o", "x.sam"], more, &["q.fq", "r.fa"]].concat();
+        let outcome = folder.run(&args);
+        outcome.ended(0);
+        outcome.stderr.contains("is there and whole")
+    };
+    assert!(!resume(&["--ref-part", "1/2"]) && resume(&["--ref-part", "1/2", "-t", "1"]));
+    assert!(!resume(&["--part", "1/2"]) && resume(&["--part", "1/2"]));
+    assert!(!resume(&["--ref-part", "1/2"]) && !resume(&["--ref-part", "2/2"]));
+    assert!(!resume(&[]) && resume(&[]));
+}

@@ -1,0 +1,116 @@
+//! Paths: those of the whole matrix, and the first of the best within limits.
+
+use super::*;
+
+/// Whether a path is what it says: what it consumes, what matches, how its runs lie.
+fn check_path(pattern: &[u8], text: &[u8], found: &Aligned, end: usize) {
+    let (mut i, mut j) = (0, found.start);
+    assert!(
+        found.path.windows(2).all(|runs| runs[0].1 != runs[1].1) && found.path.iter().all(|run| run.0 > 0)
+    );
+    for &(len, step) in &found.path {
+        for _ in 0..len {
+            match step {
+                Step::Equal | Step::Replaced => {
+                    assert_eq!(step == Step::Equal, u16::from(pattern[i]) >> text[j] & 1 == 1);
+                    (i, j) = (i + 1, j + 1);
+                }
+                Step::Insertion => i += 1,
+                Step::Deletion => j += 1,
+            }
+        }
+    }
+    assert_eq!((i, j), (pattern.len(), end), "{found:?}");
+}
+
+#[test]
+fn paths_are_those_of_the_whole_matrix() {
+    let mut random = Random::new(13);
+    for len in [1, 2, 3, 5, 8, 20, 33] {
+        for letters in [1, 2, 4] {
+            let mut text = random.codes(120, letters);
+            text[50] = OTHER;
+            for pattern in patterns(&mut random, &text, len) {
+                let rule = Rule { max_edits: len as u32, indels: true };
+                for End { end, edits: fewest, .. } in
+                    Plain.scan(&Codes::of(&text), std::slice::from_ref(&pattern), &rule).unwrap()
+                {
+                    let found = align(&pattern, &text, end as usize, fewest).expect("a path");
+                    assert_eq!(edits(&found.path), fewest);
+                    check_path(&pattern, &text, &found, end as usize);
+                    assert_eq!(
+                        found,
+                        plain::align(&pattern, &text, end as usize),
+                        "{pattern:?} {text:?} {end}"
+                    );
+                    // Other edits than the fewest are noticed.
+                    assert_eq!(align(&pattern, &text, end as usize, fewest + 1), None);
+                    assert!(fewest == 0 || align(&pattern, &text, end as usize, fewest - 1).is_none());
+                }
+            }
+        }
+    }
+}
+
+/// All paths at an end, as steps from the end to the start, first those that go diagonally before those that
+/// delete before those that insert.
+fn all_paths(pattern: &[u8], text: &[u8], most: u32) -> Vec<Vec<Step>> {
+    let Some((&class, before)) = pattern.split_last() else { return vec![Vec::new()] };
+    let mut paths = Vec::new();
+    let mut extend = |step: Step, pattern: &[u8], text: &[u8]| {
+        if let Some(left) = most.checked_sub(u32::from(step != Step::Equal)) {
+            let rests = all_paths(pattern, text, left);
+            paths.extend(rests.into_iter().map(|rest| [vec![step], rest].concat()));
+        }
+    };
+    if let Some((&letter, text)) = text.split_last() {
+        let equal = u16::from(class) >> letter & 1 == 1;
+        extend(if equal { Step::Equal } else { Step::Replaced }, before, text);
+        extend(Step::Deletion, pattern, text);
+    }
+    extend(Step::Insertion, before, text);
+    paths
+}
+
+#[test]
+fn limits_choose_the_first_of_the_best_paths() {
+    let mut random = Random::new(17);
+    let count = |path: &[Step], step: Step| path.iter().filter(|other| **other == step).count() as u32;
+    for round in 0..150 {
+        let text = random.codes(9, 2 + round % 3);
+        let len = 1 + random.below(6);
+        let pattern: Vec<u8> = random.codes(len, 4).iter().map(|code| 1 << code).collect();
+        let paths = all_paths(&pattern, &text, 3);
+        for [insertions, deletions, substitutions] in [
+            [0, 0, 3],
+            [3, 3, 0],
+            [1, 0, 2],
+            [0, 2, 1],
+            [1, 1, 1],
+            [3, 0, 0],
+            [0, 0, 0],
+            [2, 3, 1],
+            [3, 3, 3],
+        ] {
+            let limits = Limits { insertions, deletions, substitutions };
+            let within = |path: &&Vec<Step>| {
+                count(path, Step::Insertion) <= insertions
+                    && count(path, Step::Deletion) <= deletions
+                    && count(path, Step::Replaced) <= substitutions
+                    && path.iter().any(|step| *step != Step::Insertion)
+            };
+            let cost = |path: &&Vec<Step>| path.iter().filter(|step| **step != Step::Equal).count() as u32;
+            // `min_by_key` gives the first of equals.
+            let expected = paths.iter().filter(within).min_by_key(cost);
+            let found = limits::align(&pattern, &text, text.len(), (0, 3), &limits);
+            let steps = |path: &Path| -> Vec<Step> {
+                path.iter().rev().flat_map(|&(len, step)| vec![step; len as usize]).collect()
+            };
+            assert_eq!(found.as_ref().map(|found| steps(&found.1.path)).as_ref(), expected, "{limits:?}");
+            if let Some((edits, found)) = found {
+                assert_eq!(Some(edits), expected.as_ref().map(cost));
+                check_path(&pattern, &text, &found, text.len());
+            }
+        }
+    }
+}

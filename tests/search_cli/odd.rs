@@ -1,0 +1,71 @@
+//! What is unusual, and legal.
+
+use super::*;
+use std::time::{Duration, Instant};
+
+#[track_caller]
+fn searched(files: &[(&str, &[u8])], args: &[&str]) -> (String, String) {
+    let folder = folder(files);
+    let outcome = folder.run(&[&["search"], args].concat());
+    (outcome.text().to_string(), outcome.stderr)
+}
+
+#[test]
+fn patterns_that_occur_everywhere_are_named_once() {
+    let files: &[(&str, &[u8])] = &[("t.fa", TEXT), ("p.fa", PATTERNS)];
+    let says = |args: &[&str]| searched(files, args).1;
+    let said = says(&["-k", "10", "TTAGCCATGG", "t.fa"]);
+    let warning =
+        "warning: -k 10 is not below the length of pattern 'pattern' (10): it occurs at every place";
+    assert_eq!(said.lines().filter(|line| line.contains(warning)).count(), 1, "{said}");
+    assert!(!says(&["-k", "9", "TTAGCCATGG", "t.fa"]).contains("warning"));
+    assert!(says(&["-k", "8", "-f", "p.fa", "t.fa"]).contains("'p3' (8): it occurs at every place\n"));
+    assert!(says(&["-k", "4294967295", "-f", "p.fa", "t.fa"]).contains("every place; so do 2 other"));
+    assert!(!says(&["-q", "-k", "10", "TTAGCCATGG", "t.fa"]).contains("warning"));
+    // Limits of single kinds may leave no place.
+    let limited = ["-k", "10", "--max-ins", "0", "--max-sub", "1", "TTAGCCATGG", "t.fa"];
+    assert!(!says(&limited).contains("warning"));
+}
+
+/// As many edits as fit in a number are those of the pattern's length.
+#[test]
+fn huge_numbers_of_edits() {
+    let files: &[(&str, &[u8])] = &[("t.fa", TEXT), ("p.fa", PATTERNS)];
+    for args in [&["--all"][..], &[], &["--best"], &["--no-indels", "--all"], &["--first"]] {
+        let search = |k: &str| searched(files, &[&["-k", k, "-f", "p.fa", "t.fa"], args].concat()).0;
+        assert_eq!(search("4294967295"), search("10"), "{args:?}");
+    }
+}
+
+#[test]
+fn texts_of_one_letter_and_patterns_of_any() {
+    let files: &[(&str, &[u8])] = &[("t.fa", b">a\nA\n>n\nN\n>c\nC\n")];
+    let hits = |args: &[&str]| searched(files, args).0.lines().count() - 1;
+    assert_eq!(hits(&["A", "t.fa"]), 1);
+    assert_eq!(hits(&["N", "t.fa"]), 6);
+    assert_eq!(hits(&["NN", "t.fa"]), 0);
+    assert_eq!(hits(&["-k1", "NN", "t.fa"]), 6);
+    assert_eq!(hits(&["-k1", "--no-indels", "NN", "t.fa"]), 0);
+    assert_eq!(hits(&["-k9", "ACGTACGT", "t.fa"]), 6);
+}
+
+/// A pattern that is the text, and one that is far too long for it, beside others.
+#[test]
+fn patterns_longer_than_texts() {
+    let mut random = Random::new(51);
+    let (text, long) = (random.text(Alphabet::Dna, 3000), random.text(Alphabet::Dna, 120_000));
+    let short = &text[1000..1020];
+    let texts = format!(">t\n{text}\n>u\n{}\n>v\n{short}\n", &text[500..1500]);
+    let patterns = format!(">long\n{long}\n>whole\n{text}\n>short\n{short}\n");
+    let others = format!(">whole\n{text}\n>short\n{short}\n");
+    let files: &[(&str, &[u8])] =
+        &[("t.fa", texts.as_bytes()), ("p.fa", patterns.as_bytes()), ("o.fa", others.as_bytes())];
+    for args in [&["-k3"][..], &["-k3", "--no-indels", "--all"], &[], &["-k3", "--max-ins", "1"]] {
+        let begun = Instant::now();
+        let (all, _) = searched(files, &[&["-f", "p.fa", "t.fa"], args].concat());
+        // Cell by cell it took a minute; this is far above what the machine needs for the others.
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+        assert!(all.contains("whole") && all.lines().count() >= 5, "{all}");
+        assert_eq!(all, searched(files, &[&["-f", "o.fa", "t.fa"], args].concat()).0);
+    }
+}

@@ -1,0 +1,178 @@
+//! Options: what is found, and how it is written.
+
+use super::*;
+
+#[test]
+fn one_pattern() {
+    assert_eq!(hits(&["TTAGCCATGG", "t.fa"]), ["chr1 8 18 pattern + 0 10= TTAGCCATGG"]);
+    assert_eq!(hits(&["ccatggctaa", "t.fa"]), ["chr1 8 18 pattern - 0 10= TTAGCCATGG"]);
+    assert_eq!(hits(&["UUAGCCAUGG", "t.fa"]), ["chr1 8 18 pattern + 0 10= TTAGCCATGG"]);
+    // A palindrome is found on both strands.
+    let both = ["chr1 16 22 pattern + 0 6= GGATCC", "chr1 16 22 pattern - 0 6= GGATCC"];
+    assert_eq!(hits(&["GGATCC", "t.fa"]), both);
+    assert_eq!(hits(&["GGATCC", "t.fa", "--revcomp", "no"]), both[..1]);
+    assert_eq!(hits(&["GGATCC", "t.fa", "--revcomp", "yes"]), both);
+    assert_eq!(hits(&["AAAAAAAAA", "t.fa"]), [""; 0]);
+}
+
+#[test]
+fn edits_and_their_cigars() {
+    assert_eq!(hits(&["-k1", "TTAGCGATGG", "t.fa"]), ["chr1 8 18 pattern + 1 5=1X4= TTAGCCATGG"]);
+    assert_eq!(hits(&["-k1", "TTAGCCCATGG", "t.fa"]), ["chr1 8 18 pattern + 1 4=1I6= TTAGCCATGG"]);
+    assert_eq!(hits(&["-k1", "TTAGCATGG", "t.fa"]), ["chr1 8 18 pattern + 1 4=1D5= TTAGCCATGG"]);
+    // In the text's order on the reverse strand too.
+    assert_eq!(hits(&["-k1", "CCATGCTAA", "t.fa"]), ["chr1 8 18 pattern - 1 4=1D5= TTAGCCATGG"]);
+    assert_eq!(hits(&["-k1", "CCATCGCTAA", "t.fa"]), ["chr1 8 18 pattern - 1 5=1X4= TTAGCCATGG"]);
+}
+
+#[test]
+fn without_gaps_and_with_limits() {
+    for (pattern, kind) in
+        [("TTAGCGATGG", "--max-sub"), ("TTAGCCCATGG", "--max-ins"), ("TTAGCATGG", "--max-del")]
+    {
+        assert_eq!(hits(&["-k1", pattern, "t.fa"]).len(), 1);
+        assert_eq!(hits(&["-k1", pattern, "t.fa", kind, "0"]), [""; 0]);
+        for other in ["--max-sub", "--max-ins", "--max-del"].into_iter().filter(|other| *other != kind) {
+            assert_eq!(hits(&["-k1", pattern, "t.fa", other, "0"]).len(), 1, "{pattern} {other}");
+        }
+        let replaced = usize::from(kind == "--max-sub");
+        assert_eq!(hits(&["-k1", pattern, "t.fa", "--no-indels"]).len(), replaced);
+        assert_eq!(hits(&["-k1", pattern, "t.fa", "--max-ins", "0", "--max-del", "0"]).len(), replaced);
+    }
+    // A replaced letter is an insertion and a deletion too.
+    let [hit] = &hits(&["-k2", "TTAGCGATGG", "t.fa", "--max-sub", "0"])[..] else { panic!("one hit") };
+    assert!(hit.starts_with("chr1 8 18 pattern + 2 "), "{hit}");
+    assert_eq!(hits(&["-k2", "--no-indels", "--max-sub", "1", "TTTGCGATGG", "t.fa"]), [""; 0]);
+}
+
+#[test]
+fn patterns_of_a_file() {
+    let all = [
+        "chr1 8 18 p1 + 0 10= TTAGCCATGG",
+        "chr2 8 16 p3 + 0 8= TACCNGGA",
+        "chr2 18 28 p2 - 0 10= CAGATTTACC",
+    ];
+    assert_eq!(hits(&["-f", "p.fa", "t.fa"]), all);
+    assert_eq!(hits(&["-f", "p.fa", "t.fa", "t.fa"]).len(), 6);
+    let folder = folder(&[("t.fa", TEXT)]);
+    let mut from_stdin = command(folder.path());
+    from_stdin.args(["search", "-f", "-", "t.fa"]).write_stdin(PATTERNS);
+    assert_eq!(finish(&mut from_stdin).text(), found(&["-f", "p.fa", "t.fa"]));
+}
+
+#[test]
+fn clusters_and_every_end() {
+    let all = [
+        "chr1 8 17 pattern + 1 8=1I1= TTAGCCATG",
+        "chr1 8 18 pattern + 0 10= TTAGCCATGG",
+        "chr1 8 19 pattern + 1 10=1D TTAGCCATGGA",
+    ];
+    assert_eq!(hits(&["-k1", "--all", "TTAGCCATGG", "t.fa"]), all);
+    assert_eq!(hits(&["-k1", "TTAGCCATGG", "t.fa"]), all[1..2]);
+    // Of equal ends side by side, the leftmost.
+    assert_eq!(hits(&["CCC", "t.fa"]), ["none 0 3 pattern + 0 3= CCC"]);
+    assert_eq!(hits(&["CCC", "t.fa", "--all"]).len(), 6);
+}
+
+#[test]
+fn best_first_count_and_invert() {
+    let two = ["-k3", "GGATCC", "t.fa"];
+    let counted = found(&["-k3", "GGATCC", "t.fa", "-c"]);
+    let count = |name: &str| hits(&two).iter().filter(|hit| hit.starts_with(name)).count();
+    let expected: String = ["chr1", "chr2", "none", "empty"]
+        .iter()
+        .map(|name| format!("{name}\t{}\n", count(&format!("{name} "))))
+        .collect();
+    assert_eq!(counted, format!("text\thits\n{expected}"));
+    assert_eq!(found(&["-k3", "GGATCC", "t.fa", "--format", "count"]), counted);
+    let best = hits(&["-k3", "--best", "GGATCC", "t.fa"]);
+    assert!(best.len() < hits(&two).len() && best.contains(&"chr1 16 22 pattern + 0 6= GGATCC".to_string()));
+    for name in ["chr1 ", "chr2 "] {
+        let edits = |hit: &&String| hit.split(' ').nth(5).unwrap().parse::<u32>().unwrap();
+        let of = |hits: &[String]| -> Vec<String> {
+            hits.iter().filter(|hit| hit.starts_with(name)).cloned().collect()
+        };
+        let all = of(&hits(&two));
+        let least = all.iter().map(|hit| edits(&hit)).min().unwrap();
+        let expected: Vec<String> = all.iter().filter(|hit| edits(hit) == least).cloned().collect();
+        assert_eq!(of(&best), expected);
+        assert_eq!(of(&hits(&["-k3", "--first", "GGATCC", "t.fa"])), all[..1]);
+        assert_eq!(of(&hits(&["-k3", "--first", "--best", "GGATCC", "t.fa"])), expected[..1]);
+    }
+    assert_eq!(found(&["-v", "GGATCC", "t.fa"]), "text\nchr2\nnone\nempty\n");
+    assert_eq!(found(&["-v", "N", "t.fa"]), "text\nempty\n");
+    assert_eq!(
+        found(&["-v", "GGATCC", "t.fa", "--format", "fasta"]),
+        ">chr2\nTTGACCAGTACCNGGATACAGATTTACC\n>none\nCCCCCCCC\n>empty\n\n"
+    );
+}
+
+#[test]
+fn formats() {
+    let of = |format: &str| found(&["-k1", "-f", "p.fa", "t.fa", "--format", format, "--best"]);
+    assert_eq!(of("tab"), found(&["-k1", "-f", "p.fa", "t.fa", "--best"]));
+    assert_eq!(of("bed"), "chr1\t8\t18\tp1\t0\t+\nchr2\t8\t16\tp3\t0\t+\nchr2\t18\t28\tp2\t0\t-\n");
+    assert_eq!(
+        of("fasta"),
+        ">chr1:8-18(+) pattern=p1 edits=0 cigar=10=\nTTAGCCATGG\n>chr2:8-16(+) pattern=p3 edits=0 \
+         cigar=8=\nTACCNGGA\n>chr2:18-28(-) pattern=p2 edits=0 cigar=10=\nGGTAAATCTG\n"
+    );
+}
+
+#[test]
+fn sam() {
+    let folder = folder(&[
+        ("t.fa", b">a x\nACGTTGCATTAGCCATGGATCC\n>b\nTTTTAGCATGGTTT\n"),
+        ("p.fa", b">p\nUUAGCCATGG\n>q\nCCATGGC\n"),
+    ]);
+    let args = ["search", "-k1", "-f", "p.fa", "--format", "sam", "t.fa"];
+    let outcome = folder.run(&args);
+    let sam = outcome.sam();
+    assert_eq!(sam.header[..3], ["@HD\tVN:1.6\tSO:coordinate", "@SQ\tSN:a\tLN:22", "@SQ\tSN:b\tLN:14"]);
+    assert!(sam.header[3].starts_with("@PG\tID:swalign\tPN:swalign\tVN:") && sam.header[3].contains("CL:"));
+    let records: Vec<String> = sam.records.iter().map(|record| record.fields.join(" ")).collect();
+    assert_eq!(
+        records,
+        [
+            "p 0 a 9 255 10= * 0 0 TTAGCCATGG * NM:i:0",
+            "q 16 a 12 255 7= * 0 0 GCCATGG * NM:i:0",
+            "q 256 a 13 255 6=1I * 0 0 CCATGGC * NM:i:1",
+            "p 256 b 3 255 4=1I5= * 0 0 TTAGCCATGG * NM:i:1",
+            "q 272 b 6 255 1=1I5= * 0 0 GCCATGG * NM:i:1",
+        ]
+    );
+}
+
+/// SAM has no sequence of length 0, and no record is of such a text.
+#[test]
+fn sam_of_empty_texts() {
+    let folder = folder(&[("t.fa", b">a\n>b\nACGT\n>c\n"), ("e.fa", b">a\n")]);
+    let sam = folder.run(&["search", "ACGT", "t.fa", "--format", "sam"]).sam();
+    assert_eq!(sam.header[..2], ["@HD\tVN:1.6\tSO:coordinate", "@SQ\tSN:b\tLN:4"]);
+    assert_eq!((sam.header.len(), sam.records.len()), (3, 2));
+    let sam = folder.run(&["search", "ACGT", "e.fa", "--format", "sam"]).sam();
+    assert_eq!((sam.header.len(), sam.records.len()), (2, 0));
+}
+
+#[test]
+fn names() {
+    let folder = folder(&[
+        ("t.fa", b">chr1 the\tfirst \nAAACGCGAAA\n>chr2\nCGCG\n"),
+        ("p.fa", b">p a pattern\nCGCG\n"),
+    ]);
+    let search = |args: &[&str]| {
+        let base = ["search", "-f", "p.fa", "t.fa", "--revcomp", "no", "--format", "bed", "--name"];
+        folder.run(&[&base, args].concat()).text().to_string()
+    };
+    assert_eq!(search(&["id"]), "chr1\t3\t7\tp\t0\t+\nchr2\t0\t4\tp\t0\t+\n");
+    let full = search(&["full"]).replace("first \t", "first\t");
+    assert_eq!(full, "chr1 the first\t3\t7\tp a pattern\t0\t+\nchr2\t0\t4\tp a pattern\t0\t+\n");
+}
+
+#[test]
+fn letters_that_are_no_base() {
+    // N in the text matches only N.
+    assert_eq!(hits(&["ACCNGG", "t.fa"]), ["chr2 9 15 pattern + 0 6= ACCNGG"]);
+    assert_eq!(hits(&["ACCVGG", "t.fa"]), [""; 0]);
+    assert_eq!(hits(&["RCCRTGG", "t.fa"]), ["chr1 11 18 pattern + 0 7= GCCATGG"]);
+}

@@ -1,0 +1,76 @@
+//! What an engine answers, compared with the specification's answers.
+
+use swalign::alignment::{Alignment, Cigar, Hit, Strand};
+use swalign::backtrace::{self, Wanted};
+use swalign::batch::{Batch, Pair};
+use swalign::engine::plain::Plain;
+use swalign::engine::primitives::{filled_paths, paths_in_groups};
+use swalign::engine::{Engine, Paths, Primitives, Window};
+use swalign::error::EngineError;
+
+/// Scores of `engine` and of `plain`, compared.
+pub fn scores_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], case: &str) -> Vec<Hit> {
+    let expected = Plain::new().score(batch, pairs).unwrap();
+    let hits = engine.score(batch, pairs).unwrap();
+    assert_eq!(hits.len(), expected.len(), "{case}");
+    for ((pair, hit), expected) in pairs.iter().zip(&hits).zip(&expected) {
+        let rows = batch.query(pair.query).len();
+        assert_eq!(hit, expected, "{case}: {rows} query residues, {pair:?}, {:?}", batch.scoring);
+    }
+    expected
+}
+
+pub fn wanted(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Wanted> {
+    let with_score = pairs.iter().zip(hits).filter(|(_, hit)| hit.score > 0);
+    with_score
+        .map(|(pair, hit)| Wanted {
+            window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
+            strand: Strand::Forward,
+            score: hit.score,
+        })
+        .collect()
+}
+
+/// The paths of the specification: the whole matrix from the pair's start, without a band.
+pub fn plain_paths(batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
+    let mut whole = wanted(batch, pairs, hits);
+    let starts = pairs.iter().zip(hits).filter(|(_, hit)| hit.score > 0).map(|(pair, _)| pair.start);
+    for (wanted, start) in whole.iter_mut().zip(starts) {
+        wanted.window.start = start;
+    }
+    along(batch, &whole, paths_in_groups(&mut Plain::new(), batch, &windows(&whole)))
+}
+
+pub fn windows(wanted: &[Wanted]) -> Vec<Window> {
+    wanted.iter().map(|wanted| wanted.window).collect()
+}
+
+/// The alignments along `paths`.
+pub fn along(batch: &Batch, wanted: &[Wanted], paths: Result<Paths, EngineError>) -> Vec<Alignment> {
+    backtrace::alignments(batch, wanted, &paths.unwrap()).unwrap()
+}
+
+/// Paths of `engine` inside the proven band and those of `plain` without one, compared.
+pub fn paths_agree(engine: &mut dyn Primitives, batch: &Batch, pairs: &[Pair], hits: &[Hit], case: &str) {
+    let expected = plain_paths(batch, pairs, hits);
+    let wanted = wanted(batch, pairs, hits);
+    for (way, found) in [
+        ("as it is best", backtrace::align(engine, batch, &wanted).unwrap()),
+        ("filled", along(batch, &wanted, filled_paths(engine, batch, &windows(&wanted)))),
+        ("all", along(batch, &wanted, engine.paths(batch, &windows(&wanted)))),
+    ] {
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{case}, {way}: {:?}", batch.scoring);
+        }
+        assert_eq!(found.len(), expected.len(), "{case}");
+    }
+    // Those without gaps too, which an engine may not be asked for.
+    let paths = engine.trace(batch, &windows(&wanted)).unwrap();
+    for (index, expected) in expected.iter().enumerate() {
+        if let Some(runs) = paths.runs(index) {
+            let mut cigar: Cigar = runs.collect();
+            cigar.reverse();
+            assert_eq!(cigar, expected.cigar, "{case}, traced: {:?}", batch.scoring);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Seeded batches for engines: scorings, and sizes at the seams of what engines work in.
+
+use crate::common::random::Random;
+use std::sync::Arc;
+use swalign::alphabet::Alphabet;
+use swalign::batch::{Batch, Pair, Sequences};
+use swalign::scoring::{Matrix, Scoring};
+
+/// The scorings that engines are tested with: both substitutions, affine and linear gaps, a
+/// mismatch that costs nothing.
+pub fn scorings() -> Vec<Scoring> {
+    let blosum =
+        |open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend);
+    let mut positive = Matrix::named("BLOSUM62").unwrap();
+    positive.name = "positive".to_string();
+    positive.scores.iter_mut().flatten().for_each(|score| *score += 5);
+    vec![
+        Scoring::dna(1, 4, 6, 1),
+        Scoring::dna(2, 4, 4, 2),
+        Scoring::dna(1, 1, 0, 2),
+        Scoring::dna(1, 0, 1, 1),
+        Scoring::dna(127, 128, 300, 20),
+        Scoring::dna(128, 500, 1000, 3),
+        blosum(11, 1),
+        blosum(0, 8),
+        // Nothing scores below 1.
+        Scoring::matrix(Alphabet::Protein, positive, 11, 1),
+        // Too large for a row to fit below a score.
+        blosum(40_000_000, 1),
+    ]
+}
+
+/// Letters of random sequences: now and then an ambiguous one.
+pub fn letters(scoring: &Scoring, random: &mut Random) -> u8 {
+    match (scoring.alphabet, random.below(4)) {
+        (Alphabet::Dna, 0) => 2,
+        (Alphabet::Dna, 1) => 6,
+        (Alphabet::Dna, _) => 4,
+        (Alphabet::Protein, 0) => 3,
+        (Alphabet::Protein, _) => 24,
+    }
+}
+
+/// A batch of pairs with these query and target lengths, half of them related.
+pub fn batch(scoring: &Scoring, sizes: &[(usize, usize)], seed: u64) -> (Batch, Vec<Pair>) {
+    let mut random = Random::new(seed);
+    let (mut queries, mut targets, mut pairs) = (Sequences::default(), Sequences::default(), Vec::new());
+    for (index, &(rows, cols)) in sizes.iter().enumerate() {
+        let letters = letters(scoring, &mut random);
+        let target = random.codes(cols, letters);
+        let query = match random.below(2) {
+            0 => random.codes(rows, letters),
+            _ => {
+                let start = random.below(cols / 2 + 1);
+                let mut query = random.mutated_codes(&target[start..], letters, 12);
+                query.truncate(rows);
+                let missing = rows - query.len();
+                query.extend(random.codes(missing, letters));
+                query
+            }
+        };
+        queries.push(query);
+        targets.push(target);
+        let end = cols as u32;
+        let start = if random.below(3) == 0 { random.below(cols) as u32 } else { 0 };
+        let own =
+            if random.below(3) == 0 { start + random.below((end - start) as usize) as u32 } else { start };
+        pairs.push(Pair { query: index as u32, target: index as u32, start, own, end });
+    }
+    (
+        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) },
+        pairs,
+    )
+}
+
+/// Query lengths at the seams of lanes, tiles and strips, each with target lengths at the seams of
+/// words and of the wavefront.
+pub fn seams(limit: usize) -> Vec<(usize, usize)> {
+    let rows = [
+        1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 103, 104, 105, 127, 128, 129, 151, 152, 153,
+        159, 160, 161, 191, 192, 193, 199, 200, 201, 255, 256, 257, 303, 304, 305, 383, 384, 385, 511, 512,
+        513, 1023, 1024, 1025, 1540,
+    ];
+    let cols = [1, 2, 7, 8, 9, 31, 32, 33, 100, 241];
+    rows.into_iter()
+        .enumerate()
+        .flat_map(|(index, rows)| {
+            [cols[index % cols.len()], cols[(index + 5) % cols.len()]].map(|cols| (rows, cols))
+        })
+        .filter(|&(rows, _)| rows <= limit)
+        .collect()
+}
+
+/// A batch of one query and one target, and their pair.
+pub fn one_pair(query: &[u8], target: &[u8], scoring: &Scoring) -> (Batch, Pair) {
+    let batch = Batch {
+        queries: Arc::new([query].into_iter().collect()),
+        targets: Arc::new([target].into_iter().collect()),
+        scoring: Arc::new(scoring.clone()),
+    };
+    (batch, Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 })
+}
