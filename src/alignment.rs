@@ -85,6 +85,13 @@ pub struct Alignment {
 }
 
 impl Alignment {
+    /// Whether both take a letter of one target on one strand.
+    pub fn overlaps(&self, other: &Alignment) -> bool {
+        (self.target, self.strand) == (other.target, other.strand)
+            && self.target_start < other.target_end
+            && other.target_start < self.target_end
+    }
+
     /// Where it ends, for the order of hits.
     pub fn locus(&self) -> Locus {
         let Alignment { strand, target, score, query_end, target_end, .. } = *self;

@@ -10,7 +10,7 @@
 mod choose;
 mod rescue;
 
-use crate::alignment::Found;
+use crate::alignment::{Alignment, Found};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{Effort, Rules, Scope};
@@ -59,10 +59,17 @@ impl Pairing {
         Rules { candidates: Some((self.reach(), MOST_CANDIDATES)), ..self.rules }
     }
 
-    /// What a hit lacks to the best one of its mate at most, if it is in a pair that beats the best hits alone: an insert
-    /// gains less than a match.
+    /// What a hit lacks to the best one of its mate at most, if it is in a pair of hits that beats the best ones alone: an
+    /// insert gains less than a match.
     fn reach(&self) -> i32 {
         self.unpaired.saturating_add(self.match_)
+    }
+
+    /// The hits of a mate that pairs are chosen from, whatever else was found.
+    fn among<'a>(&self, hits: &'a [Alignment]) -> &'a [Alignment] {
+        let least = hits.first().map_or(0, |best| best.score.saturating_sub(self.reach()));
+        let near = hits.iter().take(MOST_CANDIDATES).take_while(|hit| hit.score >= least).count();
+        &hits[..near]
     }
 
     /// Pairs the mates of a batch, whose records stand side by side. `found` has the hits of each by

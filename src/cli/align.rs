@@ -377,7 +377,9 @@ impl All {
         let (Some(query), Some(reference)) = (self.query, reference) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "give QUERY and REFERENCE"));
         };
-        if let (MatesChoice::File(_), Some(word)) = (&mates, query.to_str().filter(|word| is_subcommand(word))) {
+        if let (MatesChoice::File(_), Some(word)) =
+            (&mates, query.to_str().filter(|word| is_subcommand(word)))
+        {
             let text = format!(
                 "'{word}' stands for a file here; give the subcommand before everything else, or the file as ./{word}"
             );

@@ -22,7 +22,7 @@ pub fn choose(pairing: &Pairing, scoring: &Scoring, found: &mut [Found], rescued
     let best = [0, 1].map(|mate| found[mate].alignments.first().map_or(0, |hit| i64::from(hit.score)));
     let alone = best[0] + best[1] - i64::from(pairing.unpaired);
     let [first, second] = rescued;
-    let hits = [with(&found[0], first), with(&found[1], second)];
+    let hits = [with(pairing, &found[0], first), with(pairing, &found[1], second)];
     let mut choices = choices(pairing, &hits, alone);
     // Of equal pairs the one whose first mate's hit comes first, then the second one's.
     choices.sort_by_key(|choice| (Reverse(choice.score), choice.places));
@@ -49,9 +49,9 @@ pub fn choose(pairing: &Pairing, scoring: &Scoring, found: &mut [Found], rescued
     }
 }
 
-/// The hits of a mate and those in windows, in the order of all hits.
-fn with(found: &Found, rescued: Vec<Alignment>) -> Vec<Alignment> {
-    let mut hits = found.alignments.clone();
+/// The hits of a mate to choose from and those in windows, in the order of all hits.
+fn with(pairing: &Pairing, found: &Found, rescued: Vec<Alignment>) -> Vec<Alignment> {
+    let mut hits = pairing.among(&found.alignments).to_vec();
     if !rescued.is_empty() {
         hits.extend(rescued);
         hits.sort_by(|one, other| one.locus().order(&other.locus()));
@@ -98,8 +98,8 @@ fn report(pairing: &Pairing, found: &mut Found, chosen: Option<Alignment>) {
     };
     let rules = &pairing.rules;
     let least = rules.threshold(best);
-    let is_chosen = |hit: &Alignment| chosen.as_ref().is_some_and(|chosen| chosen.locus() == hit.locus());
-    found.alignments.retain(|hit| hit.score >= least && !is_chosen(hit));
+    let is_taken = |hit: &Alignment| chosen.as_ref().is_some_and(|chosen| chosen.overlaps(hit));
+    found.alignments.retain(|hit| hit.score >= least && !is_taken(hit));
     if let Some(chosen) = chosen {
         found.alignments.insert(0, chosen);
     }

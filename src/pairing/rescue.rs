@@ -49,14 +49,9 @@ pub fn rescue(
     let aligned = align(engine, scope, &rescues, &hits, effort)?;
     let mut rescued: Vec<[Vec<Alignment>; 2]> = (0..found.len() / 2).map(|_| Default::default()).collect();
     for (record, alignment) in aligned {
-        let is_hit = |hit: &Alignment| {
-            hit.target == alignment.target
-                && hit.strand == alignment.strand
-                && hit.target_start < alignment.target_end
-                && alignment.target_start < hit.target_end
-        };
+        let is_hit = |hit: &Alignment| hit.overlaps(&alignment);
         let own = &mut rescued[record as usize / 2][record as usize % 2];
-        if !found[record as usize].alignments.iter().chain(own.iter()).any(is_hit) {
+        if !pairing.among(&found[record as usize].alignments).iter().chain(own.iter()).any(is_hit) {
             own.push(alignment);
         }
     }
@@ -71,7 +66,7 @@ fn windows_of(
     (own, other): (usize, usize),
     found: &[Found],
 ) -> Vec<Rescue> {
-    let (hits, others) = (&found[own].alignments, &found[other].alignments);
+    let [hits, others] = [own, other].map(|mate| pairing.among(&found[mate].alignments));
     let (Some(best), query) = (hits.first(), first + other as u32) else { return Vec::new() };
     let best_other = others.first().map_or(0, |hit| hit.score);
     let alone = i64::from(best.score) + i64::from(best_other) - i64::from(pairing.unpaired);
@@ -90,9 +85,7 @@ fn windows_of(
         let is_possible = start < end && !codes.is_empty() && least <= i64::from(i32::MAX);
         is_possible.then(|| Rescue { record: query, strand, pair, least: least as i32 })
     };
-    // A hit this far below the best is in no pair that beats the best hits alone.
-    let counts = |hit: &&Alignment| hit.score >= best.score.saturating_sub(pairing.reach());
-    hits.iter().filter(counts).filter(|hit| !near(hit)).filter_map(window).collect()
+    hits.iter().filter(|hit| !near(hit)).filter_map(window).collect()
 }
 
 /// The alignments of the windows that hold one that counts, with their records; of one record the best first.
