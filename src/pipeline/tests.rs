@@ -76,6 +76,7 @@ fn options(folder: &Path) -> Options {
         insert: None,
         output: Some(folder.join("out.sam")),
         format: Format::Sam,
+        sort: None,
         packed: false,
         rename_references: false,
         reads_as_reference: false,

@@ -50,7 +50,8 @@ pub fn text(
     let comments = [scoring_comment(scoring), limits_comment(min_score, options.secondary_ratio)];
     let insert = insert.map(|insert| format!("swalign insert: {insert}"));
     comments.into_iter().chain(insert).chain(renamed).for_each(|comment| rest += &format!("@CO\t{comment}\n"));
-    let parts = [Ok(first("unsorted").into_bytes())].into_iter().chain(references);
+    let order = if options.sort.is_some() { "coordinate" } else { "unsorted" };
+    let parts = [Ok(first(order).into_bytes())].into_iter().chain(references);
     parts.chain([Ok(rest.into_bytes())]).collect()
 }
 

@@ -21,6 +21,7 @@ pub(super) fn options() -> Options {
         insert: None,
         output: None,
         format: Format::Sam,
+        sort: None,
         packed: false,
         rename_references: false,
         reads_as_reference: false,

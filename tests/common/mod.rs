@@ -9,6 +9,7 @@ pub mod memory;
 pub mod random;
 pub mod receipts;
 pub mod scans;
+pub mod sorted;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
