@@ -179,6 +179,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         ref_part: None,
         resume: false,
         filter: FilterChoice::Auto,
+        sort: None,
         packed: false,
         reads_as_reference: false,
         rename_references: false,

@@ -8,6 +8,7 @@ mod line;
 mod paths;
 mod search;
 pub mod signals;
+mod sort;
 pub mod stdout;
 pub mod terminal;
 #[cfg(test)]

@@ -123,6 +123,9 @@ pub struct Options {
     /// `None` is stdout.
     pub output: Option<PathBuf>,
     pub format: Format,
+    /// Records are sorted by coordinate, with this many bytes of them in memory at most, and get an index. The format is
+    /// BAM then.
+    pub sort: Option<usize>,
     /// SAM and PAF are packed into blocks of bgzf, as BAM always is.
     pub packed: bool,
     /// What SAM and BAM forbid in a reference's name becomes `_`.
@@ -169,6 +172,8 @@ pub struct Options {
 
 /// What a name of an output may end in, for errors.
 pub const EXTENSIONS: &str = ".sam, .bam, .paf, .sam.gz or .paf.gz";
+/// What receipts call BAM that is sorted by coordinate.
+pub const SORTED_BAM: &str = "sorted.bam";
 /// The end of a receipt's name; the output's name stands before it.
 pub const RECEIPT_EXTENSION: &str = ".swalign";
 
@@ -184,6 +189,11 @@ impl Options {
     /// The files that hold queries.
     pub fn query_files(&self) -> impl Iterator<Item = &Path> {
         [&*self.query].into_iter().chain(self.mate_file())
+    }
+
+    /// What receipts call the format; [`Format::named`] takes it back.
+    pub fn format_name(&self) -> &'static str {
+        if self.sort.is_some() { SORTED_BAM } else { self.format.name(self.packed) }
     }
 
     /// Whether the output is in blocks of bgzf.
@@ -221,6 +231,9 @@ impl Format {
 
     /// The format of a receipt's name for it, and whether its text is packed.
     pub fn named(name: &str) -> Option<(Format, bool)> {
+        if name == SORTED_BAM {
+            return Some((Format::Bam, false));
+        }
         let all = [Format::Sam, Format::Bam, Format::Paf].map(|format| [(format, false), (format, true)]);
         all.into_iter().flatten().find(|(format, packed)| format.name(*packed) == name)
     }

@@ -158,14 +158,14 @@ fn run_beside<'scope>(
     reporter.note(&format!("using {}{remark}", hardware.describe()));
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
     let crew = hardware.crew(options.threads)?;
-    let mut summary = run.whole(queries, (&crew, &|worker| hardware.engine(worker)), &mut output)?;
+    let (mut summary, index) = run.whole(queries, (&crew, &|worker| hardware.engine(worker)), &mut output)?;
     match noted {
-        None => output.finish()?,
+        None => output.finish_with(index, None)?,
         Some(noted) => {
             let header = run.writer.header().iter().map(|part| part.len() as u64).sum();
-            let frame = (header, run.writer.joint()?.end());
+            let frame = (header, run.writer.end()?);
             let records = (summary.queries, summary.stretch);
-            noted.finish(output, options.output.as_deref(), frame, records, Some(run.choice()))?;
+            noted.finish((output, index), options.output.as_deref(), frame, records, Some(run.choice()))?;
         }
     }
     summary.elapsed = begun.elapsed();
@@ -173,13 +173,14 @@ fn run_beside<'scope>(
 }
 
 impl Run<'_> {
-    /// Runs reader, workers and writer until the input is at its end or one of them fails.
+    /// Runs reader, workers and writer until the input is at its end or one of them fails. Gives the index as well, where
+    /// the output gets one.
     fn whole(
         &self,
         queries: QuerySource,
         (crew, engine): (&Crew, &(dyn Fn(usize) -> Guarded + Sync)),
         output: &mut Output,
-    ) -> Result<Summary> {
+    ) -> Result<(Summary, Option<Output>)> {
         self.reporter.stage(Stage {
             doing: "aligning",
             counted: Some(QUERIES),
@@ -196,7 +197,7 @@ impl Run<'_> {
         }
         let extent = queries.extent();
         let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
-        let mut joint = self.writer.joint()?;
+        let mut sink = self.writer.sink(output)?;
         // Each stage owns its ends of the channels, so that one that stops wakes its neighbours.
         thread::scope(|scope| {
             let read = move || self.guard(|| self.read(queries, crew, enter, to_workers));
@@ -215,7 +216,7 @@ impl Run<'_> {
                 self.guard(|| start(scope, work).map(drop));
             }
             drop((from_reader, to_writer));
-            self.guard(|| self.write(from_workers, leave, (&mut joint, output), &mut summary));
+            self.guard(|| self.write(from_workers, leave, (&mut sink, output), &mut summary));
         });
         summary.stretch = extent.places();
         summary.reading = Duration::from_nanos(self.reading.load(Ordering::Relaxed));
@@ -226,7 +227,13 @@ impl Run<'_> {
                 if summary.queries == 0 {
                     self.begin(output)?;
                 }
-                output.put(&joint.finish()?).map(|()| summary)
+                if self.options.sort.is_some() {
+                    self.reporter.stage(Stage::of("sorting"));
+                }
+                let begun = Instant::now();
+                let index = sink.finish(output)?;
+                summary.writing += begun.elapsed();
+                Ok((summary, index))
             }
         }
     }

@@ -15,6 +15,8 @@ pub mod receipt;
 mod rename;
 pub mod reread;
 mod sam;
+pub mod sink;
+pub mod sort;
 pub mod tags;
 pub mod temporary;
 #[cfg(test)]
@@ -34,6 +36,8 @@ use crate::scoring::Scoring;
 use bgzf::{Joint, RecordBytes};
 use line::LineMaker;
 use rayon::prelude::*;
+use sink::RecordSink;
+use sort::{IndexFile, Sorter};
 use std::path::Path;
 use std::sync::Arc;
 use tags::Residues;
@@ -47,7 +51,10 @@ const QUERIES: usize = 512;
 /// so several threads may each write a part into a buffer of their own.
 pub struct Writer {
     format: Format,
+    /// Records come packed in blocks. Those that are to be sorted come unpacked.
     in_blocks: bool,
+    /// Bytes of memory to sort records in, where they are sorted.
+    sort: Option<usize>,
     header: Vec<Vec<u8>>,
     lines: LineMaker,
     /// ID of the read group.
@@ -107,8 +114,9 @@ impl Writer {
         let queries = [query.clone(), options.mate_file().map_or(query, Path::to_path_buf)];
         let hard_clips = options.hard_clips && options.format != Format::Paf;
         let lines = LineMaker { targets, scoring, residues, eqx, hard_clips, queries, any_names };
-        let (in_blocks, of_part) = (options.in_blocks(), options.ref_part.is_some());
-        Ok(Writer { format: options.format, in_blocks, header, lines, read_group, of_part })
+        let (sort, of_part) = (options.sort, options.ref_part.is_some());
+        let in_blocks = options.in_blocks() && sort.is_none();
+        Ok(Writer { format: options.format, in_blocks, sort, header, lines, read_group, of_part })
     }
 
     /// The header, in parts.
@@ -119,6 +127,21 @@ impl Writer {
     /// Joins the parts of a run.
     pub fn joint(&self) -> Result<Joint> {
         if self.in_blocks { Joint::of_blocks() } else { Ok(Joint::of_text()) }
+    }
+
+    /// What takes the records of a run that are for `output`.
+    pub fn sink(&self, output: &Output) -> Result<RecordSink> {
+        let Some(memory) = self.sort else { return self.joint().map(RecordSink::InOrder) };
+        let lengths = &self.lines.targets.lengths;
+        let longest = lengths.iter().max().map_or(0, |&longest| u64::from(longest));
+        let index = IndexFile::beside(output, lengths.len(), longest)?;
+        Ok(RecordSink::Sorted(Box::new(Sorter::new(memory, output, index))))
+    }
+
+    /// Number of bytes that follow the last record.
+    pub fn end(&self) -> Result<u64> {
+        let in_blocks = self.in_blocks || self.sort.is_some();
+        Ok(if in_blocks { bgzf::end_of_file()?.len() as u64 } else { 0 })
     }
 
     /// The records of the given queries, made on all threads. `before` is the name of the query before them, if there
@@ -205,7 +228,13 @@ fn bam_header(
     targets: &NamedTargets,
 ) -> Result<Vec<u8>> {
     if scoring.alphabet == Alphabet::Protein {
-        let problem = "BAM has letters for nucleotides only; write proteins as SAM or PAF (--format)";
+        let problem = match options.sort {
+            None => "BAM has letters for nucleotides only; write proteins as SAM or PAF (--format)",
+            Some(_) => {
+                "--sort writes BAM, which has letters for nucleotides only; leave it out, and write proteins as SAM or \
+                 PAF"
+            }
+        };
         return Err(Error::Usage(problem.to_string()));
     }
     bam::header(text, targets).ok_or_else(|| {

@@ -1,6 +1,7 @@
 //! The arguments of `swalign` and `swalign pairs`.
 
-use super::paths::{check_extension, check_files, is_packed};
+use super::paths::{check_extension, check_files, check_index, is_packed};
+use super::sort::{SortFlags, check_parts};
 use super::{AgainFlag, ThreadsFlag, is_subcommand, usage, values};
 use crate::alphabet::Alphabet;
 use crate::insert::InsertSize;
@@ -194,6 +195,8 @@ struct AlignOutputFlags {
     /// in .gz are packed into blocks of bgzf, which gzip unpacks.
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatName>,
+    #[command(flatten)]
+    sort: SortFlags,
     /// Write = and X in CIGARs instead of M
     #[arg(long)]
     eqx: bool,
@@ -302,7 +305,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   swalign reads.fq.gz genome.fa > out.sam
   swalign --preset long --device gpu -o out.sam ont.fq.gz virus.fa
-  swalign -o out.bam reads_1.fq.gz reads_2.fq.gz genome.fa
+  swalign --sort -o out.bam reads_1.fq.gz reads_2.fq.gz genome.fa
   zcat reads.fq.gz | swalign --max-hits 5 -R '@RG\\tID:run1\\tSM:s1' - vectors.fa
   swalign --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa families.fa
   swalign pairs --both-strands amplicons.fa expected.fa
@@ -389,6 +392,7 @@ impl All {
         let check = MateCheck { interleaved: self.mates.interleaved, insert, ref_part: self.ref_part };
         check.check(&mates)?;
         let options = self.flags.resolve(Mode::All, (query, mates), reference, command_line)?;
+        check_parts(options.sort, self.ref_part)?;
         let (ref_part, reads_as_reference) = (self.ref_part, self.reads_as_reference);
         let split = self.split.resolve(options.scoring.preset == Some(Preset::Long), ref_part)?;
         let hard_clips = self.split.clip == ClipName::Hard;
@@ -446,12 +450,17 @@ impl Flags {
         if output.format.is_none() {
             check_extension(output.output.as_deref())?;
         }
+        let named = output.output.as_deref().and_then(Format::of_file);
+        let format =
+            output.format.map(Format::from).or(named).unwrap_or_else(|| output.sort.default_format());
+        let sort = output.sort.resolve(format)?;
+        if sort.is_some() {
+            check_index(&inputs, output.output.as_deref())?;
+        }
         if hits.both_strands && scoring.alphabet == Some(Alphabet::Protein) {
             let text = "--both-strands needs DNA; leave it out or set --alphabet dna";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
-        let named = output.output.as_deref().and_then(Format::of_file);
-        let format = output.format.map(Format::from).or(named).unwrap_or_default();
         let packed = format != Format::Bam && output.output.as_deref().is_some_and(is_packed);
         Ok(Options {
             mode,
@@ -461,6 +470,7 @@ impl Flags {
             insert: None,
             output: output.output.filter(|path| path != Path::new("-")),
             format,
+            sort,
             packed,
             rename_references: output.rename_references,
             reads_as_reference: false,

@@ -5,7 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 
 /// Options that change no record. They say where records go, how they are computed, or which of them are written.
 /// Runs that differ only in these have the same header, so their parts can be joined.
-const OF_THE_RUN: [&str; 13] = [
+const OF_THE_RUN: [&str; 14] = [
     "batch",
     "checked_shaders",
     "count",
@@ -17,6 +17,7 @@ const OF_THE_RUN: [&str; 13] = [
     "quiet",
     "ref_part",
     "resume",
+    "sort_memory",
     "threads",
     "verbose",
 ];

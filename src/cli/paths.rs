@@ -3,7 +3,7 @@
 use super::usage;
 use crate::options::{EXTENSIONS, Format, RECEIPT_EXTENSION};
 use crate::writer::place::is_same_file;
-use crate::writer::receipt;
+use crate::writer::{receipt, sort};
 use clap::error::ErrorKind;
 use std::fs;
 use std::path::Path;
@@ -41,6 +41,18 @@ pub fn check_output(input: &Path, output: Option<&Path>) -> Result<(), clap::Err
     } else {
         return Ok(());
     };
+    Err(usage(ErrorKind::ArgumentConflict, text))
+}
+
+/// Refuses a sorted output whose index would overwrite an input.
+pub fn check_index(inputs: &[&Path], output: Option<&Path>) -> Result<(), clap::Error> {
+    let Some(output) = output else { return Ok(()) };
+    let [one, other] = sort::indices(output);
+    let Some(input) = inputs.iter().find(|input| same_file(input, &one) || same_file(input, &other)) else {
+        return Ok(());
+    };
+    let shown = input.display();
+    let text = format!("--output would overwrite the input {shown} by its index; name another file");
     Err(usage(ErrorKind::ArgumentConflict, text))
 }
 

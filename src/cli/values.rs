@@ -37,6 +37,15 @@ pub fn count(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "give a whole number of 1 or more".to_string())
 }
 
+/// A number of bytes, such as 512M: K, M and G are powers of 1024.
+pub fn bytes(text: &str) -> Result<usize, String> {
+    let units = [('K', 10), ('M', 20), ('G', 30)];
+    let unit = units.iter().find(|(letter, _)| text.ends_with([*letter, letter.to_ascii_lowercase()]));
+    let (number, shift) = unit.map_or((text, 0), |(_, shift)| (&text[..text.len() - 1], *shift));
+    let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.filter(|&bytes| bytes >= 1).ok_or_else(|| "give a number of bytes, such as 512M or 4G".to_string())
+}
+
 /// `I/N`, both from 1.
 pub fn share(text: &str) -> Result<Share, String> {
     let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number >= 1);

@@ -1,17 +1,19 @@
 //! `swalign merge`: the parts of a run, checked by their receipts. Those of queries are joined in their order,
-//! those of references query by query.
+//! those of references query by query, and sorted ones by coordinate.
 
 mod hits;
 mod part;
 mod references;
+mod sorted;
 
 use super::Reporter;
 use crate::error::{Error, Place, Result};
-use crate::options::{MergeOptions, PartsOf, SearchFormat, Share};
+use crate::options::{MergeOptions, PartsOf, SORTED_BAM, SearchFormat, Share};
 use crate::writer::Output;
 use crate::writer::place::is_same_file;
 use crate::writer::receipt;
 use crate::writer::reread::QueryCount;
+use crate::writer::sort;
 use part::{MergePart, OpenPart, unread};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -30,16 +32,22 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
     parts.sort_by_key(|part| part.number());
     check(&parts)?;
     let mut output = Output::create(options.output.as_deref())?;
+    let mut index = None;
     let (told, records) = match parts.first() {
         Some(part) if part.receipt.task.format == SearchFormat::Sam.name() => {
             ("parts of", hits::join(&parts, &mut output)?)
+        }
+        Some(part) if part.receipt.task.format == SORTED_BAM => {
+            let (records, of_output) = sorted::join(&parts, &mut output)?;
+            index = of_output;
+            ("sorted parts of", records)
         }
         Some(part) if part.is_of_references() => {
             ("parts of the references, of", references::join(&parts, &mut output)?)
         }
         _ => ("parts of", join(&parts, &mut output)?),
     };
-    output.finish()?;
+    output.finish_with(index, None)?;
     reporter.note(&format!("joined {} {told} {records} records", parts.len()));
     Ok(())
 }
@@ -58,6 +66,12 @@ fn check_output(options: &MergeOptions) -> Result<()> {
         }
         if is_same_file(output, &receipt) {
             return refused(format!("OUT is the receipt of the part {shown}"));
+        }
+        if sort::indices(output)
+            .iter()
+            .any(|index| is_same_file(index, part) || is_same_file(index, &receipt))
+        {
+            return refused(format!("the name of OUT's index belongs to the part {shown}"));
         }
         if is_same_file(&own, part) || is_same_file(&own, &receipt) {
             return refused(format!(

@@ -4,8 +4,8 @@ use super::Reporter;
 use crate::error::Result;
 use crate::options::{Options, PartsOf, PatternSource, SearchOptions};
 use crate::writer::Output;
-use crate::writer::place;
 use crate::writer::receipt::{self, Choice, Receipt, Task};
+use crate::writer::{place, sort};
 use std::path::Path;
 
 /// A run whose output gets a receipt.
@@ -33,11 +33,12 @@ impl Noted {
         }
     }
 
-    /// Finishes an output of [`open`], and writes its receipt where it is a file. `header` and `end` are in bytes,
+    /// Finishes an output of [`open`], with its index where it has one, and writes its receipt where it is a file.
+    /// `header` and `end` are in bytes,
     /// `records` is the number of records of this stretch of the input, `choice` says how hits were chosen.
     pub fn finish(
         self,
-        output: Output,
+        (output, index): (Output, Option<Output>),
         path: Option<&Path>,
         (header, end): (u64, u64),
         (records, stretch): (u64, (u64, u64)),
@@ -48,9 +49,9 @@ impl Noted {
             (Some(path), Some(sum)) if output.is_file() => {
                 let bytes = output.written();
                 let receipt = Receipt { task: self.task, records, stretch, header, end, bytes, sum, choice };
-                output.finish_with(receipt.write(path)?)
+                output.finish_with(index, Some(receipt.write(path)?))
             }
-            _ => output.finish(),
+            _ => output.finish_with(index, None),
         }
     }
 }
@@ -64,11 +65,13 @@ pub fn open(path: Option<&Path>, noted: &Option<Noted>) -> Result<Output> {
     Ok(output)
 }
 
-/// Whether the run's output is there already, so that nothing is left to do.
+/// Whether the run's output is there already, with its index where it gets one, so that nothing is left to do.
 pub fn is_done(options: &Options, reporter: &dyn Reporter) -> bool {
     // A built-in matrix is no file. Its name is part of the command.
     let inputs = inputs(options).iter().filter(|path| path.exists() || **path == Path::new("-")).count();
-    options.resume && told(&task(options), inputs, options.output.as_deref(), reporter)
+    let has_index = |output: &Path| sort::indices(output).iter().any(|index| index.is_file());
+    let output = options.output.as_deref().filter(|output| options.sort.is_none() || has_index(output));
+    options.resume && told(&task(options), inputs, output, reporter)
 }
 
 /// As [`is_done`], for a search.
@@ -91,7 +94,7 @@ fn inputs(options: &Options) -> Vec<&Path> {
 }
 
 fn task(options: &Options) -> Task {
-    let format = options.format.name(options.packed);
+    let format = options.format_name();
     let part = match options.ref_part {
         Some(part) => (PartsOf::References, Some(part)),
         None => (PartsOf::Queries, options.part),

@@ -78,6 +78,7 @@ fn options(folder: &Path) -> Options {
         hard_clips: false,
         output: Some(folder.join("out.sam")),
         format: Format::Sam,
+        sort: None,
         packed: false,
         rename_references: false,
         reads_as_reference: false,

@@ -5,7 +5,8 @@ use super::report::{QUERIES, Summary, counted};
 use crate::error::Result;
 use crate::hits::Effort;
 use crate::writer::Output;
-use crate::writer::bgzf::{Joint, RecordBytes};
+use crate::writer::bgzf::RecordBytes;
+use crate::writer::sink::RecordSink;
 use std::collections::BTreeMap;
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -35,7 +36,7 @@ impl Run<'_> {
         &self,
         from_workers: Receiver<Result<Written>>,
         leave: SyncSender<()>,
-        (joint, output): (&mut Joint, &mut Output),
+        (sink, output): (&mut RecordSink, &mut Output),
         summary: &mut Summary,
     ) -> Result<()> {
         // Batches that came before one in front of them.
@@ -54,7 +55,7 @@ impl Run<'_> {
                     self.begin(output)?;
                 }
                 for part in mem::take(&mut written.parts) {
-                    output.put(&joint.add(part)?)?;
+                    sink.add(part, output)?;
                 }
                 next += 1;
                 summary.writing += begun.elapsed() + written.formatting;

@@ -16,14 +16,18 @@
 
 use crate::error::{Error, Result};
 use noodles_bgzf::io::Writer;
-use noodles_bgzf::io::writer::{Builder, CompressionLevel};
+use noodles_bgzf::io::writer::Builder;
 use rayon::prelude::*;
 use std::io::{self, Write};
 
+pub use noodles_bgzf::io::writer::CompressionLevel;
+
 /// Bytes of a full block before they are deflated; as samtools cuts.
-const BLOCK: usize = 0xff00;
+pub const BLOCK: usize = 0xff00;
 /// Deflate's level, 0 to 9.
-const LEVEL: CompressionLevel = CompressionLevel::new(6).unwrap();
+pub const LEVEL: CompressionLevel = CompressionLevel::new(6).unwrap();
+/// That of sorted records.
+pub const SORTED_LEVEL: CompressionLevel = CompressionLevel::new(6).unwrap();
 
 /// Records on their way to the output.
 pub enum RecordBytes {
@@ -31,6 +35,14 @@ pub enum RecordBytes {
     Ready(Vec<u8>),
     /// A piece of a group, not yet packed, and whether the group begins with it.
     Piece { begins: bool, bytes: Vec<u8> },
+}
+
+impl RecordBytes {
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self {
+            RecordBytes::Ready(bytes) | RecordBytes::Piece { bytes, .. } => bytes,
+        }
+    }
 }
 
 /// Joins the parts of an output. A group that two batches share is packed here.
@@ -43,13 +55,19 @@ pub struct Joint {
 
 /// Bytes as blocks. The last one may not be full.
 pub fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
-    let blocks: io::Result<Vec<_>> = bytes.par_chunks(BLOCK).map(block).collect();
+    let blocks: io::Result<Vec<_>> = bytes.par_chunks(BLOCK).map(|bytes| block(bytes, LEVEL)).collect();
     Ok(blocks.map_err(failed)?.concat())
 }
 
+/// Each of these as a block. None is longer than [`BLOCK`].
+pub fn pack_each(blocks: &[&[u8]], level: CompressionLevel) -> Result<Vec<Vec<u8>>> {
+    let blocks: io::Result<Vec<_>> = blocks.par_iter().map(|bytes| block(bytes, level)).collect();
+    blocks.map_err(failed)
+}
+
 /// One block. It holds at most 65,495 bytes before noodles would begin another.
-fn block(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut writer = Builder::default().set_compression_level(LEVEL).build_from_writer(Vec::new());
+fn block(bytes: &[u8], level: CompressionLevel) -> io::Result<Vec<u8>> {
+    let mut writer = Builder::default().set_compression_level(level).build_from_writer(Vec::new());
     writer.write_all(bytes)?;
     writer.flush()?;
     Ok(writer.into_inner())
@@ -86,11 +104,6 @@ impl Joint {
                 Ok(out)
             }
         }
-    }
-
-    /// Number of bytes that follow the last record.
-    pub fn end(&self) -> u64 {
-        self.end.len() as u64
     }
 
     /// The last bytes, when all parts are there.

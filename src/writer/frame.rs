@@ -35,7 +35,7 @@ pub fn is_header(format: &str, header: &[u8], ahead: &[u8]) -> bool {
                 && lines.all(|line| goes_on(line) && is_line(line))
                 && !goes_on(ahead)
         }
-        (Some((Format::Bam, _)), _) => is_bam(header).unwrap_or(false),
+        (Some((Format::Bam, _)), _) => matches!(references(header), Ok(Some(_))),
         (Some((Format::Paf, _)), _) => header.is_empty(),
         (_, Some(SearchFormat::Tab | SearchFormat::Count)) => {
             lines.next().is_some_and(is_line) && lines.next().is_none()
@@ -44,23 +44,25 @@ pub fn is_header(format: &str, header: &[u8], ahead: &[u8]) -> bool {
     }
 }
 
-/// Whether these blocks are a header: its text and all its references, and nothing else.
-fn is_bam(blocks: &[u8]) -> io::Result<bool> {
+/// How many references a header of BAM has, and the letters of the longest one. `None` where these blocks are not a
+/// header: its text and all its references, and nothing else.
+pub fn references(blocks: &[u8]) -> io::Result<Option<(usize, u64)>> {
     let mut bytes = Reader::new(blocks);
     let mut magic = [0; 4];
     bytes.read_exact(&mut magic)?;
     let text = number(&mut bytes)?;
     if magic != *b"BAM\x01" || !skip(&mut bytes, text)? {
-        return Ok(false);
+        return Ok(None);
     }
-    for _ in 0..number(&mut bytes)? {
+    let (count, mut longest) = (number(&mut bytes)?, 0);
+    for _ in 0..count {
         let name = number(&mut bytes)?;
-        // The name, and the number of the reference's letters.
-        if !skip(&mut bytes, name)? || !skip(&mut bytes, 4)? {
-            return Ok(false);
+        if !skip(&mut bytes, name)? {
+            return Ok(None);
         }
+        longest = longest.max(number(&mut bytes)?);
     }
-    Ok(bytes.fill_buf()?.is_empty())
+    Ok(bytes.fill_buf()?.is_empty().then_some((count as usize, longest)))
 }
 
 fn number(bytes: &mut impl Read) -> io::Result<u64> {

@@ -55,7 +55,8 @@ pub fn text(
         .chain(split)
         .chain(renamed)
         .for_each(|comment| rest += &format!("@CO\t{comment}\n"));
-    let parts = [Ok(first("unsorted").into_bytes())].into_iter().chain(references);
+    let order = if options.sort.is_some() { "coordinate" } else { "unsorted" };
+    let parts = [Ok(first(order).into_bytes())].into_iter().chain(references);
     parts.chain([Ok(rest.into_bytes())]).collect()
 }
 

@@ -1,10 +1,12 @@
 //! Where the output goes: stdout, or a file that appears whole or not at all.
 
-use super::place::{is_stdout, open};
+use super::place::{directory, is_stdout, open};
 use super::temporary::Rename;
-use super::{receipt, temporary};
+use super::{receipt, sort, temporary};
 use crate::error::{Error, Place, Result};
 use crc32fast::Hasher;
+use std::env;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -87,6 +89,24 @@ impl Output {
         self.written
     }
 
+    /// Opens another file beside this one, of the same name with `extension` behind; `None` where this one is no regular
+    /// file.
+    pub fn beside(&self, extension: &str) -> Result<Option<Output>> {
+        let mut name = self.name.clone().into_os_string();
+        name.push(extension);
+        self.rename.as_ref().map(|_| Output::at(Path::new(&name))).transpose()
+    }
+
+    /// Folder and name by which temporary files for this output are called: beside it, or where it is no regular file in
+    /// the system's folder for them.
+    pub fn scratch(&self) -> (PathBuf, OsString) {
+        let target = self.rename.as_ref().map(|rename| &rename.target);
+        match target.and_then(|target| Some((target, target.file_name()?))) {
+            Some((target, name)) => (directory(target).to_path_buf(), name.to_os_string()),
+            None => (env::temp_dir(), OsString::from(env!("CARGO_PKG_NAME"))),
+        }
+    }
+
     /// Whether the output is a regular file.
     pub fn is_file(&self) -> bool {
         self.rename.is_some()
@@ -100,14 +120,15 @@ impl Output {
     /// Brings everything to its place: flushes, and for a regular file syncs and renames.
     pub fn finish(mut self) -> Result<()> {
         self.close()?;
-        self.settle(None)
+        self.settle([None, None])
     }
 
-    /// As [`Output::finish`], with the receipt beside it: both have their names then, or neither.
-    pub fn finish_with(mut self, mut receipt: Output) -> Result<()> {
+    /// As [`Output::finish`], with the index and the receipt beside it: all have their names then, or none.
+    pub fn finish_with(mut self, index: Option<Output>, receipt: Option<Output>) -> Result<()> {
         self.close()?;
-        receipt.close()?;
-        self.settle(Some(&mut receipt))
+        let mut beside = [index, receipt];
+        beside.iter_mut().flatten().try_for_each(Output::close)?;
+        self.settle(beside.each_mut().map(Option::as_mut))
     }
 
     /// Writes what is left. A regular file is whole on the disk then, under its temporary name.
@@ -131,20 +152,23 @@ impl Output {
         Ok(())
     }
 
-    /// Gives a closed file its name, and does the same for its receipt.
-    fn settle(&mut self, mut receipt: Option<&mut Output>) -> Result<()> {
+    /// Gives a closed file its name, and does the same for its index and its receipt.
+    fn settle(&mut self, mut beside: [Option<&mut Output>; 2]) -> Result<()> {
         let Some(Rename { target, .. }) = &self.rename else { return Ok(()) };
+        let [index, receipt] = &beside;
         if receipt.is_some() {
             receipt::check(target)?;
         }
         receipt::forget(target).map_err(|source| explain(&self.name, source))?;
-        let receipts = receipt.iter().filter_map(|receipt| receipt.rename.clone());
-        let renames: Vec<_> = self.rename.iter().cloned().chain(receipts).collect();
+        if index.is_some() {
+            // One of the other format would be taken for that of the new file.
+            sort::forget_indices(&self.name).map_err(|source| explain(&self.name, source))?;
+        }
+        let others = beside.iter().flatten().filter_map(|other| other.rename.clone());
+        let renames: Vec<_> = self.rename.iter().cloned().chain(others).collect();
         temporary::keep(&renames).map_err(|(target, source)| explain(&target, source))?;
         self.rename = None;
-        if let Some(receipt) = &mut receipt {
-            receipt.rename = None;
-        }
+        beside.iter_mut().flatten().for_each(|other| other.rename = None);
         Ok(())
     }
 

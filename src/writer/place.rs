@@ -72,7 +72,8 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn directory(path: &Path) -> &Path {
+/// The folder of a file.
+pub fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),

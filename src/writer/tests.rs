@@ -23,6 +23,7 @@ pub(super) fn options() -> Options {
         hard_clips: false,
         output: None,
         format: Format::Sam,
+        sort: None,
         packed: false,
         rename_references: false,
         reads_as_reference: false,

@@ -13,6 +13,7 @@ pub mod random;
 pub mod receipts;
 pub mod sam;
 pub mod scans;
+pub mod sorted;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,0 +1,48 @@
+//! Sorted parts of the queries, merged by coordinate. Of equal records those of the earlier part come first, as in a run
+//! of the whole, so that the bytes are the same. Memory holds a block of each part.
+
+use super::Header;
+use super::part::{AGAIN, MergePart, OpenPart, unread};
+use super::refused;
+use crate::error::Result;
+use crate::writer::Output;
+use crate::writer::frame::references;
+use crate::writer::sort::{IndexFile, RecordReader, SortKey, SortedRecords, write_sorted};
+
+/// The records of a part.
+struct PartSource<'a> {
+    part: &'a MergePart<'a>,
+    records: RecordReader,
+}
+
+impl SortedRecords for PartSource<'_> {
+    fn advance(&mut self) -> Result<Option<SortKey>> {
+        self.records.advance().map_err(|error| unread(self.part.path, error))
+    }
+
+    fn record(&self) -> &[u8] {
+        self.records.record()
+    }
+}
+
+/// Joins the parts, and gives the number of their queries and the index, which is to be finished with the output.
+pub(super) fn join(parts: &[MergePart], output: &mut Output) -> Result<(u64, Option<Output>)> {
+    let mut header = Header::default();
+    let mut sources: Vec<Box<dyn SortedRecords>> = Vec::with_capacity(parts.len());
+    let mut tails = Vec::with_capacity(parts.len());
+    let mut index = None;
+    for part in parts {
+        let OpenPart { header: of_part, records, rest } = part.open()?;
+        if tails.is_empty() {
+            let damaged = || refused(part.path, "its header is damaged", AGAIN);
+            let (count, longest) = references(&of_part).ok().flatten().ok_or_else(damaged)?;
+            index = IndexFile::beside(output, count, longest)?;
+        }
+        header.take(of_part, part, output)?;
+        sources.push(Box::new(PartSource { part, records: RecordReader::of_blocks(records) }));
+        tails.push((part, rest));
+    }
+    let index = write_sorted(sources, output, index)?;
+    tails.into_iter().try_for_each(|(part, rest)| rest.check(part))?;
+    Ok((parts.iter().map(|part| part.receipt.records).sum(), index))
+}
