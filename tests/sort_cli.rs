@@ -106,6 +106,9 @@ fn regions_are_found() {
         for (from, to) in [(0, 19_999), (5_000, 5_000), (16_384, 16_400), (10_000, 20_000), (19_990, 60_000)]
         {
             let region = format!("{name}:{}-{}", from + 1, to + 1).parse().unwrap();
+            let mut reader =
+                noodles_bam::io::indexed_reader::Builder::default().build_from_path(&path).unwrap();
+            reader.read_header().unwrap();
             let query = reader.query(&header, &region).unwrap();
             let found =
                 query.records().filter(|record| !record.as_ref().unwrap().flags().is_unmapped()).count();
@@ -282,7 +285,9 @@ fn signals_leave_nothing() {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    input.write_all(&bytes(folder.path(), "1.fq")).unwrap();
+    let reads = bytes(folder.path(), "1.fq");
+    // The input has no end, until the command has ended.
+    let feeder = std::thread::spawn(move || while input.write_all(&reads).is_ok() {});
     // The output, its index, and runs.
     let begun = Instant::now();
     while outputs(folder.path()).len() < 5 {
@@ -293,5 +298,5 @@ fn signals_leave_nothing() {
     assert!(kill.success());
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(outputs(folder.path()).is_empty(), "{:?}", outputs(folder.path()));
-    drop(input);
+    feeder.join().unwrap();
 }

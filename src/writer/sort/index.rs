@@ -247,9 +247,8 @@ impl ReferenceIndex {
                 self.bins.entry(parent).or_default().extend(chunks);
             }
         }
-        if let Some(chunks) = self.bins.get_mut(&0) {
-            chunks.sort_unstable();
-        }
+        // A parent's own chunks and those of its children.
+        self.bins.values_mut().for_each(|chunks| chunks.sort_unstable());
     }
 }
 
