@@ -80,8 +80,9 @@ enum Sub {
     ///
     /// The parts were written with -o and either --part or --ref-part, and have their .swalign files beside them.
     /// All parts must be there, in any order, and be of the same command. It works on all formats that --part and
-    /// --ref-part write, and OUT is in the format of the parts, whatever its name. Each part is held against the
-    /// checksum in its .swalign file while it is read: a part that was changed is an error, and no OUT is left.
+    /// --ref-part write, and OUT is in the format of the parts, whatever its name. Of sorted parts (--sort) OUT is sorted
+    /// and gets an index. Each part is held against the checksum in its .swalign file while it is read: a part that was
+    /// changed is an error, and no OUT is left.
     Merge(Merge),
     /// List the devices, and which one is the default
     ///

@@ -6,6 +6,7 @@ mod common;
 use common::command::{program, run_here};
 use common::folder::Folder;
 use common::random::Random;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -223,4 +224,78 @@ fn proteins() {
 #[ignore = "needs samtools and pysam: run scripts/test.sh"]
 fn mitochondria_as_a_pair() {
     read_by_others("data/mt_human.fa", "data/mt_orang.fa", true, &[], 1);
+}
+
+/// A sorted run is what samtools makes of an unsorted one: the bytes of its records, and what an index answers.
+#[test]
+#[ignore = "needs samtools and pysam: run scripts/test.sh"]
+fn sorted_as_samtools_sorts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    common::sorted::write_mates(folder.path(), 4000, 3);
+    let inputs = [path("1.fq"), path("2.fq"), path("ref.fa")];
+    let align = |options: &[&str]| {
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        let hits = ["--device", "cpu", "--min-score", "60", "--max-hits", "2"];
+        let outcome = run_here(&[&hits, options, &inputs].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    };
+    let [unsorted, theirs, ours] = ["unsorted.bam", "theirs.bam", "ours.bam"].map(path);
+    align(&["-o", &unsorted]);
+    samtools(&["sort", "-o", &theirs, &unsorted]);
+    samtools(&["index", &theirs]);
+    let copy = path("copy.bam");
+    for memory in ["20K", "256M"] {
+        align(&["--sort", "--sort-memory", memory, "-o", &ours]);
+        samtools(&["quickcheck", "-v", &ours]);
+        assert!(record_bytes(&ours) == record_bytes(&theirs), "{memory}");
+        std::fs::copy(&ours, &copy).unwrap();
+        samtools(&["index", &copy]);
+        let [own, made] = [&ours, &copy].map(|bam| std::fs::read(bam.clone() + ".bai").unwrap());
+        assert!(parsed_bai(&own) == parsed_bai(&made), "samtools makes another index");
+    }
+    assert_eq!(samtools(&["idxstats", &ours]), samtools(&["idxstats", &theirs]));
+    for region in ["c0", "c1:1-1", "c1:16000-17000", "c2:19000-", "none1", "*", "c0:20000-20010"] {
+        let found = [&ours, &theirs].map(|bam| samtools(&["view", bam, region]));
+        assert!(found[0] == found[1], "{region}");
+    }
+    let mut check = Command::new(tool("SWALIGN_TEST_PYTHON"));
+    succeed(check.args(["-c", SAME_REGIONS_TO_PYSAM, &ours, &theirs]));
+}
+
+/// Whether pysam finds the same records in two sorted files.
+const SAME_REGIONS_TO_PYSAM: &str = "
+import sys, pysam
+one, other = (pysam.AlignmentFile(path) for path in sys.argv[1:])
+assert one.check_index() and one.mapped == other.mapped and one.unmapped == other.unmapped
+assert one.nocoordinate == other.nocoordinate > 0
+for name, length in zip(one.references, one.lengths):
+    for start in range(0, length, 997):
+        found = ([str(record) for record in bam.fetch(name, start, start + 1500)] for bam in (one, other))
+        assert next(found) == next(found), (name, start)
+";
+
+/// Bins by number with their chunks, and windows, of each reference of a BAI; and the number of records nowhere.
+type Bai = (Vec<(BTreeMap<u32, Vec<u64>>, Vec<u64>)>, u64);
+
+fn parsed_bai(mut bytes: &[u8]) -> Bai {
+    let mut take = |len: usize| {
+        let (taken, rest) = bytes.split_at(len);
+        bytes = rest;
+        taken.iter().rev().fold(0u64, |number, &byte| number << 8 | u64::from(byte))
+    };
+    assert_eq!(take(4), u64::from(u32::from_le_bytes(*b"BAI\x01")));
+    let references = take(4);
+    let mut all = Vec::new();
+    for _ in 0..references {
+        let mut bins = BTreeMap::new();
+        for _ in 0..take(4) {
+            let bin = take(4) as u32;
+            let chunks = take(4);
+            assert!(bins.insert(bin, (0..2 * chunks).map(|_| take(8)).collect()).is_none());
+        }
+        let windows = take(4);
+        all.push((bins, (0..windows).map(|_| take(8)).collect()));
+    }
+    (all, take(8))
 }

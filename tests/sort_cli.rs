@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-const PAIRS: usize = 600;
+const PAIRS: usize = 400;
 
 fn mates() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -26,7 +26,7 @@ fn outputs(folder: &Path) -> Vec<String> {
 
 /// `swalign OPTIONS 1.fq 2.fq ref.fa`.
 fn align(folder: &Path, options: &[&str]) -> Outcome {
-    run(folder, &[&["--device", "cpu"], options, &["1.fq", "2.fq", "ref.fa"]].concat())
+    run(folder, &[&["--device", "cpu", "--min-score", "60"], options, &["1.fq", "2.fq", "ref.fa"]].concat())
 }
 
 #[track_caller]
@@ -44,7 +44,7 @@ fn bytes(folder: &Path, name: &str) -> Vec<u8> {
 #[test]
 fn records_come_in_order() {
     let folder = mates();
-    let hits = ["--max-hits", "2", "--secondary-ratio", "0.2"];
+    let hits = ["--max-hits", "2"];
     let mut expected = records(&succeed(folder.path(), &[&["--format", "bam"], &hits[..]].concat()));
     expected.sort_by_key(|record| order(record));
     // The records try the order: ties, mates without a place of their own, and records without any.
@@ -103,9 +103,12 @@ fn regions_are_found() {
         };
         assert_eq!(counts[target], (of_target(false) as u64, of_target(true) as u64), "{name}");
         // Records have no gaps here, and 90 letters at most.
-        for (from, to) in [(0, 39_999), (5_000, 5_000), (16_384, 16_400), (20_000, 30_000), (39_990, 60_000)]
+        for (from, to) in [(0, 19_999), (5_000, 5_000), (16_384, 16_400), (10_000, 20_000), (19_990, 60_000)]
         {
             let region = format!("{name}:{}-{}", from + 1, to + 1).parse().unwrap();
+            let mut reader =
+                noodles_bam::io::indexed_reader::Builder::default().build_from_path(&path).unwrap();
+            reader.read_header().unwrap();
             let query = reader.query(&header, &region).unwrap();
             let found =
                 query.records().filter(|record| !record.as_ref().unwrap().flags().is_unmapped()).count();
@@ -282,7 +285,9 @@ fn signals_leave_nothing() {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    input.write_all(&bytes(folder.path(), "1.fq")).unwrap();
+    let reads = bytes(folder.path(), "1.fq");
+    // The input has no end, until the command has ended.
+    let feeder = std::thread::spawn(move || while input.write_all(&reads).is_ok() {});
     // The output, its index, and runs.
     let begun = Instant::now();
     while outputs(folder.path()).len() < 5 {
@@ -293,5 +298,5 @@ fn signals_leave_nothing() {
     assert!(kill.success());
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(outputs(folder.path()).is_empty(), "{:?}", outputs(folder.path()));
-    drop(input);
+    feeder.join().unwrap();
 }

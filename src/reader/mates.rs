@@ -35,7 +35,7 @@ pub struct Mates {
 type Encoded = (Vec<Record>, Sequences);
 
 /// Pairs that are read at a time, at most, and the letters that one file should have of them.
-const PAIRS: usize = 1 << 15;
+const PAIRS: usize = 1 << 13;
 const LETTERS: usize = 1 << 24;
 /// Pairs that are read first, before it is known how long they are.
 const FIRST_PAIRS: usize = 256;

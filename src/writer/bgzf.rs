@@ -26,8 +26,9 @@ pub use noodles_bgzf::io::writer::CompressionLevel;
 pub const BLOCK: usize = 0xff00;
 /// Deflate's level, 0 to 9.
 pub const LEVEL: CompressionLevel = CompressionLevel::new(6).unwrap();
-/// That of sorted records.
-pub const SORTED_LEVEL: CompressionLevel = CompressionLevel::new(6).unwrap();
+/// That of sorted records, which are packed at the end while nothing else is left to do. Reads of 151 letters take 3.4 %
+/// more bytes than at level 6, in 0.7 of the time.
+pub const SORTED_LEVEL: CompressionLevel = CompressionLevel::new(4).unwrap();
 
 /// Records on their way to the output.
 pub enum RecordBytes {

@@ -64,9 +64,9 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         (&["merge", "data/sars2.fa"], "Usage: swalign merge [OPTIONS] <OUT> <PART>..."),
         (&["merge", "--nosuch"], "Usage: swalign merge"),
         (&["devices", "x"], "Usage: swalign devices [OPTIONS]"),
-        (&["-", "-"], "Usage: swalign [OPTIONS] QUERY REFERENCE"),
-        (&["q", "r", "--presett", "long"], "Usage: swalign [OPTIONS] QUERY REFERENCE"),
-        (&["q.fa"], "Usage: swalign [OPTIONS] QUERY REFERENCE"),
+        (&["-", "-"], "Usage: swalign [OPTIONS] QUERY [MATES] REFERENCE"),
+        (&["q", "r", "--presett", "long"], "Usage: swalign [OPTIONS] QUERY [MATES] REFERENCE"),
+        (&["q.fa"], "Usage: swalign [OPTIONS] QUERY [MATES] REFERENCE"),
     ] {
         let said = wrong(args);
         let usage = usage(&said);

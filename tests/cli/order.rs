@@ -53,9 +53,9 @@ fn two_files_of_reads() {
 }
 
 #[test]
-fn three_files() {
+fn four_files() {
     let says = ["'ref.fa'", "cat r1.fq.gz r2.fq.gz | swalign - ref.fa"];
-    refused(&[], &["r1.fq", "r2.fq", "ref.fa"], 2, &says);
+    refused(&[], &["r1.fq", "r2.fq", "r3.fq", "ref.fa"], 2, &says);
     // As is said there.
     let (one, two) = QUERY.split_at(QUERY.iter().rposition(|&letter| letter == b'>').unwrap());
     let together = [gzip(&fastq(one)), gzip(&fastq(two))].concat();

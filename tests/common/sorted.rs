@@ -36,7 +36,10 @@ pub fn order(record: &[u8]) -> (u32, i32, bool) {
 /// of some one mate is random, of some both, and of one pair the mates lie on two references.
 pub fn write_mates(folder: &Path, pairs: usize, references: usize) {
     let mut random = Random::new(11);
-    let genome: Vec<Vec<u8>> = (0..references).map(|_| random.sequence(Alphabet::Dna, 40_000)).collect();
+    let mut genome: Vec<Vec<u8>> = (0..references).map(|_| random.sequence(Alphabet::Dna, 20_000)).collect();
+    // So that there are further hits.
+    let repeated = genome[0][5000..10_000].to_vec();
+    genome[references - 1][..5000].copy_from_slice(&repeated);
     let fasta = |(number, letters): (usize, &Vec<u8>)| format!(">c{number}\n{}\n", text(letters));
     // References without records stand between others, and last.
     let mut empty = |number| format!(">none{number}\n{}\n", text(&random.sequence(Alphabet::Dna, 500)));
@@ -47,7 +50,7 @@ pub fn write_mates(folder: &Path, pairs: usize, references: usize) {
     for pair in 0..pairs {
         let (target, start, span) = match pair % 4 {
             0 => last,
-            _ => (random.below(references), random.below(39_000), 250 + random.below(100)),
+            _ => (random.below(references), random.below(19_000), 250 + random.below(100)),
         };
         last = (target, start, span);
         let template = &genome[target][start..start + span];

@@ -184,7 +184,8 @@ fn unbelieved(path: &Path, beside: &Path, why: Unread) -> Error {
 pub fn unread(path: &Path, error: io::Error) -> Error {
     #[cfg(unix)]
     if rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::MFILE) {
-        let remedy = "allow more of them with `ulimit -n`; all parts of the references are open at once";
+        let remedy = "allow more of them with `ulimit -n`; parts that are sorted, or of the references, are \
+                      all open at once";
         return refused(path, "this process may not open more files", remedy);
     }
     match error.kind() {

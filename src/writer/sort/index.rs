@@ -247,9 +247,8 @@ impl ReferenceIndex {
                 self.bins.entry(parent).or_default().extend(chunks);
             }
         }
-        if let Some(chunks) = self.bins.get_mut(&0) {
-            chunks.sort_unstable();
-        }
+        // A parent's own chunks and those of its children.
+        self.bins.values_mut().for_each(|chunks| chunks.sort_unstable());
     }
 }
 
@@ -286,4 +285,120 @@ fn push(out: &mut Vec<u8>, number: u32) {
 
 fn push_long(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(&number.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BAI: IndexShape = IndexShape { levels: 5, is_csi: false };
+    const CSI: IndexShape = IndexShape { levels: 6, is_csi: true };
+
+    fn place(target: usize, start: u64, end: u64, is_mapped: bool) -> RecordPlace {
+        RecordPlace { target: Some(target), start, end, is_mapped }
+    }
+
+    const NOWHERE: RecordPlace = RecordPlace { target: None, start: 0, end: 1, is_mapped: false };
+
+    fn words(numbers: &[u32]) -> Vec<u8> {
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    fn longs(numbers: &[u64]) -> Vec<u8> {
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn long_references_take_csi() {
+        assert_eq!((IndexShape::of(0), IndexShape::of((1 << 29) - 1)), (BAI, BAI));
+        assert_eq!((IndexShape::of(1 << 29), IndexShape::of(u64::from(u32::MAX))), (CSI, CSI));
+        assert_eq!((BAI.extension(), CSI.extension()), (".bai", ".csi"));
+    }
+
+    #[test]
+    fn bins_are_those_of_the_specification() {
+        assert_eq!((BAI.bin(0, 1), BAI.bin(0, 1 << 14), BAI.bin(1 << 14, (1 << 14) + 1)), (4681, 4681, 4682));
+        assert_eq!((BAI.bin((1 << 14) - 1, (1 << 14) + 1), BAI.bin((1 << 26) - 1, (1 << 26) + 1)), (585, 0));
+        assert_eq!((BAI.bin((1 << 29) - 1, 1 << 29), BAI.counts_bin()), (37_448, 37_450));
+        assert_eq!((CSI.bin(0, 1), CSI.counts_bin()), (37_449, 299_594));
+        assert_eq!((BAI.first_window(4682), BAI.first_window(586), BAI.first_window(0)), (1, 8, 0));
+    }
+
+    /// Two references of four with records, and one record nowhere.
+    #[test]
+    fn bytes_of_bai() {
+        let mut index = IndexBuilder::new(BAI, 4);
+        // Blocks lie far from each other, so that no bin joins another.
+        let at = |block: u64, within: u64| (block * 0x20000) << 16 | within;
+        index.add(&place(1, 5, 10, true), at(1, 0));
+        index.add(&place(1, 5, 6, false), at(1, 50));
+        index.add(&place(1, 16_380, 16_390, true), at(2, 0));
+        index.add(&place(1, 49_152, 49_153, true), at(3, 0));
+        index.add(&place(2, 0, 9, true), at(4, 7));
+        index.add(&NOWHERE, at(5, 1));
+        let expected = [
+            b"BAI\x01".to_vec(),
+            words(&[4, 0, 0]),
+            // Four bins, the last of which has the counts.
+            words(&[4, 585, 1]),
+            longs(&[at(2, 0), at(3, 0)]),
+            words(&[4681, 1]),
+            longs(&[at(1, 0), at(2, 0)]),
+            words(&[4684, 1]),
+            longs(&[at(3, 0), at(4, 7)]),
+            words(&[37_450, 2]),
+            longs(&[at(1, 0), at(4, 7), 3, 1]),
+            // A window without records has what the next one has.
+            words(&[4]),
+            longs(&[at(1, 0), at(2, 0), at(3, 0), at(3, 0)]),
+            words(&[2, 4681, 1]),
+            longs(&[at(4, 7), at(5, 1)]),
+            words(&[37_450, 2]),
+            longs(&[at(4, 7), at(5, 1), 1, 0]),
+            words(&[1]),
+            longs(&[at(4, 7)]),
+            words(&[0, 0]),
+            longs(&[1]),
+        ];
+        assert!(index.finish(at(6, 0)).unwrap() == expected.concat());
+    }
+
+    #[test]
+    fn small_bins_join_their_parents() {
+        let mut index = IndexBuilder::new(BAI, 1);
+        index.add(&place(0, 0, 5, true), 0);
+        index.add(&place(0, 16_380, 16_390, true), 100);
+        index.add(&place(0, 16_385, 16_390, true), 200);
+        let bytes = index.finish(300).unwrap();
+        let expected = [words(&[1, 2, 585, 1]), longs(&[0, 300]), words(&[37_450, 2])].concat();
+        assert!(bytes[4..].starts_with(&expected));
+    }
+
+    #[test]
+    fn csi_is_packed() {
+        use std::io::Read;
+        let mut index = IndexBuilder::new(CSI, 2);
+        index.add(&place(1, 1 << 29, (1 << 29) + 4, true), 70 << 16);
+        let packed = index.finish(80 << 16).unwrap();
+        let mut bytes = Vec::new();
+        noodles_bgzf::io::Reader::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+        let expected = [
+            b"CSI\x01".to_vec(),
+            words(&[14, 6, 0, 2, 0, 2, 37_449 + (1 << 15)]),
+            longs(&[70 << 16]),
+            words(&[1]),
+            longs(&[70 << 16, 80 << 16]),
+            words(&[299_594]),
+            longs(&[0]),
+            words(&[2]),
+            longs(&[70 << 16, 80 << 16, 1, 0]),
+            longs(&[0]),
+        ];
+        assert!(bytes == expected.concat());
+    }
+
+    #[test]
+    fn no_references_and_no_records() {
+        assert!(IndexBuilder::new(BAI, 0).finish(0).unwrap() == [&b"BAI\x01"[..], &[0; 12]].concat());
+    }
 }

@@ -131,8 +131,9 @@ impl Drop for SortedRun {
 
 /// The records of a run, one after the other.
 pub struct RunReader {
-    run: SortedRun,
     records: RecordReader,
+    /// Behind the open file, so that this is closed when the run is removed.
+    run: SortedRun,
     /// How many were not read yet.
     left: u64,
 }
