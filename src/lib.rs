@@ -143,12 +143,18 @@ pub mod pipeline;
 pub mod quality;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod reader;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod report;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod scoring;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod search;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod sliced;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod statistics;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod writer;

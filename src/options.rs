@@ -115,6 +115,10 @@ pub struct Options {
     pub insert: Option<InsertSize>,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
+    /// A page about the run.
+    pub report: Option<PathBuf>,
+    /// The statistics of the run as JSON.
+    pub stats: Option<PathBuf>,
     pub format: Format,
     /// SAM and PAF are packed into blocks of bgzf, as BAM always is.
     pub packed: bool,
@@ -173,6 +177,11 @@ impl Options {
     /// The files that hold queries.
     pub fn query_files(&self) -> impl Iterator<Item = &Path> {
         [&*self.query].into_iter().chain(self.mate_file())
+    }
+
+    /// The files about the run that are written beside its output.
+    pub fn files_about(&self) -> impl Iterator<Item = &Path> {
+        [&self.report, &self.stats].into_iter().flatten().map(PathBuf::as_path)
     }
 
     /// Whether the output is in blocks of bgzf.

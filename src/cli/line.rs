@@ -5,7 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 
 /// Options that change no record. They say where records go, how they are computed, or which of them are written.
 /// Runs that differ only in these have the same header, so their parts can be joined.
-const OF_THE_RUN: [&str; 13] = [
+const OF_THE_RUN: [&str; 15] = [
     "batch",
     "checked_shaders",
     "count",
@@ -16,7 +16,9 @@ const OF_THE_RUN: [&str; 13] = [
     "part",
     "quiet",
     "ref_part",
+    "report",
     "resume",
+    "stats",
     "threads",
     "verbose",
 ];

@@ -41,16 +41,16 @@ impl Noted {
         path: Option<&Path>,
         (header, end): (u64, u64),
         (records, stretch): (u64, (u64, u64)),
-        choice: Option<Choice>,
+        (about, choice): (Vec<Output>, Option<Choice>),
     ) -> Result<()> {
         let choice = choice.filter(|_| self.task.parts_of == PartsOf::References);
         match (path, output.sum()) {
             (Some(path), Some(sum)) if output.is_file() => {
                 let bytes = output.written();
                 let receipt = Receipt { task: self.task, records, stretch, header, end, bytes, sum, choice };
-                output.finish_with(receipt.write(path)?)
+                output.finish_with(about, Some(receipt.write(path)?))
             }
-            _ => output.finish(),
+            _ => output.finish_with(about, None),
         }
     }
 }
@@ -68,7 +68,8 @@ pub fn open(path: Option<&Path>, noted: &Option<Noted>) -> Result<Output> {
 pub fn is_done(options: &Options, reporter: &dyn Reporter) -> bool {
     // A built-in matrix is no file. Its name is part of the command.
     let inputs = inputs(options).iter().filter(|path| path.exists() || **path == Path::new("-")).count();
-    options.resume && told(&task(options), inputs, options.output.as_deref(), reporter)
+    let is_told_of = options.files_about().all(Path::exists);
+    options.resume && is_told_of && told(&task(options), inputs, options.output.as_deref(), reporter)
 }
 
 /// As [`is_done`], for a search.

@@ -115,7 +115,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
             let line = HitLines::new(options.format, &[]).header(options.invert);
             let frame = ((header.len() + line.len()) as u64, 0);
             let records = (summary.texts, summary.stretch);
-            noted.finish(output, options.output.as_deref(), frame, records, None)?;
+            noted.finish(output, options.output.as_deref(), frame, records, (Vec::new(), None))?;
         }
     }
     summary.elapsed = begun.elapsed();

@@ -12,6 +12,7 @@ use crate::hits::Rules;
 use crate::options::{FilterChoice, Mode, Options, default_min_score};
 use crate::reader::{QuerySource, References};
 use crate::scoring::Scoring;
+use crate::statistics::Tally;
 use crate::writer::receipt::Choice;
 use crate::quality::Typical;
 use crate::writer::{NamedTargets, Writer};
@@ -63,6 +64,7 @@ impl<'a> Run<'a> {
         });
         let pairing = pairing.transpose()?;
         let insert = pairing.map(|pairing| pairing.insert);
+        let tally = options.files_about().next().map(|_| Tally::new(&scoring, &targets));
         let writer = Writer::new(options, (min_score, insert), Arc::clone(&scoring), named)?;
         Ok(Run {
             options,
@@ -75,6 +77,7 @@ impl<'a> Run<'a> {
             pairing,
             strands,
             filter,
+            tally,
             writer,
             failure: Failure::default(),
             cells: AtomicU64::new(FIRST_CELLS),

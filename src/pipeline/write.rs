@@ -4,6 +4,7 @@ use super::Run;
 use super::report::{QUERIES, Summary, counted};
 use crate::error::Result;
 use crate::hits::Effort;
+use crate::statistics::Sums;
 use crate::writer::Output;
 use crate::writer::bgzf::{Joint, RecordBytes};
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub struct Written {
     pub bytes: u64,
     pub aligned: u64,
     pub effort: Effort,
+    /// Where statistics are wanted.
+    pub sums: Option<Sums>,
     pub formatting: Duration,
 }
 
@@ -55,6 +58,9 @@ impl Run<'_> {
                 }
                 for part in mem::take(&mut written.parts) {
                     output.put(&joint.add(part)?)?;
+                }
+                if let (Some(tally), Some(sums)) = (&self.tally, written.sums.take()) {
+                    tally.add(sums);
                 }
                 next += 1;
                 summary.writing += begun.elapsed() + written.formatting;

@@ -98,16 +98,15 @@ impl Output {
     }
 
     /// Brings everything to its place: flushes, and for a regular file syncs and renames.
-    pub fn finish(mut self) -> Result<()> {
-        self.close()?;
-        self.settle(None)
+    pub fn finish(self) -> Result<()> {
+        self.finish_with(Vec::new(), None)
     }
 
-    /// As [`Output::finish`], with the receipt beside it: both have their names then, or neither.
-    pub fn finish_with(mut self, mut receipt: Output) -> Result<()> {
+    /// As [`Output::finish`], with files about the run and the receipt beside it: all have their names then, or none.
+    pub fn finish_with(mut self, mut about: Vec<Output>, mut receipt: Option<Output>) -> Result<()> {
         self.close()?;
-        receipt.close()?;
-        self.settle(Some(&mut receipt))
+        about.iter_mut().chain(&mut receipt).try_for_each(Output::close)?;
+        self.settle(about, receipt)
     }
 
     /// Writes what is left. A regular file is whole on the disk then, under its temporary name.
@@ -131,20 +130,18 @@ impl Output {
         Ok(())
     }
 
-    /// Gives a closed file its name, and does the same for its receipt.
-    fn settle(&mut self, mut receipt: Option<&mut Output>) -> Result<()> {
-        let Some(Rename { target, .. }) = &self.rename else { return Ok(()) };
-        if receipt.is_some() {
-            receipt::check(target)?;
+    /// Gives closed files their names: those about the run, the output's and its receipt's.
+    fn settle(mut self, mut about: Vec<Output>, mut receipt: Option<Output>) -> Result<()> {
+        if let Some(Rename { target, .. }) = &self.rename {
+            if receipt.is_some() {
+                receipt::check(target)?;
+            }
+            receipt::forget(target).map_err(|source| explain(&self.name, source))?;
         }
-        receipt::forget(target).map_err(|source| explain(&self.name, source))?;
-        let receipts = receipt.iter().filter_map(|receipt| receipt.rename.clone());
-        let renames: Vec<_> = self.rename.iter().cloned().chain(receipts).collect();
+        let mut all: Vec<&mut Output> = about.iter_mut().chain([&mut self]).chain(&mut receipt).collect();
+        let renames: Vec<_> = all.iter().filter_map(|output| output.rename.clone()).collect();
         temporary::keep(&renames).map_err(|(target, source)| explain(&target, source))?;
-        self.rename = None;
-        if let Some(receipt) = &mut receipt {
-            receipt.rename = None;
-        }
+        all.iter_mut().for_each(|output| output.rename = None);
         Ok(())
     }
 
