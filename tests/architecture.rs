@@ -24,6 +24,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("writer", &["reader", "batch", "groups", "options"]),
     // Hits of a search as lines.
     ("writer/hits", &["search"]),
+    // Sums of what the writer makes records of.
+    ("statistics", &["reader", "batch", "insert", "quality"]),
+    ("report", &["options", "statistics", "insert"]),
     ("engine", &["batch", "bounds"]),
     ("candidates", &["batch", "bounds"]),
     ("backtrace", &["batch", "bounds", "engine"]),
@@ -34,7 +37,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // The filter's scans.
     ("search/finder", &["batch", "candidates"]),
     ("grep", &["engine", "search", "sliced"]),
-    ("pipeline", &["options", "reader", "batch", "writer", "engine", "candidates", "hits"]),
+    ("pipeline", &["options", "reader", "batch", "writer", "engine", "candidates", "hits", "statistics"]),
+    ("pipeline/about", &["report"]),
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),
     ("pipeline/scanner", &["search"]),
@@ -44,6 +48,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),
+    // JSON.
+    ("cli/terminal/devices", &["report"]),
     // Whether an output, or its receipt, is an input's file.
     ("cli/paths", &["writer"]),
     // Remedies that a flag is for.

@@ -58,8 +58,8 @@
     const labels = data.map((row, at) => [(at + .5) / data.length, start(row[0])]).filter((_, at) => at % skip === 0);
     const up = frame(svg, width, height, ticks(most, true), labels, figure.dataset.x, figure.dataset.y, "");
     data.forEach((row, at) => {
-      const value = number(row[1]), gap = Math.min(step * .15, 2);
-      const box = { class: "bar", x: LEFT + at * step + gap / 2, y: up(value), width: Math.max(step - gap, .5), height: Math.max(up(0) - up(value), 0) };
+      const value = number(row[1]), wide = Math.min(Math.max(step - Math.min(step * .15, 2), .5), 64);
+      const box = { class: "bar", x: LEFT + (at + .5) * step - wide / 2, y: up(value), width: wide, height: Math.max(up(0) - up(value), 0) };
       draw(draw(svg, "rect", box), "title", {}, `${row[0]}: ${row[1]}`);
     });
   };

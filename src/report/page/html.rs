@@ -13,14 +13,17 @@ pub fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // Controls, and marks that turn the direction of the text around them.
-            letter if letter.is_control() || ('\u{202a}'..='\u{202e}').contains(&letter) || ('\u{2066}'..='\u{2069}').contains(&letter) => {
-                escaped.push('\u{fffd}');
-            }
+            '\n' => escaped.push('\n'),
+            letter if letter.is_control() || turns(letter) => escaped.push('\u{fffd}'),
             other => escaped.push(other),
         }
     }
     escaped
+}
+
+/// Whether a mark turns the direction of the text around it.
+fn turns(letter: char) -> bool {
+    matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Text of at most `most` characters.
@@ -86,4 +89,23 @@ pub fn table(heads: &[&str], first: &str, rows: impl IntoIterator<Item = Vec<Str
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n<thead><tr>{heads}</tr></thead>\n\
          <tbody>\n{all}</tbody>\n</table></div>\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_text() {
+        assert_eq!(name("<script>'\"&\u{202e}\u{7}"), "&lt;script&gt;&#39;&quot;&amp;\u{fffd}\u{fffd}");
+        assert_eq!(name(&"é".repeat(81)), "é".repeat(80) + "…");
+        assert_eq!(name(&"é".repeat(80)), "é".repeat(80));
+    }
+
+    #[test]
+    fn thousands_are_parted() {
+        for (number, expected) in [("0", "0"), ("999", "999"), ("1000", "1,000"), ("1234567.25", "1,234,567.25")] {
+            assert_eq!(grouped(number), expected);
+        }
+    }
 }
