@@ -29,6 +29,8 @@ ROLES = {
     "candidates": (0.9, "where a hit can lie"),
     "backtrace": (0, "from a hit to its path"),
     "hits": (0.9, "which alignments, which order"),
+    "pairing": (0.3, "hits of mates, together"),
+    "quality": (4.85, "mapping qualities"),
     "sliced": (2.9, "a text in every bit of a vector"),
     "search": (2.55, "patterns with errors"),
     "grep": (2.3, "lines with errors"),

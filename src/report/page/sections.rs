@@ -145,7 +145,7 @@ fn depth(account: &Account) -> String {
     let head = "<tr><th scope=\"col\" class=\"number\">Positions</th><th scope=\"col\" class=\"number\">Mean depth</th></tr>";
     format!(
         "{omitted}<figure id=\"depth-figure\">\n<figcaption>Mean depth along a reference</figcaption>\n\
-         <div class=\"controls scripted\">\n<label>Reference <select></select></label>\n{buttons}<span class=\"soft\">or the keys + \u{{2212}} \u{{2190}} \u{{2192}} and 0</span>\n</div>\n\
+         <div class=\"controls scripted\">\n<label>Reference <select></select></label>\n{buttons}<span class=\"soft\">or the keys + \u{2212} \u{2190} \u{2192} and 0</span>\n</div>\n\
          <div class=\"plot\" tabindex=\"0\" role=\"group\" aria-label=\"Plot of depth; plus and minus zoom, arrows move, 0 shows all\"></div>\n\
          <p class=\"soft\" aria-live=\"polite\">The plot needs JavaScript; the table of references has the mean depths.</p>\n\
          <details open><summary>Table</summary>\n<table><thead>{head}</thead><tbody></tbody></table></details>\n</figure>\n\
