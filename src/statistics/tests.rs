@@ -109,7 +109,8 @@ fn insertions_and_equal_identities() {
 #[test]
 fn batches_do_not_matter() {
     let (reads, found) = pair();
-    let (reads, found) = (reads.repeat(1500), found.repeat(1500));
+    let reads: Vec<Record> = reads.iter().cloned().cycle().take(3000).collect();
+    let found: Vec<Found> = found.iter().cloned().cycle().take(3000).collect();
     let summed = |batch: usize| {
         let tally = tally();
         for (number, (reads, found)) in reads.chunks(batch).zip(found.chunks(batch)).enumerate() {
