@@ -190,6 +190,8 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         read_group: None,
         command_line: "swalign pairs reads.fq targets.fa".into(),
         verbosity: 0,
+        report: None,
+        stats: None,
         checked_shaders: false,
     };
     let names = (0..count).map(|target| format!("target_{target}")).collect();

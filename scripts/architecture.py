@@ -35,6 +35,8 @@ ROLES = {
     "sliced": (2.9, "a text in every bit of a vector"),
     "search": (2.55, "patterns with errors"),
     "grep": (2.3, "lines with errors"),
+    "statistics": (4.4, "a run's records summed up"),
+    "report": (4.4, "the page and JSON of a run"),
     "api": (3.4, "the library's front door"),
     "pipeline": (1.6, "threads, queues, the order"),
     "cli": (1.6, "arguments, news, signals"),

@@ -143,6 +143,9 @@ pub mod pipeline;
 pub mod quality;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod reader;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod report;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod scoring;
 #[cfg_attr(not(engine_room), doc(hidden))]
@@ -152,6 +155,9 @@ pub mod sliced;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod split;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod statistics;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod writer;

@@ -122,6 +122,10 @@ pub struct Options {
     pub insert: Option<InsertSize>,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
+    /// A page about the run.
+    pub report: Option<PathBuf>,
+    /// The statistics of the run as JSON.
+    pub stats: Option<PathBuf>,
     pub format: Format,
     /// Records are sorted by coordinate, with this many bytes of them in memory at most, and get an index. The format is
     /// BAM then.
@@ -194,6 +198,11 @@ impl Options {
     /// What receipts call the format; [`Format::named`] takes it back.
     pub fn format_name(&self) -> &'static str {
         if self.sort.is_some() { SORTED_BAM } else { self.format.name(self.packed) }
+    }
+
+    /// The files about the run that are written beside its output.
+    pub fn files_about(&self) -> impl Iterator<Item = &Path> {
+        [&self.report, &self.stats].into_iter().flatten().map(PathBuf::as_path)
     }
 
     /// Whether the output is in blocks of bgzf.

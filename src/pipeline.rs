@@ -12,6 +12,7 @@
 //! whatever the input. Several workers on one device let the host's work for one batch go on beside
 //! the device's work for another.
 
+mod about;
 mod align;
 mod device;
 mod estimate;
@@ -40,7 +41,10 @@ use crate::options::Options;
 use crate::pairing::Pairing;
 use crate::reader::{Extent, QuerySource, Record};
 use crate::scoring::Scoring;
+use crate::statistics::Tally;
+use crate::writer::output::Beside;
 use crate::writer::{Output, Writer};
+use about::FilesAbout;
 use device::Crew;
 use inputs::OpenInputs;
 use receipts::Noted;
@@ -92,6 +96,8 @@ struct Run<'a> {
     split: Option<i32>,
     strands: u32,
     filter: Option<Filter>,
+    /// Where statistics are wanted.
+    tally: Option<Tally>,
     writer: Writer,
     failure: Failure,
     /// Cells that a batch should have, as the workers' speed suggests.
@@ -157,15 +163,18 @@ fn run_beside<'scope>(
     run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
     reporter.note(&format!("using {}{remark}", hardware.describe()));
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
+    let about = FilesAbout::open(options)?;
     let crew = hardware.crew(options.threads)?;
     let (mut summary, index) = run.whole(queries, (&crew, &|worker| hardware.engine(worker)), &mut output)?;
+    summary.elapsed = begun.elapsed();
+    let beside = Beside { index, about: about.write(&run, &summary, hardware.describe())?, receipt: None };
     match noted {
-        None => output.finish_with(index, None)?,
+        None => output.finish_with(beside)?,
         Some(noted) => {
             let header = run.writer.header().iter().map(|part| part.len() as u64).sum();
             let frame = (header, run.writer.end()?);
             let records = (summary.queries, summary.stretch);
-            noted.finish((output, index), options.output.as_deref(), frame, records, Some(run.choice()))?;
+            noted.finish((output, beside), options.output.as_deref(), frame, records, Some(run.choice()))?;
         }
     }
     summary.elapsed = begun.elapsed();

@@ -124,6 +124,12 @@ impl Writer {
         &self.header
     }
 
+    /// The names of the references that the queries meet, as the output has them.
+    pub fn names(&self) -> &[String] {
+        let NamedTargets { names, sequences, first, .. } = &self.lines.targets;
+        &names[*first..*first + sequences.len()]
+    }
+
     /// Joins the parts of a run.
     pub fn joint(&self) -> Result<Joint> {
         if self.in_blocks { Joint::of_blocks() } else { Ok(Joint::of_text()) }

@@ -26,6 +26,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("writer", &["reader", "batch", "groups", "options", "quality"]),
     // Hits of a search as lines.
     ("writer/hits", &["search"]),
+    // Sums of what the writer makes records of.
+    ("statistics", &["reader", "batch", "quality"]),
+    ("report", &["options", "statistics"]),
     ("engine", &["batch", "bounds"]),
     ("candidates", &["batch", "bounds"]),
     ("backtrace", &["batch", "bounds", "engine"]),
@@ -51,8 +54,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "pairing",
             "quality",
             "split",
+            "statistics",
         ],
     ),
+    ("pipeline/about", &["report"]),
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),
     ("pipeline/scanner", &["search"]),
@@ -62,6 +67,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),
+    // JSON.
+    ("cli/terminal/devices", &["report"]),
     // Whether an output, or its receipt, is an input's file.
     ("cli/paths", &["writer"]),
     // Remedies that a flag is for.

@@ -1,6 +1,6 @@
 //! The arguments of `swalign` and `swalign pairs`.
 
-use super::paths::{check_extension, check_files, check_index, is_packed};
+use super::paths::{check_about, check_extension, check_files, check_index, is_packed};
 use super::sort::{SortFlags, check_parts};
 use super::{AgainFlag, ThreadsFlag, is_subcommand, usage, values};
 use crate::alphabet::Alphabet;
@@ -130,6 +130,8 @@ struct Flags {
     #[command(flatten)]
     output: AlignOutputFlags,
     #[command(flatten)]
+    about: AboutFlags,
+    #[command(flatten)]
     parts: PartFlags,
     #[command(flatten)]
     machine: AlignMachineFlags,
@@ -215,6 +217,24 @@ struct AlignOutputFlags {
     /// Say more on stderr: the scoring, and what each batch took
     #[arg(short, long)]
     verbose: bool,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "About the run")]
+struct AboutFlags {
+    /// Write a page about the run: counts, depth along the references, identities, where reads differ, and the worst
+    /// and best alignments
+    ///
+    /// One file of HTML, below 1 MB, that needs no network. Of a part it tells of that part alone; `swalign merge` joins
+    /// no pages.
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Write the same statistics as JSON
+    ///
+    /// The same bytes on every device, with any number of threads and any --batch. docs/output.md describes the keys,
+    /// and docs/stats.schema.json has their schema.
+    #[arg(long, value_name = "FILE.json")]
+    stats: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -442,11 +462,13 @@ impl Flags {
         reference: PathBuf,
         command_line: String,
     ) -> Result<Options, clap::Error> {
-        let Flags { scoring, hits, output, parts, machine } = self;
+        let Flags { scoring, hits, output, about, parts, machine } = self;
         let matrix = scoring.matrix.as_deref().map(Path::new);
         let mate_file = if let MatesChoice::File(path) = &mates { Some(&**path) } else { None };
         let inputs: Vec<&Path> = [&*query].into_iter().chain(mate_file).chain([&*reference]).collect();
         check_files(&inputs, matrix, output.output.as_deref())?;
+        let named = [("--report", about.report.as_deref()), ("--stats", about.stats.as_deref())];
+        check_about(named, inputs.iter().copied().chain(matrix), output.output.as_deref())?;
         if output.format.is_none() {
             check_extension(output.output.as_deref())?;
         }
@@ -469,6 +491,8 @@ impl Flags {
             mates,
             insert: None,
             output: output.output.filter(|path| path != Path::new("-")),
+            report: about.report,
+            stats: about.stats,
             format,
             sort,
             packed,

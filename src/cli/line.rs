@@ -5,7 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 
 /// Options that change no record. They say where records go, how they are computed, or which of them are written.
 /// Runs that differ only in these have the same header, so their parts can be joined.
-const OF_THE_RUN: [&str; 14] = [
+const OF_THE_RUN: [&str; 16] = [
     "batch",
     "checked_shaders",
     "count",
@@ -16,8 +16,10 @@ const OF_THE_RUN: [&str; 14] = [
     "part",
     "quiet",
     "ref_part",
+    "report",
     "resume",
     "sort_memory",
+    "stats",
     "threads",
     "verbose",
 ];

@@ -2,7 +2,7 @@
 
 use super::usage;
 use crate::options::{EXTENSIONS, Format, RECEIPT_EXTENSION};
-use crate::writer::place::is_same_file;
+use crate::writer::place::{is_same_file, is_stdout, resolve};
 use crate::writer::{receipt, sort};
 use clap::error::ErrorKind;
 use std::fs;
@@ -54,6 +54,43 @@ pub fn check_index(inputs: &[&Path], output: Option<&Path>) -> Result<(), clap::
     let shown = input.display();
     let text = format!("--output would overwrite the input {shown} by its index; name another file");
     Err(usage(ErrorKind::ArgumentConflict, text))
+}
+
+/// Refuses files about the run, by the names of their options, that would overwrite an input, the output, its receipt or
+/// each other, or that would stand among the records on stdout.
+pub fn check_about<'a>(
+    named: [(&str, Option<&Path>); 2],
+    inputs: impl Iterator<Item = &'a Path> + Clone,
+    output: Option<&Path>,
+) -> Result<(), clap::Error> {
+    let receipt = output.map(receipt::path);
+    for (at, (option, path)) in named.into_iter().enumerate() {
+        let Some(path) = path else { continue };
+        let earlier = named[..at].iter().filter_map(|(_, path)| *path);
+        let outputs = output.into_iter().chain(receipt.as_deref()).chain(earlier);
+        let text = if is_stdout(path) {
+            format!("{option} is a file beside the output, and not stdout; name a file")
+        } else if let Some(input) = inputs.clone().find(|input| same_file(input, path)) {
+            format!("{option} would overwrite the input {}; name another file", input.display())
+        } else if let Some(other) = outputs.into_iter().find(|other| same_output(other, path)) {
+            format!("{option} would overwrite {}, which the run writes too; name another file", other.display())
+        } else {
+            continue;
+        };
+        return Err(usage(ErrorKind::ArgumentConflict, text));
+    }
+    Ok(())
+}
+
+/// Whether two outputs are one regular file, which may be there only later.
+fn same_output(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let path = resolve(path).ok()?;
+        let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        Some((fs::canonicalize(folder).ok()?, path.file_name()?.to_os_string()))
+    };
+    let is_special = fs::metadata(one).is_ok_and(|metadata| !metadata.is_file());
+    !is_special && (is_same_file(one, other) || place(one).is_some_and(|one| place(other) == Some(one)))
 }
 
 /// Whether the input `one` and the file `other` are one regular file; devices such as /dev/null can be shared.

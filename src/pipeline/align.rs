@@ -73,6 +73,7 @@ impl Run<'_> {
         self.learn(cells, begun.elapsed());
         let formatting = Instant::now();
         let parts = self.writer.parts(before.as_deref(), &records[..found.len()], &found)?;
+        let sums = self.tally.as_ref().map(|tally| tally.sum(first, &records, &found));
         Ok(Written {
             number,
             parts,
@@ -80,6 +81,7 @@ impl Run<'_> {
             bytes,
             aligned: found.iter().filter(|found| !found.alignments.is_empty()).count() as u64,
             effort,
+            sums,
             formatting: formatting.elapsed(),
         })
     }

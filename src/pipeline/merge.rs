@@ -9,6 +9,7 @@ mod sorted;
 use super::Reporter;
 use crate::error::{Error, Place, Result};
 use crate::options::{MergeOptions, PartsOf, SORTED_BAM, SearchFormat, Share};
+use crate::writer::output::Beside;
 use crate::writer::Output;
 use crate::writer::place::is_same_file;
 use crate::writer::receipt;
@@ -47,7 +48,7 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
         }
         _ => ("parts of", join(&parts, &mut output)?),
     };
-    output.finish_with(index, None)?;
+    output.finish_with(Beside { index, ..Beside::default() })?;
     reporter.note(&format!("joined {} {told} {records} records", parts.len()));
     Ok(())
 }

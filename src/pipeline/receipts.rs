@@ -3,7 +3,7 @@
 use super::Reporter;
 use crate::error::Result;
 use crate::options::{Options, PartsOf, PatternSource, SearchOptions};
-use crate::writer::Output;
+use crate::writer::output::{Beside, Output};
 use crate::writer::receipt::{self, Choice, Receipt, Task};
 use crate::writer::{place, sort};
 use std::path::Path;
@@ -38,7 +38,7 @@ impl Noted {
     /// `records` is the number of records of this stretch of the input, `choice` says how hits were chosen.
     pub fn finish(
         self,
-        (output, index): (Output, Option<Output>),
+        (output, beside): (Output, Beside),
         path: Option<&Path>,
         (header, end): (u64, u64),
         (records, stretch): (u64, (u64, u64)),
@@ -49,9 +49,9 @@ impl Noted {
             (Some(path), Some(sum)) if output.is_file() => {
                 let bytes = output.written();
                 let receipt = Receipt { task: self.task, records, stretch, header, end, bytes, sum, choice };
-                output.finish_with(index, Some(receipt.write(path)?))
+                output.finish_with(Beside { receipt: Some(receipt.write(path)?), ..beside })
             }
-            _ => output.finish_with(index, None),
+            _ => output.finish_with(beside),
         }
     }
 }
@@ -71,7 +71,8 @@ pub fn is_done(options: &Options, reporter: &dyn Reporter) -> bool {
     let inputs = inputs(options).iter().filter(|path| path.exists() || **path == Path::new("-")).count();
     let has_index = |output: &Path| sort::indices(output).iter().any(|index| index.is_file());
     let output = options.output.as_deref().filter(|output| options.sort.is_none() || has_index(output));
-    options.resume && told(&task(options), inputs, output, reporter)
+    let is_told_of = options.files_about().all(Path::exists);
+    options.resume && is_told_of && told(&task(options), inputs, output, reporter)
 }
 
 /// As [`is_done`], for a search.

@@ -26,6 +26,7 @@ use crate::search::hits::Wanted;
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
 use crate::search::stream::Seams;
+use crate::writer::output::Beside;
 use crate::writer::hits::{HitLines, sam_header};
 use needs::Needs;
 use std::sync::atomic::AtomicU64;
@@ -115,7 +116,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
             let line = HitLines::new(options.format, &[]).header(options.invert);
             let frame = ((header.len() + line.len()) as u64, 0);
             let records = (summary.texts, summary.stretch);
-            noted.finish((output, None), options.output.as_deref(), frame, records, None)?;
+            noted.finish((output, Beside::default()), options.output.as_deref(), frame, records, None)?;
         }
     }
     summary.elapsed = begun.elapsed();

@@ -13,6 +13,7 @@ use crate::options::{FilterChoice, Mode, Options, default_min_score, default_spl
 use crate::quality::Typical;
 use crate::reader::{QuerySource, References};
 use crate::scoring::Scoring;
+use crate::statistics::Tally;
 use crate::writer::receipt::Choice;
 use crate::writer::{Chosen, NamedTargets, Writer};
 use std::path::PathBuf;
@@ -73,6 +74,7 @@ impl<'a> Run<'a> {
             .split
             .map(|split| split.score.unwrap_or_else(|| default_split_score(&scoring, min_score)));
         let chosen = Chosen { min_score, insert, split };
+        let tally = options.files_about().next().map(|_| Tally::new(&scoring, &targets));
         let writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
         Ok(Run {
             options,
@@ -86,6 +88,7 @@ impl<'a> Run<'a> {
             split,
             strands,
             filter,
+            tally,
             writer,
             failure: Failure::default(),
             cells: AtomicU64::new(FIRST_CELLS),

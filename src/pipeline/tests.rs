@@ -99,6 +99,8 @@ fn options(folder: &Path) -> Options {
         read_group: None,
         command_line: "swalign".to_string(),
         verbosity: 1,
+        report: None,
+        stats: None,
         checked_shaders: false,
     }
 }

@@ -4,6 +4,7 @@ use super::Run;
 use super::report::{QUERIES, Summary, counted};
 use crate::error::Result;
 use crate::hits::Effort;
+use crate::statistics::Sums;
 use crate::writer::Output;
 use crate::writer::bgzf::RecordBytes;
 use crate::writer::sink::RecordSink;
@@ -22,6 +23,8 @@ pub struct Written {
     pub bytes: u64,
     pub aligned: u64,
     pub effort: Effort,
+    /// Where statistics are wanted.
+    pub sums: Option<Sums>,
     pub formatting: Duration,
 }
 
@@ -56,6 +59,9 @@ impl Run<'_> {
                 }
                 for part in mem::take(&mut written.parts) {
                     sink.add(part, output)?;
+                }
+                if let (Some(tally), Some(sums)) = (&self.tally, written.sums.take()) {
+                    tally.add(sums);
                 }
                 next += 1;
                 summary.writing += begun.elapsed() + written.formatting;

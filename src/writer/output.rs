@@ -39,6 +39,21 @@ enum Sink {
     File(File),
 }
 
+/// Files that get their names with an output, or not at all.
+#[derive(Default)]
+pub struct Beside {
+    pub index: Option<Output>,
+    /// Files about the run.
+    pub about: Vec<Output>,
+    pub receipt: Option<Output>,
+}
+
+impl Beside {
+    fn all(&mut self) -> impl Iterator<Item = &mut Output> {
+        self.about.iter_mut().chain(&mut self.index).chain(&mut self.receipt)
+    }
+}
+
 impl Output {
     /// Opens the output; `None`, `-` and `/dev/stdout` are stdout. The receipt of another output is not replaced.
     pub fn create(path: Option<&Path>) -> Result<Output> {
@@ -118,17 +133,15 @@ impl Output {
     }
 
     /// Brings everything to its place: flushes, and for a regular file syncs and renames.
-    pub fn finish(mut self) -> Result<()> {
-        self.close()?;
-        self.settle([None, None])
+    pub fn finish(self) -> Result<()> {
+        self.finish_with(Beside::default())
     }
 
-    /// As [`Output::finish`], with the index and the receipt beside it: all have their names then, or none.
-    pub fn finish_with(mut self, index: Option<Output>, receipt: Option<Output>) -> Result<()> {
+    /// As [`Output::finish`], with the files beside it: all have their names then, or none.
+    pub fn finish_with(mut self, mut beside: Beside) -> Result<()> {
         self.close()?;
-        let mut beside = [index, receipt];
-        beside.iter_mut().flatten().try_for_each(Output::close)?;
-        self.settle(beside.each_mut().map(Option::as_mut))
+        beside.all().try_for_each(Output::close)?;
+        self.settle(beside)
     }
 
     /// Writes what is left. A regular file is whole on the disk then, under its temporary name.
@@ -152,23 +165,22 @@ impl Output {
         Ok(())
     }
 
-    /// Gives a closed file its name, and does the same for its index and its receipt.
-    fn settle(&mut self, mut beside: [Option<&mut Output>; 2]) -> Result<()> {
-        let Some(Rename { target, .. }) = &self.rename else { return Ok(()) };
-        let [index, receipt] = &beside;
-        if receipt.is_some() {
-            receipt::check(target)?;
+    /// Gives a closed file its name, and does the same for the closed files beside it.
+    fn settle(mut self, mut beside: Beside) -> Result<()> {
+        if let Some(Rename { target, .. }) = &self.rename {
+            if beside.receipt.is_some() {
+                receipt::check(target)?;
+            }
+            receipt::forget(target).map_err(|source| explain(&self.name, source))?;
+            if beside.index.is_some() {
+                // One of the other format would be taken for that of the new file.
+                sort::forget_indices(&self.name).map_err(|source| explain(&self.name, source))?;
+            }
         }
-        receipt::forget(target).map_err(|source| explain(&self.name, source))?;
-        if index.is_some() {
-            // One of the other format would be taken for that of the new file.
-            sort::forget_indices(&self.name).map_err(|source| explain(&self.name, source))?;
-        }
-        let others = beside.iter().flatten().filter_map(|other| other.rename.clone());
-        let renames: Vec<_> = self.rename.iter().cloned().chain(others).collect();
+        let mut all: Vec<&mut Output> = [&mut self].into_iter().chain(beside.all()).collect();
+        let renames: Vec<_> = all.iter().filter_map(|output| output.rename.clone()).collect();
         temporary::keep(&renames).map_err(|(target, source)| explain(&target, source))?;
-        self.rename = None;
-        beside.iter_mut().flatten().for_each(|other| other.rename = None);
+        all.iter_mut().for_each(|output| output.rename = None);
         Ok(())
     }
 

@@ -44,6 +44,8 @@ pub(super) fn options() -> Options {
         read_group: None,
         command_line: "swalign reads.fq ref.fa".into(),
         verbosity: 0,
+        report: None,
+        stats: None,
         checked_shaders: false,
     }
 }

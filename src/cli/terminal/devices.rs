@@ -1,6 +1,7 @@
 //! What `swalign devices` prints: a table for people, columns by tabs or JSON for programs.
 
 use crate::engine::gpu::AdapterEntry;
+use crate::report::json::quoted;
 
 const MIB: u64 = 1 << 20;
 /// Between two columns.
@@ -125,21 +126,6 @@ fn json(adapters: &[AdapterEntry]) -> String {
     };
     let objects: Vec<String> = adapters.iter().map(object).chain([cpu]).map(written).collect();
     format!("[\n{}\n]\n", objects.join(",\n"))
-}
-
-/// A string of JSON (RFC 8259, section 7).
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            control if control < ' ' => quoted.push_str(&format!("\\u{:04x}", u32::from(control))),
-            other => quoted.push(other),
-        }
-    }
-    quoted + "\""
 }
 
 #[cfg(test)]

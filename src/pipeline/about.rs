@@ -1,0 +1,46 @@
+//! The files about a run: its page and its statistics.
+
+use super::Run;
+use super::report::Summary;
+use crate::error::Result;
+use crate::options::Options;
+use crate::report::{Account, Facts, page, stats};
+use crate::writer::Output;
+
+/// The files that were asked for. They are opened before the run, so that one that can't be written is told at once.
+pub struct FilesAbout {
+    report: Option<Output>,
+    stats: Option<Output>,
+}
+
+impl FilesAbout {
+    pub fn open(options: &Options) -> Result<FilesAbout> {
+        let open = |path: &Option<_>| path.as_deref().map(|path| Output::create(Some(path))).transpose();
+        Ok(FilesAbout { report: open(&options.report)?, stats: open(&options.stats)? })
+    }
+
+    /// Writes what `run` found. The files get their names with the output.
+    pub fn write(mut self, run: &Run, summary: &Summary, device: String) -> Result<Vec<Output>> {
+        let Some(tally) = &run.tally else { return Ok(Vec::new()) };
+        let Summary { elapsed, cells, whole, .. } = *summary;
+        let facts = Facts { device, elapsed, cells, whole };
+        tally.read(|statistics| -> Result<()> {
+            let account = Account {
+                options: run.options,
+                scoring: &run.scoring,
+                min_score: run.rules.min_score,
+                insert: run.pairing.map(|pairing| pairing.insert),
+                names: run.writer.names(),
+                statistics,
+            };
+            if let Some(output) = &mut self.stats {
+                output.put(stats(&account).as_bytes())?;
+            }
+            if let Some(output) = &mut self.report {
+                output.put(page(&account, &facts).as_bytes())?;
+            }
+            Ok(())
+        })?;
+        Ok(self.report.into_iter().chain(self.stats).collect())
+    }
+}

@@ -1,0 +1,47 @@
+//! The page of `--report`: one file of HTML that needs no network, below 1 MB whatever the input.
+//!
+//! All charts but those of depth are drawn by `page.js` from tables that stand in the page, so that the tables can be
+//! read without it. Each name is escaped, and long ones are cut.
+
+mod charts;
+mod html;
+mod sections;
+
+use super::{Account, Facts};
+use html::escaped;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// Nothing is loaded from anywhere.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// The file of `--report`.
+pub fn page(account: &Account, facts: &Facts) -> String {
+    let sections = sections::all(account, facts);
+    let links: String = sections
+        .iter()
+        .map(|section| format!("<li><a href=\"#{}\">{}</a></li>\n", section.id, section.heading))
+        .collect();
+    let bodies: String = sections
+        .iter()
+        .map(|section| {
+            let sections::Section { id, heading, body } = section;
+            format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{heading}</h2>\n{body}</section>\n")
+        })
+        .collect();
+    let title = escaped(&sections::title(account));
+    let note = sections::note(account);
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#content\">Skip to the content</a>\n\
+         <header>\n<h1>{title}</h1>\n{note}</header>\n\
+         <nav aria-label=\"Sections\">\n<ul>\n{links}</ul>\n</nav>\n\
+         <main id=\"content\">\n{bodies}</main>\n\
+         <footer>\n<p>Written by swalign {version}.</p>\n</footer>\n\
+         <script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    )
+}

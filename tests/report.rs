@@ -1,0 +1,147 @@
+//! The page and the statistics of a run (`--report`, `--stats`).
+
+mod common;
+
+use common::command::run;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Letters that look random.
+fn letters(count: usize, mut seed: u64) -> String {
+    let mut next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        char::from(b"ACGT"[(seed >> 60) as usize & 3])
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn reverse_complement(letters: &str) -> String {
+    String::from_utf8(swalign::alphabet::reverse_complement(letters.as_bytes())).unwrap()
+}
+
+/// A reference, pairs of reads with a mismatch now and then, and a pair that aligns nowhere, in a file of mates side by
+/// side.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let reference = letters(5000, 1);
+    let mut reads = String::new();
+    for pair in 0..60 {
+        let start = pair * 70;
+        let mut first = reference[start..start + 100].to_string();
+        if pair % 3 == 0 {
+            let other = if &first[50..51] == "A" { "C" } else { "A" };
+            first.replace_range(50..51, other);
+        }
+        let last = reverse_complement(&reference[start + 200 + pair..start + 300 + pair]);
+        reads += &format!(">p{pair}\n{first}\n>p{pair}\n{last}\n");
+    }
+    reads += &format!(">x\n{}\n>x\n{}\n", letters(100, 7), letters(100, 8));
+    fs::write(folder.path().join("ref.fa"), format!(">chr1\n{reference}\n>chr2\n{}\n", letters(900, 2))).unwrap();
+    fs::write(folder.path().join("reads.fa"), reads).unwrap();
+    folder
+}
+
+fn align(folder: &Path, more: &[&str]) -> Vec<u8> {
+    let args = [&["--device", "cpu", "--interleaved", "-o", "x.sam"], more, &["reads.fa", "ref.fa"]].concat();
+    let outcome = run(folder, &args);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    fs::read(folder.join("x.sam")).unwrap()
+}
+
+/// The first number behind a key.
+fn number(text: &str, key: &str) -> u64 {
+    let (_, rest) = text.split_once(&format!("\"{key}\": ")).unwrap_or_else(|| panic!("no {key}"));
+    rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn the_same_statistics_however_they_are_computed() {
+    let folder = folder();
+    let stats = |more: &[&str]| {
+        align(folder.path(), &[&["--stats", "x.json"], more].concat());
+        fs::read_to_string(folder.path().join("x.json")).unwrap()
+    };
+    let whole = stats(&["--threads", "1"]);
+    for more in [&["--threads", "4"][..], &["--batch", "7"], &["--filter", "none"], &["--report", "x.html"]] {
+        assert_eq!(stats(more), whole, "{more:?}");
+    }
+    assert_eq!(number(&whole, "aligned") + number(&whole, "unaligned"), 122);
+    assert_eq!((number(&whole, "unaligned"), number(&whole, "properly_paired")), (2, 120));
+    assert_eq!((number(&whole, "columns"), number(&whole, "mismatches")), (12_000, 20));
+}
+
+#[test]
+fn records_do_not_depend_on_it() {
+    let folder = folder();
+    let plain = align(folder.path(), &[]);
+    assert_eq!(align(folder.path(), &["--stats", "x.json", "--report", "x.html"]), plain);
+}
+
+#[test]
+fn a_page_is_small_and_shows_names_as_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut references, mut reads) = (String::new(), String::new());
+    for number in 0..2000 {
+        let sequence = letters(300 + number % 50, number as u64 + 1);
+        let name = format!("<script>{number}</script>\"'&{}", "<é".repeat(200));
+        references += &format!(">{name}\n{sequence}\n");
+        reads += &format!(">q{number}<b>\n{}\n", &sequence[20..120]);
+    }
+    fs::write(folder.path().join("ref.fa"), references).unwrap();
+    fs::write(folder.path().join("reads.fa"), reads).unwrap();
+    let args = ["--device", "cpu", "--report", "x.html", "-o", "x.paf", "reads.fa", "ref.fa"];
+    let outcome = run(folder.path(), &args);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let page = fs::read_to_string(folder.path().join("x.html")).unwrap();
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    assert!(page.contains("&lt;script&gt;") && !page.contains("<script>0") && !page.contains("<é"));
+    assert!(page.contains("Shown are the 300 of 2,000 references"));
+}
+
+#[test]
+fn nothing_is_overwritten_and_nothing_half_written() {
+    let folder = folder();
+    for (args, code, says) in [
+        (&["--report", "ref.fa"][..], 2, "--report would overwrite the input ref.fa"),
+        (&["--stats", "reads.fa"], 2, "--stats would overwrite the input reads.fa"),
+        (&["-o", "y", "--stats", "./y"], 2, "--stats would overwrite y"),
+        (&["--report", "y", "--stats", "y"], 2, "--stats would overwrite y"),
+        (&["--stats", "-"], 2, "not stdout"),
+        (&["--stats", "nosuch/y.json", "-o", "y"], 1, "nosuch"),
+    ] {
+        let outcome = run(folder.path(), &[args, &["--device", "cpu", "reads.fa", "ref.fa"]].concat());
+        assert!(outcome.code == Some(code) && outcome.stderr.contains(says), "{args:?}: {}", outcome.stderr);
+    }
+    fs::write(folder.path().join("bad.fa"), ">a\nAC-T\n").unwrap();
+    let outcome = run(folder.path(), &["--report", "y.html", "--stats", "y.json", "bad.fa", "ref.fa"]);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["bad.fa", "reads.fa", "ref.fa"]);
+}
+
+#[test]
+fn a_part_says_so() {
+    let folder = folder();
+    align(folder.path(), &["--part", "1/2", "--report", "x.html", "--stats", "x.json"]);
+    let page = fs::read_to_string(folder.path().join("x.html")).unwrap();
+    assert!(page.contains("one part of a run only: queries 1/2"));
+    assert!(fs::read_to_string(folder.path().join("x.json")).unwrap().contains("\"part\": \"queries 1/2\""));
+}
+
+/// Draws the page with Chromium, where one is installed, and finds the charts in it.
+#[test]
+#[ignore = "needs Chromium"]
+fn a_browser_draws_the_page() {
+    let folder = folder();
+    align(folder.path(), &["--report", "x.html"]);
+    let page = format!("file://{}", folder.path().join("x.html").display());
+    let drawn = std::process::Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", &page])
+        .output()
+        .unwrap();
+    let drawn = String::from_utf8(drawn.stdout).unwrap();
+    assert!(drawn.matches("<rect class=\"bar\"").count() > 10 && drawn.contains("<path class=\"outline\""));
+    assert_eq!(drawn.matches("<polyline").count(), 4);
+}
