@@ -249,7 +249,7 @@ def plots(figures):
                       row("swalign, two cores", BLUE, f"{of}.two"), row("minimap2, two cores", ORANGE, f"{of}.minimap2"),
                       row("bwa mem, two cores", GREY, f"{of}.bwa")]
     milliseconds = lambda x, key: [(x, [y / 1000 for y in figures.runs(key, "ms")])]
-    return {f"mates-{genome.split()[0].lower()}.svg": mates(genome, programs) for genome, programs in of_mates().items()} | {
+    return {"mates-" + re.sub(r"[^a-z]+", "-", genome.lower()).strip("-") + ".svg": mates(genome, programs) for genome, programs in of_mates().items()} | {
         "reads.svg": bars("A million reads of 150, FASTQ to SAM", "seconds from start to end, all runs of a line",
                           [("E. coli W, 4.9 Mb", job("ecoli")), ("SARS-CoV-2, 30 kb", job("sars2"))]),
         "length.svg": curves(

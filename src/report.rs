@@ -84,7 +84,8 @@ impl Account<'_> {
     /// The part of the run that was done, such as "queries 2/8".
     fn part(&self) -> Option<String> {
         let queries = self.options.part.map(|part| format!("queries {}/{}", part.number, part.of));
-        queries.or_else(|| self.options.ref_part.map(|part| format!("references {}/{}", part.number, part.of)))
+        queries
+            .or_else(|| self.options.ref_part.map(|part| format!("references {}/{}", part.number, part.of)))
     }
 }
 

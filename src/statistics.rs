@@ -116,11 +116,7 @@ impl Records {
 impl Tally {
     pub fn new(scoring: &Arc<Scoring>, targets: &Arc<Sequences>) -> Tally {
         let statistics = Statistics { sums: Sums::default(), depth: Depth::new(targets) };
-        Tally {
-            scoring: Arc::clone(scoring),
-            targets: Arc::clone(targets),
-            total: Mutex::new(statistics),
-        }
+        Tally { scoring: Arc::clone(scoring), targets: Arc::clone(targets), total: Mutex::new(statistics) }
     }
 
     /// Sums up queries and what was found for them, on all threads. `first` is the place of the first among all
@@ -258,9 +254,8 @@ impl<'a> Summing<'a> {
         sums.scores.add(u64::from(alignment.score.unsigned_abs()));
         let path = paths::walk(self.alphabet, (&letters, target), alignment, &mut sums.positions);
         sums.identities.add(path.matches * 100 * IDENTITY_STEPS / path.columns().max(1));
-        sums.extremes.add(&path, place, || {
-            Drawing::of(self.alphabet, (&query.name, &letters), target, alignment)
-        });
+        sums.extremes
+            .add(&path, place, || Drawing::of(self.alphabet, (&query.name, &letters), target, alignment));
         sums.path += path;
         sums.covered.extend(depth::covered(alignment));
     }

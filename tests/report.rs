@@ -37,7 +37,8 @@ fn folder() -> TempDir {
         reads += &format!(">p{pair}\n{first}\n>p{pair}\n{last}\n");
     }
     reads += &format!(">x\n{}\n>x\n{}\n", letters(100, 7), letters(100, 8));
-    fs::write(folder.path().join("ref.fa"), format!(">chr1\n{reference}\n>chr2\n{}\n", letters(900, 2))).unwrap();
+    fs::write(folder.path().join("ref.fa"), format!(">chr1\n{reference}\n>chr2\n{}\n", letters(900, 2)))
+        .unwrap();
     fs::write(folder.path().join("reads.fa"), reads).unwrap();
     folder
 }
@@ -116,7 +117,8 @@ fn nothing_is_overwritten_and_nothing_half_written() {
     fs::write(folder.path().join("bad.fa"), ">a\nAC-T\n").unwrap();
     let outcome = run(folder.path(), &["--report", "y.html", "--stats", "y.json", "bad.fa", "ref.fa"]);
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-    let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["bad.fa", "reads.fa", "ref.fa"]);
 }

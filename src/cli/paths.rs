@@ -73,7 +73,10 @@ pub fn check_about<'a>(
         } else if let Some(input) = inputs.clone().find(|input| same_file(input, path)) {
             format!("{option} would overwrite the input {}; name another file", input.display())
         } else if let Some(other) = outputs.into_iter().find(|other| same_output(other, path)) {
-            format!("{option} would overwrite {}, which the run writes too; name another file", other.display())
+            format!(
+                "{option} would overwrite {}, which the run writes too; name another file",
+                other.display()
+            )
         } else {
             continue;
         };

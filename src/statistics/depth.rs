@@ -129,7 +129,8 @@ impl Depth {
     pub fn references(&self) -> impl Iterator<Item = ReferenceDepth<'_>> {
         self.targets.iter().map(|target| {
             let end = target.start + u64::from(target.letters);
-            let covered = words(target.start, end).map(|(word, mask)| (self.covered[word] & mask).count_ones());
+            let covered =
+                words(target.start, end).map(|(word, mask)| (self.covered[word] & mask).count_ones());
             ReferenceDepth {
                 letters: u64::from(target.letters),
                 alignments: target.alignments,
@@ -173,7 +174,9 @@ mod tests {
         for (start, end) in [(0, 0), (0, 1), (3, 64), (63, 65), (64, 128), (70, 300), (130, 130)] {
             let bits: u32 = words(start, end).map(|(_, mask)| mask.count_ones()).sum();
             assert_eq!(u64::from(bits), end - start, "{start}..{end}");
-            let inside = |bit: u64| words(start, end).any(|(word, mask)| word as u64 == bit / 64 && mask >> (bit % 64) & 1 == 1);
+            let inside = |bit: u64| {
+                words(start, end).any(|(word, mask)| word as u64 == bit / 64 && mask >> (bit % 64) & 1 == 1)
+            };
             assert!((0..320).all(|bit| inside(bit) == (start..end).contains(&bit)), "{start}..{end}");
         }
     }
@@ -198,7 +201,9 @@ mod tests {
         let depth = Depth::new(&targets(&lengths));
         let binned: Vec<_> = depth.references().filter(|reference| !reference.bins.is_empty()).collect();
         assert_eq!(binned.len(), 1000);
-        assert!(depth.bins.len() <= BINS_OF_ALL && binned.iter().all(|reference| reference.bins.len() <= 200));
+        assert!(
+            depth.bins.len() <= BINS_OF_ALL && binned.iter().all(|reference| reference.bins.len() <= 200)
+        );
         assert!(depth.references().all(|reference| reference.letters >= 400 || reference.bins.is_empty()));
     }
 }

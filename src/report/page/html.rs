@@ -104,7 +104,9 @@ mod tests {
 
     #[test]
     fn thousands_are_parted() {
-        for (number, expected) in [("0", "0"), ("999", "999"), ("1000", "1,000"), ("1234567.25", "1,234,567.25")] {
+        for (number, expected) in
+            [("0", "0"), ("999", "999"), ("1000", "1,000"), ("1234567.25", "1,234,567.25")]
+        {
             assert_eq!(grouped(number), expected);
         }
     }

@@ -43,16 +43,18 @@ pub fn all(account: &Account, facts: &Facts) -> Vec<Section> {
 }
 
 pub fn title(account: &Account) -> String {
-    let file = |path: &std::path::Path| path.file_name().map_or_else(|| shown(path), |name| name.to_string_lossy().into_owned());
+    let file = |path: &std::path::Path| {
+        path.file_name().map_or_else(|| shown(path), |name| name.to_string_lossy().into_owned())
+    };
     let queries: Vec<String> = account.options.query_files().map(|path| cut(&file(path), 80)).collect();
     format!("{} aligned to {}", queries.join(" and "), cut(&file(&account.options.reference), 80))
 }
 
 /// What has to be known before all else.
 pub fn note(account: &Account) -> String {
-    let part = account.part().map(|part| {
-        format!("<p class=\"note\">This page tells of one part of a run only: {part}.</p>\n")
-    });
+    let part = account
+        .part()
+        .map(|part| format!("<p class=\"note\">This page tells of one part of a run only: {part}.</p>\n"));
     part.unwrap_or_default()
 }
 
@@ -60,11 +62,16 @@ fn summary(account: &Account) -> String {
     let sums = &account.statistics.sums;
     let (queries, path) = (&sums.queries, &sums.path);
     let coverage = Coverage::of(account.references().map(|(_, depth)| depth));
-    let share = |part, whole| percent(part, whole).map_or_else(|| "\u{2013}".to_string(), |share| share + " %");
+    let share =
+        |part, whole| percent(part, whole).map_or_else(|| "\u{2013}".to_string(), |share| share + " %");
     let mut figures = vec![
         ("Queries", grouped(queries.total), format!("{} letters", grouped(queries.letters))),
         ("Aligned", share(queries.aligned, queries.total), format!("{} queries", grouped(queries.aligned))),
-        ("Unaligned", share(queries.total - queries.aligned, queries.total), format!("{} queries", grouped(queries.total - queries.aligned))),
+        (
+            "Unaligned",
+            share(queries.total - queries.aligned, queries.total),
+            format!("{} queries", grouped(queries.total - queries.aligned)),
+        ),
     ];
     if queries.mates > 0 {
         let mates = format!("{} of {} mates", grouped(queries.proper), grouped(queries.mates));
@@ -72,12 +79,22 @@ fn summary(account: &Account) -> String {
     }
     figures.extend([
         ("Identity", share(path.matches, path.columns()), format!("of {} columns", grouped(path.columns()))),
-        ("Mean depth", or_dash(ratio(coverage.aligned, coverage.letters, 2)), format!("{} aligned letters", grouped(coverage.aligned))),
-        ("Covered", share(coverage.covered, coverage.letters), format!("of {} reference letters", grouped(coverage.letters))),
+        (
+            "Mean depth",
+            or_dash(ratio(coverage.aligned, coverage.letters, 2)),
+            format!("{} aligned letters", grouped(coverage.aligned)),
+        ),
+        (
+            "Covered",
+            share(coverage.covered, coverage.letters),
+            format!("of {} reference letters", grouped(coverage.letters)),
+        ),
     ]);
     let figures: String = figures
         .into_iter()
-        .map(|(name, value, more)| format!("<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>\n"))
+        .map(|(name, value, more)| {
+            format!("<div><dt>{name}</dt><dd>{value}<small>{more}</small></dd></div>\n")
+        })
         .collect();
     format!(
         "<dl class=\"figures\">\n{figures}</dl>\n<p class=\"soft\">Depth, identity and differences are those of primary \
@@ -103,7 +120,9 @@ fn left_out(shown: usize, count: usize, what: &str) -> String {
         return String::new();
     }
     let (shown, count) = (grouped(shown), grouped(count));
-    format!("<p class=\"soft\">Shown are the {shown} of {count} {what} with the most aligned letters; the others are left out.</p>\n")
+    format!(
+        "<p class=\"soft\">Shown are the {shown} of {count} {what} with the most aligned letters; the others are left out.</p>\n"
+    )
 }
 
 fn depth(account: &Account) -> String {
@@ -182,9 +201,19 @@ fn alignments(account: &Account) -> String {
     ];
     [
         pairs(&totals),
-        bars("Identity of primary alignments", ["Identity, percent", "Alignments"], &sums.identities, identity),
+        bars(
+            "Identity of primary alignments",
+            ["Identity, percent", "Alignments"],
+            &sums.identities,
+            identity,
+        ),
         bars("Scores of primary alignments", ["Score", "Alignments"], &sums.scores, grouped),
-        bars("Mapping qualities of primary alignments", ["Mapping quality", "Alignments"], &sums.qualities, grouped),
+        bars(
+            "Mapping qualities of primary alignments",
+            ["Mapping quality", "Alignments"],
+            &sums.qualities,
+            grouped,
+        ),
         bars("Lengths of queries", ["Letters", "Queries"], &sums.lengths, grouped),
         bars("Insert sizes of proper pairs", ["Letters", "Pairs"], &sums.inserts, grouped),
     ]
@@ -199,7 +228,8 @@ fn along_reads(account: &Account) -> String {
     let about = "<p class=\"soft\">Positions count from the first letter of the read as it was sequenced, also of reads on the \
                  reverse strand. Each number is per 100 letters of aligned queries at these positions. A deletion counts once, \
                  whatever its length, at the letter before it.</p>\n";
-    about.to_string() + &positions("Differences by position in the read", ["Position", "Per 100 letters"], &sums.positions)
+    about.to_string()
+        + &positions("Differences by position in the read", ["Position", "Per 100 letters"], &sums.positions)
 }
 
 fn changes(account: &Account) -> String {
@@ -243,7 +273,8 @@ fn drawings(account: &Account, kept: &[Extreme]) -> String {
     if kept.is_empty() {
         return "<p>No query is aligned.</p>\n".to_string();
     }
-    let about = "<p class=\"soft\">By identity; of equal ones the earlier queries. Positions begin at 1.</p>\n";
+    let about =
+        "<p class=\"soft\">By identity; of equal ones the earlier queries. Positions begin at 1.</p>\n";
     about.to_string() + &kept.iter().map(|extreme| drawing(account, extreme)).collect::<String>()
 }
 
@@ -328,13 +359,24 @@ fn run(account: &Account, facts: &Facts) -> String {
     let mut rows = vec![
         ("Command, of what changes records", code(&options.command_line)),
         ("Queries", options.query_files().map(|path| code(&shown(path))).collect::<Vec<_>>().join("<br>")),
-        ("References", format!("{}: {} of {} letters", code(&shown(&options.reference)), grouped(coverage.references), grouped(coverage.letters))),
+        (
+            "References",
+            format!(
+                "{}: {} of {} letters",
+                code(&shown(&options.reference)),
+                grouped(coverage.references),
+                grouped(coverage.letters)
+            ),
+        ),
         ("Scoring", escaped(&account.scoring.to_string())),
         ("Least score", account.min_score.to_string()),
     ];
     if let Some(insert) = account.insert {
         let (name, mean, deviation) = (insert.orientation.name(), insert.mean, insert.deviation);
-        rows.push(("Insert size", format!("mean {mean}, standard deviation {deviation}, orientation {name}")));
+        rows.push((
+            "Insert size",
+            format!("mean {mean}, standard deviation {deviation}, orientation {name}"),
+        ));
     }
     rows.extend([
         ("Version", env!("CARGO_PKG_VERSION").to_string()),
@@ -342,7 +384,10 @@ fn run(account: &Account, facts: &Facts) -> String {
         ("Threads", options.threads.to_string()),
         ("Time", format!("{seconds:.1} s")),
         ("Cells scored", grouped(facts.cells)),
-        ("Queries searched in full", facts.whole.map_or_else(|| "all; there was no filter".to_string(), grouped)),
+        (
+            "Queries searched in full",
+            facts.whole.map_or_else(|| "all; there was no filter".to_string(), grouped),
+        ),
     ]);
     pairs(&rows)
 }
