@@ -234,8 +234,8 @@ def mates(genome, programs):
     colours = {"swalign": BLUE, "bwa mem": GREY, "minimap2": ORANGE}
     reads = max(mapped for rows in programs.values() for _, mapped, _ in rows)
     # An axis of logarithms has no 0: half a read stands for none.
-    points = lambda rows: [(max(reads - mapped, 0.5), [max(wrong, 0.5)]) for _, mapped, wrong in rows]
-    places = {"swalign": (0, "start", 8, -34), "bwa mem": (0, "start", 8, -20), "minimap2": (0, "start", 8, -6)}
+    points = lambda rows: [(max(reads - mapped, 0.5), [max(wrong, 0.5)]) for quality, mapped, wrong in rows if quality > 0]
+    places = {"swalign": (0, "end", -60, -38), "bwa mem": (0, "end", -60, -22), "minimap2": (0, "end", -60, -6)}
     data = [(name, colours[name], points(rows), places[name]) for name, rows in programs.items()]
     title = f"{genome}: {reads:,} simulated reads in pairs, by mapping quality"
     return curves(title, "reads below a mapping quality (0.5: none)", "wrong ones among the others (0.5: none)", data)

@@ -22,13 +22,13 @@ pub struct All {
     /// - is stdin
     #[arg(value_name = "[MATES] REFERENCE", required = true, num_args = 1..=2)]
     rest: Vec<PathBuf>,
+    /// Take reads (FASTQ) as references, which are refused else, since mappers take the two in the other order
+    #[arg(long)]
+    reads_as_reference: bool,
     #[command(flatten)]
     mates: MateFlags,
     #[command(flatten)]
     split: SplitFlags,
-    /// Take reads (FASTQ) as references, which are refused else, since mappers take the two in the other order
-    #[arg(long)]
-    reads_as_reference: bool,
     #[command(flatten)]
     flags: Flags,
     /// Only part I of N of the references, from 1, such as 2/8: with the others, joined by `swalign merge`, the
