@@ -214,10 +214,15 @@ fn readable(command: Command, to_terminal: bool) -> Result<Command, clap::Error>
     }
 }
 
-/// A third file is a misplaced subcommand in clap's words; says it in the user's.
+/// A fourth file is one value too many, or a misplaced subcommand, in clap's words; says it in the user's.
 fn clearer(error: clap::Error) -> clap::Error {
-    match error.get(ContextKind::InvalidSubcommand) {
-        Some(word) if error.kind() == ErrorKind::ArgumentConflict => {
+    let word = match error.kind() {
+        ErrorKind::ArgumentConflict => error.get(ContextKind::InvalidSubcommand),
+        ErrorKind::TooManyValues => error.get(ContextKind::InvalidValue),
+        _ => None,
+    };
+    match word {
+        Some(word) => {
             let text = format!(
                 "one argument too many: '{word}'; give QUERY and REFERENCE, or the two files of mates and REFERENCE, \
                  several files of single reads as one, as in `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`, and a \

@@ -83,7 +83,7 @@ fn windows_of(
         let pair =
             Pair { query: scope.layout.query(query, strand), target: hit.target, start, own: start, end };
         let is_possible = start < end && !codes.is_empty() && least <= i64::from(i32::MAX);
-        is_possible.then(|| Rescue { record: query, strand, pair, least: least as i32 })
+        is_possible.then_some(Rescue { record: query, strand, pair, least: least as i32 })
     };
     hits.iter().filter(|hit| !near(hit)).filter_map(window).collect()
 }

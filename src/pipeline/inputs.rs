@@ -61,12 +61,12 @@ impl OpenInputs {
         }
         let queries = |reader| Queries::new(reader, alphabet, given, both_strands);
         let queries = match &options.mates {
-            MatesChoice::None => QuerySource::Single(queries(reads)),
-            MatesChoice::Interleaved => QuerySource::Mates(Mates::interleaved(queries(reads))),
+            MatesChoice::None => QuerySource::Single(Box::new(queries(reads))),
+            MatesChoice::Interleaved => QuerySource::Mates(Box::new(Mates::interleaved(queries(reads)))),
             MatesChoice::File(path) => {
                 let others = Reader::open(path)?.with_any_names(is_paf);
                 let is_last = options.part.is_none_or(|part| part.number == part.of);
-                QuerySource::Mates(Mates::beside(queries(reads), queries(others), is_last)?)
+                QuerySource::Mates(Box::new(Mates::beside(queries(reads), queries(others), is_last)?))
             }
         };
         Ok(OpenInputs { references, target_file: reader.path().to_path_buf(), queries })

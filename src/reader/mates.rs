@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 /// The queries of a run.
 pub enum QuerySource {
-    Single(Queries),
-    Mates(Mates),
+    Single(Box<Queries>),
+    Mates(Box<Mates>),
 }
 
 /// Reads in pairs: the records of a pair stand side by side, under one name.
@@ -80,8 +80,8 @@ impl QuerySource {
     /// The path of the file that has the second mates.
     pub fn mate_path(&self) -> &Path {
         match self {
-            QuerySource::Mates(Mates { second: Some(second), .. }) => second.path(),
-            _ => self.path(),
+            QuerySource::Mates(mates) => mates.second.as_ref().map_or(self.path(), Queries::path),
+            QuerySource::Single(_) => self.path(),
         }
     }
 
@@ -101,7 +101,8 @@ impl QuerySource {
 
     fn main(&self) -> &Queries {
         match self {
-            QuerySource::Single(queries) | QuerySource::Mates(Mates { first: queries, .. }) => queries,
+            QuerySource::Single(queries) => queries,
+            QuerySource::Mates(mates) => &mates.first,
         }
     }
 }

@@ -53,8 +53,16 @@ fn sums_by_hand() {
     tally.read(|Statistics { sums, depth }| {
         let queries = Queries { total: 3, letters: 24, aligned: 2, mates: 2, proper: 2, single: 0, apart: 0 };
         assert_eq!(sums.queries, queries);
-        let records =
-            Records { primary: 2, secondary: 0, supplementary: 0, unaligned: 1, forward: 1, reverse: 1, first: 1, last: 1 };
+        let records = Records {
+            primary: 2,
+            secondary: 0,
+            supplementary: 0,
+            unaligned: 1,
+            forward: 1,
+            reverse: 1,
+            first: 1,
+            last: 1,
+        };
         assert_eq!(sums.records, records);
         let path =
             Path { matches: 15, mismatches: 1, deletions: 1, deleted: 2, clipped: 3, ..Path::default() };
