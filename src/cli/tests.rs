@@ -122,7 +122,7 @@ fn subcommands_and_files_named_like_them() {
     refused(&["devices", "x"], &["'x'"]);
     refused(&["--eqx", "pairs", "q.fa", "t.fa"], &["'pairs'", "before everything else", "./pairs"]);
     refused(&["q.fa", "r.fa", "s.fa", "t.fa"], &["'t.fa'", "before everything else"]);
-    refused(&["q.fa"], &["<REFERENCE>"]);
+    refused(&["q.fa"], &["REFERENCE>"]);
     refused(&[], &["<QUERY>"]);
 }
 
