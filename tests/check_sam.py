@@ -17,11 +17,12 @@ from collections import Counter
 import pysam
 
 MOST_FAULTS = 10
-REVERSE, UNMAPPED, SECONDARY = 0x10, 0x4, 0x100
+REVERSE, UNMAPPED, SECONDARY, SUPPLEMENTARY = 0x10, 0x4, 0x100, 0x800
+FURTHER = SECONDARY | SUPPLEMENTARY
 COMPLEMENT = str.maketrans("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN")
 CIGAR = re.compile(r"(\d+)([MIDNSHP=X])")
 MD = re.compile(r"[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*")
-TAG_TYPES = {"NM": "i", "MD": "Z", "AS": "i", "XS": "i", "RG": "Z"}
+TAG_TYPES = {"NM": "i", "MD": "Z", "AS": "i", "XS": "i", "SA": "Z", "RG": "Z"}
 
 
 class Faults:
@@ -161,7 +162,7 @@ class Checker:
                 self.read_group = dict(field.split(":", 1) for field in line.split("\t")[1:])["ID"]
 
     def check_query(self, number, lines):
-        """All records of one query: the first primary or unmapped, the others secondary."""
+        """All records of one query: the first primary or unmapped, the others supplementary, then secondary."""
         name, letters, qualities = self.queries[number]
         where = f"query {number + 1} '{name}'"
         self.counts["queries"] += 1
@@ -170,9 +171,9 @@ class Checker:
             self.counts["records"] += 1
             if line.name != (name or "*"):
                 fault(f"the name is '{line.name}': records are missing or out of order")
-            if line.has(SECONDARY) != (place > 0):
+            if line.has(FURTHER) != (place > 0):
                 fault("not one primary record")
-            if line.flag & ~(REVERSE | UNMAPPED | SECONDARY):
+            if line.flag & ~(REVERSE | UNMAPPED | FURTHER) or line.flag & FURTHER == FURTHER:
                 fault(f"flag {line.flag} has bits that nothing sets")
             if line.mate != ["*", "0", "0"]:
                 fault("mate fields are set")
@@ -183,7 +184,30 @@ class Checker:
                     fault("an unmapped query has secondary records")
             else:
                 self.check_mapped(line, number, letters, qualities, fault)
+        self.check_split(lines, len(letters), lambda what: self.faults.add(where, what))
+        lines = [line for line in lines if not line.has(SUPPLEMENTARY)]
         self.check_together(lines, lambda what: self.faults.add(where, what))
+
+    def check_split(self, lines, letters, fault):
+        """What records of a split query say of each other, and that no two take one letter."""
+        parts = [line for line in lines if not line.has(SECONDARY | UNMAPPED)]
+
+        def element(line):
+            strand = "-" if line.has(REVERSE) else "+"
+            return f"{line.target},{line.start + 1},{strand},{line.cigar_text},{line.mapq},{line.values.get('NM')};"
+
+        def taken(line):
+            clips = [length if kind == "S" else 0 for length, kind in (line.cigar[0], line.cigar[-1])]
+            start, end = clips[0], letters - clips[1]
+            return (letters - end, letters - start) if line.has(REVERSE) else (start, end)
+
+        for line in lines:
+            others = "".join(element(other) for other in parts if other is not line)
+            if line.values.get("SA", "") != (others if line in parts else ""):
+                fault(f"SA is {line.values.get('SA')}, expected {others}")
+        places = sorted(taken(line) for line in parts if line.cigar)
+        if any(b[0] < a[1] for a, b in zip(places, places[1:])):
+            fault("two parts of the query take one letter")
 
     def check_tags(self, line, fault):
         names = [tag[0] for tag in line.tags]
@@ -332,7 +356,7 @@ def group(lines):
     """Records of one query: a new one begins at every record that is not secondary."""
     groups = []
     for line in lines:
-        if line.has(SECONDARY) and groups:
+        if line.has(FURTHER) and groups:
             groups[-1].append(line)
         else:
             groups.append([line])
@@ -356,7 +380,7 @@ def check_pysam(path, lines, targets, dna, faults):
             fault("reads other tags")
         if dna and (record.query_sequence or "*") != line.seq:
             fault("reads another SEQ")
-        if dna and not line.has(UNMAPPED) and not line.has(SECONDARY):
+        if dna and not line.has(UNMAPPED) and not line.has(FURTHER):
             if record.get_reference_sequence().upper() != targets[line.target][line.start : line.end()]:
                 fault("rebuilds another reference from MD")
 

@@ -117,7 +117,8 @@ fn same_as_sam(query: &str, reference: &str, alphabet: Alphabet, options: &[&str
         .iter()
         .map(|record| {
             let target = targets.get(record.target()).map(Vec::as_slice).unwrap_or_default();
-            line(record, &queries[record.name()], target, alphabet) + "\n"
+            let end = if record.flag() & 0x800 != 0 { "\tsu:i:1\n" } else { "\n" };
+            line(record, &queries[record.name()], target, alphabet) + end
         })
         .collect();
     for (ours, expected) in paf.lines().zip(expected.lines()) {

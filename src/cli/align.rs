@@ -69,7 +69,8 @@ struct SplitFlags {
     /// Align also what the best hit leaves of a query, as supplementary records [default with --preset long]
     ///
     /// The best local alignment of each stretch that is left is a supplementary record (FLAG 2048, tag SA) if it reaches
-    /// --split-score, and what it leaves is searched again. Not with --ref-part.
+    /// --split-score, and what it leaves is searched again. --ref-part needs --no-split where
+    /// reads would be split.
     #[arg(long, conflicts_with = "no_split")]
     split: bool,
     /// Write no supplementary records
@@ -94,14 +95,15 @@ impl SplitFlags {
     fn resolve(&self, is_long: bool, ref_part: Option<Share>) -> Result<Option<Split>, clap::Error> {
         let asked = self.split || self.split_score.is_some();
         let text = match ref_part {
-            Some(_) if asked => {
-                "--ref-part knows no split reads: what is left of a read is known with all references"
+            Some(_) if (asked || is_long) && !self.no_split => {
+                "--ref-part can't split reads, since what is left of one is known with all references only; give \
+                 --no-split, to the run of the whole too"
             }
             None if self.no_split && self.split_score.is_some() => {
                 "--split-score is of no use with --no-split"
             }
             _ => {
-                let is_split = (asked || is_long) && !self.no_split && ref_part.is_none();
+                let is_split = (asked || is_long) && !self.no_split;
                 return Ok(is_split.then_some(Split { score: self.split_score }));
             }
         };

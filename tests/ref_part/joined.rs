@@ -14,7 +14,7 @@ fn parts_of_relatives_are_the_whole() {
         (&["--max-hits", "20", "--eqx", "-R", group], "sam", &[7]),
         (&["--max-hits", "3"], "paf", &[1, 3]),
         (&["--secondary-ratio", "0"], "paf", &[2]),
-        (&["--filter", "none", "--preset", "long"], "sam", &[3]),
+        (&["--filter", "none", "--preset", "long", "--no-split"], "sam", &[3]),
         (&["--filter", "bitap", "--max-hits", "2"], "sam", &[25]),
     ] {
         let args = [options, &["q.fq", "r.fa"]].concat();
