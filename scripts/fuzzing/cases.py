@@ -279,6 +279,9 @@ def make(seed, small=False):
     targets = [(f"t{at}", text) for at, text in enumerate(targets)]
     (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))
     files |= {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
+    # The reference splits no reads; the preset `long` does.
+    if not paired and "long" in words:
+        words = [*words, "--no-split"]
     words = [*["pairs"] * paired, *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
     rules |= {"strands": strands, "max_hits": max_hits}
     return Case(words, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": paired})
