@@ -5,10 +5,13 @@ pub mod flags;
 mod grep;
 mod help;
 mod line;
+mod mates;
+mod names;
 mod paths;
 mod search;
 pub mod signals;
 mod sort;
+mod split;
 pub mod stdout;
 pub mod terminal;
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! The arguments of `swalign` and `swalign pairs`.
 
+use super::mates::MateFlags;
+use super::names::{FilterName, FormatName, PresetName};
 use super::paths::{check_about, check_extension, check_files, check_index, is_packed};
 use super::sort::{SortFlags, check_parts};
-use super::{AgainFlag, ThreadsFlag, is_subcommand, usage, values};
+use super::split::SplitFlags;
+use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
-use crate::insert::InsertSize;
 use crate::options::{
-    DeviceChoice, FilterChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
-    Split,
+    DeviceChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
 };
+use clap::Args;
 use clap::error::ErrorKind;
-use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -46,69 +47,6 @@ pub struct All {
         conflicts_with = "part"
     )]
     ref_part: Option<Share>,
-}
-
-#[derive(Args)]
-#[command(next_help_heading = "Mates")]
-struct MateFlags {
-    /// QUERY has mates, one behind the other
-    #[arg(long)]
-    interleaved: bool,
-    /// Insert size of the mates, from 5' end to 5' end: mean and standard deviation in letters, such as 350,60;
-    /// with the orientation, if it is not fr, such as 3000,400,rf [default: what the first 20,000 pairs show]
-    ///
-    /// Orientations are fr (Illumina's paired ends), rf (mate pairs) and ff. Properly paired are mates within 4
-    /// deviations of the mean. A run says what it takes, on stderr and in the header (@CO).
-    #[arg(long, value_name = "MEAN,SD", allow_negative_numbers = true, value_parser = values::insert)]
-    insert: Option<InsertSize>,
-}
-
-#[derive(Args)]
-#[command(next_help_heading = "Split reads")]
-struct SplitFlags {
-    /// Align also what the best hit leaves of a query, as supplementary records [default with --preset long]
-    ///
-    /// The best local alignment of each stretch that is left is a supplementary record (FLAG 2048, tag SA) if it reaches
-    /// --split-score, and what it leaves is searched again. --ref-part needs --no-split where
-    /// reads would be split.
-    #[arg(long, conflicts_with = "no_split")]
-    split: bool,
-    /// Write no supplementary records
-    #[arg(long)]
-    no_split: bool,
-    /// Least score of a supplementary record [default: 40 x match (80 with the preset long), 120 with a matrix; no
-    /// less than --min-score]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::min_score)]
-    split_score: Option<i32>,
-    /// Ends of supplementary records that are not aligned: soft (letters stay in SEQ) or hard
-    #[arg(long, value_enum, value_name = "soft|hard", default_value = "soft", hide_possible_values = true)]
-    clip: ClipName,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ClipName {
-    Soft,
-    Hard,
-}
-
-impl SplitFlags {
-    fn resolve(&self, is_long: bool, ref_part: Option<Share>) -> Result<Option<Split>, clap::Error> {
-        let asked = self.split || self.split_score.is_some();
-        let text = match ref_part {
-            Some(_) if (asked || is_long) && !self.no_split => {
-                "--ref-part can't split reads, since what is left of one is known with all references only; give \
-                 --no-split, to the run of the whole too"
-            }
-            None if self.no_split && self.split_score.is_some() => {
-                "--split-score is of no use with --no-split"
-            }
-            _ => {
-                let is_split = (asked || is_long) && !self.no_split;
-                return Ok(is_split.then_some(Split { score: self.split_score }));
-            }
-        };
-        Err(usage(ErrorKind::ArgumentConflict, text))
-    }
 }
 
 #[derive(Args)]
@@ -286,26 +224,6 @@ struct AlignMachineFlags {
     checked_shaders: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum FilterName {
-    Auto,
-    Index,
-    #[value(alias = "bitap")]
-    Scan,
-    None,
-}
-
-impl From<FilterName> for FilterChoice {
-    fn from(name: FilterName) -> FilterChoice {
-        match name {
-            FilterName::Auto => FilterChoice::Auto,
-            FilterName::Index => FilterChoice::Index,
-            FilterName::Scan => FilterChoice::Scan,
-            FilterName::None => FilterChoice::None,
-        }
-    }
-}
-
 pub const NOTES: &str = "\
 Gaps:
   A gap of k residues costs gap-open + k * gap-extend. With --gap-open 4 --gap-extend 2, length 1
@@ -351,101 +269,20 @@ Examples:
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
 
-/// The presets, as the command line names them.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum PresetName {
-    Short,
-    Long,
-    Blastn,
-    Linear,
-    Protein,
-}
-
-impl From<PresetName> for Preset {
-    fn from(name: PresetName) -> Preset {
-        match name {
-            PresetName::Short => Preset::Short,
-            PresetName::Long => Preset::Long,
-            PresetName::Blastn => Preset::Blastn,
-            PresetName::Linear => Preset::Linear,
-            PresetName::Protein => Preset::Protein,
-        }
-    }
-}
-
-/// The formats, as the command line names them.
-#[derive(Clone, Copy, ValueEnum)]
-enum FormatName {
-    Sam,
-    Bam,
-    Paf,
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Format {
-        match name {
-            FormatName::Sam => Format::Sam,
-            FormatName::Bam => Format::Bam,
-            FormatName::Paf => Format::Paf,
-        }
-    }
-}
-
 impl All {
     pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
-        let mut rest = self.rest.into_iter();
-        let (mates, reference) = match (rest.next(), rest.next()) {
-            (Some(mates), Some(reference)) => (MatesChoice::File(mates), Some(reference)),
-            (reference, _) if self.mates.interleaved => (MatesChoice::Interleaved, reference),
-            (reference, _) => (MatesChoice::None, reference),
-        };
+        let (mates, reference) = self.mates.place(self.rest);
         let (Some(query), Some(reference)) = (self.query, reference) else {
             return Err(usage(ErrorKind::MissingRequiredArgument, "give QUERY and REFERENCE"));
         };
-        if let (MatesChoice::File(_), Some(word)) =
-            (&mates, query.to_str().filter(|word| is_subcommand(word)))
-        {
-            let text = format!(
-                "'{word}' stands for a file here; give the subcommand before everything else, or the file as ./{word}"
-            );
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        let insert = self.mates.insert;
-        let check = MateCheck { interleaved: self.mates.interleaved, insert, ref_part: self.ref_part };
-        check.check(&mates)?;
+        self.mates.check(&query, &mates, self.ref_part)?;
         let options = self.flags.resolve(Mode::All, (query, mates), reference, command_line)?;
         check_parts(options.sort, self.ref_part)?;
         let (ref_part, reads_as_reference) = (self.ref_part, self.reads_as_reference);
+        let insert = self.mates.insert();
         let split = self.split.resolve(options.scoring.preset == Some(Preset::Long), ref_part)?;
-        let hard_clips = self.split.clip == ClipName::Hard;
+        let hard_clips = self.split.hard_clips();
         Ok(Options { ref_part, reads_as_reference, insert, split, hard_clips, ..options })
-    }
-}
-
-/// What excludes what, of mates.
-struct MateCheck {
-    interleaved: bool,
-    insert: Option<InsertSize>,
-    ref_part: Option<Share>,
-}
-
-impl MateCheck {
-    fn check(&self, mates: &MatesChoice) -> Result<(), clap::Error> {
-        let text = match mates {
-            MatesChoice::File(path) if self.interleaved => format!(
-                "--interleaved is for one file of mates, and {} is a second one; leave either out",
-                path.display()
-            ),
-            MatesChoice::None if self.insert.is_some() => {
-                "--insert is for mates; give two files of reads, or --interleaved".to_string()
-            }
-            MatesChoice::File(_) | MatesChoice::Interleaved if self.ref_part.is_some() => {
-                "--ref-part takes no mates; cut the reads by --part, or align to all references at once"
-                    .to_string()
-            }
-            _ => return Ok(()),
-        };
-        Err(usage(ErrorKind::ArgumentConflict, text))
     }
 }
 

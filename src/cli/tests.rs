@@ -1,6 +1,6 @@
 //! Lines of arguments, and what they become or why they are refused.
 
-use super::align::PresetName;
+use super::names::PresetName;
 use super::*;
 use crate::alphabet::Alphabet;
 use crate::options::{DeviceChoice, EXTENSIONS, Mode, Preset, ReadGroup, ScoringChoice, Share};
