@@ -84,6 +84,8 @@ pub struct Effort {
     pub cells: u64,
     /// Queries that were searched in full since no filter helped.
     pub whole: u64,
+    /// Queries with free intervals that were not searched for supplementary hits, since that would have cost too much.
+    pub unsplit: u64,
     /// Time in scoring calls.
     pub scoring: Duration,
     /// Time in filling directions and tracing paths back.

@@ -40,6 +40,8 @@ pub enum MatesChoice {
 pub struct Split {
     /// Least score of a supplementary hit; `None` is [`default_split_score`].
     pub score: Option<i32>,
+    /// Whether a query may be searched more than a few times over.
+    pub is_complete: bool,
 }
 
 /// One part of a run that is done in parts.

@@ -41,6 +41,7 @@ use crate::options::Options;
 use crate::pairing::Pairing;
 use crate::reader::{Extent, QuerySource, Record};
 use crate::scoring::Scoring;
+use crate::split::{SEARCHED_AGAIN, Splitting};
 use crate::statistics::Tally;
 use crate::writer::output::Beside;
 use crate::writer::{Output, Writer};
@@ -92,8 +93,8 @@ struct Run<'a> {
     rules: Rules,
     /// How mates are paired, where the queries are mates.
     pairing: Option<Pairing>,
-    /// Least score of a supplementary hit, where queries are split.
-    split: Option<i32>,
+    /// How queries are split, where they are.
+    split: Option<Splitting>,
     strands: u32,
     filter: Option<Filter>,
     /// Where statistics are wanted.
@@ -241,9 +242,21 @@ impl Run<'_> {
                 }
                 let begun = Instant::now();
                 let index = sink.finish(output)?;
+                self.say_unsplit(summary.unsplit);
                 summary.writing += begun.elapsed();
                 Ok((summary, index))
             }
+        }
+    }
+
+    /// Says how many queries may have further supplementary hits.
+    fn say_unsplit(&self, queries: u64) {
+        if queries > 0 {
+            self.reporter.note(&format!(
+                "warning: {} may have more supplementary alignments: what was left was searched {SEARCHED_AGAIN} times \
+                 over; --split goes on to the end",
+                counted(queries, QUERIES)
+            ));
         }
     }
 

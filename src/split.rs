@@ -2,8 +2,8 @@
 //!
 //! The letters that a query's primary hit does not take are its free intervals. The best local alignment of a free
 //! interval, over all targets and strands, is a supplementary hit if it scores enough. What it leaves of its interval is
-//! searched in the same way. So each is the optimum of its interval, and no two take one letter of the query.
-//! docs/algorithm.md, section 17, has the definition.
+//! searched in the same way. So each is the optimum of its interval, and no two take one letter of the query. A query of
+//! many pieces is searched many times over, so there is a bound. docs/algorithm.md, section 17, has the definition.
 
 use crate::alignment::{Alignment, Found, Strand, Supplementary};
 use crate::alphabet::reverse_complement_codes;
@@ -15,6 +15,18 @@ use crate::error::EngineError;
 use crate::hits::{self, Effort, Rules, Scope};
 use std::sync::Arc;
 
+/// Letters of free intervals that are searched of a query within the bound, for each letter that it has.
+pub const SEARCHED_AGAIN: u64 = 4;
+
+/// How queries are split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Splitting {
+    /// Least score of a supplementary hit.
+    pub least: i32,
+    /// Whether the search of a query ends before it has searched more than [`SEARCHED_AGAIN`] times its letters.
+    pub is_bounded: bool,
+}
+
 /// Letters of a record that no hit takes, by their places in the query as it was read.
 #[derive(Clone, Copy)]
 struct Interval {
@@ -23,14 +35,16 @@ struct Interval {
     end: u32,
 }
 
-/// Finds the supplementary hits of all records that score at least `least`.
+/// Finds the supplementary hits of all records.
 pub fn supplement(
     engine: &mut dyn Engine,
     scope: &Scope,
-    least: i32,
+    splitting: Splitting,
     found: &mut [Found],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
+    let least = splitting.least;
+    let mut searched = vec![0; found.len()];
     let mut intervals: Vec<Interval> = Vec::new();
     for (record, found) in (0..).zip(found.iter()) {
         if let Some(primary) = found.alignments.first() {
@@ -43,6 +57,9 @@ pub fn supplement(
             let codes = &codes(scope, interval.record)[interval.start as usize..interval.end as usize];
             potential(codes, &scope.batch.scoring) >= i64::from(least)
         });
+        if splitting.is_bounded {
+            intervals = within_bound(scope, intervals, &mut searched, effort);
+        }
         if intervals.is_empty() {
             break;
         }
@@ -75,6 +92,30 @@ pub fn supplement(
         });
     }
     Ok(())
+}
+
+/// The intervals of a round without those of records that would be searched beyond the bound. `searched` has the letters
+/// that were searched of each record, and gets those of the round.
+fn within_bound(
+    scope: &Scope,
+    intervals: Vec<Interval>,
+    searched: &mut [u64],
+    effort: &mut Effort,
+) -> Vec<Interval> {
+    let mut within = Vec::with_capacity(intervals.len());
+    // The intervals of a record stand side by side.
+    for of_record in intervals.chunk_by(|one, other| one.record == other.record) {
+        let record = of_record[0].record;
+        let letters: u64 = of_record.iter().map(|interval| u64::from(interval.end - interval.start)).sum();
+        let sum = searched[record as usize] + letters;
+        if sum <= SEARCHED_AGAIN * codes(scope, record).len() as u64 {
+            searched[record as usize] = sum;
+            within.extend_from_slice(of_record);
+        } else {
+            effort.unsplit += 1;
+        }
+    }
+    within
 }
 
 /// The codes of a record as it was read.

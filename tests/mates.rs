@@ -22,7 +22,7 @@ use swalign::hits::{self, Effort, PORTION, Rules, Scope};
 use swalign::insert::{InsertSize, Orientation};
 use swalign::pairing::Pairing;
 use swalign::scoring::Scoring;
-use swalign::split;
+use swalign::split::{self, SEARCHED_AGAIN, Splitting};
 
 const LAYOUT: Layout = Layout { strands: 2, paired: None };
 const RULES: Rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, candidates: None };
@@ -240,7 +240,10 @@ fn supplementary_hits_are_those_of_their_definition() {
         for filter in [None, Filter::by_index(&batch.targets, &batch.scoring, 2)] {
             let scope = scope(&batch, rules, filter.as_ref());
             let mut found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
-            split::supplement(&mut Cpu::new(), &scope, least, &mut found, &mut Effort::default()).unwrap();
+            let splitting = Splitting { least, is_bounded: false };
+            let effort = &mut Effort::default();
+            split::supplement(&mut Cpu::new(), &scope, splitting, &mut found, effort).unwrap();
+            assert_eq!(effort.unsplit, 0);
             for (number, (found, read)) in found.iter().zip(&reads).enumerate() {
                 let hits = check_split(&batch, (number as u32, read), &targets, found, least);
                 count += hits;
@@ -251,6 +254,75 @@ fn supplementary_hits_are_those_of_their_definition() {
         }
     }
     assert!(count > 100 && several > 20 && reversed > 20, "too few: {count} {several} {reversed}");
+}
+
+/// A query of many pieces is searched again and again, but no more often than the bound allows: round by round, as long
+/// as a whole round lies within it.
+#[test]
+fn the_search_for_supplementary_hits_is_bounded() {
+    let scoring = Scoring::dna(2, 4, 4, 2);
+    let mut ended = 0;
+    for seed in 1..12 {
+        let mut random = Random::new(seed);
+        let targets = vec![drawn(&mut random, 1500)];
+        // The first piece is the longest one that is left, so that a round finds one piece.
+        let lens: Vec<usize> = (20..20 + 2 * seed as usize).rev().collect();
+        let reads: Vec<Vec<u8>> = (0..3)
+            .map(|_| {
+                let piece = |len: &usize| {
+                    let at = random.below(targets[0].len() - len);
+                    targets[0][at..at + len].to_vec()
+                };
+                lens.iter().flat_map(piece).collect()
+            })
+            .collect();
+        let batch = batch_of(&reads, &targets, scoring.clone());
+        let scope = scope(&batch, Rules { min_score: 30, ..RULES }, None);
+        let mut found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
+        let (splitting, effort) = (Splitting { least: 34, is_bounded: true }, &mut Effort::default());
+        split::supplement(&mut Cpu::new(), &scope, splitting, &mut found, effort).unwrap();
+        let mut expected_ended = 0;
+        for (read, found) in reads.iter().zip(&found) {
+            let len = read.len();
+            let as_read = |hit: &Alignment| match hit.strand {
+                Strand::Forward => (hit.query_start as usize, hit.query_end as usize),
+                Strand::Reverse => (len - hit.query_end as usize, len - hit.query_start as usize),
+            };
+            let mut left: Vec<&Alignment> = found.supplementary.iter().map(|hit| &hit.alignment).collect();
+            let (start, end) = as_read(&found.alignments[0]);
+            let mut round = vec![(0, start), (end, len)];
+            let mut searched = 0;
+            loop {
+                round.retain(|(from, to)| 2 * (to - from) >= 34);
+                searched += round.iter().map(|(from, to)| to - from).sum::<usize>();
+                if round.is_empty() {
+                    break;
+                }
+                if searched as u64 > SEARCHED_AGAIN * len as u64 {
+                    expected_ended += 1;
+                    break;
+                }
+                for (from, to) in std::mem::take(&mut round) {
+                    let best = best_of(&scoring, read, &targets, (from, to)).unwrap();
+                    if best.score < 34 {
+                        continue;
+                    }
+                    let is_it = |hit: &&Alignment| {
+                        let Alignment { score, strand, target, target_end, .. } = **hit;
+                        let (start, end) = as_read(hit);
+                        from <= start && end <= to && best == Hit2 { score, strand, target, target_end }
+                    };
+                    let at = left.iter().position(is_it).expect("the best of an interval is found");
+                    let (start, end) = as_read(left.remove(at));
+                    round.extend([(from, start), (end, to)]);
+                }
+            }
+            assert!(left.is_empty(), "beyond the bound: {left:?}");
+        }
+        assert_eq!(effort.unsplit, expected_ended);
+        ended += expected_ended;
+    }
+    assert!(ended > 5, "{ended}");
 }
 
 /// Holds the supplementary hits of a query against the optima of what is left, and counts them.

@@ -344,6 +344,17 @@ fn split_reads() {
     assert_eq!(supplementary(&["--preset", "long", "--no-split"]), 0);
     assert_eq!(records(&["--preset", "long"]), records(&["--preset", "long", "--filter", "none", "-t", "1"]));
     assert_eq!(records(&["--preset", "long"]), records(&["--preset", "long", "--device", "plain"]));
+    // Of many pieces in order of their length each round finds one.
+    let pieces: Vec<Vec<u8>> = (0..24).map(|at| piece(300 * at, 300 * at + 80 - at)).collect();
+    fs::write(folder.path().join("many.fa"), format!(">many\n{}\n", text(&pieces.concat()))).unwrap();
+    let pieces_found = |more: &[&str]| {
+        let outcome = run(folder.path(), &[&["--preset", "long", "many.fa", REFERENCE], more].concat());
+        let records = Sam::parse(&String::from_utf8(outcome.stdout).unwrap()).records.len();
+        (records, outcome.stderr.contains("1 query may have more supplementary alignments"))
+    };
+    assert_eq!(pieces_found(&["--split"]), (24, false));
+    let (found, is_said) = pieces_found(&[]);
+    assert!(is_said && (4..24).contains(&found), "{found}");
     // Further hits don't count them, nor they further hits.
     let many = records(&["--preset", "long", "--max-hits", "4"]);
     assert_eq!(many.iter().filter(|record| record.flag() & 0x800 != 0).count(), 4);

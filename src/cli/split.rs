@@ -11,8 +11,8 @@ pub struct SplitFlags {
     /// Align also what the best hit leaves of a query, as supplementary records [default with --preset long]
     ///
     /// The best local alignment of each stretch that is left is a supplementary record (FLAG 2048, tag SA) if it reaches
-    /// --split-score, and what it leaves is searched again. --ref-part needs --no-split where
-    /// reads would be split.
+    /// --split-score, and what it leaves is searched again: with this option to the end, with --preset long alone up to 4
+    /// times the query's letters. --ref-part needs --no-split where reads would be split.
     #[arg(long, conflicts_with = "no_split")]
     split: bool,
     /// Write no supplementary records
@@ -48,7 +48,7 @@ impl SplitFlags {
             }
             _ => {
                 let is_split = (asked || is_long) && !self.no_split;
-                return Ok(is_split.then_some(Split { score: self.split_score }));
+                return Ok(is_split.then_some(Split { score: self.split_score, is_complete: self.split }));
             }
         };
         Err(usage(ErrorKind::ArgumentConflict, text))

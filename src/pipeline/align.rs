@@ -109,8 +109,8 @@ impl Run<'_> {
         if let Some(pairing) = &self.pairing {
             pairing.pair(engine, scope, &mut found, effort)?;
         }
-        if let Some(least) = self.split {
-            split::supplement(engine, scope, least, &mut found, effort)?;
+        if let Some(splitting) = self.split {
+            split::supplement(engine, scope, splitting, &mut found, effort)?;
         }
         Ok(found)
     }

@@ -63,6 +63,8 @@ pub struct Summary {
     /// Queries that were searched in full since the filter could not narrow down where they align; `None` without a
     /// filter.
     pub whole: Option<u64>,
+    /// Queries that may have further supplementary hits, since the search for them was bounded.
+    pub unsplit: u64,
     pub elapsed: Duration,
     /// Time in reading and parsing.
     pub reading: Duration,

@@ -9,10 +9,11 @@ use crate::batch::Sequences;
 use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
-use crate::options::{FilterChoice, Mode, Options, default_min_score, default_split_score};
+use crate::options::{FilterChoice, Mode, Options, Split, default_min_score, default_split_score};
 use crate::quality::Typical;
 use crate::reader::{QuerySource, References};
 use crate::scoring::Scoring;
+use crate::split::Splitting;
 use crate::statistics::Tally;
 use crate::writer::receipt::Choice;
 use crate::writer::{Chosen, NamedTargets, Writer};
@@ -70,10 +71,11 @@ impl<'a> Run<'a> {
         });
         let pairing = pairing.transpose()?;
         let insert = pairing.map(|pairing| pairing.insert);
-        let split = options
-            .split
-            .map(|split| split.score.unwrap_or_else(|| default_split_score(&scoring, min_score)));
-        let chosen = Chosen { min_score, insert, split };
+        let split = options.split.map(|Split { score, is_complete }| Splitting {
+            least: score.unwrap_or_else(|| default_split_score(&scoring, min_score)),
+            is_bounded: !is_complete,
+        });
+        let chosen = Chosen { min_score, insert, split: split.map(|splitting| splitting.least) };
         let tally = options.files_about().next().map(|_| Tally::new(&scoring, &targets));
         let writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
         Ok(Run {

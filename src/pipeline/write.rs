@@ -80,6 +80,7 @@ impl Run<'_> {
         summary.aligned += aligned;
         summary.cells += effort.cells;
         summary.whole = summary.whole.map(|whole| whole + effort.whole);
+        summary.unsplit += effort.unsplit;
         summary.scoring += effort.scoring;
         summary.backtrace += effort.backtrace;
         self.reporter.detail(&format!(
