@@ -24,15 +24,15 @@ from functools import cached_property
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from fuzzing import cases, reference, searches  # noqa: E402
+from fuzzing import cases, mates, reference, searches  # noqa: E402
 from fuzzing.formats import bam_lines  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = "QNAME FLAG RNAME POS MAPQ CIGAR RNEXT PNEXT TLEN SEQ QUAL".split()
 MOST_SECONDS = 120
 SHRINK_SECONDS = 30
-# Of cases, the shares that are `search` and `grep`.
-SEARCHES, GREPS = 0.12, 0.05
+# Of cases, the shares that are `search`, `grep` and mates.
+SEARCHES, GREPS, MATES = 0.12, 0.05, 0.2
 
 
 class Difference(Exception):
@@ -140,9 +140,7 @@ def way(rng, program, with_batch):
 def check_alignment(program, rng, case):
     scoring, rules = case.reference["scoring"], case.reference["rules"]
     sam, paf = [], []
-    for at, query in enumerate(case.queries):
-        numbers = [at] if case.reference["paired"] else range(len(case.targets))
-        lines = reference.lines(query, {number: case.targets[number] for number in numbers}, scoring, rules)
+    for lines in expected_lines(case):
         sam, paf = sam + lines[0], paf + lines[1]
     case.reference["expected"] = "".join(f"{line}\n" for line in sam)
     outputs = {}
@@ -156,9 +154,16 @@ def check_alignment(program, rng, case):
     header = [line for line in text if line.startswith("@") and line[3:4] == "\t"]
     places = [f"@SQ\tSN:{name}\tLN:{len(letters)}" for name, letters in case.targets]
     group = [rules["group"]] if rules["group"] else []
-    compare_lines(case.words, ["@HD\tVN:1.6\tSO:unsorted", *places, *group], header[: -3])
-    if not header[-1].startswith(f"@CO\tswalign hits: min_score={rules['min_score']} "):
-        raise Difference(case.words, f"the header does not tell the least score {rules['min_score']}: {header[-1]}")
+    comments = [line for line in header if line.startswith("@CO")]
+    compare_lines(case.words, ["@HD\tVN:1.6\tSO:unsorted", *places, *group], header[: -1 - len(comments)])
+    told = [f"@CO\tswalign hits: min_score={rules['min_score']} "]
+    if insert := case.reference.get("insert"):
+        told.append("@CO\tswalign insert: orientation={2} mean={0} deviation={1}".format(*insert))
+    if split := rules.get("split"):
+        told.append(f"@CO\tswalign split: split_score={split[0]}")
+    for want, have in zip(told, comments[1:] + [""] * len(told)):
+        if not have.startswith(want):
+            raise Difference(case.words, f"the header should tell '{want}', and has '{have}'")
     compare_lines(case.words, sam, text[len(header) :])
     formats = ["sam", "paf"] + ["bam"] * (not scoring.protein)
     if rng.random() < 0.5:
@@ -169,10 +174,43 @@ def check_alignment(program, rng, case):
         format = rng.choice(formats)
         words = [*case.words, "--format", format, *way(rng, program, True)]
         compare_bytes(words, plain(format), program.run(words))
-    for kind in ["--part"] + ["--ref-part"] * (not case.reference["paired"]):
+    if "bam" in formats and not case.reference["paired"] and rng.random() < 0.15:
+        compare_sorted(case, program, header, plain("bam"))
+    whole_references = case.reference["paired"] or case.reference.get("insert") or rules.get("split")
+    for kind in ["--part"] + ["--ref-part"] * (not whole_references):
         if rng.random() < 0.12:
             format = rng.choice(formats)
             part_of(program, rng, case, [*case.words, *way(rng, program, True)], kind, format, plain(format))
+
+
+def expected_lines(case):
+    """The lines of each query, or of each pair of mates, in SAM and PAF."""
+    scoring, rules, queries = case.reference["scoring"], case.reference["rules"], case.queries
+    every = dict(enumerate(case.targets))
+    if "insert" not in case.reference:
+        for at, query in enumerate(queries):
+            targets = {at: case.targets[at]} if case.reference["paired"] else every
+            yield reference.lines(query, targets, scoring, rules)
+        return
+    pairs = list(zip(queries[::2], queries[1::2]))
+    if case.reference["insert"] is None:
+        searched = lambda letters: reference.search(letters, every, scoring, {**rules, "max_hits": 2})["hits"]
+        case.reference["insert"] = mates.estimate([[record[1] for record in pair] for pair in pairs], searched)
+    for pair in pairs:
+        yield mates.lines(pair, every, scoring, rules, case.reference["insert"])
+
+
+def compare_sorted(case, program, header, data):
+    """--sort gives the records of the unsorted run by reference, place and strand, of equal ones the earlier first."""
+    words = [*case.words, "--sort"]
+    names = {line.split("\t")[1][3:]: at for at, line in enumerate(header) if line.startswith("@SQ")}
+
+    def key(line):
+        fields = line.split("\t")
+        return names.get(fields[2], len(names) + 1), int(fields[3]), int(fields[1]) & 16
+
+    found = read_bam(words, program.run(words))
+    compare_lines(words, sorted(read_bam(words, data)[1], key=key), found[1])
 
 
 def compare_bam(case, header, sam, data):
@@ -230,34 +268,43 @@ def check(program, check_case, case, seed):
     return None
 
 
+def plain_fasta(records):
+    return "".join(f">{record[0]}\n{record[1]}\n" for record in records).encode()
+
+
 def with_records(case, queries, targets):
     """The case with other records, in plain files of the same names."""
     files = dict(case.files)
     for name in files:
         stem = name.split(".")[0]
+        if stem in ("m1", "m2"):
+            queries_of = queries[int(stem[1]) - 1 :: 2]
+            data = cases.fastq(queries_of) if ".fq" in name else plain_fasta(queries_of)
+            files[name] = gzip.compress(data, mtime=0) if name.endswith(".gz") else data
         if stem in "qpt" and len(stem) == 1:
             records = targets if stem == "t" else queries
             if ".fq" in name:
                 data = cases.fastq(records)
             else:
-                data = "".join(f">{record[0]}\n{record[1]}\n" for record in records).encode()
+                data = plain_fasta(records)
             files[name] = gzip.compress(data, mtime=0) if name.endswith(".gz") else data
     return replace(case, queries=queries, targets=targets, files=files, reference=dict(case.reference))
 
 
 def smaller(case):
     """Cases with fewer records, or with fewer letters, the largest steps first."""
-    paired = case.reference.get("paired")
+    paired, of_mates = case.reference.get("paired"), "insert" in case.reference
     for at in (0, 1):
         records, others = (case.queries, case.targets) if at == 0 else (case.targets, case.queries)
-        step = len(records) // 2
+        least = 2 if of_mates and at == 0 else 1
+        step = len(records) // 2 // least * least
         while step > 0 and not (paired and at):
             for start in range(0, len(records), step):
                 left = records[:start] + records[start + step :]
                 others_left = others[:start] + others[start + step :] if paired else others
                 if left:
                     yield with_records(case, *((left, others_left) if at == 0 else (others_left, left)))
-            step //= 2
+            step = step // 2 // least * least
     for at in (1, 0):
         records = (case.queries, case.targets)[at]
         for number, record in enumerate(records):
@@ -310,12 +357,14 @@ def report(program, check_case, case, seed, difference, keep, shrink):
 
 def make(seed, only, small):
     """The case of a seed, and how it is checked."""
-    shares = {"search": SEARCHES, "grep": GREPS, "align": 1 - SEARCHES - GREPS}
+    shares = {"search": SEARCHES, "grep": GREPS, "mates": MATES, "align": 1 - SEARCHES - GREPS - MATES}
     kind = only or random.Random(f"{seed} kind").choices(list(shares), shares.values())[0]
     if kind == "search":
         return searches.make_search(seed), check_search
     if kind == "grep":
         return searches.make_grep(seed), check_grep
+    if kind == "mates":
+        return cases.make_mates(seed, small), check_alignment
     return cases.make(seed, small), check_alignment
 
 
@@ -361,7 +410,7 @@ def main(words=None):
     parser.add_argument("--swalign", default=default_program(), metavar="PATH")
     parser.add_argument("--gpu", metavar="NAME", help="also run on the GPU of this name")
     parser.add_argument("--keep", default=ROOT / "target/fuzz", metavar="DIR", help="where inputs of failures stay")
-    parser.add_argument("--only", choices=["align", "search", "grep"], help="one kind of cases")
+    parser.add_argument("--only", choices=["align", "mates", "search", "grep"], help="one kind of cases")
     parser.add_argument("--small", action="store_true", help="no targets that are large enough for the filter")
     parser.add_argument("--no-shrink", action="store_true", help="leave failing inputs as large as they are")
     parser.add_argument("--self-test", action="store_true", help="see whether the fuzzer notices faults")

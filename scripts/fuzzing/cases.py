@@ -249,6 +249,75 @@ def make_rules(rng, scoring, has_matrix, queries):
     return {**rules, "eqx": eqx, "group": group}, words
 
 
+def make_split(rng, words, has_matrix, scoring, min_score):
+    """Appends words that say how reads are split, and gives the rules for the reference: the least score and whether the
+    search is bounded."""
+    is_long, kind = "long" in words, rng.random()
+    if kind < (0.5 if is_long else 0.7):
+        words += ["--no-split"] * is_long
+        return {}
+    score = rng.choice([None, 1, rng.randint(1, 40) * scoring.match])
+    asked = rng.random() < 0.5
+    words += ["--split"] * asked + (["--split-score", str(score)] if score else [])
+    if not (is_long or asked or score):
+        return {}
+    clip = rng.choice(["soft", "soft", "hard"])
+    words += ["--clip", clip] if clip == "hard" else []
+    default = max(min_score, 120 if has_matrix else 40 * scoring.match)
+    return {"split": (score or default, not asked), "clip": clip}
+
+
+def make_mates(seed, small=False):
+    """The case of a seed: mates in two files, or interleaved in one."""
+    rng = random.Random(seed)
+    scoring, words, files = make_scoring(rng, False)
+    most = rng.choice([60, 150, 300, 500, 800, 800] + [1500, 2500] * (not small))
+    targets = make_targets(rng, list("ACGT"), False, most)
+    pool, row = [text.upper() for text in targets], 2 * sum(map(len, targets))
+    orientation, mean, deviation = rng.choice(["fr", "fr", "fr", "rf", "ff"]), rng.randint(10, 200), rng.randint(1, 30)
+    letters = []
+    while len(letters) < 30 and sum(map(len, letters)) * row < 120_000:
+        fragment = piece(rng, pool, max(2, round(rng.gauss(mean, deviation))))
+        size = rng.choice([20, 40, 70, length(rng, 100)])
+        first, second = fragment[:size], reverse_complement(fragment[-size:])
+        if orientation == "rf":
+            first, second = reverse_complement(first), reverse_complement(second)
+        if orientation == "ff":
+            second = reverse_complement(second)
+        pair = [first, second] if rng.random() < 0.5 or orientation == "ff" else [second, first]
+        rate = rng.choice([0, 0.02, 0.05, 0.15])
+        pair = [mutated(rng, "ACGT", text, rate) for text in pair]
+        if rng.random() < 0.2:
+            pair[rng.randint(0, 1)] = make_query(rng, list("ACGT"), False, pool, 60)
+        letters += [decorated(rng, text, False) for text in pair]
+    rules, further = make_rules(rng, scoring, "--matrix" in words, letters)
+    max_hits = rng.choice([1, 1, 2, 5, 100])
+    words = [*words, "--alphabet", "dna", *further, *["--max-hits", str(max_hits)] * (max_hits > 1)]
+    rules |= make_split(rng, words, "--matrix" in words, scoring, rules["min_score"])
+    insert = None
+    if rng.random() < 0.7:
+        insert = (mean, deviation, rng.choice([orientation, orientation, "fr"]))
+        words += ["--insert", f"{mean},{deviation}" + (f",{insert[2]}" if insert[2] != "fr" or rng.random() < 0.5 else "")]
+    suffixes = rng.choice([("", ""), ("/1", "/2")])
+    names = [f"r{at // 2}{suffixes[at % 2]}" for at in range(len(letters))]
+    records, kind, _ = make_records(rng, names, letters)
+    data = fastq if kind == "fq" else lambda records: fasta(rng, records)
+    if rng.random() < 0.5:
+        (query, ending), names = packed(rng, data(records)), ["--interleaved"]
+        files[f"q.{kind}{ending}"] = query
+        names.append(f"q.{kind}{ending}")
+    else:
+        (first, ending), (second, other) = (packed(rng, data(records[at::2])) for at in (0, 1))
+        names = [f"m1.{kind}{ending}", f"m2.{kind}{other}"]
+        files |= dict(zip(names, (first, second)))
+    targets = [(f"t{at}", text) for at, text in enumerate(targets)]
+    target, target_zip = packed(rng, fasta(rng, targets))
+    files[f"t.fa{target_zip}"] = target
+    rules |= {"strands": "+-", "max_hits": max_hits}
+    known = {"scoring": scoring, "rules": rules, "paired": False, "insert": insert}
+    return Case([*words, *names, f"t.fa{target_zip}"], records, targets, files, known)
+
+
 def make(seed, small=False):
     """The case of a seed: `swalign QUERY REFERENCE` or `swalign pairs`."""
     rng = random.Random(seed)
@@ -279,9 +348,8 @@ def make(seed, small=False):
     targets = [(f"t{at}", text) for at, text in enumerate(targets)]
     (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))
     files |= {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
-    # The reference splits no reads; the preset `long` does.
-    if not paired and "long" in words:
-        words = [*words, "--no-split"]
+    if not paired:
+        rules |= make_split(rng, words, "--matrix" in words, scoring, rules["min_score"])
     words = [*["pairs"] * paired, *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
     rules |= {"strands": strands, "max_hits": max_hits}
     return Case(words, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": paired})

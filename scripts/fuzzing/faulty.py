@@ -71,12 +71,20 @@ FAULTS = {
     "MD": tag("MD", lambda md: "0" + md),
     "AS": tag("AS", add(-1)),
     "XS": tag("XS", add(-1)),
+    "PNEXT": column(7, add(1)),
+    "TLEN": column(8, add(1)),
+    "MC": tag("MC", lambda cigar: re.sub(r"^(\d+)S", r"\1H", cigar)),
+    "MQ": tag("MQ", add(1)),
+    "ms": tag("ms", add(1)),
+    "SA": tag("SA", lambda others: others.replace(",+,", ",-,", 1)),
     "dropped": records(lambda lines: lines[:-1]),
     "doubled": records(lambda lines: lines + lines[-1:]),
     "order": records(lambda lines: lines[::-1]),
     "header": lambda lines: [line for line in lines if not line.startswith("@CO")],
     "reference length": lambda lines: [re.sub(r"(^@SQ.*LN:)", r"\g<1>1", line) for line in lines],
 }
+# Those that are looked for among mates.
+OF_MATES = ["PNEXT", "TLEN", "MC", "MQ", "ms"]
 # Faults with these words only: the plain run is right.
 ONLY = {
     "threads": ["-t", "4"],
@@ -88,7 +96,7 @@ ONLY = {
     "grep": ["grep"],
 }
 # Faults of other kinds; "none" is none.
-WHOLE = ["BAM", "crash", "refusal", "merge"]
+WHOLE = ["BAM", "sort", "crash", "refusal", "merge"]
 
 
 def has(words, part):
@@ -96,9 +104,10 @@ def has(words, part):
 
 
 def changed(kind, words, output):
-    if kind == "BAM":
+    if kind in ("BAM", "sort"):
         # A flag of the packed text: the checksum of its block is wrong then.
-        return output[:20] + bytes([output[20] ^ 1]) + output[21:] if has(words, ["bam"]) else output
+        is_there = has(words, ["bam"] if kind == "BAM" else ["--sort"])
+        return output[:20] + bytes([output[20] ^ 1]) + output[21:] if is_there else output
     if kind in ONLY:
         lines = output.splitlines(keepends=True)
         return b"".join(lines[:-1]) if has(words, ONLY[kind]) else output

@@ -63,8 +63,10 @@ def bam_line(data, names):
     reach = sum(word >> 4 for word in words if OPERATIONS[word & 15] in "MDN=X")
     if bin != (bin_of(place, place + max(1, reach)) if target >= 0 else 4680):
         raise ValueError(f"{name}: the bin is {bin}")
-    if mate != [-1, -1, 0]:
-        raise ValueError(f"{name}: a mate")
+    mate_target, mate_place, template = mate
+    if mate_target < 0 and (mate_place, template) != (-1, 0) or flag & 1 == 0 and mate_target >= 0:
+        raise ValueError(f"{name}: the place of a mate that has none, or is none: {mate}")
+    next_name = "*" if mate_target < 0 else "=" if mate_target == target else names[mate_target][0]
     tags = []
     while at < len(data):
         tag, kind = data[at : at + 2].decode(), chr(data[at + 2])
@@ -78,5 +80,6 @@ def bam_line(data, names):
             at += struct.calcsize(NUMBERS[kind])
     values = "*" if not values or values[0] == 255 else "".join(chr(value + 33) for value in values)
     cigar = "".join(f"{word >> 4}{OPERATIONS[word & 15]}" for word in words)
-    fields = name, flag, names[target][0] if target >= 0 else "*", place + 1, quality, cigar or "*", "*", 0, 0
+    fields = name, flag, names[target][0] if target >= 0 else "*", place + 1, quality, cigar or "*"
+    fields = *fields, next_name, mate_place + 1, template
     return "\t".join(map(str, [*fields, sequence or "*", values, *tags]))

@@ -111,8 +111,14 @@ def threshold(best, ppm, min_score):
     return max(min_score, -(-best * ppm // 1_000_000))
 
 
-def hits(query, targets, scoring, strands, min_score, ppm, most):
-    """The first `most` hits of a query, as dicts in their order. `targets` are (number, letters)."""
+def locus(hit):
+    """The place of a hit in the order of hits."""
+    return -hit["score"], hit["strand"], hit["target"], hit["place"][1], hit["query"][1]
+
+
+def hits(query, targets, scoring, strands, min_score, least_beside, most):
+    """The first `most` hits of a query, as dicts in their order. `targets` are (number, letters), and `least_beside` gives
+    the least score of a further hit beside the best one."""
     turned = {"+": scoring.read(query), "-": scoring.read(reverse_complement(query)) if "-" in strands else ""}
     least, found = min_score, []
 
@@ -133,7 +139,7 @@ def hits(query, targets, scoring, strands, min_score, ppm, most):
         path, i, j = walk(turned[strand], letters[left:right], scoring, row, column - left)
         found.append({"score": -score, "strand": strand, "target": number, "path": path,
                       "query": (i, row + 1), "place": (left + j, column + 1)})
-        least = threshold(found[0]["score"], ppm, min_score)
+        least = least_beside(found[0]["score"])
         free += search(strand, number, letters, left, left + j) + search(strand, number, letters, column + 1, right)
     return found
 
@@ -180,39 +186,115 @@ def differences(scoring, query, target, hit):
     return kinds, len(kinds) - matches, f"{md}{equals}", (matches, len(kinds) - ambiguous, 1 - matches / compressed)
 
 
-def lines(record, targets, scoring, rules):
-    """The lines of one query in SAM and in PAF. `record` is (name, letters, qualities or None), `targets` are
+def search(letters, targets, scoring, rules):
+    """What is found of one query: its hits, the second best one, and the mapping quality of the first. `targets` are
     (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx and group."""
-    name, letters, qualities = record
-    wanted = rules["strands"], rules["min_score"], rules["ppm"], max(2, rules["max_hits"])
-    found = hits(letters, [(number, target) for number, (_, target) in targets.items()], scoring, *wanted)
-    shown, group = scoring.shown(letters), [f"RG:Z:{rules['group'][7:].split()[0]}"] if rules["group"] else []
-    if not found:
-        unmapped = [name or "*", "4", "*", "0", "0", "*", "*", "0", "0", shown or "*", qualities or "*", *group]
-        return ["\t".join(unmapped)], ["\t".join([name or "*", str(len(letters)), *"00**000000"])]
+    beside = lambda best: threshold(best, rules["ppm"], rules["min_score"])
+    numbered = [(number, target) for number, (_, target) in targets.items()]
+    most = max(2, rules["max_hits"])
+    found = hits(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most)
     second = found[1] if len(found) > 1 else None
-    least = threshold(found[0]["score"], rules["ppm"], rules["min_score"])
-    quality = mapping_quality(scoring, found[0], second, least)
+    quality = mapping_quality(scoring, found[0], second, beside(found[0]["score"])) if found else 0
+    return {"hits": found[: rules["max_hits"]], "second": second, "quality": quality}
+
+
+def taken(hit, len):
+    """The letters that a hit takes of a query of that length, as it was read."""
+    start, end = hit["query"]
+    return (len - end, len - start) if hit["strand"] == "-" else (start, end)
+
+
+def supplement(letters, found, targets, scoring, rules):
+    """The supplementary hits of a query, each found as the best one of a free interval. A bounded search ends before the
+    round after which four times the query's letters would have been searched."""
+    least, bounded = rules["split"]
+    most = {q: max(0, *row.values()) for q, row in scoring.score.items()}
+    potential = lambda a, b: sum(most[q] for q in scoring.read(letters[a:b]))
+    further, searched, hit = [], 0, found["hits"][0] if found["hits"] else None
+    start, end = taken(hit, len(letters)) if hit else (0, 0)
+    free = [(0, start), (end, len(letters))] if hit else []
+    while free := [(a, b) for a, b in free if a < b and potential(a, b) >= least]:
+        searched += sum(b - a for a, b in free)
+        if bounded and searched > 4 * len(letters):
+            break
+        left = []
+        for a, b in free:
+            own = search(letters[a:b], targets, scoring, {**rules, "min_score": least, "max_hits": 1})
+            if not own["hits"]:
+                continue
+            hit = own["hits"][0]
+            before = len(letters) - b if hit["strand"] == "-" else a
+            hit = {**hit, "query": tuple(at + before for at in hit["query"])}
+            further.append({**own, "hits": [hit]})
+            start, end = taken(hit, len(letters))
+            left += [(a, start), (end, b)]
+        free = left
+    return sorted(further, key=lambda own: (locus(own["hits"][0]), taken(own["hits"][0], len(letters))))
+
+
+def lines(record, targets, scoring, rules):
+    """The lines of one query in SAM and in PAF. `record` is (name, letters, qualities or None)."""
+    found = search(record[1], targets, scoring, rules)
+    return written(record, found, targets, scoring, rules)
+
+
+def cigar_of(letters, hit, targets, scoring, rules):
+    """The CIGAR with soft clips, and what `differences` tells."""
+    query = reverse_complement(letters) if hit["strand"] == "-" else letters
+    kinds, *others = differences(scoring, scoring.read(query), scoring.read(targets[hit["target"]][1]), hit)
+    inner, (start, end) = runs(kinds if rules["eqx"] else hit["path"]), hit["query"]
+    clip = lambda n: f"{n}S" if n else ""
+    return clip(start) + inner + clip(len(letters) - end), inner, others
+
+
+def written(record, found, targets, scoring, rules, mate=None):
+    """The lines of one query for which that was found. `mate` is of mates: the flags of the pair, where the mate is, as
+    RNAME and POS, its 5' end, None where it is unmapped, and the tags about it."""
+    name, letters, qualities = record
+    shown, group = scoring.shown(letters), [f"RG:Z:{rules['group'][7:].split()[0]}"] if rules["group"] else []
+    mate = mate or {"flags": (0, 0), "place": None, "end": None, "tags": [], "suffix": ""}
+    (flags, of_primary), place = mate["flags"], mate["place"]
+    if not found["hits"]:
+        where, next_place = (place, ["=", str(place[1])]) if place else (("*", 0), ["*", "0"])
+        unmapped = [name or "*", str(4 | flags | of_primary), where[0], str(where[1]), "0", "*", *next_place, "0"]
+        unmapped += [shown or "*", qualities or "*", *mate["tags"], *group]
+        return ["\t".join(unmapped)], ["\t".join([(name or "*") + mate["suffix"], str(len(letters)), *"00**000000"])]
+    split = supplement(letters, found, targets, scoring, rules) if rules.get("split") else []
+    primary = {**found, "hits": found["hits"][:1]}
+    elements = []
+    for own in [primary, *split] if split else []:
+        hit = own["hits"][0]
+        cigar, _, (nm, *_) = cigar_of(letters, hit, targets, scoring, rules)
+        place_of = f"{targets[hit['target']][0]},{hit['place'][0] + 1},{hit['strand']}"
+        elements.append(f"{place_of},{cigar},{own['quality']},{nm};")
+    secondary = [{"hits": [hit], "second": None, "quality": 0} for hit in found["hits"][1:]]
+    ranks = [0] + [2048] * len(split) + [256] * len(secondary)
     sam, paf = [], []
-    for at, hit in enumerate(found[: rules["max_hits"]]):
-        reverse, secondary = hit["strand"] == "-", at > 0
+    for at, (rank, own) in enumerate(zip(ranks, [primary, *split, *secondary])):
+        hit, second, mapq = own["hits"][0], own["second"], own["quality"]
+        reverse, rname = hit["strand"] == "-", targets[hit["target"]][0]
         query = reverse_complement(letters) if reverse else letters
-        target_name, target = targets[hit["target"]]
         (start, end), (left, right) = hit["query"], hit["place"]
-        kinds, nm, md, (matches, block, de) = differences(scoring, scoring.read(query), scoring.read(target), hit)
-        inner = runs(kinds if rules["eqx"] else hit["path"])
-        clip = lambda n: f"{n}S" if n else ""
-        cigar = clip(start) + inner + clip(len(letters) - end)
+        cigar, inner, (nm, md, (matches, block, de)) = cigar_of(letters, hit, targets, scoring, rules)
         values = (qualities or "*")[::-1] if reverse else qualities or "*"
-        mapq = 0 if secondary else quality
-        fields = [name or "*", 16 * reverse + 256 * secondary, target_name, left + 1, mapq, cigar]
-        fields += ["*", 0, 0, *(("*", "*") if secondary else (scoring.shown(query), values))]
+        sequence = scoring.shown(query)
+        if rank == 2048 and rules.get("clip") == "hard":
+            sequence, cigar = sequence[start:end], cigar.replace("S", "H")
+            values = values[start:end] if qualities else "*"
+        flag = 16 * reverse | rank | flags | (of_primary if rank == 0 else 0)
+        fields = [name or "*", flag, rname, left + 1, mapq, cigar]
+        five_prime = right if reverse else left
+        length = mate["end"][1] - five_prime if mate["end"] and mate["end"][0] == rname else 0
+        fields += ["=" if place[0] == rname else place[0], place[1], length] if place else ["*", 0, 0]
+        fields += ("*", "*") if rank == 256 else (sequence, values)
         fields += [f"NM:i:{nm}", f"MD:Z:{md}", f"AS:i:{hit['score']}"]
-        fields += [f"XS:i:{second['score']}"] if second and not secondary else []
-        sam.append(fields + group)
-        own = (len(letters) - end, len(letters) - start) if reverse else (start, end)
-        fields = [name or "*", len(letters), *own, hit["strand"], target_name, len(target), left, right]
-        fields += [matches, block, mapq, f"NM:i:{nm}", f"AS:i:{hit['score']}"]
-        paf.append(fields + [f"tp:A:{'PS'[secondary]}", f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}"])
+        fields += [f"XS:i:{second['score']}"] if second else []
+        others = "".join(element for other, element in enumerate(elements) if other != at)
+        fields += [f"SA:Z:{others}"] if others and rank != 256 else []
+        sam.append(fields + mate["tags"] * (rank == 0) + group)
+        fields = [(name or "*") + mate["suffix"], len(letters), *taken(hit, len(letters)), hit["strand"], rname]
+        fields += [len(targets[hit["target"]][1]), left, right, matches, block, mapq]
+        fields += [f"NM:i:{nm}", f"AS:i:{hit['score']}", f"tp:A:{'PS'[rank == 256]}"]
+        paf.append(fields + [f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}"] + ["su:i:1"] * (rank == 2048))
     text = lambda rows: ["\t".join(map(str, row)) for row in rows]
     return text(sam), text(paf)

@@ -55,6 +55,8 @@ pub struct MateOf<'a> {
     pub is_proper: bool,
     /// `None` if the mate is unmapped.
     pub place: Option<&'a MatePlace<'a>>,
+    /// Where the primary line of the read itself is, and so an unmapped mate; `None` if the read is unmapped.
+    pub own: Option<&'a MatePlace<'a>>,
     /// Sum of the mate's base qualities from [`LEAST_QUALITY`] on, which `samtools markdup` compares; `None` where it
     /// has no qualities.
     pub base_qualities: Option<i64>,
@@ -168,14 +170,11 @@ impl OutputLine<'_> {
         }
     }
 
-    /// Where RNEXT and PNEXT have the mate: of an unmapped mate the read's own primary place, which `own` is.
+    /// Where RNEXT and PNEXT have the mate: of an unmapped mate the read's own primary place.
     pub fn mate_place(&self) -> Option<(usize, &str, u32)> {
         let mate = self.mate.as_ref()?;
-        match (mate.place, &self.aligned) {
-            (Some(mate), _) => Some((mate.target_number, mate.target_name, mate.alignment.target_start)),
-            (None, Some(_)) => self.place(),
-            (None, None) => None,
-        }
+        let place = mate.place.or(mate.own)?;
+        Some((place.target_number, place.target_name, place.alignment.target_start))
     }
 
     /// TLEN: from this read's 5' end to its mate's, 0 where they are not on one target.
@@ -268,7 +267,8 @@ impl LineMaker {
                 let mated = found.mated.unwrap_or(Mated { is_first: own == 0, is_proper: false, quality: 0 });
                 let Mated { is_first, is_proper, .. } = mated;
                 let base_qualities = base_qualities(pair[mate].0);
-                let mate = MateOf { is_first, is_proper, place: places[mate].as_ref(), base_qualities };
+                let [place, own] = [mate, own].map(|read| places[read].as_ref());
+                let mate = MateOf { is_first, is_proper, place, own, base_qualities };
                 of_query(record, found, Some(mate))?;
             }
         }
