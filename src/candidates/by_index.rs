@@ -1,14 +1,14 @@
 //! Seeds that stand in the targets as they are, found by an index of k-mers.
 
 use super::index;
-use super::kmers::{Kmers, Scratch};
+use super::kmers::{Kmers, Places};
 use super::levels::{Costs, Field, Levels, SeedKind};
 use super::seeds::Seeds;
 use super::windows::{Region, Window, join, push_regions};
 use super::{Layout, Opened, Wanted};
 use crate::alignment::Strand;
 use crate::batch::{Batch, Sequences};
-use crate::bounds::longest_span;
+use crate::bounds::{longest_span, potential};
 use crate::error::EngineError;
 use crate::scoring::Scoring;
 use rayon::prelude::*;
@@ -21,6 +21,8 @@ const MOST_TARGETS: usize = 1 << 27;
 /// Letters of a seed by which a first alignment is looked for, at most; a query has so many of them if it can.
 const GLANCE_SEED: usize = 20;
 const GLANCE_SEEDS: usize = 4;
+/// The share of what a query can score at most beyond which the other strand need not be looked at.
+const GLANCE_ENOUGH: f64 = 0.8;
 /// The share of a full search that looking for a first alignment may cost.
 const GLANCE_SHARE: f64 = 0.05;
 
@@ -64,32 +66,34 @@ impl ByIndex {
         &self,
         (batch, layout): (&Batch, &Layout),
         &Wanted { record, level, least, spent }: &Wanted,
-        (scratch, windows): (&mut Scratch, &mut Vec<Window>),
+        (places, windows): (&mut [Places; 2], &mut Vec<Window>),
     ) -> Opened {
         let ByIndex { targets, kmers, levels } = self;
+        if !kmers.are_ready() {
+            return Opened::Dear;
+        }
         let oriented = |strand: Strand| batch.query(layout.query(record, strand));
         let len = oriented(Strand::Forward).len();
         let most = levels.most(len, spent);
-        let places: usize =
-            layout.orientations().iter().map(|&strand| kmers.count(oriented(strand), level.seed)).sum();
-        let seeding = places as f64 * levels.field.costs.place;
+        let strands = || layout.orientations().iter().copied();
+        let looked_up = strands()
+            .zip(&mut *places)
+            .map(|(strand, found)| kmers.look_up(oriented(strand), level.seed, found));
+        let seeding = looked_up.sum::<usize>() as f64 * levels.field.costs.place;
         let mut cells = seeding;
         let mut regions: Vec<Region> = Vec::new();
-        for &strand in layout.orientations() {
+        for (strand, found) in strands().zip(places) {
             if cells > most {
                 return Opened::Dear;
             }
             let codes = oriented(strand);
             let span = longest_span(codes, least, &levels.field.scoring);
             windows.clear();
-            let looked_up = kmers.for_each_place(codes, level.seed, scratch, |from, place, bounds| {
+            kmers.for_each_place(codes, level.seed, found, |from, place, bounds| {
                 let target = (targets.holding(place) as u32, bounds.len());
                 let behind = place + level.seed - bounds.start;
                 windows.push(Window::around(target, behind, (len, from + level.seed), span));
             });
-            if looked_up.is_none() {
-                return Opened::Dear;
-            }
             cells += join(windows) as f64 * len as f64;
             push_regions(&mut regions, (strand, layout.query(record, strand)), &level, span, windows);
         }
@@ -108,18 +112,22 @@ impl Seeds for ByIndex {
 
     fn glance(&self, batch: &Batch, layout: &Layout, records: u32) -> Vec<i32> {
         let ByIndex { kmers, levels, .. } = self;
-        let best = |scratch: &mut Scratch, record: u32| {
+        let best = |found: &mut Places, record: u32| {
             let mut best = 0;
             for &strand in layout.orientations() {
                 let query = batch.query(layout.query(record, strand));
+                if f64::from(best) > GLANCE_ENOUGH * potential(query, &levels.field.scoring) as f64 {
+                    break;
+                }
                 let seed = (query.len() / GLANCE_SEEDS).clamp(index::MOST_LETTERS as usize, GLANCE_SEED);
                 let Costs { place, compared, .. } = levels.field.costs;
-                let cells = kmers.count(query, seed) as f64 * (place + compared * query.len() as f64);
+                let cells =
+                    kmers.look_up(query, seed, found) as f64 * (place + compared * query.len() as f64);
                 if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
                     continue;
                 }
                 let mut last = None;
-                kmers.for_each_place(query, seed, scratch, |from, place, bounds| {
+                kmers.for_each_place(query, seed, found, |from, place, bounds| {
                     let offset = place as i64 - from as i64;
                     if last.replace(offset) != Some(offset) {
                         best = best.max(self.ungapped(query, offset, bounds, &levels.field.scoring));
@@ -128,7 +136,7 @@ impl Seeds for ByIndex {
             }
             best
         };
-        (0..records).into_par_iter().map_init(Scratch::default, best).collect()
+        (0..records).into_par_iter().map_init(Places::default, best).collect()
     }
 
     fn regions(
@@ -140,11 +148,11 @@ impl Seeds for ByIndex {
     ) -> Result<Vec<Opened>, EngineError> {
         self.kmers.prepare();
         let taken = AtomicUsize::new(0);
-        let open = |(scratch, windows): &mut (Scratch, Vec<Window>), wanted: &Wanted| {
+        let open = |(places, windows): &mut ([Places; 2], Vec<Window>), wanted: &Wanted| {
             if taken.load(Ordering::Relaxed) >= room.max(1) {
                 return Opened::Later;
             }
-            let opened = self.look_up((batch, layout), wanted, (scratch, windows));
+            let opened = self.look_up((batch, layout), wanted, (places, windows));
             if let Opened::Regions { regions, .. } = &opened {
                 taken.fetch_add(regions.len(), Ordering::Relaxed);
             }

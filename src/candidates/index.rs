@@ -10,9 +10,14 @@ const LETTER_BITS: u32 = 2;
 pub const MOST_LETTERS: u32 = 12;
 /// Letters of the shortest k-mers: still shorter ones stand everywhere.
 pub const LEAST_LETTERS: u32 = 6;
-/// K-mers of a part of the index, which a thread builds in one go: more parts read the targets more often, larger ones
-/// leave the cache.
-const PART_KMERS: usize = 1 << 22;
+/// Letters whose k-mers are dealt out to buckets at a time, which bounds the memory beside the index.
+const CHUNK: usize = 1 << 22;
+/// Letters of a piece, whose k-mers a thread deals out.
+const PIECE: usize = 1 << 16;
+/// Bits of a k-mer that tell its bucket: few enough that a thread deals out to all buckets from its cache, and enough
+/// that the k-mers of a bucket fit there too.
+const BUCKET_BITS: u32 = 8;
+const BUCKETS: usize = 1 << BUCKET_BITS;
 
 /// The places of all k-mers in [`Sequences::codes`], by k-mer, those of one k-mer in ascending order.
 ///
@@ -29,29 +34,46 @@ pub struct Index {
 
 impl Index {
     /// An index of the k-mers of `letters` letters, [`LEAST_LETTERS`] at least. There are fewer than 2^32 letters in all.
+    ///
+    /// A radix sort: k-mers with their places are dealt out to buckets by the first bits of the k-mer, and each bucket is
+    /// sorted by itself, so that no step leaves the cache.
     pub fn new(targets: &Sequences, letters: u32) -> Index {
-        let kmers = 1 << (LETTER_BITS * letters);
-        let mut ends = vec![0u32; kmers];
-        let firsts = (0..kmers).step_by(PART_KMERS);
-        let parts: Vec<(usize, &mut [u32])> = firsts.zip(ends.chunks_mut(PART_KMERS)).collect();
-        let counts = |(first, counts): (usize, &mut [u32])| {
-            for_each_kmer(targets, letters, |kmer, _| {
-                if let Some(count) = counts.get_mut(kmer.wrapping_sub(first)) {
-                    *count += 1;
-                }
-            });
-            counts.iter().map(|&count| count as usize).sum::<usize>()
-        };
-        let counts: Vec<usize> = parts.into_par_iter().map(counts).collect();
+        Index::by_stretches(targets, letters, [CHUNK, PIECE])
+    }
+
+    /// The same with chunks and pieces of so many letters.
+    fn by_stretches(targets: &Sequences, letters: u32, [chunk, piece]: [usize; 2]) -> Index {
+        let mut ends = vec![0u32; 1 << (LETTER_BITS * letters)];
+        let of_bucket = ends.len() / BUCKETS;
+        let chunks = stretches(0..targets.codes().len(), chunk);
+        let mut pieces = Vec::new();
+        for chunk in &chunks {
+            pieces = deal(targets, letters, stretches(chunk.clone(), piece));
+            let count = |(bucket, counts): (usize, &mut [u32])| {
+                let kmers = pieces.iter().flat_map(|piece: &Piece| piece.bucket(bucket));
+                kmers.for_each(|&(kmer, _)| counts[kmer as usize & (of_bucket - 1)] += 1);
+            };
+            ends.par_chunks_mut(of_bucket).enumerate().for_each(count);
+        }
+        let sum = |counts: &[u32]| counts.iter().map(|&count| count as usize).sum::<usize>();
+        let counts: Vec<usize> = ends.par_chunks(of_bucket).map(sum).collect();
         let mut places = vec![0u32; counts.iter().sum()];
         let (mut rest, mut before) = (&mut places[..], 0);
-        let mut parts = Vec::with_capacity(counts.len());
-        for (number, (count, ends)) in counts.into_iter().zip(ends.chunks_mut(PART_KMERS)).enumerate() {
+        let mut buckets = Vec::with_capacity(BUCKETS);
+        for (count, ends) in counts.into_iter().zip(ends.chunks_mut(of_bucket)) {
             let (own, behind) = rest.split_at_mut(count);
-            parts.push(Part { first: number * PART_KMERS, before, ends, places: own });
+            buckets.push(Bucket { before, ends, places: own });
             (rest, before) = (behind, before + count as u32);
         }
-        parts.into_par_iter().for_each(|part| part.fill(targets, letters));
+        buckets.par_iter_mut().for_each(Bucket::begin);
+        for chunk in &chunks {
+            // The k-mers of the last chunk, and so of the only one, are still there.
+            if chunks.len() > 1 {
+                pieces = deal(targets, letters, stretches(chunk.clone(), piece));
+            }
+            buckets.par_iter_mut().enumerate().for_each(|(number, bucket)| bucket.fill(number, &pieces));
+        }
+        buckets.par_iter_mut().for_each(Bucket::end);
         Index { letters, ends, places }
     }
 
@@ -79,44 +101,105 @@ impl Index {
     }
 }
 
-/// Some k-mers: how often each stands, and room for their places.
-struct Part<'a> {
-    first: usize,
+/// The k-mers of some letters of the targets with their places, bucket by bucket.
+struct Piece {
+    /// Where the k-mers of each bucket end.
+    ends: Vec<u32>,
+    kmers: Vec<(u32, u32)>,
+}
+
+impl Piece {
+    /// The k-mers of a bucket, in the order of their places.
+    fn bucket(&self, bucket: usize) -> &[(u32, u32)] {
+        let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
+        &self.kmers[start as usize..self.ends[bucket] as usize]
+    }
+}
+
+/// The stretches of so many letters that a range is cut into.
+fn stretches(range: Range<usize>, letters: usize) -> Vec<Range<usize>> {
+    let end = range.end;
+    range.step_by(letters).map(|start| start..end.min(start + letters)).collect()
+}
+
+/// The k-mers that begin in each of these stretches of the targets' letters.
+fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<Piece> {
+    let shift = LETTER_BITS * letters - BUCKET_BITS;
+    let piece = |stretch: Range<usize>| {
+        let mut found = Vec::with_capacity(stretch.len());
+        let mut next = vec![0u32; BUCKETS];
+        for_each_kmer(targets, letters, stretch, |kmer, place| {
+            next[kmer >> shift] += 1;
+            found.push((kmer as u32, place));
+        });
+        let mut sum = 0;
+        for next in &mut next {
+            let count = std::mem::replace(next, sum);
+            sum += count;
+        }
+        // Until all are dealt out, an end is where the next k-mer of its bucket goes.
+        let mut kmers = vec![(0, 0); found.len()];
+        for (kmer, place) in found {
+            let next = &mut next[kmer as usize >> shift];
+            kmers[*next as usize] = (kmer, place);
+            *next += 1;
+        }
+        Piece { ends: next, kmers }
+    };
+    stretches.into_par_iter().map(piece).collect()
+}
+
+/// The k-mers of a bucket: how often each stands, and room for their places.
+struct Bucket<'a> {
     /// Places of all k-mers before.
     before: u32,
     ends: &'a mut [u32],
     places: &'a mut [u32],
 }
 
-impl Part<'_> {
-    /// Makes the numbers of places their ends, and lists the places.
-    fn fill(self, targets: &Sequences, letters: u32) {
-        let Part { first, before, ends, places } = self;
+impl Bucket<'_> {
+    /// Makes the numbers of places where the first one of each k-mer goes.
+    fn begin(&mut self) {
         let mut next = 0;
-        for end in ends.iter_mut() {
+        for end in self.ends.iter_mut() {
             let count = std::mem::replace(end, next);
             next += count;
         }
-        // Until all are listed, an end is where the next place of its k-mer goes.
-        for_each_kmer(targets, letters, |kmer, place| {
-            if let Some(next) = ends.get_mut(kmer.wrapping_sub(first)) {
-                places[*next as usize] = place;
-                *next += 1;
-            }
-        });
-        ends.iter_mut().for_each(|end| *end += before);
+    }
+
+    /// Lists places. An end is where the next place of its k-mer goes.
+    fn fill(&mut self, bucket: usize, pieces: &[Piece]) {
+        let mask = self.ends.len() - 1;
+        for &(kmer, place) in pieces.iter().flat_map(|piece| piece.bucket(bucket)) {
+            let next = &mut self.ends[kmer as usize & mask];
+            self.places[*next as usize] = place;
+            *next += 1;
+        }
+    }
+
+    /// Makes the ends those in the places of all buckets.
+    fn end(&mut self) {
+        self.ends.iter_mut().for_each(|end| *end += self.before);
     }
 }
 
-/// Calls with each k-mer and its place.
-fn for_each_kmer(targets: &Sequences, letters: u32, mut call: impl FnMut(usize, u32)) {
+/// Calls with each k-mer that begins at one of the places `of`, and its place, in the order of places.
+fn for_each_kmer(targets: &Sequences, letters: u32, of: Range<usize>, mut call: impl FnMut(usize, u32)) {
     let mask = (1 << (LETTER_BITS * letters)) - 1;
-    for index in 0..targets.len() {
-        let start = targets.start(index) as u32;
-        let codes = targets.get(index);
+    let behind = of.end as u32;
+    // K-mers behind are those of another stretch, whether they are whole or seem to be cut short here.
+    let mut call = |kmer, place| {
+        if place < behind {
+            call(kmer, place);
+        }
+    };
+    let mut index = targets.holding(of.start);
+    while index < targets.len() && targets.start(index) < of.end {
+        let start = targets.start(index).max(of.start);
+        let end = targets.start(index + 1).min(of.end + letters as usize - 1);
         // Letters of the k-mer so far, and its number.
         let (mut kmer, mut known) = (0usize, 0);
-        for (place, &code) in (start..).zip(codes) {
+        for (place, &code) in (start as u32..).zip(&targets.codes()[start..end]) {
             if is_base(code) {
                 kmer = (kmer << LETTER_BITS | usize::from(code)) & mask;
                 known += 1;
@@ -128,7 +211,8 @@ fn for_each_kmer(targets: &Sequences, letters: u32, mut call: impl FnMut(usize, 
                 known = 0;
             }
         }
-        cut_short(kmer, known, start + codes.len() as u32, letters, &mut call);
+        cut_short(kmer, known, end as u32, letters, &mut call);
+        index += 1;
     }
 }
 
@@ -156,8 +240,12 @@ mod tests {
         let sequences: Vec<Vec<u8>> =
             lengths.iter().map(|&len| (0..len).map(|_| letter(40).saturating_sub(35)).collect()).collect();
         let targets: Sequences = sequences.iter().map(Vec::as_slice).collect();
-        for letters in [6, 7, 9, 12] {
-            let index = Index::new(&targets, letters);
+        // Stretches of all sizes: shorter than a k-mer, and longer than all letters.
+        let sizes = [[1, 1], [20, 7], [64, 64], [100, 8], [1000, 9], [CHUNK, PIECE]];
+        for (letters, sizes) in
+            [6, 7, 9, 12].into_iter().flat_map(|letters| sizes.map(|sizes| (letters, sizes)))
+        {
+            let index = Index::by_stretches(&targets, letters, sizes);
             for shorter in LEAST_LETTERS..=letters {
                 let whole = |codes: &[u8]| codes.iter().all(|&code| is_base(code));
                 for (own, target) in targets.iter().enumerate() {

@@ -16,9 +16,9 @@ pub struct Kmers {
     index: OnceLock<Option<Index>>,
 }
 
-/// Memory to use again.
+/// Where the index has the k-mers of a query's seeds.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct Places {
     /// Where a seed begins in the query, and the k-mer that it begins with.
     kmers: Vec<(usize, (usize, u32))>,
     /// The same with where the index has the places of the k-mer.
@@ -75,36 +75,30 @@ impl Kmers {
         });
     }
 
-    /// Places that the index has for the k-mers of a query's seeds: more than there are of the seeds. 0 where the index
-    /// is not ready.
-    pub fn count(&self, query: &[u8], seed: usize) -> usize {
-        let Some(Some(index)) = self.index.get() else { return 0 };
-        query.chunks_exact(seed).filter_map(|codes| Some(index.range(index.kmer(codes)?).len())).sum()
-    }
-
-    /// Calls with each place where a seed stands as it is. `None` if the index is not ready.
-    pub fn for_each_place(
-        &self,
-        query: &[u8],
-        seed: usize,
-        scratch: &mut Scratch,
-        mut call: impl Place,
-    ) -> Option<()> {
-        let index = self.index.get()?.as_ref()?;
-        let Scratch { kmers, places } = scratch;
-        // One loop after the other, so that the processor waits for many places of the memory at a time.
+    /// Looks up the k-mers of a query's seeds, and counts the places that the index has for them: more than there are of
+    /// the seeds. 0 where the index is not ready.
+    pub fn look_up(&self, query: &[u8], seed: usize, found: &mut Places) -> usize {
+        let Places { kmers, places } = found;
         kmers.clear();
         places.clear();
+        let Some(Some(index)) = self.index.get() else { return 0 };
+        // One loop after the other, so that the processor waits for many places of the memory at a time.
         let seeds = query.chunks_exact(seed).enumerate();
         kmers.extend(seeds.filter_map(|(k, codes)| Some((k * seed, index.kmer(codes)?))));
         places.extend(kmers.iter().map(|&(from, kmer)| (from, index.range(kmer))));
-        for (from, range) in places.drain(..) {
-            let codes = &query[from..from + seed];
+        places.iter().map(|(_, range)| range.len()).sum()
+    }
+
+    /// Calls with each place where a seed of the query that was looked up stands as it is.
+    pub fn for_each_place(&self, query: &[u8], seed: usize, found: &Places, mut call: impl Place) {
+        let Some(Some(index)) = self.index.get() else { return };
+        for (from, range) in &found.places {
+            let codes = &query[*from..from + seed];
             // A letter that is no base matches nothing.
             if !codes.iter().all(|&code| is_base(code)) {
                 continue;
             }
-            for &place in index.places(range) {
+            for &place in index.places(range.clone()) {
                 let place = place as usize;
                 if self.targets.codes().get(place..place + seed) != Some(codes) {
                     continue;
@@ -113,11 +107,10 @@ impl Kmers {
                 let bounds = self.targets.start(target)..self.targets.start(target + 1);
                 // A seed lies in one target.
                 if place + seed <= bounds.end {
-                    call(from, place, &bounds);
+                    call(*from, place, &bounds);
                 }
             }
         }
-        Some(())
     }
 }
 
@@ -138,7 +131,7 @@ mod tests {
             let found: Vec<usize> = pool.install(|| {
                 let ask = |_| {
                     kmers.prepare();
-                    kmers.count(&codes[..1000], 20)
+                    kmers.look_up(&codes[..1000], 20, &mut Places::default())
                 };
                 (0..64).into_par_iter().map(ask).collect()
             });
