@@ -188,7 +188,8 @@ fn pairs_are_those_of_their_definition() {
 /// from; and mates of them, some with errors, some of two targets.
 fn crowded(random: &mut Random) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let letters: &[u8] = random.pick(&[b"ACGT", b"AAC", b"AACGT"]);
-    let few = |random: &mut Random, len: usize| -> Vec<u8> { (0..len).map(|_| random.pick(letters)).collect() };
+    let few =
+        |random: &mut Random, len: usize| -> Vec<u8> { (0..len).map(|_| random.pick(letters)).collect() };
     let unit = few(random, 40);
     let copies = random.pick(&[0, 3, 25]);
     let percent = random.pick(&[0, 2, 6]);
@@ -280,11 +281,14 @@ fn parts_of_the_references_have_the_pairs_of_the_whole() {
             assert_eq!(joined, whole, "seed {seed}, parts from {starts:?}, {insert} {rules:?}");
         }
         for (own, candidates) in whole.iter().zip(&candidates) {
-            let Some(first) = own.alignments.first().filter(|_| own.mated.unwrap().is_proper) else { continue };
+            let Some(first) = own.alignments.first().filter(|_| own.mated.unwrap().is_proper) else {
+                continue;
+            };
             proper += 1;
             cut += usize::from(candidates.alignments.len() >= 64);
             rescued += usize::from(!candidates.alignments.contains(first));
-            elsewhere += usize::from(candidates.alignments.first().is_some_and(|best| best.target != first.target));
+            elsewhere +=
+                usize::from(candidates.alignments.first().is_some_and(|best| best.target != first.target));
         }
     }
     for (count, least) in [(proper, 500), (rescued, 50), (cut, 100), (elsewhere, 50)] {

@@ -17,7 +17,7 @@ pub struct MateFlags {
     /// with the orientation, if it is not fr, such as 3000,400,rf [default: what the first 20,000 pairs show]
     ///
     /// Orientations are fr (Illumina's paired ends), rf (mate pairs) and ff. Properly paired are mates within 4
-    /// deviations of the mean. A run says what it takes, on stderr and in the header (@CO).
+    /// deviations of the mean. A run says what it takes, on stderr and in the header (@CO). Mates with --ref-part need it.
     #[arg(long, value_name = "MEAN,SD", allow_negative_numbers = true, value_parser = values::insert)]
     insert: Option<InsertSize>,
 }

@@ -101,9 +101,10 @@ impl<'a> Run<'a> {
     /// How hits are chosen, for a merge of parts of the references.
     pub(super) fn choice(&self) -> Choice {
         let Rules { min_score, secondary_ppm, max_hits, .. } = self.rules;
-        let mates = self.pairing.map(|Pairing { insert, scores: PairScores { match_, close, .. }, .. }| {
-            MatesInReceipt { insert, match_, close }
-        });
+        let mates =
+            self.pairing.map(|Pairing { insert, scores: PairScores { match_, close, .. }, .. }| {
+                MatesInReceipt { insert, match_, close }
+            });
         Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring), mates }
     }
 }

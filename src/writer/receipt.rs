@@ -225,14 +225,14 @@ impl Receipt {
 
     /// Whether its numbers can be those of an output.
     fn makes_sense(&self) -> bool {
-        let Receipt { task, header, end, bytes, choice, .. } = self;
+        let Receipt { task, records, header, end, bytes, choice, .. } = self;
         (1..=task.part.of).contains(&task.part.number)
             && header.checked_add(*end).is_some_and(|frame| frame <= *bytes)
             && choice.is_none_or(|choice| {
                 choice.max_hits > 0
                     && choice.typical.match_ > 0
                     && (0..=1_000_000).contains(&choice.secondary_ppm)
-                    && choice.mates.is_none_or(|mates| mates.makes_sense())
+                    && choice.mates.is_none_or(|mates| mates.makes_sense() && records.is_multiple_of(2))
             })
     }
 
@@ -431,6 +431,7 @@ mod tests {
             (&references, "\t3\t6\t4", "\t0\t6\t4"),
             (&references, "\t3\t6\t4", "\t3\t0\t4"),
             (&references, "800000", "8000000000000000"),
+            (&mates, "records\t512", "records\t513"),
             (&mates, "\trf\t", "\tfx\t"),
             (&mates, "\t350\t", "\t0\t"),
             (&mates, "\t61\t", "\t1000001\t"),

@@ -61,8 +61,7 @@ impl MateHit {
 impl PathTold {
     /// `None` for a path that is none of a mate.
     pub fn new(operations: &[(u32, u8)]) -> Option<PathTold> {
-        let mut path =
-            PathTold { cigar: Vec::new(), query_start: 0, runs: Cigar::new(), lens: (0, 0) };
+        let mut path = PathTold { cigar: Vec::new(), query_start: 0, runs: Cigar::new(), lens: (0, 0) };
         for &(len, letter) in operations {
             let kind = Kind::of(letter)?;
             let (op, of_query, of_target) = match kind {
@@ -84,7 +83,12 @@ impl PathTold {
     }
 
     /// The alignment along the path, from a place of a target on.
-    pub fn alignment(&self, strand: Strand, (target, target_start): (u32, u32), score: i32) -> Option<Alignment> {
+    pub fn alignment(
+        &self,
+        strand: Strand,
+        (target, target_start): (u32, u32),
+        score: i32,
+    ) -> Option<Alignment> {
         let PathTold { query_start, lens, .. } = *self;
         let (query_end, target_end) = (query_start.checked_add(lens.0)?, target_start.checked_add(lens.1)?);
         let cigar = self.runs.clone();
@@ -242,4 +246,177 @@ pub fn push_mates(records: [&[MateRecord]; 2], found: &[Found; 2], out: &mut Vec
         }
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Options, Share};
+    use crate::reader::Record;
+    use crate::scoring::Scoring;
+    use crate::writer::reread::PartRecords;
+    use crate::writer::tests::{at, group, options, read, writer};
+    use crate::writer::{Writer, bgzf};
+    use smallvec::smallvec;
+    use std::io::Cursor;
+
+    const MATED: [Mated; 2] = [
+        Mated { is_first: true, is_proper: true, quality: 37 },
+        Mated { is_first: false, is_proper: true, quality: 9 },
+    ];
+
+    fn writers(format: Format, eqx: bool, read_group: bool) -> [Writer; 2] {
+        let target = "ACGTTGCAAC".repeat(7000);
+        let read_group = read_group.then(|| group("@RG\tID:g 1"));
+        let whole = Options { format, eqx, read_group, ..options() };
+        let part = Options { ref_part: Some(Share { number: 1, of: 2 }), ..whole.clone() };
+        [whole, part].map(|options| writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap())
+    }
+
+    /// Alignments on both strands with gaps, one of 65,537 operations, and an equal place with another path.
+    fn alignments() -> Vec<Alignment> {
+        let gaps: Cigar = smallvec![(1, Op::Match), (3, Op::Insertion), (2, Op::Deletion), (2, Op::Match)];
+        let mut long: Cigar = (0..32_768).flat_map(|_| [(1, Op::Match), (1, Op::Deletion)]).collect();
+        long.push((1, Op::Match));
+        vec![
+            at(Strand::Forward, 2, 5, smallvec![(4, Op::Match)]),
+            at(Strand::Reverse, 1, 40, gaps.clone()),
+            at(Strand::Reverse, 0, 300, long),
+            at(Strand::Reverse, 0, 5, smallvec![(5, Op::Match)]),
+        ]
+    }
+
+    fn reads(with_qualities: bool) -> [Record; 2] {
+        [("ACGTN", "I!*~0"), ("RACGA", "*0AB~")].map(|(letters, qualities)| {
+            let (letters, qualities) = (letters.repeat(7000), qualities.repeat(7000));
+            read("q", &letters, with_qualities.then_some(&*qualities))
+        })
+    }
+
+    /// The records of a part with these alignments of each mate, taken apart.
+    fn apart(
+        format: Format,
+        part: &Writer,
+        reads: &[Record],
+        mates: [&[Alignment]; 2],
+    ) -> [Vec<MateRecord>; 2] {
+        let found = mates.map(|alignments| Found {
+            in_part: alignments.iter().map(|_| InPart::Hit { beside: Some(1) }).collect(),
+            alignments: alignments.to_vec(),
+            second: Some(26),
+            mated: Some(Mated { is_first: true, is_proper: false, quality: 0 }),
+            ..Found::default()
+        });
+        let [one, mut other] = found;
+        other.mated = Some(Mated { is_first: false, is_proper: false, quality: 0 });
+        let bytes = part.records(reads, &[one, other]).unwrap();
+        let in_blocks = format == Format::Bam;
+        let bytes = if in_blocks { bgzf::pack(&bytes).unwrap() } else { bytes };
+        let mut records = PartRecords::new(format, in_blocks, Cursor::new(bytes));
+        [(); 2].map(|()| {
+            let query = records.next_query().unwrap();
+            query.into_iter().map(|record| record.into_mate().unwrap()).collect()
+        })
+    }
+
+    /// Whatever is reported of what a part has is what the writer makes of it.
+    #[test]
+    fn joined_mates_are_those_of_the_writer() {
+        let all = alignments();
+        for format in [Format::Sam, Format::Bam, Format::Paf] {
+            for (eqx, with_qualities) in [(true, true), (false, true), (true, false)] {
+                let [whole, part] = writers(format, eqx, !with_qualities);
+                let reads = reads(with_qualities);
+                for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
+                    let of_part = order.map(|place| all[place].clone());
+                    let records = apart(format, &part, &reads, [&of_part, &all]);
+                    for (record, alignment) in records[0].iter().zip(&of_part) {
+                        let second = (*alignment == of_part[0]).then_some(26);
+                        assert_eq!(record.hit(), Some((alignment, InPart::Hit { beside: Some(1) }, second)));
+                    }
+                    for (kept, others) in
+                        [(&all[..1], &all[1..2]), (&all[2..], &all[..]), (&[], &all[1..]), (&[], &[])]
+                    {
+                        let found = [(kept, 0), (others, 1)].map(|(alignments, mate)| Found {
+                            alignments: alignments.to_vec(),
+                            second: if alignments.is_empty() { None } else { Some(20 + mate as i32) },
+                            mated: Some(MATED[mate]),
+                            ..Found::default()
+                        });
+                        let mut out = Vec::new();
+                        push_mates([&records[0], &records[1]], &found, &mut out).unwrap();
+                        let expected = whole.records(&reads, &found).unwrap();
+                        assert!(
+                            out == expected,
+                            "{format:?} {eqx} {order:?} {} {}",
+                            kept.len(),
+                            others.len()
+                        );
+                    }
+                }
+                // Mates that the part has nothing of.
+                let records = apart(format, &part, &reads, [&[], &[]]);
+                assert!(records.iter().all(|records| records.len() == 1 && records[0].hit().is_none()));
+                let found = MATED.map(|mated| Found { mated: Some(mated), ..Found::default() });
+                let mut out = Vec::new();
+                push_mates([&records[0], &records[1]], &found, &mut out).unwrap();
+                assert!(out == whole.records(&reads, &found).unwrap(), "{format:?} {eqx}");
+                // Nor is anything made of what no part has.
+                let other = Found { alignments: all[..1].to_vec(), ..found[0].clone() };
+                assert!(
+                    push_mates([&records[0], &records[1]], &[other, found[1].clone()], &mut out).is_none()
+                );
+            }
+        }
+    }
+
+    /// No byte of a record leads out of it, or to a panic.
+    #[test]
+    fn damaged_records_are_refused_or_read() {
+        let all = [alignments()[0].clone(), alignments()[1].clone()];
+        for format in [Format::Sam, Format::Bam, Format::Paf] {
+            let [_, part] = writers(format, false, true);
+            let reads = [read("q", "ACGTACGTA", Some("IIIIIIIII")), read("q", "ACG", None)];
+            let mated = |is_first| Some(Mated { is_first, is_proper: false, quality: 0 });
+            let in_part = vec![InPart::Hit { beside: None }, InPart::Rescued];
+            let found = [
+                Found { alignments: all.to_vec(), in_part, mated: mated(true), ..Found::default() },
+                Found { mated: mated(false), ..Found::default() },
+            ];
+            let whole = part.records(&reads, &found).unwrap();
+            let mut refused = 0;
+            for place in 0..whole.len() {
+                for value in [0, 1, b'\t', b'-', b'9', 0x7f, 0xff] {
+                    let mut changed = whole.clone();
+                    changed[place] = value;
+                    let in_blocks = format == Format::Bam;
+                    let bytes = if in_blocks { bgzf::pack(&changed).unwrap() } else { changed };
+                    let mut records = PartRecords::new(format, in_blocks, Cursor::new(bytes));
+                    let (Ok(one), Ok(other)) = (records.next_query(), records.next_query()) else {
+                        refused += 1;
+                        continue;
+                    };
+                    let apart = [one, other].map(|query| {
+                        let query = query.into_iter().map(PartRecord::into_mate);
+                        query.collect::<Option<Vec<MateRecord>>>()
+                    });
+                    let [Some(one), Some(other)] = apart else {
+                        refused += 1;
+                        continue;
+                    };
+                    let reported = |records: &[MateRecord], mated| Found {
+                        alignments: records
+                            .iter()
+                            .filter_map(|record| Some(record.hit()?.0.clone()))
+                            .collect(),
+                        mated: Some(mated),
+                        ..Found::default()
+                    };
+                    let found = [reported(&one, MATED[0]), reported(&other, MATED[1])];
+                    push_mates([&one, &other], &found, &mut Vec::new());
+                }
+            }
+            assert!(refused > 100, "{format:?}: {refused}");
+        }
+    }
 }

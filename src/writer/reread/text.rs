@@ -188,7 +188,9 @@ fn operations(cigar: &[u8]) -> Option<Vec<(u32, u8)>> {
 pub fn mate_sam(line: &[u8]) -> Option<MateTold> {
     let columns: Vec<&[u8]> = line.strip_suffix(b"\n")?.split(|&letter| letter == b'\t').collect();
     let (fixed, tags) = columns.split_at_checked(SAM.tags)?;
-    let &[_, flags, target_name, position, _, cigar, _, _, _, letters, qualities] = fixed else { return None };
+    let &[_, flags, target_name, position, _, cigar, _, _, _, letters, qualities] = fixed else {
+        return None;
+    };
     let flags: u16 = number(flags)?;
     let tag = |name: &[u8]| tags.iter().find_map(|tag| tag.strip_prefix(name));
     let strand = if flags & REVERSE != 0 { Strand::Reverse } else { Strand::Forward };
@@ -200,8 +202,7 @@ pub fn mate_sam(line: &[u8]) -> Option<MateTold> {
             let path = PathTold::new(&operations(cigar)?)?;
             let alignment = path.alignment(strand, (target, start), number(tag(SCORE)?)?)?;
             let target_name = str::from_utf8(target_name).ok()?.to_string();
-            let differences =
-                EditTags { edits: number(tag(b"NM:i:")?)?, md: tag(b"MD:Z:")?.to_vec() };
+            let differences = EditTags { edits: number(tag(b"NM:i:")?)?, md: tag(b"MD:Z:")?.to_vec() };
             Some(MateHit { alignment, in_part, target_name, cigar: path.cigar, differences })
         }
     };
@@ -235,7 +236,8 @@ pub fn mate_paf(line: &[u8]) -> Option<MateTold> {
     };
     let mut path = vec![(clipped, b'S')];
     path.extend(operations(tag(b"cg:Z:")?)?);
-    let alignment = PathTold::new(&path)?.alignment(strand, (target, number(target_start)?), number(tag(SCORE)?)?)?;
+    let alignment =
+        PathTold::new(&path)?.alignment(strand, (target, number(target_start)?), number(tag(SCORE)?)?)?;
     Some(MateTold { hit: Some(MateHit::of(alignment, in_part)), ..MateTold::default() })
 }
 
