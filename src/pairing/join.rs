@@ -42,7 +42,7 @@ impl Pairing {
         let (mut alignments, mut beside): (Vec<_>, Vec<_>) =
             hits.into_iter().map(|hit| (hit.alignment, hit.beside)).unzip();
         let rules = self.candidates();
-        let (second, count) = rules.found_of(&alignments, told);
+        let (count, second) = rules.cut(&alignments, told);
         alignments.truncate(count);
         beside.truncate(count);
         let threshold = alignments.first().map_or(rules.min_score, |best| rules.threshold(best.score));

@@ -18,8 +18,8 @@
 //! ```
 //!
 //! Only a part of the references has the line `hits`, by which a merge chooses among the hits of all parts, and one of mates
-//! the line `mates`. The places of `stretch` are those of [`crate::reader::Extent`], or 0 where the output is no part of the queries. Checksums find
-//! changes by accident or by hand; they are no signature.
+//! the line `mates`. The places of `stretch` are those of [`crate::reader::Extent`], or 0 where the output is no part of the
+//! queries. Checksums find changes by accident or by hand; they are no signature.
 
 use super::output::{self, Output};
 use super::place::resolve;

@@ -207,12 +207,15 @@ pub fn mate_sam(line: &[u8]) -> Option<MateTold> {
         }
     };
     let known = |column: &[u8]| if column == b"*" { Vec::new() } else { column.to_vec() };
-    let told = |name: &[u8]| tag(name).map(|value| number::<i64>(value));
+    let base_qualities = match tag(b"ms:i:") {
+        Some(sum) => Some(number(sum)?),
+        None => None,
+    };
     Some(MateTold {
         letters: known(letters),
         // One base's quality may be a star.
         qualities: if letters.len() == 1 && letters != b"*" { qualities.to_vec() } else { known(qualities) },
-        base_qualities: told(b"ms:i:").map_or(Some(None), |sum| sum.map(Some))?,
+        base_qualities,
         read_group: tag(b"RG:Z:").map(<[u8]>::to_vec),
         hit,
     })
