@@ -273,8 +273,15 @@ fn parts_of_the_references_have_the_pairs_of_the_whole() {
             let mut starts: Vec<usize> = (1..parts).map(|_| random.below(targets.len() + 1)).collect();
             starts.push(0);
             starts.sort();
+            let mates = in_parts(&pairing, &reads, &targets, &starts);
+            for (mate, of_whole) in mates.iter().zip(&candidates) {
+                let mut hits: Vec<Alignment> = mate.hits.iter().map(|hit| hit.alignment.clone()).collect();
+                hits.sort_by(|one, other| one.locus().order(&other.locus()));
+                let (count, second) = pairing.candidates().cut(&hits, mate.second);
+                assert_eq!((&hits[..count], second), (&*of_whole.alignments, of_whole.second), "seed {seed}");
+            }
             let mut joined = Vec::new();
-            let mut mates = in_parts(&pairing, &reads, &targets, &starts).into_iter();
+            let mut mates = mates.into_iter();
             while let (Some(one), Some(other)) = (mates.next(), mates.next()) {
                 joined.extend(pairing.join([one, other]));
             }

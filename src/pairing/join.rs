@@ -67,3 +67,43 @@ impl Pairing {
         rescued
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::Strand;
+    use crate::hits::Rules;
+    use crate::insert::{InsertSize, Orientation};
+    use crate::quality::{PairScores, Typical};
+    use smallvec::smallvec;
+
+    fn at(strand: Strand, (target_start, target_end): (u32, u32), score: i32) -> Alignment {
+        let (query_start, query_end) = (0, 25);
+        let cigar = smallvec![];
+        Alignment { strand, target: 0, score, query_start, query_end, target_start, target_end, cigar }
+    }
+
+    /// Two windows hold alignments that overlap: the better one counts, and of two with one end that beside the first hit.
+    #[test]
+    fn windows_that_overlap() {
+        let insert = InsertSize { orientation: Orientation::Fr, mean: 100, deviation: 10 };
+        let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1, candidates: None };
+        let typical = Typical { match_: 1, mismatch: 4 };
+        let pairing = Pairing::by_scores(insert, rules, PairScores { match_: 1, close: 7, typical });
+        let of_first = [((190, 210), 16), ((195, 215), 18), ((190, 210), 14)];
+        let of_second = [((188, 215), 18), ((188, 215), 18), ((188, 215), 14)];
+        let expected = [Some((188, 215)), Some((195, 215)), None];
+        for ((one, other), expected) in of_first.into_iter().zip(of_second).zip(expected) {
+            let hit = |place, score, (window, found): ((u32, u32), i32)| HitInParts {
+                alignment: at(Strand::Forward, place, score),
+                beside: Some(at(Strand::Reverse, window, found)),
+            };
+            // Of two parts, the better one comes last.
+            let hits = vec![hit((150, 200), 49, other), hit((100, 150), 50, one)];
+            let found = pairing.join([MateInParts { hits, second: None }, MateInParts::default()]);
+            let [first, second] = found.map(|found| found.alignments.first().cloned());
+            assert_eq!(first.map(|hit| hit.score), Some(50));
+            assert_eq!(second.map(|hit| (hit.target_start, hit.target_end)), expected);
+        }
+    }
+}
