@@ -92,6 +92,11 @@ impl Alignment {
             && other.target_start < self.target_end
     }
 
+    /// Its length, in the query or in the target: the longer one.
+    pub fn span(&self) -> u32 {
+        (self.query_end - self.query_start).max(self.target_end - self.target_start)
+    }
+
     /// Where it ends, for the order of hits.
     pub fn locus(&self) -> Locus {
         let Alignment { strand, target, score, query_end, target_end, .. } = *self;
@@ -112,6 +117,8 @@ pub struct Found {
     pub mated: Option<Mated>,
     /// Hits of what the first one leaves of the query, in their order.
     pub supplementary: Vec<Supplementary>,
+    /// Of mates in a part of the references: what each of `alignments` is, which a merge of the parts pairs. Else empty.
+    pub in_part: Vec<InPart>,
 }
 
 /// A hit of a part of a query that an earlier hit left.
@@ -122,6 +129,15 @@ pub struct Supplementary {
     /// As of [`Found`], for the part of the query.
     pub second: Option<i32>,
     pub threshold: i32,
+}
+
+/// What an alignment of a mate is to a merge of parts of the references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InPart {
+    /// A hit. `beside` is what its window holds, where the other mate would be: a place among that mate's alignments.
+    Hit { beside: Option<u32> },
+    /// The best alignment in the window beside a hit of the other mate.
+    Rescued,
 }
 
 /// What is decided for a read together with its mate, which stands beside it.

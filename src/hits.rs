@@ -41,6 +41,16 @@ impl Rules {
         self.min_score.max(near.min(share as i32))
     }
 
+    /// How many of these, the hits of a query in their order, are found by these rules, and the score of the second hit.
+    /// `told` is a score of one behind the first hit, which need not be in the list.
+    pub fn cut(&self, hits: &[Alignment], told: Option<i32>) -> (usize, Option<i32>) {
+        let Some(best) = hits.first() else { return (0, None) };
+        let threshold = self.threshold(best.score);
+        let second = hits.get(1).map(|hit| hit.score).max(told).filter(|&score| score >= threshold);
+        let is_found = |&at: &usize| hits[at].score >= threshold && self.wants(&hits[..at], hits[at].score);
+        ((0..hits.len()).take_while(is_found).count(), second)
+    }
+
     /// Whether the path of a hit of `score` is wanted, behind these.
     fn wants(&self, before: &[Alignment], score: i32) -> bool {
         let is_candidate = |(within, most): (i32, usize)| {

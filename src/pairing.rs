@@ -8,17 +8,19 @@
 //! less what their insert size costs. docs/algorithm.md, section 16, has the definition and what it rests on.
 
 mod choose;
+mod join;
 mod rescue;
 
-use crate::alignment::{Alignment, Found};
+use crate::alignment::{Alignment, Found, Mated};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{Effort, Rules, Scope};
 use crate::insert::{InsertSize, Orientation, telling_insert};
+use crate::quality::PairScores;
 use crate::scoring::Scoring;
 use choose::choose;
+pub use join::{HitInParts, MateInParts};
 use rayon::prelude::*;
-use rescue::rescue;
 
 /// What the best hits of both mates lose against a pair, in matches; bwa's `-U`.
 const UNPAIRED: i32 = 17;
@@ -37,8 +39,7 @@ pub struct Pairing {
     pub insert: InsertSize,
     /// What the best hits of both mates lose against a pair.
     pub unpaired: i32,
-    /// Score of a match.
-    pub match_: i32,
+    pub scores: PairScores,
     /// Least score of a mate in the window beside its mate's hit.
     pub rescued: i32,
     /// How hits are reported.
@@ -48,10 +49,14 @@ pub struct Pairing {
 impl Pairing {
     /// Pairing under the `rules` of single reads.
     pub fn new(insert: InsertSize, rules: Rules, scoring: &Scoring) -> Pairing {
-        let match_ = scoring.max_potential();
+        Pairing::by_scores(insert, rules, PairScores::of(scoring))
+    }
+
+    /// The same by what it depends on.
+    pub fn by_scores(insert: InsertSize, rules: Rules, scores: PairScores) -> Pairing {
         let (share, of) = RESCUED;
         let rescued = (rules.min_score / of * share + rules.min_score % of * share / of).max(1);
-        Pairing { insert, unpaired: UNPAIRED.saturating_mul(match_), match_, rescued, rules }
+        Pairing { insert, unpaired: UNPAIRED.saturating_mul(scores.match_), scores, rescued, rules }
     }
 
     /// The rules that find the hits to choose from.
@@ -62,7 +67,7 @@ impl Pairing {
     /// What a hit lacks to the best one of its mate at most, if it is in a pair of hits that beats the best ones alone: an
     /// insert gains less than a match.
     fn reach(&self) -> i32 {
-        self.unpaired.saturating_add(self.match_)
+        self.unpaired.saturating_add(self.scores.match_)
     }
 
     /// The hits of a mate that pairs are chosen from, whatever else was found.
@@ -81,10 +86,25 @@ impl Pairing {
         found: &mut [Found],
         effort: &mut Effort,
     ) -> Result<(), EngineError> {
-        let rescued = rescue(self, engine, scope, found, effort)?;
-        let scoring = &scope.batch.scoring;
+        let rescued = rescue::rescue(self, engine, scope, found, effort)?;
         let pairs = found.par_chunks_exact_mut(2).zip(rescued.into_par_iter());
-        pairs.for_each(|(pair, rescued)| choose(self, scoring, pair, rescued));
+        pairs.for_each(|(pair, rescued)| choose(self, pair, rescued));
+        Ok(())
+    }
+
+    /// Adds to the hits of mates in a part of the references what the windows beside them hold. No pair is chosen:
+    /// [`Pairing::join`] does that, with the hits of all parts.
+    pub fn prepare(
+        &self,
+        engine: &mut dyn Engine,
+        scope: &Scope,
+        found: &mut [Found],
+        effort: &mut Effort,
+    ) -> Result<(), EngineError> {
+        rescue::rescue_all(self, engine, scope, found, effort)?;
+        for (number, found) in found.iter_mut().enumerate() {
+            found.mated = Some(Mated { is_first: number % 2 == 0, is_proper: false, quality: 0 });
+        }
         Ok(())
     }
 }

@@ -26,9 +26,7 @@ const MAPQ_SPAN: f64 = 50.0;
 /// letter with itself stands for `a` (5 for EDNAFULL, 6 for BLOSUM62), and its worst score of two
 /// letters for `-b`, so that a perfect alignment has an identity of about 1.
 pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<i32>, threshold: i32) -> u8 {
-    let query_span = alignment.query_end - alignment.query_start;
-    let target_span = alignment.target_end - alignment.target_start;
-    quality_of(&Typical::of(scoring), query_span.max(target_span), alignment.score, (second, threshold))
+    quality_of(&Typical::of(scoring), alignment.span(), alignment.score, (second, threshold))
 }
 
 /// The same by what it depends on: the longer span, the score, and the second one with the threshold.
@@ -81,6 +79,25 @@ impl Typical {
                 Typical { match_: (mean as i32).max(1), mismatch: -worst.unwrap_or(0).min(0) }
             }
         }
+    }
+}
+
+/// What the choice of a pair of mates knows of the scoring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairScores {
+    /// The most that a letter scores.
+    pub match_: i32,
+    /// Pairs whose scores differ by no more than this are about as good.
+    pub close: i64,
+    pub typical: Typical,
+}
+
+impl PairScores {
+    pub fn of(scoring: &Scoring) -> PairScores {
+        let (match_, typical) = (scoring.max_potential(), Typical::of(scoring));
+        let replaced = i64::from(match_) + i64::from(typical.mismatch);
+        let close = replaced.max(i64::from(scoring.gap_open) + i64::from(scoring.gap_extend));
+        PairScores { match_, close, typical }
     }
 }
 

@@ -5,6 +5,7 @@ pub mod bgzf;
 pub mod frame;
 mod header;
 pub mod hits;
+mod in_part;
 mod line;
 #[cfg(test)]
 mod oracle;

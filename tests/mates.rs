@@ -10,7 +10,7 @@ use common::golden::check_path;
 use common::random::Random;
 use std::cmp::Reverse;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Hit, Strand};
+use swalign::alignment::{Alignment, Found, Hit, InPart, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::candidates::Layout;
@@ -20,7 +20,7 @@ use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
 use swalign::hits::{self, Effort, PORTION, Rules, Scope};
 use swalign::insert::{InsertSize, Orientation};
-use swalign::pairing::Pairing;
+use swalign::pairing::{HitInParts, MateInParts, Pairing};
 use swalign::scoring::Scoring;
 use swalign::split::{self, SEARCHED_AGAIN, Splitting};
 
@@ -181,6 +181,125 @@ fn pairs_are_those_of_their_definition() {
     }
     for (count, least) in [(proper, 200), (alone, 100), (rescued, 20), (not_the_best, 20), (ties, 20)] {
         assert!(count >= least, "too few: {proper} {alone} {rescued} {not_the_best} {ties}");
+    }
+}
+
+/// Targets of few letters or of many copies of a unit, so that scores are often equal and hits more than pairs are chosen
+/// from; and mates of them, some with errors, some of two targets.
+fn crowded(random: &mut Random) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let letters: &[u8] = random.pick(&[b"ACGT", b"AAC", b"AACGT"]);
+    let few =
+        |random: &mut Random, len: usize| -> Vec<u8> { (0..len).map(|_| random.pick(letters)).collect() };
+    let unit = few(random, 40);
+    let copies = random.pick(&[0, 3, 25]);
+    let percent = random.pick(&[0, 2, 6]);
+    let mut targets = Vec::new();
+    for _ in 0..1 + random.below(7) {
+        let mut target = Vec::new();
+        for _ in 0..1 + copies {
+            let len = if copies > 3 { random.below(20) } else { 40 + random.below(120) };
+            target.extend(few(random, len));
+            if copies > 0 {
+                target.extend(random.mutated(Alphabet::Dna, &unit, percent));
+            }
+        }
+        targets.push(target);
+    }
+    if random.below(2) == 0 {
+        targets.push(targets[0].clone());
+    }
+    let mut reads = Vec::new();
+    for _ in 0..10 {
+        let [one, other] = [(); 2].map(|()| targets[random.below(targets.len())].clone());
+        let elsewhere = if random.below(5) == 0 { &other } else { &one };
+        let size = random.pick(&[40, 90, 110, 125, 300]) + random.below(12);
+        let (start, len) = (random.below(one.len()), 30 + random.below(15));
+        let piece = |target: &[u8], from: usize| {
+            target[from.min(target.len())..(from + len).min(target.len())].to_vec()
+        };
+        let errors = random.pick(&[[0, 0], [1, 3], [0, 14], [22, 2], [0, 60]]);
+        let left = random.mutated(Alphabet::Dna, &piece(&one, start), errors[0]);
+        let right = reverse_complement(&piece(elsewhere, (start + size).saturating_sub(len)));
+        let right = random.mutated(Alphabet::Dna, &right, errors[1]);
+        reads.extend(if random.below(2) == 0 { [left, right] } else { [right, left] });
+    }
+    (reads, targets)
+}
+
+/// Hits of the parts of targets that begin at each of `starts` and end at the next one or behind the last, for a join.
+fn in_parts(pairing: &Pairing, reads: &[Vec<u8>], targets: &[Vec<u8>], starts: &[usize]) -> Vec<MateInParts> {
+    let mut mates: Vec<MateInParts> = reads.iter().map(|_| MateInParts::default()).collect();
+    for (number, &first) in starts.iter().enumerate() {
+        let end = starts.get(number + 1).copied().unwrap_or(targets.len());
+        let batch = batch_of(reads, &targets[first..end], Scoring::dna(1, 4, 6, 1));
+        let scope = scope(&batch, pairing.candidates(), None);
+        let mut found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
+        pairing.prepare(&mut Cpu::new(), &scope, &mut found, &mut Effort::default()).unwrap();
+        let numbered = |hit: &Alignment| Alignment { target: hit.target + first as u32, ..hit.clone() };
+        for (number, mate) in mates.iter_mut().enumerate() {
+            let (own, other) = (&found[number], &found[number ^ 1]);
+            mate.second = mate.second.max(own.second);
+            for (hit, in_part) in own.alignments.iter().zip(&own.in_part) {
+                let InPart::Hit { beside } = in_part else { continue };
+                let beside = beside.map(|place| numbered(&other.alignments[place as usize]));
+                mate.hits.push(HitInParts { alignment: numbered(hit), beside });
+            }
+        }
+    }
+    mates
+}
+
+#[test]
+fn parts_of_the_references_have_the_pairs_of_the_whole() {
+    let (mut proper, mut rescued, mut cut, mut elsewhere) = (0, 0, 0, 0);
+    for seed in 0..150 {
+        let mut random = Random::new(seed);
+        let (reads, targets) = crowded(&mut random);
+        let orientation = random.pick(&[Orientation::Fr, Orientation::Fr, Orientation::Rf, Orientation::Ff]);
+        let insert = InsertSize { orientation, mean: 110, deviation: random.pick(&[5, 20]) };
+        let rules = Rules {
+            min_score: random.pick(&[8, 14, 20]),
+            secondary_ppm: random.pick(&[0, 500_000, 800_000, 1_000_000]),
+            max_hits: random.pick(&[1, 2, 5, 70]),
+            candidates: None,
+        };
+        let batch = batch_of(&reads, &targets, Scoring::dna(1, 4, 6, 1));
+        let pairing = Pairing::new(insert, rules, &batch.scoring);
+        let scope = scope(&batch, pairing.candidates(), None);
+        let mut whole = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
+        let candidates = whole.clone();
+        pairing.pair(&mut Cpu::new(), &scope, &mut whole, &mut Effort::default()).unwrap();
+        for parts in [1, 2, 3, 7] {
+            let mut starts: Vec<usize> = (1..parts).map(|_| random.below(targets.len() + 1)).collect();
+            starts.push(0);
+            starts.sort();
+            let mates = in_parts(&pairing, &reads, &targets, &starts);
+            for (mate, of_whole) in mates.iter().zip(&candidates) {
+                let mut hits: Vec<Alignment> = mate.hits.iter().map(|hit| hit.alignment.clone()).collect();
+                hits.sort_by(|one, other| one.locus().order(&other.locus()));
+                let (count, second) = pairing.candidates().cut(&hits, mate.second);
+                assert_eq!((&hits[..count], second), (&*of_whole.alignments, of_whole.second), "seed {seed}");
+            }
+            let mut joined = Vec::new();
+            let mut mates = mates.into_iter();
+            while let (Some(one), Some(other)) = (mates.next(), mates.next()) {
+                joined.extend(pairing.join([one, other]));
+            }
+            assert_eq!(joined, whole, "seed {seed}, parts from {starts:?}, {insert} {rules:?}");
+        }
+        for (own, candidates) in whole.iter().zip(&candidates) {
+            let Some(first) = own.alignments.first().filter(|_| own.mated.unwrap().is_proper) else {
+                continue;
+            };
+            proper += 1;
+            cut += usize::from(candidates.alignments.len() >= 64);
+            rescued += usize::from(!candidates.alignments.contains(first));
+            elsewhere +=
+                usize::from(candidates.alignments.first().is_some_and(|best| best.target != first.target));
+        }
+    }
+    for (count, least) in [(proper, 500), (rescued, 50), (cut, 100), (elsewhere, 50)] {
+        assert!(count >= least, "too few: {proper} {rescued} {cut} {elsewhere}");
     }
 }
 

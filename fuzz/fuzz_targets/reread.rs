@@ -4,9 +4,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
+use swalign::alignment::{Found, Mated};
 use swalign::options::Format;
 use swalign::writer::bgzf;
-use swalign::writer::reread::{PartRecords, Standing};
+use swalign::writer::reread::{MateRecord, PartRecord, PartRecords, Standing, push_mates};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&kind, bytes)) = data.split_first() else { return };
@@ -24,12 +25,23 @@ fuzz_target!(|data: &[u8]| {
         }
         for record in &query {
             record.name();
-            record.begins_group(b"before");
+            record.begins_group(b"before", record.query_name(true));
             for second in [None, Some(1)] {
                 record.push(&mut out, Standing::Primary { second, quality: 1 });
             }
             record.push(&mut out, Standing::Secondary);
         }
         out.clear();
+        // As if each query were a mate of itself.
+        let mates = query.into_iter().map(PartRecord::into_mate).collect::<Option<Vec<MateRecord>>>();
+        if let Some(mates) = mates {
+            let reported = |is_first| Found {
+                alignments: mates.iter().filter_map(|mate| Some(mate.hit()?.0.clone())).collect(),
+                mated: Some(Mated { is_first, is_proper: true, quality: 1 }),
+                ..Found::default()
+            };
+            push_mates([&mates, &mates], &[reported(true), reported(false)], &mut out);
+            out.clear();
+        }
     }
 });

@@ -17,7 +17,7 @@ pub struct MateFlags {
     /// with the orientation, if it is not fr, such as 3000,400,rf [default: what the first 20,000 pairs show]
     ///
     /// Orientations are fr (Illumina's paired ends), rf (mate pairs) and ff. Properly paired are mates within 4
-    /// deviations of the mean. A run says what it takes, on stderr and in the header (@CO).
+    /// deviations of the mean. A run says what it takes, on stderr and in the header (@CO). Mates with --ref-part need it.
     #[arg(long, value_name = "MEAN,SD", allow_negative_numbers = true, value_parser = values::insert)]
     insert: Option<InsertSize>,
 }
@@ -57,8 +57,11 @@ impl MateFlags {
             (MatesChoice::None, _) if self.insert.is_some() => {
                 "--insert is for mates; give two files of reads, or --interleaved".to_string()
             }
-            (MatesChoice::File(_) | MatesChoice::Interleaved, _) if ref_part.is_some() => {
-                "--ref-part takes no mates; cut the reads by --part, or align to all references at once"
+            (MatesChoice::File(_) | MatesChoice::Interleaved, _)
+                if ref_part.is_some() && self.insert.is_none() =>
+            {
+                "--ref-part of mates needs --insert, since a part of the references can't tell the insert size that \
+                 all of them show; give the same to each part, such as --insert 350,60"
                     .to_string()
             }
             _ => return Ok(()),

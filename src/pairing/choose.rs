@@ -2,8 +2,7 @@
 
 use super::Pairing;
 use crate::alignment::{Alignment, Found, Mated};
-use crate::quality::{self, mapping_quality};
-use crate::scoring::Scoring;
+use crate::quality::{self, PairScores, quality_of};
 use std::cmp::Reverse;
 
 /// What a mapping quality may gain from the mate; bwa's.
@@ -18,7 +17,7 @@ struct Choice {
 
 /// Chooses the hits of two mates. `found` has the hits of each, and gets those that are reported, the one of the pair
 /// first.
-pub fn choose(pairing: &Pairing, scoring: &Scoring, found: &mut [Found], rescued: [Vec<Alignment>; 2]) {
+pub fn choose(pairing: &Pairing, found: &mut [Found], rescued: [Vec<Alignment>; 2]) {
     let best = [0, 1].map(|mate| found[mate].alignments.first().map_or(0, |hit| i64::from(hit.score)));
     let alone = best[0] + best[1] - i64::from(pairing.unpaired);
     let [first, second] = rescued;
@@ -28,13 +27,13 @@ pub fn choose(pairing: &Pairing, scoring: &Scoring, found: &mut [Found], rescued
     choices.sort_by_key(|choice| (Reverse(choice.score), choice.places));
     let Some(chosen) = choices.first() else {
         for (mate, found) in found.iter_mut().enumerate() {
-            let quality = own_quality(scoring, found, found.alignments.first());
+            let quality = own_quality(pairing, found, found.alignments.first());
             report(pairing, found, None);
             found.mated = Some(Mated { is_first: mate == 0, is_proper: false, quality });
         }
         return;
     };
-    let together = quality_together(pairing, scoring, &choices, alone);
+    let together = quality_together(pairing, &choices, alone);
     let [first, second] = hits;
     for (mate, mut hits) in [first, second].into_iter().enumerate() {
         let (found, place) = (&mut found[mate], chosen.places[mate]);
@@ -42,7 +41,7 @@ pub fn choose(pairing: &Pairing, scoring: &Scoring, found: &mut [Found], rescued
         if place > 0 {
             found.second = found.alignments.first().map(|best| best.score);
         }
-        let own = own_quality(scoring, found, Some(&hit));
+        let own = own_quality(pairing, found, Some(&hit));
         let quality = if own > together { own } else { together.min(own.saturating_add(MOST_GAIN)) };
         report(pairing, found, Some(hit));
         found.mated = Some(Mated { is_first: mate == 0, is_proper: true, quality });
@@ -66,7 +65,7 @@ fn choices(pairing: &Pairing, hits: &[Vec<Alignment>; 2], alone: i64) -> Vec<Cho
         for (second, other) in hits[1].iter().enumerate() {
             let Some(size) = pairing.insert.of(one, other) else { continue };
             let sum = i64::from(one.score) + i64::from(other.score);
-            let score = pairing.insert.pair_score(sum, size, pairing.match_);
+            let score = pairing.insert.pair_score(sum, size, pairing.scores.match_);
             if score > alone {
                 choices.push(Choice { score, places: [first, second] });
             }
@@ -76,18 +75,18 @@ fn choices(pairing: &Pairing, hits: &[Vec<Alignment>; 2], alone: i64) -> Vec<Cho
 }
 
 /// The mapping quality of the best of `choices`, which are in order; bwa's `mem_sam_pe`.
-fn quality_together(pairing: &Pairing, scoring: &Scoring, choices: &[Choice], alone: i64) -> u8 {
+fn quality_together(pairing: &Pairing, choices: &[Choice], alone: i64) -> u8 {
     let best = choices.first().map_or(alone, |choice| choice.score);
     let second = choices.get(1).map_or(alone, |choice| choice.score);
-    let close = i64::from(pairing.match_) + i64::from(quality::Typical::of(scoring).mismatch);
-    let close = close.max(i64::from(scoring.gap_open) + i64::from(scoring.gap_extend));
+    let PairScores { match_, close, .. } = pairing.scores;
     let others = choices.iter().skip(1).filter(|choice| second - choice.score <= close).count();
-    quality::of_pair(best - second, pairing.match_, others)
+    quality::of_pair(best - second, match_, others)
 }
 
 /// The mapping quality that a hit has by itself.
-fn own_quality(scoring: &Scoring, found: &Found, hit: Option<&Alignment>) -> u8 {
-    hit.map_or(0, |hit| mapping_quality(scoring, hit, found.second, found.threshold))
+fn own_quality(pairing: &Pairing, found: &Found, hit: Option<&Alignment>) -> u8 {
+    let sub = (found.second, found.threshold);
+    hit.map_or(0, |hit| quality_of(&pairing.scores.typical, hit.span(), hit.score, sub))
 }
 
 /// Keeps the hits that are reported, `chosen` or the best one first.

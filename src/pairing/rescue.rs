@@ -1,7 +1,10 @@
 //! Mates without a hit near their mate's are searched in the window where the insert size has them.
+//!
+//! A part of the references can't know which of its hits pairs are chosen from, so it searches the windows beside all
+//! of them. What counts then is decided here for both: [`Beside`], [`in_order`] and [`is_apart`].
 
 use super::Pairing;
-use crate::alignment::{Alignment, Found, Hit, Strand};
+use crate::alignment::{Alignment, Found, Hit, InPart, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::Pair;
 use crate::bounds::longest_span;
@@ -11,15 +14,69 @@ use crate::hits::{Effort, Scope};
 use rayon::prelude::*;
 use std::time::Instant;
 
+/// The hits of a mate beside which the other one may be, and what counts there.
+pub struct Beside<'a> {
+    pairing: &'a Pairing,
+    /// The hits that pairs are chosen from, of the mate and of the other one.
+    pub hits: &'a [Alignment],
+    others: &'a [Alignment],
+    /// Score of both best hits alone.
+    alone: i64,
+}
+
 /// A window for one of the mates of a pair.
 #[derive(Clone, Copy)]
 struct Rescue {
     /// The record that is searched.
     record: u32,
+    /// Place of the hit that the window is beside among those of the other mate.
+    beside: u32,
     strand: Strand,
     pair: Pair,
     /// Least score that counts.
     least: i32,
+}
+
+/// Which windows are searched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Searched {
+    /// Those beside hits without a hit of the other mate near.
+    Needed,
+    All,
+}
+
+impl<'a> Beside<'a> {
+    /// Of the hits of a mate and those of the other one.
+    pub fn new(pairing: &'a Pairing, own: &'a [Alignment], other: &'a [Alignment]) -> Beside<'a> {
+        let [hits, others] = [own, other].map(|hits| pairing.among(hits));
+        let best = |hits: &[Alignment]| hits.first().map_or(0, |hit| i64::from(hit.score));
+        Beside { pairing, hits, others, alone: best(hits) + best(others) - i64::from(pairing.unpaired) }
+    }
+
+    /// Whether no hit of the other mate is in a proper pair with this one.
+    pub fn is_alone(&self, hit: &Alignment) -> bool {
+        !self.others.iter().any(|other| self.pairing.insert.of(hit, other).is_some())
+    }
+
+    /// Least score that counts beside the hit: a pair that is no better than the best hits alone is never chosen.
+    pub fn least(&self, hit: &Alignment) -> i64 {
+        let least = self.alone - i64::from(hit.score) - i64::from(self.pairing.scores.match_) + 1;
+        least.max(i64::from(self.pairing.rescued))
+    }
+}
+
+/// Puts what was found in windows into the order of the records and of hits. Of those with one end the first stays.
+pub fn in_order<T>(found: &mut Vec<T>, end: impl Fn(&T) -> (u32, Locus)) {
+    found.sort_by(|one, other| {
+        let ((record, locus), (other_record, other_locus)) = (end(one), end(other));
+        record.cmp(&other_record).then_with(|| locus.order(&other_locus))
+    });
+    found.dedup_by(|later, first| end(later) == end(first));
+}
+
+/// Whether what was found in a window overlaps neither a hit of its own mate nor what was found before.
+pub fn is_apart(alignment: &Alignment, hits: &[Alignment], before: &[Alignment]) -> bool {
+    !hits.iter().chain(before).any(|hit| hit.overlaps(alignment))
 }
 
 /// Alignments of the mates of each pair in the windows beside their mate's hits, best first. None overlaps a hit of its
@@ -31,11 +88,63 @@ pub fn rescue(
     found: &[Found],
     effort: &mut Effort,
 ) -> Result<Vec<[Vec<Alignment>; 2]>, EngineError> {
+    let mut counting = search(pairing, engine, scope, (found, Searched::Needed), effort)?;
+    in_order(&mut counting, |(rescue, hit)| {
+        (rescue.record, Locus { hit: *hit, strand: rescue.strand, target: rescue.pair.target })
+    });
+    let aligned = align(engine, scope, &counting, effort)?;
+    let mut rescued: Vec<[Vec<Alignment>; 2]> = (0..found.len() / 2).map(|_| Default::default()).collect();
+    for ((rescue, _), alignment) in counting.iter().zip(aligned) {
+        let record = rescue.record as usize;
+        let own = &mut rescued[record / 2][record % 2];
+        if is_apart(&alignment, pairing.among(&found[record].alignments), own) {
+            own.push(alignment);
+        }
+    }
+    Ok(rescued)
+}
+
+/// Adds to the hits of mates the best alignment of each window beside them that may count, and says which it is.
+pub fn rescue_all(
+    pairing: &Pairing,
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    found: &mut [Found],
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    let counting = search(pairing, engine, scope, (found, Searched::All), effort)?;
+    let aligned = align(engine, scope, &counting, effort)?;
+    for found in found.iter_mut() {
+        found.in_part = vec![InPart::Hit { beside: None }; found.alignments.len()];
+    }
+    for ((rescue, _), alignment) in counting.iter().zip(aligned) {
+        let record = rescue.record as usize;
+        let Found { alignments, in_part, .. } = &mut found[record];
+        let place = alignments.iter().position(|own| *own == alignment).unwrap_or_else(|| {
+            alignments.push(alignment);
+            in_part.push(InPart::Rescued);
+            alignments.len() - 1
+        });
+        found[record ^ 1].in_part[rescue.beside as usize] = InPart::Hit { beside: Some(place as u32) };
+    }
+    Ok(())
+}
+
+/// The best end in each window that holds one that counts.
+fn search(
+    pairing: &Pairing,
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    (found, searched): (&[Found], Searched),
+    effort: &mut Effort,
+) -> Result<Vec<(Rescue, Hit)>, EngineError> {
     let windows = |(pair, found): (usize, &[Found])| -> Vec<Rescue> {
         let mates = [(0, 1), (1, 0)].into_iter();
-        mates
-            .flat_map(|(own, other)| windows_of(pairing, scope, pair as u32 * 2, (own, other), found))
-            .collect()
+        let windows = |(own, other): (usize, usize)| {
+            let beside = Beside::new(pairing, &found[own].alignments, &found[other].alignments);
+            windows_of(&beside, scope, pair as u32 * 2 + other as u32, searched)
+        };
+        mates.flat_map(windows).collect()
     };
     let rescues = found.par_chunks_exact(2).enumerate().flat_map_iter(windows).collect::<Vec<_>>();
     let mut hits = Vec::with_capacity(rescues.len());
@@ -46,58 +155,8 @@ pub fn rescue(
         hits.extend(engine.score(scope.batch, &pairs)?);
         effort.scoring += start.elapsed();
     }
-    let aligned = align(engine, scope, &rescues, &hits, effort)?;
-    let mut rescued: Vec<[Vec<Alignment>; 2]> = (0..found.len() / 2).map(|_| Default::default()).collect();
-    for (record, alignment) in aligned {
-        let is_hit = |hit: &Alignment| hit.overlaps(&alignment);
-        let own = &mut rescued[record as usize / 2][record as usize % 2];
-        if !pairing.among(&found[record as usize].alignments).iter().chain(own.iter()).any(is_hit) {
-            own.push(alignment);
-        }
-    }
-    Ok(rescued)
-}
-
-/// The windows for the mate `other`, beside the hits of its mate `own` that have no hit of it near.
-fn windows_of(
-    pairing: &Pairing,
-    scope: &Scope,
-    first: u32,
-    (own, other): (usize, usize),
-    found: &[Found],
-) -> Vec<Rescue> {
-    let [hits, others] = [own, other].map(|mate| pairing.among(&found[mate].alignments));
-    let (Some(best), query) = (hits.first(), first + other as u32) else { return Vec::new() };
-    let best_other = others.first().map_or(0, |hit| hit.score);
-    let alone = i64::from(best.score) + i64::from(best_other) - i64::from(pairing.unpaired);
-    let codes = scope.batch.query(scope.layout.query(query, Strand::Forward));
-    let span = longest_span(codes, pairing.rescued, &scope.batch.scoring);
-    let near = |hit: &Alignment| others.iter().any(|other| pairing.insert.of(hit, other).is_some());
-    let window = |hit: &Alignment| {
-        let (strand, columns) = pairing.insert.mate_of(hit, span);
-        let len = scope.batch.target(hit.target).len() as i64;
-        let (start, end) = ((*columns.start()).clamp(0, len) as u32, (*columns.end()).clamp(0, len) as u32);
-        // A pair that is no better than the best hits alone is never chosen.
-        let least = alone - i64::from(hit.score) - i64::from(pairing.match_) + 1;
-        let least = least.max(i64::from(pairing.rescued));
-        let pair =
-            Pair { query: scope.layout.query(query, strand), target: hit.target, start, own: start, end };
-        let is_possible = start < end && !codes.is_empty() && least <= i64::from(i32::MAX);
-        is_possible.then_some(Rescue { record: query, strand, pair, least: least as i32 })
-    };
-    hits.iter().filter(|hit| !near(hit)).filter_map(window).collect()
-}
-
-/// The alignments of the windows that hold one that counts, with their records; of one record the best first.
-fn align(
-    engine: &mut dyn Engine,
-    scope: &Scope,
-    rescues: &[Rescue],
-    hits: &[Hit],
-    effort: &mut Effort,
-) -> Result<Vec<(u32, Alignment)>, EngineError> {
-    let mut counting: Vec<(Rescue, Hit)> = Vec::new();
-    for (rescue, &hit) in rescues.iter().zip(hits) {
+    let mut counting = Vec::new();
+    for (rescue, hit) in rescues.into_iter().zip(hits) {
         let Pair { query, own, end, .. } = rescue.pair;
         let inside = hit.target_end > own
             && hit.target_end <= end
@@ -107,33 +166,53 @@ fn align(
             return Err(EngineError::Wrong(format!("{hit:?} for {:?}", rescue.pair)));
         }
         if hit.score >= rescue.least {
-            counting.push((*rescue, hit));
+            counting.push((rescue, hit));
         }
     }
-    let key = |(rescue, hit): &(Rescue, Hit)| {
-        (
-            rescue.record,
-            -i64::from(hit.score),
-            rescue.strand,
-            rescue.pair.target,
-            hit.target_end,
-            hit.query_end,
-        )
+    Ok(counting)
+}
+
+/// The windows for a record beside the hits of its mate.
+fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -> Vec<Rescue> {
+    if beside.hits.is_empty() {
+        return Vec::new();
+    }
+    let Pairing { insert, rescued, .. } = beside.pairing;
+    let codes = scope.batch.query(scope.layout.query(record, Strand::Forward));
+    let span = longest_span(codes, *rescued, &scope.batch.scoring);
+    let window = |(place, hit): (usize, &Alignment)| {
+        let (strand, columns) = insert.mate_of(hit, span);
+        let len = scope.batch.target(hit.target).len() as i64;
+        let (start, end) = ((*columns.start()).clamp(0, len) as u32, (*columns.end()).clamp(0, len) as u32);
+        let least = beside.least(hit);
+        let pair =
+            Pair { query: scope.layout.query(record, strand), target: hit.target, start, own: start, end };
+        let is_possible = start < end && !codes.is_empty() && least <= i64::from(i32::MAX);
+        let rescue = Rescue { record, beside: place as u32, strand, pair, least: least as i32 };
+        is_possible.then_some(rescue)
     };
-    counting.sort_by_key(key);
-    counting.dedup_by_key(|counted| key(counted));
-    let wanted: Vec<Wanted> = counting
-        .iter()
-        .map(|(Rescue { strand, pair, .. }, hit)| {
-            let window = backtrace::window_of(scope.batch, pair.query, pair.target, pair.start, hit);
-            Wanted { window, strand: *strand, score: hit.score }
-        })
-        .collect();
-    if wanted.is_empty() {
+    let is_searched = |hit: &Alignment| searched == Searched::All || beside.is_alone(hit);
+    let hits = beside.hits.iter().enumerate();
+    hits.filter(|(_, hit)| is_searched(hit)).filter_map(window).collect()
+}
+
+/// The alignments that end there.
+fn align(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    counting: &[(Rescue, Hit)],
+    effort: &mut Effort,
+) -> Result<Vec<Alignment>, EngineError> {
+    if counting.is_empty() {
         return Ok(Vec::new());
     }
+    let wanted = |(Rescue { strand, pair, .. }, hit): &(Rescue, Hit)| {
+        let window = backtrace::window_of(scope.batch, pair.query, pair.target, pair.start, hit);
+        Wanted { window, strand: *strand, score: hit.score }
+    };
+    let wanted: Vec<Wanted> = counting.iter().map(wanted).collect();
     let start = Instant::now();
     let alignments = backtrace::align(engine, scope.batch, &wanted)?;
     effort.backtrace += start.elapsed();
-    Ok(counting.into_iter().map(|(rescue, _)| rescue.record).zip(alignments).collect())
+    Ok(alignments)
 }

@@ -107,7 +107,10 @@ impl Run<'_> {
     ) -> Result<Vec<Found>, EngineError> {
         let mut found = hits::find(engine, scope, effort)?;
         if let Some(pairing) = &self.pairing {
-            pairing.pair(engine, scope, &mut found, effort)?;
+            match self.options.ref_part {
+                None => pairing.pair(engine, scope, &mut found, effort)?,
+                Some(_) => pairing.prepare(engine, scope, &mut found, effort)?,
+            }
         }
         if let Some(splitting) = self.split {
             split::supplement(engine, scope, splitting, &mut found, effort)?;

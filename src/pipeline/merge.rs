@@ -2,6 +2,7 @@
 //! those of references query by query, and sorted ones by coordinate.
 
 mod hits;
+mod mates;
 mod part;
 mod references;
 mod sorted;

@@ -10,12 +10,13 @@ use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::{FilterChoice, Mode, Options, Split, default_min_score, default_split_score};
-use crate::quality::Typical;
+use crate::pairing::Pairing;
+use crate::quality::{PairScores, Typical};
 use crate::reader::{QuerySource, References};
 use crate::scoring::Scoring;
 use crate::split::Splitting;
 use crate::statistics::Tally;
-use crate::writer::receipt::Choice;
+use crate::writer::receipt::{Choice, MatesInReceipt};
 use crate::writer::{Chosen, NamedTargets, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -102,7 +103,11 @@ impl<'a> Run<'a> {
     /// How hits are chosen, for a merge of parts of the references.
     pub(super) fn choice(&self) -> Choice {
         let Rules { min_score, secondary_ppm, max_hits, .. } = self.rules;
-        Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring) }
+        let mates =
+            self.pairing.map(|Pairing { insert, scores: PairScores { match_, close, .. }, .. }| {
+                MatesInReceipt { insert, match_, close }
+            });
+        Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring), mates }
     }
 }
 

@@ -9,13 +9,13 @@ use super::sam;
 
 const MAGIC: &[u8] = b"BAM\x01";
 /// Letters by their 4 bits; any other letter is N.
-const LETTERS: &[u8; 16] = b"=ACMGRSVTWYHKDBN";
+pub(super) const LETTERS: &[u8; 16] = b"=ACMGRSVTWYHKDBN";
 /// The 4 bits of each letter.
 const CODES: [u8; 256] = codes();
 /// A quality that is not known.
-const NO_QUALITY: u8 = 0xff;
+pub(super) const NO_QUALITY: u8 = 0xff;
 /// What SAM adds to a quality.
-const OFFSET: u8 = b'!';
+pub(super) const OFFSET: u8 = b'!';
 /// The length of an operation is below this: it has 28 bits.
 const OPERATION: u32 = 1 << 28;
 /// Most operations that the field for their number can count. A longer CIGAR stands in the tag CG.
@@ -173,7 +173,7 @@ fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     }
 }
 
-/// NM, MD and AS, XS but on secondary records, and of split queries SA.
+/// NM, MD and AS, XS but on secondary records, of split queries SA, and of mates in parts YM.
 fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     push_number(out, b"NM", i64::from(aligned.differences.edits));
     push_text(out, b"MD", &aligned.differences.md);
@@ -183,6 +183,9 @@ fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     }
     if !aligned.others.is_empty() {
         push_text(out, b"SA", aligned.others);
+    }
+    if !aligned.in_part.is_empty() {
+        push_text(out, b"YM", aligned.in_part);
     }
 }
 

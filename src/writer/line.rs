@@ -5,6 +5,7 @@
 //! refuses besides.
 
 use super::NamedTargets;
+use super::in_part;
 use super::tags::{EditTags, Residues, push_number, sam_letter};
 use crate::alignment::{Alignment, Found, Mated, Op, Strand, Supplementary};
 use crate::alphabet::reverse_complement;
@@ -88,6 +89,8 @@ pub struct AlignedLine<'a> {
     pub differences: &'a EditTags,
     /// SA: the other lines of a split query; empty where there are none.
     pub others: &'a [u8],
+    /// YM: what a merge pairs mates by; empty but for mates in a part of the references.
+    pub in_part: &'a [u8],
 }
 
 /// What a line is among the lines of its query.
@@ -140,6 +143,7 @@ struct Buffers {
     cigar: Vec<(u32, Kind)>,
     differences: EditTags,
     others: Vec<u8>,
+    in_part: Vec<u8>,
 }
 
 impl OutputLine<'_> {
@@ -235,6 +239,20 @@ impl MateOf<'_> {
 }
 
 impl Kind {
+    /// The operation of this letter; `None` for one that no record has.
+    pub fn of(letter: u8) -> Option<Kind> {
+        let all = [
+            Kind::Match,
+            Kind::Insertion,
+            Kind::Deletion,
+            Kind::Clip,
+            Kind::HardClip,
+            Kind::Equal,
+            Kind::Unequal,
+        ];
+        all.into_iter().find(|kind| kind.letter() == letter)
+    }
+
     pub fn letter(self) -> u8 {
         b"MIDNSHP=X"[self as usize]
     }
@@ -326,12 +344,16 @@ impl LineMaker {
             let letters = oriented(record, alignment.strand);
             let target = self.targets.sequences.get(alignment.target as usize);
             let target_number = self.targets.first + alignment.target as usize;
-            let Buffers { cigar, differences, others } = &mut *buffers;
+            let Buffers { cigar, differences, others, in_part: tag } = &mut *buffers;
             self.find_cigar(cigar, &letters, target, alignment);
             differences.find(&self.residues, &letters, target, alignment);
             others.clear();
             let elements = split.iter().enumerate().filter(|(own, _)| *own != at && at < split.len());
             elements.for_each(|(_, element)| others.extend_from_slice(element));
+            tag.clear();
+            if let Some(own) = found.in_part.get(at) {
+                in_part::push(tag, target_number, own);
+            }
             let aligned = AlignedLine {
                 alignment,
                 rank,
@@ -343,6 +365,7 @@ impl LineMaker {
                 cigar,
                 differences,
                 others,
+                in_part: tag,
             };
             let whole = OutputLine { name, letters: &letters, qualities, aligned: Some(aligned), mate };
             match rank == Rank::Supplementary && self.hard_clips {

@@ -12,6 +12,9 @@ use std::io::Write;
 /// The tag of a supplementary line, which PAF has none for.
 pub(super) const SUPPLEMENTARY_LINE: &[u8] = b"\tsu:i:1";
 
+/// What a line has behind name and length where nothing was found.
+pub(super) const UNALIGNED: &[u8] = b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n";
+
 /// Appends a line with its end. With `with_second`, primary lines tell the score of the second hit in a tag of our own,
 /// which a merge of parts of the references needs.
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_second: bool) {
@@ -22,7 +25,7 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_sec
     }
     push_column(text, len);
     let Some(aligned) = &line.aligned else {
-        text.extend_from_slice(b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n");
+        text.extend_from_slice(UNALIGNED);
         return;
     };
     let alignment = aligned.alignment;
@@ -46,6 +49,10 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_sec
     if let Some(second) = aligned.second.filter(|_| with_second) {
         text.extend_from_slice(b"\tXS:i:");
         push_number(text, second);
+    }
+    if !aligned.in_part.is_empty() {
+        text.extend_from_slice(b"\tYM:Z:");
+        text.extend_from_slice(aligned.in_part);
     }
     if aligned.rank == Rank::Supplementary {
         text.extend_from_slice(SUPPLEMENTARY_LINE);

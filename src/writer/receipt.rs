@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! swalign 0.1.0
-//! receipt <TAB> 2                          what follows, counted up where that changes
+//! receipt <TAB> 3                          what follows, counted up where that changes
 //! command <TAB> swalign --max-hits 3 reads.fq ref.fa
 //! format  <TAB> bam
 //! part    <TAB> 2/7                        or ref-part, of the references
@@ -13,16 +13,18 @@
 //! bytes   <TAB> of the header <TAB> of the end <TAB> of all
 //! crc32   <TAB> of all bytes, 8 hexadecimal digits
 //! hits    <TAB> least score <TAB> millionths of the best <TAB> most of a query <TAB> match <TAB> mismatch
+//! mates   <TAB> orientation <TAB> mean <TAB> deviation <TAB> most of a letter <TAB> difference of close pairs
 //! seal    <TAB> CRC-32 of the lines before it
 //! ```
 //!
-//! Only a part of the references has the line `hits`, by which a merge chooses among the hits of all parts. The places of
-//! `stretch` are those of [`crate::reader::Extent`], or 0 where the output is no part of the queries. Checksums find
-//! changes by accident or by hand; they are no signature.
+//! Only a part of the references has the line `hits`, by which a merge chooses among the hits of all parts, and one of mates
+//! the line `mates`. The places of `stretch` are those of [`crate::reader::Extent`], or 0 where the output is no part of the
+//! queries. Checksums find changes by accident or by hand; they are no signature.
 
 use super::output::{self, Output};
 use super::place::resolve;
 use crate::error::{Error, Place, Result};
+use crate::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::options::{PartsOf, RECEIPT_EXTENSION, Share};
 use crate::quality::Typical;
 use std::fs::{self, File};
@@ -33,7 +35,7 @@ use std::time::UNIX_EPOCH;
 /// What every receipt begins with, of any version.
 const WORD: &[u8] = b"swalign ";
 /// The first lines. Receipts of other versions are refused, since their records may differ.
-pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t2\n");
+pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t3\n");
 const SEAL: &str = "seal\t";
 /// No receipt is longer: it has a command line and a few file names.
 const LONGEST: u64 = 1 << 26;
@@ -57,6 +59,16 @@ pub struct Choice {
     pub secondary_ppm: i64,
     pub max_hits: usize,
     pub typical: Typical,
+    pub mates: Option<MatesInReceipt>,
+}
+
+/// How pairs of mates are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatesInReceipt {
+    pub insert: InsertSize,
+    /// As [`crate::quality::PairScores`] has them.
+    pub match_: i32,
+    pub close: i64,
 }
 
 /// A file as it was when it was read.
@@ -150,9 +162,14 @@ impl Receipt {
         }
         text += &format!("records\t{records}\nstretch\t{}\t{}\n", stretch.0, stretch.1);
         text += &format!("bytes\t{header}\t{end}\t{bytes}\ncrc32\t{sum:08x}\n");
-        if let Some(Choice { min_score, secondary_ppm, max_hits, typical }) = choice {
+        if let Some(Choice { min_score, secondary_ppm, max_hits, typical, mates }) = choice {
             let Typical { match_, mismatch } = typical;
             text += &format!("hits\t{min_score}\t{secondary_ppm}\t{max_hits}\t{match_}\t{mismatch}\n");
+            if let Some(MatesInReceipt { insert, match_, close }) = mates {
+                let InsertSize { orientation, mean, deviation } = insert;
+                let orientation = orientation.name();
+                text += &format!("mates\t{orientation}\t{mean}\t{deviation}\t{match_}\t{close}\n");
+            }
         }
         let seal = seal(text.as_bytes());
         text + &seal
@@ -195,7 +212,11 @@ impl Receipt {
         let sum = u32::from_str_radix(lines.next()?.strip_prefix("crc32\t")?, 16).ok()?;
         let choice = match parts_of {
             PartsOf::Queries => None,
-            PartsOf::References => Some(Choice::parse(lines.next()?)?),
+            PartsOf::References => {
+                let choice = Choice::parse(lines.next()?)?;
+                let mates = lines.next().map_or(Some(None), |line| MatesInReceipt::parse(line).map(Some));
+                Some(Choice { mates: mates?, ..choice })
+            }
         };
         let task = Task { command, format, part, parts_of, inputs };
         let receipt = Receipt { task, records, stretch: (from, to), header, end, bytes, sum, choice };
@@ -204,13 +225,14 @@ impl Receipt {
 
     /// Whether its numbers can be those of an output.
     fn makes_sense(&self) -> bool {
-        let Receipt { task, header, end, bytes, choice, .. } = self;
+        let Receipt { task, records, header, end, bytes, choice, .. } = self;
         (1..=task.part.of).contains(&task.part.number)
             && header.checked_add(*end).is_some_and(|frame| frame <= *bytes)
             && choice.is_none_or(|choice| {
                 choice.max_hits > 0
                     && choice.typical.match_ > 0
                     && (0..=1_000_000).contains(&choice.secondary_ppm)
+                    && choice.mates.is_none_or(|mates| mates.makes_sense() && records.is_multiple_of(2))
             })
     }
 
@@ -231,7 +253,27 @@ impl Choice {
             secondary_ppm: secondary_ppm.parse().ok()?,
             max_hits: max_hits.parse().ok()?,
             typical: Typical { match_: match_.parse().ok()?, mismatch: mismatch.parse().ok()? },
+            mates: None,
         })
+    }
+}
+
+impl MatesInReceipt {
+    fn parse(line: &str) -> Option<MatesInReceipt> {
+        let fields: Vec<&str> = line.strip_prefix("mates\t")?.split('\t').collect();
+        let &[orientation, mean, deviation, match_, close] = &fields[..] else { return None };
+        let insert = InsertSize {
+            orientation: Orientation::named(orientation)?,
+            mean: mean.parse().ok()?,
+            deviation: deviation.parse().ok()?,
+        };
+        Some(MatesInReceipt { insert, match_: match_.parse().ok()?, close: close.parse().ok()? })
+    }
+
+    fn makes_sense(&self) -> bool {
+        let InsertSize { mean, deviation, .. } = self.insert;
+        let is_size = |size| (1..=MOST_INSERT).contains(&size);
+        is_size(mean) && is_size(deviation) && self.match_ > 0 && self.close >= 0
     }
 }
 
@@ -332,9 +374,16 @@ mod tests {
     fn of_references() -> Receipt {
         let Receipt { task, .. } = receipt();
         let typical = Typical { match_: 6, mismatch: 4 };
-        let choice = Choice { min_score: 20, secondary_ppm: 800_000, max_hits: 3, typical };
+        let choice = Choice { min_score: 20, secondary_ppm: 800_000, max_hits: 3, typical, mates: None };
         let task = Task { parts_of: PartsOf::References, ..task };
         Receipt { task, choice: Some(choice), ..receipt() }
+    }
+
+    fn of_mates() -> Receipt {
+        let Receipt { choice, .. } = of_references();
+        let insert = InsertSize { orientation: Orientation::Rf, mean: 350, deviation: 61 };
+        let mates = MatesInReceipt { insert, match_: 2, close: 9 };
+        Receipt { choice: choice.map(|choice| Choice { mates: Some(mates), ..choice }), ..of_references() }
     }
 
     /// `text` with another seal, as of one who knows how.
@@ -345,7 +394,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for receipt in [receipt(), of_references()] {
+        for receipt in [receipt(), of_references(), of_mates()] {
             let text = receipt.text();
             assert_eq!(Receipt::open(text.as_bytes()).unwrap(), receipt);
             // No beginning of it is one, and no text that differs in one letter.
@@ -358,7 +407,7 @@ mod tests {
             assert!(matches!(Receipt::open((text + "more\n").as_bytes()), Err(Unread::Changed)));
         }
         let text = receipt().text();
-        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t2", "receipt\t3")] {
+        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t3", "receipt\t4")] {
             assert!(matches!(Receipt::open(other.as_bytes()), Err(Unread::Version)), "{other}");
         }
         let old = "swalign 0.1.0\ncommand\tswalign q r\nformat\tsam\npart\t1/2\n";
@@ -368,7 +417,7 @@ mod tests {
     /// Whatever the seal says.
     #[test]
     fn what_can_not_be_is_not_believed() {
-        let (queries, references) = (receipt().text(), of_references().text());
+        let (queries, references, mates) = (receipt().text(), of_references().text(), of_mates().text());
         assert!(Receipt::open(sealed(&queries.replace("512", "513")).as_bytes()).is_ok());
         for (text, from, to) in [
             (&references, "ref-part", "part"),
@@ -382,6 +431,13 @@ mod tests {
             (&references, "\t3\t6\t4", "\t0\t6\t4"),
             (&references, "\t3\t6\t4", "\t3\t0\t4"),
             (&references, "800000", "8000000000000000"),
+            (&mates, "records\t512", "records\t513"),
+            (&mates, "\trf\t", "\tfx\t"),
+            (&mates, "\t350\t", "\t0\t"),
+            (&mates, "\t61\t", "\t1000001\t"),
+            (&mates, "\t2\t9", "\t0\t9"),
+            (&mates, "\t2\t9", "\t2\t-9"),
+            (&mates, "mates\t", "pairs\t"),
         ] {
             assert!(text.contains(from), "{from}");
             let other = sealed(&text.replace(from, to));

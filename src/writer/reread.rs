@@ -2,13 +2,16 @@
 //!
 //! A record stays as the part's run has written it, except where it depends on hits among other references. A
 //! primary record may get another score of the second hit and another mapping quality. Or it becomes a secondary
-//! record, which has neither, and no letters.
+//! record, which has neither, and no letters. Those of mates tell more of each other, and are written anew: see
+//! [`MateRecord`].
 
 mod bam;
 mod count;
+mod mates;
 mod text;
 
 pub use count::QueryCount;
+pub use mates::{MateRecord, push_mates};
 
 use crate::alignment::Strand;
 use crate::groups;
@@ -108,14 +111,23 @@ impl PartRecord {
         }
     }
 
-    /// Whether a group begins with it, the first record of a query behind one called `before`.
-    pub fn begins_group(&self, before: &[u8]) -> bool {
+    /// The name that its query was read with.
+    pub fn query_name(&self, is_mate: bool) -> &[u8] {
+        match (self.format, self.name()) {
+            (Format::Paf, [name @ .., b'/', _]) if is_mate => name,
+            (Format::Sam | Format::Bam, b"*") => b"",
+            (_, name) => name,
+        }
+    }
+
+    /// Whether a group begins with it, the first record of a query called `name` behind one called `before`.
+    pub fn begins_group(&self, before: &[u8], name: &[u8]) -> bool {
         let letters = match self.format {
             Format::Bam => bam::letters(&self.bytes),
             Format::Sam => text::SAM.letters(&self.bytes),
             Format::Paf => text::PAF.letters(&self.bytes),
         };
-        groups::begins(before, self.name(), letters)
+        groups::begins(before, name, letters)
     }
 
     fn is_secondary(&self) -> bool {

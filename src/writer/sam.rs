@@ -102,7 +102,7 @@ fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     }
 }
 
-/// NM, MD and AS, XS but on secondary records, and of split queries SA.
+/// NM, MD and AS, XS but on secondary records, of split queries SA, and of mates in parts YM.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
@@ -118,6 +118,10 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     if !aligned.others.is_empty() {
         text.extend_from_slice(b"\tSA:Z:");
         text.extend_from_slice(aligned.others);
+    }
+    if !aligned.in_part.is_empty() {
+        text.extend_from_slice(b"\tYM:Z:");
+        text.extend_from_slice(aligned.in_part);
     }
 }
 

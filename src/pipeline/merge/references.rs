@@ -5,12 +5,13 @@
 //! score (docs/algorithm.md, section 6). Memory holds one query's records of each part, and of the output less than
 //! [`PIECE`] and one query.
 
+use super::mates;
 use super::part::{AGAIN, MergePart, OpenPart, PartTail, unread};
 use super::{Header, refused};
 use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::Format;
-use crate::quality::quality_of;
+use crate::quality::{Typical, quality_of};
 use crate::writer::Output;
 use crate::writer::bgzf::{Joint, RecordBytes};
 use crate::writer::receipt::Choice;
@@ -70,11 +71,21 @@ pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     else {
         return Ok(0);
     };
+    let Choice { min_score, secondary_ppm, max_hits, .. } = choice;
+    let rules = Rules { min_score, secondary_ppm, max_hits, candidates: None };
+    let pairing = mates::pairing(&choice, rules);
     let mut piece = GroupRecords::new(format_of(first)?.1)?;
-    for before in 0..first.receipt.records {
+    for before in (0..first.receipt.records).step_by(if pairing.is_some() { 2 } else { 1 }) {
         let query = next_query(&mut sources, before)?;
-        piece.begin(&query[0][0], output)?;
-        choose(&choice, &query, &mut piece.bytes).ok_or_else(|| unread(first.path, damaged()))?;
+        piece.begin(&query[0][0], pairing.is_some(), output)?;
+        let chosen = match &pairing {
+            None => choose(&rules, &choice.typical, &query, &mut piece.bytes),
+            Some(pairing) => {
+                let mate = next_query(&mut sources, before + 1)?;
+                mates::choose(pairing, [query, mate], &mut piece.bytes)
+            }
+        };
+        chosen.ok_or_else(|| unread(first.path, damaged()))?;
     }
     for source in &mut sources {
         source.end()?;
@@ -104,9 +115,7 @@ fn next_query(sources: &mut [PartReader], before: u64) -> Result<Vec<Vec<PartRec
 }
 
 /// Appends the records of a query that are its hits among all references; `None` where that can't be.
-fn choose(choice: &Choice, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
-    let &Choice { min_score, secondary_ppm, max_hits, typical } = choice;
-    let rules = Rules { min_score, secondary_ppm, max_hits, candidates: None };
+fn choose(rules: &Rules, typical: &Typical, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
     let aligned = |record| {
         let record: &PartRecord = record;
         Some((record, record.aligned?))
@@ -125,9 +134,9 @@ fn choose(choice: &Choice, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Opti
     let threshold = rules.threshold(best.score);
     // The second hit is in the best one's part, which may know only its score, or it is the best of another part.
     let second = hits.get(1).map(|(_, hit)| hit.score).max(best.second).filter(|&score| score >= threshold);
-    let quality = quality_of(&typical, best.span, best.score, (second, threshold));
+    let quality = quality_of(typical, best.span, best.score, (second, threshold));
     primary.push(out, Standing::Primary { second, quality });
-    let others = hits[1..].iter().take_while(|(_, hit)| hit.score >= threshold).take(max_hits - 1);
+    let others = hits[1..].iter().take_while(|(_, hit)| hit.score >= threshold).take(rules.max_hits - 1);
     others.for_each(|(record, _)| record.push(out, Standing::Secondary));
     Some(())
 }
@@ -167,13 +176,14 @@ impl GroupRecords {
 
     /// Makes room for the records of another query, of which `record` is the first. The records before it are written
     /// first if a group begins with it, or if they are many.
-    fn begin(&mut self, record: &PartRecord, output: &mut Output) -> Result<()> {
-        let begins = self.in_blocks && self.last.as_ref().is_some_and(|last| record.begins_group(last));
+    fn begin(&mut self, record: &PartRecord, is_mate: bool, output: &mut Output) -> Result<()> {
+        let name = record.query_name(is_mate);
+        let begins = self.in_blocks && self.last.as_ref().is_some_and(|last| record.begins_group(last, name));
         if begins || self.bytes.len() >= PIECE {
             self.flush(output)?;
             self.begins = begins;
         }
-        self.last = Some(record.name().to_vec());
+        self.last = Some(name.to_vec());
         Ok(())
     }
 

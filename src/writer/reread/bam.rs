@@ -1,13 +1,17 @@
 //! Records of BAM, field by field (SAMv1 specification, 4.2).
 
+use super::mates::{MateHit, MateTold, PathTold};
 use super::{RecordHit, Standing, damaged, span};
 use crate::alignment::Strand;
-use crate::writer::bam::push_number;
+use crate::writer::bam::{LETTERS as LETTERS_BY_CODE, NO_QUALITY, OFFSET, push_number};
+use crate::writer::in_part;
 use crate::writer::line::{Kind, REVERSE, SECONDARY, UNMAPPED};
+use crate::writer::tags::EditTags;
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
 /// Where fields of a fixed place begin, the record's size in front counted.
+const START: usize = 8;
 const NAME_LEN: usize = 12;
 const QUALITY: usize = 13;
 const OPERATIONS: usize = 16;
@@ -69,17 +73,49 @@ pub fn aligned(record: &[u8]) -> Option<Option<RecordHit>> {
         Some(tag) => Some(tag.number(record)?),
         None => None,
     };
-    let cigar = match layout.tag(b"CG") {
-        // Name, kind, kind of the entries, their number.
-        Some(tag) => record.get(tag.range.start + 8..tag.range.end)?,
-        None => &record[layout.cigar..layout.letters],
-    };
-    let operations = cigar.as_chunks::<4>().0.iter().map(|&operation| {
-        let operation = u32::from_le_bytes(operation);
-        (operation >> 4, b"MIDNSHP=X???????"[operation as usize & 15])
-    });
     let secondary = flags & SECONDARY != 0;
-    Some(Some(RecordHit { score, strand, secondary, second, span: span(operations)? }))
+    Some(Some(RecordHit { score, strand, secondary, second, span: span(layout.operations(record)?)? }))
+}
+
+/// What a record tells of a mate.
+pub fn mate(record: &[u8]) -> Option<MateTold> {
+    let layout = RecordLayout::of(record)?;
+    let flags = u16::from_le_bytes(array(record, FLAGS)?);
+    let strand = if flags & REVERSE != 0 { Strand::Reverse } else { Strand::Forward };
+    let hit = match flags & UNMAPPED != 0 {
+        true => None,
+        false => {
+            let (target, in_part) = in_part::parse(layout.tag(b"YM")?.text(record)?)?;
+            let start = u32::try_from(i32::from_le_bytes(array(record, START)?)).ok()?;
+            let path = PathTold::new(&layout.operations(record)?.collect::<Vec<_>>())?;
+            let score = layout.tag(b"AS")?.number(record)?;
+            let alignment = path.alignment(strand, (target, start), score)?;
+            let edits = u32::try_from(layout.tag(b"NM")?.number(record)?).ok()?;
+            let differences = EditTags { edits, md: layout.tag(b"MD")?.text(record)?.to_vec() };
+            Some(MateHit { cigar: path.cigar, differences, ..MateHit::of(alignment, in_part) })
+        }
+    };
+    let len = letters(record);
+    let packed = record.get(layout.letters..)?;
+    let (packed, qualities) = (packed.get(..len.div_ceil(2))?, packed.get(len.div_ceil(2)..)?.get(..len)?);
+    let both = packed.iter().flat_map(|&pair| [pair >> 4, pair & 15]).take(len);
+    let is_known = qualities.iter().any(|&quality| quality != NO_QUALITY);
+    let qualities = if is_known { qualities } else { &[] };
+    let base_qualities = match layout.tag(b"ms") {
+        Some(tag) => Some(tag.number(record)?.into()),
+        None => None,
+    };
+    let read_group = match layout.tag(b"RG") {
+        Some(tag) => Some(tag.text(record)?.to_vec()),
+        None => None,
+    };
+    Some(MateTold {
+        letters: both.map(|code| LETTERS_BY_CODE[usize::from(code)]).collect(),
+        qualities: qualities.iter().map(|quality| quality.checked_add(OFFSET)).collect::<Option<_>>()?,
+        base_qualities,
+        read_group,
+        hit,
+    })
 }
 
 /// Appends a record in its new standing. [`aligned`] has found it sound.
@@ -135,6 +171,19 @@ impl RecordLayout {
         Some(RecordLayout { cigar, letters, tags })
     }
 
+    /// The operations of the CIGAR by length and letter.
+    fn operations<'a>(&self, record: &'a [u8]) -> Option<impl Iterator<Item = (u32, u8)> + use<'a>> {
+        let cigar = match self.tag(b"CG") {
+            // Name, kind, kind of the entries, their number.
+            Some(tag) => record.get(tag.range.start + 8..tag.range.end)?,
+            None => &record[self.cigar..self.letters],
+        };
+        Some(cigar.as_chunks::<4>().0.iter().map(|&operation| {
+            let operation = u32::from_le_bytes(operation);
+            (operation >> 4, b"MIDNSHP=X???????"[operation as usize & 15])
+        }))
+    }
+
     fn tag(&self, name: &[u8; 2]) -> Option<&Tag> {
         self.tags.iter().find(|tag| tag.name == *name)
     }
@@ -171,6 +220,12 @@ impl Tag {
         };
         let end = value.checked_add(len).filter(|&end| end <= record.len())?;
         Some(Tag { name: [first, second], kind, range: start..end })
+    }
+
+    /// The text of a tag of text.
+    fn text<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
+        let text = record.get(self.range.start + 3..self.range.end.checked_sub(1)?);
+        text.filter(|_| self.kind == b'Z')
     }
 
     fn number(&self, record: &[u8]) -> Option<i32> {

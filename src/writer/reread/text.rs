@@ -1,14 +1,17 @@
 //! Lines of SAM and PAF, column by column.
 
+use super::mates::{MateHit, MateTold, PathTold};
 use super::{RecordHit, Standing, span};
 use crate::alignment::Strand;
+use crate::writer::in_part;
 use crate::writer::line::{REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
-use crate::writer::paf::SUPPLEMENTARY_LINE;
-use crate::writer::tags::push_number;
+use crate::writer::paf::{SUPPLEMENTARY_LINE, UNALIGNED};
+use crate::writer::tags::{EditTags, push_number};
 use memchr::memmem;
 
 const SCORE: &[u8] = b"AS:i:";
 const SECOND: &[u8] = b"XS:i:";
+const IN_PART: &[u8] = b"YM:Z:";
 const PRIMARY_LINE: &[u8] = b"tp:A:P";
 const SECONDARY_LINE: &[u8] = b"tp:A:S";
 
@@ -87,7 +90,7 @@ impl LineFormat {
     pub fn push(&self, line: &[u8], out: &mut Vec<u8>, standing: Standing) {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         for (at, column) in line.split(|&letter| letter == b'\t').enumerate() {
-            if at >= self.tags && column.starts_with(SECOND) {
+            if at >= self.tags && (column.starts_with(SECOND) || column.starts_with(IN_PART)) {
                 continue;
             }
             if at > 0 {
@@ -102,6 +105,10 @@ impl LineFormat {
                     out.push(b'\t');
                     out.extend_from_slice(SECOND);
                     push_number(out, second);
+                }
+                // PAF's tag of secondary records.
+                Standing::Primary { .. } if at >= self.tags && column == SECONDARY_LINE => {
+                    out.extend_from_slice(PRIMARY_LINE);
                 }
                 Standing::Primary { .. } => out.extend_from_slice(column),
                 Standing::Secondary if at == self.quality => out.push(b'0'),
@@ -168,11 +175,83 @@ fn number<T: std::str::FromStr>(column: &[u8]) -> Option<T> {
 }
 
 fn cigar_span(cigar: &[u8]) -> Option<u32> {
+    span(operations(cigar)?.into_iter())
+}
+
+/// The operations of a CIGAR.
+fn operations(cigar: &[u8]) -> Option<Vec<(u32, u8)>> {
     let operations = cigar.split_inclusive(|letter| !letter.is_ascii_digit());
-    let operations: Option<Vec<(u32, u8)>> = operations
-        .map(|one| one.split_last().and_then(|(&letter, len)| Some((number(len)?, letter))))
-        .collect();
-    span(operations?.into_iter())
+    operations.map(|one| one.split_last().and_then(|(&letter, len)| Some((number(len)?, letter)))).collect()
+}
+
+/// What a line of SAM tells of a mate.
+pub fn mate_sam(line: &[u8]) -> Option<MateTold> {
+    let columns: Vec<&[u8]> = line.strip_suffix(b"\n")?.split(|&letter| letter == b'\t').collect();
+    let (fixed, tags) = columns.split_at_checked(SAM.tags)?;
+    let &[_, flags, target_name, position, _, cigar, _, _, _, letters, qualities] = fixed else {
+        return None;
+    };
+    let flags: u16 = number(flags)?;
+    let tag = |name: &[u8]| tags.iter().find_map(|tag| tag.strip_prefix(name));
+    let strand = if flags & REVERSE != 0 { Strand::Reverse } else { Strand::Forward };
+    let hit = match flags & UNMAPPED != 0 {
+        true => None,
+        false => {
+            let (target, in_part) = in_part::parse(tag(IN_PART)?)?;
+            let start = number::<u32>(position)?.checked_sub(1)?;
+            let path = PathTold::new(&operations(cigar)?)?;
+            let alignment = path.alignment(strand, (target, start), number(tag(SCORE)?)?)?;
+            let target_name = str::from_utf8(target_name).ok()?.to_string();
+            let differences = EditTags { edits: number(tag(b"NM:i:")?)?, md: tag(b"MD:Z:")?.to_vec() };
+            Some(MateHit { alignment, in_part, target_name, cigar: path.cigar, differences })
+        }
+    };
+    let known = |column: &[u8]| if column == b"*" { Vec::new() } else { column.to_vec() };
+    let base_qualities = match tag(b"ms:i:") {
+        Some(sum) => Some(number(sum)?),
+        None => None,
+    };
+    Some(MateTold {
+        letters: known(letters),
+        // One base's quality may be a star.
+        qualities: if letters.len() == 1 && letters != b"*" { qualities.to_vec() } else { known(qualities) },
+        base_qualities,
+        read_group: tag(b"RG:Z:").map(<[u8]>::to_vec),
+        hit,
+    })
+}
+
+/// What a line of PAF tells of a mate. It has neither letters nor what SAM and BAM say of the other mate.
+pub fn mate_paf(line: &[u8]) -> Option<MateTold> {
+    let columns: Vec<&[u8]> = line.strip_suffix(b"\n")?.split(|&letter| letter == b'\t').collect();
+    let (fixed, tags) = columns.split_at_checked(PAF.tags)?;
+    let &[_, len, start, end, strand, _, _, target_start, _, _, _, _] = fixed else { return None };
+    let strand = match strand {
+        b"*" => return Some(MateTold::default()),
+        b"-" => Strand::Reverse,
+        _ => Strand::Forward,
+    };
+    let tag = |name: &[u8]| tags.iter().find_map(|tag| tag.strip_prefix(name));
+    let (target, in_part) = in_part::parse(tag(IN_PART)?)?;
+    let clipped = match strand {
+        Strand::Forward => number::<u32>(start)?,
+        Strand::Reverse => number::<u32>(len)?.checked_sub(number(end)?)?,
+    };
+    let mut path = vec![(clipped, b'S')];
+    path.extend(operations(tag(b"cg:Z:")?)?);
+    let alignment =
+        PathTold::new(&path)?.alignment(strand, (target, number(target_start)?), number(tag(SCORE)?)?)?;
+    Some(MateTold { hit: Some(MateHit::of(alignment, in_part)), ..MateTold::default() })
+}
+
+/// Appends the line of an unaligned query, of which `line` is any.
+pub fn push_unaligned_paf(line: &[u8], out: &mut Vec<u8>) {
+    let mut columns = line.splitn(3, |&letter| letter == b'\t');
+    let (name, len) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
+    out.extend_from_slice(name);
+    out.push(b'\t');
+    out.extend_from_slice(len);
+    out.extend_from_slice(UNALIGNED);
 }
 
 #[cfg(test)]

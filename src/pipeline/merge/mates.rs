@@ -1,0 +1,42 @@
+//! Mates in parts of the references: their pair is chosen among the hits of all parts.
+
+use crate::alignment::InPart;
+use crate::hits::Rules;
+use crate::pairing::{HitInParts, MateInParts, Pairing};
+use crate::quality::PairScores;
+use crate::writer::receipt::{Choice, MatesInReceipt};
+use crate::writer::reread::{MateRecord, PartRecord, push_mates};
+
+/// How mates are paired, where the parts are of mates.
+pub fn pairing(choice: &Choice, rules: Rules) -> Option<Pairing> {
+    let MatesInReceipt { insert, match_, close } = choice.mates?;
+    Some(Pairing::by_scores(insert, rules, PairScores { match_, close, typical: choice.typical }))
+}
+
+/// Appends the records of two mates, which come part by part; `None` where they are not what parts have.
+pub fn choose(pairing: &Pairing, pair: [Vec<Vec<PartRecord>>; 2], out: &mut Vec<u8>) -> Option<()> {
+    let apart = |records: Vec<PartRecord>| records.into_iter().map(PartRecord::into_mate).collect();
+    let [one, other] =
+        pair.map(|parts| parts.into_iter().map(apart).collect::<Option<Vec<Vec<MateRecord>>>>());
+    let (one, other) = (one?, other?);
+    let found = pairing.join([in_parts(&one, &other)?, in_parts(&other, &one)?]);
+    let records = [one, other].map(|parts| parts.into_iter().flatten().collect::<Vec<_>>());
+    push_mates([&records[0], &records[1]], &found, out)
+}
+
+/// What the parts have of a mate, whose records lead to some of the other mate.
+fn in_parts(own: &[Vec<MateRecord>], other: &[Vec<MateRecord>]) -> Option<MateInParts> {
+    let mut mate = MateInParts::default();
+    for (own, other) in own.iter().zip(other) {
+        for (alignment, in_part, second) in own.iter().filter_map(MateRecord::hit) {
+            mate.second = mate.second.max(second);
+            let InPart::Hit { beside } = in_part else { continue };
+            let beside = match beside {
+                Some(place) => Some(other.get(place as usize)?.hit()?.0.clone()),
+                None => None,
+            };
+            mate.hits.push(HitInParts { alignment: alignment.clone(), beside });
+        }
+    }
+    Some(mate)
+}

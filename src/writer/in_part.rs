@@ -1,0 +1,56 @@
+//! The tag YM of mates in a part of the references: what a merge pairs them by, beside what records have anyway.
+//!
+//! ```text
+//! YM:Z:TARGET,WHAT       TARGET is the number of the target among all, from 0
+//!                        WHAT is what the alignment is:
+//!      12,-              a hit, with nothing in the window beside it
+//!      12,3              a hit, and the window beside it holds what record 3 of the other mate tells, from 0
+//!      12,r              found in a window
+//! ```
+
+use super::tags::push_number;
+use crate::alignment::InPart;
+
+/// Appends the tag's text.
+pub fn push(text: &mut Vec<u8>, target: usize, in_part: &InPart) {
+    push_number(text, target as i64);
+    text.push(b',');
+    match in_part {
+        InPart::Hit { beside: None } => text.push(b'-'),
+        InPart::Hit { beside: Some(place) } => push_number(text, *place),
+        InPart::Rescued => text.push(b'r'),
+    }
+}
+
+/// The target and what the alignment is.
+pub fn parse(text: &[u8]) -> Option<(u32, InPart)> {
+    let (target, what) = str::from_utf8(text).ok()?.split_once(',')?;
+    let in_part = match what {
+        "-" => InPart::Hit { beside: None },
+        "r" => InPart::Rescued,
+        place => InPart::Hit { beside: Some(place.parse().ok()?) },
+    };
+    Some((target.parse().ok()?, in_part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for (target, in_part, expected) in [
+            (0, InPart::Hit { beside: None }, "0,-"),
+            (12, InPart::Hit { beside: Some(3) }, "12,3"),
+            (4_000_000_000, InPart::Rescued, "4000000000,r"),
+        ] {
+            let mut text = Vec::new();
+            push(&mut text, target as usize, &in_part);
+            assert_eq!(text, expected.as_bytes());
+            assert_eq!(parse(&text), Some((target, in_part)));
+        }
+        for wrong in ["", "1", "1,", ",r", "1,x", "1,-1", "1,r,", "4294967296,r", "\u{e9},r"] {
+            assert_eq!(parse(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+}
