@@ -11,6 +11,7 @@ mod choose;
 mod rescue;
 
 use crate::alignment::{Alignment, Found};
+use crate::batch::Sequences;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{Effort, Rules, Scope};
@@ -82,21 +83,23 @@ impl Pairing {
         effort: &mut Effort,
     ) -> Result<(), EngineError> {
         let rescued = rescue(self, engine, scope, found, effort)?;
-        let scoring = &scope.batch.scoring;
         let pairs = found.par_chunks_exact_mut(2).zip(rescued.into_par_iter());
-        pairs.for_each(|(pair, rescued)| choose(self, scoring, pair, rescued));
+        pairs.for_each(|(pair, rescued)| choose(self, scope.batch, pair, rescued));
         Ok(())
     }
 }
 
-/// The inserts that pairs of unique best hits show.
-pub fn inserts(found: &[Found]) -> Vec<(Orientation, u32)> {
+/// The inserts that pairs of unique best hits in `targets` show.
+pub fn inserts(targets: &Sequences, found: &[Found]) -> Vec<(Orientation, u32)> {
     let unique = |found: &Found| {
         let best = found.alignments.first()?;
         let (share, of) = REPEATED;
         let is_repeated = |second: i32| i64::from(second) * of >= i64::from(best.score) * share;
         (!found.second.is_some_and(is_repeated)).then(|| best.clone())
     };
-    let insert = |pair: &[Found]| telling_insert(&unique(&pair[0])?, &unique(&pair[1])?);
+    let insert = |pair: &[Found]| {
+        let (one, other) = (unique(&pair[0])?, unique(&pair[1])?);
+        telling_insert(&one, &other, targets.circle(one.target))
+    };
     found.chunks_exact(2).filter_map(insert).collect()
 }

@@ -83,9 +83,9 @@ impl ByIndex {
             let span = longest_span(codes, least, &levels.field.scoring);
             windows.clear();
             let looked_up = kmers.for_each_place(codes, level.seed, scratch, |from, place, bounds| {
-                let target = (targets.holding(place) as u32, bounds.len());
+                let target = (&**targets, targets.holding(place) as u32);
                 let behind = place + level.seed - bounds.start;
-                windows.push(Window::around(target, behind, (len, from + level.seed), span));
+                windows.extend(Window::around(target, behind, (len, from + level.seed), span));
             });
             if looked_up.is_none() {
                 return Opened::Dear;

@@ -3,12 +3,13 @@
 use super::Pairing;
 use crate::alignment::{Alignment, Found, Hit, Strand};
 use crate::backtrace::{self, Wanted};
-use crate::batch::Pair;
+use crate::batch::{Pair, Sequences};
 use crate::bounds::longest_span;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{Effort, Scope};
 use rayon::prelude::*;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 /// A window for one of the mates of a pair.
@@ -49,7 +50,8 @@ pub fn rescue(
     let aligned = align(engine, scope, &rescues, &hits, effort)?;
     let mut rescued: Vec<[Vec<Alignment>; 2]> = (0..found.len() / 2).map(|_| Default::default()).collect();
     for (record, alignment) in aligned {
-        let is_hit = |hit: &Alignment| hit.overlaps(&alignment);
+        let circle = scope.batch.targets.circle(alignment.target);
+        let is_hit = |hit: &Alignment| hit.overlaps(&alignment, circle);
         let own = &mut rescued[record as usize / 2][record as usize % 2];
         if !pairing.among(&found[record as usize].alignments).iter().chain(own.iter()).any(is_hit) {
             own.push(alignment);
@@ -72,11 +74,13 @@ fn windows_of(
     let alone = i64::from(best.score) + i64::from(best_other) - i64::from(pairing.unpaired);
     let codes = scope.batch.query(scope.layout.query(query, Strand::Forward));
     let span = longest_span(codes, pairing.rescued, &scope.batch.scoring);
-    let near = |hit: &Alignment| others.iter().any(|other| pairing.insert.of(hit, other).is_some());
+    let near = |hit: &Alignment| {
+        let circle = scope.batch.targets.circle(hit.target);
+        others.iter().any(|other| pairing.insert.of(hit, other, circle).is_some())
+    };
     let window = |hit: &Alignment| {
         let (strand, columns) = pairing.insert.mate_of(hit, span);
-        let len = scope.batch.target(hit.target).len() as i64;
-        let (start, end) = ((*columns.start()).clamp(0, len) as u32, (*columns.end()).clamp(0, len) as u32);
+        let (start, end) = within(&scope.batch.targets, hit.target, columns);
         // A pair that is no better than the best hits alone is never chosen.
         let least = alone - i64::from(hit.score) - i64::from(pairing.match_) + 1;
         let least = least.max(i64::from(pairing.rescued));
@@ -88,7 +92,21 @@ fn windows_of(
     hits.iter().filter(|hit| !near(hit)).filter_map(window).collect()
 }
 
-/// The alignments of the windows that hold one that counts, with their records; of one record the best first.
+/// Columns of a target as far as it has them. Those of a circle begin in its first copy; they are all where they are no
+/// fewer than it has letters.
+fn within(targets: &Sequences, target: u32, columns: RangeInclusive<i64>) -> (u32, u32) {
+    let (start, end) = columns.into_inner();
+    let len = targets.get(target as usize).len() as i64;
+    let (start, end) = match targets.circle(target).map(i64::from) {
+        Some(circle) if end - start >= circle => (0, len),
+        Some(circle) => (start.rem_euclid(circle), start.rem_euclid(circle) + (end - start)),
+        None => (start, end),
+    };
+    (start.clamp(0, len) as u32, end.clamp(0, len) as u32)
+}
+
+/// The alignments of the windows that hold one that counts, with their records; of one record the best first. Those of a
+/// circle begin in its first copy.
 fn align(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -135,5 +153,18 @@ fn align(
     let start = Instant::now();
     let alignments = backtrace::align(engine, scope.batch, &wanted)?;
     effort.backtrace += start.elapsed();
-    Ok(counting.into_iter().map(|(rescue, _)| rescue.record).zip(alignments).collect())
+    let targets = &scope.batch.targets;
+    let in_first_copy = |alignment: Alignment| {
+        let circle = targets.circle(alignment.target);
+        alignment.in_first_copy(circle)
+    };
+    let records = counting.into_iter().map(|(rescue, _)| rescue.record);
+    let mut aligned: Vec<_> = records.zip(alignments.into_iter().map(in_first_copy)).collect();
+    if targets.have_circles() {
+        // Windows may lie a turn apart.
+        aligned.sort_by(|(one, hit), (other, next)| {
+            one.cmp(other).then_with(|| hit.locus().order(&next.locus()))
+        });
+    }
+    Ok(aligned)
 }
