@@ -154,7 +154,8 @@ def check_alignment(program, rng, case):
 
     text = plain("sam").decode().splitlines()
     header = [line for line in text if line.startswith("@") and line[3:4] == "\t"]
-    places = [f"@SQ\tSN:{name}\tLN:{len(letters)}" for name, letters in case.targets]
+    topology = lambda name: "\tTP:circular" if name in rules["circles"] else ""
+    places = [f"@SQ\tSN:{name}\tLN:{len(letters)}{topology(name)}" for name, letters in case.targets]
     group = [rules["group"]] if rules["group"] else []
     compare_lines(case.words, ["@HD\tVN:1.6\tSO:unsorted", *places, *group], header[: -3])
     if not header[-1].startswith(f"@CO\tswalign hits: min_score={rules['min_score']} "):
@@ -169,7 +170,7 @@ def check_alignment(program, rng, case):
         format = rng.choice(formats)
         words = [*case.words, "--format", format, *way(rng, program, True)]
         compare_bytes(words, plain(format), program.run(words))
-    for kind in ["--part"] + ["--ref-part"] * (not case.reference["paired"]):
+    for kind in ["--part"] + ["--ref-part"] * (not case.reference["paired"] and not rules["circles"]):
         if rng.random() < 0.12:
             format = rng.choice(formats)
             part_of(program, rng, case, [*case.words, *way(rng, program, True)], kind, format, plain(format))

@@ -14,6 +14,8 @@ pub struct Sequences {
     ends: Vec<usize>,
     /// The letters of each sequence that is a circle, by its place: it stands twice, one copy behind the other.
     circles: BTreeMap<usize, u32>,
+    /// Codes that are second copies.
+    copied: usize,
 }
 
 impl Sequences {
@@ -79,8 +81,13 @@ impl Sequences {
         let (mut from, mut to) = (self.codes.len(), self.codes.len() + more);
         self.codes.reserve_exact(more);
         self.codes.resize(to, 0);
+        self.copied += more;
         // From the last on, so that none is written over before it is copied.
         for (place, len) in lengths.into_iter().enumerate().rev() {
+            if from == to {
+                // Those before the first circle stay where they are.
+                break;
+            }
             self.ends[place] = to;
             let is_circle = places.contains(&place);
             for _ in 0..if is_circle { 2 } else { 1 } {
@@ -112,7 +119,7 @@ impl Sequences {
 
     /// Letters of all sequences, each circle counted once.
     pub fn letters(&self) -> usize {
-        self.codes.len() - self.circles.values().map(|&len| len as usize).sum::<usize>()
+        self.codes.len() - self.copied
     }
 
     /// Columns of sequence `index` in which an alignment can end that begins in the first copy and covers `span` columns

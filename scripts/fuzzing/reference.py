@@ -1,6 +1,6 @@
 """The reference of the fuzzer: what `swalign` must write, computed from the definitions alone.
 
-Written from docs/algorithm.md (sections 1, 12, 13, 14) and "What the output holds" in docs/output.md, cell by cell,
+Written from docs/algorithm.md (sections 1, 12, 13, 14, 18) and "What the output holds" in docs/output.md, cell by cell,
 without chunks, bands, filters or vectors. It shares no code with the crate, and is quick enough for small
 inputs only (about a million cells a second).
 """
@@ -111,8 +111,9 @@ def threshold(best, ppm, min_score):
     return max(min_score, -(-best * ppm // 1_000_000))
 
 
-def hits(query, targets, scoring, strands, min_score, ppm, most):
-    """The first `most` hits of a query, as dicts in their order. `targets` are (number, letters)."""
+def hits(query, targets, scoring, strands, min_score, ppm, most, circles):
+    """The first `most` hits of a query, as dicts in their order. `targets` are (number, letters); those whose numbers are
+    `circles` stand twice."""
     turned = {"+": scoring.read(query), "-": scoring.read(reverse_complement(query)) if "-" in strands else ""}
     least, found = min_score, []
 
@@ -121,21 +122,64 @@ def hits(query, targets, scoring, strands, min_score, ppm, most):
         end = first_end(turned[strand], letters[left:right], scoring)
         return [((-end[0], strand, number, left + end[1], end[2]), letters, left, right)] if end else []
 
-    read = [(number, scoring.read(letters)) for number, letters in targets]
+    def without(strand, number, start, end):
+        """What is free when columns are taken."""
+        for hit in free:
+            (_, *own, _, _), letters, left, right = hit
+            if own != [strand, number] or right <= start or end <= left:
+                yield hit
+            else:
+                yield from search(strand, number, letters, left, max(left, start))
+                yield from search(strand, number, letters, min(end, right), right)
+
+    read = [(number, scoring.read(letters) * (2 if number in circles else 1)) for number, letters in targets]
     free = [hit for strand in strands for n, letters in read for hit in search(strand, n, letters, 0, len(letters))]
     while len(found) < most:
         free = [hit for hit in free if -hit[0][0] >= least]
         if not free:
             break
-        hit = min(free)
-        free.remove(hit)
-        (score, strand, number, column, row), letters, left, right = hit
+        (score, strand, number, column, row), letters, left, right = min(free)
         path, i, j = walk(turned[strand], letters[left:right], scoring, row, column - left)
         found.append({"score": -score, "strand": strand, "target": number, "path": path,
                       "query": (i, row + 1), "place": (left + j, column + 1)})
         least = threshold(found[0]["score"], ppm, min_score)
-        free += search(strand, number, letters, left, left + j) + search(strand, number, letters, column + 1, right)
+        round = len(letters) // 2 if number in circles else 0
+        for turn in sorted({-round, 0, round}):
+            free = list(without(strand, number, left + j + turn, column + 1 + turn))
     return found
+
+
+def path_score(scoring, query, target, hit):
+    (i, _), (j, _), score = hit["query"], hit["place"], 0
+    for at, step in enumerate(hit["path"]):
+        if step == "M":
+            score += scoring.score[query[i]][target[j]]
+        else:
+            score -= scoring.extend + scoring.open * (hit["path"][at - 1] != step)
+        i, j = i + (step != "D"), j + (step != "I")
+    return score
+
+
+def pieces(scoring, query, target, hit):
+    """A hit on a circle of the letters `target`, before and behind the origin; the hit itself where it is not across."""
+    size, path, (i, end), (j, right) = len(target), hit["path"], hit["query"], hit["place"]
+    if right <= size:
+        return [hit]
+    rows = [i + path[:at].count("M") + path[:at].count("I") for at in range(len(path))]
+    columns = [j + path[:at].count("M") + path[:at].count("D") for at in range(len(path))]
+    pairs = [at for at, step in enumerate(path) if step == "M"]
+    last, first = max(at for at in pairs if columns[at] < size), min(at for at in pairs if columns[at] >= size)
+    before = {"path": path[: last + 1], "query": (i, rows[last] + 1), "place": (j, columns[last] + 1)}
+    behind = {"path": path[first:], "query": (rows[first], end), "place": (columns[first] - size, right - size)}
+    both = [hit | before, hit | behind]
+    return [piece | {"score": path_score(scoring, query, target, piece)} for piece in both]
+
+
+def in_lines(found, pieces_of):
+    """The pieces of all hits in the order of the lines, with what each is: primary, supplementary or secondary."""
+    first, *other = sorted(pieces_of(found[0]), key=lambda piece: -piece["score"])
+    further = [piece for hit in found[1:] for piece in pieces_of(hit)]
+    return [(first, "primary"), *((o, "supplementary") for o in other), *((f, "secondary") for f in further)]
 
 
 def mapping_quality(scoring, first, second, least):
@@ -182,10 +226,12 @@ def differences(scoring, query, target, hit):
 
 def lines(record, targets, scoring, rules):
     """The lines of one query in SAM and in PAF. `record` is (name, letters, qualities or None), `targets` are
-    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx and group."""
+    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx, group and the names of
+    circles."""
     name, letters, qualities = record
     wanted = rules["strands"], rules["min_score"], rules["ppm"], max(2, rules["max_hits"])
-    found = hits(letters, [(number, target) for number, (_, target) in targets.items()], scoring, *wanted)
+    circles = {number for number, (target_name, _) in targets.items() if target_name in rules["circles"]}
+    found = hits(letters, [(number, target) for number, (_, target) in targets.items()], scoring, *wanted, circles)
     shown, group = scoring.shown(letters), [f"RG:Z:{rules['group'][7:].split()[0]}"] if rules["group"] else []
     if not found:
         unmapped = [name or "*", "4", "*", "0", "0", "*", "*", "0", "0", shown or "*", qualities or "*", *group]
@@ -193,9 +239,15 @@ def lines(record, targets, scoring, rules):
     second = found[1] if len(found) > 1 else None
     least = threshold(found[0]["score"], rules["ppm"], rules["min_score"])
     quality = mapping_quality(scoring, found[0], second, least)
-    sam, paf = [], []
-    for at, hit in enumerate(found[: rules["max_hits"]]):
-        reverse, secondary = hit["strand"] == "-", at > 0
+    sam, paf, elements = [], [], []
+
+    def pieces_of(hit):
+        query = reverse_complement(letters) if hit["strand"] == "-" else letters
+        target = scoring.read(targets[hit["target"]][1])
+        return pieces(scoring, scoring.read(query), target, hit) if hit["target"] in circles else [hit]
+
+    for hit, kind in in_lines(found[: rules["max_hits"]], pieces_of):
+        reverse, secondary, other = hit["strand"] == "-", kind == "secondary", kind == "supplementary"
         query = reverse_complement(letters) if reverse else letters
         target_name, target = targets[hit["target"]]
         (start, end), (left, right) = hit["query"], hit["place"]
@@ -205,14 +257,21 @@ def lines(record, targets, scoring, rules):
         cigar = clip(start) + inner + clip(len(letters) - end)
         values = (qualities or "*")[::-1] if reverse else qualities or "*"
         mapq = 0 if secondary else quality
-        fields = [name or "*", 16 * reverse + 256 * secondary, target_name, left + 1, mapq, cigar]
+        flags = 16 * reverse + 256 * secondary + 2048 * other
+        fields = [name or "*", flags, target_name, left + 1, mapq, cigar]
+        elements.append(f"SA:Z:{target_name},{left + 1},{hit['strand']},{cigar},{mapq},{nm};")
         fields += ["*", 0, 0, *(("*", "*") if secondary else (scoring.shown(query), values))]
         fields += [f"NM:i:{nm}", f"MD:Z:{md}", f"AS:i:{hit['score']}"]
         fields += [f"XS:i:{second['score']}"] if second and not secondary else []
-        sam.append(fields + group)
+        sam.append(fields)
         own = (len(letters) - end, len(letters) - start) if reverse else (start, end)
         fields = [name or "*", len(letters), *own, hit["strand"], target_name, len(target), left, right]
         fields += [matches, block, mapq, f"NM:i:{nm}", f"AS:i:{hit['score']}"]
-        paf.append(fields + [f"tp:A:{'PS'[secondary]}", f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}"])
+        fields += [f"tp:A:{'PS'[secondary]}", f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}"]
+        paf.append(fields + ["su:i:1"] * other)
+    if len(sam) > 1 and sam[1][1] & 2048:
+        sam[0].append(elements[1])
+        sam[1].append(elements[0])
+    sam = [fields + group for fields in sam]
     text = lambda rows: ["\t".join(map(str, row)) for row in rows]
     return text(sam), text(paf)

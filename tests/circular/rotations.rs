@@ -86,7 +86,7 @@ fn hits_turn_with_the_circle() {
     assert!(unique > 1000 && across > 300, "too few: {unique} {across}");
 }
 
-/// Mates of a circle of 1500 letters, some with many errors.
+/// Mates of a circle, some with many errors.
 fn mates(random: &mut Random, circle: &[u8]) -> Vec<Vec<u8>> {
     let mut reads = Vec::new();
     for _ in 0..40 {
@@ -113,50 +113,55 @@ fn told(found: &Found, by: usize, len: usize) -> impl PartialEq + std::fmt::Debu
     (hits, found.second, found.quality, found.mated, supplementary)
 }
 
+/// Mates of a circle that is turned, paired; what the best hits tell of their inserts; and how many reads got a hit from
+/// their mate's.
+fn paired(reads: &[Vec<u8>], circle: &[u8], is_circle: bool) -> (Vec<Found>, Vec<(Orientation, u32)>, usize) {
+    let insert = InsertSize { orientation: Orientation::Fr, mean: 200, deviation: 20 };
+    let circles: &[usize] = if is_circle { &[0] } else { &[] };
+    let batch = batch_of(reads, &[circle.to_vec()], circles, Scoring::dna(1, 4, 6, 1));
+    let pairing = Pairing::new(insert, RULES, &batch.scoring);
+    let rules = pairing.candidates();
+    let mut found = find(&batch, rules, None);
+    let telling = inserts(&batch.targets, &found);
+    let scope = Scope { batch: &batch, layout: LAYOUT, rules, filter: None, portion: PORTION };
+    let before: Vec<bool> = found.iter().map(|found| found.alignments.is_empty()).collect();
+    pairing.pair(&mut Cpu::new(), &scope, &mut found, &mut Effort::default()).unwrap();
+    let rescued = found.iter().zip(before).filter(|(found, before)| *before && !found.alignments.is_empty());
+    let rescued = rescued.count();
+    (found, telling, rescued)
+}
+
+/// On a circle of 1500 letters, and on one that is no longer than the window beside a mate.
 #[test]
 fn mates_turn_with_the_circle() {
-    const LEN: usize = 1500;
-    let insert = InsertSize { orientation: Orientation::Fr, mean: 200, deviation: 20 };
     let (mut proper, mut over_origin, mut rescued) = (0, 0, 0);
-    for seed in 0..4 {
+    for seed in 0..6 {
         let mut random = Random::new(seed);
-        let circle = drawn(&mut random, b"ACGT", LEN);
+        let len = if seed < 4 { 1500 } else { 250 };
+        let circle = drawn(&mut random, b"ACGT", len);
         let reads = mates(&mut random, &circle);
-        let found_when_turned = |by: usize, is_circle: bool| {
-            let circles: &[usize] = if is_circle { &[0] } else { &[] };
-            let batch = batch_of(&reads, &[turned(&circle, by)], circles, Scoring::dna(1, 4, 6, 1));
-            let pairing = Pairing::new(insert, RULES, &batch.scoring);
-            let rules = pairing.candidates();
-            let mut found = find(&batch, rules, None);
-            let telling = inserts(&batch.targets, &found);
-            let scope = Scope { batch: &batch, layout: LAYOUT, rules, filter: None, portion: PORTION };
-            let before: Vec<usize> = found.iter().map(|found| found.alignments.len()).collect();
-            pairing.pair(&mut Cpu::new(), &scope, &mut found, &mut Effort::default()).unwrap();
-            let more = found.iter().zip(before).filter(|(found, before)| found.alignments.len() > *before);
-            let rescued = more.count();
-            (found, telling, rescued)
-        };
-        let (expected, telling, _) = found_when_turned(0, true);
-        for by in (1..LEN).step_by(37) {
-            let (found, told_when_turned, more) = found_when_turned(by, true);
+        let (expected, telling, _) = paired(&reads, &circle, true);
+        for by in (1..len).step_by(37) {
+            let (found, told_when_turned, more) = paired(&reads, &turned(&circle, by), true);
             assert_eq!(told_when_turned, telling, "seed {seed}, turned by {by}");
             rescued += more;
             for (number, (one, other)) in found.iter().zip(&expected).enumerate() {
                 let place = format!("seed {seed}, turned by {by}, read {number}");
-                assert_eq!(told(one, by, LEN), told(other, 0, LEN), "{place}");
-                assert!(one.alignments.iter().all(|hit| (hit.target_start as usize) < LEN), "{place}");
+                assert_eq!(told(one, by, len), told(other, 0, len), "{place}");
+                assert!(one.alignments.iter().all(|hit| (hit.target_start as usize) < len), "{place}");
             }
             for pair in found.chunks_exact(2).filter(|pair| pair[0].mated.unwrap().is_proper()) {
                 let [one, other] = [0, 1].map(|mate| &pair[mate].alignments[0]);
                 proper += 1;
-                over_origin += usize::from(one.target_start.abs_diff(other.target_start) > LEN as u32 / 2);
+                over_origin += usize::from(one.target_start.abs_diff(other.target_start) as usize > len / 2);
             }
         }
         // Those that lie far from the ends of a line are on a line what they are on a circle.
-        let (line, ..) = found_when_turned(0, false);
+        let (line, ..) = paired(&reads, &circle, false);
         for (one, other) in line.chunks_exact(2).zip(expected.chunks_exact(2)) {
             let is_inside = |found: &Found| {
-                found.alignments.iter().all(|hit| hit.target_start > 400 && hit.target_end < LEN as u32 - 400)
+                let mut hits = found.alignments.iter();
+                hits.all(|hit| hit.target_start > 400 && hit.target_end + 400 < len as u32)
             };
             if other.iter().all(is_inside) && other.iter().all(|found| !found.alignments.is_empty()) {
                 assert_eq!(one, other, "seed {seed}");
