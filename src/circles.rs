@@ -145,3 +145,55 @@ fn score(batch: &Batch, query: &[u8], alignment: &Alignment) -> i32 {
     // No more than the hit's, but for letters that score below 0.
     score.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::Sequences;
+    use crate::scoring::Scoring;
+    use smallvec::smallvec;
+    use std::sync::Arc;
+
+    /// A circle of 6 letters, ACGTTC, and a query with a gap on both sides at the origin:
+    ///
+    /// ```text
+    /// circle  TTCA--CGT
+    /// query   TT--GGCGT
+    /// ```
+    #[test]
+    fn gaps_at_the_origin_are_in_no_piece() {
+        let mut targets: Sequences = [&[0u8, 1, 2, 3, 3, 1][..]].into_iter().collect();
+        targets.close(&[0].into());
+        let batch = Batch {
+            queries: Arc::new([&[3u8, 3, 2, 2, 1, 2, 3][..]].into_iter().collect()),
+            targets: Arc::new(targets),
+            scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+        };
+        let aligned = |score, query: (u32, u32), target: (u32, u32), cigar| Alignment {
+            strand: Strand::Forward,
+            target: 0,
+            score,
+            query_start: query.0,
+            query_end: query.1,
+            target_start: target.0,
+            target_end: target.1,
+            cigar,
+        };
+        let path = smallvec![(2, Op::Match), (2, Op::Deletion), (2, Op::Insertion), (3, Op::Match)];
+        let hit = aligned(-11, (0, 7), (3, 10), path);
+        let found = Found {
+            alignments: vec![hit.clone(), hit],
+            second: Some(7),
+            quality: Some(9),
+            ..Found::default()
+        };
+        let mut cut = [found];
+        super::cut(&batch, Layout { strands: 1, paired: None }, &mut cut);
+        let before = aligned(2, (0, 2), (3, 5), smallvec![(2, Op::Match)]);
+        let behind = aligned(3, (4, 7), (1, 4), smallvec![(3, Op::Match)]);
+        // The piece with the higher score is the primary one; further hits keep the order of their pieces.
+        assert_eq!(cut[0].alignments, [behind.clone(), before.clone(), behind]);
+        let other = Supplementary { alignment: before, second: Some(7), quality: 9, is_piece_of_first: true };
+        assert_eq!((&cut[0].supplementary[..], cut[0].quality), (&[other][..], Some(9)));
+    }
+}
