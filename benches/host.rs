@@ -167,6 +167,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         insert: None,
         split: None,
         hard_clips: false,
+        circular: Default::default(),
         output: None,
         format: Format::Sam,
         alphabet: None,

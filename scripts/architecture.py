@@ -31,6 +31,7 @@ ROLES = {
     "hits": (0.9, "which alignments, which order"),
     "pairing": (0.3, "hits of mates, together"),
     "split": (1.3, "what a hit leaves of a read"),
+    "circles": (1.4, "hits across an origin, cut"),
     "quality": (2.1, "mapping qualities"),
     "sliced": (2.9, "a text in every bit of a vector"),
     "search": (2.55, "patterns with errors"),

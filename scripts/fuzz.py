@@ -152,7 +152,8 @@ def check_alignment(program, rng, case):
 
     text = plain("sam").decode().splitlines()
     header = [line for line in text if line.startswith("@") and line[3:4] == "\t"]
-    places = [f"@SQ\tSN:{name}\tLN:{len(letters)}" for name, letters in case.targets]
+    topology = lambda name: "\tTP:circular" if name in rules["circles"] else ""
+    places = [f"@SQ\tSN:{name}\tLN:{len(letters)}{topology(name)}" for name, letters in case.targets]
     group = [rules["group"]] if rules["group"] else []
     comments = [line for line in header if line.startswith("@CO")]
     compare_lines(case.words, ["@HD\tVN:1.6\tSO:unsorted", *places, *group], header[: -1 - len(comments)])
@@ -177,6 +178,7 @@ def check_alignment(program, rng, case):
     if "bam" in formats and not case.reference["paired"] and rng.random() < 0.15:
         compare_sorted(case, program, header, plain("bam"))
     whole_references = case.reference["paired"] or case.reference.get("insert") or rules.get("split")
+    whole_references = whole_references or rules["circles"]
     for kind in ["--part"] + ["--ref-part"] * (not whole_references):
         if rng.random() < 0.12:
             format = rng.choice(formats)

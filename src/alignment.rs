@@ -85,11 +85,41 @@ pub struct Alignment {
 }
 
 impl Alignment {
-    /// Whether both take a letter of one target on one strand.
-    pub fn overlaps(&self, other: &Alignment) -> bool {
+    /// The target's columns that it takes. On a circle of so many letters, which stands twice, these are its own interval
+    /// and the images of it one turn before and behind.
+    pub fn columns_taken(&self, circle: Option<u32>) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let own = (self.target_start, self.target_end);
+        let images = circle.map(|len| {
+            let before = (own.0.saturating_sub(len), own.1.saturating_sub(len));
+            [before, (own.0.saturating_add(len), own.1.saturating_add(len))]
+        });
+        [own].into_iter().chain(images.into_iter().flatten())
+    }
+
+    /// Whether both take a letter of one target on one strand; `circle` is the target's letters if it is a circle.
+    pub fn overlaps(&self, other: &Alignment, circle: Option<u32>) -> bool {
         (self.target, self.strand) == (other.target, other.strand)
-            && self.target_start < other.target_end
-            && other.target_start < self.target_end
+            && self
+                .columns_taken(circle)
+                .any(|(start, end)| start < other.target_end && other.target_start < end)
+    }
+
+    /// The same alignment, or on a circle of so many letters its image that begins in the first copy.
+    pub fn in_first_copy(mut self, circle: Option<u32>) -> Alignment {
+        if let Some(len) = circle.filter(|&len| self.target_start >= len) {
+            self.target_start -= len;
+            self.target_end -= len;
+        }
+        self
+    }
+
+    /// The letters that it takes of a query of `len` letters as it was read.
+    pub fn letters_taken(&self, len: u32) -> (u32, u32) {
+        let (start, end) = (self.query_start, self.query_end);
+        match self.strand {
+            Strand::Forward => (start, end),
+            Strand::Reverse => (len - end, len - start),
+        }
     }
 
     /// Its length, in the query or in the target: the longer one.
@@ -107,28 +137,46 @@ impl Alignment {
 /// What was found for one query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The hits in their order, at most as many as were asked for; none for an unmapped query.
+    /// The hits in their order, at most as many as were asked for; none for an unmapped query. A hit across the origin of
+    /// a circle is two pieces in the end ([`crate::circles`]).
     pub alignments: Vec<Alignment>,
     /// Score of the second hit, where one exists, reported or not.
     pub second: Option<i32>,
     /// The least score at which a further hit would have existed.
     pub threshold: i32,
+    /// Mapping quality of the first hit, where more decides it than the scores: the query's mate, or that it is a piece.
+    pub quality: Option<u8>,
     /// What was decided together with the query's mate; `None` for single reads.
     pub mated: Option<Mated>,
-    /// Hits of what the first one leaves of the query, in their order.
+    /// Hits of what the first one leaves of the query, and the other piece of the first one, in their order.
     pub supplementary: Vec<Supplementary>,
     /// Of mates in a part of the references: what each of `alignments` is, which a merge of the parts pairs. Else empty.
     pub in_part: Vec<InPart>,
 }
 
-/// A hit of a part of a query that an earlier hit left.
+impl Found {
+    /// Puts the supplementary hits of a query of `len` letters into their order: that of hits; of equal ones that first
+    /// which takes the earlier letters.
+    pub fn sort_supplementary(&mut self, len: u32) {
+        self.supplementary.sort_by(|one, other| {
+            let [one, other] = [&one.alignment, &other.alignment];
+            let letters = || one.letters_taken(len).cmp(&other.letters_taken(len));
+            one.locus().order(&other.locus()).then_with(letters)
+        });
+    }
+}
+
+/// A hit of a part of a query that an earlier hit left, or a piece of a hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supplementary {
     /// With places in the whole query.
     pub alignment: Alignment,
     /// As of [`Found`], for the part of the query.
     pub second: Option<i32>,
-    pub threshold: i32,
+    /// Its mapping quality.
+    pub quality: u8,
+    /// Whether it is the other piece of the query's first hit, which lies across an origin.
+    pub is_piece_of_first: bool,
 }
 
 /// What an alignment of a mate is to a merge of parts of the references.
@@ -145,10 +193,15 @@ pub enum InPart {
 pub struct Mated {
     /// Whether it is the first of the two.
     pub is_first: bool,
+    /// Distance of the 5' ends, where the first hits of both are a proper pair.
+    pub insert: Option<u32>,
+}
+
+impl Mated {
     /// Whether the first hits of both are a proper pair.
-    pub is_proper: bool,
-    /// Mapping quality of the first hit.
-    pub quality: u8,
+    pub fn is_proper(&self) -> bool {
+        self.insert.is_some()
+    }
 }
 
 /// Appends `len` steps of `op` to a path, joining it with an equal last run.
@@ -164,6 +217,38 @@ pub fn push_run(cigar: &mut Cigar, len: u32, op: Op) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use smallvec::smallvec;
+
+    fn at(target_start: u32, target_end: u32) -> Alignment {
+        let query_end = target_end - target_start;
+        let (strand, cigar) = (Strand::Forward, smallvec![(query_end, Op::Match)]);
+        Alignment { strand, target: 0, score: 1, query_start: 0, query_end, target_start, target_end, cigar }
+    }
+
+    /// Overlaps on a circle, against the letters themselves.
+    #[test]
+    fn images_overlap_as_they_do() {
+        for len in 1..6u32 {
+            let all = || (0..len).flat_map(move |start| (start + 1..=2 * len).map(move |end| at(start, end)));
+            for one in all() {
+                let letters = |hit: &Alignment| {
+                    (0..len)
+                        .filter(|k| (hit.target_start..hit.target_end).any(|c| c % len == *k))
+                        .collect::<Vec<_>>()
+                };
+                for other in all() {
+                    let shared = letters(&one).iter().any(|letter| letters(&other).contains(letter));
+                    assert_eq!(one.overlaps(&other, Some(len)), shared, "{one:?} {other:?} on {len}");
+                }
+                let image = at(one.target_start + len, one.target_end + len);
+                assert_eq!(image.in_first_copy(Some(len)), one);
+                assert_eq!(one.clone().in_first_copy(Some(len)), one);
+            }
+        }
+        assert!(!at(3, 5).overlaps(&at(5, 7), None) && !at(0, 2).overlaps(&at(8, 10), None));
+        assert!(at(0, 2).overlaps(&at(8, 11), Some(10)) && !at(0, 2).overlaps(&at(8, 10), Some(10)));
+        assert_eq!(at(12, 14).in_first_copy(None), at(12, 14));
+    }
 
     #[test]
     fn ties_go_forward_then_earlier_then_leftmost() {

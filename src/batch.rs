@@ -2,6 +2,7 @@
 
 use crate::scoring::Scoring;
 use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
@@ -11,6 +12,10 @@ use std::sync::Arc;
 pub struct Sequences {
     codes: Vec<u8>,
     ends: Vec<usize>,
+    /// The letters of each sequence that is a circle, by its place: it stands twice, one copy behind the other.
+    circles: BTreeMap<usize, u32>,
+    /// Codes that are second copies.
+    copied: usize,
 }
 
 impl Sequences {
@@ -66,6 +71,62 @@ impl Sequences {
             let here = self.ends.last().copied().unwrap_or(0);
             self.ends.extend(part.ends.iter().map(|end| end + here));
         }
+    }
+
+    /// Makes circles of the sequences at `places`: each stands twice from now on, one copy behind the other, so that what
+    /// lies across its origin lies in one stretch. They have letters, and fewer than 2^30.
+    pub fn close(&mut self, places: &BTreeSet<usize>) {
+        let lengths: Vec<usize> = self.iter().map(<[u8]>::len).collect();
+        let more: usize = places.iter().filter_map(|&place| lengths.get(place)).sum();
+        let (mut from, mut to) = (self.codes.len(), self.codes.len() + more);
+        self.codes.reserve_exact(more);
+        self.codes.resize(to, 0);
+        self.copied += more;
+        // From the last on, so that none is written over before it is copied.
+        for (place, len) in lengths.into_iter().enumerate().rev() {
+            if from == to {
+                // Those before the first circle stay where they are.
+                break;
+            }
+            self.ends[place] = to;
+            let is_circle = places.contains(&place);
+            for _ in 0..if is_circle { 2 } else { 1 } {
+                to -= len;
+                self.codes.copy_within(from - len..from, to);
+            }
+            from -= len;
+            if is_circle {
+                self.circles.insert(place, len as u32);
+            }
+        }
+    }
+
+    /// The letters of sequence `index`, if it is a circle.
+    pub fn circle(&self, index: u32) -> Option<u32> {
+        self.circles.get(&(index as usize)).copied()
+    }
+
+    /// Whether one of them is a circle.
+    pub fn have_circles(&self) -> bool {
+        !self.circles.is_empty()
+    }
+
+    /// The codes of sequence `index`, of a circle those of its first copy.
+    pub fn once(&self, index: u32) -> &[u8] {
+        let codes = self.get(index as usize);
+        self.circle(index).map_or(codes, |len| &codes[..len as usize])
+    }
+
+    /// Letters of all sequences, each circle counted once.
+    pub fn letters(&self) -> usize {
+        self.codes.len() - self.copied
+    }
+
+    /// Columns of sequence `index` in which an alignment can end that begins in the first copy and covers `span` columns
+    /// at most.
+    pub fn reach(&self, index: u32, span: u32) -> u32 {
+        let len = self.get(index as usize).len() as u32;
+        self.circle(index).map_or(len, |circle| len.min((circle - 1).saturating_add(span)))
     }
 
     /// Number of sequences.
@@ -235,6 +296,28 @@ mod tests {
         };
         assert_eq!(all.try_push(refused), Err("no"));
         assert!(all.iter().eq(sequences.iter()));
+    }
+
+    #[test]
+    fn circles_stand_twice() {
+        let lines: Sequences = [&[0u8, 1][..], &[2], &[], &[3, 0, 3]].into_iter().collect();
+        for which in 0..16u32 {
+            let places: BTreeSet<usize> =
+                [0, 1, 3].into_iter().filter(|place| which >> place & 1 == 1).collect();
+            let mut closed = lines.clone();
+            closed.close(&places);
+            assert_eq!((closed.letters(), closed.have_circles()), (6, !places.is_empty()));
+            for (index, codes) in (0..).zip(lines.iter()) {
+                let is_circle = places.contains(&(index as usize));
+                assert_eq!(closed.get(index as usize), codes.repeat(if is_circle { 2 } else { 1 }));
+                assert_eq!(closed.once(index), codes, "{places:?}");
+                assert_eq!(closed.circle(index), is_circle.then_some(codes.len() as u32));
+            }
+        }
+        let mut closed = lines;
+        closed.close(&[3].into());
+        let reach = |index| [0, 1, 2, 3, 4, u32::MAX].map(|span| closed.reach(index, span));
+        assert_eq!((reach(0), reach(3)), ([2; 6], [2, 3, 4, 5, 6, 6]));
     }
 
     #[test]

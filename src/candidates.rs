@@ -98,15 +98,15 @@ pub fn chunk_for(pairs: usize, enough: u64) -> u32 {
 pub fn expected_pairs(batch: &Batch, layout: &Layout, record: u32) -> usize {
     let (columns, targets) = match layout.paired {
         Some(first) => (batch.target(first + record).len(), 1),
-        None => (batch.targets.codes().len(), batch.targets.len()),
+        None => (batch.targets.letters(), batch.targets.len()),
     };
     let warm_up = batch.query(layout.query(record, Strand::Forward)).len() as u32;
     let each = if has_stretches(warm_up) { STRETCH } else { warm_up.saturating_mul(CHUNK_PER_WARM_UP) };
     layout.strands as usize * (columns / each as usize + targets)
 }
 
-/// All pairs of `record` that can hold an alignment of at least `min_score`, in the order strand,
-/// target, place. They are cut from chunks that own at least `chunk` columns.
+/// All pairs of `record` that can hold an alignment of at least `min_score` (on a circle, one that begins in the first
+/// copy), in the order strand, target, place. They are cut from chunks that own at least `chunk` columns.
 pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk: u32) -> Vec<Pair> {
     let targets = match layout.paired {
         Some(first) => first + record..first + record + 1,
@@ -117,7 +117,7 @@ pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk:
         let query = layout.query(record, strand);
         let warm_up = longest_span(batch.query(query), min_score, &batch.scoring);
         for target in targets.clone() {
-            for (start, own, end) in chunks(batch.target(target).len() as u32, warm_up, chunk) {
+            for (start, own, end) in chunks(batch.targets.reach(target, warm_up), warm_up, chunk) {
                 pairs.extend(stretches(Pair { query, target, start, own, end }, warm_up));
             }
         }

@@ -1,6 +1,7 @@
 //! The command line, resolved into [`Options`]; nothing else knows clap.
 
 mod align;
+mod circular;
 pub mod flags;
 mod grep;
 mod help;

@@ -2,7 +2,8 @@
 //!
 //! First comes the best local alignment over all targets and strands, in the order of
 //! [`crate::alignment::Locus::order`]; then the best one whose target interval overlaps none of those before it on the
-//! same target and strand, and so on, as long as their scores reach the threshold. The definition
+//! same target and strand, and so on, as long as their scores reach the threshold. (On a circle, which stands twice, a hit
+//! takes its images one turn before and behind as well: docs/algorithm.md, section 18.) The definition
 //! knows nothing of chunks: a chunk is a region of end columns whose best hit is known or bounded,
 //! and an accepted alignment cuts the regions that it overlaps into what is left of them.
 

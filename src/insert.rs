@@ -84,10 +84,14 @@ impl InsertSize {
         self.mean.saturating_sub(most).max(1)..=self.mean.saturating_add(most)
     }
 
-    /// The size of the insert, where the mates lie as a proper pair of this distribution.
-    pub fn of(&self, one: &Alignment, other: &Alignment) -> Option<u32> {
-        let (orientation, size) = insert(one, other)?;
-        (orientation == self.orientation && self.range().contains(&size)).then_some(size)
+    /// The size of the insert, where the mates lie as a proper pair of this distribution; if they do so both ways round a
+    /// circle, the size nearer to the mean. `circle` is the letters of the target if it is one.
+    pub fn of(&self, one: &Alignment, other: &Alignment, circle: Option<u32>) -> Option<u32> {
+        let proper = |&(orientation, size): &(Orientation, u32)| {
+            orientation == self.orientation && self.range().contains(&size)
+        };
+        let sizes = inserts(one, other, circle).filter(proper).map(|(_, size)| size);
+        sizes.min_by_key(|size| (size.abs_diff(self.mean), *size))
     }
 
     /// The score of a proper pair whose mates' scores sum up to `sum`, under matches of `match_`.
@@ -165,22 +169,37 @@ pub fn five_prime(alignment: &Alignment) -> i64 {
     })
 }
 
-/// How two mates on one target lie to each other, and the distance of their 5' ends; `None` on different targets, and
-/// where both ends are in one place.
-fn insert(one: &Alignment, other: &Alignment) -> Option<(Orientation, u32)> {
-    let between = five_prime(other) - five_prime(one);
-    let orientation = match (one.strand, other.strand) {
-        (Strand::Forward, Strand::Reverse) if between > 0 => Orientation::Fr,
-        (Strand::Reverse, Strand::Forward) if between < 0 => Orientation::Fr,
-        (Strand::Forward, Strand::Reverse) | (Strand::Reverse, Strand::Forward) => Orientation::Rf,
-        (Strand::Forward, Strand::Forward) | (Strand::Reverse, Strand::Reverse) => Orientation::Ff,
+/// How two mates on one target lie to each other, and the distance of their 5' ends: on a line in one way, on a circle in
+/// one for each way round. None on different targets, nor on a line where both ends are in one place.
+fn inserts(
+    one: &Alignment,
+    other: &Alignment,
+    circle: Option<u32>,
+) -> impl Iterator<Item = (Orientation, u32)> {
+    let strands = (one.strand, other.strand);
+    let lie = move |between: i64| {
+        let orientation = match strands {
+            (Strand::Forward, Strand::Reverse) if between > 0 => Orientation::Fr,
+            (Strand::Reverse, Strand::Forward) if between < 0 => Orientation::Fr,
+            (Strand::Forward, Strand::Reverse) | (Strand::Reverse, Strand::Forward) => Orientation::Rf,
+            (Strand::Forward, Strand::Forward) | (Strand::Reverse, Strand::Reverse) => Orientation::Ff,
+        };
+        (orientation, between.unsigned_abs() as u32)
     };
-    (one.target == other.target && between != 0).then_some((orientation, between.unsigned_abs() as u32))
+    let between = five_prime(other) - five_prime(one);
+    let ways = match circle.map(|len| (i64::from(len), between.rem_euclid(i64::from(len)))) {
+        _ if one.target != other.target => [None, None],
+        None => [Some(between).filter(|&between| between != 0), None],
+        Some((len, 0)) => [Some(len), Some(-len)],
+        Some((len, on)) => [Some(on), Some(on - len)],
+    };
+    ways.into_iter().flatten().map(lie)
 }
 
-/// The same where the distance tells something of the library's insert size.
-pub fn telling_insert(one: &Alignment, other: &Alignment) -> Option<(Orientation, u32)> {
-    insert(one, other).filter(|(_, size)| *size <= FURTHEST)
+/// How two mates lie, on a circle the shorter way round, where the distance tells something of the library's insert size.
+pub fn telling_insert(one: &Alignment, other: &Alignment, circle: Option<u32>) -> Option<(Orientation, u32)> {
+    let nearest = inserts(one, other, circle).min_by_key(|&(orientation, size)| (size, orientation));
+    nearest.filter(|(_, size)| *size <= FURTHEST)
 }
 
 #[cfg(test)]
@@ -206,6 +225,7 @@ mod tests {
 
     #[test]
     fn orientations_by_hand() {
+        let insert = |one: &Alignment, other: &Alignment| inserts(one, other, None).next();
         let (left, right) = (at(Forward, 100, 200), at(Reverse, 300, 400));
         assert_eq!(insert(&left, &right), Some((Orientation::Fr, 300)));
         assert_eq!(insert(&right, &left), Some((Orientation::Fr, 300)));
@@ -221,6 +241,31 @@ mod tests {
     }
 
     #[test]
+    fn mates_lie_both_ways_round_a_circle() {
+        let ways = |one: &Alignment, other: &Alignment| inserts(one, other, Some(1000)).collect::<Vec<_>>();
+        let (left, right) = (at(Forward, 900, 1000), at(Reverse, 150, 250));
+        let expected = [(Orientation::Fr, 350), (Orientation::Rf, 650)];
+        assert_eq!(ways(&left, &right), expected);
+        let mut turned = ways(&right, &left);
+        turned.reverse();
+        assert_eq!(turned, expected);
+        // An alignment across the origin ends in the second copy.
+        assert_eq!(ways(&at(Forward, 950, 1050), &right)[0], (Orientation::Fr, 300));
+        assert_eq!(ways(&at(Forward, 800, 900), &at(Reverse, 990, 1090))[0], (Orientation::Fr, 290));
+        let same = [(Orientation::Fr, 1000), (Orientation::Rf, 1000)];
+        assert_eq!(ways(&at(Forward, 100, 200), &at(Reverse, 10, 100)), same);
+        let either = ways(&at(Forward, 100, 200), &at(Forward, 300, 400));
+        assert_eq!(either, [(Orientation::Ff, 200), (Orientation::Ff, 800)]);
+        assert_eq!(telling_insert(&left, &right, Some(1000)), Some((Orientation::Fr, 350)));
+        assert_eq!(telling_insert(&left, &right, None), Some((Orientation::Rf, 650)));
+        let insert = |mean| InsertSize { orientation: Orientation::Ff, mean, deviation: 300 };
+        let [one, other] = [at(Forward, 100, 200), at(Forward, 300, 400)];
+        assert_eq!([400, 700].map(|mean| insert(mean).of(&one, &other, Some(1000))), [Some(200), Some(800)]);
+        let fr = InsertSize { orientation: Orientation::Fr, mean: 300, deviation: 50 };
+        assert_eq!((fr.of(&left, &right, Some(1000)), fr.of(&left, &right, None)), (Some(350), None));
+    }
+
+    #[test]
     fn the_window_of_a_mate_holds_every_proper_pair() {
         for orientation in Orientation::ALL {
             for (mean, deviation) in [(400, 30), (50, 40), (10, 1)] {
@@ -231,7 +276,7 @@ mod tests {
                     for start in 1..2200 {
                         for strand in [Forward, Reverse] {
                             let mate = at(strand, start, start + 90);
-                            if insert.of(&one, &mate).is_none() {
+                            if insert.of(&one, &mate, None).is_none() {
                                 continue;
                             }
                             proper += 1;

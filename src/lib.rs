@@ -114,6 +114,9 @@ pub mod bounds;
 pub mod candidates;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
+pub mod circles;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod cli;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod engine;

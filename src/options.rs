@@ -44,6 +44,20 @@ pub struct Split {
     pub is_complete: bool,
 }
 
+/// Which references are circles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Circular {
+    All,
+    /// These. A text may be several names, separated by commas.
+    Named(Vec<String>),
+}
+
+impl Default for Circular {
+    fn default() -> Circular {
+        Circular::Named(Vec::new())
+    }
+}
+
 /// One part of a run that is done in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
@@ -153,6 +167,7 @@ pub struct Options {
     pub split: Option<Split>,
     /// Supplementary records have only the letters that are aligned.
     pub hard_clips: bool,
+    pub circular: Circular,
     /// Only this part of the queries.
     pub part: Option<Share>,
     /// Only this part of the references.

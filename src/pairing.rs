@@ -12,6 +12,7 @@ mod join;
 mod rescue;
 
 use crate::alignment::{Alignment, Found, Mated};
+use crate::batch::Sequences;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{Effort, Rules, Scope};
@@ -32,6 +33,9 @@ const MOST_CANDIDATES: usize = 64;
 const RESCUED: (i32, i32) = (3, 4);
 /// A mate tells nothing of the insert size if its second hit reaches this share of its best one's score.
 const REPEATED: (i64, i64) = (4, 5);
+
+/// The letters of a target, by its number, if it is a circle.
+pub type CircleOf<'a> = &'a (dyn Fn(u32) -> Option<u32> + Sync);
 
 /// How mates are paired.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +92,8 @@ impl Pairing {
     ) -> Result<(), EngineError> {
         let rescued = rescue::rescue(self, engine, scope, found, effort)?;
         let pairs = found.par_chunks_exact_mut(2).zip(rescued.into_par_iter());
-        pairs.for_each(|(pair, rescued)| choose(self, pair, rescued));
+        let circle_of = |target| scope.batch.targets.circle(target);
+        pairs.for_each(|(pair, rescued)| choose(self, &circle_of, pair, rescued));
         Ok(())
     }
 
@@ -103,20 +108,24 @@ impl Pairing {
     ) -> Result<(), EngineError> {
         rescue::rescue_all(self, engine, scope, found, effort)?;
         for (number, found) in found.iter_mut().enumerate() {
-            found.mated = Some(Mated { is_first: number % 2 == 0, is_proper: false, quality: 0 });
+            found.quality = Some(0);
+            found.mated = Some(Mated { is_first: number % 2 == 0, insert: None });
         }
         Ok(())
     }
 }
 
-/// The inserts that pairs of unique best hits show.
-pub fn inserts(found: &[Found]) -> Vec<(Orientation, u32)> {
+/// The inserts that pairs of unique best hits in `targets` show.
+pub fn inserts(targets: &Sequences, found: &[Found]) -> Vec<(Orientation, u32)> {
     let unique = |found: &Found| {
         let best = found.alignments.first()?;
         let (share, of) = REPEATED;
         let is_repeated = |second: i32| i64::from(second) * of >= i64::from(best.score) * share;
         (!found.second.is_some_and(is_repeated)).then(|| best.clone())
     };
-    let insert = |pair: &[Found]| telling_insert(&unique(&pair[0])?, &unique(&pair[1])?);
+    let insert = |pair: &[Found]| {
+        let (one, other) = (unique(&pair[0])?, unique(&pair[1])?);
+        telling_insert(&one, &other, targets.circle(one.target))
+    };
     found.chunks_exact(2).filter_map(insert).collect()
 }

@@ -14,6 +14,7 @@
 
 mod about;
 mod align;
+mod circular;
 mod device;
 mod estimate;
 pub mod grep;

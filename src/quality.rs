@@ -1,6 +1,6 @@
 //! Mapping qualities: how sure it is that an alignment is where its query comes from.
 
-use crate::alignment::Alignment;
+use crate::alignment::{Alignment, Found};
 use crate::scoring::{Scoring, Substitution};
 
 /// No mapping quality is above this (255 would mean "not known").
@@ -29,7 +29,13 @@ pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<
     quality_of(&Typical::of(scoring), alignment.span(), alignment.score, (second, threshold))
 }
 
-/// The same by what it depends on: the longer span, the score, and the second one with the threshold.
+/// The mapping quality of the first hit of a query; 0 where there is none.
+pub fn of_first(scoring: &Scoring, found: &Found) -> u8 {
+    let single = |first: &Alignment| mapping_quality(scoring, first, found.second, found.threshold);
+    found.quality.or_else(|| found.alignments.first().map(single)).unwrap_or(0)
+}
+
+/// [`mapping_quality`] by what it depends on: the longer span, the score, and the second one with the threshold.
 pub fn quality_of(typical: &Typical, span: u32, score: i32, (second, threshold): (Option<i32>, i32)) -> u8 {
     let sub = second.unwrap_or(threshold.saturating_sub(1)).max(0);
     if sub >= score || span == 0 {

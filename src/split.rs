@@ -13,6 +13,7 @@ use crate::candidates::Layout;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{self, Effort, Rules, Scope};
+use crate::quality;
 use std::sync::Arc;
 
 /// Letters of free intervals that are searched of a query within the bound, for each letter that it has.
@@ -66,7 +67,8 @@ pub fn supplement(
         let hits = search(engine, scope, least, &intervals, effort)?;
         let mut next = Vec::new();
         for (interval, hit) in intervals.into_iter().zip(hits) {
-            let Found { mut alignments, second, threshold, .. } = hit;
+            let quality = quality::of_first(&scope.batch.scoring, &hit);
+            let Found { mut alignments, second, .. } = hit;
             let Some(mut alignment) = alignments.drain(..).next() else { continue };
             let len = codes(scope, interval.record).len() as u32;
             let before = match alignment.strand {
@@ -79,17 +81,16 @@ pub fn supplement(
             found[interval.record as usize].supplementary.push(Supplementary {
                 alignment,
                 second,
-                threshold,
+                quality,
+                is_piece_of_first: false,
             });
         }
         intervals = next;
     }
     for (record, found) in (0..).zip(found.iter_mut()) {
-        let len = if found.supplementary.len() > 1 { codes(scope, record).len() as u32 } else { 0 };
-        found.supplementary.sort_by(|one, other| {
-            let [one, other] = [&one.alignment, &other.alignment];
-            one.locus().order(&other.locus()).then_with(|| taken(one, len).cmp(&taken(other, len)))
-        });
+        if found.supplementary.len() > 1 {
+            found.sort_supplementary(codes(scope, record).len() as u32);
+        }
     }
     Ok(())
 }
@@ -151,15 +152,6 @@ fn search(
 
 /// What an alignment of a query of `len` letters leaves of an interval.
 fn left(interval: Interval, alignment: &Alignment, len: u32) -> [Interval; 2] {
-    let (start, end) = taken(alignment, len);
+    let (start, end) = alignment.letters_taken(len);
     [Interval { end: start, ..interval }, Interval { start: end, ..interval }]
-}
-
-/// The letters that an alignment takes of the query as it was read.
-fn taken(alignment: &Alignment, len: u32) -> (u32, u32) {
-    let (start, end) = (alignment.query_start, alignment.query_end);
-    match alignment.strand {
-        Strand::Forward => (start, end),
-        Strand::Reverse => (len - end, len - start),
-    }
 }

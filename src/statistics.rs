@@ -23,8 +23,7 @@ pub use paths::{Path, Positions};
 use crate::alignment::{Alignment, Found, Strand};
 use crate::alphabet::{Alphabet, reverse_complement};
 use crate::batch::Sequences;
-use crate::insert::five_prime;
-use crate::quality::mapping_quality;
+use crate::quality;
 use crate::reader::Record;
 use crate::scoring::Scoring;
 use depth::Covered;
@@ -237,18 +236,19 @@ impl<'a> Summing<'a> {
         if let Some(alignment) = found.alignments.first() {
             queries.aligned += 1;
             self.primary(place, query, found, alignment);
+            let pieces = found.supplementary.iter().filter(|hit| hit.is_piece_of_first);
+            self.sums.covered.extend(pieces.flat_map(|hit| depth::covered_by_piece(&hit.alignment)));
         }
     }
 
     /// A primary alignment.
     fn primary(&mut self, place: u64, query: &Record, found: &Found, alignment: &Alignment) {
-        let single = || mapping_quality(&self.tally.scoring, alignment, found.second, found.threshold);
-        let quality = found.mated.map_or_else(single, |mated| mated.quality);
+        let quality = quality::of_first(&self.tally.scoring, found);
         let letters = match alignment.strand {
             Strand::Forward => Cow::Borrowed(&query.sequence[..]),
             Strand::Reverse => Cow::Owned(reverse_complement(&query.sequence)),
         };
-        let target = self.tally.targets.get(alignment.target as usize);
+        let target = self.tally.targets.once(alignment.target);
         let sums = &mut self.sums;
         sums.qualities.add(u64::from(quality));
         sums.scores.add(u64::from(alignment.score.unsigned_abs()));
@@ -266,9 +266,9 @@ impl<'a> Summing<'a> {
         match (found.alignments.first(), other.alignments.first()) {
             (Some(one), Some(two)) => {
                 queries.apart += if one.target == two.target { 0 } else { 2 };
-                if found.mated.is_some_and(|mated| mated.is_proper) {
+                if let Some(insert) = found.mated.and_then(|mated| mated.insert) {
                     queries.proper += 2;
-                    inserts.add(five_prime(one).abs_diff(five_prime(two)));
+                    inserts.add(u64::from(insert));
                 }
             }
             (Some(_), None) | (None, Some(_)) => queries.single += 1,

@@ -222,8 +222,14 @@ impl Writer {
 impl NamedTargets {
     /// References that the queries all meet.
     pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
-        let lengths = sequences.iter().map(|codes| codes.len() as u32).collect();
+        let lengths = (0..sequences.len()).map(|target| sequences.once(target as u32).len() as u32).collect();
         NamedTargets { names, lengths, sequences, first: 0 }
+    }
+
+    /// Whether the reference at a place among all is a circle. Those of other parts are none.
+    fn is_circle(&self, place: usize) -> bool {
+        let own = place.checked_sub(self.first).and_then(|own| u32::try_from(own).ok());
+        own.is_some_and(|own| self.sequences.circle(own).is_some())
     }
 }
 

@@ -34,7 +34,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("backtrace", &["batch", "bounds", "engine"]),
     ("hits", &["batch", "bounds", "engine", "candidates", "backtrace"]),
     ("pairing", &["batch", "bounds", "engine", "backtrace", "hits", "quality"]),
-    ("split", &["batch", "bounds", "engine", "candidates", "hits"]),
+    ("split", &["batch", "bounds", "engine", "candidates", "hits", "quality"]),
+    ("circles", &["batch", "candidates", "quality"]),
     // Bits of vectors, for searches in bases and in bytes.
     ("sliced", &["engine"]),
     ("search", &["engine", "sliced"]),
@@ -50,6 +51,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "writer",
             "engine",
             "candidates",
+            "circles",
             "hits",
             "pairing",
             "quality",

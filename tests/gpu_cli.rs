@@ -63,6 +63,12 @@ fn amplicons() {
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn circles() {
+    same_bytes(&["--preset", "long", "--circular", "all", "data/mt_orang.fa", "data/mt_human.fa"], &[&[]]);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn primers() {
     same_bytes(
         &["--min-score", "15", "--max-hits", "3", "data/artic_v3_primers.fa", "data/sars2.fa"],

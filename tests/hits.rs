@@ -2,102 +2,23 @@
 //! all targets and strands, then the best one whose target interval overlaps none before it on its
 //! target and strand, and so on.
 //!
-//! The oracle takes the definition at its word: it runs the specification engine over whole targets,
-//! cuts each alignment's interval out, and goes on with what is left. Copies of the queries stand where
-//! chunks meet.
+//! Copies of the queries stand where chunks meet.
 
 mod common;
 
 use common::codes;
-use common::golden::check_path;
+use common::definition::{MOST, oracle};
 use common::random::Random;
-use std::cmp::Reverse;
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Hit, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
-use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::candidates::{self, CHUNK, Layout};
 use swalign::engine::cpu::Cpu;
-use swalign::engine::plain::Plain;
-use swalign::engine::primitives::filled_paths;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
 use swalign::error::EngineError;
 use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::scoring::Scoring;
-
-/// The oracle stops after so many hits: one more than any case asks for.
-const MOST: usize = 6;
-
-/// What is left of a target on one strand, with its best hit.
-struct Piece {
-    strand: Strand,
-    pair: Pair,
-    best: Hit,
-}
-
-impl Piece {
-    fn new(batch: &Batch, strand: Strand, (query, target): (u32, u32), (start, end): (u32, u32)) -> Piece {
-        let pair = Pair { query, target, start, own: start, end };
-        let best = Plain::new().score(batch, &[pair]).unwrap()[0];
-        Piece { strand, pair, best }
-    }
-
-    /// The best alignment in the piece, from every direction of its whole matrix.
-    fn alignment(&self, batch: &Batch) -> Alignment {
-        let Pair { query, target, start, .. } = self.pair;
-        let Hit { query_end, target_end, score } = self.best;
-        let band = Default::default(); // The specification has none.
-        let window = Window { query, target, start, query_end, target_end, band };
-        let wanted = Wanted { window, strand: self.strand, score };
-        let paths = filled_paths(&mut Plain::new(), batch, &[window]).unwrap();
-        let alignment = backtrace::alignments(batch, &[wanted], &paths).unwrap().remove(0);
-        check_path(&alignment, batch.query(query), batch.target(target), &batch.scoring).unwrap();
-        alignment
-    }
-}
-
-/// The first hits of a record, down to the threshold, which is the last value.
-fn oracle(batch: &Batch, layout: &Layout, record: u32, min_score: i32, ppm: i64) -> (Vec<Alignment>, i32) {
-    let targets: Vec<u32> = match layout.paired {
-        Some(first) => vec![first + record],
-        None => (0..batch.targets.len() as u32).collect(),
-    };
-    let mut pieces = Vec::new();
-    for &strand in layout.orientations() {
-        for &target in &targets {
-            let sides = (layout.query(record, strand), target);
-            pieces.push(Piece::new(batch, strand, sides, (0, batch.target(target).len() as u32)));
-        }
-    }
-    let (mut hits, mut threshold) = (Vec::<Alignment>::new(), min_score);
-    while hits.len() < MOST {
-        let order = |piece: &Piece| {
-            let Hit { score, target_end, query_end } = piece.best;
-            (Reverse(score), piece.strand, piece.pair.target, target_end, query_end)
-        };
-        let Some(first) = (0..pieces.len()).min_by_key(|&index| order(&pieces[index])) else { break };
-        let best = pieces[first].best.score;
-        if hits.is_empty() {
-            threshold = min_score.max(((i64::from(best) * ppm) as u64).div_ceil(1_000_000) as i32);
-        }
-        if best < threshold {
-            break;
-        }
-        let piece = pieces.remove(first);
-        let alignment = piece.alignment(batch);
-        let sides = (piece.pair.query, piece.pair.target);
-        for (start, end) in
-            [(piece.pair.start, alignment.target_start), (alignment.target_end, piece.pair.end)]
-        {
-            if start < end {
-                pieces.push(Piece::new(batch, piece.strand, sides, (start, end)));
-            }
-        }
-        hits.push(alignment);
-    }
-    (hits, threshold)
-}
 
 /// Queries that lie in the targets again and again, whole or changed, turned or not, side by side, and
 /// above all where chunks meet.

@@ -109,19 +109,19 @@ fn pairs_are_those_of_their_definition() {
             let of_hits = hits[0].iter().flat_map(|one| hits[1].iter().map(move |other| (one, other)));
             let scores = of_hits.filter_map(|(one, other)| {
                 let sum = i64::from(one.score) + i64::from(other.score);
-                Some(INSERT.pair_score(sum, INSERT.of(one, other)?, 1))
+                Some(INSERT.pair_score(sum, INSERT.of(one, other, None)?, 1))
             });
             let scores: Vec<i64> = scores.filter(|&score| score > least).collect();
             ties +=
                 usize::from(scores.iter().filter(|&score| Some(score) == scores.iter().max()).count() > 1);
             let mated = pair[0].mated.unwrap();
             let firsts = [&pair[0], &pair[1]].map(|found| found.alignments.first());
-            assert_eq!(mated.is_proper, pair[1].mated.unwrap().is_proper);
+            assert_eq!(mated.is_proper(), pair[1].mated.unwrap().is_proper());
             assert!(mated.is_first && !pair[1].mated.unwrap().is_first);
-            match (mated.is_proper, firsts) {
+            match (mated.is_proper(), firsts) {
                 (true, [Some(one), Some(other)]) => {
                     proper += 1;
-                    let size = INSERT.of(one, other).expect("a proper pair");
+                    let size = INSERT.of(one, other, None).expect("a proper pair");
                     let score = INSERT.pair_score(i64::from(one.score) + i64::from(other.score), size, 1);
                     assert!(score > least && scores.iter().all(|&other| other <= score), "{place}");
                     for (mate, hit) in [one, other].into_iter().enumerate() {
@@ -134,7 +134,7 @@ fn pairs_are_those_of_their_definition() {
                             rescued += 1;
                             assert!(
                                 hit.score >= pairing.rescued
-                                    && !hits[mate].iter().any(|own| own.overlaps(hit))
+                                    && !hits[mate].iter().any(|own| own.overlaps(hit, None))
                             );
                             // It is the optimum of the window beside its mate's hit.
                             let (strand, columns) = INSERT.mate_of([other, one][mate], u32::MAX >> 8);
@@ -157,7 +157,7 @@ fn pairs_are_those_of_their_definition() {
             }
             for found in pair {
                 assert!(found.alignments.len() <= RULES.max_hits);
-                assert!(found.alignments.iter().skip(1).all(|hit| !hit.overlaps(&found.alignments[0])));
+                assert!(found.alignments.iter().skip(1).all(|hit| !hit.overlaps(&found.alignments[0], None)));
             }
         }
         // What else is reported changes no choice.
@@ -168,7 +168,7 @@ fn pairs_are_those_of_their_definition() {
             pairing.pair(&mut Cpu::new(), &other, &mut again, &mut Effort::default()).unwrap();
             for (one, other) in found.iter().zip(&again) {
                 assert_eq!(one.alignments.first(), other.alignments.first(), "seed {seed}");
-                assert_eq!(one.mated.unwrap().is_proper, other.mated.unwrap().is_proper, "seed {seed}");
+                assert_eq!(one.mated.unwrap().is_proper(), other.mated.unwrap().is_proper(), "seed {seed}");
             }
         }
         for mut engine in [Box::new(Plain::new()) as Box<dyn Engine>, Box::new(Cpu::new())] {
@@ -288,7 +288,7 @@ fn parts_of_the_references_have_the_pairs_of_the_whole() {
             assert_eq!(joined, whole, "seed {seed}, parts from {starts:?}, {insert} {rules:?}");
         }
         for (own, candidates) in whole.iter().zip(&candidates) {
-            let Some(first) = own.alignments.first().filter(|_| own.mated.unwrap().is_proper) else {
+            let Some(first) = own.alignments.first().filter(|_| own.mated.unwrap().is_proper()) else {
                 continue;
             };
             proper += 1;

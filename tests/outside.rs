@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use swalign::alphabet::Alphabet;
+use swalign::alphabet::{Alphabet, reverse_complement};
 
 fn tool(variable: &str) -> PathBuf {
     std::env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set: run scripts/test.sh")).into()
@@ -224,6 +224,26 @@ fn proteins() {
 #[ignore = "needs samtools and pysam: run scripts/test.sh"]
 fn mitochondria_as_a_pair() {
     read_by_others("data/mt_human.fa", "data/mt_orang.fa", true, &[], 1);
+}
+
+/// Reads across the origin of a circle, of both strands, with errors.
+#[test]
+#[ignore = "needs samtools and pysam: run scripts/test.sh"]
+fn circles() {
+    let folder = Folder::new();
+    let circle = common::fasta(&common::text("data/mt_human.fa")).into_values().next().unwrap();
+    let (mut random, mut reads) = (Random::new(3), String::new());
+    for number in 0..80 {
+        let start = circle.len() - 10 - random.below(130);
+        let read: Vec<u8> = circle.iter().cycle().skip(start).take(150).copied().collect();
+        let read = random.mutated(Alphabet::Dna, &read, number % 4);
+        let read = if number % 2 == 0 { reverse_complement(&read) } else { read };
+        reads += &format!(">r{number}\n{}\n", String::from_utf8(read).unwrap());
+    }
+    folder.write("reads.fa", reads);
+    let reads = folder.file("reads.fa").to_str().unwrap().to_string();
+    let options = ["--circular", "MT_human", "--split", "--max-hits", "3", "--secondary-ratio", "0.1"];
+    read_by_others(&reads, "data/mt_human.fa", false, &options, 80);
 }
 
 /// A sorted run is what samtools makes of an unsorted one: the bytes of its records, and what an index answers.

@@ -313,7 +313,7 @@ def make_mates(seed, small=False):
     targets = [(f"t{at}", text) for at, text in enumerate(targets)]
     target, target_zip = packed(rng, fasta(rng, targets))
     files[f"t.fa{target_zip}"] = target
-    rules |= {"strands": "+-", "max_hits": max_hits}
+    rules |= {"strands": "+-", "max_hits": max_hits, "circles": []}
     known = {"scoring": scoring, "rules": rules, "paired": False, "insert": insert}
     return Case([*words, *names, f"t.fa{target_zip}"], records, targets, files, known)
 
@@ -346,10 +346,13 @@ def make(seed, small=False):
     words += ["--both-strands"] * (strands == "+-" and paired)
     queries, kind, query = make_records(rng, query_names(rng, len(queries)), queries)
     targets = [(f"t{at}", text) for at, text in enumerate(targets)]
+    chance = random.Random(f"{seed} circles")
+    circles = [name for name, _ in targets if chance.random() < 0.6] if not paired and chance.random() < 0.25 else []
+    words += ["--circular", ",".join(circles)] if circles else []
     (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))
     files |= {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
     if not paired:
         rules |= make_split(rng, words, "--matrix" in words, scoring, rules["min_score"])
     words = [*["pairs"] * paired, *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
-    rules |= {"strands": strands, "max_hits": max_hits}
+    rules |= {"strands": strands, "max_hits": max_hits, "circles": circles}
     return Case(words, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": paired})

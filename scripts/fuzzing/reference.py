@@ -116,9 +116,9 @@ def locus(hit):
     return -hit["score"], hit["strand"], hit["target"], hit["place"][1], hit["query"][1]
 
 
-def hits(query, targets, scoring, strands, min_score, least_beside, most):
-    """The first `most` hits of a query, as dicts in their order. `targets` are (number, letters), and `least_beside` gives
-    the least score of a further hit beside the best one."""
+def hits(query, targets, scoring, strands, min_score, least_beside, most, circles=()):
+    """The first `most` hits of a query, as dicts in their order. `targets` are (number, letters); those whose numbers are
+    `circles` stand twice. `least_beside` gives the least score of a further hit beside the best one."""
     turned = {"+": scoring.read(query), "-": scoring.read(reverse_complement(query)) if "-" in strands else ""}
     least, found = min_score, []
 
@@ -127,21 +127,57 @@ def hits(query, targets, scoring, strands, min_score, least_beside, most):
         end = first_end(turned[strand], letters[left:right], scoring)
         return [((-end[0], strand, number, left + end[1], end[2]), letters, left, right)] if end else []
 
-    read = [(number, scoring.read(letters)) for number, letters in targets]
+    def without(strand, number, start, end):
+        """What is free when columns are taken."""
+        for hit in free:
+            (_, *own, _, _), letters, left, right = hit
+            if own != [strand, number] or right <= start or end <= left:
+                yield hit
+            else:
+                yield from search(strand, number, letters, left, max(left, start))
+                yield from search(strand, number, letters, min(end, right), right)
+
+    read = [(number, scoring.read(letters) * (2 if number in circles else 1)) for number, letters in targets]
     free = [hit for strand in strands for n, letters in read for hit in search(strand, n, letters, 0, len(letters))]
     while len(found) < most:
         free = [hit for hit in free if -hit[0][0] >= least]
         if not free:
             break
-        hit = min(free)
-        free.remove(hit)
-        (score, strand, number, column, row), letters, left, right = hit
+        (score, strand, number, column, row), letters, left, right = min(free)
         path, i, j = walk(turned[strand], letters[left:right], scoring, row, column - left)
         found.append({"score": -score, "strand": strand, "target": number, "path": path,
                       "query": (i, row + 1), "place": (left + j, column + 1)})
         least = least_beside(found[0]["score"])
-        free += search(strand, number, letters, left, left + j) + search(strand, number, letters, column + 1, right)
+        round = len(letters) // 2 if number in circles else 0
+        for turn in sorted({-round, 0, round}):
+            free = list(without(strand, number, left + j + turn, column + 1 + turn))
     return found
+
+
+def path_score(scoring, query, target, hit):
+    (i, _), (j, _), score = hit["query"], hit["place"], 0
+    for at, step in enumerate(hit["path"]):
+        if step == "M":
+            score += scoring.score[query[i]][target[j]]
+        else:
+            score -= scoring.extend + scoring.open * (hit["path"][at - 1] != step)
+        i, j = i + (step != "D"), j + (step != "I")
+    return score
+
+
+def pieces(scoring, query, target, hit):
+    """A hit on a circle of the letters `target`, before and behind the origin; the hit itself where it is not across."""
+    size, path, (i, end), (j, right) = len(target), hit["path"], hit["query"], hit["place"]
+    if right <= size:
+        return [hit]
+    rows = [i + path[:at].count("M") + path[:at].count("I") for at in range(len(path))]
+    columns = [j + path[:at].count("M") + path[:at].count("D") for at in range(len(path))]
+    pairs = [at for at, step in enumerate(path) if step == "M"]
+    last, first = max(at for at in pairs if columns[at] < size), min(at for at in pairs if columns[at] >= size)
+    before = {"path": path[: last + 1], "query": (i, rows[last] + 1), "place": (j, columns[last] + 1)}
+    behind = {"path": path[first:], "query": (rows[first], end), "place": (columns[first] - size, right - size)}
+    both = [hit | before, hit | behind]
+    return [piece | {"score": path_score(scoring, query, target, piece)} for piece in both]
 
 
 def mapping_quality(scoring, first, second, least):
@@ -188,11 +224,13 @@ def differences(scoring, query, target, hit):
 
 def search(letters, targets, scoring, rules):
     """What is found of one query: its hits, the second best one, and the mapping quality of the first. `targets` are
-    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx and group."""
+    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx, group and the names of
+    circles."""
     beside = lambda best: threshold(best, rules["ppm"], rules["min_score"])
     numbered = [(number, target) for number, (_, target) in targets.items()]
     most = max(2, rules["max_hits"])
-    found = hits(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most)
+    circles = {number for number, (name, _) in targets.items() if name in rules["circles"]}
+    found = hits(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most, circles)
     second = found[1] if len(found) > 1 else None
     quality = mapping_quality(scoring, found[0], second, beside(found[0]["score"])) if found else 0
     return {"hits": found[: rules["max_hits"]], "second": second, "quality": quality}
@@ -229,7 +267,17 @@ def supplement(letters, found, targets, scoring, rules):
             start, end = taken(hit, len(letters))
             left += [(a, start), (end, b)]
         free = left
-    return sorted(further, key=lambda own: (locus(own["hits"][0]), taken(own["hits"][0], len(letters))))
+    return further
+
+
+def across(letters, own, targets, scoring, rules):
+    """What was found with one hit, as what was found with each of its pieces, in their order."""
+    hit = own["hits"][0]
+    query = reverse_complement(letters) if hit["strand"] == "-" else letters
+    name, target = targets[hit["target"]]
+    is_circle = name in rules["circles"]
+    of = pieces(scoring, scoring.read(query), scoring.read(target), hit) if is_circle else [hit]
+    return [{**own, "hits": [piece]} for piece in of]
 
 
 def lines(record, targets, scoring, rules):
@@ -260,14 +308,19 @@ def written(record, found, targets, scoring, rules, mate=None):
         unmapped += [shown or "*", qualities or "*", *mate["tags"], *group]
         return ["\t".join(unmapped)], ["\t".join([(name or "*") + mate["suffix"], str(len(letters)), *"00**000000"])]
     split = supplement(letters, found, targets, scoring, rules) if rules.get("split") else []
-    primary = {**found, "hits": found["hits"][:1]}
+    cut = lambda own: across(letters, own, targets, scoring, rules)
+    first = cut({**found, "hits": found["hits"][:1]})
+    primary, *other = sorted(first, key=lambda own: -own["hits"][0]["score"])
+    split = [*other, *(piece for own in split for piece in cut(own))]
+    split.sort(key=lambda own: (locus(own["hits"][0]), taken(own["hits"][0], len(letters))))
     elements = []
     for own in [primary, *split] if split else []:
         hit = own["hits"][0]
         cigar, _, (nm, *_) = cigar_of(letters, hit, targets, scoring, rules)
         place_of = f"{targets[hit['target']][0]},{hit['place'][0] + 1},{hit['strand']}"
         elements.append(f"{place_of},{cigar},{own['quality']},{nm};")
-    secondary = [{"hits": [hit], "second": None, "quality": 0} for hit in found["hits"][1:]]
+    further = [{"hits": [hit], "second": None, "quality": 0} for hit in found["hits"][1:]]
+    secondary = [piece for own in further for piece in cut(own)]
     ranks = [0] + [2048] * len(split) + [256] * len(secondary)
     sam, paf = [], []
     for at, (rank, own) in enumerate(zip(ranks, [primary, *split, *secondary])):

@@ -90,9 +90,9 @@ impl ByIndex {
             let span = longest_span(codes, least, &levels.field.scoring);
             windows.clear();
             kmers.for_each_place(codes, level.seed, found, |from, place, bounds| {
-                let target = (targets.holding(place) as u32, bounds.len());
+                let target = (&**targets, targets.holding(place) as u32);
                 let behind = place + level.seed - bounds.start;
-                windows.push(Window::around(target, behind, (len, from + level.seed), span));
+                windows.extend(Window::around(target, behind, (len, from + level.seed), span));
             });
             cells += join(windows) as f64 * len as f64;
             push_regions(&mut regions, (strand, layout.query(record, strand)), &level, span, windows);

@@ -117,8 +117,8 @@ impl Ends for Gathering<'_> {
             if held.is_dear {
                 continue;
             }
-            let place = (target, self.targets.get(target as usize).len());
-            held.windows[strand].push(Window::around(place, end as usize, (len, to), span));
+            let target = (self.targets, target);
+            held.windows[strand].extend(Window::around(target, end as usize, (len, to), span));
             held.seeding += self.end;
             if held.len() >= held.join_at {
                 held.join(len);

@@ -166,7 +166,7 @@ pub struct Field {
 impl Field {
     /// For queries on so many strands, and seeds of any length.
     pub fn new(targets: &Sequences, scoring: &Arc<Scoring>, strands: u32) -> Field {
-        let (letters, scoring) = (targets.codes().len(), Arc::clone(scoring));
+        let (letters, scoring) = (targets.letters(), Arc::clone(scoring));
         Field { letters, strands, scoring, costs: Costs::default(), kmer: 0, least_seed: 0 }
     }
 

@@ -3,7 +3,7 @@
 use super::levels::Level;
 use super::{CHUNK, chunks};
 use crate::alignment::Strand;
-use crate::batch::Pair;
+use crate::batch::{Pair, Sequences};
 
 /// A stretch of a target to be scored, and the most that an alignment in it can score.
 pub type Region = (Strand, Pair, i32);
@@ -20,17 +20,19 @@ pub struct Window {
 
 impl Window {
     /// All that an alignment can reach which covers `span` letters of the target at most, and of which a seed
-    /// that ends behind the first `to` of the query's `len` letters ends at `end`.
+    /// that ends behind the first `to` of the query's `len` letters ends at `end`. On a circle, `None` if none of those
+    /// alignments begins in the first copy.
     pub fn around(
-        (target, target_len): (u32, usize),
+        (targets, target): (&Sequences, u32),
         end: usize,
         (len, to): (usize, usize),
         span: u32,
-    ) -> Window {
+    ) -> Option<Window> {
         let gaps = span as usize - len;
         let start = end.saturating_sub(to + gaps);
-        let end = (end + len - to + gaps).min(target_len);
-        Window { target, start: start as u32, end: end as u32, seeds: 1 }
+        let end = (end + len - to + gaps).min(targets.reach(target, span) as usize);
+        let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
+        (!is_image).then_some(Window { target, start: start as u32, end: end as u32, seeds: 1 })
     }
 }
 

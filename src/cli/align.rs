@@ -1,5 +1,6 @@
 //! The arguments of `swalign` and `swalign pairs`.
 
+use super::circular::CircularFlags;
 use super::mates::MateFlags;
 use super::names::{FilterName, FormatName, PresetName};
 use super::paths::{check_about, check_extension, check_files, check_index, is_packed};
@@ -8,7 +9,7 @@ use super::split::SplitFlags;
 use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{
-    DeviceChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
+    Circular, DeviceChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
 };
 use clap::Args;
 use clap::error::ErrorKind;
@@ -30,6 +31,8 @@ pub struct All {
     mates: MateFlags,
     #[command(flatten)]
     split: SplitFlags,
+    #[command(flatten)]
+    circular: CircularFlags,
     #[command(flatten)]
     flags: Flags,
     /// Only part I of N of the references, from 1, such as 2/8: with the others, joined by `swalign merge`, the
@@ -283,7 +286,8 @@ impl All {
         let insert = self.mates.insert();
         let split = self.split.resolve(options.scoring.preset == Some(Preset::Long), ref_part)?;
         let hard_clips = self.split.hard_clips();
-        Ok(Options { ref_part, reads_as_reference, insert, split, hard_clips, ..options })
+        let circular = self.circular.resolve(ref_part)?;
+        Ok(Options { ref_part, reads_as_reference, insert, split, hard_clips, circular, ..options })
     }
 }
 
@@ -353,6 +357,7 @@ impl Flags {
             max_hits: hits.max_hits,
             split: None,
             hard_clips: false,
+            circular: Circular::default(),
             part: parts.part,
             ref_part: None,
             resume: parts.again.resume,

@@ -18,6 +18,13 @@ pub struct Region {
     best: Option<Hit>,
 }
 
+/// Columns of one target that a hit takes on one strand.
+struct Taken {
+    strand: Strand,
+    target: u32,
+    columns: (u32, u32),
+}
+
 /// Where a search's regions come from.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
@@ -243,14 +250,17 @@ impl RecordSearch {
         regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect()
     }
 
-    /// Takes the path of the best region's hit, and cuts it out of the regions.
+    /// Takes the path of the best region's hit, and cuts it, on a circle with its images, out of the regions.
     pub fn accept(&mut self, alignment: Alignment, scope: &Scope) {
         let Scope { batch, rules, .. } = scope;
         let query = batch.query(scope.layout.query(self.record, alignment.strand));
         let span = longest_span(query, self.found.threshold, &batch.scoring);
-        let regions = std::mem::take(&mut self.regions);
-        self.regions =
-            regions.into_iter().flat_map(|region| region.without(&alignment, batch, span)).collect();
+        for taken in alignment.columns_taken(batch.targets.circle(alignment.target)) {
+            let taken = Taken { strand: alignment.strand, target: alignment.target, columns: taken };
+            let regions = std::mem::take(&mut self.regions);
+            self.regions =
+                regions.into_iter().flat_map(|region| region.without(&taken, batch, span)).collect();
+        }
         self.found.alignments.push(alignment);
         if self.found.alignments.len() == 2 {
             self.found.second = Some(self.found.alignments[1].score);
@@ -334,11 +344,10 @@ impl Region {
         Ok(())
     }
 
-    /// What is left of the region once `alignment` has taken its target interval, for hits that span at most `span`
-    /// columns.
-    fn without(mut self, alignment: &Alignment, batch: &Batch, span: u32) -> impl Iterator<Item = Region> {
-        let (taken_start, taken_end) = (alignment.target_start, alignment.target_end);
-        let same_line = self.strand == alignment.strand && self.pair.target == alignment.target;
+    /// What is left of the region once columns are taken, for hits that span at most `span` columns.
+    fn without(mut self, taken: &Taken, batch: &Batch, span: u32) -> impl Iterator<Item = Region> + use<> {
+        let (taken_start, taken_end) = taken.columns;
+        let same_line = self.strand == taken.strand && self.pair.target == taken.target;
         if !same_line || self.pair.end <= taken_start {
             return [Some(self), None].into_iter().flatten();
         }

@@ -4,10 +4,13 @@
 //! those of the whole, and windows count where they do in a run of the whole. docs/algorithm.md, section 16, shows that
 //! nothing is missing.
 
-use super::Pairing;
 use super::choose::choose;
 use super::rescue::{Beside, in_order, is_apart};
+use super::{CircleOf, Pairing};
 use crate::alignment::{Alignment, Found};
+
+/// Parts of the references have no circles.
+const NO_CIRCLES: CircleOf = &|_| None;
 
 /// What the parts of the references have of one mate. Targets have their numbers among all.
 #[derive(Default)]
@@ -31,7 +34,7 @@ impl Pairing {
         let [(one, beside_one), (other, beside_other)] = mates.map(|mate| self.cut(mate));
         let rescued = [self.rescued(&other, &one, &beside_other), self.rescued(&one, &other, &beside_one)];
         let mut found = [one, other];
-        choose(self, &mut found, rescued);
+        choose(self, NO_CIRCLES, &mut found, rescued);
         found
     }
 
@@ -51,7 +54,7 @@ impl Pairing {
 
     /// The alignments of the mate `other` that are found beside the hits of its mate.
     fn rescued(&self, own: &Found, other: &Found, beside: &[Option<Alignment>]) -> Vec<Alignment> {
-        let windows = Beside::new(self, &own.alignments, &other.alignments);
+        let windows = Beside::new(self, NO_CIRCLES, [&own.alignments, &other.alignments]);
         let counting = |(hit, found): (&Alignment, &Option<Alignment>)| {
             let found = found.as_ref().filter(|found| i64::from(found.score) >= windows.least(hit));
             found.filter(|_| windows.is_alone(hit)).cloned()
@@ -60,7 +63,7 @@ impl Pairing {
         in_order(&mut counting, |alignment| (0, alignment.locus()));
         let mut rescued = Vec::new();
         for alignment in counting {
-            if is_apart(&alignment, self.among(&other.alignments), &rescued) {
+            if is_apart(&alignment, None, [self.among(&other.alignments), &rescued]) {
                 rescued.push(alignment);
             }
         }

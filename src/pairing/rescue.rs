@@ -3,15 +3,16 @@
 //! A part of the references can't know which of its hits pairs are chosen from, so it searches the windows beside all
 //! of them. What counts then is decided here for both: [`Beside`], [`in_order`] and [`is_apart`].
 
-use super::Pairing;
+use super::{CircleOf, Pairing};
 use crate::alignment::{Alignment, Found, Hit, InPart, Locus, Strand};
 use crate::backtrace::{self, Wanted};
-use crate::batch::Pair;
+use crate::batch::{Pair, Sequences};
 use crate::bounds::longest_span;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{Effort, Scope};
 use rayon::prelude::*;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 /// The hits of a mate beside which the other one may be, and what counts there.
@@ -20,6 +21,7 @@ pub struct Beside<'a> {
     /// The hits that pairs are chosen from, of the mate and of the other one.
     pub hits: &'a [Alignment],
     others: &'a [Alignment],
+    circle_of: CircleOf<'a>,
     /// Score of both best hits alone.
     alone: i64,
 }
@@ -47,15 +49,21 @@ enum Searched {
 
 impl<'a> Beside<'a> {
     /// Of the hits of a mate and those of the other one.
-    pub fn new(pairing: &'a Pairing, own: &'a [Alignment], other: &'a [Alignment]) -> Beside<'a> {
+    pub fn new(
+        pairing: &'a Pairing,
+        circle_of: CircleOf<'a>,
+        [own, other]: [&'a [Alignment]; 2],
+    ) -> Beside<'a> {
         let [hits, others] = [own, other].map(|hits| pairing.among(hits));
         let best = |hits: &[Alignment]| hits.first().map_or(0, |hit| i64::from(hit.score));
-        Beside { pairing, hits, others, alone: best(hits) + best(others) - i64::from(pairing.unpaired) }
+        let alone = best(hits) + best(others) - i64::from(pairing.unpaired);
+        Beside { pairing, hits, others, circle_of, alone }
     }
 
     /// Whether no hit of the other mate is in a proper pair with this one.
     pub fn is_alone(&self, hit: &Alignment) -> bool {
-        !self.others.iter().any(|other| self.pairing.insert.of(hit, other).is_some())
+        let circle = (self.circle_of)(hit.target);
+        !self.others.iter().any(|other| self.pairing.insert.of(hit, other, circle).is_some())
     }
 
     /// Least score that counts beside the hit: a pair that is no better than the best hits alone is never chosen.
@@ -74,9 +82,10 @@ pub fn in_order<T>(found: &mut Vec<T>, end: impl Fn(&T) -> (u32, Locus)) {
     found.dedup_by(|later, first| end(later) == end(first));
 }
 
-/// Whether what was found in a window overlaps neither a hit of its own mate nor what was found before.
-pub fn is_apart(alignment: &Alignment, hits: &[Alignment], before: &[Alignment]) -> bool {
-    !hits.iter().chain(before).any(|hit| hit.overlaps(alignment))
+/// Whether what was found in a window overlaps neither a hit of its own mate nor what was found before. `circle` is the
+/// letters of its target if it is one.
+pub fn is_apart(alignment: &Alignment, circle: Option<u32>, [hits, before]: [&[Alignment]; 2]) -> bool {
+    !hits.iter().chain(before).any(|hit| hit.overlaps(alignment, circle))
 }
 
 /// Alignments of the mates of each pair in the windows beside their mate's hits, best first. None overlaps a hit of its
@@ -92,12 +101,19 @@ pub fn rescue(
     in_order(&mut counting, |(rescue, hit)| {
         (rescue.record, Locus { hit: *hit, strand: rescue.strand, target: rescue.pair.target })
     });
-    let aligned = align(engine, scope, &counting, effort)?;
+    let targets = &scope.batch.targets;
+    let records = counting.iter().map(|(rescue, _)| rescue.record);
+    let mut aligned: Vec<(u32, Alignment)> = records.zip(align(engine, scope, &counting, effort)?).collect();
+    if targets.have_circles() {
+        // Windows may lie a turn apart.
+        in_order(&mut aligned, |(record, alignment)| (*record, alignment.locus()));
+    }
     let mut rescued: Vec<[Vec<Alignment>; 2]> = (0..found.len() / 2).map(|_| Default::default()).collect();
-    for ((rescue, _), alignment) in counting.iter().zip(aligned) {
-        let record = rescue.record as usize;
+    for (record, alignment) in aligned {
+        let record = record as usize;
         let own = &mut rescued[record / 2][record % 2];
-        if is_apart(&alignment, pairing.among(&found[record].alignments), own) {
+        let hits = pairing.among(&found[record].alignments);
+        if is_apart(&alignment, targets.circle(alignment.target), [hits, own]) {
             own.push(alignment);
         }
     }
@@ -138,10 +154,12 @@ fn search(
     (found, searched): (&[Found], Searched),
     effort: &mut Effort,
 ) -> Result<Vec<(Rescue, Hit)>, EngineError> {
+    let circle_of = |target| scope.batch.targets.circle(target);
     let windows = |(pair, found): (usize, &[Found])| -> Vec<Rescue> {
         let mates = [(0, 1), (1, 0)].into_iter();
         let windows = |(own, other): (usize, usize)| {
-            let beside = Beside::new(pairing, &found[own].alignments, &found[other].alignments);
+            let hits = [own, other].map(|mate| &*found[mate].alignments);
+            let beside = Beside::new(pairing, &circle_of, hits);
             windows_of(&beside, scope, pair as u32 * 2 + other as u32, searched)
         };
         mates.flat_map(windows).collect()
@@ -182,8 +200,7 @@ fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -
     let span = longest_span(codes, *rescued, &scope.batch.scoring);
     let window = |(place, hit): (usize, &Alignment)| {
         let (strand, columns) = insert.mate_of(hit, span);
-        let len = scope.batch.target(hit.target).len() as i64;
-        let (start, end) = ((*columns.start()).clamp(0, len) as u32, (*columns.end()).clamp(0, len) as u32);
+        let (start, end) = within(&scope.batch.targets, hit.target, columns);
         let least = beside.least(hit);
         let pair =
             Pair { query: scope.layout.query(record, strand), target: hit.target, start, own: start, end };
@@ -196,7 +213,20 @@ fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -
     hits.filter(|(_, hit)| is_searched(hit)).filter_map(window).collect()
 }
 
-/// The alignments that end there.
+/// Columns of a target as far as it has them. Those of a circle begin in its first copy; they are all where they are no
+/// fewer than it has letters.
+fn within(targets: &Sequences, target: u32, columns: RangeInclusive<i64>) -> (u32, u32) {
+    let (start, end) = columns.into_inner();
+    let len = targets.get(target as usize).len() as i64;
+    let (start, end) = match targets.circle(target).map(i64::from) {
+        Some(circle) if end - start >= circle => (0, len),
+        Some(circle) => (start.rem_euclid(circle), start.rem_euclid(circle) + (end - start)),
+        None => (start, end),
+    };
+    (start.clamp(0, len) as u32, end.clamp(0, len) as u32)
+}
+
+/// The alignments that end there. Those of a circle begin in its first copy.
 fn align(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -214,5 +244,9 @@ fn align(
     let start = Instant::now();
     let alignments = backtrace::align(engine, scope.batch, &wanted)?;
     effort.backtrace += start.elapsed();
-    Ok(alignments)
+    let in_first_copy = |alignment: Alignment| {
+        let circle = scope.batch.targets.circle(alignment.target);
+        alignment.in_first_copy(circle)
+    };
+    Ok(alignments.into_iter().map(in_first_copy).collect())
 }

@@ -6,6 +6,7 @@ use super::{QueryBatch, Run};
 use crate::alignment::Found;
 use crate::batch::Batch;
 use crate::candidates::Layout;
+use crate::circles;
 use crate::engine::Guarded;
 use crate::error::{EngineError, Result};
 use crate::hits::{self, Effort, Scope};
@@ -98,7 +99,8 @@ impl Run<'_> {
         Ok(found?)
     }
 
-    /// The hits of the batch, of mates those that go together, and those of what they leave of the queries.
+    /// The hits of the batch, of mates those that go together, and those of what they leave of the queries; of those across
+    /// an origin the pieces.
     fn find_once(
         &self,
         engine: &mut Guarded,
@@ -115,6 +117,7 @@ impl Run<'_> {
         if let Some(splitting) = self.split {
             split::supplement(engine, scope, splitting, &mut found, effort)?;
         }
+        circles::cut(scope.batch, scope.layout, &mut found);
         Ok(found)
     }
 

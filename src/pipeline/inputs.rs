@@ -1,7 +1,7 @@
 //! What a run reads before it begins: all references, and of the queries the first ones.
 
 use super::report::{Reporter, Stage, warn};
-use super::{estimate, order};
+use super::{circular, estimate, order};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
 use crate::options::{Format, MatesChoice, Mode, Options};
@@ -42,10 +42,11 @@ impl OpenInputs {
             // Without a device to prepare there is no receiver.
             let _ = first.send(len);
         }
-        let references = match options.ref_part {
+        let mut references = match options.ref_part {
             None => read_references(&mut reader, options.alphabet)?,
             Some(share) => read_reference_part(&mut reader, options.alphabet, share)?,
         };
+        circular::close(&options.circular, &mut references, reader.path())?;
         warn(reporter, reader.warning());
         warn(reporter, order::warning(options, (&mut reads, first_query.unwrap_or(0)), &references)?);
         let (alphabet, given) = (references.alphabet, options.alphabet.is_some());

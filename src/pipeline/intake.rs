@@ -174,7 +174,7 @@ impl Run<'_> {
     /// Residues of the targets that the query at this place among all meets.
     fn target_residues(&self, place: u64) -> u64 {
         match self.options.mode {
-            Mode::All => self.targets.codes().len() as u64,
+            Mode::All => self.targets.letters() as u64,
             Mode::Pairs if place < self.targets.len() as u64 => self.targets.get(place as usize).len() as u64,
             Mode::Pairs => 0,
         }

@@ -80,7 +80,7 @@ impl PairingScope<'_> {
                 found = self.find(&mut engine, &queries);
             }
             warn(reporter, engine.take_notice());
-            telling.extend(inserts(&found?));
+            telling.extend(inserts(self.targets, &found?));
         }
         let seen = [telling.len(), records.len() / 2].map(|count| counted(count as u64, ["pair", "pairs"]));
         Ok(told(&telling, seen, reporter))

@@ -37,7 +37,10 @@ impl<'a> Run<'a> {
         let scoring = Arc::new(options.scoring.resolve(alphabet)?);
         let min_score = options.min_score.unwrap_or_else(|| default_min_score(&scoring));
         // What a query is refused for must not depend on the part.
-        let longest_target = references.lengths.iter().max().map_or(0, |&len| len as usize);
+        let longest = references.lengths.iter().max().map_or(0, |&len| len as usize);
+        // An alignment may go round a circle twice.
+        let longest_here = references.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
+        let longest_target = longest.max(longest_here);
         let targets = Arc::new(references.sequences);
         let named = NamedTargets {
             names: references.names,
@@ -45,7 +48,7 @@ impl<'a> Run<'a> {
             sequences: Arc::clone(&targets),
             first: references.first,
         };
-        reporter.detail(&told(&named, longest_target));
+        reporter.detail(&told(&named, longest));
         let rules = Rules {
             min_score,
             secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,

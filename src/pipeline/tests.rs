@@ -76,6 +76,7 @@ fn options(folder: &Path) -> Options {
         insert: None,
         split: None,
         hard_clips: false,
+        circular: Default::default(),
         output: Some(folder.join("out.sam")),
         format: Format::Sam,
         sort: None,

@@ -71,9 +71,14 @@ pub fn covered(alignment: &Alignment) -> impl Iterator<Item = Covered> + '_ {
     })
 }
 
+/// The stretches that another piece of an alignment covers, which counts no second time.
+pub fn covered_by_piece(alignment: &Alignment) -> impl Iterator<Item = Covered> + '_ {
+    covered(alignment).map(|covered| Covered { is_first: false, ..covered })
+}
+
 impl Depth {
     pub fn new(targets: &Sequences) -> Depth {
-        let letters = |target: usize| targets.get(target).len() as u32;
+        let letters = |target: usize| targets.once(target as u32).len() as u32;
         let mut longest: Vec<usize> = (0..targets.len()).collect();
         if longest.len() > REFERENCES {
             longest.select_nth_unstable_by_key(REFERENCES, |&target| (Reverse(letters(target)), target));

@@ -29,8 +29,8 @@ fn found(strand: Strand, [query, target]: [(u32, u32); 2], cigar: Cigar, is_firs
         target_end: target.1,
         cigar,
     };
-    let mated = Some(Mated { is_first, is_proper: true, quality: 7 });
-    Found { alignments: vec![alignment], second: None, threshold: 4, mated, ..Found::default() }
+    let mated = Some(Mated { is_first, insert: Some(18) });
+    Found { alignments: vec![alignment], threshold: 4, quality: Some(7), mated, ..Found::default() }
 }
 
 /// A read with two clipped letters and a mismatch, and its mate on the reverse strand with a deletion and a clipped

@@ -17,7 +17,7 @@ const PROGRAM: &str = "swalign";
 /// References whose lines a thread writes in one go.
 const PART: usize = 4096;
 /// What an @SQ line has beside the name, at most.
-const LINE_BYTES: usize = b"@SQ\tSN:\tLN:2147483647\n".len();
+const LINE_BYTES: usize = b"@SQ\tSN:\tLN:2147483647\tTP:circular\n".len();
 
 /// The header's text, in parts, with the comment on renamed references. References that can't stand in a header are
 /// refused.
@@ -29,15 +29,18 @@ pub fn text(
     targets: &NamedTargets,
 ) -> Result<Vec<Vec<u8>>> {
     let NamedTargets { names, lengths, .. } = targets;
+    let places: Vec<usize> = (0..names.len()).step_by(PART).collect();
     if let Some((_, twice)) = first_repeated(names) {
         let problem = "its name stands twice".to_string();
         return Err(refused(&options.reference, &names[twice], (problem, "rename or remove it")));
     }
-    let references = names.par_chunks(PART).zip(lengths.par_chunks(PART)).map(|(names, lengths)| {
+    let references = places.into_par_iter().map(|first| {
+        let names = &names[first..names.len().min(first + PART)];
         let mut text = Vec::with_capacity(names.iter().map(|name| name.len() + LINE_BYTES).sum());
-        for (name, &len) in names.iter().zip(lengths) {
-            check_reference(name, len as usize).map_err(|why| refused(&options.reference, name, why))?;
-            push_reference(&mut text, name, len as usize);
+        for (place, name) in (first..).zip(names) {
+            let len = lengths[place] as usize;
+            check_reference(name, len).map_err(|why| refused(&options.reference, name, why))?;
+            push_reference(&mut text, name, len, targets.is_circle(place));
         }
         Ok(text)
     });
@@ -65,7 +68,7 @@ pub fn text(
 pub fn of_search(texts: &[(String, usize)], command_line: &str) -> Vec<u8> {
     let mut text = first("coordinate").into_bytes();
     let lettered = texts.iter().filter(|(_, len)| *len > 0);
-    lettered.for_each(|(name, len)| push_reference(&mut text, name, *len));
+    lettered.for_each(|(name, len)| push_reference(&mut text, name, *len, false));
     text.extend_from_slice(program(command_line).as_bytes());
     text
 }
@@ -76,11 +79,14 @@ fn first(order: &str) -> String {
 }
 
 /// Appends an @SQ line.
-fn push_reference(text: &mut Vec<u8>, name: &str, len: usize) {
+fn push_reference(text: &mut Vec<u8>, name: &str, len: usize, is_circle: bool) {
     text.extend_from_slice(b"@SQ\tSN:");
     text.extend_from_slice(name.as_bytes());
     text.extend_from_slice(b"\tLN:");
     push_number(text, len as i64);
+    if is_circle {
+        text.extend_from_slice(b"\tTP:circular");
+    }
     text.push(b'\n');
 }
 

@@ -7,11 +7,11 @@
 use super::NamedTargets;
 use super::in_part;
 use super::tags::{EditTags, Residues, push_number, sam_letter};
-use crate::alignment::{Alignment, Found, Mated, Op, Strand, Supplementary};
+use crate::alignment::{Alignment, Found, Mated, Op, Strand};
 use crate::alphabet::reverse_complement;
 use crate::error::{Error, Place, Result};
 use crate::insert::five_prime;
-use crate::quality::mapping_quality;
+use crate::quality;
 use crate::reader::{MAX_QUERY_NAME, Record};
 use crate::scoring::Scoring;
 use std::borrow::Cow;
@@ -282,8 +282,8 @@ impl LineMaker {
             let places = pair.map(|(record, found)| self.place_of(record, found));
             for (own, mate) in [(0, 1), (1, 0)] {
                 let (record, found) = pair[own];
-                let mated = found.mated.unwrap_or(Mated { is_first: own == 0, is_proper: false, quality: 0 });
-                let Mated { is_first, is_proper, .. } = mated;
+                let mated = found.mated.unwrap_or(Mated { is_first: own == 0, insert: None });
+                let (is_first, is_proper) = (mated.is_first, mated.is_proper());
                 let base_qualities = base_qualities(pair[mate].0);
                 let [place, own] = [mate, own].map(|read| places[read].as_ref());
                 let mate = MateOf { is_first, is_proper, place, own, base_qualities };
@@ -298,17 +298,11 @@ impl LineMaker {
         let alignment = found.alignments.first()?;
         let target_number = self.targets.first + alignment.target as usize;
         let mut cigar = Vec::new();
-        let target = self.targets.sequences.get(alignment.target as usize);
+        let target = self.targets.sequences.once(alignment.target);
         self.find_cigar(&mut cigar, &oriented(record, alignment.strand), target, alignment);
-        let quality = self.primary_quality(found, alignment);
+        let quality = quality::of_first(&self.scoring, found);
         let target_name = &self.targets.names[target_number];
         Some(MatePlace { target_number, target_name, alignment, quality, cigar })
-    }
-
-    /// MAPQ of a primary line.
-    fn primary_quality(&self, found: &Found, alignment: &Alignment) -> u8 {
-        let single = || mapping_quality(&self.scoring, alignment, found.second, found.threshold);
-        found.mated.map_or_else(single, |mated| mated.quality)
     }
 
     /// The error of a record that can't be held.
@@ -342,7 +336,7 @@ impl LineMaker {
         let further = further.iter().map(|hit| (hit, Rank::Secondary, None));
         for (at, (alignment, rank, second)) in primary.chain(supplementary).chain(further).enumerate() {
             let letters = oriented(record, alignment.strand);
-            let target = self.targets.sequences.get(alignment.target as usize);
+            let target = self.targets.sequences.once(alignment.target);
             let target_number = self.targets.first + alignment.target as usize;
             let Buffers { cigar, differences, others, in_part: tag } = &mut *buffers;
             self.find_cigar(cigar, &letters, target, alignment);
@@ -386,7 +380,7 @@ impl LineMaker {
         let all = found.alignments.iter().take(1).map(|hit| (hit, Rank::Primary)).chain(supplementary);
         let element = |(at, (alignment, rank)): (usize, (&Alignment, Rank))| {
             let letters = oriented(record, alignment.strand);
-            let target = self.targets.sequences.get(alignment.target as usize);
+            let target = self.targets.sequences.once(alignment.target);
             self.find_cigar(&mut cigar, &letters, target, alignment);
             differences.find(&self.residues, &letters, target, alignment);
             let mut text =
@@ -411,11 +405,8 @@ impl LineMaker {
     /// MAPQ of the line at a place among those of its query.
     fn quality(&self, found: &Found, at: usize, rank: Rank) -> u8 {
         match rank {
-            Rank::Primary => self.primary_quality(found, &found.alignments[at]),
-            Rank::Supplementary => {
-                let Supplementary { alignment, second, threshold } = &found.supplementary[at - 1];
-                mapping_quality(&self.scoring, alignment, *second, *threshold)
-            }
+            Rank::Primary => quality::of_first(&self.scoring, found),
+            Rank::Supplementary => found.supplementary[at - 1].quality,
             Rank::Secondary => 0,
         }
     }

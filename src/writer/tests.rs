@@ -21,6 +21,7 @@ pub(super) fn options() -> Options {
         insert: None,
         split: None,
         hard_clips: false,
+        circular: Default::default(),
         output: None,
         format: Format::Sam,
         sort: None,

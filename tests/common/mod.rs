@@ -3,6 +3,7 @@
 
 pub mod bam;
 pub mod command;
+pub mod definition;
 pub mod devices;
 pub mod folder;
 pub mod golden;

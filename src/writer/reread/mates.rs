@@ -139,6 +139,7 @@ struct Mate<'a> {
     first: &'a MateRecord,
     hits: Vec<(&'a MateRecord, &'a MateHit)>,
     second: Option<i32>,
+    quality: u8,
     mated: Mated,
 }
 
@@ -151,7 +152,8 @@ impl<'a> Mate<'a> {
             with_hit.into_iter().find(|(_, hit)| hit.alignment == *alignment)
         };
         let hits = found.alignments.iter().map(record_of).collect::<Option<_>>()?;
-        Some(Mate { first: records.first()?, hits, second: found.second, mated: found.mated? })
+        let quality = found.quality.unwrap_or(0);
+        Some(Mate { first: records.first()?, hits, second: found.second, quality, mated: found.mated? })
     }
 
     fn place(&self) -> Option<MatePlace<'a>> {
@@ -160,17 +162,17 @@ impl<'a> Mate<'a> {
             target_number: hit.alignment.target as usize,
             target_name: &hit.target_name,
             alignment: &hit.alignment,
-            quality: self.mated.quality,
+            quality: self.quality,
             cigar: hit.cigar.clone(),
         })
     }
 
     /// Appends the lines of PAF, whose columns stay.
     fn push_paf(&self, out: &mut Vec<u8>) {
-        let Mate { first, hits, second, mated } = self;
+        let Mate { first, hits, second, quality, .. } = self;
         for (rank, (record, _)) in hits.iter().enumerate() {
             let standing = match rank {
-                0 => Standing::Primary { second: *second, quality: mated.quality },
+                0 => Standing::Primary { second: *second, quality: *quality },
                 _ => Standing::Secondary,
             };
             record.record.push(out, standing);
@@ -182,7 +184,7 @@ impl<'a> Mate<'a> {
 
     /// Appends the records of SAM or BAM. `None` where one can't be.
     fn push(&self, out: &mut Vec<u8>, place: Option<&MatePlace>) -> Option<()> {
-        let Mated { is_first, is_proper, quality } = self.mated;
+        let (is_first, is_proper) = (self.mated.is_first, self.mated.is_proper());
         let MateTold { base_qualities, read_group, .. } = &self.first.told;
         let name = str::from_utf8(self.first.record.name()).ok()?;
         let read_group = read_group.as_deref().map(str::from_utf8).transpose().ok()?;
@@ -203,7 +205,7 @@ impl<'a> Mate<'a> {
         }
         for (number, (_, hit)) in self.hits.iter().enumerate() {
             let (rank, quality, second) = match number {
-                0 => (Rank::Primary, quality, self.second),
+                0 => (Rank::Primary, self.quality, self.second),
                 _ => (Rank::Secondary, 0, None),
             };
             let MateHit { alignment, target_name, cigar, differences, .. } = hit;
@@ -262,10 +264,9 @@ mod tests {
     use smallvec::smallvec;
     use std::io::Cursor;
 
-    const MATED: [Mated; 2] = [
-        Mated { is_first: true, is_proper: true, quality: 37 },
-        Mated { is_first: false, is_proper: true, quality: 9 },
-    ];
+    const MATED: [Mated; 2] =
+        [Mated { is_first: true, insert: Some(300) }, Mated { is_first: false, insert: Some(300) }];
+    const QUALITIES: [Option<u8>; 2] = [Some(37), Some(9)];
 
     fn writers(format: Format, eqx: bool, read_group: bool) -> [Writer; 2] {
         let target = "ACGTTGCAAC".repeat(7000);
@@ -306,11 +307,12 @@ mod tests {
             in_part: alignments.iter().map(|_| InPart::Hit { beside: Some(1) }).collect(),
             alignments: alignments.to_vec(),
             second: Some(26),
-            mated: Some(Mated { is_first: true, is_proper: false, quality: 0 }),
+            quality: Some(0),
+            mated: Some(Mated { is_first: true, insert: None }),
             ..Found::default()
         });
         let [one, mut other] = found;
-        other.mated = Some(Mated { is_first: false, is_proper: false, quality: 0 });
+        other.mated = Some(Mated { is_first: false, insert: None });
         let bytes = part.records(reads, &[one, other]).unwrap();
         let in_blocks = format == Format::Bam;
         let bytes = if in_blocks { bgzf::pack(&bytes).unwrap() } else { bytes };
@@ -342,6 +344,7 @@ mod tests {
                         let found = [(kept, 0), (others, 1)].map(|(alignments, mate)| Found {
                             alignments: alignments.to_vec(),
                             second: if alignments.is_empty() { None } else { Some(20 + mate as i32) },
+                            quality: QUALITIES[mate],
                             mated: Some(MATED[mate]),
                             ..Found::default()
                         });
@@ -379,7 +382,7 @@ mod tests {
         for format in [Format::Sam, Format::Bam, Format::Paf] {
             let [_, part] = writers(format, false, true);
             let reads = [read("q", "ACGTACGTA", Some("IIIIIIIII")), read("q", "ACG", None)];
-            let mated = |is_first| Some(Mated { is_first, is_proper: false, quality: 0 });
+            let mated = |is_first| Some(Mated { is_first, insert: None });
             let in_part = vec![InPart::Hit { beside: None }, InPart::Rescued];
             let found = [
                 Found { alignments: all.to_vec(), in_part, mated: mated(true), ..Found::default() },

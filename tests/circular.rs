@@ -1,0 +1,44 @@
+//! Circular references: hits against their definition on the text twice, pieces at the origin, mates and split reads
+//! whatever letter a circle begins with, and the command.
+
+mod common;
+
+#[path = "circular/command.rs"]
+mod command;
+#[path = "circular/definition.rs"]
+mod definition;
+#[path = "circular/records.rs"]
+mod records;
+#[path = "circular/rotations.rs"]
+mod rotations;
+
+use common::codes;
+use common::random::Random;
+use std::sync::Arc;
+use swalign::alphabet::{Alphabet, reverse_complement};
+use swalign::batch::{Batch, Sequences};
+use swalign::candidates::Layout;
+use swalign::scoring::Scoring;
+
+const LAYOUT: Layout = Layout { strands: 2, paired: None };
+
+fn drawn(random: &mut Random, letters: &[u8], len: usize) -> Vec<u8> {
+    (0..len).map(|_| random.pick(letters)).collect()
+}
+
+/// Letters of a circle from a place on, as many as asked for, round and round.
+fn round(circle: &[u8], start: usize, len: usize) -> Vec<u8> {
+    circle.iter().cycle().skip(start % circle.len()).take(len).copied().collect()
+}
+
+/// Reads of both strands against targets, of which those at `circles` are circles.
+fn batch_of(reads: &[Vec<u8>], targets: &[Vec<u8>], circles: &[usize], scoring: Scoring) -> Batch {
+    let (mut queries, mut all) = (Sequences::default(), Sequences::default());
+    for read in reads {
+        queries.push(codes(Alphabet::Dna, read));
+        queries.push(codes(Alphabet::Dna, &reverse_complement(read)));
+    }
+    targets.iter().for_each(|target| all.push(codes(Alphabet::Dna, target)));
+    all.close(&circles.iter().copied().collect());
+    Batch { queries: Arc::new(queries), targets: Arc::new(all), scoring: Arc::new(scoring) }
+}

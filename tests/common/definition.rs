@@ -1,0 +1,104 @@
+//! The hits of a query by their definition: the best alignment over all targets and strands, then the best one whose
+//! target interval overlaps none before it on its target and strand, and so on.
+//!
+//! The definition is taken at its word: the specification engine runs over whole targets, each alignment's interval is cut
+//! out, and it goes on with what is left.
+
+use super::golden::check_path;
+use std::cmp::Reverse;
+use swalign::alignment::{Alignment, Hit, Strand};
+use swalign::backtrace::{self, Wanted};
+use swalign::batch::{Batch, Pair};
+use swalign::candidates::Layout;
+use swalign::engine::plain::Plain;
+use swalign::engine::primitives::filled_paths;
+use swalign::engine::{Engine, Window};
+
+/// The oracle stops after so many hits: one more than any case asks for.
+pub const MOST: usize = 6;
+
+/// What is left of a target on one strand, with its best hit.
+struct Piece {
+    strand: Strand,
+    pair: Pair,
+    best: Hit,
+}
+
+impl Piece {
+    fn new(batch: &Batch, strand: Strand, (query, target): (u32, u32), (start, end): (u32, u32)) -> Piece {
+        let pair = Pair { query, target, start, own: start, end };
+        let best = Plain::new().score(batch, &[pair]).unwrap()[0];
+        Piece { strand, pair, best }
+    }
+
+    /// The best alignment in the piece, from every direction of its whole matrix.
+    fn alignment(&self, batch: &Batch) -> Alignment {
+        let Pair { query, target, start, .. } = self.pair;
+        let Hit { query_end, target_end, score } = self.best;
+        let band = Default::default(); // The specification has none.
+        let window = Window { query, target, start, query_end, target_end, band };
+        let wanted = Wanted { window, strand: self.strand, score };
+        let paths = filled_paths(&mut Plain::new(), batch, &[window]).unwrap();
+        let alignment = backtrace::alignments(batch, &[wanted], &paths).unwrap().remove(0);
+        check_path(&alignment, batch.query(query), batch.target(target), &batch.scoring).unwrap();
+        alignment
+    }
+
+    /// What is left of the piece when columns of a target are taken on a strand.
+    fn without(self, batch: &Batch, (strand, target): (Strand, u32), [start, end]: [i64; 2]) -> Vec<Piece> {
+        let own = [self.pair.start, self.pair.end].map(i64::from);
+        if (self.strand, self.pair.target) != (strand, target) || end <= own[0] || own[1] <= start {
+            return vec![self];
+        }
+        let sides = (self.pair.query, self.pair.target);
+        let left = [[own[0], start], [end, own[1]]].into_iter().filter(|[start, end]| start < end);
+        left.map(|ends| Piece::new(batch, strand, sides, (ends[0] as u32, ends[1] as u32))).collect()
+    }
+}
+
+/// The first hits of a record, down to the threshold, which is the last value. On a circle a hit takes its images, too.
+pub fn oracle(
+    batch: &Batch,
+    layout: &Layout,
+    record: u32,
+    min_score: i32,
+    ppm: i64,
+) -> (Vec<Alignment>, i32) {
+    let targets: Vec<u32> = match layout.paired {
+        Some(first) => vec![first + record],
+        None => (0..batch.targets.len() as u32).collect(),
+    };
+    let mut pieces = Vec::new();
+    for &strand in layout.orientations() {
+        for &target in &targets {
+            let sides = (layout.query(record, strand), target);
+            pieces.push(Piece::new(batch, strand, sides, (0, batch.target(target).len() as u32)));
+        }
+    }
+    let (mut hits, mut threshold) = (Vec::<Alignment>::new(), min_score);
+    while hits.len() < MOST {
+        let order = |piece: &Piece| {
+            let Hit { score, target_end, query_end } = piece.best;
+            (Reverse(score), piece.strand, piece.pair.target, target_end, query_end)
+        };
+        let Some(first) = (0..pieces.len()).min_by_key(|&index| order(&pieces[index])) else { break };
+        let best = pieces[first].best.score;
+        if hits.is_empty() {
+            threshold = min_score.max(((i64::from(best) * ppm) as u64).div_ceil(1_000_000) as i32);
+        }
+        if best < threshold {
+            break;
+        }
+        let alignment = pieces[first].alignment(batch);
+        let circle = batch.targets.circle(alignment.target);
+        assert!(circle.is_none_or(|len| alignment.target_start < len), "an image: {alignment:?}");
+        let turns = circle.map_or(vec![0], |len| vec![-i64::from(len), 0, i64::from(len)]);
+        for turn in turns {
+            let taken = [alignment.target_start, alignment.target_end].map(|end| i64::from(end) + turn);
+            let left = |piece: Piece| piece.without(batch, (alignment.strand, alignment.target), taken);
+            pieces = pieces.into_iter().flat_map(left).collect();
+        }
+        hits.push(alignment);
+    }
+    (hits, threshold)
+}
