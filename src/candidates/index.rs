@@ -11,8 +11,8 @@ pub const MOST_LETTERS: u32 = 12;
 /// Letters of the shortest k-mers: still shorter ones stand everywhere.
 pub const LEAST_LETTERS: u32 = 6;
 /// Letters whose k-mers are dealt out to buckets at a time, which bounds the memory beside the index.
-const CHUNK: usize = 1 << 22;
-/// Letters of a piece, whose k-mers a thread deals out.
+const CHUNK: usize = 1 << 20;
+/// Letters of a piece, whose k-mers a thread deals out: at most as many as 16 bits can count.
 const PIECE: usize = 1 << 16;
 /// Bits of a k-mer that tell its bucket: few enough that a thread deals out to all buckets from its cache, and enough
 /// that the k-mers of a bucket fit there too.
@@ -46,12 +46,11 @@ impl Index {
         let mut ends = vec![0u32; 1 << (LETTER_BITS * letters)];
         let of_bucket = ends.len() / BUCKETS;
         let chunks = stretches(0..targets.codes().len(), chunk);
-        let mut pieces = Vec::new();
         for chunk in &chunks {
-            pieces = deal(targets, letters, stretches(chunk.clone(), piece));
+            let pieces = deal(targets, letters, stretches(chunk.clone(), piece));
             let count = |(bucket, counts): (usize, &mut [u32])| {
                 let kmers = pieces.iter().flat_map(|piece: &Piece| piece.bucket(bucket));
-                kmers.for_each(|&(kmer, _)| counts[kmer as usize & (of_bucket - 1)] += 1);
+                kmers.for_each(|(kmer, _)| counts[kmer] += 1);
             };
             ends.par_chunks_mut(of_bucket).enumerate().for_each(count);
         }
@@ -67,10 +66,7 @@ impl Index {
         }
         buckets.par_iter_mut().for_each(Bucket::begin);
         for chunk in &chunks {
-            // The k-mers of the last chunk, and so of the only one, are still there.
-            if chunks.len() > 1 {
-                pieces = deal(targets, letters, stretches(chunk.clone(), piece));
-            }
+            let pieces = deal(targets, letters, stretches(chunk.clone(), piece));
             buckets.par_iter_mut().enumerate().for_each(|(number, bucket)| bucket.fill(number, &pieces));
         }
         buckets.par_iter_mut().for_each(Bucket::end);
@@ -103,16 +99,23 @@ impl Index {
 
 /// The k-mers of some letters of the targets with their places, bucket by bucket.
 struct Piece {
+    /// The first of the letters.
+    start: u32,
     /// Where the k-mers of each bucket end.
     ends: Vec<u32>,
-    kmers: Vec<(u32, u32)>,
+    /// The bits of each k-mer behind those that tell its bucket, and how far from the first letter it is.
+    kmers: Vec<(u16, u16)>,
 }
 
+// Both fit.
+const _: () = assert!(LETTER_BITS * MOST_LETTERS - BUCKET_BITS <= 16 && PIECE <= 1 << 16);
+
 impl Piece {
-    /// The k-mers of a bucket, in the order of their places.
-    fn bucket(&self, bucket: usize) -> &[(u32, u32)] {
+    /// The k-mers of a bucket by their places in it, each with its place, in the order of these.
+    fn bucket(&self, bucket: usize) -> impl Iterator<Item = (usize, u32)> {
         let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
-        &self.kmers[start as usize..self.ends[bucket] as usize]
+        let kmers = &self.kmers[start as usize..self.ends[bucket] as usize];
+        kmers.iter().map(|&(kmer, place)| (usize::from(kmer), self.start + u32::from(place)))
     }
 }
 
@@ -126,6 +129,7 @@ fn stretches(range: Range<usize>, letters: usize) -> Vec<Range<usize>> {
 fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<Piece> {
     let shift = LETTER_BITS * letters - BUCKET_BITS;
     let piece = |stretch: Range<usize>| {
+        let start = stretch.start as u32;
         let mut found = Vec::with_capacity(stretch.len());
         let mut next = vec![0u32; BUCKETS];
         for_each_kmer(targets, letters, stretch, |kmer, place| {
@@ -138,13 +142,14 @@ fn deal(targets: &Sequences, letters: u32, stretches: Vec<Range<usize>>) -> Vec<
             sum += count;
         }
         // Until all are dealt out, an end is where the next k-mer of its bucket goes.
-        let mut kmers = vec![(0, 0); found.len()];
+        let mut kmers = vec![(0u16, 0u16); found.len()];
+        let mask = (1u32 << shift) - 1;
         for (kmer, place) in found {
             let next = &mut next[kmer as usize >> shift];
-            kmers[*next as usize] = (kmer, place);
+            kmers[*next as usize] = ((kmer & mask) as u16, (place - start) as u16);
             *next += 1;
         }
-        Piece { ends: next, kmers }
+        Piece { start, ends: next, kmers }
     };
     stretches.into_par_iter().map(piece).collect()
 }
@@ -169,9 +174,8 @@ impl Bucket<'_> {
 
     /// Lists places. An end is where the next place of its k-mer goes.
     fn fill(&mut self, bucket: usize, pieces: &[Piece]) {
-        let mask = self.ends.len() - 1;
-        for &(kmer, place) in pieces.iter().flat_map(|piece| piece.bucket(bucket)) {
-            let next = &mut self.ends[kmer as usize & mask];
+        for (kmer, place) in pieces.iter().flat_map(|piece| piece.bucket(bucket)) {
+            let next = &mut self.ends[kmer];
             self.places[*next as usize] = place;
             *next += 1;
         }
