@@ -37,7 +37,8 @@ fuzz_target!(|data: &[u8]| {
         if let Some(mates) = mates {
             let reported = |is_first| Found {
                 alignments: mates.iter().filter_map(|mate| Some(mate.hit()?.0.clone())).collect(),
-                mated: Some(Mated { is_first, is_proper: true, quality: 1 }),
+                quality: Some(1),
+                mated: Some(Mated { is_first, insert: Some(1) }),
                 ..Found::default()
             };
             push_mates([&mates, &mates], &[reported(true), reported(false)], &mut out);
