@@ -100,7 +100,7 @@ impl Rules {
     }
 
     /// Whether the hits of each target are counted.
-    fn counts_targets(&self) -> bool {
+    pub fn counts_targets(&self) -> bool {
         self.max_targets < usize::MAX || self.max_per_target < usize::MAX
     }
 
@@ -110,6 +110,30 @@ impl Rules {
             true => usize::MAX,
             false => self.max_hits.max(self.candidates.map_or(0, |(_, most)| most)),
         }
+    }
+}
+
+/// The least scores of a query's hits by the length of the target.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeastScores {
+    steps: Vec<(usize, i32)>,
+}
+
+impl LeastScores {
+    /// From lengths from which on a score is the least one, and these scores; both grow.
+    pub fn new(steps: Vec<(usize, i32)>) -> LeastScores {
+        LeastScores { steps }
+    }
+
+    /// The least of all; at least 1.
+    pub fn lowest(&self) -> i32 {
+        self.steps.first().map_or(1, |&(_, score)| score.max(1))
+    }
+
+    /// For a target of so many letters.
+    pub fn on(&self, target: usize) -> i32 {
+        let at = self.steps.partition_point(|&(from, _)| from <= target);
+        self.steps.get(at.saturating_sub(1)).map_or(1, |&(_, score)| score.max(1))
     }
 }
 
@@ -165,8 +189,8 @@ pub struct Scope<'a> {
     pub batch: &'a Batch,
     pub layout: Layout,
     pub rules: Rules,
-    /// The least score of each record's hits, where they differ; else that of `rules`.
-    pub least: Option<&'a [i32]>,
+    /// The least scores of each record's hits, where they differ; else that of `rules`.
+    pub least: Option<&'a [LeastScores]>,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
     pub filter: Option<&'a Filter>,
     /// Pairs that are scored at a time where all pairs are, about, but those of one query at least. Most hold nothing that
@@ -177,10 +201,20 @@ pub struct Scope<'a> {
 impl Scope<'_> {
     /// The rules for a record's hits.
     pub fn rules_of(&self, record: u32) -> Rules {
-        match self.least.and_then(|least| least.get(record as usize)) {
-            Some(&min_score) => Rules { min_score, ..self.rules },
+        match self.least_of(record) {
+            Some(least) => Rules { min_score: least.lowest(), ..self.rules },
             None => self.rules,
         }
+    }
+
+    /// The least score of a record's hits on a target.
+    fn least_on(&self, record: u32, target: u32) -> i32 {
+        let least = self.least_of(record).map(|least| least.on(self.batch.targets.once(target).len()));
+        least.unwrap_or(self.rules.min_score)
+    }
+
+    fn least_of(&self, record: u32) -> Option<&LeastScores> {
+        self.least?.get(record as usize)
     }
 }
 
@@ -351,7 +385,7 @@ fn score_regions(
     }
     let hits = score(engine, scope.batch, &pairs, effort)?;
     for ((search, region), hit) in unknown().zip(hits) {
-        searches[search].learn(region, hit, scope.batch)?;
+        searches[search].learn(region, hit, scope)?;
     }
     searches.par_iter_mut().for_each(RecordSearch::prune);
     Ok(true)

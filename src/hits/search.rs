@@ -176,10 +176,14 @@ impl RecordSearch {
     }
 
     /// Takes the engine's answer for one of the regions.
-    pub fn learn(&mut self, region: usize, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
+    pub fn learn(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
         let region = &mut self.regions[region];
-        self.spent += batch.cells(&region.pair) as f64;
-        region.learn(hit, batch)
+        self.spent += scope.batch.cells(&region.pair) as f64;
+        region.learn(hit, scope.batch)?;
+        if hit.score < scope.least_on(self.record, region.pair.target) {
+            region.forget();
+        }
+        Ok(())
     }
 
     /// Keeps those of all `pairs` of the record that hold something.
@@ -195,7 +199,7 @@ impl RecordSearch {
             let strand = layout.strand(pair.query);
             let mut region = Region { strand, pair: *pair, bound: most.in_pair(pair), best: None };
             region.learn(*hit, batch)?;
-            if hit.score >= self.rules.min_score {
+            if hit.score >= self.rules.min_score && hit.score >= scope.least_on(self.record, pair.target) {
                 self.regions.push(region);
             }
         }
@@ -329,7 +333,7 @@ impl RecordSearch {
     /// Drops the regions of targets that have no room for a hit any more.
     fn close_targets(&mut self) {
         let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;
-        if !self.rules.counts_targets() {
+        if !self.rules.counts_targets() || self.rules.candidates.is_some() {
             return;
         }
         let kept = &self.kept;
@@ -403,6 +407,12 @@ impl Region {
         let hit = self.best.unwrap_or_default();
         let window = backtrace::window_of(batch, self.pair.query, self.pair.target, self.pair.start, &hit);
         Wanted { window, strand: self.strand, score: hit.score }
+    }
+
+    /// Nothing in the region scores enough.
+    fn forget(&mut self) {
+        self.bound = i32::MIN;
+        self.best = None;
     }
 
     /// Takes the engine's answer, once it is seen to be possible.
