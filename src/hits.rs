@@ -113,28 +113,13 @@ impl Rules {
     }
 }
 
-/// The least scores of a query's hits by the length of the target.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LeastScores {
-    steps: Vec<(usize, i32)>,
-}
+/// What decides whether an alignment of a record scores enough, where it is not one number for all.
+pub trait LeastScores: Sync {
+    /// No alignment of the record that scores less is enough; at least 1.
+    fn lowest(&self, record: u32) -> i32;
 
-impl LeastScores {
-    /// From lengths from which on a score is the least one, and these scores; both grow.
-    pub fn new(steps: Vec<(usize, i32)>) -> LeastScores {
-        LeastScores { steps }
-    }
-
-    /// The least of all; at least 1.
-    pub fn lowest(&self) -> i32 {
-        self.steps.first().map_or(1, |&(_, score)| score.max(1))
-    }
-
-    /// For a target of so many letters.
-    pub fn on(&self, target: usize) -> i32 {
-        let at = self.steps.partition_point(|&(from, _)| from <= target);
-        self.steps.get(at.saturating_sub(1)).map_or(1, |&(_, score)| score.max(1))
-    }
+    /// Whether a score, no lower than that, is enough on a target. If it is, so is each higher one.
+    fn is_enough(&self, record: u32, target: u32, score: i32) -> bool;
 }
 
 /// A hit as the limits see it.
@@ -189,8 +174,8 @@ pub struct Scope<'a> {
     pub batch: &'a Batch,
     pub layout: Layout,
     pub rules: Rules,
-    /// The least scores of each record's hits, where they differ; else that of `rules`.
-    pub least: Option<&'a [LeastScores]>,
+    /// What scores enough, where it is not the least score of `rules`.
+    pub least: Option<&'a dyn LeastScores>,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
     pub filter: Option<&'a Filter>,
     /// Pairs that are scored at a time where all pairs are, about, but those of one query at least. Most hold nothing that
@@ -201,20 +186,18 @@ pub struct Scope<'a> {
 impl Scope<'_> {
     /// The rules for a record's hits.
     pub fn rules_of(&self, record: u32) -> Rules {
-        match self.least_of(record) {
-            Some(least) => Rules { min_score: least.lowest(), ..self.rules },
+        match self.least {
+            Some(least) => Rules { min_score: least.lowest(record), ..self.rules },
             None => self.rules,
         }
     }
 
-    /// The least score of a record's hits on a target.
-    fn least_on(&self, record: u32, target: u32) -> i32 {
-        let least = self.least_of(record).map(|least| least.on(self.batch.targets.once(target).len()));
-        least.unwrap_or(self.rules.min_score)
-    }
-
-    fn least_of(&self, record: u32) -> Option<&LeastScores> {
-        self.least?.get(record as usize)
+    /// Whether the best alignment of a record on a target scores enough.
+    fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
+        match self.least {
+            Some(least) => score >= least.lowest(record) && least.is_enough(record, target, score),
+            None => score >= self.rules.min_score,
+        }
     }
 }
 

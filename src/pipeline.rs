@@ -94,6 +94,8 @@ struct Run<'a> {
     target_file: PathBuf,
     /// Residues of the longest target of all, those of other parts too.
     longest_target: usize,
+    /// And of the shortest one.
+    shortest_target: usize,
     scoring: Arc<Scoring>,
     rules: Rules,
     /// Least scores of single queries.

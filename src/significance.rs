@@ -114,21 +114,10 @@ impl Karlin {
         let Some(finite_size) = self.finite_size else {
             return self.effective_space(query, SearchSpace { letters: target, targets: 1 });
         };
-        let nats = f64::from(score);
-        let at_least_two =
-            |(slope, offset): (f64, f64)| (slope * nats + offset).max(2.0 * slope / self.lambda);
-        let (slope, offset) = finite_size.mean;
-        let (mean, variance) = (slope * nats + offset, at_least_two(finite_size.variance));
-        // Letters that are left behind an alignment, expected, and how probable it is that any are.
-        let left = |letters: u64| {
-            let deviation = sqrt(variance);
-            let of_deviation = (letters as f64 - mean) / deviation;
-            let probable = 0.5 * erfc(-of_deviation * FRAC_1_SQRT_2);
-            let density = exp(-0.5 * of_deviation * of_deviation) / sqrt(2.0 * PI);
-            ((letters as f64 - mean) * probable + deviation * density, probable)
-        };
-        let [(query, query_probable), (target, target_probable)] = [left(query), left(target)];
-        query * target + at_least_two(finite_size.covariance) * query_probable * target_probable
+        let [(query, query_probable), (target, target_probable)] =
+            [query, target].map(|letters| finite_size.left(self, score, letters));
+        let covariance = at_least_two(self, finite_size.covariance, score);
+        query * target + covariance * query_probable * target_probable
     }
 
     /// Size of the search space that is left of it.
@@ -188,37 +177,61 @@ impl Significance {
             return (first..first + 8).find(|&score| is_enough(score)).unwrap_or(first);
         }
         // E-values fall as scores grow.
-        let mut beyond = 1;
-        while !is_enough(beyond) && beyond < MOST_SCORE {
-            beyond *= 2;
-        }
-        let mut below = beyond / 2;
-        while beyond - below > 1 {
-            let middle = below + (beyond - below) / 2;
-            if is_enough(middle) { beyond = middle } else { below = middle }
-        }
-        beyond
+        first_score(is_enough)
     }
 
-    /// The least scores of a query that meets all targets, of any length up to `longest`: lengths from which on a score is the least
-    /// one, and these scores. Both grow.
-    pub fn least_scores(&self, most: f64, query: usize, longest: usize) -> Vec<(usize, i32)> {
-        let at = |target: usize| self.least_score(most, query, target);
-        let mut steps = vec![(1, at(1))];
-        let last = if self.karlin.finite_size.is_some() { at(longest) } else { steps[0].1 };
-        // The longer the target, the higher: each step is found by halves.
-        while let Some(&(first, score)) = steps.last()
-            && score < last
-        {
-            let (mut within, mut beyond) = (first, longest);
-            while beyond - within > 1 {
-                let middle = within + (beyond - within) / 2;
-                if at(middle) > score { beyond = middle } else { within = middle }
-            }
-            steps.push((beyond, at(beyond).max(score + 1)));
-        }
-        steps
+    /// A score that all hits of a query with an E-value of at most `most` reach, on targets of `shortest` letters and
+    /// more; at least 1.
+    ///
+    /// Of the letters that alignments of a score take of a target, let `L` be the number, normally distributed. The space
+    /// divided by the target's letters `n` is at least the query's share of it times the mean of `max(0, 1 - L/n)`, with 1
+    /// where `L` is negative, and that grows with `n`. It is `(left(n) - left(0)) / n`, where `left(n)` is the mean of
+    /// `max(0, n - L)`.
+    pub fn lowest_score(&self, most: f64, query: usize, shortest: usize) -> i32 {
+        let (Some(space), Some(finite_size)) = (self.space, self.karlin.finite_size) else {
+            return self.least_score(most, query, shortest);
+        };
+        let shortest = shortest.max(1);
+        first_score(|score| {
+            let left = |letters: usize| finite_size.left(&self.karlin, score, letters as u64).0;
+            let share = (left(shortest) - left(0)) / shortest as f64;
+            let space = left(query) * share * space.letters as f64;
+            space * self.karlin.k * exp(-self.karlin.nats(score)) <= most
+        })
     }
+}
+
+/// The least score for which something is true that is true of all higher ones.
+fn first_score(is_enough: impl Fn(i32) -> bool) -> i32 {
+    let mut enough = 1;
+    while !is_enough(enough) && enough < MOST_SCORE {
+        enough *= 2;
+    }
+    let mut below = enough / 2;
+    while enough - below > 1 {
+        let middle = below + (enough - below) / 2;
+        if is_enough(middle) { enough = middle } else { below = middle }
+    }
+    enough
+}
+
+impl FiniteSize {
+    /// Letters of a sequence that are left behind an alignment of a score, in the mean, and how probable it is that any
+    /// are.
+    fn left(&self, karlin: &Karlin, score: i32, letters: u64) -> (f64, f64) {
+        let (slope, offset) = self.mean;
+        let mean = slope * f64::from(score) + offset;
+        let deviation = sqrt(at_least_two(karlin, self.variance, score));
+        let of_deviation = (letters as f64 - mean) / deviation;
+        let probable = 0.5 * erfc(-of_deviation * FRAC_1_SQRT_2);
+        let density = exp(-0.5 * of_deviation * of_deviation) / sqrt(2.0 * PI);
+        ((letters as f64 - mean) * probable + deviation * density, probable)
+    }
+}
+
+/// A line over the score, but no less than at the score of two nats.
+fn at_least_two(karlin: &Karlin, (slope, offset): (f64, f64), score: i32) -> f64 {
+    (slope * f64::from(score) + offset).max(2.0 * slope / karlin.lambda)
 }
 
 impl fmt::Display for Significance {
@@ -289,8 +302,6 @@ mod tests {
                 let significance = Significance::new((karlin, false), space);
                 for query in [1, 18, 150, 15_000] {
                     for most in [1e-100, 1e-5, 0.01, 10.0, 1e6] {
-                        let steps = significance.least_scores(most, query, 40_000);
-                        let on = |target| steps.iter().rfind(|(from, _)| *from <= target).unwrap().1;
                         let lengths = (1..60).chain([150, 299, 300, 301, 1_000, 5_000, 39_999, 40_000]);
                         for target in lengths {
                             let least = significance.least_score(most, query, target);
@@ -298,7 +309,12 @@ mod tests {
                             let place = format!("{scoring} {space:?} {query} {most} {target}");
                             assert!(evalue(least) <= most, "{place}");
                             assert!(least == 1 || evalue(least - 1) > most, "{place}");
-                            assert!(space.is_none() || on(target) == least, "{place}");
+                            for shortest in [1, 2, 10, 30, 200]
+                                .into_iter()
+                                .filter(|&len| len <= target && space.is_some())
+                            {
+                                assert!(significance.lowest_score(most, query, shortest) <= least, "{place}");
+                            }
                         }
                     }
                 }

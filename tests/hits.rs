@@ -127,7 +127,7 @@ impl Case {
         self.find_least(rules, None)
     }
 
-    fn find_least(&self, rules: &Rules, least: Option<&[LeastScores]>) -> Vec<Found> {
+    fn find_least(&self, rules: &Rules, least: Option<&dyn LeastScores>) -> Vec<Found> {
         let find = |engine: &mut dyn Engine, portion: usize| {
             let (batch, layout, rules) = (&self.batch, self.layout, *rules);
             let scope = Scope { batch, layout, rules, least, filter: None, portion };
@@ -245,6 +245,24 @@ fn limited(hits: &[Alignment], rules: &Rules) -> Vec<Alignment> {
     kept
 }
 
+/// Long targets need more than the lowest.
+struct Least<'a> {
+    lowest: Vec<i32>,
+    of_long: i32,
+    batch: &'a Batch,
+}
+
+impl LeastScores for Least<'_> {
+    fn lowest(&self, record: u32) -> i32 {
+        self.lowest[record as usize]
+    }
+
+    fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
+        let more = if self.batch.target(target).len() > 200 { self.of_long } else { 0 };
+        score >= self.lowest(record) + more
+    }
+}
+
 /// Most targets, most hits of a target, ties, and a least score of each record.
 #[test]
 fn limits_let_in_what_they_say() {
@@ -253,17 +271,14 @@ fn limits_let_in_what_they_say() {
         let case = Case::new(seed);
         let mut random = Random::new(seed);
         let least: Vec<i32> = (0..RECORDS).map(|_| case.min_score + random.below(6) as i32).collect();
-        // Long targets may need more.
-        let long = least.iter().map(|least| (200, least + random.below(2) as i32 * 3)).collect::<Vec<_>>();
-        let scores: Vec<LeastScores> =
-            least.iter().zip(&long).map(|(&least, &long)| LeastScores::new(vec![(0, least), long])).collect();
+        let least = Least { lowest: least, of_long: random.below(2) as i32 * 3, batch: &case.batch };
         let all: Vec<(Vec<Alignment>, bool)> = (0..RECORDS as u32)
             .map(|record| {
-                let (hits, _) = oracle(&case.batch, &case.layout, record, least[record as usize], 0);
-                let on = |hit: &Alignment| scores[record as usize].on(case.batch.target(hit.target).len());
+                let (hits, _) = oracle(&case.batch, &case.layout, record, least.lowest(record), 0);
+                let is_enough = |hit: &Alignment| least.is_enough(record, hit.target, hit.score);
                 // The definition ends somewhere.
                 let are_all = hits.len() < MOST;
-                (hits.into_iter().filter(|hit| hit.score >= on(hit)).collect(), are_all)
+                (hits.into_iter().filter(is_enough).collect(), are_all)
             })
             .collect();
         for _ in 0..4 {
@@ -274,7 +289,7 @@ fn limits_let_in_what_they_say() {
                 keeps_ties: random.pick(&[false, true]),
                 ..Rules::BEST
             };
-            for (record, found) in case.find_least(&rules, Some(&scores)).iter().enumerate() {
+            for (record, found) in case.find_least(&rules, Some(&least)).iter().enumerate() {
                 let (expected, place) =
                     (limited(&all[record].0, &rules), format!("seed {seed}, record {record}, {rules:?}"));
                 // The definition ends somewhere; what it has is the beginning.

@@ -180,7 +180,7 @@ impl RecordSearch {
         let region = &mut self.regions[region];
         self.spent += scope.batch.cells(&region.pair) as f64;
         region.learn(hit, scope.batch)?;
-        if hit.score < scope.least_on(self.record, region.pair.target) {
+        if !scope.is_enough(self.record, region.pair.target, hit.score) {
             region.forget();
         }
         Ok(())
@@ -199,7 +199,7 @@ impl RecordSearch {
             let strand = layout.strand(pair.query);
             let mut region = Region { strand, pair: *pair, bound: most.in_pair(pair), best: None };
             region.learn(*hit, batch)?;
-            if hit.score >= self.rules.min_score && hit.score >= scope.least_on(self.record, pair.target) {
+            if scope.is_enough(self.record, pair.target, hit.score) {
                 self.regions.push(region);
             }
         }

@@ -10,7 +10,7 @@ use crate::candidates::Layout;
 use crate::circles;
 use crate::engine::Guarded;
 use crate::error::{EngineError, Result};
-use crate::hits::{self, Effort, Scope};
+use crate::hits::{self, Effort, LeastScores, Scope};
 use crate::options::Mode;
 use crate::split;
 use crossbeam_channel::Receiver;
@@ -73,8 +73,9 @@ impl Run<'_> {
             (None, Some(ranking)) => ranking.widened(self.rules),
             (None, None) => self.rules,
         };
-        let least = self.least.of(&batch, &layout, self.longest_target);
-        let (least, filter) = (least.as_deref(), self.filter.as_ref());
+        let least = self.least.of(&batch, layout, self.shortest_target);
+        let least = least.as_ref().map(|least| least as &dyn LeastScores);
+        let filter = self.filter.as_ref();
         let scope = Scope { batch: &batch, layout, rules, least, filter, portion };
         let mut effort = Effort::default();
         let found = self.find(engine, &scope, &mut effort)?;

@@ -41,6 +41,7 @@ impl<'a> Run<'a> {
         let min_score = least.min_score;
         // What a query is refused for must not depend on the part.
         let longest = references.lengths.iter().max().map_or(0, |&len| len as usize);
+        let shortest_target = references.lengths.iter().min().map_or(0, |&len| len as usize);
         // An alignment may go round a circle twice.
         let longest_here = references.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
         let longest_target = longest.max(longest_here);
@@ -100,6 +101,7 @@ impl<'a> Run<'a> {
             targets,
             target_file,
             longest_target,
+            shortest_target,
             scoring,
             rules,
             least,

@@ -62,32 +62,67 @@ impl Least {
         Ok(Least { min_score, evalue, significance: Some(significance) })
     }
 
-    /// The least scores of each query of a batch against targets of up to `longest` letters, where they differ.
-    pub fn of(&self, batch: &Batch, layout: &Layout, longest: usize) -> Option<Vec<LeastScores>> {
+    /// What scores enough in a batch, where that is not one number.
+    pub fn of<'a>(&self, batch: &'a Batch, layout: Layout, shortest: usize) -> Option<LeastOfBatch<'a>> {
         let (evalue, significance) = (self.evalue?, self.significance?);
-        let records = layout.records(batch.queries.len()) as u32;
-        let query_len = |record: u32| batch.query(layout.query(record, Strand::Forward)).len();
-        let raised = |mut steps: Vec<(usize, i32)>| {
-            steps.iter_mut().for_each(|(_, score)| *score = (*score).max(self.min_score));
-            LeastScores::new(steps)
+        let mut least = LeastOfBatch {
+            batch,
+            layout,
+            evalue,
+            significance,
+            min_score: self.min_score,
+            lowest: Vec::new(),
         };
-        if let Some(first) = layout.paired {
-            let of_pair = |record: u32| {
-                let target = batch.targets.once(first + record).len();
-                raised(vec![(0, significance.least_score(evalue, query_len(record), target))])
-            };
-            return Some((0..records).into_par_iter().map(of_pair).collect());
-        }
-        let mut lengths: Vec<usize> = (0..records).map(query_len).collect();
-        lengths.sort_unstable();
-        lengths.dedup();
-        let of_length = |&len: &usize| (len, raised(significance.least_scores(evalue, len, longest)));
-        let by_length: HashMap<usize, LeastScores> = lengths.par_iter().map(of_length).collect();
-        Some(
-            (0..records)
-                .map(|record| by_length.get(&query_len(record)).cloned().unwrap_or_default())
-                .collect(),
-        )
+        let records = layout.records(batch.queries.len()) as u32;
+        let mut shortest_of: Vec<(usize, usize)> = (0..records)
+            .map(|record| (least.query(record), least.target_of(record).unwrap_or(shortest)))
+            .collect();
+        shortest_of.sort_unstable();
+        shortest_of.dedup();
+        let of_lengths = |&(query, target): &(usize, usize)| {
+            ((query, target), significance.lowest_score(evalue, query, target).max(self.min_score))
+        };
+        let lowest: HashMap<(usize, usize), i32> = shortest_of.par_iter().map(of_lengths).collect();
+        let lowest_of = |record: u32| {
+            let key = (least.query(record), least.target_of(record).unwrap_or(shortest));
+            lowest.get(&key).copied().unwrap_or(self.min_score)
+        };
+        least.lowest = (0..records).map(lowest_of).collect();
+        Some(least)
+    }
+}
+
+/// What scores enough in a batch.
+pub struct LeastOfBatch<'a> {
+    batch: &'a Batch,
+    layout: Layout,
+    evalue: f64,
+    significance: Significance,
+    min_score: i32,
+    /// Of each record.
+    lowest: Vec<i32>,
+}
+
+impl LeastOfBatch<'_> {
+    /// Letters of a record's query.
+    fn query(&self, record: u32) -> usize {
+        self.batch.query(self.layout.query(record, Strand::Forward)).len()
+    }
+
+    /// Letters of the one target that a record meets.
+    fn target_of(&self, record: u32) -> Option<usize> {
+        self.layout.paired.map(|first| self.batch.targets.once(first + record).len())
+    }
+}
+
+impl LeastScores for LeastOfBatch<'_> {
+    fn lowest(&self, record: u32) -> i32 {
+        self.lowest.get(record as usize).copied().unwrap_or(self.min_score).max(1)
+    }
+
+    fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
+        let target = self.batch.targets.once(target).len();
+        score >= self.min_score && self.significance.evalue(score, self.query(record), target) <= self.evalue
     }
 }
 

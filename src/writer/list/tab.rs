@@ -81,8 +81,8 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryShown, hit: &Show
             },
         ),
         Column::Strand => put(out, if is_reverse { '-' } else { '+' }),
-        Column::Qcovs => put(out, format_args!("{:.0}", (hit.covered_by_target + 0.5).floor())),
-        Column::Qcovhsp => put(out, format_args!("{:.0}", (hit.covered(query.len()) + 0.5).floor())),
+        Column::Qcovs => put(out, whole_percent(hit.covered_by_target)),
+        Column::Qcovhsp => put(out, whole_percent(hit.covered(query.len()))),
         Column::Cigar => put(out, hit.cigar()),
         Column::Id0 => put(out, format_args!("{:.1}", identity(0))),
         Column::Id1 => put(out, format_args!("{:.1}", identity(1))),
@@ -98,6 +98,12 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryShown, hit: &Show
             },
         ),
     }
+}
+
+/// Rounded, but 100 only where nothing is missing.
+fn whole_percent(share: f64) -> u32 {
+    let rounded = (share + 0.5) as u32;
+    if share < 100.0 { rounded.min(99) } else { rounded }
 }
 
 fn frame(hit: &ShownHit, is_reverse: bool) -> i32 {
