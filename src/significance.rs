@@ -136,7 +136,8 @@ impl Significance {
 
     /// The bit score of a score.
     pub fn bits(&self, score: i32) -> f64 {
-        (self.karlin.nats(score) - log(self.karlin.k)) / LN_2
+        // Of a score as it is: BLAST rounds it for E-values alone.
+        (self.karlin.lambda * f64::from(score) - log(self.karlin.k)) / LN_2
     }
 
     /// The E-value of a score, of a query and a target of so many letters.

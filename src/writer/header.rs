@@ -108,7 +108,7 @@ fn scoring_comment(scoring: &Scoring) -> String {
 
 /// The numbers by which hits are chosen.
 fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
-    let evalue = chosen.evalue.map_or(String::new(), |evalue| format!(" evalue={evalue}"));
+    let evalue = chosen.evalue.map_or(String::new(), |evalue| format!(" evalue={evalue:e}"));
     format!("swalign hits: min_score={}{evalue} secondary_ratio={ratio}", chosen.min_score)
 }
 

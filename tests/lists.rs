@@ -1,0 +1,300 @@
+//! Lists of hits through the command: tables against BLAST's own, JSON and text against the table, the same bytes
+//! however computed, and what is refused.
+
+mod common;
+
+use common::command::{run, run_here};
+use common::folder::{Folder, folder};
+use common::random::Random;
+use common::{data, repository};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use swalign::alphabet::Alphabet;
+
+/// The columns of the tables in tests/golden, and where those stand that say which alignment it is.
+const COLUMNS: &str = "std,qlen,slen,qcovs,qcovhsp,nident,positive,gaps,ppos,btop,score";
+const SCORE: usize = 21;
+const ALIGNMENT: [usize; 6] = [6, 7, 8, 9, 20, SCORE];
+
+type Row = Vec<String>;
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The rows of a table by their query and target.
+fn table(text: &str) -> BTreeMap<(String, String), Vec<Row>> {
+    let mut rows: BTreeMap<_, Vec<Row>> = BTreeMap::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let row: Row = line.split('\t').map(str::to_string).collect();
+        rows.entry((row[0].clone(), row[1].clone())).or_default().push(row);
+    }
+    rows
+}
+
+/// Holds our table against one of BLAST: each hit of BLAST's is there with its score or a better one, and where both have
+/// one alignment all columns are equal. Gives the number of such alignments.
+fn against_blast(golden: &str, args: &[&str]) -> usize {
+    let golden = fs::read_to_string(repository().join("tests/golden").join(golden)).unwrap();
+    let limits =
+        ["--device", "cpu", "--quiet", "--format", "tab", "--max-targets", "500", "--columns", COLUMNS];
+    let ours = text(run_here(&[&limits, args].concat()).done());
+    let (golden, ours) = (table(&golden), table(&ours));
+    let mut equal = 0;
+    for (pair, rows) in golden {
+        let Some(own) = ours.get(&pair) else { panic!("{pair:?} is missing: {rows:?}") };
+        let score = |row: &Row| row[SCORE].parse::<i32>().unwrap();
+        assert!(score(&own[0]) >= score(&rows[0]), "{rows:?}\n{own:?}");
+        if ALIGNMENT.iter().all(|&at| own[0][at] == rows[0][at]) {
+            assert_eq!(own[0], rows[0]);
+            equal += 1;
+        }
+    }
+    equal
+}
+
+#[test]
+fn tables_are_blasts() {
+    let proteins = ["data/uniprot_60.fa", "data/uniprot_60.fa"];
+    assert!(against_blast("blastp_uniprot_60.tsv", &proteins) > 200);
+    let scores = ["--preset", "blastn", "--min-score", "10"];
+    let primers = ["data/artic_v3_primers.fa", "data/sars2.fa"];
+    assert!(against_blast("blastn_primers.tsv", &[&scores[..], &primers].concat()) > 200);
+    let genes = ["data/amplicon_16s.fq.gz", "data/16s_20.fa"];
+    assert!(against_blast("blastn_16s.tsv", &[&scores[..], &genes].concat()) > 100);
+}
+
+/// About one hit in each search of random sequences has an E-value below 1.
+#[test]
+fn evalues_count_chance() {
+    let mut random = Random::new(3);
+    let mut fasta = |count: usize, len: usize| {
+        let record = |number: usize, random: &mut Random| {
+            // Letters as often as proteins have them.
+            let letters: Vec<u8> = (0..len)
+                .map(|_| random.pick(b"AAAAAAAARRRRRNNNNDDDDDCQQQQEEEEEEGGGGGGGHHIIIIILLLLLLLLLKKKKKKMMFFFFPPPPPSSSSSSSTTTTTTWYYYVVVVVV"))
+                .collect();
+            format!(">s{number}\n{}\n", String::from_utf8(letters).unwrap())
+        };
+        (0..count).map(|number| record(number, &mut random)).collect::<String>()
+    };
+    let (queries, targets) = (fasta(120, 250), fasta(300, 300));
+    let folder = folder(&[("q.fa", queries.as_bytes()), ("t.fa", targets.as_bytes())]);
+    for scores in [&["--matrix", "BLOSUM62"][..], &["--matrix", "BLOSUM62", "--gap-open", "14"]] {
+        let args = ["--device", "cpu", "--format", "tab", "--evalue", "1", "--max-targets", "300"];
+        let table = text(run(folder.path(), &[&args, scores, &["q.fa", "t.fa"]].concat()).done());
+        let each = table.lines().count() as f64 / 120.0;
+        assert!((0.4..2.0).contains(&each), "{each} hits a query below 1: {scores:?}");
+    }
+}
+
+/// JSON and text say what the table says.
+#[test]
+fn json_and_text_have_the_hits_of_the_table() {
+    let list = |format: &str, more: &[&str]| {
+        let args = ["--device", "cpu", "--format", format, "--min-score", "40"];
+        text(run_here(&[&args, more, &["data/proteins_20.fa", "data/uniprot_60.fa"]].concat()).done())
+    };
+    let columns = "qaccver,saccver,score,length,nident,gaps,qstart,qend,sstart,send,evalue,qseq,sseq,stitle";
+    let table = list("tab", &["--columns", columns]);
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    assert!(rows.len() > 30, "{} rows", rows.len());
+    let json = list("json", &[]);
+    assert_eq!(json.lines().count(), 20, "a line a query");
+    let hits: Vec<&str> = json.lines().flat_map(|line| line.split("{\"target\": ").skip(1)).collect();
+    let page = list("text", &[]);
+    assert_eq!(page.matches("\n> ").count(), rows.len());
+    assert_eq!(hits.len(), rows.len());
+    let mut at = 0;
+    for (row, hit) in rows.iter().zip(hits) {
+        let [query_start, target_start] = [row[6], row[8]].map(|from| from.parse::<u32>().unwrap() - 1);
+        for says in [
+            format!("\"{}\"", row[1]),
+            format!("\"title\": \"{}\"", row[13].replace('\\', "\\\\")),
+            format!("\"score\": {},", row[2]),
+            format!("\"columns\": {},", row[3]),
+            format!("\"matches\": {},", row[4]),
+            format!("\"gaps\": {},", row[5]),
+            format!("\"query_start\": {query_start}, \"query_end\": {},", row[7]),
+            format!("\"target_start\": {target_start}, \"target_end\": {},", row[9]),
+            format!("\"query_aligned\": \"{}\"", row[11]),
+            format!("\"target_aligned\": \"{}\"", row[12]),
+        ] {
+            assert!(hit.contains(&says), "{says} is missing in {hit}");
+        }
+        // The text, from hit to hit.
+        let begin = at + page[at..].find(&format!("> {} (", row[13])).unwrap_or_else(|| panic!("{row:?}"));
+        let end = page[begin + 1..].find("\n> ").map_or(page.len(), |end| begin + 1 + end);
+        let block = &page[begin..end];
+        assert!(
+            block.contains(&format!("Score {} (", row[2]))
+                && block.contains(&format!("E-value {}\n", row[10]))
+        );
+        assert!(block.contains(&format!("Identities {}/{} (", row[4], row[3])), "{block}");
+        for (label, from, to, letters) in
+            [("Query ", row[6], row[7], row[11]), ("Target", row[8], row[9], row[12])]
+        {
+            let lines = block.lines().filter(|line| line.starts_with(label));
+            let fields: Vec<Vec<&str>> = lines.map(|line| line.split_whitespace().collect()).collect();
+            assert_eq!((fields[0][1], fields.last().unwrap()[3]), (from, to), "{block}");
+            assert_eq!(fields.iter().map(|fields| fields[2]).collect::<String>(), letters);
+        }
+        at = begin + 1;
+    }
+    assert!(page.lines().all(|line| line.starts_with(['>', 'Q', 'I']) || line.chars().count() <= 80));
+    let keys: BTreeSet<&str> = json
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .filter(|key| {
+            json.contains(&format!("\"{key}\": "))
+                && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        })
+        .collect();
+    let schema = fs::read_to_string(repository().join("docs/hits.schema.json")).unwrap();
+    for key in keys {
+        assert!(schema.contains(&format!("\"{key}\":")), "{key} is not in the schema");
+    }
+}
+
+/// Reads on both strands, some of them twice, and references with any name.
+fn reads() -> Folder {
+    let mut random = Random::new(8);
+    let genome = random.sequence(Alphabet::Dna, 3_000);
+    let mut queries = String::new();
+    for number in 0..120 {
+        let start = random.below(2_900);
+        let end = start + 40 + random.below(60);
+        let mut letters = random.mutated(Alphabet::Dna, &genome[start..end], 3);
+        if number % 3 == 0 {
+            letters = swalign::alphabet::reverse_complement(&letters);
+        }
+        if number % 10 == 9 {
+            letters = random.sequence(Alphabet::Dna, 50);
+        }
+        queries += &format!(">r{}\n{}\n", number / 2, String::from_utf8(letters).unwrap());
+    }
+    let other = random.mutated(Alphabet::Dna, &genome[500..2_500], 1);
+    let targets = format!(">a;tax=d:B,p:C the first\n{}\n>b\tx\n{}\n", text(genome), text(other));
+    folder(&[("q.fa", queries.as_bytes()), ("t.fa", targets.as_bytes())])
+}
+
+#[test]
+fn bytes_do_not_depend_on_how_they_are_computed() {
+    let folder = reads();
+    for format in ["tab", "json", "text"] {
+        let header: &[&str] = if format == "tab" { &["--header"] } else { &[] };
+        for more in
+            [&[][..], &["--rank", "evalue"], &["--rank", "identity", "--ties"], &["--min-identity", "97"]]
+        {
+            let list = |how: &[&str]| {
+                let args =
+                    [&["--format", format, "--max-hsps", "2"], header, more, how, &["q.fa", "t.fa"]].concat();
+                run(folder.path(), &args).done()
+            };
+            let whole = list(&["--device", "cpu"]);
+            assert!(whole.len() > 2_000);
+            for how in [
+                &["--device", "cpu:baseline"][..],
+                &["--device", "cpu", "--threads", "1", "--batch", "1"],
+                &["--device", "cpu", "--filter", "none"],
+                &["--device", "cpu", "--filter", "index"],
+            ] {
+                assert_eq!(text(list(how)), text(whole.clone()), "{format} {more:?} {how:?}");
+            }
+            for part in ["1/3", "2/3", "3/3"] {
+                let out = format!("p{}.{}", &part[..1], if format == "text" { "txt" } else { format });
+                list(&["--device", "cpu", "--part", part, "-o", &out, "--resume"]);
+            }
+            let end = if format == "text" { "txt" } else { format };
+            let parts = [3, 1, 2].map(|part| format!("p{part}.{end}"));
+            let merged = run(folder.path(), &["merge", "--quiet", "m", &parts[0], &parts[1], &parts[2]]);
+            merged.ended(0);
+            assert_eq!(text(folder.read("m")), text(whole), "{format} {more:?}");
+            parts.iter().for_each(|part| fs::remove_file(folder.file(&format!("{part}.swalign"))).unwrap());
+        }
+    }
+    let packed = run(folder.path(), &["--quiet", "--device", "cpu", "-o", "x.tsv.gz", "q.fa", "t.fa"]);
+    packed.ended(0);
+    let mut unpacked = String::new();
+    let bytes = folder.read("x.tsv.gz");
+    std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(&bytes[..]), &mut unpacked).unwrap();
+    let plain = run(folder.path(), &["--device", "cpu", "--format", "tab", "q.fa", "t.fa"]).done();
+    assert_eq!(unpacked, text(plain));
+}
+
+#[test]
+fn mates_are_listed() {
+    let args = ["--quiet", "--device", "cpu", "--format", "tab", "--columns", "qaccver,mate,saccver,sstrand"];
+    let inputs = ["data/mates_1.fq.gz", "data/mates_2.fq.gz", "data/sars2.fa"];
+    let table = text(run_here(&[&args[..], &inputs].concat()).done());
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    assert!(rows.len() > 100);
+    assert!(
+        rows.iter()
+            .all(|row| row[0].ends_with(&format!("/{}", row[1])) && ["plus", "minus"].contains(&row[3]))
+    );
+}
+
+/// Ranks, filters and limits on sequences made by hand.
+#[test]
+fn limits_by_hand() {
+    let unit = "ACGTTGCAAGCTTAGCATCGGATCCTAGTACGATCGATTACGGCTAAGCTA";
+    let changed = unit.replacen("TTAG", "TCAG", 1);
+    let targets = format!(
+        ">long\n{changed}{}\n>part\n{}\n>same\n{unit}\n>again\n{unit}\n",
+        "T".repeat(900),
+        &unit[..30]
+    );
+    let folder = folder(&[("q.fa", format!(">q\n{unit}\n").as_bytes()), ("t.fa", targets.as_bytes())]);
+    let names = |args: &[&str]| -> Vec<String> {
+        let all = [&["--device", "cpu", "--format", "tab", "--columns", "saccver"], args, &["q.fa", "t.fa"]]
+            .concat();
+        text(run(folder.path(), &all).done()).lines().map(str::to_string).collect()
+    };
+    assert_eq!(names(&[]), ["same", "again", "long", "part"]);
+    assert_eq!(names(&["--max-targets", "1"]), ["same"]);
+    assert_eq!(names(&["--max-targets", "1", "--ties"]), ["same", "again"]);
+    assert_eq!(names(&["--rank", "identity"]), ["same", "again", "part", "long"]);
+    assert_eq!(names(&["--rank", "identity", "--max-targets", "1", "--ties"]), ["same", "again", "part"]);
+    assert_eq!(names(&["--min-coverage", "90"]), ["same", "again", "long"]);
+    assert_eq!(names(&["--min-identity", "99", "--max-targets", "3"]), ["same", "again", "part"]);
+    assert_eq!(names(&["--secondary-ratio", "0.95"]), ["same", "again"]);
+    assert_eq!(names(&["--min-score", "40"]), ["same", "again", "long"]);
+    assert_eq!(names(&["--evalue", "1e-24"]), ["same", "again"]);
+    let sam = run(folder.path(), &["--device", "cpu", "--max-hits", "4", "q.fa", "t.fa"]);
+    sam.said(0, &["1 query had further hits below 0.8 of the best score", "--secondary-ratio 0 keeps them"]);
+}
+
+#[test]
+fn what_lists_refuse() {
+    let refused = |args: &[&str], says: &[&str]| {
+        let (query, target) = (data("mt_human.fa"), data("mt_orang.fa"));
+        run_here(&[args, &[query.to_str().unwrap(), target.to_str().unwrap()]].concat()).said(2, says);
+    };
+    refused(&["--columns", "qlen"], &["--columns and --header are for --format tab"]);
+    refused(&["--format", "tab", "--columns", "qlen,nonsense"], &["there is no column nonsense", "qcovhsp"]);
+    refused(&["--rank", "evalue"], &["--rank is for --format tab, json and text"]);
+    refused(&["--format", "tab", "--evalue", "0"], &["give a number above 0"]);
+    refused(&["--format", "tab", "--min-identity", "101"], &["give a percentage"]);
+    refused(&["--format", "tab", "--iddef", "5"], &["give 0, 1, 2, 3 or 4"]);
+    refused(&["--format", "json", "--ref-part", "1/2", "-o", "x"], &["--ref-part writes SAM, BAM or PAF"]);
+    refused(&["--format", "tab", "--sort"], &["--sort writes BAM"]);
+    refused(
+        &[
+            "--format",
+            "tab",
+            "--match",
+            "5",
+            "--mismatch",
+            "1",
+            "--gap-open",
+            "0",
+            "--gap-extend",
+            "1",
+            "--evalue",
+            "1",
+        ],
+        &["there are no E-values", "--min-score"],
+    );
+}
