@@ -228,7 +228,8 @@ pub struct Options {
 }
 
 /// What a name of an output may end in, for errors.
-pub const EXTENSIONS: &str = ".sam, .bam, .paf, .tab, .tsv, .json or .txt; .gz behind it packs text";
+pub const EXTENSIONS: &str =
+    ".sam, .bam, .paf, .tsv, .json or .txt (or one of them, but .bam, with .gz behind it)";
 /// What receipts call BAM that is sorted by coordinate.
 pub const SORTED_BAM: &str = "sorted.bam";
 /// The end of a receipt's name; the output's name stands before it.

@@ -65,7 +65,7 @@ pub struct Writer {
 /// What makes the bytes of queries.
 enum Maker {
     Records(RecordMaker),
-    Lists(Box<ListMaker>),
+    Lists(ListMaker),
 }
 
 /// Makes records of SAM, BAM or PAF.
@@ -122,7 +122,7 @@ impl Writer {
                 let header =
                     lists.header(&options.command_line, &header::comments(options, &chosen, &lists.scoring));
                 let header = if options.packed { bgzf::pack(&header)? } else { header };
-                let maker = Maker::Lists(Box::new(lists));
+                let maker = Maker::Lists(lists);
                 return Ok(Writer { in_blocks: options.packed, sort: None, header: vec![header], maker });
             }
         };

@@ -9,8 +9,16 @@ fn a_folder_that_is_missing() {
 
 #[test]
 fn extensions_of_no_format() {
-    for name in ["x.bed", "x.json", "x.txt", "out.v2", "x.gz", "x.bam.gz", "x.cram"] {
-        refused_options(&["-o", name], 2, &[name, ".sam, .bam, .paf, .sam.gz or .paf.gz", "--format"]);
+    for name in ["x.bed", "x.yaml", "x.log", "out.v2", "x.gz", "x.bam.gz", "x.cram"] {
+        refused_options(
+            &["-o", name],
+            2,
+            &[
+                name,
+                ".sam, .bam, .paf, .tsv, .json or .txt (or one of them, but .bam, with .gz behind it)",
+                "--format",
+            ],
+        );
     }
     let files = [("q.fa", QUERY), ("ref.fa", REFERENCE)];
     for (name, args) in [
