@@ -159,12 +159,13 @@ impl Significance {
         }
     }
 
-    /// The logarithm of a score's E-value corrected for the target's length: that of the pair times the number of
-    /// targets. Long targets reach a score by chance more often than short ones.
+    /// The logarithm of a score's E-value corrected for the target's length: what is expected of as many targets of this
+    /// length as there are. Long targets reach a score by chance more often than short ones. Both sequences count
+    /// whole, which ranks homologs better than lengths without the ends do (docs/algorithm.md, section 19).
     pub fn log_corrected_evalue(&self, score: i32, query: usize, target: usize) -> f64 {
         let targets = self.space.map_or(1, |space| space.targets);
-        let space = self.karlin.space_of_pair(score, query as u64, target as u64);
-        log(targets as f64 * space * self.karlin.k) - self.karlin.nats(score)
+        let space = targets as f64 * query as f64 * target as f64;
+        log(space * self.karlin.k) - self.karlin.nats(score)
     }
 
     /// The least score whose E-value is at most `most`; at least 1.
