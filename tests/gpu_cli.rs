@@ -47,6 +47,20 @@ fn each_format() {
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn lists_of_hits() {
+    let gpu = gpu_device();
+    let proteins = ["data/proteins_20.fa", "data/uniprot_60.fa"];
+    for ways in [
+        &["--max-targets", "4", "--ties"][..],
+        &["--rank", "evalue", "--max-hsps", "3", "--min-coverage", "20"],
+    ] {
+        let table = |device: &str| on(device, &[&["--format", "tab"], ways, &proteins].concat()).done();
+        assert!(table(&gpu) == table("cpu"), "{ways:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn ont() {
     let args = ["--preset", "long", "--max-hits", "3", "data/ont_sars2.fq.gz", "data/sars2.fa"];
     same_bytes(&args, &[&[], &["--batch", "1", "-t", "1"]]);
