@@ -199,6 +199,9 @@ pub struct Pair {
 /// recurrence. Counted from the first column of the sweep.
 pub const STRETCH: u32 = 1 << 11;
 
+/// Targets of at most this many residues are never cut: each is one region of a search.
+pub const UNCUT: u32 = 1 << 12;
+
 impl Pair {
     /// Target residues the recurrence runs over.
     pub fn cols(&self) -> u32 {

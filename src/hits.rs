@@ -13,7 +13,7 @@ use crate::alignment::{Alignment, Found, Hit, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::candidates::filter::Filter;
-use crate::candidates::{self, Layout, Opened, Wanted as WantedRegions};
+use crate::candidates::{self, Layout, MetTargets, Opened, Wanted as WantedRegions};
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
 use rayon::prelude::*;
@@ -190,7 +190,7 @@ fn open(
         }
         if let Source::All = start.source {
             let is_first = in_full == 0;
-            in_full += candidates::expected_pairs(batch, layout, start.record);
+            in_full += MetTargets::all(batch).expected_pairs(batch, layout, start.record);
             if !is_first && scope.filter.is_some() && in_full > scope.portion {
                 later.push(start);
                 continue;
@@ -318,7 +318,8 @@ fn score_portion(
     let met = |(place, search): (usize, &&mut RecordSearch)| -> Vec<Pair> {
         let most = Most::of(scope, search.record);
         let chunk = if place < last { long } else { short };
-        let pairs = candidates::pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
+        let pairs =
+            MetTargets::all(batch).pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
         pairs.filter(|pair| most.in_pair(pair) >= rules.min_score).collect()
     };
     // In the order of the records, as searches are.
@@ -374,7 +375,8 @@ fn descend(scope: &Scope, searches: &mut [RecordSearch], needs: &[Need]) -> Resu
 
 /// How many pairs all these records have, about.
 fn expected_pairs(scope: &Scope, records: impl Iterator<Item = u32>) -> usize {
-    records.map(|record| candidates::expected_pairs(scope.batch, &scope.layout, record)).sum()
+    let met = MetTargets::all(scope.batch);
+    records.map(|record| met.expected_pairs(scope.batch, &scope.layout, record)).sum()
 }
 
 /// How many of these records make a portion, about.

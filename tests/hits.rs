@@ -13,7 +13,7 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Hit, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
-use swalign::candidates::{self, CHUNK, Layout};
+use swalign::candidates::{CHUNK, Layout, MetTargets};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Capabilities, Engine, Paths, Window};
 use swalign::error::EngineError;
@@ -113,7 +113,9 @@ impl Case {
     /// The columns at which chunks of `target` meet, for any query.
     fn borders(&self, target: u32) -> Vec<u32> {
         let mut borders: Vec<u32> = (0..RECORDS as u32)
-            .flat_map(|record| candidates::pairs(&self.batch, &self.layout, record, self.min_score, CHUNK))
+            .flat_map(|record| {
+                MetTargets::all(&self.batch).pairs(&self.batch, &self.layout, record, self.min_score, CHUNK)
+            })
             .filter(|pair| pair.target == target && pair.own > 0)
             .map(|pair| pair.own)
             .collect();

@@ -367,6 +367,7 @@ impl Engine for Gpu {
             enough_sweeps: ENOUGH_SWEEPS,
             last_sweeps: LAST_SWEEPS,
             has_quick_paths: true,
+            ..Capabilities::named(String::new())
         }
     }
 
