@@ -82,6 +82,21 @@ fn gpu_agrees_where_a_sweep_serves_several_pairs() {
 
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_on_databases() {
+    suite::database::databases_agree(&mut gpu());
+    suite::database::databases_agree(&mut Gpu::new(card(true)).tuned(ALONE));
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpus_share_a_database() {
+    let card = card(true);
+    let gpu = |_| Box::new(Gpu::new(Arc::clone(&card)).tuned(ALONE)) as Box<dyn Primitives>;
+    suite::database::databases_agree_side_by_side(&mut (0..4).map(gpu).collect::<Vec<_>>());
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_on_empty_pairs() {
     suite::pairs::empty_pairs_agree(&mut gpu());
 }

@@ -9,7 +9,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use rayon::prelude::*;
 use swalign::engine::gpu::scan::{bitap, shader as scan};
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
+    CHAINED_ROWS, DatabaseTiles, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
 };
 
 fn is_valid(text: &str, what: &str) {
@@ -76,6 +76,14 @@ fn the_suite_reaches_every_variant() {
         let TileVariant { kernel, joint, exchange, .. } = variant;
         let is_shared = variant.scores == Scores::SharedProfile;
         let scores = if is_shared { Scores::Profile } else { variant.scores };
+        if variant.is_of_database() {
+            let tiles = DatabaseTiles::new(scores, Some(32)).unwrap();
+            let strips = suite::database::STRIP_ROWS;
+            let rows = suite::database::ROWS.into_iter().chain(strips).map(|rows| rows as u32);
+            let mut taken = rows.filter_map(|rows| tiles.holding(rows));
+            assert!(taken.any(|(taken, _)| taken == variant), "{variant:?}");
+            continue;
+        }
         if variant.is_chained() {
             let heights: Vec<TileVariant> =
                 CHAINED_ROWS.into_iter().filter_map(|rows| TileVariant::chained(scores, rows)).collect();

@@ -7,6 +7,7 @@
 
 mod buffers;
 mod checkpoints;
+mod database;
 mod device;
 mod job;
 pub mod layout;
@@ -31,12 +32,13 @@ use crate::batch::{Batch, Pair, Sequences};
 use crate::engine::cpu::Cpu;
 use crate::engine::primitives::{BlockRoom, all_paths};
 use crate::engine::{
-    BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
-    Primitives, Stand, Window,
+    Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
+    Primitives, Stand, TargetScore, Window,
 };
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use buffers::Grown;
+use database::Databases;
 use device::Device;
 use job::Job;
 use layout::Letters;
@@ -59,6 +61,8 @@ const SPANNED: usize = 1 << 13;
 const ENOUGH_SWEEPS: u64 = 3 << 13;
 /// Chunks are not cut below their least length, so most often the last ones take half the time of the others.
 const LAST_SWEEPS: u64 = 4;
+/// With fewer short targets a device has too little to do for one query at a time.
+const DATABASE: usize = 1 << 10;
 /// Bytes of the checkpoints that all engines of a run may have at a time; they lie in two places while they
 /// come from the device.
 const EDGE_BYTES: u64 = 192 << 20;
@@ -68,6 +72,7 @@ pub struct Card {
     runtime: Runtime,
     pipelines: Pipelines,
     targets: Mutex<Option<Arc<Resident>>>,
+    databases: Databases,
     kernels: scan::ScanKernels,
     /// Whether strips may be chained: until one has waited in vain.
     chains: AtomicBool,
@@ -106,6 +111,7 @@ impl Card {
             runtime: Runtime::new(device),
             pipelines: Pipelines::default(),
             targets: Mutex::new(None),
+            databases: Databases::default(),
             kernels: scan::ScanKernels::default(),
             chains: AtomicBool::new(true),
             edge_room: Arc::clone(edge_room),
@@ -268,7 +274,7 @@ impl Gpu {
             }
         };
         let targets = self.card.targets(&batch.targets, letters, residues)?;
-        Ok(JobInputs { queries: self.queries(&batch.queries, letters)?, targets, scores })
+        Ok(JobInputs { queries: self.queries(&batch.queries, letters)?, targets, scores, database: None })
     }
 
     /// The packed queries on the device.
@@ -367,7 +373,7 @@ impl Engine for Gpu {
             enough_sweeps: ENOUGH_SWEEPS,
             last_sweeps: LAST_SWEEPS,
             has_quick_paths: true,
-            ..Capabilities::named(String::new())
+            database: DATABASE,
         }
     }
 
@@ -378,6 +384,14 @@ impl Engine for Gpu {
         self.score_tiles(batch, &inputs, pairs, &mut hits)?;
         self.score_grids(batch, &inputs, pairs, &mut hits)?;
         Ok(hits)
+    }
+
+    fn score_database(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        self.score_targets(batch, asked)
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
