@@ -17,7 +17,9 @@ use crate::candidates::{self, Layout, MetTargets, Opened, Wanted as WantedRegion
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
 use rayon::prelude::*;
-use search::{Ended, Most, Need, RecordSearch, Source, query_len};
+use search::{Ended, Most, Need, RecordSearch, Region, Source, query_len};
+use smallvec::SmallVec;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// What makes an alignment a hit.
@@ -29,12 +31,30 @@ pub struct Rules {
     pub secondary_ppm: i64,
     /// Most alignments of a query; at least 1.
     pub max_hits: usize,
+    /// Most targets that a query has hits on; at least 1.
+    pub max_targets: usize,
+    /// Most hits of a query on one target; at least 1.
+    pub max_per_target: usize,
+    /// Beyond the limits, hits that score as much as the last one are found as well, and targets whose best hit scores as
+    /// much as that of the last target.
+    pub keeps_ties: bool,
     /// Hits that lack at most so much to the best score are found besides, so many in all at most: what mates are
     /// paired from.
     pub candidates: Option<(i32, usize)>,
 }
 
 impl Rules {
+    /// The best hit of a query alone, at any score.
+    pub const BEST: Rules = Rules {
+        min_score: 1,
+        secondary_ppm: 0,
+        max_hits: 1,
+        max_targets: usize::MAX,
+        max_per_target: usize::MAX,
+        keeps_ties: false,
+        candidates: None,
+    };
+
     /// The least score at which a further hit exists beside a best one of `best`.
     pub fn threshold(&self, best: i32) -> i32 {
         let share = (i64::from(best) * self.secondary_ppm + 999_999) / 1_000_000;
@@ -42,28 +62,92 @@ impl Rules {
         self.min_score.max(near.min(share as i32))
     }
 
-    /// How many of these, the hits of a query in their order, are found by these rules, and the score of the second hit.
+    /// Which of these, the hits of a query in their order, are found by these rules, and the score of the second hit.
     /// `told` is a score of one behind the first hit, which need not be in the list.
-    pub fn cut(&self, hits: &[Alignment], told: Option<i32>) -> (usize, Option<i32>) {
-        let Some(best) = hits.first() else { return (0, None) };
+    pub fn cut(&self, hits: &[HitAt], told: Option<i32>) -> (Vec<usize>, Option<i32>) {
+        let Some(best) = hits.first() else { return (Vec::new(), None) };
         let threshold = self.threshold(best.score);
         let second = hits.get(1).map(|hit| hit.score).max(told).filter(|&score| score >= threshold);
-        let is_found = |&at: &usize| hits[at].score >= threshold && self.wants(&hits[..at], hits[at].score);
-        ((0..hits.len()).take_while(is_found).count(), second)
+        let mut kept = Kept::default();
+        let wanted = hits.iter().enumerate().take_while(|(_, hit)| hit.score >= threshold);
+        let wanted = wanted.filter(|(_, hit)| {
+            let is_wanted = self.wants(&kept, **hit);
+            if is_wanted {
+                kept.add(**hit, self);
+            }
+            is_wanted
+        });
+        (wanted.map(|(at, _)| at).collect(), second)
     }
 
-    /// Whether the path of a hit of `score` is wanted, behind these.
-    fn wants(&self, before: &[Alignment], score: i32) -> bool {
+    /// Whether a hit is wanted, behind those that are kept.
+    fn wants(&self, kept: &Kept, hit: HitAt) -> bool {
         let is_candidate = |(within, most): (i32, usize)| {
-            before.len() < most
-                && before.first().is_none_or(|best| best.score.saturating_sub(score) <= within)
+            kept.count < most && kept.best.is_none_or(|best| best.saturating_sub(hit.score) <= within)
         };
-        before.len() < self.max_hits || self.candidates.is_some_and(is_candidate)
+        self.has_room(kept, hit) || self.candidates.is_some_and(is_candidate)
     }
 
-    /// Most alignments that are found of a query.
+    /// Whether the limits let a hit in, behind those that are kept.
+    fn has_room(&self, kept: &Kept, hit: HitAt) -> bool {
+        let is_tie = |score: Option<i32>| self.keeps_ties && score == Some(hit.score);
+        let on_target = kept.on_target(hit.target);
+        let target_has_room = match on_target {
+            0 => kept.targets.len() < self.max_targets || is_tie(kept.of_last_target),
+            _ => on_target < self.max_per_target,
+        };
+        target_has_room && (kept.count < self.max_hits || is_tie(kept.last))
+    }
+
+    /// Whether the hits of each target are counted.
+    fn counts_targets(&self) -> bool {
+        self.max_targets < usize::MAX || self.max_per_target < usize::MAX
+    }
+
+    /// Most alignments that are found of a query, where ties are not kept.
     fn most(&self) -> usize {
-        self.max_hits.max(self.candidates.map_or(0, |(_, most)| most))
+        match self.keeps_ties {
+            true => usize::MAX,
+            false => self.max_hits.max(self.candidates.map_or(0, |(_, most)| most)),
+        }
+    }
+}
+
+/// A hit as the limits see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HitAt {
+    pub target: u32,
+    pub score: i32,
+}
+
+/// Hits of a query that are kept, as the limits see them.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    count: usize,
+    best: Option<i32>,
+    last: Option<i32>,
+    /// The first hit's score on the target that came last, where rules count targets.
+    of_last_target: Option<i32>,
+    /// Hits on each target that has any, where rules count them.
+    targets: HashMap<u32, usize>,
+}
+
+impl Kept {
+    fn add(&mut self, hit: HitAt, rules: &Rules) {
+        self.count += 1;
+        self.best = self.best.or(Some(hit.score));
+        self.last = Some(hit.score);
+        if rules.counts_targets() {
+            let on_target = self.targets.entry(hit.target).or_default();
+            if *on_target == 0 {
+                self.of_last_target = Some(hit.score);
+            }
+            *on_target += 1;
+        }
+    }
+
+    fn on_target(&self, target: u32) -> usize {
+        self.targets.get(&target).copied().unwrap_or(0)
     }
 }
 
@@ -81,11 +165,23 @@ pub struct Scope<'a> {
     pub batch: &'a Batch,
     pub layout: Layout,
     pub rules: Rules,
+    /// The least score of each record's hits, where they differ; else that of `rules`.
+    pub least: Option<&'a [i32]>,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
     pub filter: Option<&'a Filter>,
     /// Pairs that are scored at a time where all pairs are, about, but those of one query at least. Most hold nothing that
     /// counts and are forgotten then, so this bounds the memory.
     pub portion: usize,
+}
+
+impl Scope<'_> {
+    /// The rules for a record's hits.
+    pub fn rules_of(&self, record: u32) -> Rules {
+        match self.least.and_then(|least| least.get(record as usize)) {
+            Some(&min_score) => Rules { min_score, ..self.rules },
+            None => self.rules,
+        }
+    }
 }
 
 /// Work done and time spent on it.
@@ -97,6 +193,8 @@ pub struct Effort {
     pub whole: u64,
     /// Queries with free intervals that were not searched for supplementary hits, since that would have cost too much.
     pub unsplit: u64,
+    /// Queries with a further hit, known and not reported, that scores too little beside their best.
+    pub cut: u64,
     /// Time in scoring calls.
     pub scoring: Duration,
     /// Time in filling directions and tracing paths back.
@@ -120,6 +218,7 @@ pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Resu
         let (searches, mut later) = open(scope, &left, room(scope))?;
         for search in finish(engine, scope, searches, effort)? {
             let record = search.record as usize;
+            effort.cut += u64::from(search.is_cut());
             match search.ended() {
                 Ended::Found(hits) => found[record] = hits,
                 Ended::Later(start) => later.push(start),
@@ -145,9 +244,10 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<Start> {
     let kind = filter.kind(scope.batch, &scope.layout);
     let seen = filter.glance(kind, scope.batch, &scope.layout, records);
     let source = |(record, seen): (u32, i32)| {
-        let (len, least) = (query_len(scope, record), scope.rules.threshold(seen));
+        let rules = scope.rules_of(record);
+        let (len, least) = (query_len(scope, record), rules.threshold(seen));
         // What is seen may be but a part of the best, with a gap beside it: then it leads too far down.
-        let suggested = filter.at_most(kind, len, least).filter(|_| seen >= scope.rules.min_score);
+        let suggested = filter.at_most(kind, len, least).filter(|_| seen >= rules.min_score);
         let first = filter.first(kind, len);
         let level =
             suggested.filter(|level| first.is_none_or(|first| level.is_quicker_than(&first))).or(first);
@@ -253,7 +353,7 @@ fn score_regions(
     for ((search, region), hit) in unknown().zip(hits) {
         searches[search].learn(region, hit, scope.batch)?;
     }
-    searches.par_iter_mut().for_each(|search| search.prune(&scope.rules));
+    searches.par_iter_mut().for_each(RecordSearch::prune);
     Ok(true)
 }
 
@@ -265,23 +365,23 @@ fn align(
     needs: &[Need],
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
-    let path = |(index, need): (usize, &Need)| match need {
-        Need::Path(region) => Some((index, region.wanted(scope.batch))),
-        _ => None,
+    let paths = |(index, need): (usize, &Need)| {
+        let regions: &[Region] = if let Need::Paths(regions) = need { regions } else { &[] };
+        regions.iter().map(|region| (index, region.wanted(scope.batch))).collect::<SmallVec<[_; 1]>>()
     };
-    let (next, wanted): (Vec<usize>, Vec<Wanted>) = needs.par_iter().enumerate().filter_map(path).unzip();
+    let (next, wanted): (Vec<usize>, Vec<Wanted>) = needs.par_iter().enumerate().flat_map_iter(paths).unzip();
     if next.is_empty() {
         return Ok(false);
     }
     let start = Instant::now();
     let alignments = backtrace::align(engine, scope.batch, &wanted)?;
     effort.backtrace += start.elapsed();
-    let mut aligned: Vec<Option<Alignment>> = vec![None; searches.len()];
+    let mut aligned: Vec<SmallVec<[Alignment; 1]>> = vec![SmallVec::new(); searches.len()];
     for (index, alignment) in next.into_iter().zip(alignments) {
-        aligned[index] = Some(alignment);
+        aligned[index].push(alignment);
     }
-    searches.par_iter_mut().zip(aligned).for_each(|(search, alignment)| {
-        alignment.into_iter().for_each(|alignment| search.accept(alignment, scope));
+    searches.par_iter_mut().zip(aligned).for_each(|(search, alignments)| {
+        alignments.into_iter().for_each(|alignment| search.accept(alignment, scope));
     });
     Ok(true)
 }
@@ -309,7 +409,7 @@ fn score_portion(
     unscored: &mut [&mut RecordSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let Scope { batch, layout, rules, .. } = scope;
+    let Scope { batch, layout, .. } = scope;
     let expected = expected_pairs(scope, unscored.iter().map(|search| search.record));
     let Capabilities { enough_sweeps: enough, last_sweeps, .. } = engine.capabilities();
     let long = candidates::chunk_for(expected, enough);
@@ -318,9 +418,9 @@ fn score_portion(
     let met = |(place, search): (usize, &&mut RecordSearch)| -> Vec<Pair> {
         let most = Most::of(scope, search.record);
         let chunk = if place < last { long } else { short };
-        let pairs =
-            MetTargets::all(batch).pairs(batch, layout, search.record, rules.min_score, chunk).into_iter();
-        pairs.filter(|pair| most.in_pair(pair) >= rules.min_score).collect()
+        let least = scope.rules_of(search.record).min_score;
+        let pairs = MetTargets::all(batch).pairs(batch, layout, search.record, least, chunk).into_iter();
+        pairs.filter(|pair| most.in_pair(pair) >= least).collect()
     };
     // In the order of the records, as searches are.
     let pairs = unscored.par_iter().enumerate().map(met).collect::<Vec<_>>().concat();

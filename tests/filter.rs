@@ -98,7 +98,7 @@ impl Case {
     fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<Found>, Effort) {
         // Those that no filter helps are then searched in several portions.
         let portion = if filter.is_some() { 40 } else { hits::PORTION };
-        let scope = Scope { batch: &self.batch, layout: self.layout, rules, filter, portion };
+        let scope = Scope { batch: &self.batch, layout: self.layout, rules, least: None, filter, portion };
         let mut effort = Effort::default();
         let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
         (found, effort)
@@ -118,7 +118,7 @@ fn hits_are_those_without_a_filter() {
         let min_score = [20, 12, 60, 5][seed as usize % 4] * match_;
         for (max_hits, secondary_ppm) in [(1, 800_000), (3, 700_000), (2, [0, 1_000_000][seed as usize % 2])]
         {
-            let rules = Rules { min_score, secondary_ppm, max_hits, candidates: None };
+            let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
             let (expected, all) = case.find(rules, None);
             let (found, some) = case.find(rules, Some(&filter));
             assert_eq!(found, expected, "seed {seed}, {rules:?}, {scoring}");
@@ -324,7 +324,7 @@ fn what_tells_little_is_searched_in_full_at_once() {
     let gene = random.codes(1500, 4);
     let copies = (0..40).map(|_| random.mutated_codes(&gene, 4, 50)).collect();
     inputs.push(((0..30).map(|at| gene[at * 40..at * 40 + 150].to_vec()).collect(), copies));
-    let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, candidates: None };
+    let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, ..Rules::BEST };
     for (number, (queries, targets)) in inputs.into_iter().enumerate() {
         let mut oriented = Sequences::default();
         for query in &queries {
@@ -414,7 +414,7 @@ fn hits_are_those_without_a_filter_where_seeds_are_scanned_for() {
             min_score: 20 * scoring.max_potential(),
             secondary_ppm: 700_000,
             max_hits: 2,
-            candidates: None,
+            ..Rules::BEST
         };
         let (expected, all) = case.find(rules, None);
         for filter in [&by_scan, &at_once, &never] {

@@ -9,6 +9,7 @@ mod common;
 use common::codes;
 use common::definition::{MOST, oracle};
 use common::random::Random;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Hit, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
@@ -125,9 +126,13 @@ impl Case {
     }
 
     fn find(&self, rules: &Rules) -> Vec<Found> {
+        self.find_least(rules, None)
+    }
+
+    fn find_least(&self, rules: &Rules, least: Option<&[i32]>) -> Vec<Found> {
         let find = |engine: &mut dyn Engine, portion: usize| {
             let (batch, layout, rules) = (&self.batch, self.layout, *rules);
-            let scope = Scope { batch, layout, rules, filter: None, portion };
+            let scope = Scope { batch, layout, rules, least, filter: None, portion };
             hits::find(engine, &scope, &mut Effort::default()).unwrap()
         };
         let found = find(&mut Cpu::new(), hits::PORTION);
@@ -202,7 +207,7 @@ fn hits_are_those_of_their_definition() {
             .map(|record| oracle(&case.batch, &case.layout, record, case.min_score, secondary_ppm))
             .collect();
         for max_hits in [1, 2, MOST - 1] {
-            let rules = Rules { min_score: case.min_score, secondary_ppm, max_hits, candidates: None };
+            let rules = Rules { min_score: case.min_score, secondary_ppm, max_hits, ..Rules::BEST };
             for (record, (found, (hits, threshold))) in case.find(&rules).iter().zip(&expected).enumerate() {
                 let place =
                     format!("seed {seed}, record {record}, {max_hits} hits at most, {:?}", case.layout);
@@ -218,6 +223,66 @@ fn hits_are_those_of_their_definition() {
         [(hits, 300), (without, 3), (ties, 50), (reverse, 50), (across, 20), (touching, 20), (adjacent, 20)]
     {
         assert!(count >= least, "the cases hold too little: {seen:?}");
+    }
+}
+
+/// The hits that limits leave of all hits in their order.
+fn limited(hits: &[Alignment], rules: &Rules) -> Vec<Alignment> {
+    let mut kept: Vec<Alignment> = Vec::new();
+    for hit in hits {
+        let last_target =
+            kept.iter().rev().find(|hit| kept.iter().find(|other| other.target == hit.target) == Some(hit));
+        let is_tie =
+            |last: Option<&Alignment>| rules.keeps_ties && last.is_some_and(|last| last.score == hit.score);
+        let on_target = kept.iter().filter(|other| other.target == hit.target).count();
+        let targets: BTreeSet<u32> = kept.iter().map(|other| other.target).collect();
+        let target_has_room = match on_target {
+            0 => targets.len() < rules.max_targets || is_tie(last_target),
+            _ => on_target < rules.max_per_target,
+        };
+        if target_has_room && (kept.len() < rules.max_hits || is_tie(kept.last())) {
+            kept.push(hit.clone());
+        }
+    }
+    kept
+}
+
+/// Most targets, most hits of a target, ties, and a least score of each record.
+#[test]
+fn limits_let_in_what_they_say() {
+    let (mut hits, mut ties, mut targets_full, mut target_full) = (0, 0, 0, 0);
+    for seed in 100..140 {
+        let case = Case::new(seed);
+        let mut random = Random::new(seed);
+        let least: Vec<i32> = (0..RECORDS).map(|_| case.min_score + random.below(6) as i32).collect();
+        let all: Vec<Vec<Alignment>> = (0..RECORDS as u32)
+            .map(|record| oracle(&case.batch, &case.layout, record, least[record as usize], 0).0)
+            .collect();
+        for _ in 0..4 {
+            let rules = Rules {
+                max_hits: random.pick(&[2, 4, MOST - 1]),
+                max_targets: random.pick(&[1, 2, usize::MAX]),
+                max_per_target: random.pick(&[1, 1, 2, usize::MAX]),
+                keeps_ties: random.pick(&[false, true]),
+                ..Rules::BEST
+            };
+            for (record, found) in case.find_least(&rules, Some(&least)).iter().enumerate() {
+                let (expected, place) =
+                    (limited(&all[record], &rules), format!("seed {seed}, record {record}, {rules:?}"));
+                // The definition ends somewhere; what it has is the beginning.
+                let known = expected.len();
+                assert_eq!(found.alignments.get(..known), Some(&*expected), "{place}");
+                assert!(all[record].len() == MOST || found.alignments.len() == known, "{place}");
+                hits += known;
+                ties += usize::from(rules.keeps_ties && known > rules.max_hits);
+                let on = |target| expected.iter().filter(|hit| hit.target == target).count();
+                targets_full += usize::from(rules.max_targets < 3 && expected.len() < all[record].len());
+                target_full += usize::from((0..3).any(|target| on(target) == rules.max_per_target));
+            }
+        }
+    }
+    for (count, least) in [(hits, 300), (ties, 5), (targets_full, 50), (target_full, 50)] {
+        assert!(count >= least, "the cases hold too little: {hits} {ties} {targets_full} {target_full}");
     }
 }
 
@@ -241,7 +306,7 @@ fn searched(
         scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
     };
     let layout = Layout { strands: 1, paired: None };
-    let scope = Scope { batch: &batch, layout, rules, filter: None, portion };
+    let scope = Scope { batch: &batch, layout, rules, least: None, filter: None, portion };
     let mut effort = Effort::default();
     let found = hits::find(engine, &scope, &mut effort).unwrap();
     assert!(found.iter().all(|found| !found.alignments.is_empty()));
@@ -252,7 +317,7 @@ fn searched(
 #[test]
 fn sweeps_of_two_lengths_give_the_same_hits() {
     let find = |enough: u64| {
-        let rules = Rules { min_score: 20, secondary_ppm: 200_000, max_hits: 3, candidates: None };
+        let rules = Rules { min_score: 20, secondary_ppm: 200_000, max_hits: 3, ..Rules::BEST };
         searched(&mut Enough(enough, Cpu::new(), 0), (50_000, 32), rules, hits::PORTION)
     };
     let [all_short, two_lengths, all_long] = [u64::MAX, 80, 1].map(find);
@@ -265,7 +330,7 @@ fn sweeps_of_two_lengths_give_the_same_hits() {
 #[test]
 fn portions_bound_what_is_scored_at_a_time() {
     let most = |portion: usize| {
-        let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1, candidates: None };
+        let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1, ..Rules::BEST };
         let mut engine = Enough(1, Cpu::new(), 0);
         searched(&mut engine, (40_000, 20), rules, portion);
         engine.2

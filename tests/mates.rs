@@ -18,14 +18,14 @@ use swalign::candidates::filter::Filter;
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::hits::{self, Effort, PORTION, Rules, Scope};
+use swalign::hits::{self, Effort, HitAt, PORTION, Rules, Scope};
 use swalign::insert::{InsertSize, Orientation};
 use swalign::pairing::{HitInParts, MateInParts, Pairing};
 use swalign::scoring::Scoring;
 use swalign::split::{self, SEARCHED_AGAIN, Splitting};
 
 const LAYOUT: Layout = Layout { strands: 2, paired: None };
-const RULES: Rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, candidates: None };
+const RULES: Rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, ..Rules::BEST };
 const INSERT: InsertSize = InsertSize { orientation: Orientation::Fr, mean: 200, deviation: 25 };
 const UNPAIRED: i64 = 17;
 
@@ -72,7 +72,7 @@ fn pairs(seed: u64) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
 }
 
 fn scope<'a>(batch: &'a Batch, rules: Rules, filter: Option<&'a Filter>) -> Scope<'a> {
-    Scope { batch, layout: LAYOUT, rules, filter, portion: PORTION }
+    Scope { batch, layout: LAYOUT, rules, least: None, filter, portion: PORTION }
 }
 
 /// The best alignment of a read in columns of a target, by the specification.
@@ -261,7 +261,7 @@ fn parts_of_the_references_have_the_pairs_of_the_whole() {
             min_score: random.pick(&[8, 14, 20]),
             secondary_ppm: random.pick(&[0, 500_000, 800_000, 1_000_000]),
             max_hits: random.pick(&[1, 2, 5, 70]),
-            candidates: None,
+            ..Rules::BEST
         };
         let batch = batch_of(&reads, &targets, Scoring::dna(1, 4, 6, 1));
         let pairing = Pairing::new(insert, rules, &batch.scoring);
@@ -277,7 +277,10 @@ fn parts_of_the_references_have_the_pairs_of_the_whole() {
             for (mate, of_whole) in mates.iter().zip(&candidates) {
                 let mut hits: Vec<Alignment> = mate.hits.iter().map(|hit| hit.alignment.clone()).collect();
                 hits.sort_by(|one, other| one.locus().order(&other.locus()));
-                let (count, second) = pairing.candidates().cut(&hits, mate.second);
+                let at: Vec<HitAt> =
+                    hits.iter().map(|hit| HitAt { target: hit.target, score: hit.score }).collect();
+                let (kept, second) = pairing.candidates().cut(&at, mate.second);
+                let count = kept.len();
                 assert_eq!((&hits[..count], second), (&*of_whole.alignments, of_whole.second), "seed {seed}");
             }
             let mut joined = Vec::new();

@@ -90,7 +90,7 @@ impl AlignerBuilder {
             return Err(usage(format!("secondary_ratio({secondary_ratio}): give 0 to 1")));
         }
         let secondary_ppm = (secondary_ratio * 1e6).round() as i64;
-        let rules = Rules { min_score, secondary_ppm, max_hits, candidates: None };
+        let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
         let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
         let scoring = Arc::new(scoring);
         let opened = Opened::open(&device)?;
@@ -196,6 +196,7 @@ impl Aligner {
             batch: &batch,
             layout,
             rules: self.rules,
+            least: None,
             filter: self.filter.as_ref(),
             portion: PORTION,
         };

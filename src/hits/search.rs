@@ -1,6 +1,6 @@
 //! The search for one record's hits: its regions, what is known of them, and what comes next.
 
-use super::{Rules, Scope, Start};
+use super::{HitAt, Kept, Rules, Scope, Start};
 use crate::alignment::{Alignment, Found, Hit, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair};
@@ -8,6 +8,8 @@ use crate::bounds::{longest_span, potential};
 use crate::candidates::levels::Level;
 use crate::candidates::windows::Region as Opened;
 use crate::error::EngineError;
+use smallvec::{SmallVec, smallvec};
+use std::collections::HashSet;
 
 /// End columns of one target whose best hit is known, or only bounded from above.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +62,8 @@ pub enum Need {
     Scores(Vec<u32>),
     /// The regions of another source.
     Regions(Source),
-    /// The path of this region's hit.
-    Path(Region),
+    /// The paths of these regions' hits, which come next in this order.
+    Paths(SmallVec<[Region; 1]>),
     Nothing,
 }
 
@@ -77,9 +79,14 @@ pub enum Ended {
 #[derive(Debug)]
 pub struct RecordSearch {
     pub record: u32,
+    rules: Rules,
     state: SearchState,
     pub regions: Vec<Region>,
     found: Found,
+    /// What is found, as the limits see it.
+    kept: Kept,
+    /// Whether a hit is known that scores too little beside the best.
+    is_cut: bool,
     /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
     spent: f64,
 }
@@ -98,9 +105,11 @@ impl RecordSearch {
             Source::Level(level, held) => SearchState::OnLevel { level, held },
             Source::All => SearchState::Whole,
         };
-        let found = Found { threshold: scope.rules.min_score, ..Found::default() };
-        let mut search = RecordSearch { record, state, regions, found, spent };
-        search.prune(&scope.rules);
+        let rules = scope.rules_of(record);
+        let found = Found { threshold: rules.min_score, ..Found::default() };
+        let kept = Kept::default();
+        let mut search = RecordSearch { record, rules, state, regions, found, kept, is_cut: false, spent };
+        search.prune();
         search
     }
 
@@ -115,8 +124,9 @@ impl RecordSearch {
             SearchState::OnLevel { .. } => true,
             SearchState::Known => false,
         };
+        self.close_targets();
         let best = self.best().copied();
-        let unknown = self.unknown(best.as_ref(), is_on_level, &scope.rules);
+        let unknown = self.unknown(best.as_ref(), is_on_level);
         if !unknown.is_empty() {
             return Need::Scores(unknown);
         }
@@ -125,9 +135,9 @@ impl RecordSearch {
             return Need::Regions(source);
         }
         if let Some(best) = best
-            && scope.rules.wants(&self.found.alignments, best.bound)
+            && self.wants(&best)
         {
-            return Need::Path(best);
+            return Need::Paths(self.next_paths(best));
         }
         if self.found.alignments.len() == 1 {
             self.found.second = best.map(|region| region.bound);
@@ -179,18 +189,18 @@ impl RecordSearch {
         pairs: &[Pair],
         hits: &[Hit],
     ) -> Result<(), EngineError> {
-        let Scope { batch, layout, rules, .. } = scope;
+        let Scope { batch, layout, .. } = scope;
         let most = Most::of(scope, self.record);
         for (pair, hit) in pairs.iter().zip(hits) {
             let strand = layout.strand(pair.query);
             let mut region = Region { strand, pair: *pair, bound: most.in_pair(pair), best: None };
             region.learn(*hit, batch)?;
-            if hit.score >= rules.min_score {
+            if hit.score >= self.rules.min_score {
                 self.regions.push(region);
             }
         }
         self.state = SearchState::Known;
-        self.prune(rules);
+        self.prune();
         // All searches of a batch are held until the last of them is done, so spare room would be held as long.
         self.regions.shrink_to_fit();
         Ok(())
@@ -206,7 +216,7 @@ impl RecordSearch {
         }
         // What is found is an alignment, even if it scores less than the level: the best is no worse.
         let best = best.map(|region| region.bound);
-        let least = best.map_or(scope.rules.min_score, |best| scope.rules.threshold(best));
+        let least = best.map_or(self.rules.min_score, |best| self.rules.threshold(best));
         if held <= least {
             return None;
         }
@@ -219,15 +229,57 @@ impl RecordSearch {
     }
 
     /// Drops regions that can't hold a hit.
-    pub fn prune(&mut self, rules: &Rules) {
+    pub fn prune(&mut self) {
         if self.found.alignments.is_empty()
             && let Some(best) =
                 self.regions.iter().filter_map(|region| region.best).map(|hit| hit.score).max()
         {
-            self.found.threshold = rules.threshold(best);
+            self.found.threshold = self.rules.threshold(best);
         }
-        let threshold = self.found.threshold;
-        self.regions.retain(|region| region.bound >= threshold);
+        let (threshold, least) = (self.found.threshold, self.rules.min_score);
+        let mut is_cut = false;
+        self.regions.retain(|region| {
+            let stays = region.bound >= threshold;
+            is_cut |= !stays && region.best.is_some_and(|hit| hit.score >= least);
+            stays
+        });
+        self.is_cut |= is_cut;
+    }
+
+    /// Whether the limits have room for a hit that is known and that the best one's score rules out.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut && self.kept.count < self.rules.max_hits && self.rules.max_hits > 1
+    }
+
+    /// Whether the path of a region's hit is wanted next.
+    fn wants(&self, region: &Region) -> bool {
+        self.rules.wants(&self.kept, region.hit_at())
+    }
+
+    /// The regions whose paths are wanted next: `best`, and where each target has one hit, all behind it that nothing
+    /// unknown can come before.
+    fn next_paths(&self, best: Region) -> SmallVec<[Region; 1]> {
+        if self.rules.max_per_target > 1 || self.rules.candidates.is_some() {
+            return smallvec![best];
+        }
+        let unknown = self.regions.iter().filter(|region| region.best.is_none());
+        let unknown = unknown.map(|region| region.bound).max().unwrap_or(0);
+        let known = self.regions.iter().filter(|region| region.best.is_some() && region.bound > unknown);
+        let mut known: Vec<&Region> = known.collect();
+        known.sort_unstable_by(|one, other| one.locus().order(&other.locus()));
+        let (mut kept, mut next) = (self.kept.clone(), smallvec![best]);
+        kept.add(best.hit_at(), &self.rules);
+        for region in known {
+            if kept.on_target(region.pair.target) > 0 {
+                continue;
+            }
+            if !self.rules.wants(&kept, region.hit_at()) {
+                break;
+            }
+            kept.add(region.hit_at(), &self.rules);
+            next.push(*region);
+        }
+        next
     }
 
     fn best(&self) -> Option<&Region> {
@@ -236,10 +288,10 @@ impl RecordSearch {
     }
 
     /// The unscored regions that could hold what comes next.
-    fn unknown(&self, best: Option<&Region>, is_on_level: bool, rules: &Rules) -> Vec<u32> {
+    fn unknown(&self, best: Option<&Region>, is_on_level: bool) -> Vec<u32> {
         let needed = match best {
             // Of the last hit only the score is wanted, so that an equal one elsewhere changes nothing.
-            Some(best) => best.bound + i32::from(!rules.wants(&self.found.alignments, best.bound)),
+            Some(best) => best.bound + i32::from(!self.wants(best)),
             // Windows differ in what they can hold. If the most promising ones are scored first, most others need no
             // score.
             None if is_on_level => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
@@ -252,23 +304,45 @@ impl RecordSearch {
 
     /// Takes the path of the best region's hit, and cuts it, on a circle with its images, out of the regions.
     pub fn accept(&mut self, alignment: Alignment, scope: &Scope) {
-        let Scope { batch, rules, .. } = scope;
-        let query = batch.query(scope.layout.query(self.record, alignment.strand));
+        let Alignment { target, strand, score, .. } = alignment;
+        let batch = scope.batch;
+        let query = batch.query(scope.layout.query(self.record, strand));
         let span = longest_span(query, self.found.threshold, &batch.scoring);
-        for taken in alignment.columns_taken(batch.targets.circle(alignment.target)) {
-            let taken = Taken { strand: alignment.strand, target: alignment.target, columns: taken };
+        for taken in alignment.columns_taken(batch.targets.circle(target)) {
+            let taken = Taken { strand, target, columns: taken };
             let regions = std::mem::take(&mut self.regions);
             self.regions =
                 regions.into_iter().flat_map(|region| region.without(&taken, batch, span)).collect();
         }
+        self.kept.add(HitAt { target, score }, &self.rules);
         self.found.alignments.push(alignment);
         if self.found.alignments.len() == 2 {
-            self.found.second = Some(self.found.alignments[1].score);
+            self.found.second = Some(score);
         }
-        if self.found.alignments.len() == rules.most() && rules.most() > 1 {
+        let most = self.rules.most();
+        if self.found.alignments.len() == most && most > 1 {
             self.end(SearchState::Done);
         }
-        self.prune(rules);
+        self.prune();
+    }
+
+    /// Drops the regions of targets that have no room for a hit any more.
+    fn close_targets(&mut self) {
+        let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;
+        if !self.rules.counts_targets() {
+            return;
+        }
+        let kept = &self.kept;
+        self.regions.retain(|region| kept.on_target(region.pair.target) < max_per_target);
+        if kept.targets.len() >= max_targets {
+            // Only a tie lets a further target in, and then the rest of it as well.
+            let tie = kept.of_last_target.filter(|_| keeps_ties);
+            let ties = |region: &&Region| tie.is_some_and(|score| region.bound >= score);
+            let open: HashSet<u32> =
+                self.regions.iter().filter(ties).map(|region| region.pair.target).collect();
+            let is_open = |target: u32| kept.on_target(target) > 0 || open.contains(&target);
+            self.regions.retain(|region| is_open(region.pair.target));
+        }
     }
 }
 
@@ -316,6 +390,11 @@ fn by_target(pair: &Pair, most: i32) -> i32 {
 }
 
 impl Region {
+    /// As the limits see its hit, which has this score or less.
+    fn hit_at(&self) -> HitAt {
+        HitAt { target: self.pair.target, score: self.bound }
+    }
+
     fn locus(&self) -> Locus {
         Locus { hit: self.best.unwrap_or_default(), strand: self.strand, target: self.pair.target }
     }

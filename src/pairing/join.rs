@@ -8,6 +8,7 @@ use super::choose::choose;
 use super::rescue::{Beside, in_order, is_apart};
 use super::{CircleOf, Pairing};
 use crate::alignment::{Alignment, Found};
+use crate::hits::HitAt;
 
 /// Parts of the references have no circles.
 const NO_CIRCLES: CircleOf = &|_| None;
@@ -45,7 +46,10 @@ impl Pairing {
         let (mut alignments, mut beside): (Vec<_>, Vec<_>) =
             hits.into_iter().map(|hit| (hit.alignment, hit.beside)).unzip();
         let rules = self.candidates();
-        let (count, second) = rules.cut(&alignments, told);
+        let hits: Vec<HitAt> =
+            alignments.iter().map(|&Alignment { target, score, .. }| HitAt { target, score }).collect();
+        let (taken, second) = rules.cut(&hits, told);
+        let count = taken.len();
         alignments.truncate(count);
         beside.truncate(count);
         let threshold = alignments.first().map_or(rules.min_score, |best| rules.threshold(best.score));
@@ -90,7 +94,7 @@ mod tests {
     #[test]
     fn windows_that_overlap() {
         let insert = InsertSize { orientation: Orientation::Fr, mean: 100, deviation: 10 };
-        let rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 1, candidates: None };
+        let rules = Rules { min_score: 20, secondary_ppm: 800_000, ..Rules::BEST };
         let typical = Typical { match_: 1, mismatch: 4 };
         let pairing = Pairing::by_scores(insert, rules, PairScores { match_: 1, close: 7, typical });
         let of_first = [((190, 210), 16), ((195, 215), 18), ((190, 210), 14)];

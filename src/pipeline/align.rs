@@ -67,7 +67,8 @@ impl Run<'_> {
         };
         let layout = Layout { strands: self.strands, paired };
         let rules = self.pairing.map_or(self.rules, |pairing| pairing.candidates());
-        let scope = Scope { batch: &batch, layout, rules, filter: self.filter.as_ref(), portion };
+        let scope =
+            Scope { batch: &batch, layout, rules, least: None, filter: self.filter.as_ref(), portion };
         let mut effort = Effort::default();
         let found = self.find(engine, &scope, &mut effort)?;
         drop(batch);

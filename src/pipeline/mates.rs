@@ -99,7 +99,8 @@ impl PairingScope<'_> {
         };
         let layout = Layout { strands: STRANDS, paired: None };
         let rules = Rules { max_hits: 1, ..self.rules };
-        let scope = Scope { batch: &batch, layout, rules, filter: self.filter, portion: PORTION };
+        let scope =
+            Scope { batch: &batch, layout, rules, least: None, filter: self.filter, portion: PORTION };
         hits::find(engine, &scope, &mut Effort::default())
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Run<'a> {
             min_score,
             secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,
             max_hits: options.max_hits,
-            candidates: None,
+            ..Rules::BEST
         };
         reporter.detail(&format!("{scoring}, min_score={min_score}"));
         let strands = strands(options, alphabet);

@@ -77,7 +77,7 @@ impl Case {
         rules: Rules,
         portion: usize,
     ) -> Vec<Found> {
-        let scope = Scope { batch: &self.batch, layout: LAYOUT, rules, filter, portion };
+        let scope = Scope { batch: &self.batch, layout: LAYOUT, rules, least: None, filter, portion };
         hits::find(engine, &scope, &mut Effort::default()).unwrap()
     }
 }
@@ -94,7 +94,7 @@ fn hits_on_circles_are_those_of_their_definition() {
             .collect();
         let index = Filter::by_index(&batch.targets, &batch.scoring, 2);
         for max_hits in [1, 2, MOST - 1] {
-            let rules = Rules { min_score: case.min_score, secondary_ppm, max_hits, candidates: None };
+            let rules = Rules { min_score: case.min_score, secondary_ppm, max_hits, ..Rules::BEST };
             let ways: [(&mut dyn Engine, _, _); 4] = [
                 (&mut Cpu::new(), None, PORTION),
                 (&mut Cpu::new(), None, 1),

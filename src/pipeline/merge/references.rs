@@ -72,7 +72,7 @@ pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
         return Ok(0);
     };
     let Choice { min_score, secondary_ppm, max_hits, .. } = choice;
-    let rules = Rules { min_score, secondary_ppm, max_hits, candidates: None };
+    let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
     let pairing = mates::pairing(&choice, rules);
     let mut piece = GroupRecords::new(format_of(first)?.1)?;
     for before in (0..first.receipt.records).step_by(if pairing.is_some() { 2 } else { 1 }) {
