@@ -22,6 +22,7 @@ use crate::alignment::Strand;
 use crate::batch::{Batch, Pair, STRETCH, UNCUT};
 use crate::bounds::longest_span;
 use levels::Level;
+use std::ops::Range;
 use windows::Region;
 
 /// Least number of columns that a chunk owns where a target is cut at all.
@@ -52,6 +53,11 @@ impl Layout {
     /// The query that is `record` in orientation `strand`.
     pub fn query(&self, record: u32, strand: Strand) -> u32 {
         record * self.strands + strand as u32
+    }
+
+    /// The queries that are `record` in its orientations.
+    pub fn queries(&self, record: u32) -> Range<u32> {
+        record * self.strands..(record + 1) * self.strands
     }
 
     /// The orientation that a query is of its record.
