@@ -382,8 +382,10 @@ fn align(
     for (index, alignment) in next.into_iter().zip(alignments) {
         aligned[index].push(alignment);
     }
-    searches.par_iter_mut().zip(aligned).for_each(|(search, alignments)| {
-        alignments.into_iter().for_each(|alignment| search.accept(alignment, scope));
+    searches.par_iter_mut().zip(needs).zip(aligned).for_each(|((search, need), alignments)| {
+        if let Need::Paths(regions) = need {
+            search.take_paths(regions, alignments.into_iter());
+        }
     });
     Ok(true)
 }

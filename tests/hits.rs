@@ -48,6 +48,23 @@ impl Engine for Enough {
     }
 }
 
+/// An engine to which any short targets are a database.
+struct OfDatabases(Cpu);
+
+impl Engine for OfDatabases {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { database: 1, ..self.0.capabilities() }
+    }
+
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.0.score(batch, pairs)
+    }
+
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.0.paths(batch, windows)
+    }
+}
+
 /// Queries of a case, and so its targets.
 const RECORDS: usize = 3;
 
@@ -138,6 +155,8 @@ impl Case {
         let found = find(&mut Cpu::new(), hits::PORTION);
         let long = find(&mut Enough(1, Cpu::new(), 0), hits::PORTION);
         assert_eq!(found, long, "chunks of any length give the same hits");
+        let of_databases = find(&mut OfDatabases(Cpu::new()), hits::PORTION);
+        assert_eq!(found, of_databases, "scores of short targets come first");
         for portion in [1, 40] {
             assert_eq!(found, find(&mut Cpu::new(), portion), "portions of {portion} give the same hits");
         }
@@ -341,4 +360,55 @@ fn portions_bound_what_is_scored_at_a_time() {
     assert!(most(5 * of_one) <= 6 * of_one);
     // The two pieces beside each hit are scored for all queries at a time.
     assert!(most(1) <= of_one.max(2 * 20));
+}
+
+/// Targets of which many are equal, or have two hits, or none, by scores first and by pairs.
+#[test]
+fn databases_have_the_hits_of_their_pairs() {
+    let mut found = 0;
+    for seed in 0..40 {
+        let mut random = Random::new(7000 + seed);
+        let kinds: Vec<Vec<u8>> = (0..4).map(|_| random.codes(40 + 30 * seed as usize % 90, 4)).collect();
+        let targets: Sequences = (0..50)
+            .map(|_| {
+                let (kind, every) =
+                    (random.pick(&[0, 1, 2, 3]), random.pick(&[usize::MAX, usize::MAX, 30, 8]));
+                let copy = random.mutated_codes(&kinds[kind], 4, every);
+                match random.below(4) {
+                    0 => [copy.clone(), copy].concat(),
+                    1 => random.codes(30, 4),
+                    _ => copy,
+                }
+            })
+            .fold(Sequences::default(), |mut all, target| {
+                all.push(target);
+                all
+            });
+        let batch = Batch {
+            queries: Arc::new(kinds.iter().map(Vec::as_slice).collect()),
+            targets: Arc::new(targets),
+            scoring: Arc::new(Scoring::dna(2, 3, 5, 2)),
+        };
+        let layout = Layout { strands: random.pick(&[1, 2]), paired: None };
+        for max_hits in [1, 2, 10, 40] {
+            let rules = Rules {
+                min_score: random.pick(&[1, 20, 60]),
+                secondary_ppm: random.pick(&[0, 500_000, 1_000_000]),
+                max_hits,
+                max_targets: random.pick(&[1, 3, usize::MAX]),
+                max_per_target: random.pick(&[1, 2, usize::MAX]),
+                keeps_ties: random.below(3) == 0,
+                candidates: random.pick(&[None, None, Some((20, 7))]),
+            };
+            let find = |engine: &mut dyn Engine| {
+                let scope = Scope { batch: &batch, layout, rules, least: None, filter: None, portion: 64 };
+                let mut effort = Effort::default();
+                (hits::find(engine, &scope, &mut effort).unwrap(), effort.cut)
+            };
+            let expected = find(&mut Cpu::new());
+            assert_eq!(find(&mut OfDatabases(Cpu::new())), expected, "seed {seed}, {rules:?}");
+            found += expected.0.iter().map(|found| found.alignments.len()).sum::<usize>();
+        }
+    }
+    assert!(found > 1000, "the cases hold too little: {found}");
 }

@@ -190,6 +190,8 @@ pub struct Gpu {
 pub struct Tuning {
     /// The host fills directions of at most this many cells.
     pub few_cells: u64,
+    /// The host scores pairs of at most this many cells in all while the device is busy: they would wait behind long jobs.
+    pub few_scored: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
     /// A sweep of more tiles is done in several jobs: this many have 96 MiB of tasks.
@@ -218,6 +220,7 @@ impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
             few_cells: 1 << 22,
+            few_scored: 1 << 24,
             few_tiles: 1 << 10,
             many_tiles: 1 << 21,
             chains: Chains {
@@ -302,6 +305,15 @@ impl Gpu {
         self.finish(pending)
     }
 
+    /// Whether these pairs are few enough for the host.
+    fn are_few(&self, batch: &Batch, pairs: &[Pair]) -> bool {
+        let mut cells = pairs.iter().scan(0, |sum: &mut u64, pair| {
+            *sum = sum.saturating_add(batch.cells(pair));
+            Some(*sum)
+        });
+        cells.all(|cells| cells <= self.tuning.few_scored)
+    }
+
     fn begin(&mut self, batch: &Batch, inputs: &JobInputs, job: &Job) -> Result<JobUnderWay, EngineError> {
         let Card { runtime, pipelines, .. } = self.card.as_ref();
         self.runner.begin(Kit { runtime, pipelines, inputs, scoring: &batch.scoring }, job)
@@ -378,6 +390,9 @@ impl Engine for Gpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        if self.card.runtime.is_busy() && self.are_few(batch, pairs) {
+            return self.host.score(batch, pairs);
+        }
         let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
         let inputs = self.inputs(batch, residues)?;
         let mut hits = vec![Hit::default(); pairs.len()];

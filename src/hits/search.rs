@@ -93,6 +93,8 @@ pub struct RecordSearch {
     found: Found,
     /// What is found, as the limits see it.
     kept: Kept,
+    /// Regions whose paths are known before they are next.
+    ahead: Vec<(Region, Alignment)>,
     /// Whether a hit is known that scores too little beside the best.
     is_cut: bool,
     /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
@@ -116,15 +118,28 @@ impl RecordSearch {
         let rules = scope.rules_of(record);
         let found = Found { threshold: rules.min_score, ..Found::default() };
         let kept = Kept::default();
-        let mut search = RecordSearch { record, rules, state, regions, found, kept, is_cut: false, spent };
+        let (ahead, is_cut) = (Vec::new(), false);
+        let mut search = RecordSearch { record, rules, state, regions, found, kept, ahead, is_cut, spent };
         search.prune();
         search
     }
 
     /// Goes from state to state as far as the search can by itself, and says what it needs then. It needs the same until
     /// that is given, by [`Self::take_everything`], [`Self::learn`] and [`Self::prune`], a search of other regions in its
-    /// place or [`Self::postpone`], or [`Self::accept`].
+    /// place or [`Self::postpone`], or [`Self::take_paths`].
     pub fn advance(&mut self, scope: &Scope) -> Need {
+        loop {
+            match self.need(scope) {
+                Need::Paths(regions) => match self.known_path(regions.first()) {
+                    Some(alignment) => self.accept(alignment, scope),
+                    None => return Need::Paths(regions),
+                },
+                need => return need,
+            }
+        }
+    }
+
+    fn need(&mut self, scope: &Scope) -> Need {
         let is_on_level = match self.state {
             SearchState::Whole => return Need::Everything,
             SearchState::Lower(source) => return Need::Regions(source),
@@ -295,10 +310,23 @@ impl RecordSearch {
         self.rules.wants(&self.kept, region.hit_at())
     }
 
-    /// The regions whose paths are wanted next: `best`, and where each target has one hit, all behind it that nothing
-    /// unknown can come before.
+    /// The path of the region that is next, if it was found with that of an earlier one.
+    fn known_path(&mut self, next: Option<&Region>) -> Option<Alignment> {
+        let next = next?;
+        let place =
+            self.ahead.iter().position(|(region, _)| region.pair == next.pair && region.best == next.best)?;
+        Some(self.ahead.swap_remove(place).1)
+    }
+
+    /// Takes the paths of regions, the next one and others that may come behind it.
+    pub fn take_paths(&mut self, regions: &[Region], alignments: impl Iterator<Item = Alignment>) {
+        self.ahead = regions.iter().copied().zip(alignments).collect();
+    }
+
+    /// The regions whose paths are wanted next: `best`, and the first one of each further target that nothing unknown can
+    /// come before. What is left of the targets before it still can.
     fn next_paths(&self, best: Region) -> SmallVec<[Region; 1]> {
-        if self.rules.max_per_target > 1 || self.rules.candidates.is_some() {
+        if self.rules.candidates.is_some() {
             return smallvec![best];
         }
         let unknown = self.regions.iter().filter(|region| region.best.is_none());
@@ -309,8 +337,9 @@ impl RecordSearch {
         known.sort_unstable_by(|one, other| one.locus().order(&other.locus()));
         let (mut kept, mut next) = (self.kept.clone(), smallvec![best]);
         kept.add(best.hit_at(), &self.rules);
+        let mut met = HashSet::from([best.pair.target]);
         for region in known {
-            if kept.on_target(region.pair.target) > 0 {
+            if !met.insert(region.pair.target) {
                 continue;
             }
             if !self.rules.wants(&kept, region.hit_at()) {
@@ -364,7 +393,7 @@ impl RecordSearch {
     }
 
     /// Takes the path of the best region's hit, and cuts it, on a circle with its images, out of the regions.
-    pub fn accept(&mut self, alignment: Alignment, scope: &Scope) {
+    fn accept(&mut self, alignment: Alignment, scope: &Scope) {
         let Alignment { target, strand, score, .. } = alignment;
         let batch = scope.batch;
         let query = batch.query(scope.layout.query(self.record, strand));

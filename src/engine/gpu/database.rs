@@ -35,6 +35,9 @@ impl Default for Databases {
     }
 }
 
+/// Bytes of edges with which stretches of targets still keep a device busy.
+const LEAST_EDGES: u64 = 8 << 20;
+
 fn failed<T>(_: T) -> EngineError {
     EngineError::Lost("placing the targets failed".to_string())
 }
@@ -56,6 +59,18 @@ impl Card {
         device.queue.write_buffer(&places, 0, bytes);
         Ok(Arc::clone(last.insert(Arc::new(Database { held, order, places }))))
     }
+
+    /// Room for edges between strips, of `bytes` or, where memory is short, less.
+    fn edges(&self, bytes: u64) -> Result<(wgpu::Buffer, u64), EngineError> {
+        let mut edges = self.databases.edges.lock().map_err(failed)?;
+        let mut room = bytes;
+        loop {
+            match edges.with_room(&self.runtime.device, room) {
+                Err(EngineError::OutOfMemory(_)) if room > LEAST_EDGES => room /= 2,
+                buffer => return Ok((buffer?.clone(), room)),
+            }
+        }
+    }
 }
 
 impl Gpu {
@@ -72,11 +87,9 @@ impl Gpu {
         let mut inputs = self.inputs(batch, 0..batch.targets.codes().len())?;
         let database = card.database(&batch.targets, scores_of(batch).letters())?;
         let Database { order, places, .. } = database.as_ref();
-        let mut plan = DatabasePlan::new(batch, asked, order, &tiles, self.limits().binding);
-        let edges = {
-            let mut edges = card.databases.edges.lock().map_err(failed)?;
-            edges.with_room(&card.runtime.device, plan.edge_bytes())?.clone()
-        };
+        let plan = |edges: u64| DatabasePlan::new(batch, asked, order, &tiles, edges);
+        let (edges, room) = card.edges(plan(self.limits().binding).edge_bytes())?;
+        let mut plan = plan(room);
         inputs.database = Some(DatabaseInputs { places: places.clone(), edges });
         let mut scores = vec![Vec::new(); asked.len()];
         let take = |answer: Answer, meetings: Vec<Meeting>| {
