@@ -113,9 +113,9 @@ impl MetTargets {
         MetTargets { least_len: 0, targets: batch.targets.len(), letters: batch.targets.letters() }
     }
 
-    /// Those that may be cut ([`UNCUT`]).
+    /// Those that are not short.
     pub fn long(batch: &Batch) -> MetTargets {
-        let least_len = UNCUT as usize + 1;
+        let least_len = batch.targets.longest_short() + 1;
         let long = || batch.targets.iter().map(<[u8]>::len).filter(|&len| len >= least_len);
         MetTargets { least_len, targets: long().count(), letters: long().sum() }
     }

@@ -110,7 +110,7 @@ pub trait Engine: Send {
     /// ([`crate::batch::sweeps`]).
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError>;
 
-    /// For each query the short targets ([`crate::batch::UNCUT`]) that score at least what is asked, in their order.
+    /// For each query the short targets ([`crate::batch::Sequences::longest_short`]) that score at least what is asked, in their order.
     fn score_database(
         &mut self,
         batch: &Batch,

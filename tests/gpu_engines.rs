@@ -11,7 +11,7 @@ use swalign::engine::gpu::{Chains, Gpu, Tuning};
 
 /// Leaves nothing to the host, and takes few tiles for many.
 const ALONE: Tuning =
-    Tuning { few_cells: 0, few_scored: 0, few_tiles: 0, many_tiles: u64::MAX, chains: NEVER };
+    Tuning { few_cells: 0, few_while_busy: 0, few_tiles: 0, many_tiles: u64::MAX, chains: NEVER };
 /// Chains without end, on any device.
 const CHAINS: Chains =
     Chains { strips: usize::MAX, cols: u32::MAX, cells: u64::MAX, patience: u32::MAX, everywhere: true };

@@ -1,14 +1,14 @@
 //! Queries against a database: the scores that count, without the cells that they end in.
 
 use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, UNCUT};
+use crate::batch::{Batch, Pair};
 use crate::engine::Engine;
 use crate::error::EngineError;
 
 /// Pairs that are scored at a time, about, where an engine scores pairs alone: this bounds the memory.
 const PAIRS: usize = 1 << 16;
 
-/// A query that meets all short targets ([`UNCUT`]), and the least score that counts.
+/// A query that meets all short targets ([`crate::batch::Sequences::longest_short`]), and the least score that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub query: u32,
@@ -29,7 +29,8 @@ pub fn by_pairs<E: Engine + ?Sized>(
     batch: &Batch,
     asked: &[Asked],
 ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
-    let is_short = |&target: &u32| batch.target(target).len() <= UNCUT as usize;
+    let longest = batch.targets.longest_short();
+    let is_short = |&target: &u32| batch.target(target).len() <= longest;
     let targets: Vec<u32> = (0..batch.targets.len() as u32).filter(is_short).collect();
     let mut all = vec![Vec::new(); asked.len()];
     let in_turn = (0..asked.len()).flat_map(|place| targets.chunks(PAIRS).map(move |some| (place, some)));

@@ -190,8 +190,8 @@ pub struct Gpu {
 pub struct Tuning {
     /// The host fills directions of at most this many cells.
     pub few_cells: u64,
-    /// The host scores pairs of at most this many cells in all while the device is busy: they would wait behind long jobs.
-    pub few_scored: u64,
+    /// The same for scores and paths while the device is busy: they would wait behind long jobs.
+    pub few_while_busy: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
     /// A sweep of more tiles is done in several jobs: this many have 96 MiB of tasks.
@@ -220,7 +220,7 @@ impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
             few_cells: 1 << 22,
-            few_scored: 1 << 24,
+            few_while_busy: 1 << 25,
             few_tiles: 1 << 10,
             many_tiles: 1 << 21,
             chains: Chains {
@@ -311,7 +311,7 @@ impl Gpu {
             *sum = sum.saturating_add(batch.cells(pair));
             Some(*sum)
         });
-        cells.all(|cells| cells <= self.tuning.few_scored)
+        cells.all(|cells| cells <= self.tuning.few_while_busy)
     }
 
     fn begin(&mut self, batch: &Batch, inputs: &JobInputs, job: &Job) -> Result<JobUnderWay, EngineError> {
@@ -390,7 +390,9 @@ impl Engine for Gpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-        if self.card.runtime.is_busy() && self.are_few(batch, pairs) {
+        // Kernels for pairs might have to be compiled for these alone where a database has its own.
+        let is_database = batch.targets.len() >= DATABASE;
+        if (is_database || self.card.runtime.is_busy()) && self.are_few(batch, pairs) {
             return self.host.score(batch, pairs);
         }
         let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));

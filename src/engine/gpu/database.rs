@@ -35,9 +35,6 @@ impl Default for Databases {
     }
 }
 
-/// Bytes of edges with which stretches of targets still keep a device busy.
-const LEAST_EDGES: u64 = 8 << 20;
-
 fn failed<T>(_: T) -> EngineError {
     EngineError::Lost("placing the targets failed".to_string())
 }
@@ -60,13 +57,13 @@ impl Card {
         Ok(Arc::clone(last.insert(Arc::new(Database { held, order, places }))))
     }
 
-    /// Room for edges between strips, of `bytes` or, where memory is short, less.
-    fn edges(&self, bytes: u64) -> Result<(wgpu::Buffer, u64), EngineError> {
+    /// Room for edges between strips, and its bytes: the most or, where memory is short, less.
+    fn edges(&self, [least, most]: [u64; 2]) -> Result<(wgpu::Buffer, u64), EngineError> {
         let mut edges = self.databases.edges.lock().map_err(failed)?;
-        let mut room = bytes;
+        let mut room = most;
         loop {
             match edges.with_room(&self.runtime.device, room) {
-                Err(EngineError::OutOfMemory(_)) if room > LEAST_EDGES => room /= 2,
+                Err(EngineError::OutOfMemory(_)) if room / 2 >= least && room > 0 => room /= 2,
                 buffer => return Ok((buffer?.clone(), room)),
             }
         }

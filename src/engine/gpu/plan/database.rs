@@ -1,6 +1,6 @@
 //! Queries that meet all short targets: stretches of the targets, from the longest to the shortest.
 
-use crate::batch::{Batch, Sequences, UNCUT, counting_sort_descending};
+use crate::batch::{Batch, Sequences, counting_sort_descending};
 use crate::engine::Asked;
 use crate::engine::gpu::job::{Dispatch, Job};
 use crate::engine::gpu::tasks::{DatabaseTask, PlacedTarget, Span};
@@ -24,15 +24,14 @@ pub struct TargetOrder {
 
 impl TargetOrder {
     pub fn new(targets: &Sequences) -> TargetOrder {
-        let lens: Vec<u32> =
-            targets.iter().map(|codes| u32::try_from(codes.len()).unwrap_or(u32::MAX)).collect();
-        let key = |len: u32| if len <= UNCUT { len } else { 0 };
-        let keys: Vec<u32> = lens.iter().map(|&len| key(len)).collect();
-        let mut order = counting_sort_descending(&keys, UNCUT + 1);
+        let longest = targets.longest_short();
+        let key = |len: usize| if len <= longest { len as u32 } else { 0 };
+        let keys: Vec<u32> = targets.iter().map(|codes| key(codes.len())).collect();
+        let mut order = counting_sort_descending(&keys, longest as u32 + 1);
         order.truncate(keys.iter().filter(|&&key| key > 0).count());
         let mut before = vec![0];
         before.extend(order.iter().scan(0, |sum, &target| {
-            *sum += u64::from(lens[target as usize]);
+            *sum += u64::from(keys[target as usize]);
             Some(*sum)
         }));
         TargetOrder { targets: order, before }
@@ -46,6 +45,11 @@ impl TargetOrder {
             before: *before as u32,
         };
         self.targets.iter().zip(&self.before).map(placed).collect()
+    }
+
+    /// Columns of all.
+    fn all_cols(&self) -> u64 {
+        self.cols(&(0..self.targets.len()))
     }
 
     /// Columns of the targets at some places.
@@ -77,14 +81,14 @@ pub struct DatabasePlan<'a> {
     asked: &'a [Asked],
     order: &'a TargetOrder,
     tiles: &'a DatabaseTiles,
-    /// Columns of a stretch that strips meet, at most.
+    /// Columns of a stretch that strips meet, at most, unless a workgroup's targets have more.
     edges: u64,
     /// The query that is next, and the first target that it has not met.
     next: (usize, usize),
 }
 
 impl<'a> DatabasePlan<'a> {
-    /// A plan with edges of at most `binding` bytes.
+    /// A plan with edges of at most `binding` bytes, if the targets of a workgroup need no more.
     pub fn new(
         batch: &'a Batch,
         asked: &'a [Asked],
@@ -92,18 +96,18 @@ impl<'a> DatabasePlan<'a> {
         tiles: &'a DatabaseTiles,
         binding: u64,
     ) -> DatabasePlan<'a> {
-        let edges = MOST_EDGES.min(binding / EDGE).max(u64::from(UNCUT));
+        let edges = MOST_EDGES.min(binding / EDGE);
         DatabasePlan { batch, asked, order, tiles, edges, next: (0, 0) }
     }
 
-    /// Bytes of the edges between strips: none where each query is one tile.
-    pub fn edge_bytes(&self) -> u64 {
-        let strips = |asked: &Asked| self.tiles.holding(self.rows(asked)).map_or(0, |(_, strips)| strips);
-        let all = 0..self.order.targets.len();
-        match self.asked.iter().any(|asked| strips(asked) > 1) {
-            true => self.order.cols(&all).min(self.edges) * EDGE,
-            false => 0,
-        }
+    /// Bytes of the edges between strips, at least and at most: none where each query is one tile.
+    pub fn edge_bytes(&self) -> [u64; 2] {
+        let holding = |asked: &Asked| self.tiles.holding(self.rows(asked)).filter(|&(_, strips)| strips > 1);
+        let Some(pairs) = self.asked.iter().filter_map(holding).map(|(tile, _)| tile.pairs()).max() else {
+            return [0; 2];
+        };
+        let least = self.order.cols(&(0..self.order.targets.len().min(pairs as usize)));
+        [least, self.order.all_cols().min(self.edges.max(least))].map(|cols| cols * EDGE)
     }
 
     fn rows(&self, asked: &Asked) -> u32 {
@@ -175,6 +179,7 @@ impl<'a> DatabasePlan<'a> {
 mod tests {
     use super::*;
     use crate::alphabet::Alphabet;
+    use crate::batch::UNCUT;
     use crate::engine::gpu::variant::Scores;
     use crate::scoring::{Matrix, Scoring};
     use std::sync::Arc;
@@ -198,6 +203,7 @@ mod tests {
         assert_eq!(placed[2].before, UNCUT + 9);
         assert_eq!((placed[4].target_, placed[4].cols), (2 * UNCUT + 16, 1));
         assert_eq!(order.cols(&(1..4)), 15);
+        assert_eq!(order.all_cols(), u64::from(UNCUT) + 16);
         assert_eq!((order.holding(1, 14), order.holding(1, 15), order.holding(1, 99)), (1..3, 1..4, 1..5));
         assert_eq!(order.holding(0, 1), 0..0);
     }
@@ -215,8 +221,8 @@ mod tests {
         let (order, tiles) = (TargetOrder::new(&batch.targets), tiles());
         let asked: Vec<Asked> = [2, 1, 0, 2, 3, 1].map(|query| Asked { query, least: 1 }).to_vec();
         for cells in [1, 50_000, 3_000_000, u64::MAX] {
-            let mut plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 0);
-            assert_eq!(plan.edge_bytes(), u64::from(UNCUT) * EDGE);
+            let mut plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 5000 * EDGE);
+            assert_eq!(plan.edge_bytes(), [order.cols(&(0..32)) * EDGE, 5000 * EDGE]);
             let mut next = vec![0; asked.len()];
             while let Some((job, meetings)) = plan.next(cells) {
                 let mut results = 0;
@@ -225,13 +231,15 @@ mod tests {
                     next[meeting.asked] = meeting.places.end;
                     results += meeting.places.len();
                     let is_long = batch.query(asked[meeting.asked].query).len() == 600;
-                    assert!(!is_long || order.cols(&meeting.places) <= u64::from(UNCUT));
+                    assert!(!is_long || order.cols(&meeting.places) <= 5000);
                     assert!(dispatch.groups * dispatch.variant.pairs() >= meeting.places.len() as u32);
                 }
                 assert_eq!((job.output, job.dispatches.len()), (results as u64 * 4, meetings.len()));
             }
             assert_eq!(next, [700, 0, 700, 700, 700, 0], "{cells} cells");
         }
+        let plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 0);
+        assert_eq!(plan.edge_bytes(), [order.cols(&(0..32)) * EDGE; 2], "those of a workgroup always fit");
         let none = Batch { targets: Arc::new(sequences(&[0])), ..batch.clone() };
         let order = TargetOrder::new(&none.targets);
         assert!(DatabasePlan::new(&none, &asked, &order, &tiles, 0).next(1).is_none());
