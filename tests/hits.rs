@@ -16,7 +16,7 @@ use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
 use swalign::candidates::{CHUNK, Layout, MetTargets};
 use swalign::engine::cpu::Cpu;
-use swalign::engine::{Capabilities, Engine, Paths, Window};
+use swalign::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
 use swalign::error::EngineError;
 use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::scoring::Scoring;
@@ -48,12 +48,22 @@ impl Engine for Enough {
     }
 }
 
-/// An engine to which any short targets are a database.
-struct OfDatabases(Cpu);
+/// An engine to which any short targets are a database, and whose scores of them are off by so much.
+struct OfDatabases(Cpu, i32);
 
 impl Engine for OfDatabases {
     fn capabilities(&self) -> Capabilities {
         Capabilities { database: 1, ..self.0.capabilities() }
+    }
+
+    fn score_database(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        let mut all = self.0.score_database(batch, asked)?;
+        all.iter_mut().flatten().for_each(|scored| scored.score += self.1);
+        Ok(all)
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -155,7 +165,7 @@ impl Case {
         let found = find(&mut Cpu::new(), hits::PORTION);
         let long = find(&mut Enough(1, Cpu::new(), 0), hits::PORTION);
         assert_eq!(found, long, "chunks of any length give the same hits");
-        let of_databases = find(&mut OfDatabases(Cpu::new()), hits::PORTION);
+        let of_databases = find(&mut OfDatabases(Cpu::new(), 0), hits::PORTION);
         assert_eq!(found, of_databases, "scores of short targets come first");
         for portion in [1, 40] {
             assert_eq!(found, find(&mut Cpu::new(), portion), "portions of {portion} give the same hits");
@@ -406,7 +416,14 @@ fn databases_have_the_hits_of_their_pairs() {
                 (hits::find(engine, &scope, &mut effort).unwrap(), effort.cut)
             };
             let expected = find(&mut Cpu::new());
-            assert_eq!(find(&mut OfDatabases(Cpu::new())), expected, "seed {seed}, {rules:?}");
+            assert_eq!(find(&mut OfDatabases(Cpu::new(), 0)), expected, "seed {seed}, {rules:?}");
+            for off in
+                [1, -1, 1 << 20, -(1 << 20)].into_iter().filter(|_| !expected.0[0].alignments.is_empty())
+            {
+                let scope = Scope { batch: &batch, layout, rules, least: None, filter: None, portion: 64 };
+                let wrong = hits::find(&mut OfDatabases(Cpu::new(), off), &scope, &mut Effort::default());
+                assert!(matches!(wrong, Err(EngineError::Wrong(_))), "seed {seed}, {off}, {rules:?}");
+            }
             found += expected.0.iter().map(|found| found.alignments.len()).sum::<usize>();
         }
     }

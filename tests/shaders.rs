@@ -153,6 +153,14 @@ fn shown() -> Vec<Shown> {
             wgsl: text(TileVariant::chained(Scores::Packed, CHAINED_ROWS[0]).unwrap().on(Some(32)).into()),
         },
         Shown {
+            heading: "Score, database",
+            about: "The best score of one query against each of many targets, without the cell that it ends in. A task is a \
+                stretch of the targets, which lie on the device from the longest to the shortest, so that those of a \
+                workgroup are about as long. A workgroup does the strips of a long query one after another, and leaves \
+                what the next strip finds above it in storage memory. Shown: strips of 256 rows, match and mismatch.",
+            wgsl: text(DatabaseTiles::new(Scores::Packed, Some(32)).unwrap().holding(512).unwrap().0.into()),
+        },
+        Shown {
             heading: "Fill",
             about: "The directions of all cells of a window, four bits a cell: where H, E and F come from. Lanes and \
                 rows are those of a score. A lane gathers the directions of eight cells in a word, and writes it. \

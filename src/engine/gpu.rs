@@ -52,7 +52,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use variant::{Kernel, Scores, TileVariant, Variant};
+use variant::{DatabaseTiles, Kernel, Scores, TileVariant, Variant};
 use wgpu::BufferUsages;
 
 /// Stretches of targets that one thread looks at in one go.
@@ -127,7 +127,10 @@ impl Card {
     pub fn kernels(&self, scoring: &Scoring, rows: usize, many: bool, in_stretches: bool) -> Vec<Variant> {
         let scores = Scores::of(scoring, rows);
         if scores.letters() != Letters::Nucleotides {
-            return Vec::new();
+            // Proteins are most often searched for in databases.
+            let tiles = DatabaseTiles::new(scores, self.runtime.device.subgroup).filter(|_| many);
+            let tile = tiles.and_then(|tiles| tiles.holding(rows as u32));
+            return tile.into_iter().map(|(tile, _)| Variant::Tile(tile)).collect();
         }
         let score = TileVariant::holding(Kernel::Score, scores, rows as u32);
         let score = score.map(|score| score.on(self.runtime.device.subgroup));

@@ -98,8 +98,7 @@ impl Gpu {
     pub(super) fn is_little(&self, windows: &[Window]) -> bool {
         let cells = |window: &Window| u64::from(window.query_end) * u64::from(window.cols());
         let cells = windows.iter().map(cells).sum::<u64>();
-        cells <= self.tuning.few_cells
-            || (cells <= self.tuning.few_while_busy && self.card.runtime.is_busy())
+        cells <= self.tuning.few_cells || (cells <= self.tuning.few_while_busy && self.card.runtime.is_busy())
     }
 
     /// What fills each of the windows, and its inputs.

@@ -11,6 +11,8 @@ use std::ops::Range;
 const JOB_RESULTS: usize = 1 << 22;
 /// Columns of a stretch that strips meet, at most: their edges take 512 MiB.
 const MOST_EDGES: u64 = 1 << 26;
+/// Targets that keep a device busy, about: where fewer of the longest fit a job, its time is that of a single one.
+const BUSY: usize = 1 << 13;
 /// Bytes of an edge value.
 const EDGE: u64 = 8;
 
@@ -63,6 +65,12 @@ impl TargetOrder {
         let fits = self.before[first..].partition_point(|&before| before <= most);
         first..first + fits.saturating_sub(1)
     }
+
+    /// The places before `end` that have `cols` columns together, at most.
+    fn holding_last(&self, end: usize, cols: u64) -> Range<usize> {
+        let least = self.before[end].saturating_sub(cols);
+        self.before[..end].partition_point(|&before| before < least)..end
+    }
 }
 
 /// A stretch of the targets that a query meets in a job.
@@ -83,8 +91,8 @@ pub struct DatabasePlan<'a> {
     tiles: &'a DatabaseTiles,
     /// Columns of a stretch that strips meet, at most, unless a workgroup's targets have more.
     edges: u64,
-    /// The query that is next, and the first target that it has not met.
-    next: (usize, usize),
+    /// The query that is next, and the targets that it has not met.
+    next: (usize, Range<usize>),
 }
 
 impl<'a> DatabasePlan<'a> {
@@ -97,7 +105,7 @@ impl<'a> DatabasePlan<'a> {
         binding: u64,
     ) -> DatabasePlan<'a> {
         let edges = MOST_EDGES.min(binding / EDGE);
-        DatabasePlan { batch, asked, order, tiles, edges, next: (0, 0) }
+        DatabasePlan { batch, asked, order, tiles, edges, next: (0, 0..order.targets.len()) }
     }
 
     /// Bytes of the edges between strips, at least and at most: none where each query is one tile.
@@ -117,42 +125,52 @@ impl<'a> DatabasePlan<'a> {
     /// The next job, of about `cells` cells.
     pub fn next(&mut self, cells: u64) -> Option<(Job, Vec<Meeting>)> {
         let (mut job, mut meetings, mut results) = (Job::default(), Vec::new(), 0);
-        while let Some((asked, first)) = self.next_stretch()
+        while let Some((asked, left)) = self.next_targets()
             && (meetings.is_empty() || (job.cells < cells && results < JOB_RESULTS))
         {
             let rows = self.rows(&self.asked[asked]);
             let (tile, strips) = self.tiles.holding(rows)?;
             let room = (cells.saturating_sub(job.cells)) / u64::from(rows);
             let room = if strips > 1 { room.min(self.edges) } else { room };
-            let places = self.stretch(first, room, JOB_RESULTS - results, tile.pairs() as usize);
+            let most = JOB_RESULTS - results;
+            let places = self.stretch(&left, (room, most), tile.pairs() as usize);
             let meeting = Meeting { asked, places, result: results };
             job.push(self.dispatch(&meeting, (tile, strips)));
             results += meeting.places.len();
-            self.next = (asked, meeting.places.end);
+            let is_first = meeting.places.start == left.start;
+            let left = if is_first { meeting.places.end..left.end } else { left.start..meeting.places.start };
+            self.next = (asked, left);
             meetings.push(meeting);
         }
         job.output = results as u64 * 4;
         (!meetings.is_empty()).then_some((job, meetings))
     }
 
-    /// The query that is next, and the first target that it has not met.
-    fn next_stretch(&self) -> Option<(usize, usize)> {
-        let targets = self.order.targets.len();
-        let (asked, first) = self.next;
-        let has_rows = |asked: &usize| targets > 0 && self.rows(&self.asked[*asked]) > 0;
-        if asked < self.asked.len() && first < targets && has_rows(&asked) {
-            return Some((asked, first));
+    /// The query that is next, and the targets that it has not met.
+    fn next_targets(&self) -> Option<(usize, Range<usize>)> {
+        let (asked, left) = &self.next;
+        let has_rows = |asked: &usize| self.rows(&self.asked[*asked]) > 0;
+        if *asked < self.asked.len() && !left.is_empty() && has_rows(asked) {
+            return Some((*asked, left.clone()));
         }
-        (asked + 1..self.asked.len()).find(has_rows).map(|asked| (asked, 0))
+        let all = 0..self.order.targets.len();
+        let next = (asked + 1..self.asked.len()).find(has_rows).filter(|_| !all.is_empty());
+        next.map(|asked| (asked, all))
     }
 
-    /// The places from `first` on with about `cols` columns, in whole workgroups of `pairs`: one at least, if there are as
-    /// many targets.
-    fn stretch(&self, first: usize, cols: u64, most: usize, pairs: usize) -> Range<usize> {
-        let all = self.order.targets.len();
-        let held = self.order.holding(first, cols).len().min(most);
-        let end = if first + held == all { all } else { first + (held / pairs).max(1) * pairs };
-        first..end.min(all)
+    /// The first of the targets `left` that have `cols` columns together, at most, and are at most so many: in whole workgroups
+    /// of `pairs`, one at least. While jobs are small they take the last ones: few of the longest would say nothing of what a
+    /// device can do.
+    fn stretch(&self, left: &Range<usize>, (cols, most): (u64, usize), pairs: usize) -> Range<usize> {
+        let held = self.order.holding(left.start, cols).len().min(most);
+        if held >= left.len() {
+            return left.clone();
+        }
+        if held < BUSY {
+            let from = self.order.holding_last(left.end, cols).start.max(left.end - most.min(left.len()));
+            return from.min(left.end.saturating_sub(pairs)).max(left.start)..left.end;
+        }
+        left.start..left.start + (held / pairs).max(1) * pairs
     }
 
     fn dispatch(&self, meeting: &Meeting, (tile, strips): (TileVariant, u32)) -> Dispatch {
@@ -206,6 +224,10 @@ mod tests {
         assert_eq!(order.all_cols(), u64::from(UNCUT) + 16);
         assert_eq!((order.holding(1, 14), order.holding(1, 15), order.holding(1, 99)), (1..3, 1..4, 1..5));
         assert_eq!(order.holding(0, 1), 0..0);
+        assert_eq!(
+            (order.holding_last(5, 4), order.holding_last(5, 3), order.holding_last(2, 0)),
+            (3..5, 4..5, 2..2)
+        );
     }
 
     /// Whatever a job holds, every query meets every target once, in stretches within the bounds.
@@ -223,12 +245,12 @@ mod tests {
         for cells in [1, 50_000, 3_000_000, u64::MAX] {
             let mut plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 5000 * EDGE);
             assert_eq!(plan.edge_bytes(), [order.cols(&(0..32)) * EDGE, 5000 * EDGE]);
-            let mut next = vec![0; asked.len()];
+            let mut met = vec![vec![0; lens.len()]; asked.len()];
             while let Some((job, meetings)) = plan.next(cells) {
                 let mut results = 0;
                 for (meeting, dispatch) in meetings.iter().zip(&job.dispatches) {
-                    assert_eq!((meeting.places.start, meeting.result), (next[meeting.asked], results));
-                    next[meeting.asked] = meeting.places.end;
+                    assert_eq!(meeting.result, results);
+                    met[meeting.asked][meeting.places.clone()].iter_mut().for_each(|times| *times += 1);
                     results += meeting.places.len();
                     let is_long = batch.query(asked[meeting.asked].query).len() == 600;
                     assert!(!is_long || order.cols(&meeting.places) <= 5000);
@@ -236,7 +258,8 @@ mod tests {
                 }
                 assert_eq!((job.output, job.dispatches.len()), (results as u64 * 4, meetings.len()));
             }
-            assert_eq!(next, [700, 0, 700, 700, 700, 0], "{cells} cells");
+            let once = |asked: &Asked| vec![u32::from(asked.query != 1); lens.len()];
+            assert_eq!(met, asked.iter().map(once).collect::<Vec<_>>(), "{cells} cells");
         }
         let plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 0);
         assert_eq!(plan.edge_bytes(), [order.cols(&(0..32)) * EDGE; 2], "those of a workgroup always fit");
