@@ -16,7 +16,9 @@ use swalign::candidates::{self, Layout, MetTargets};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
-use swalign::options::{DeviceChoice, FilterChoice, Format, Mode, Options, ScoringChoice};
+use swalign::options::{
+    DeviceChoice, FilterChoice, Format, Limits, Mode, Options, OutputFormat, Rank, ScoringChoice,
+};
 use swalign::reader::{Queries, Reader, Record, read_references};
 use swalign::scoring::Scoring;
 use swalign::writer::tags::{EditTags, Residues};
@@ -169,13 +171,20 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         hard_clips: false,
         circular: Default::default(),
         output: None,
-        format: Format::Sam,
+        format: OutputFormat::Records(Format::Sam),
         alphabet: None,
         scoring: ScoringChoice::default(),
         both_strands: true,
         min_score: None,
         secondary_ratio: 0.8,
-        max_hits: 1,
+        limits: Limits::records(1),
+        evalue: None,
+        rank: Rank::Score,
+        columns: Vec::new(),
+        table_header: false,
+        identity: Default::default(),
+        width: 80,
+        colour: false,
         part: None,
         ref_part: None,
         resume: false,
@@ -261,7 +270,8 @@ fn aligned_reads(targets: &Sequences, qualities: bool) -> Vec<(Record, Found)> {
 fn make_bam(bench: &mut Bench, name: &str) {
     let (options, names, targets) = writing(bench.sized(50_000));
     let (queries, found): (Vec<_>, Vec<_>) = aligned_reads(&targets, true).into_iter().unzip();
-    let writer = sam_writer((Options { format: Format::Bam, ..options }, names, targets));
+    let writer =
+        sam_writer((Options { format: OutputFormat::Records(Format::Bam), ..options }, names, targets));
     let raw = || writer.records(&queries, &found).expect("records").len();
     let parts = || -> usize {
         let mut joint = writer.joint().expect("blocks");

@@ -9,6 +9,7 @@ mod line;
 mod mates;
 mod names;
 mod paths;
+mod ranked;
 mod search;
 pub mod signals;
 mod sort;
@@ -20,7 +21,7 @@ mod tests;
 mod values;
 
 use crate::error::Error;
-use crate::options::{Format, GrepOptions, MergeOptions, Options, SearchOptions};
+use crate::options::{Format, GrepOptions, MergeOptions, Options, OutputFormat, SearchOptions};
 use align::{All, EXAMPLES, NOTES, PAIRS_EXAMPLES, PAIRS_USAGE, Pairs};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -208,7 +209,9 @@ fn readable(command: Command, to_terminal: bool) -> Result<Command, clap::Error>
     let to_stdout = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path == "/dev/stdout");
     match &command {
         Command::Align(options)
-            if options.format == Format::Bam && to_terminal && to_stdout(&options.output) =>
+            if options.format == OutputFormat::Records(Format::Bam)
+                && to_terminal
+                && to_stdout(&options.output) =>
         {
             let text = "BAM is binary, and stdout is a terminal; give a file with -o, pipe it on, or take \
                         --format sam";

@@ -102,7 +102,7 @@ impl Rules {
     }
 
     /// Whether the hits of each target are counted.
-    fn counts_targets(&self) -> bool {
+    pub fn counts_targets(&self) -> bool {
         self.max_targets < usize::MAX || self.max_per_target < usize::MAX
     }
 
@@ -113,6 +113,15 @@ impl Rules {
             false => self.max_hits.max(self.candidates.map_or(0, |(_, most)| most)),
         }
     }
+}
+
+/// What decides whether an alignment of a record scores enough, where it is not one number for all.
+pub trait LeastScores: Sync {
+    /// No alignment of the record that scores less is enough; at least 1.
+    fn lowest(&self, record: u32) -> i32;
+
+    /// Whether a score, no lower than that, is enough on a target. If it is, so is each higher one.
+    fn is_enough(&self, record: u32, target: u32, score: i32) -> bool;
 }
 
 /// A hit as the limits see it.
@@ -167,8 +176,8 @@ pub struct Scope<'a> {
     pub batch: &'a Batch,
     pub layout: Layout,
     pub rules: Rules,
-    /// The least score of each record's hits, where they differ; else that of `rules`.
-    pub least: Option<&'a [i32]>,
+    /// What scores enough, where it is not the least score of `rules`.
+    pub least: Option<&'a dyn LeastScores>,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
     pub filter: Option<&'a Filter>,
     /// Pairs that are scored at a time where all pairs are, about, but those of one query at least. Most hold nothing that
@@ -179,9 +188,17 @@ pub struct Scope<'a> {
 impl Scope<'_> {
     /// The rules for a record's hits.
     pub fn rules_of(&self, record: u32) -> Rules {
-        match self.least.and_then(|least| least.get(record as usize)) {
-            Some(&min_score) => Rules { min_score, ..self.rules },
+        match self.least {
+            Some(least) => Rules { min_score: least.lowest(record), ..self.rules },
             None => self.rules,
+        }
+    }
+
+    /// Whether the best alignment of a record on a target scores enough.
+    fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
+        match self.least {
+            Some(least) => score >= least.lowest(record) && least.is_enough(record, target, score),
+            None => score >= self.rules.min_score,
         }
     }
 }
@@ -353,7 +370,7 @@ fn score_regions(
     }
     let hits = score(engine, scope.batch, &pairs, effort)?;
     for ((search, region), hit) in unknown().zip(hits) {
-        searches[search].learn(region, hit, scope.batch)?;
+        searches[search].learn(region, hit, scope)?;
     }
     searches.par_iter_mut().for_each(RecordSearch::prune);
     Ok(true)

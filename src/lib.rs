@@ -129,8 +129,14 @@ pub mod grep;
 pub mod groups;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod hits;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod identity;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod insert;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod json;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod memory;
 #[cfg_attr(not(engine_room), doc(hidden))]
@@ -153,6 +159,9 @@ pub mod report;
 pub mod scoring;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod search;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod significance;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod sliced;
 #[cfg(feature = "cli")]

@@ -1,11 +1,15 @@
 //! What a run is asked to do, resolved from the command line.
 
+mod columns;
 mod grep;
+mod limits;
 mod read_group;
 mod scoring;
 mod search;
 
+pub use columns::Column;
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
+pub use limits::{IdentityDefinition, Limits, Rank};
 pub use read_group::ReadGroup;
 pub use scoring::{Preset, ScoringChoice, default_min_score, default_split_score};
 pub use search::{PatternSource, SearchDevice, SearchFormat, SearchOptions};
@@ -126,6 +130,26 @@ pub enum Format {
     Paf,
 }
 
+/// The formats that list the hits of a query by their rank, with bit scores and E-values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitFormat {
+    /// A line a hit, with the columns of BLAST's table.
+    Tab,
+    /// A line a query: a JSON object.
+    Json,
+    /// Alignments to read.
+    Text,
+}
+
+/// The format of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// Records of queries, aligned or not.
+    Records(Format),
+    /// Lists of hits.
+    Hits(HitFormat),
+}
+
 /// A run of `swalign` or `swalign pairs`.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -142,11 +166,11 @@ pub struct Options {
     pub report: Option<PathBuf>,
     /// The statistics of the run as JSON.
     pub stats: Option<PathBuf>,
-    pub format: Format,
+    pub format: OutputFormat,
     /// Records are sorted by coordinate, with this many bytes of them in memory at most, and get an index. The format is
     /// BAM then.
     pub sort: Option<usize>,
-    /// SAM and PAF are packed into blocks of bgzf, as BAM always is.
+    /// Text is packed into blocks of bgzf, as BAM always is.
     pub packed: bool,
     /// What SAM and BAM forbid in a reference's name becomes `_`.
     pub rename_references: bool,
@@ -157,12 +181,24 @@ pub struct Options {
     pub scoring: ScoringChoice,
     /// Align DNA queries in both orientations.
     pub both_strands: bool,
-    /// `None` is [`default_min_score`].
+    /// `None` is [`default_min_score`], or what `evalue` makes it.
     pub min_score: Option<i32>,
+    /// The most that a hit's E-value may be; `None` leaves it open.
+    pub evalue: Option<f64>,
     /// Least share of the best score that a further hit must reach, 0 to 1.
     pub secondary_ratio: f64,
-    /// Most records a query gets; at least 1.
-    pub max_hits: usize,
+    pub limits: Limits,
+    pub rank: Rank,
+    /// Of the table.
+    pub columns: Vec<Column>,
+    /// Whether the table has comments with its columns in front.
+    pub table_header: bool,
+    /// How identities are counted.
+    pub identity: IdentityDefinition,
+    /// Columns of a terminal, for alignments to read.
+    pub width: usize,
+    /// Whether they are coloured.
+    pub colour: bool,
     /// What a hit leaves of a query is searched as well.
     pub split: Option<Split>,
     /// Supplementary records have only the letters that are aligned.
@@ -192,7 +228,7 @@ pub struct Options {
 }
 
 /// What a name of an output may end in, for errors.
-pub const EXTENSIONS: &str = ".sam, .bam, .paf, .sam.gz or .paf.gz";
+pub const EXTENSIONS: &str = ".sam, .bam, .paf, .tab, .tsv, .json or .txt; .gz behind it packs text";
 /// What receipts call BAM that is sorted by coordinate.
 pub const SORTED_BAM: &str = "sorted.bam";
 /// The end of a receipt's name; the output's name stands before it.
@@ -224,26 +260,75 @@ impl Options {
 
     /// Whether the output is in blocks of bgzf.
     pub fn in_blocks(&self) -> bool {
-        self.packed || self.format == Format::Bam
+        self.packed || self.format == OutputFormat::Records(Format::Bam)
+    }
+
+    /// Whether names of sequences may hold what SAM forbids.
+    pub fn takes_any_name(&self) -> bool {
+        matches!(self.format, OutputFormat::Records(Format::Paf) | OutputFormat::Hits(_))
+    }
+
+    /// Whether the output shows whole header lines of references.
+    pub fn shows_titles(&self) -> bool {
+        match self.format {
+            OutputFormat::Records(_) => false,
+            OutputFormat::Hits(HitFormat::Json | HitFormat::Text) => true,
+            OutputFormat::Hits(HitFormat::Tab) => {
+                self.columns.iter().any(|column| matches!(column, Column::Stitle | Column::Salltitles))
+            }
+        }
     }
 }
 
-impl Format {
+impl OutputFormat {
     /// The format that a file's name stands for, in upper or lower case; text may be packed.
-    pub fn of_file(path: &Path) -> Option<Format> {
+    pub fn of_file(path: &Path) -> Option<OutputFormat> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let (name, packed) = match name.strip_suffix(".gz") {
             Some(name) => (name, true),
             None => (&*name, false),
         };
         match Path::new(name).extension()?.to_str()? {
-            "sam" => Some(Format::Sam),
-            "bam" if !packed => Some(Format::Bam),
-            "paf" => Some(Format::Paf),
+            "sam" => Some(OutputFormat::Records(Format::Sam)),
+            "bam" if !packed => Some(OutputFormat::Records(Format::Bam)),
+            "paf" => Some(OutputFormat::Records(Format::Paf)),
+            "tab" | "tsv" => Some(OutputFormat::Hits(HitFormat::Tab)),
+            "json" | "jsonl" => Some(OutputFormat::Hits(HitFormat::Json)),
+            "txt" => Some(OutputFormat::Hits(HitFormat::Text)),
             _ => None,
         }
     }
 
+    /// What receipts call it.
+    pub fn name(self, packed: bool) -> &'static str {
+        match self {
+            OutputFormat::Records(format) => format.name(packed),
+            OutputFormat::Hits(format) => format.name(packed),
+        }
+    }
+}
+
+impl HitFormat {
+    fn name(self, packed: bool) -> &'static str {
+        match (self, packed) {
+            (HitFormat::Tab, false) => "table",
+            (HitFormat::Tab, true) => "table.gz",
+            (HitFormat::Json, false) => "json",
+            (HitFormat::Json, true) => "json.gz",
+            (HitFormat::Text, false) => "text",
+            (HitFormat::Text, true) => "text.gz",
+        }
+    }
+
+    /// The format of a receipt's name for it, and whether its text is packed.
+    pub fn named(name: &str) -> Option<(HitFormat, bool)> {
+        let all = [HitFormat::Tab, HitFormat::Json, HitFormat::Text]
+            .map(|format| [(format, false), (format, true)]);
+        all.into_iter().flatten().find(|(format, packed)| format.name(*packed) == name)
+    }
+}
+
+impl Format {
     /// What receipts call it; [`Format::named`] takes it back.
     pub fn name(self, packed: bool) -> &'static str {
         match (self, packed) {

@@ -23,11 +23,13 @@ mod intake;
 mod mates;
 pub mod merge;
 mod order;
+mod ranking;
 mod receipts;
 mod report;
 mod scanner;
 pub mod search;
 mod setup;
+mod significance;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -49,8 +51,10 @@ use crate::writer::{Output, Writer};
 use about::FilesAbout;
 use device::Crew;
 use inputs::OpenInputs;
+use ranking::Ranking;
 use receipts::Noted;
 use report::QUERIES;
+use significance::Least;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -90,8 +94,14 @@ struct Run<'a> {
     target_file: PathBuf,
     /// Residues of the longest target of all, those of other parts too.
     longest_target: usize,
+    /// And of the shortest one.
+    shortest_target: usize,
     scoring: Arc<Scoring>,
     rules: Rules,
+    /// Least scores of single queries.
+    least: Least,
+    /// How hits are ranked, where it is not by their scores.
+    ranking: Option<Ranking>,
     /// How mates are paired, where the queries are mates.
     pairing: Option<Pairing>,
     /// How queries are split, where they are.
@@ -244,6 +254,7 @@ impl Run<'_> {
                 let begun = Instant::now();
                 let index = sink.finish(output)?;
                 self.say_unsplit(summary.unsplit);
+                self.say_cut(summary.cut);
                 summary.writing += begun.elapsed();
                 Ok((summary, index))
             }
@@ -256,6 +267,17 @@ impl Run<'_> {
             self.reporter.note(&format!(
                 "warning: {} may have more supplementary alignments: what was left was searched {SEARCHED_AGAIN} times \
                  over; --split goes on to the end",
+                counted(queries, QUERIES)
+            ));
+        }
+    }
+
+    /// Says that hits were left out that a reader of more than the best hit may expect.
+    fn say_cut(&self, queries: u64) {
+        let ratio = self.options.secondary_ratio;
+        if queries > 0 {
+            self.reporter.note(&format!(
+                "{} had further hits below {ratio} of the best score, which were left out; --secondary-ratio 0 keeps them",
                 counted(queries, QUERIES)
             ));
         }

@@ -75,6 +75,8 @@ pub struct Reader {
     steady: bool,
     /// Names may hold what SAM forbids.
     any_names: bool,
+    /// Whether whole header lines of references are kept beside their names.
+    keeps_titles: bool,
     /// Blocks read and not yet parsed.
     ahead: VecDeque<Block>,
     /// What the input, or the part of it, holds before them.
@@ -145,6 +147,11 @@ impl Reader {
         Reader { any_names, ..self }
     }
 
+    /// Whether the whole header lines of references are kept.
+    pub fn with_titles(self, keeps_titles: bool) -> Reader {
+        Reader { keeps_titles, ..self }
+    }
+
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
         let (stretch, extent) = Stretch::open(path, slice).map_err(|source| unread(path, source))?;
         // What is no FASTA is refused as a whole.
@@ -187,6 +194,7 @@ impl Reader {
             blocks,
             steady: false,
             any_names: false,
+            keeps_titles: false,
             ahead: VecDeque::new(),
             before: Before::default(),
             extent: Arc::default(),

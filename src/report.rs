@@ -1,6 +1,5 @@
 //! What a user looks at after a run: its statistics as JSON (`--stats`) and as a page (`--report`).
 
-pub mod json;
 mod page;
 mod stats;
 #[cfg(test)]

@@ -168,6 +168,12 @@ impl Matrix {
         Matrix::parse(name, text, Alphabet::Protein).ok()
     }
 
+    /// Whether it is a built-in matrix.
+    #[doc(hidden)]
+    pub fn is_built_in(&self) -> bool {
+        Matrix::named(&self.name).is_some_and(|known| known.scores == self.scores)
+    }
+
     /// A matrix in NCBI's format, as the files `BLOSUM62` and `NUC.4.4` have it: `#` comments, a line of column letters
     /// (targets), then a line for each row letter (queries) with its scores, integers of -127 to 127. Letters of the
     /// alphabet that it lacks (IUPAC codes, B, Z, X, *) score as its lowest entry.

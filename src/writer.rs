@@ -7,6 +7,7 @@ mod header;
 pub mod hits;
 mod in_part;
 mod line;
+pub mod list;
 #[cfg(test)]
 mod oracle;
 pub mod output;
@@ -31,11 +32,13 @@ use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use crate::groups;
 use crate::insert::InsertSize;
-use crate::options::{Format, Options};
+use crate::options::{Format, Options, OutputFormat};
 use crate::reader::Record;
 use crate::scoring::Scoring;
+use crate::significance::Significance;
 use bgzf::{Joint, RecordBytes};
 use line::LineMaker;
+use list::ListMaker;
 use rayon::prelude::*;
 use sink::RecordSink;
 use sort::{IndexFile, Sorter};
@@ -51,12 +54,23 @@ const QUERIES: usize = 512;
 /// Makes the output's bytes, in the format that was asked for. A run has one writer. It holds no state between calls,
 /// so several threads may each write a part into a buffer of their own.
 pub struct Writer {
-    format: Format,
     /// Records come packed in blocks. Those that are to be sorted come unpacked.
     in_blocks: bool,
     /// Bytes of memory to sort records in, where they are sorted.
     sort: Option<usize>,
     header: Vec<Vec<u8>>,
+    maker: Maker,
+}
+
+/// What makes the bytes of queries.
+enum Maker {
+    Records(RecordMaker),
+    Lists(Box<ListMaker>),
+}
+
+/// Makes records of SAM, BAM or PAF.
+struct RecordMaker {
+    format: Format,
     lines: LineMaker,
     /// ID of the read group.
     read_group: Option<String>,
@@ -69,10 +83,14 @@ pub struct Writer {
 pub struct Chosen {
     /// Least score of a hit.
     pub min_score: i32,
+    /// The most that a hit's E-value is, where it counts.
+    pub evalue: Option<f64>,
     /// The insert size of mates.
     pub insert: Option<InsertSize>,
     /// Least score of a supplementary hit.
     pub split: Option<i32>,
+    /// Bit scores and E-values, where scores have them.
+    pub significance: Option<Significance>,
 }
 
 /// The references of a run, as its output names them.
@@ -80,6 +98,8 @@ pub struct Chosen {
 pub struct NamedTargets {
     /// Names and letters of all references.
     pub names: Vec<String>,
+    /// Whole header lines, where the output shows them; else empty.
+    pub titles: Vec<String>,
     pub lengths: Vec<u32>,
     /// The codes of the references that the queries meet: all, or those of a part, from `first` on.
     pub sequences: Arc<Sequences>,
@@ -95,17 +115,28 @@ impl Writer {
         scoring: Arc<Scoring>,
         mut targets: NamedTargets,
     ) -> Result<Writer> {
+        let format = match options.format {
+            OutputFormat::Records(format) => format,
+            OutputFormat::Hits(format) => {
+                let lists = ListMaker::new(format, options, (scoring, chosen.significance), targets);
+                let header =
+                    lists.header(&options.command_line, &header::comments(options, &chosen, &lists.scoring));
+                let header = if options.packed { bgzf::pack(&header)? } else { header };
+                let maker = Maker::Lists(Box::new(lists));
+                return Ok(Writer { in_blocks: options.packed, sort: None, header: vec![header], maker });
+            }
+        };
         let read_group = options.read_group.as_ref().map(|group| group.id().to_string());
-        let any_names = options.format == Format::Paf;
+        let any_names = format == Format::Paf;
         let renamed = match options.rename_references && !any_names {
             true => rename::rename(&mut targets.names, &options.reference)?,
             false => None,
         };
-        let text = match options.format {
+        let text = match format {
             Format::Sam | Format::Bam => header::text(options, &chosen, &scoring, renamed, &targets)?,
             Format::Paf => Vec::new(),
         };
-        let header = match options.format {
+        let header = match format {
             Format::Bam => vec![bgzf::pack(&bam_header(options, &scoring, &text, &targets)?)?],
             Format::Sam | Format::Paf if options.packed => vec![bgzf::pack(&text.concat())?],
             Format::Sam | Format::Paf => text,
@@ -113,11 +144,12 @@ impl Writer {
         let residues = Residues::new(scoring.alphabet);
         let (eqx, query) = (options.eqx, options.query.clone());
         let queries = [query.clone(), options.mate_file().map_or(query, Path::to_path_buf)];
-        let hard_clips = options.hard_clips && options.format != Format::Paf;
+        let hard_clips = options.hard_clips && format != Format::Paf;
         let lines = LineMaker { targets, scoring, residues, eqx, hard_clips, queries, any_names };
         let (sort, of_part) = (options.sort, options.ref_part.is_some());
         let in_blocks = options.in_blocks() && sort.is_none();
-        Ok(Writer { format: options.format, in_blocks, sort, header, lines, read_group, of_part })
+        let maker = Maker::Records(RecordMaker { format, lines, read_group, of_part });
+        Ok(Writer { in_blocks, sort, header, maker })
     }
 
     /// The header, in parts.
@@ -127,8 +159,15 @@ impl Writer {
 
     /// The names of the references that the queries meet, as the output has them.
     pub fn names(&self) -> &[String] {
-        let NamedTargets { names, sequences, first, .. } = &self.lines.targets;
+        let NamedTargets { names, sequences, first, .. } = self.targets();
         &names[*first..*first + sequences.len()]
+    }
+
+    fn targets(&self) -> &NamedTargets {
+        match &self.maker {
+            Maker::Records(records) => &records.lines.targets,
+            Maker::Lists(lists) => &lists.targets,
+        }
     }
 
     /// Joins the parts of a run.
@@ -139,7 +178,7 @@ impl Writer {
     /// What takes the records of a run that are for `output`.
     pub fn sink(&self, output: &Output) -> Result<RecordSink> {
         let Some(memory) = self.sort else { return self.joint().map(RecordSink::InOrder) };
-        let lengths = &self.lines.targets.lengths;
+        let lengths = &self.targets().lengths;
         let longest = lengths.iter().max().map_or(0, |&longest| u64::from(longest));
         let index = IndexFile::beside(output, lengths.len(), longest)?;
         Ok(RecordSink::Sorted(Box::new(Sorter::new(memory, output, index))))
@@ -206,16 +245,26 @@ impl Writer {
         let letters = |query: &Record| query.sequence.len() + query.qualities.as_ref().map_or(0, Vec::len);
         let bytes = queries.iter().map(|query| letters(query) + RECORD_BYTES).sum();
         let mut out = Vec::with_capacity(bytes);
+        match &self.maker {
+            Maker::Records(records) => records.push(&mut out, queries, found)?,
+            Maker::Lists(lists) => lists.push(&mut out, queries, found),
+        }
+        Ok(out)
+    }
+}
+
+impl RecordMaker {
+    /// Appends the records of all these queries.
+    fn push(&self, out: &mut Vec<u8>, queries: &[Record], found: &[Found]) -> Result<()> {
         let group = self.read_group.as_deref();
         self.lines.for_each(queries, found, |line| {
             match self.format {
-                Format::Sam => sam::push(&mut out, line, group),
-                Format::Bam => return bam::push(&mut out, line, group),
-                Format::Paf => paf::push(&mut out, line, &self.lines.residues, self.of_part),
+                Format::Sam => sam::push(out, line, group),
+                Format::Bam => return bam::push(out, line, group),
+                Format::Paf => paf::push(out, line, &self.lines.residues, self.of_part),
             }
             Ok(())
-        })?;
-        Ok(out)
+        })
     }
 }
 
@@ -223,7 +272,7 @@ impl NamedTargets {
     /// References that the queries all meet.
     pub fn whole(names: Vec<String>, sequences: Arc<Sequences>) -> NamedTargets {
         let lengths = (0..sequences.len()).map(|target| sequences.once(target as u32).len() as u32).collect();
-        NamedTargets { names, lengths, sequences, first: 0 }
+        NamedTargets { names, titles: Vec::new(), lengths, sequences, first: 0 }
     }
 
     /// Whether the reference at a place among all is a circle. Those of other parts are none.

@@ -19,16 +19,21 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("bounds", &[]),
     ("options", &[]),
+    ("identity", &["options"]),
+    ("json", &[]),
+    ("significance", &["batch"]),
     ("batch", &[]),
     ("groups", &[]),
     ("memory", &[]),
     ("reader", &["batch", "groups", "memory", "options"]),
-    ("writer", &["reader", "batch", "groups", "options", "quality"]),
+    ("writer", &["reader", "batch", "groups", "options", "quality", "significance"]),
     // Hits of a search as lines.
     ("writer/hits", &["search"]),
+    // Ranked hits with their significance.
+    ("writer/list", &["identity", "json"]),
     // Sums of what the writer makes records of.
     ("statistics", &["reader", "batch", "quality"]),
-    ("report", &["options", "statistics"]),
+    ("report", &["json", "options", "statistics"]),
     ("engine", &["batch", "bounds"]),
     ("candidates", &["batch", "bounds"]),
     ("backtrace", &["batch", "bounds", "engine"]),
@@ -60,6 +65,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("pipeline/about", &["report"]),
+    ("pipeline/significance", &["significance"]),
+    ("pipeline/ranking", &["identity", "significance"]),
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),
     ("pipeline/scanner", &["search"]),
@@ -70,7 +77,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),
     // JSON.
-    ("cli/terminal/devices", &["report"]),
+    ("cli/terminal/devices", &["json"]),
     // Whether an output, or its receipt, is an input's file.
     ("cli/paths", &["writer"]),
     // Remedies that a flag is for.

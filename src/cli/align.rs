@@ -4,16 +4,21 @@ use super::circular::CircularFlags;
 use super::mates::MateFlags;
 use super::names::{FilterName, FormatName, PresetName};
 use super::paths::{check_about, check_extension, check_files, check_index, is_packed};
+use super::ranked::{Ranked, RankedFlags, check_ref_part};
 use super::sort::{SortFlags, check_parts};
 use super::split::SplitFlags;
 use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{
-    Circular, DeviceChoice, Format, MatesChoice, Mode, Options, Preset, ReadGroup, ScoringChoice, Share,
+    Circular, DeviceChoice, Format, MatesChoice, Mode, Options, OutputFormat, Preset, ReadGroup,
+    ScoringChoice, Share,
 };
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
+
+/// Least share of the best score that a further record of SAM, BAM and PAF reaches.
+const SECONDARY_RATIO: f64 = 0.8;
 
 #[derive(Args)]
 pub struct All {
@@ -72,6 +77,8 @@ struct Flags {
     #[command(flatten)]
     hits: HitFlags,
     #[command(flatten)]
+    ranked: RankedFlags,
+    #[command(flatten)]
     output: AlignOutputFlags,
     #[command(flatten)]
     about: AboutFlags,
@@ -113,12 +120,14 @@ struct HitFlags {
     /// Least score of a hit [default: 20 x match, or 60 with a matrix]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::min_score)]
     min_score: Option<i32>,
-    /// Least share of the best score, 0 to 1, that a further hit of a query must reach
-    #[arg(long, value_name = "RATIO", default_value = "0.8", allow_negative_numbers = true, value_parser = values::ratio)]
-    secondary_ratio: f64,
-    /// Most records of a query: the best hit, and the next ones as secondary
-    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = values::count)]
-    max_hits: usize,
+    /// Least share of the best score, 0 to 1, that a further hit of a query must reach [default: 0.8; 0 with --format
+    /// tab, json and text]
+    #[arg(long, value_name = "RATIO", allow_negative_numbers = true, value_parser = values::ratio)]
+    secondary_ratio: Option<f64>,
+    /// Most records of a query: the best hit, and the next ones as secondary [default: 1; with --format tab, json and
+    /// text as many as --max-targets lets in]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
+    max_hits: Option<usize>,
     /// Align DNA queries in both orientations [default, but not of pairs]
     #[arg(long, conflicts_with = "forward_only")]
     both_strands: bool,
@@ -133,12 +142,13 @@ struct AlignOutputFlags {
     /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Format of the output [default: by the output file's extension, .sam, .bam, .paf, .sam.gz or .paf.gz; sam
+    /// Format of the output [default: by the output file's extension, .sam, .bam, .paf, .tab, .tsv, .json or .txt; sam
     /// without one]
     ///
-    /// The same hits in each. BAM is for nucleotides, and is not written to a terminal. PAF has minimap2's
-    /// columns, the tags NM, AS, tp, de and cg, no header and no read groups. SAM and PAF in a file whose name ends
-    /// in .gz are packed into blocks of bgzf, which gzip unpacks.
+    /// sam, bam and paf have records of queries. BAM is for nucleotides, and is not written to a terminal. PAF has
+    /// minimap2's columns, the tags NM, AS, tp, de and cg, no header and no read groups. tab, json and text list ranked
+    /// hits with bit scores and E-values: BLAST's table (-outfmt 6), an object a line, alignments to read. Text in a
+    /// file whose name ends in .gz is packed into blocks of bgzf, which gzip unpacks.
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatName>,
     #[command(flatten)]
@@ -282,6 +292,9 @@ impl All {
         self.mates.check(&query, &mates, self.ref_part)?;
         let options = self.flags.resolve(Mode::All, (query, mates), reference, command_line)?;
         check_parts(options.sort, self.ref_part)?;
+        if self.ref_part.is_some() {
+            check_ref_part(&options)?;
+        }
         let (ref_part, reads_as_reference) = (self.ref_part, self.reads_as_reference);
         let insert = self.mates.insert();
         let split = self.split.resolve(options.scoring.preset == Some(Preset::Long), ref_part)?;
@@ -306,7 +319,7 @@ impl Flags {
         reference: PathBuf,
         command_line: String,
     ) -> Result<Options, clap::Error> {
-        let Flags { scoring, hits, output, about, parts, machine } = self;
+        let Flags { scoring, hits, ranked, output, about, parts, machine } = self;
         let matrix = scoring.matrix.as_deref().map(Path::new);
         let mate_file = if let MatesChoice::File(path) = &mates { Some(&**path) } else { None };
         let inputs: Vec<&Path> = [&*query].into_iter().chain(mate_file).chain([&*reference]).collect();
@@ -316,9 +329,9 @@ impl Flags {
         if output.format.is_none() {
             check_extension(output.output.as_deref())?;
         }
-        let named = output.output.as_deref().and_then(Format::of_file);
+        let named = output.output.as_deref().and_then(OutputFormat::of_file);
         let format =
-            output.format.map(Format::from).or(named).unwrap_or_else(|| output.sort.default_format());
+            output.format.map(OutputFormat::from).or(named).unwrap_or_else(|| output.sort.default_format());
         let sort = output.sort.resolve(format)?;
         if sort.is_some() {
             check_index(&inputs, output.output.as_deref())?;
@@ -327,7 +340,12 @@ impl Flags {
             let text = "--both-strands needs DNA; leave it out or set --alphabet dna";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
-        let packed = format != Format::Bam && output.output.as_deref().is_some_and(is_packed);
+        let to_file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
+        let Ranked { evalue, limits, rank, identity, columns, table_header, width, colour } =
+            ranked.resolve(format, hits.max_hits, to_file)?;
+        let ratio = if matches!(format, OutputFormat::Hits(_)) { 0.0 } else { SECONDARY_RATIO };
+        let packed =
+            format != OutputFormat::Records(Format::Bam) && output.output.as_deref().is_some_and(is_packed);
         Ok(Options {
             mode,
             query,
@@ -353,8 +371,15 @@ impl Flags {
             },
             both_strands: hits.both_strands || (mode == Mode::All && !hits.forward_only),
             min_score: hits.min_score,
-            secondary_ratio: hits.secondary_ratio,
-            max_hits: hits.max_hits,
+            evalue,
+            secondary_ratio: hits.secondary_ratio.unwrap_or(ratio),
+            limits,
+            rank,
+            columns,
+            table_header,
+            identity,
+            width,
+            colour,
             split: None,
             hard_clips: false,
             circular: Circular::default(),

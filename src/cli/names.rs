@@ -1,6 +1,6 @@
 //! Choices, as the command line names them.
 
-use crate::options::{FilterChoice, Format, Preset};
+use crate::options::{FilterChoice, Format, HitFormat, OutputFormat, Preset, Rank};
 use clap::ValueEnum;
 
 /// The presets, as the command line names them.
@@ -31,14 +31,20 @@ pub enum FormatName {
     Sam,
     Bam,
     Paf,
+    Tab,
+    Json,
+    Text,
 }
 
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Format {
+impl From<FormatName> for OutputFormat {
+    fn from(name: FormatName) -> OutputFormat {
         match name {
-            FormatName::Sam => Format::Sam,
-            FormatName::Bam => Format::Bam,
-            FormatName::Paf => Format::Paf,
+            FormatName::Sam => OutputFormat::Records(Format::Sam),
+            FormatName::Bam => OutputFormat::Records(Format::Bam),
+            FormatName::Paf => OutputFormat::Records(Format::Paf),
+            FormatName::Tab => OutputFormat::Hits(HitFormat::Tab),
+            FormatName::Json => OutputFormat::Hits(HitFormat::Json),
+            FormatName::Text => OutputFormat::Hits(HitFormat::Text),
         }
     }
 }
@@ -60,6 +66,24 @@ impl From<FilterName> for FilterChoice {
             FilterName::Index => FilterChoice::Index,
             FilterName::Scan => FilterChoice::Scan,
             FilterName::None => FilterChoice::None,
+        }
+    }
+}
+
+/// What ranks hits, as the command line names it.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum RankName {
+    Score,
+    Evalue,
+    Identity,
+}
+
+impl From<RankName> for Rank {
+    fn from(name: RankName) -> Rank {
+        match name {
+            RankName::Score => Rank::Score,
+            RankName::Evalue => Rank::Evalue,
+            RankName::Identity => Rank::Identity,
         }
     }
 }

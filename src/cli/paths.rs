@@ -1,7 +1,7 @@
 //! Files that arguments name: which of them exclude each other, and which format the output's name says.
 
 use super::usage;
-use crate::options::{EXTENSIONS, Format, RECEIPT_EXTENSION};
+use crate::options::{EXTENSIONS, OutputFormat, RECEIPT_EXTENSION};
 use crate::writer::place::{is_same_file, is_stdout, resolve};
 use crate::writer::{receipt, sort};
 use clap::error::ErrorKind;
@@ -107,12 +107,11 @@ pub fn check_extension(output: Option<&Path>) -> Result<(), clap::Error> {
     let Some(path) = output else { return Ok(()) };
     let extension = path.extension().unwrap_or_default();
     let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-    if extension.is_empty() || is_special || Format::of_file(path).is_some() {
+    if extension.is_empty() || is_special || OutputFormat::of_file(path).is_some() {
         return Ok(());
     }
     let text = format!(
-        "--output {}: no format has the extension .{}; end the name in {EXTENSIONS}, or give --format sam, bam \
-         or paf",
+        "--output {}: no format has the extension .{}; end the name in {EXTENSIONS}, or give --format",
         path.display(),
         extension.display()
     );

@@ -1,7 +1,7 @@
 //! The arguments of sorted output.
 
 use super::{usage, values};
-use crate::options::{Format, Share};
+use crate::options::{Format, OutputFormat, Share};
 use clap::Args;
 use clap::error::ErrorKind;
 
@@ -22,13 +22,13 @@ pub struct SortFlags {
 
 impl SortFlags {
     /// The format where none is named.
-    pub fn default_format(&self) -> Format {
-        if self.sort { Format::Bam } else { Format::default() }
+    pub fn default_format(&self) -> OutputFormat {
+        OutputFormat::Records(if self.sort { Format::Bam } else { Format::default() })
     }
 
     /// The memory for records, where they are sorted. Only BAM is.
-    pub fn resolve(&self, format: Format) -> Result<Option<usize>, clap::Error> {
-        if self.sort && format != Format::Bam {
+    pub fn resolve(&self, format: OutputFormat) -> Result<Option<usize>, clap::Error> {
+        if self.sort && format != OutputFormat::Records(Format::Bam) {
             let name = format.name(false).to_uppercase();
             let text =
                 format!("--sort writes BAM, not {name}; end the output's name in .bam, or leave --sort out");

@@ -2,6 +2,10 @@
 
 use super::names::PresetName;
 use super::*;
+
+const SAM: OutputFormat = OutputFormat::Records(Format::Sam);
+const BAM: OutputFormat = OutputFormat::Records(Format::Bam);
+const PAF: OutputFormat = OutputFormat::Records(Format::Paf);
 use crate::alphabet::Alphabet;
 use crate::options::{DeviceChoice, EXTENSIONS, Mode, Preset, ReadGroup, ScoringChoice, Share};
 use crate::scoring::{Scoring, Substitution};
@@ -43,12 +47,12 @@ fn the_defaults() {
     assert_eq!((options.query, options.reference), ("q.fa".into(), "r.fa".into()));
     assert_eq!((options.output, options.alphabet, options.min_score), (None, None, None));
     assert_eq!(options.scoring, ScoringChoice::default());
-    assert_eq!((options.secondary_ratio, options.max_hits), (0.8, 1));
+    assert_eq!((options.secondary_ratio, options.limits.max_hits), (0.8, 1));
     assert_eq!((options.device, options.batch), (DeviceChoice::Auto, None));
     assert!(options.both_strands && !options.eqx && !options.checked_shaders);
     assert!(options.threads >= 1);
     assert_eq!((options.verbosity, options.read_group), (1, None));
-    assert_eq!(options.format, Format::Sam);
+    assert_eq!(options.format, OutputFormat::Records(Format::Sam));
 }
 
 #[test]
@@ -101,7 +105,7 @@ fn every_flag_reaches_its_option() {
     };
     assert_eq!(options.scoring, scoring);
     assert_eq!(options.alphabet, Some(Alphabet::Protein));
-    assert_eq!((options.min_score, options.secondary_ratio, options.max_hits), (Some(9), 0.5, 4));
+    assert_eq!((options.min_score, options.secondary_ratio, options.limits.max_hits), (Some(9), 0.5, 4));
     assert_eq!(options.device, DeviceChoice::Gpus(vec!["1".to_string()]));
     assert_eq!((options.threads, options.batch, options.verbosity), (3, Some(8), 2));
     assert_eq!(options.output, Some("x.sam".into()));
@@ -166,30 +170,30 @@ fn an_output_never_overwrites_an_input() {
 #[test]
 fn formats_by_extension_and_by_name() {
     let format = |words: &[&str]| options(&[words, &["q", "r"]].concat()).format;
-    for (file, expected) in [("x.sam", Format::Sam), ("x.paf", Format::Paf), ("a.b/x.y.PAF", Format::Paf)] {
+    for (file, expected) in [("x.sam", SAM), ("x.paf", PAF), ("a.b/x.y.PAF", PAF)] {
         assert_eq!(format(&["-o", file]), expected, "{file}");
     }
     for file in ["x", ".paf", "paf", "x.sam/paf", "x.", "-"] {
-        assert_eq!(format(&["-o", file]), Format::Sam, "{file}");
+        assert_eq!(format(&["-o", file]), SAM, "{file}");
     }
-    for file in ["x.txt", "x.gz", ".paf.gz", "x.bam.gz", "x.sam.bz2"] {
+    for file in ["x.tex", "x.gz", ".paf.gz", "x.bam.gz", "x.sam.bz2"] {
         refused(&["-o", file, "q", "r"], &[file, EXTENSIONS, "--format"]);
-        assert_eq!(format(&["-o", file, "--format", "bam"]), Format::Bam, "{file}");
+        assert_eq!(format(&["-o", file, "--format", "bam"]), BAM, "{file}");
     }
     let packed = |words: &[&str]| {
         let options = options(&[words, &["q", "r"]].concat());
         (options.format, options.packed)
     };
-    assert_eq!(packed(&["-o", "x.sam.gz"]), (Format::Sam, true));
-    assert_eq!(packed(&["-o", "x.PAF.GZ"]), (Format::Paf, true));
-    assert_eq!(packed(&["-o", "x.sam.gz", "--format", "sam"]), (Format::Sam, true));
-    assert_eq!(packed(&["-o", "x.gz", "--format", "paf"]), (Format::Paf, true));
-    assert_eq!(packed(&["-o", "x.gz", "--format", "bam"]), (Format::Bam, false));
-    assert_eq!(packed(&["-o", "x.sam"]), (Format::Sam, false));
-    assert_eq!(format(&["--format", "paf"]), Format::Paf);
-    assert_eq!(format(&["--format", "sam", "-o", "x.paf"]), Format::Sam);
-    assert_eq!(format(&["--format", "paf", "-o", "x.sam"]), Format::Paf);
-    assert_eq!(format(&["--format", "bam"]), Format::Bam);
+    assert_eq!(packed(&["-o", "x.sam.gz"]), (SAM, true));
+    assert_eq!(packed(&["-o", "x.PAF.GZ"]), (PAF, true));
+    assert_eq!(packed(&["-o", "x.sam.gz", "--format", "sam"]), (SAM, true));
+    assert_eq!(packed(&["-o", "x.gz", "--format", "paf"]), (PAF, true));
+    assert_eq!(packed(&["-o", "x.gz", "--format", "bam"]), (BAM, false));
+    assert_eq!(packed(&["-o", "x.sam"]), (SAM, false));
+    assert_eq!(format(&["--format", "paf"]), PAF);
+    assert_eq!(format(&["--format", "sam", "-o", "x.paf"]), SAM);
+    assert_eq!(format(&["--format", "paf", "-o", "x.sam"]), PAF);
+    assert_eq!(format(&["--format", "bam"]), BAM);
     refused(&["--format", "cram", "q", "r"], &["--format", "sam", "bam", "paf"]);
 }
 

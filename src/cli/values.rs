@@ -1,8 +1,9 @@
 //! What the text of an argument stands for; an error is the remedy.
 
+use super::ranked::Columns;
 use crate::alphabet::Alphabet;
 use crate::insert::{InsertSize, MOST_INSERT, Orientation};
-use crate::options::{DeviceChoice, GrepDevice, SearchDevice, Share};
+use crate::options::{Column, DeviceChoice, GrepDevice, IdentityDefinition, SearchDevice, Share};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 pub fn score(text: &str) -> Result<i32, String> {
@@ -35,6 +36,34 @@ pub fn count(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|&number| number >= 1)
         .ok_or_else(|| "give a whole number of 1 or more".to_string())
+}
+
+/// An E-value.
+pub fn evalue(text: &str) -> Result<f64, String> {
+    let evalue = text.parse::<f64>().ok().filter(|evalue| evalue.is_finite() && *evalue > 0.0);
+    evalue.ok_or_else(|| "give a number above 0, such as 10 or 1e-5".to_string())
+}
+
+pub fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| "give a percentage, 0 to 100, such as 97".to_string())
+}
+
+pub fn identity_definition(text: &str) -> Result<IdentityDefinition, String> {
+    let number = text.parse::<u8>().ok().and_then(IdentityDefinition::numbered);
+    number.ok_or_else(|| "give 0, 1, 2, 3 or 4".to_string())
+}
+
+/// Names of columns, separated by commas.
+pub fn columns(text: &str) -> Result<Columns, String> {
+    match Column::parse(text) {
+        Ok(columns) if columns.is_empty() => Err("give names of columns, such as std,qlen,slen".to_string()),
+        Ok(columns) => Ok(Columns(columns)),
+        Err(name) => {
+            let names: Vec<&str> = Column::names().map(|(name, _)| name).collect();
+            Err(format!("there is no column {name}; there are std, {}", names.join(", ")))
+        }
+    }
 }
 
 /// A number of bytes, such as 512M: K, M and G are powers of 1024.

@@ -202,10 +202,14 @@ impl RecordSearch {
     }
 
     /// Takes the engine's answer for one of the regions.
-    pub fn learn(&mut self, region: usize, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
+    pub fn learn(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
         let region = &mut self.regions[region];
-        self.spent += batch.cells(&region.pair) as f64;
-        region.learn(hit, batch)
+        self.spent += scope.batch.cells(&region.pair) as f64;
+        region.learn(hit, scope.batch)?;
+        if !scope.is_enough(self.record, region.pair.target, hit.score) {
+            region.forget();
+        }
+        Ok(())
     }
 
     /// Keeps those of all `pairs` of the record that hold something.
@@ -222,7 +226,7 @@ impl RecordSearch {
             let mut region =
                 Region { strand, pair: *pair, bound: most.in_pair(pair), is_scored: false, best: None };
             region.learn(*hit, batch)?;
-            if hit.score >= self.rules.min_score {
+            if scope.is_enough(self.record, pair.target, hit.score) {
                 self.regions.push(region);
             }
         }
@@ -419,7 +423,7 @@ impl RecordSearch {
     /// Drops the regions of targets that have no room for a hit any more.
     fn close_targets(&mut self) {
         let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;
-        if !self.rules.counts_targets() {
+        if !self.rules.counts_targets() || self.rules.candidates.is_some() {
             return;
         }
         let kept = &self.kept;
@@ -503,6 +507,12 @@ impl Region {
         let hit = self.best.unwrap_or_default();
         let window = backtrace::window_of(batch, self.pair.query, self.pair.target, self.pair.start, &hit);
         Wanted { window, strand: self.strand, score: hit.score }
+    }
+
+    /// Nothing in the region scores enough.
+    fn forget(&mut self) {
+        self.bound = i32::MIN;
+        self.best = None;
     }
 
     /// Takes the engine's answer, once it is seen to be possible.

@@ -1,5 +1,6 @@
 //! The workers' stage: the hits of a batch are found and formatted.
 
+use super::ranking;
 use super::report::warn;
 use super::write::Written;
 use super::{QueryBatch, Run};
@@ -9,10 +10,11 @@ use crate::candidates::Layout;
 use crate::circles;
 use crate::engine::Guarded;
 use crate::error::{EngineError, Result};
-use crate::hits::{self, Effort, Scope};
+use crate::hits::{self, Effort, LeastScores, Scope};
 use crate::options::Mode;
 use crate::split;
 use crossbeam_channel::Receiver;
+use rayon::prelude::*;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -66,9 +68,15 @@ impl Run<'_> {
             scoring: Arc::clone(&self.scoring),
         };
         let layout = Layout { strands: self.strands, paired };
-        let rules = self.pairing.map_or(self.rules, |pairing| pairing.candidates());
-        let scope =
-            Scope { batch: &batch, layout, rules, least: None, filter: self.filter.as_ref(), portion };
+        let rules = match (&self.pairing, &self.ranking) {
+            (Some(pairing), _) => pairing.candidates(),
+            (None, Some(ranking)) => ranking.widened(self.rules),
+            (None, None) => self.rules,
+        };
+        let least = self.least.of(&batch, layout, self.shortest_target);
+        let least = least.as_ref().map(|least| least as &dyn LeastScores);
+        let filter = self.filter.as_ref();
+        let scope = Scope { batch: &batch, layout, rules, least, filter, portion };
         let mut effort = Effort::default();
         let found = self.find(engine, &scope, &mut effort)?;
         drop(batch);
@@ -114,6 +122,12 @@ impl Run<'_> {
                 None => pairing.pair(engine, scope, &mut found, effort)?,
                 Some(_) => pairing.prepare(engine, scope, &mut found, effort)?,
             }
+        }
+        if self.pairing.is_some() && self.rules.counts_targets() {
+            found.par_iter_mut().for_each(|found| ranking::limit(&self.rules, found));
+        }
+        if let Some(ranking) = &self.ranking {
+            ranking.choose(scope.batch, scope.layout, &mut found);
         }
         if let Some(splitting) = self.split {
             split::supplement(engine, scope, splitting, &mut found, effort)?;

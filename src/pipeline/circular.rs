@@ -61,7 +61,14 @@ mod tests {
     fn references() -> References {
         let names: Vec<String> = ["a", "b", "a,b", "c"].map(String::from).into();
         let sequences = [&[0u8][..], &[1, 1], &[2, 2, 2], &[3, 3]].into_iter().collect();
-        References { names, lengths: vec![1, 2, 3, 2], sequences, first: 0, alphabet: Alphabet::Dna }
+        References {
+            names,
+            titles: Vec::new(),
+            lengths: vec![1, 2, 3, 2],
+            sequences,
+            first: 0,
+            alphabet: Alphabet::Dna,
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::report::{Reporter, Stage, warn};
 use super::{circular, estimate, order};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
-use crate::options::{Format, MatesChoice, Mode, Options};
+use crate::options::{MatesChoice, Mode, Options};
 use crate::reader::{Mates, Queries, QuerySource, Reader, References, read_reference_part, read_references};
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
@@ -22,13 +22,14 @@ impl OpenInputs {
     /// Reads them. The length of the first query is sent to `first` as soon as it is known.
     pub fn read(options: &Options, reporter: &dyn Reporter, first: SyncSender<usize>) -> Result<OpenInputs> {
         order::check_paths(options)?;
-        let is_paf = options.format == Format::Paf;
+        let any_names = options.takes_any_name();
         let mut reader = match options.ref_part {
             None => Reader::open(&options.reference)?,
             Some(_) => Reader::open_twice(&options.reference)?,
         }
-        .with_any_names(is_paf || options.rename_references);
-        let mut reads = Reader::open_share(&options.query, options.part)?.with_any_names(is_paf);
+        .with_any_names(any_names || options.rename_references)
+        .with_titles(options.shows_titles());
+        let mut reads = Reader::open_share(&options.query, options.part)?.with_any_names(any_names);
         let doing = match options.mode {
             Mode::All => "reading references",
             Mode::Pairs => "reading targets",
@@ -65,7 +66,7 @@ impl OpenInputs {
             MatesChoice::None => QuerySource::Single(Box::new(queries(reads))),
             MatesChoice::Interleaved => QuerySource::Mates(Box::new(Mates::interleaved(queries(reads)))),
             MatesChoice::File(path) => {
-                let others = Reader::open(path)?.with_any_names(is_paf);
+                let others = Reader::open(path)?.with_any_names(any_names);
                 let is_last = options.part.is_none_or(|part| part.number == part.of);
                 QuerySource::Mates(Box::new(Mates::beside(queries(reads), queries(others), is_last)?))
             }
@@ -76,9 +77,9 @@ impl OpenInputs {
 
 /// The mates of a whole input, anew, for runs of a part.
 pub fn whole_mates(options: &Options, alphabet: Alphabet) -> Result<Mates> {
-    let is_paf = options.format == Format::Paf;
+    let any_names = options.takes_any_name();
     let open = |path| -> Result<Queries> {
-        let reader = Reader::open(path)?.with_any_names(is_paf);
+        let reader = Reader::open(path)?.with_any_names(any_names);
         Ok(Queries::new(reader, alphabet, options.alphabet.is_some(), true))
     };
     match options.mate_file() {

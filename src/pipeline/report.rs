@@ -65,6 +65,8 @@ pub struct Summary {
     pub whole: Option<u64>,
     /// Queries that may have further supplementary hits, since the search for them was bounded.
     pub unsplit: u64,
+    /// Queries with a further hit that was left out for its share of the best score.
+    pub cut: u64,
     pub elapsed: Duration,
     /// Time in reading and parsing.
     pub reading: Duration,

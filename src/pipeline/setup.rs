@@ -3,13 +3,15 @@
 use super::device::Hardware;
 use super::inputs::strands;
 use super::mates::PairingScope;
+use super::ranking::Ranking;
 use super::report::{Reporter, counted};
+use super::significance::Least;
 use super::{Failure, Run, estimate};
 use crate::batch::Sequences;
 use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
-use crate::options::{FilterChoice, Mode, Options, Split, default_min_score, default_split_score};
+use crate::options::{FilterChoice, Limits, Mode, Options, Split, default_split_score};
 use crate::pairing::Pairing;
 use crate::quality::{PairScores, Typical};
 use crate::reader::{QuerySource, References};
@@ -35,26 +37,35 @@ impl<'a> Run<'a> {
     ) -> Result<Run<'a>> {
         let alphabet = references.alphabet;
         let scoring = Arc::new(options.scoring.resolve(alphabet)?);
-        let min_score = options.min_score.unwrap_or_else(|| default_min_score(&scoring));
+        let least = Least::new(options, &scoring, &references.lengths)?;
+        let min_score = least.min_score;
         // What a query is refused for must not depend on the part.
         let longest = references.lengths.iter().max().map_or(0, |&len| len as usize);
+        let shortest_target = references.lengths.iter().min().map_or(0, |&len| len as usize);
         // An alignment may go round a circle twice.
         let longest_here = references.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
         let longest_target = longest.max(longest_here);
         let targets = Arc::new(references.sequences);
         let named = NamedTargets {
             names: references.names,
+            titles: references.titles,
             lengths: references.lengths,
             sequences: Arc::clone(&targets),
             first: references.first,
         };
         reporter.detail(&told(&named, longest));
+        let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = options.limits;
+        let secondary_ppm = (options.secondary_ratio * 1e6).round() as i64;
         let rules = Rules {
             min_score,
-            secondary_ppm: (options.secondary_ratio * 1e6).round() as i64,
-            max_hits: options.max_hits,
-            ..Rules::BEST
+            secondary_ppm,
+            max_hits,
+            max_targets,
+            max_per_target,
+            keeps_ties,
+            candidates: None,
         };
+        let ranking = Ranking::new(options.rank, options.limits, options.identity, least.significance);
         reporter.detail(&format!("{scoring}, min_score={min_score}"));
         let strands = strands(options, alphabet);
         let filter = filter(options, (&targets, &scoring, strands), hardware);
@@ -79,7 +90,9 @@ impl<'a> Run<'a> {
             least: score.unwrap_or_else(|| default_split_score(&scoring, min_score)),
             is_bounded: !is_complete,
         });
-        let chosen = Chosen { min_score, insert, split: split.map(|splitting| splitting.least) };
+        let Least { evalue, significance, .. } = least;
+        let split_score = split.map(|splitting| splitting.least);
+        let chosen = Chosen { min_score, evalue, insert, split: split_score, significance };
         let tally = options.files_about().next().map(|_| Tally::new(&scoring, &targets));
         let writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
         Ok(Run {
@@ -88,8 +101,11 @@ impl<'a> Run<'a> {
             targets,
             target_file,
             longest_target,
+            shortest_target,
             scoring,
             rules,
+            least,
+            ranking,
             pairing,
             split,
             strands,

@@ -7,7 +7,7 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::cpu::Cpu;
 use crate::engine::{Capabilities, Engine, Paths, Window};
-use crate::options::{DeviceChoice, FilterChoice, Format, Mode, ScoringChoice};
+use crate::options::{DeviceChoice, FilterChoice, Format, Limits, Mode, OutputFormat, Rank, ScoringChoice};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -78,7 +78,7 @@ fn options(folder: &Path) -> Options {
         hard_clips: false,
         circular: Default::default(),
         output: Some(folder.join("out.sam")),
-        format: Format::Sam,
+        format: OutputFormat::Records(Format::Sam),
         sort: None,
         packed: false,
         rename_references: false,
@@ -88,7 +88,14 @@ fn options(folder: &Path) -> Options {
         both_strands: true,
         min_score: None,
         secondary_ratio: 0.8,
-        max_hits: 2,
+        limits: Limits::records(2),
+        evalue: None,
+        rank: Rank::Score,
+        columns: Vec::new(),
+        table_header: false,
+        identity: Default::default(),
+        width: 80,
+        colour: false,
         part: None,
         ref_part: None,
         resume: false,

@@ -81,6 +81,7 @@ impl Run<'_> {
         summary.cells += effort.cells;
         summary.whole = summary.whole.map(|whole| whole + effort.whole);
         summary.unsplit += effort.unsplit;
+        summary.cut += effort.cut;
         summary.scoring += effort.scoring;
         summary.backtrace += effort.backtrace;
         self.reporter.detail(&format!(

@@ -25,6 +25,8 @@ const DETECTION_LETTERS: usize = 10_000;
 pub struct References {
     /// Of all references, those of other parts too.
     pub names: Vec<String>,
+    /// The whole header lines of all; empty where the reader keeps none.
+    pub titles: Vec<String>,
     /// Letters of each of them; fewer than 2^31.
     pub lengths: Vec<u32>,
     /// Codes of `alphabet`; of a part its own references only.
@@ -38,6 +40,7 @@ pub struct References {
 #[derive(Default)]
 struct Piece {
     names: Vec<String>,
+    titles: Vec<String>,
     lines: Vec<u64>,
     lengths: Vec<u32>,
     /// Empty where only the lengths are wanted.
@@ -72,17 +75,21 @@ pub fn read_reference_part(
 
 fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<References> {
     let alphabet = alphabet.map_or_else(|| alphabet_of(reader), Ok)?;
-    let any_names = reader.any_names;
+    let (any_names, keeps_titles) = (reader.any_names, reader.keeps_titles);
     let mut all = Piece::default();
     let mut fault = None;
-    while let Some(harvest) = reader.harvest(|piece, raw| {
+    while let Some(harvest) = reader.harvest(|piece: &mut Piece, raw| {
         check_name(&raw, any_names)?;
+        if keeps_titles {
+            piece.titles.push(raw.header());
+        }
         take(piece, raw, alphabet, keep)
     }) {
         let parts: Vec<&Sequences> = harvest.pieces.iter().map(|(_, piece)| &piece.sequences).collect();
         all.sequences.append_all(&parts);
         for (before, piece) in harvest.pieces {
             all.names.extend(piece.names);
+            all.titles.extend(piece.titles);
             all.lengths.extend(piece.lengths);
             all.lines.extend(piece.lines.iter().map(|line| line + before.lines));
         }
@@ -92,8 +99,8 @@ fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<R
     match repeated(reader, &all).or(fault) {
         Some(error) => Err(error),
         None => {
-            let Piece { names, lengths, sequences, .. } = all;
-            Ok(References { names, lengths, sequences, first: 0, alphabet })
+            let Piece { names, titles, lengths, sequences, .. } = all;
+            Ok(References { names, titles, lengths, sequences, first: 0, alphabet })
         }
     }
 }

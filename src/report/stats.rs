@@ -1,10 +1,10 @@
 //! The statistics as JSON. Keys stay as they are, and docs/stats.schema.json has them all.
 
-use super::json::{array, lines, numbers, object, or_null, quoted, rows};
 use super::{Account, Coverage, percent, ratio, shown};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
 use crate::insert::InsertSize;
+use crate::json::{array, lines, numbers, object, or_null, quoted, rows};
 use crate::statistics::{Bins, Extreme, Histogram, IDENTITY_STEPS, Path, Queries, Records, ReferenceDepth};
 
 /// Changes with a number beyond this when keys change their meaning.

@@ -1,7 +1,7 @@
 //! Numbers and JSON as text.
 
-use super::json::{array, lines, object, quoted, rows};
 use super::{percent, ratio};
+use crate::json::{array, lines, object, quoted, rows};
 
 #[test]
 fn decimals_are_rounded_and_exact() {

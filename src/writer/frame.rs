@@ -2,7 +2,7 @@
 
 use super::bgzf;
 use crate::error::Result;
-use crate::options::{Format, SearchFormat};
+use crate::options::{Format, HitFormat, SearchFormat};
 use noodles_bgzf::io::Reader;
 use std::io::{self, BufRead, Read};
 
@@ -15,7 +15,8 @@ pub fn end(format: &str) -> Result<Vec<u8>> {
 }
 
 fn is_in_blocks(format: &str) -> bool {
-    Format::named(format).is_some_and(|(format, packed)| packed || format == Format::Bam)
+    let is_of_records = Format::named(format).is_some_and(|(format, packed)| packed || format == Format::Bam);
+    is_of_records || HitFormat::named(format).is_some_and(|(_, packed)| packed)
 }
 
 /// Whether `header`, with `ahead` behind it, is the whole header of an output.
@@ -25,6 +26,10 @@ pub fn is_header(format: &str, header: &[u8], ahead: &[u8]) -> bool {
         let mut unpacked = Vec::new();
         let is_whole = Reader::new(header).read_to_end(&mut unpacked).is_ok();
         return is_whole && is_header(text.name(false), &unpacked, &[]);
+    }
+    if let Some((_, packed)) = HitFormat::named(format) {
+        // Comments, or nothing.
+        return packed || header.split_inclusive(|&byte| byte == b'\n').all(|line| line.starts_with(b"#"));
     }
     let mut lines = header.split_inclusive(|&byte| byte == b'\n');
     let is_line = |line: &[u8]| line.ends_with(b"\n");

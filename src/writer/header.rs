@@ -49,18 +49,20 @@ pub fn text(
     let group = options.read_group.as_ref().map(ReadGroup::line);
     let mut rest = group.map_or_else(String::new, |line| format!("{line}\n"));
     rest += &program(&printable(&options.command_line));
-    let comments = [scoring_comment(scoring), limits_comment(chosen.min_score, options.secondary_ratio)];
-    let insert = chosen.insert.map(|insert| format!("swalign insert: {insert}"));
-    let split = chosen.split.map(|score| format!("swalign split: split_score={score}"));
-    comments
-        .into_iter()
-        .chain(insert)
-        .chain(split)
-        .chain(renamed)
-        .for_each(|comment| rest += &format!("@CO\t{comment}\n"));
+    let comments = comments(options, chosen, scoring);
+    comments.into_iter().chain(renamed).for_each(|comment| rest += &format!("@CO\t{comment}\n"));
     let order = if options.sort.is_some() { "coordinate" } else { "unsorted" };
     let parts = [Ok(first(order).into_bytes())].into_iter().chain(references);
     parts.chain([Ok(rest.into_bytes())]).collect()
+}
+
+/// What is said of the scoring, the limits and what was chosen for the run.
+pub fn comments(options: &Options, chosen: &Chosen, scoring: &Scoring) -> Vec<String> {
+    let comments = [scoring_comment(scoring), limits_comment(chosen, options.secondary_ratio)];
+    let insert = chosen.insert.map(|insert| format!("swalign insert: {insert}"));
+    let split = chosen.split.map(|score| format!("swalign split: split_score={score}"));
+    let significance = chosen.significance.map(|significance| format!("swalign statistics: {significance}"));
+    comments.into_iter().chain(insert).chain(split).chain(significance).collect()
 }
 
 /// The header of a search's hits, which come in the order of the texts, and in each by their start. A text without
@@ -105,8 +107,9 @@ fn scoring_comment(scoring: &Scoring) -> String {
 }
 
 /// The numbers by which hits are chosen.
-fn limits_comment(min_score: i32, ratio: f64) -> String {
-    format!("swalign hits: min_score={min_score} secondary_ratio={ratio}")
+fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
+    let evalue = chosen.evalue.map_or(String::new(), |evalue| format!(" evalue={evalue}"));
+    format!("swalign hits: min_score={}{evalue} secondary_ratio={ratio}", chosen.min_score)
 }
 
 /// `text` as header fields may hold it, in printable ASCII; other characters escaped as in Rust.

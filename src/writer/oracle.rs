@@ -40,7 +40,8 @@ impl Case {
 
     /// What noodles reads from the records in BAM.
     fn read_bam(&self) -> io::Result<Vec<RecordBuf>> {
-        let options = Options { format: Format::Bam, ..self.options.clone() };
+        let options =
+            Options { format: crate::options::OutputFormat::Records(Format::Bam), ..self.options.clone() };
         let writer = Case { options, ..self.clone() }.writer();
         let mut bytes = writer.header().concat();
         let query = std::slice::from_ref(&self.query);
@@ -346,7 +347,8 @@ fn headers_are_those_of_noodles() {
         let mut again = Vec::new();
         SamWriter::new(&mut again).write_header(&header).unwrap();
         assert!(again == text.as_bytes(), "{references} references");
-        let options = Options { format: Format::Bam, ..case.options.clone() };
+        let options =
+            Options { format: crate::options::OutputFormat::Records(Format::Bam), ..case.options.clone() };
         let bytes = Case { options, ..case }.writer().header().concat();
         assert!(BamReader::new(&bytes[..]).read_header().unwrap() == header, "{references} references");
     }

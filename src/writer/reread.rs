@@ -220,7 +220,12 @@ mod tests {
                     0 => (Strand::Forward, Some(group("@RG\tID:g 1")), true),
                     _ => (Strand::Reverse, None, false),
                 };
-                let options = Options { format, read_group: group, eqx, ..options() };
+                let options = Options {
+                    format: crate::options::OutputFormat::Records(format),
+                    read_group: group,
+                    eqx,
+                    ..options()
+                };
                 let whole = writer(&options, scoring.clone(), &[("t", &target)]).unwrap();
                 let share = Some(Share { number: 1, of: 2 });
                 let options = Options { ref_part: share, ..options };
@@ -268,7 +273,7 @@ mod tests {
     fn what_is_cut_short_is_no_record() {
         let target = "ACGTTGCAAC".repeat(10);
         for format in [Format::Sam, Format::Bam] {
-            let options = Options { format, ..options() };
+            let options = Options { format: crate::options::OutputFormat::Records(format), ..options() };
             let writer = writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap();
             let hit = at(Strand::Forward, 0, 0, smallvec![(4, Op::Match)]);
             let whole = bytes(&writer, &read("q", "ACGT", None), &[&hit, &hit], Some(26));

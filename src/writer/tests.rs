@@ -5,7 +5,9 @@ use crate::alignment::{Alignment, Cigar, Found, Op, Strand, push_run};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
 use crate::error::Result;
-use crate::options::{DeviceChoice, FilterChoice, Format, Mode, Options, ReadGroup, ScoringChoice};
+use crate::options::{
+    DeviceChoice, FilterChoice, Format, Limits, Mode, Options, OutputFormat, Rank, ReadGroup, ScoringChoice,
+};
 use crate::reader::Record;
 use crate::scoring::{Matrix, Scoring};
 use smallvec::smallvec;
@@ -23,7 +25,7 @@ pub(super) fn options() -> Options {
         hard_clips: false,
         circular: Default::default(),
         output: None,
-        format: Format::Sam,
+        format: OutputFormat::Records(Format::Sam),
         sort: None,
         packed: false,
         rename_references: false,
@@ -33,7 +35,14 @@ pub(super) fn options() -> Options {
         both_strands: true,
         min_score: None,
         secondary_ratio: 0.8,
-        max_hits: 1,
+        limits: Limits::records(1),
+        evalue: None,
+        rank: Rank::Score,
+        columns: Vec::new(),
+        table_header: false,
+        identity: Default::default(),
+        width: 80,
+        colour: false,
         part: None,
         ref_part: None,
         resume: false,

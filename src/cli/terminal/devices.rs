@@ -1,7 +1,7 @@
 //! What `swalign devices` prints: a table for people, columns by tabs or JSON for programs.
 
 use crate::engine::gpu::AdapterEntry;
-use crate::report::json::quoted;
+use crate::json::quoted;
 
 const MIB: u64 = 1 << 20;
 /// Between two columns.

@@ -4,7 +4,7 @@ use super::charts::{bars, positions};
 use super::html::{cut, escaped, grouped, name, or_dash, pairs, table};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
-use crate::report::json::{array, numbers, object, quoted};
+use crate::json::{array, numbers, object, quoted};
 use crate::report::stats::change_counts;
 use crate::report::{Account, Coverage, Facts, percent, ratio, shown};
 use crate::statistics::{Drawing, Extreme, IDENTITY_STEPS, ReferenceDepth};

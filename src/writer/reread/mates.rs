@@ -271,7 +271,8 @@ mod tests {
     fn writers(format: Format, eqx: bool, read_group: bool) -> [Writer; 2] {
         let target = "ACGTTGCAAC".repeat(7000);
         let read_group = read_group.then(|| group("@RG\tID:g 1"));
-        let whole = Options { format, eqx, read_group, ..options() };
+        let whole =
+            Options { format: crate::options::OutputFormat::Records(format), eqx, read_group, ..options() };
         let part = Options { ref_part: Some(Share { number: 1, of: 2 }), ..whole.clone() };
         [whole, part].map(|options| writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap())
     }

@@ -1,0 +1,122 @@
+//! What the columns of an alignment hold: equal letters, mismatches, gaps, and the identities made of them.
+
+use crate::alignment::{Alignment, Op};
+use crate::alphabet::{Alphabet, is_base};
+use crate::options::IdentityDefinition;
+use crate::scoring::Scoring;
+
+/// The columns of an alignment by their kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ColumnKinds {
+    /// Columns of equal letters.
+    pub matches: u32,
+    pub mismatches: u32,
+    /// Columns of equal letters, or with a positive score.
+    pub positives: u32,
+    /// Columns with a gap, and gaps.
+    pub gapped: u32,
+    pub gaps: u32,
+    /// The same at the alignment's two ends.
+    pub gapped_at_ends: u32,
+    pub gaps_at_ends: u32,
+}
+
+/// Whether two codes are one letter: in DNA one of A, C, G and T.
+pub fn is_equal(alphabet: Alphabet, query: u8, target: u8) -> bool {
+    query == target && (alphabet == Alphabet::Protein || is_base(query))
+}
+
+impl ColumnKinds {
+    /// Counts them. `query` has the codes in the aligned orientation.
+    pub fn count(scoring: &Scoring, query: &[u8], target: &[u8], alignment: &Alignment) -> ColumnKinds {
+        let mut kinds = ColumnKinds::default();
+        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+        let last = alignment.cigar.len().saturating_sub(1);
+        for (at, &(len, op)) in alignment.cigar.iter().enumerate() {
+            let steps = len as usize;
+            if op == Op::Match {
+                for (&q, &t) in query[i..i + steps].iter().zip(&target[j..j + steps]) {
+                    let equal = is_equal(scoring.alphabet, q, t);
+                    kinds.matches += u32::from(equal);
+                    kinds.mismatches += u32::from(!equal);
+                    kinds.positives += u32::from(equal || scoring.score(q, t) > 0);
+                }
+            } else {
+                kinds.gapped += len;
+                kinds.gaps += 1;
+                if at == 0 || at == last {
+                    kinds.gapped_at_ends += len;
+                    kinds.gaps_at_ends += 1;
+                }
+            }
+            i += if op == Op::Deletion { 0 } else { steps };
+            j += if op == Op::Insertion { 0 } else { steps };
+        }
+        kinds
+    }
+
+    /// Columns of the alignment.
+    pub fn columns(&self) -> u32 {
+        self.matches + self.mismatches + self.gapped
+    }
+
+    /// The identity in percent, of sequences of so many letters; 0 where the definition has nothing to count.
+    pub fn identity(&self, definition: IdentityDefinition, query: usize, target: usize) -> f64 {
+        let percent = |part: f64, of: f64| if of > 0.0 { 100.0 * part / of } else { 0.0 };
+        let matches = f64::from(self.matches);
+        match definition {
+            IdentityDefinition::Shorter => percent(matches, query.min(target) as f64),
+            IdentityDefinition::Columns | IdentityDefinition::Blast => {
+                percent(matches, f64::from(self.columns()))
+            }
+            IdentityDefinition::Inner => percent(matches, f64::from(self.columns() - self.gapped_at_ends)),
+            IdentityDefinition::Longer => {
+                let longer = query.max(target) as f64;
+                let faults = f64::from(self.mismatches + self.gaps);
+                if longer > 0.0 { (100.0 * (1.0 - faults / longer)).max(0.0) } else { 0.0 }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alignment::Strand;
+    use smallvec::smallvec;
+
+    #[test]
+    fn columns_are_counted() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let codes =
+            |text: &[u8]| text.iter().map(|&letter| Alphabet::Dna.code(letter).unwrap()).collect::<Vec<u8>>();
+        // ACGTN--A against ACCTNGGA, with a deletion in front.
+        let cigar = smallvec![(1, Op::Deletion), (5, Op::Match), (2, Op::Deletion), (1, Op::Match)];
+        let alignment = Alignment {
+            strand: Strand::Forward,
+            target: 0,
+            score: 1,
+            query_start: 0,
+            query_end: 6,
+            target_start: 1,
+            target_end: 10,
+            cigar,
+        };
+        let kinds = ColumnKinds::count(&scoring, &codes(b"ACGTNA"), &codes(b"GGACCTNGGA"), &alignment);
+        let expected = ColumnKinds {
+            matches: 4,
+            mismatches: 2,
+            positives: 4,
+            gapped: 3,
+            gaps: 2,
+            gapped_at_ends: 1,
+            gaps_at_ends: 1,
+        };
+        assert_eq!(kinds, expected);
+        let identity = |number| kinds.identity(IdentityDefinition::numbered(number).unwrap(), 6, 10);
+        assert_eq!(
+            [identity(0), identity(1), identity(2), identity(3)],
+            [400.0 / 6.0, 400.0 / 9.0, 50.0, 60.0]
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! Which hits of a query are reported, and in which order.
+
+/// How many hits of a query are reported. A hit must be within all three.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    pub max_hits: usize,
+    /// Targets with a hit.
+    pub max_targets: usize,
+    /// Hits on one target.
+    pub max_per_target: usize,
+    /// Beyond the limits, hits that score as much as the last one are reported as well.
+    pub keeps_ties: bool,
+    /// Least identity of a hit, in percent.
+    pub identity: f64,
+    /// Least share of the query's letters that a hit aligns, in percent.
+    pub coverage: f64,
+}
+
+impl Limits {
+    /// At most so many hits, and nothing else.
+    pub fn records(max_hits: usize) -> Limits {
+        let (max_targets, max_per_target) = (usize::MAX, usize::MAX);
+        Limits { max_hits, max_targets, max_per_target, keeps_ties: false, identity: 0.0, coverage: 0.0 }
+    }
+}
+
+/// What decides the order of a query's hits. Equal ones keep the order of their scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rank {
+    #[default]
+    Score,
+    /// The E-value corrected for the target's length, the lowest first.
+    Evalue,
+    Identity,
+}
+
+/// The five usual definitions of identity, numbered as vsearch has them (`--iddef`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdentityDefinition {
+    /// 0, CD-HIT's: of the letters of the shorter sequence.
+    Shorter,
+    /// 1: of all columns of the alignment, gaps at its ends as well.
+    Columns,
+    /// 2: of all columns but gaps at its ends; BLAST's of a local alignment.
+    #[default]
+    Inner,
+    /// 3, the Marine Biological Laboratory's: without mismatches and gaps, each gap counting once, of the longer sequence.
+    Longer,
+    /// 4: as 1.
+    Blast,
+}
+
+impl IdentityDefinition {
+    /// The definition of a number.
+    pub fn numbered(number: u8) -> Option<IdentityDefinition> {
+        use IdentityDefinition::{Blast, Columns, Inner, Longer, Shorter};
+        [Shorter, Columns, Inner, Longer, Blast].get(usize::from(number)).copied()
+    }
+}

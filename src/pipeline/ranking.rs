@@ -1,0 +1,108 @@
+//! Which hits of a query are reported, and in which order, where their scores alone don't say it.
+
+use crate::alignment::{Alignment, Found};
+use crate::batch::Batch;
+use crate::candidates::Layout;
+use crate::hits::{HitAt, Rules};
+use crate::identity::ColumnKinds;
+use crate::options::{IdentityDefinition, Limits, Rank};
+use crate::significance::Significance;
+use rayon::prelude::*;
+
+/// How hits are ranked, of all that score enough.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranking {
+    rank: Rank,
+    limits: Limits,
+    definition: IdentityDefinition,
+    significance: Option<Significance>,
+}
+
+impl Ranking {
+    /// `None` where the hits that are found first are those that are reported.
+    pub fn new(
+        rank: Rank,
+        limits: Limits,
+        definition: IdentityDefinition,
+        significance: Option<Significance>,
+    ) -> Option<Ranking> {
+        let is_by_score = rank == Rank::Score && limits.identity <= 0.0 && limits.coverage <= 0.0;
+        (!is_by_score).then_some(Ranking { rank, limits, definition, significance })
+    }
+
+    /// The rules by which everything is found that may be reported.
+    pub fn widened(&self, rules: Rules) -> Rules {
+        // A hit that does not count leaves room for another one on its target.
+        let each_counts = self.limits.identity <= 0.0 && self.limits.coverage <= 0.0;
+        let max_per_target = if each_counts { rules.max_per_target } else { usize::MAX };
+        Rules { max_hits: usize::MAX, max_targets: usize::MAX, max_per_target, keeps_ties: false, ..rules }
+    }
+
+    /// Leaves the hits that are reported, in their order.
+    pub fn choose(&self, batch: &Batch, layout: Layout, found: &mut [Found]) {
+        (0u32..).zip(found).collect::<Vec<_>>().into_par_iter().for_each(|(record, found)| {
+            let ranked = std::mem::take(&mut found.alignments).into_iter().filter_map(|hit| {
+                let query = batch.query(layout.query(record, hit.strand));
+                self.key(batch, query, &hit).map(|key| (key, hit))
+            });
+            let mut ranked: Vec<(f64, Alignment)> = ranked.collect();
+            // The sort is stable: equal ones keep the order of their scores.
+            ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+            found.alignments = self.within(ranked);
+        });
+    }
+
+    /// What a hit is ranked by, the highest first; `None` for one that does not count.
+    fn key(&self, batch: &Batch, query: &[u8], hit: &Alignment) -> Option<f64> {
+        let target = batch.targets.once(hit.target);
+        let kinds = ColumnKinds::count(&batch.scoring, query, batch.target(hit.target), hit);
+        let identity = kinds.identity(self.definition, query.len(), target.len());
+        let covered = 100.0 * f64::from(hit.query_end - hit.query_start) / query.len().max(1) as f64;
+        if identity < self.limits.identity || covered < self.limits.coverage {
+            return None;
+        }
+        Some(match (self.rank, self.significance) {
+            (Rank::Identity, _) => identity,
+            (Rank::Evalue, Some(significance)) => {
+                -significance.log_corrected_evalue(hit.score, query.len(), target.len())
+            }
+            (Rank::Evalue, None) | (Rank::Score, _) => f64::from(hit.score),
+        })
+    }
+
+    /// Those within the limits. Ties are of what ranks.
+    fn within(&self, ranked: Vec<(f64, Alignment)>) -> Vec<Alignment> {
+        let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = self.limits;
+        let rules =
+            Rules { min_score: i32::MIN, max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST };
+        // The limits see the place of a key among the different keys as its score.
+        let mut place = i32::MAX;
+        let mut before = None;
+        let mut seen = Vec::with_capacity(ranked.len());
+        for (key, hit) in &ranked {
+            if before.is_some_and(|before: f64| before.total_cmp(key).is_ne()) {
+                place -= 1;
+            }
+            before = Some(*key);
+            seen.push(HitAt { target: hit.target, score: place });
+        }
+        let (kept, _) = rules.cut(&seen, None);
+        let mut kept = kept.into_iter().peekable();
+        let is_kept = |at: usize| kept.next_if_eq(&at).is_some();
+        let mut is_kept = is_kept;
+        ranked.into_iter().enumerate().filter_map(|(at, (_, hit))| is_kept(at).then_some(hit)).collect()
+    }
+}
+
+/// Leaves the hits that the limits let in, of hits in their order.
+pub fn limit(rules: &Rules, found: &mut Found) {
+    let seen: Vec<HitAt> =
+        found.alignments.iter().map(|&Alignment { target, score, .. }| HitAt { target, score }).collect();
+    let unbounded = Rules { min_score: i32::MIN, secondary_ppm: 0, candidates: None, ..*rules };
+    let (kept, _) = unbounded.cut(&seen, None);
+    let mut at = 0;
+    found.alignments.retain(|_| {
+        at += 1;
+        kept.binary_search(&(at - 1)).is_ok()
+    });
+}
