@@ -435,16 +435,18 @@ fn databases_have_the_hits_of_their_pairs() {
                 keeps_ties: random.below(3) == 0,
                 candidates: random.pick(&[None, None, Some((20, 7))]),
             };
+            let lowest = vec![20, 30, 40, 50];
+            let least = Least { batch: &batch, lowest, of_long: 40 };
+            let least: Option<&dyn LeastScores> = if random.below(2) == 0 { Some(&least) } else { None };
             let find = |engine: &mut dyn Engine| {
-                let scope = Scope { batch: &batch, layout, rules, least: None, filter: None, portion: 64 };
+                let scope = Scope { batch: &batch, layout, rules, least, filter: None, portion: 64 };
                 let mut effort = Effort::default();
                 (hits::find(engine, &scope, &mut effort).unwrap(), effort.cut)
             };
             let expected = find(&mut Cpu::new());
             assert_eq!(find(&mut OfDatabases(Cpu::new(), 0)), expected, "seed {seed}, {rules:?}");
-            for off in
-                [1, -1, 1 << 20, -(1 << 20)].into_iter().filter(|_| !expected.0[0].alignments.is_empty())
-            {
+            let has_hits = least.is_none() && !expected.0[0].alignments.is_empty();
+            for off in [1, -1, 1 << 20, -(1 << 20)].into_iter().filter(|_| has_hits) {
                 let scope = Scope { batch: &batch, layout, rules, least: None, filter: None, portion: 64 };
                 let wrong = hits::find(&mut OfDatabases(Cpu::new(), off), &scope, &mut Effort::default());
                 assert!(matches!(wrong, Err(EngineError::Wrong(_))), "seed {seed}, {off}, {rules:?}");

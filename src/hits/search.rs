@@ -237,8 +237,8 @@ impl RecordSearch {
         Ok(())
     }
 
-    /// Keeps those short targets that score enough against one of the record's queries. The cells are looked for when they
-    /// are wanted.
+    /// Keeps those short targets that score enough against one of the record's queries. Their cells are looked for when
+    /// paths are wanted.
     pub fn take_scores(
         &mut self,
         scope: &Scope,
@@ -246,22 +246,25 @@ impl RecordSearch {
         scores: &[TargetScore],
     ) -> Result<(), EngineError> {
         let most = Most::of(scope, self.record);
-        let best = scores.iter().map(|scored| scored.score).max().unwrap_or(0);
-        let threshold = self.rules.threshold(best);
-        for &TargetScore { target, score } in scores {
-            let end = scope.batch.target(target).len() as u32;
-            let pair = Pair { query, target, start: 0, own: 0, end };
+        let strand = scope.layout.strand(query);
+        let region = |&TargetScore { target, score }: &TargetScore| {
+            let pair = Pair { query, target, start: 0, own: 0, end: scope.batch.target(target).len() as u32 };
             if score < self.rules.min_score || score > most.in_pair(&pair) {
                 let text = format!("{score} for {pair:?}, which can score {} at most", most.in_pair(&pair));
                 return Err(EngineError::Wrong(text));
             }
-            if score >= threshold {
-                let strand = scope.layout.strand(query);
-                self.regions.push(Region { strand, pair, bound: score, is_scored: true, best: None });
-            } else {
-                self.is_cut = true;
-            }
-        }
+            Ok(Region { strand, pair, bound: score, is_scored: true, best: None })
+        };
+        let regions = scores.iter().map(region).collect::<Result<Vec<Region>, EngineError>>()?;
+        let is_enough = |region: &Region| scope.is_enough(self.record, region.pair.target, region.bound);
+        let first = self.regions.len();
+        self.regions.extend(regions.into_iter().filter(is_enough));
+        // Without this, what the best score rules out would be held until all targets are scored.
+        let best = self.regions[first..].iter().map(|region| region.bound).max().unwrap_or(0);
+        let threshold = self.rules.threshold(best);
+        let all = self.regions.len();
+        self.regions.retain(|region| region.bound >= threshold);
+        self.is_cut |= self.regions.len() < all;
         Ok(())
     }
 
@@ -512,7 +515,7 @@ impl Region {
     /// Nothing in the region scores enough.
     fn forget(&mut self) {
         self.bound = i32::MIN;
-        self.best = None;
+        (self.is_scored, self.best) = (false, None);
     }
 
     /// Takes the engine's answer, once it is seen to be possible.
