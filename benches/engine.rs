@@ -19,7 +19,7 @@ use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences, sweeps, swept};
 use swalign::bounds::Band;
-use swalign::candidates::{self, Layout};
+use swalign::candidates::{self, Layout, MetTargets};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::Gpu;
 use swalign::engine::{Directions, Engine, Primitives, Window};
@@ -172,9 +172,9 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     let layout = Layout { strands: 1, paired: None };
     // A call that has the device for itself needs more of them than one beside others.
     let enough = 3 * device.engines()[0].capabilities().enough_sweeps;
-    let expected = candidates::expected_pairs(&batch, &layout, 0);
+    let expected = MetTargets::all(&batch).expected_pairs(&batch, &layout, 0);
     let chunk = candidates::chunk_for(count * expected, enough);
-    let of = |read| candidates::pairs(&batch, &layout, read, READ_SCORE, chunk);
+    let of = |read| MetTargets::all(&batch).pairs(&batch, &layout, read, READ_SCORE, chunk);
     let pairs: Vec<Pair> = (0..count as u32).flat_map(of).collect();
     score_pairs(name, device, &batch, &pairs);
 }

@@ -1,6 +1,9 @@
-// A tile that meets no other: zeros enter, and nothing leaves.
+// A tile that meets no other: zeros enter, and nothing leaves. Strips of one query meet (strips.wgsl).
 
 //!slot edge_items
+//!if STRIPS
+//!insert strip_items
+//!end
 
 //!slot left_edge
     var corner = 0;
@@ -10,13 +13,23 @@
 //!end
 
 //!slot upper_edge
+//!if STRIPS
+//!insert strip_above
+//!end
 
 //!slot entering
+//!if STRIPS
+//!insert strip_entering
+//!else
         if (lane == 0u) {
             up = vec2<i32>(0, 0);
         }
+//!end
 
 //!slot leaving
+//!if STRIPS
+//!insert strip_leaving
+//!end
 
 //!slot all_steps
     for (; step < steps; ) {

@@ -5,3 +5,6 @@
     if (first_task >= arrayLength(&tasks)) {
         return;
     }
+
+//!slot owner
+    let owner = tasks[first_task];

@@ -5,7 +5,7 @@
 var<workgroup> profile: array<vec4<u32>, PROFILE_WORDS / 4u>;
 
 //!slot query_rows
-    let owner = tasks[first_task];
+//!insert owner
     for (var place = thread; place < PROFILE_WORDS; place += THREADS) {
         let row = place / (LANES * CODES) * 4u;
         let code = place / LANES % CODES;

@@ -129,6 +129,11 @@ impl Sequences {
         self.circle(index).map_or(len, |circle| len.min((circle - 1).saturating_add(span)))
     }
 
+    /// Residues of the longest sequence that is short, as targets of a database are: it is not cut.
+    pub fn longest_short(&self) -> usize {
+        (self.codes.len() / SIDE_BY_SIDE).clamp(UNCUT as usize, MOST_UNCUT)
+    }
+
     /// Number of sequences.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -198,6 +203,13 @@ pub struct Pair {
 /// Columns of a stretch: pairs that own one each, and begin where others do, are served by one sweep of the
 /// recurrence. Counted from the first column of the sweep.
 pub const STRETCH: u32 = 1 << 11;
+
+/// Targets of at most this many residues are never cut: each is one region of a search.
+pub const UNCUT: u32 = 1 << 12;
+/// The same in large databases, at most.
+const MOST_UNCUT: usize = 1 << 15;
+/// A database has at least this many times the residues of a target that is not cut: a device does about so many at a time.
+const SIDE_BY_SIDE: usize = 1 << 14;
 
 impl Pair {
     /// Target residues the recurrence runs over.

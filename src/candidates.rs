@@ -19,13 +19,14 @@ pub mod seeds;
 pub mod windows;
 
 use crate::alignment::Strand;
-use crate::batch::{Batch, Pair, STRETCH};
+use crate::batch::{Batch, Pair, STRETCH, UNCUT};
 use crate::bounds::longest_span;
 use levels::Level;
+use std::ops::Range;
 use windows::Region;
 
 /// Least number of columns that a chunk owns where a target is cut at all.
-pub const CHUNK: u32 = 4096;
+pub const CHUNK: u32 = UNCUT;
 /// The same where there are very many: longer ones warm up less often, and fewer would leave a device idle at the end.
 const MOST_CHUNK: u32 = 1 << 14;
 /// A chunk owns at least this many times the columns that it warms up over.
@@ -52,6 +53,11 @@ impl Layout {
     /// The query that is `record` in orientation `strand`.
     pub fn query(&self, record: u32, strand: Strand) -> u32 {
         record * self.strands + strand as u32
+    }
+
+    /// The queries that are `record` in its orientations.
+    pub fn queries(&self, record: u32) -> Range<u32> {
+        record * self.strands..(record + 1) * self.strands
     }
 
     /// The orientation that a query is of its record.
@@ -94,35 +100,69 @@ pub fn chunk_for(pairs: usize, enough: u64) -> u32 {
     (columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32
 }
 
-/// How many pairs `record` has, about: a warm-up is taken to be as long as the query, which it is at least.
-pub fn expected_pairs(batch: &Batch, layout: &Layout, record: u32) -> usize {
-    let (columns, targets) = match layout.paired {
-        Some(first) => (batch.target(first + record).len(), 1),
-        None => (batch.targets.letters(), batch.targets.len()),
-    };
-    let warm_up = batch.query(layout.query(record, Strand::Forward)).len() as u32;
-    let each = if has_stretches(warm_up) { STRETCH } else { warm_up.saturating_mul(CHUNK_PER_WARM_UP) };
-    layout.strands as usize * (columns / each as usize + targets)
+/// The targets that are met pair by pair: those of at least some length.
+#[derive(Clone, Copy, Debug)]
+pub struct MetTargets {
+    least_len: usize,
+    targets: usize,
+    letters: usize,
 }
 
-/// All pairs of `record` that can hold an alignment of at least `min_score` (on a circle, one that begins in the first
-/// copy), in the order strand, target, place. They are cut from chunks that own at least `chunk` columns.
-pub fn pairs(batch: &Batch, layout: &Layout, record: u32, min_score: i32, chunk: u32) -> Vec<Pair> {
-    let targets = match layout.paired {
-        Some(first) => first + record..first + record + 1,
-        None => 0..batch.targets.len() as u32,
-    };
-    let mut pairs = Vec::with_capacity(expected_pairs(batch, layout, record));
-    for &strand in layout.orientations() {
-        let query = layout.query(record, strand);
-        let warm_up = longest_span(batch.query(query), min_score, &batch.scoring);
-        for target in targets.clone() {
-            for (start, own, end) in chunks(batch.targets.reach(target, warm_up), warm_up, chunk) {
-                pairs.extend(stretches(Pair { query, target, start, own, end }, warm_up));
+impl MetTargets {
+    pub fn all(batch: &Batch) -> MetTargets {
+        MetTargets { least_len: 0, targets: batch.targets.len(), letters: batch.targets.letters() }
+    }
+
+    /// Those that are not short.
+    pub fn long(batch: &Batch) -> MetTargets {
+        let least_len = batch.targets.longest_short() + 1;
+        let long = || batch.targets.iter().map(<[u8]>::len).filter(|&len| len >= least_len);
+        MetTargets { least_len, targets: long().count(), letters: long().sum() }
+    }
+
+    /// How many of `batch`'s targets are not among them, and their letters.
+    pub fn left_out(&self, batch: &Batch) -> (usize, usize) {
+        (batch.targets.len() - self.targets, batch.targets.letters() - self.letters)
+    }
+
+    /// How many pairs `record` has, about: a warm-up is taken to be as long as the query, which it is at least.
+    pub fn expected_pairs(&self, batch: &Batch, layout: &Layout, record: u32) -> usize {
+        let (columns, targets) = match layout.paired {
+            Some(first) => (batch.target(first + record).len(), 1),
+            None => (self.letters, self.targets),
+        };
+        let warm_up = batch.query(layout.query(record, Strand::Forward)).len() as u32;
+        let each = if has_stretches(warm_up) { STRETCH } else { warm_up.saturating_mul(CHUNK_PER_WARM_UP) };
+        layout.strands as usize * (columns / each as usize + targets)
+    }
+
+    /// All pairs of `record` that can hold an alignment of at least `min_score` (on a circle, one that begins in the first
+    /// copy), in the order strand, target, place. They are cut from chunks that own at least `chunk` columns.
+    pub fn pairs(
+        &self,
+        batch: &Batch,
+        layout: &Layout,
+        record: u32,
+        min_score: i32,
+        chunk: u32,
+    ) -> Vec<Pair> {
+        let targets = match layout.paired {
+            Some(first) => first + record..first + record + 1,
+            None => 0..batch.targets.len() as u32,
+        };
+        let mut pairs = Vec::with_capacity(self.expected_pairs(batch, layout, record));
+        for &strand in layout.orientations() {
+            let query = layout.query(record, strand);
+            let warm_up = longest_span(batch.query(query), min_score, &batch.scoring);
+            let is_met = |&target: &u32| batch.target(target).len() >= self.least_len;
+            for target in targets.clone().filter(is_met) {
+                for (start, own, end) in chunks(batch.targets.reach(target, warm_up), warm_up, chunk) {
+                    pairs.extend(stretches(Pair { query, target, start, own, end }, warm_up));
+                }
             }
         }
+        pairs
     }
-    pairs
 }
 
 /// Whether warm-ups are so short that a chunk is several stretches.

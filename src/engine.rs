@@ -8,6 +8,7 @@ mod block;
 pub mod blockwise;
 mod checkpoints;
 pub mod cpu;
+mod database;
 pub mod directions;
 mod edge_room;
 mod frontier;
@@ -21,6 +22,7 @@ mod traceback;
 
 pub use block::{BLOCK_ROWS, Block, Edges};
 pub use checkpoints::Checkpoints;
+pub use database::{Asked, TargetScore};
 pub use directions::{Cells, Directions, Source, Tile};
 pub use edge_room::EdgeRoom;
 pub use guarded::Guarded;
@@ -79,12 +81,21 @@ pub struct Capabilities {
     pub last_sweeps: u64,
     /// Whether [`Engine::quick_paths`] finds any.
     pub has_quick_paths: bool,
+    /// Short targets from which on [`Engine::score_database`] comes before [`Engine::score`].
+    pub database: usize,
 }
 
 impl Capabilities {
-    /// An engine to which the number of sweeps does not matter, and that has no quick paths.
+    /// An engine to which the number of sweeps does not matter, that has no quick paths, and to which a database is many
+    /// pairs.
     pub fn named(name: impl Into<String>) -> Capabilities {
-        Capabilities { name: name.into(), enough_sweeps: u64::MAX, last_sweeps: 1, has_quick_paths: false }
+        Capabilities {
+            name: name.into(),
+            enough_sweeps: u64::MAX,
+            last_sweeps: 1,
+            has_quick_paths: false,
+            database: usize::MAX,
+        }
     }
 }
 
@@ -98,6 +109,15 @@ pub trait Engine: Send {
     /// a score of 0 where nothing scores. Pairs that lie one behind the other share a sweep
     /// ([`crate::batch::sweeps`]).
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError>;
+
+    /// For each query the short targets ([`crate::batch::Sequences::longest_short`]) that score at least what is asked, in their order.
+    fn score_database(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        database::by_pairs(self, batch, asked)
+    }
 
     /// The path of each window.
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError>;

@@ -7,15 +7,17 @@
 //! knows nothing of chunks: a chunk is a region of end columns whose best hit is known or bounded,
 //! and an accepted alignment cuts the regions that it overlaps into what is left of them.
 
+mod database;
 mod search;
 
 use crate::alignment::{Alignment, Found, Hit, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::candidates::filter::Filter;
-use crate::candidates::{self, Layout, Opened, Wanted as WantedRegions};
+use crate::candidates::{self, Layout, MetTargets, Opened, Wanted as WantedRegions};
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
+use database::score_short_targets;
 use rayon::prelude::*;
 use search::{Ended, Most, Need, RecordSearch, Region, Source, query_len};
 use smallvec::SmallVec;
@@ -307,7 +309,7 @@ fn open(
         }
         if let Source::All = start.source {
             let is_first = in_full == 0;
-            in_full += candidates::expected_pairs(batch, layout, start.record);
+            in_full += MetTargets::all(batch).expected_pairs(batch, layout, start.record);
             if !is_first && scope.filter.is_some() && in_full > scope.portion {
                 later.push(start);
                 continue;
@@ -397,8 +399,10 @@ fn align(
     for (index, alignment) in next.into_iter().zip(alignments) {
         aligned[index].push(alignment);
     }
-    searches.par_iter_mut().zip(aligned).for_each(|(search, alignments)| {
-        alignments.into_iter().for_each(|alignment| search.accept(alignment, scope));
+    searches.par_iter_mut().zip(needs).zip(aligned).for_each(|((search, need), alignments)| {
+        if let Need::Paths(regions) = need {
+            search.take_paths(regions, alignments.into_iter());
+        }
     });
     Ok(true)
 }
@@ -415,19 +419,20 @@ fn score_everything(
     if scope.filter.is_some() {
         effort.whole += unscored.len() as u64;
     }
-    let each = in_portion(scope, unscored.iter().map(|search| search.record));
-    unscored.chunks_mut(each).try_for_each(|portion| score_portion(engine, scope, portion, effort))
+    let left = score_short_targets(engine, scope, &mut unscored, effort)?;
+    let each = in_portion(scope, &left, unscored.iter().map(|search| search.record));
+    unscored.chunks_mut(each).try_for_each(|portion| score_portion(engine, scope, (portion, &left), effort))
 }
 
-/// Scores all that there is for some searches at a time.
+/// Scores these targets for some searches at a time.
 fn score_portion(
     engine: &mut dyn Engine,
     scope: &Scope,
-    unscored: &mut [&mut RecordSearch],
+    (unscored, targets): (&mut [&mut RecordSearch], &MetTargets),
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, .. } = scope;
-    let expected = expected_pairs(scope, unscored.iter().map(|search| search.record));
+    let expected = expected_pairs(scope, targets, unscored.iter().map(|search| search.record));
     let Capabilities { enough_sweeps: enough, last_sweeps, .. } = engine.capabilities();
     let long = candidates::chunk_for(expected, enough);
     let short = candidates::chunk_for(expected, enough.saturating_mul(last_sweeps));
@@ -436,7 +441,7 @@ fn score_portion(
         let most = Most::of(scope, search.record);
         let chunk = if place < last { long } else { short };
         let least = scope.rules_of(search.record).min_score;
-        let pairs = candidates::pairs(batch, layout, search.record, least, chunk).into_iter();
+        let pairs = targets.pairs(batch, layout, search.record, least, chunk).into_iter();
         pairs.filter(|pair| most.in_pair(pair) >= least).collect()
     };
     // In the order of the records, as searches are.
@@ -458,6 +463,9 @@ fn score(
     pairs: &[Pair],
     effort: &mut Effort,
 ) -> Result<Vec<Hit>, EngineError> {
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
     effort.cells += sweeps(pairs).map(|sweep| batch.cells(&swept(sweep))).sum::<u64>();
     let start = Instant::now();
     let hits = engine.score(batch, pairs)?;
@@ -490,14 +498,14 @@ fn descend(scope: &Scope, searches: &mut [RecordSearch], needs: &[Need]) -> Resu
     Ok(is_any)
 }
 
-/// How many pairs all these records have, about.
-fn expected_pairs(scope: &Scope, records: impl Iterator<Item = u32>) -> usize {
-    records.map(|record| candidates::expected_pairs(scope.batch, &scope.layout, record)).sum()
+/// How many pairs all these records have with these targets, about.
+fn expected_pairs(scope: &Scope, targets: &MetTargets, records: impl Iterator<Item = u32>) -> usize {
+    records.map(|record| targets.expected_pairs(scope.batch, &scope.layout, record)).sum()
 }
 
 /// How many of these records make a portion, about.
-fn in_portion(scope: &Scope, records: impl ExactSizeIterator<Item = u32>) -> usize {
+fn in_portion(scope: &Scope, targets: &MetTargets, records: impl ExactSizeIterator<Item = u32>) -> usize {
     let count = records.len();
-    let portions = expected_pairs(scope, records).div_ceil(scope.portion.max(1)).max(1);
+    let portions = expected_pairs(scope, targets, records).div_ceil(scope.portion.max(1)).max(1);
     count.div_ceil(portions).max(1)
 }

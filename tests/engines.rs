@@ -62,6 +62,11 @@ fn cpu_agrees_where_a_sweep_serves_several_pairs() {
 }
 
 #[test]
+fn cpu_agrees_on_databases() {
+    on_each_set(|cpu| suite::database::databases_agree(cpu));
+}
+
+#[test]
 fn cpu_agrees_on_empty_pairs() {
     on_each_set(|cpu| suite::pairs::empty_pairs_agree(cpu));
 }

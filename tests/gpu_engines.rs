@@ -10,7 +10,8 @@ use swalign::engine::Primitives;
 use swalign::engine::gpu::{Chains, Gpu, Tuning};
 
 /// Leaves nothing to the host, and takes few tiles for many.
-const ALONE: Tuning = Tuning { few_cells: 0, few_tiles: 0, many_tiles: u64::MAX, chains: NEVER };
+const ALONE: Tuning =
+    Tuning { few_cells: 0, few_while_busy: 0, few_tiles: 0, many_tiles: u64::MAX, chains: NEVER };
 /// Chains without end, on any device.
 const CHAINS: Chains =
     Chains { strips: usize::MAX, cols: u32::MAX, cells: u64::MAX, patience: u32::MAX, everywhere: true };
@@ -78,6 +79,21 @@ fn gpu_agrees_where_queries_are_shared() {
 fn gpu_agrees_where_a_sweep_serves_several_pairs() {
     suite::stretches::stretches_agree(&mut gpu());
     suite::stretches::stretches_agree(&mut Gpu::new(card(true)));
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_on_databases() {
+    suite::database::databases_agree(&mut gpu());
+    suite::database::databases_agree(&mut Gpu::new(card(true)).tuned(ALONE));
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpus_share_a_database() {
+    let card = card(true);
+    let gpu = |_| Box::new(Gpu::new(Arc::clone(&card)).tuned(ALONE)) as Box<dyn Primitives>;
+    suite::database::databases_agree_side_by_side(&mut (0..4).map(gpu).collect::<Vec<_>>());
 }
 
 #[test]

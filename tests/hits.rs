@@ -14,9 +14,9 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Hit, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
-use swalign::candidates::{self, CHUNK, Layout};
+use swalign::candidates::{CHUNK, Layout, MetTargets};
 use swalign::engine::cpu::Cpu;
-use swalign::engine::{Capabilities, Engine, Paths, Window};
+use swalign::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
 use swalign::error::EngineError;
 use swalign::hits::{self, Effort, LeastScores, Rules, Scope};
 use swalign::scoring::Scoring;
@@ -45,6 +45,33 @@ impl Engine for Enough {
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         self.1.paths(batch, windows)
+    }
+}
+
+/// An engine to which any short targets are a database, and whose scores of them are off by so much.
+struct OfDatabases(Cpu, i32);
+
+impl Engine for OfDatabases {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { database: 1, ..self.0.capabilities() }
+    }
+
+    fn score_database(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        let mut all = self.0.score_database(batch, asked)?;
+        all.iter_mut().flatten().for_each(|scored| scored.score += self.1);
+        Ok(all)
+    }
+
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.0.score(batch, pairs)
+    }
+
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.0.paths(batch, windows)
     }
 }
 
@@ -114,7 +141,9 @@ impl Case {
     /// The columns at which chunks of `target` meet, for any query.
     fn borders(&self, target: u32) -> Vec<u32> {
         let mut borders: Vec<u32> = (0..RECORDS as u32)
-            .flat_map(|record| candidates::pairs(&self.batch, &self.layout, record, self.min_score, CHUNK))
+            .flat_map(|record| {
+                MetTargets::all(&self.batch).pairs(&self.batch, &self.layout, record, self.min_score, CHUNK)
+            })
             .filter(|pair| pair.target == target && pair.own > 0)
             .map(|pair| pair.own)
             .collect();
@@ -136,6 +165,8 @@ impl Case {
         let found = find(&mut Cpu::new(), hits::PORTION);
         let long = find(&mut Enough(1, Cpu::new(), 0), hits::PORTION);
         assert_eq!(found, long, "chunks of any length give the same hits");
+        let of_databases = find(&mut OfDatabases(Cpu::new(), 0), hits::PORTION);
+        assert_eq!(found, of_databases, "scores of short targets come first");
         for portion in [1, 40] {
             assert_eq!(found, find(&mut Cpu::new(), portion), "portions of {portion} give the same hits");
         }
@@ -364,4 +395,64 @@ fn portions_bound_what_is_scored_at_a_time() {
     assert!(most(5 * of_one) <= 6 * of_one);
     // The two pieces beside each hit are scored for all queries at a time.
     assert!(most(1) <= of_one.max(2 * 20));
+}
+
+/// Targets of which many are equal, or have two hits, or none, by scores first and by pairs.
+#[test]
+fn databases_have_the_hits_of_their_pairs() {
+    let mut found = 0;
+    for seed in 0..40 {
+        let mut random = Random::new(7000 + seed);
+        let kinds: Vec<Vec<u8>> = (0..4).map(|_| random.codes(40 + 30 * seed as usize % 90, 4)).collect();
+        let targets: Sequences = (0..50)
+            .map(|_| {
+                let (kind, every) =
+                    (random.pick(&[0, 1, 2, 3]), random.pick(&[usize::MAX, usize::MAX, 30, 8]));
+                let copy = random.mutated_codes(&kinds[kind], 4, every);
+                match random.below(4) {
+                    0 => [copy.clone(), copy].concat(),
+                    1 => random.codes(30, 4),
+                    _ => copy,
+                }
+            })
+            .fold(Sequences::default(), |mut all, target| {
+                all.push(target);
+                all
+            });
+        let batch = Batch {
+            queries: Arc::new(kinds.iter().map(Vec::as_slice).collect()),
+            targets: Arc::new(targets),
+            scoring: Arc::new(Scoring::dna(2, 3, 5, 2)),
+        };
+        let layout = Layout { strands: random.pick(&[1, 2]), paired: None };
+        for max_hits in [1, 2, 10, 40] {
+            let rules = Rules {
+                min_score: random.pick(&[1, 20, 60]),
+                secondary_ppm: random.pick(&[0, 500_000, 1_000_000]),
+                max_hits,
+                max_targets: random.pick(&[1, 3, usize::MAX]),
+                max_per_target: random.pick(&[1, 2, usize::MAX]),
+                keeps_ties: random.below(3) == 0,
+                candidates: random.pick(&[None, None, Some((20, 7))]),
+            };
+            let lowest = vec![20, 30, 40, 50];
+            let least = Least { batch: &batch, lowest, of_long: 40 };
+            let least: Option<&dyn LeastScores> = if random.below(2) == 0 { Some(&least) } else { None };
+            let find = |engine: &mut dyn Engine| {
+                let scope = Scope { batch: &batch, layout, rules, least, filter: None, portion: 64 };
+                let mut effort = Effort::default();
+                (hits::find(engine, &scope, &mut effort).unwrap(), effort.cut)
+            };
+            let expected = find(&mut Cpu::new());
+            assert_eq!(find(&mut OfDatabases(Cpu::new(), 0)), expected, "seed {seed}, {rules:?}");
+            let has_hits = least.is_none() && !expected.0[0].alignments.is_empty();
+            for off in [1, -1, 1 << 20, -(1 << 20)].into_iter().filter(|_| has_hits) {
+                let scope = Scope { batch: &batch, layout, rules, least: None, filter: None, portion: 64 };
+                let wrong = hits::find(&mut OfDatabases(Cpu::new(), off), &scope, &mut Effort::default());
+                assert!(matches!(wrong, Err(EngineError::Wrong(_))), "seed {seed}, {off}, {rules:?}");
+            }
+            found += expected.0.iter().map(|found| found.alignments.len()).sum::<usize>();
+        }
+    }
+    assert!(found > 1000, "the cases hold too little: {found}");
 }

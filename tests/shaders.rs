@@ -9,7 +9,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use rayon::prelude::*;
 use swalign::engine::gpu::scan::{bitap, shader as scan};
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
+    CHAINED_ROWS, DatabaseTiles, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
 };
 
 fn is_valid(text: &str, what: &str) {
@@ -76,6 +76,14 @@ fn the_suite_reaches_every_variant() {
         let TileVariant { kernel, joint, exchange, .. } = variant;
         let is_shared = variant.scores == Scores::SharedProfile;
         let scores = if is_shared { Scores::Profile } else { variant.scores };
+        if variant.is_of_database() {
+            let tiles = DatabaseTiles::new(scores, Some(32)).unwrap();
+            let strips = suite::database::STRIP_ROWS;
+            let rows = suite::database::ROWS.into_iter().chain(strips).map(|rows| rows as u32);
+            let mut taken = rows.filter_map(|rows| tiles.holding(rows));
+            assert!(taken.any(|(taken, _)| taken == variant), "{variant:?}");
+            continue;
+        }
         if variant.is_chained() {
             let heights: Vec<TileVariant> =
                 CHAINED_ROWS.into_iter().filter_map(|rows| TileVariant::chained(scores, rows)).collect();
@@ -143,6 +151,14 @@ fn shown() -> Vec<Shown> {
                 few columns behind the workgroup of the strip above, whose edge it reads from storage memory as soon as \
                 a mark says that it is there. Shown: four rows a lane.",
             wgsl: text(TileVariant::chained(Scores::Packed, CHAINED_ROWS[0]).unwrap().on(Some(32)).into()),
+        },
+        Shown {
+            heading: "Score, database",
+            about: "The best score of one query against each of many targets, without the cell that it ends in. A task is a \
+                stretch of the targets, which lie on the device from the longest to the shortest, so that those of a \
+                workgroup are about as long. A workgroup does the strips of a long query one after another, and leaves \
+                what the next strip finds above it in storage memory. Shown: strips of 256 rows, match and mismatch.",
+            wgsl: text(DatabaseTiles::new(Scores::Packed, Some(32)).unwrap().holding(512).unwrap().0.into()),
         },
         Shown {
             heading: "Fill",

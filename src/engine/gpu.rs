@@ -7,6 +7,7 @@
 
 mod buffers;
 mod checkpoints;
+mod database;
 mod device;
 mod job;
 pub mod layout;
@@ -31,12 +32,13 @@ use crate::batch::{Batch, Pair, Sequences};
 use crate::engine::cpu::Cpu;
 use crate::engine::primitives::{BlockRoom, all_paths};
 use crate::engine::{
-    BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
-    Primitives, Stand, Window,
+    Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
+    Primitives, Stand, TargetScore, Window,
 };
 use crate::error::EngineError;
 use crate::scoring::{Scoring, Substitution};
 use buffers::Grown;
+use database::Databases;
 use device::Device;
 use job::Job;
 use layout::Letters;
@@ -50,7 +52,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use variant::{Kernel, Scores, TileVariant, Variant};
+use variant::{DatabaseTiles, Kernel, Scores, TileVariant, Variant};
 use wgpu::BufferUsages;
 
 /// Stretches of targets that one thread looks at in one go.
@@ -59,6 +61,8 @@ const SPANNED: usize = 1 << 13;
 const ENOUGH_SWEEPS: u64 = 3 << 13;
 /// Chunks are not cut below their least length, so most often the last ones take half the time of the others.
 const LAST_SWEEPS: u64 = 4;
+/// With fewer short targets a device has too little to do for one query at a time.
+const DATABASE: usize = 1 << 10;
 /// Bytes of the checkpoints that all engines of a run may have at a time; they lie in two places while they
 /// come from the device.
 const EDGE_BYTES: u64 = 192 << 20;
@@ -68,6 +72,7 @@ pub struct Card {
     runtime: Runtime,
     pipelines: Pipelines,
     targets: Mutex<Option<Arc<Resident>>>,
+    databases: Databases,
     kernels: scan::ScanKernels,
     /// Whether strips may be chained: until one has waited in vain.
     chains: AtomicBool,
@@ -106,6 +111,7 @@ impl Card {
             runtime: Runtime::new(device),
             pipelines: Pipelines::default(),
             targets: Mutex::new(None),
+            databases: Databases::default(),
             kernels: scan::ScanKernels::default(),
             chains: AtomicBool::new(true),
             edge_room: Arc::clone(edge_room),
@@ -121,7 +127,10 @@ impl Card {
     pub fn kernels(&self, scoring: &Scoring, rows: usize, many: bool, in_stretches: bool) -> Vec<Variant> {
         let scores = Scores::of(scoring, rows);
         if scores.letters() != Letters::Nucleotides {
-            return Vec::new();
+            // Proteins are most often searched for in databases.
+            let tiles = DatabaseTiles::new(scores, self.runtime.device.subgroup).filter(|_| many);
+            let tile = tiles.and_then(|tiles| tiles.holding(rows as u32));
+            return tile.into_iter().map(|(tile, _)| Variant::Tile(tile)).collect();
         }
         let score = TileVariant::holding(Kernel::Score, scores, rows as u32);
         let score = score.map(|score| score.on(self.runtime.device.subgroup));
@@ -184,6 +193,8 @@ pub struct Gpu {
 pub struct Tuning {
     /// The host fills directions of at most this many cells.
     pub few_cells: u64,
+    /// The same for scores and paths while the device is busy: they would wait behind long jobs.
+    pub few_while_busy: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
     /// A sweep of more tiles is done in several jobs: this many have 96 MiB of tasks.
@@ -212,6 +223,7 @@ impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
             few_cells: 1 << 22,
+            few_while_busy: 1 << 25,
             few_tiles: 1 << 10,
             many_tiles: 1 << 21,
             chains: Chains {
@@ -268,7 +280,7 @@ impl Gpu {
             }
         };
         let targets = self.card.targets(&batch.targets, letters, residues)?;
-        Ok(JobInputs { queries: self.queries(&batch.queries, letters)?, targets, scores })
+        Ok(JobInputs { queries: self.queries(&batch.queries, letters)?, targets, scores, database: None })
     }
 
     /// The packed queries on the device.
@@ -294,6 +306,15 @@ impl Gpu {
     fn run(&mut self, batch: &Batch, inputs: &JobInputs, job: &Job) -> Result<Answer, EngineError> {
         let pending = self.begin(batch, inputs, job)?;
         self.finish(pending)
+    }
+
+    /// Whether these pairs are few enough for the host.
+    fn are_few(&self, batch: &Batch, pairs: &[Pair]) -> bool {
+        let mut cells = pairs.iter().scan(0, |sum: &mut u64, pair| {
+            *sum = sum.saturating_add(batch.cells(pair));
+            Some(*sum)
+        });
+        cells.all(|cells| cells <= self.tuning.few_while_busy)
     }
 
     fn begin(&mut self, batch: &Batch, inputs: &JobInputs, job: &Job) -> Result<JobUnderWay, EngineError> {
@@ -367,16 +388,30 @@ impl Engine for Gpu {
             enough_sweeps: ENOUGH_SWEEPS,
             last_sweeps: LAST_SWEEPS,
             has_quick_paths: true,
+            database: DATABASE,
         }
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        // Kernels for pairs might have to be compiled for these alone where a database has its own.
+        let is_database = batch.targets.len() >= DATABASE;
+        if (is_database || self.card.runtime.is_busy()) && self.are_few(batch, pairs) {
+            return self.host.score(batch, pairs);
+        }
         let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
         let inputs = self.inputs(batch, residues)?;
         let mut hits = vec![Hit::default(); pairs.len()];
         self.score_tiles(batch, &inputs, pairs, &mut hits)?;
         self.score_grids(batch, &inputs, pairs, &mut hits)?;
         Ok(hits)
+    }
+
+    fn score_database(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        self.score_targets(batch, asked)
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {

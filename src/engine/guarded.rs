@@ -2,7 +2,8 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
-use crate::engine::{Capabilities, Engine, Paths, Window};
+use crate::engine::database::by_pairs;
+use crate::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
 use crate::error::EngineError;
 
 /// Work of an engine on some items.
@@ -72,6 +73,19 @@ impl Engine for Guarded {
         })
     }
 
+    /// Where memory is short, pairs are scored instead, which can be halved.
+    fn score_database(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        match self.engine.score_database(batch, asked) {
+            Err(EngineError::OutOfMemory(_)) => by_pairs(self, batch, asked),
+            Err(error) if self.fall_back(&error) => self.engine.score_database(batch, asked),
+            answer => answer,
+        }
+    }
+
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         self.halving(windows, &mut |engine, windows| engine.paths(batch, windows), &Paths::joined)
     }
@@ -119,6 +133,14 @@ mod tests {
             self.call(pairs.len())?.score(batch, pairs)
         }
 
+        fn score_database(
+            &mut self,
+            batch: &Batch,
+            asked: &[Asked],
+        ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+            self.call(asked.len())?.score_database(batch, asked)
+        }
+
         fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
             self.call(windows.len())?.paths(batch, windows)
         }
@@ -158,6 +180,8 @@ mod tests {
             let faulty = Faulty { most, lost_at: usize::MAX, calls: 0, plain: Plain };
             let mut guarded = Guarded::new(Box::new(faulty), None);
             assert_eq!(guarded.score(&batch, &pairs), Plain.score(&batch, &pairs));
+            let asked: Vec<Asked> = (0..9).map(|query| Asked { query, least: 1 + query as i32 }).collect();
+            assert_eq!(guarded.score_database(&batch, &asked), Plain.score_database(&batch, &asked));
             let expected = runs(&Plain.paths(&batch, &windows).unwrap());
             assert_eq!(runs(&guarded.paths(&batch, &windows).unwrap()), expected);
             assert_eq!(runs(&guarded.quick_paths(&batch, &windows).unwrap()), expected);
@@ -180,5 +204,12 @@ mod tests {
         assert!(guarded.take_notice().unwrap().contains("unplugged"));
         let mut guarded = Guarded::new(faulty(), None);
         assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::Lost(_))));
+        let faulty = || Box::new(Faulty { most: 4, lost_at: 1, calls: 0, plain: Plain });
+        let asked = [Asked { query: 2, least: 3 }];
+        let mut guarded = Guarded::new(faulty(), Some(Box::new(|| Box::new(Plain::new()))));
+        assert_eq!(guarded.score_database(&batch, &asked), Plain.score_database(&batch, &asked));
+        assert!(guarded.take_notice().unwrap().contains("unplugged"));
+        let mut guarded = Guarded::new(faulty(), None);
+        assert!(matches!(guarded.score_database(&batch, &asked), Err(EngineError::Lost(_))));
     }
 }

@@ -7,8 +7,10 @@ use crate::batch::{Batch, Pair};
 use crate::bounds::{longest_span, potential};
 use crate::candidates::levels::Level;
 use crate::candidates::windows::Region as Opened;
+use crate::engine::TargetScore;
 use crate::error::EngineError;
 use smallvec::{SmallVec, smallvec};
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// End columns of one target whose best hit is known, or only bounded from above.
@@ -17,8 +19,14 @@ pub struct Region {
     strand: Strand,
     pub pair: Pair,
     bound: i32,
+    /// Whether the best hit scores as much as the bound.
+    is_scored: bool,
+    /// The best hit, once its cell is known, too.
     best: Option<Hit>,
 }
+
+/// The order of regions by what they can hold: score, strand, target. Where two are equal the cells decide.
+type RegionKey = (Reverse<i32>, Strand, u32);
 
 /// Columns of one target that a hit takes on one strand.
 struct Taken {
@@ -85,6 +93,8 @@ pub struct RecordSearch {
     found: Found,
     /// What is found, as the limits see it.
     kept: Kept,
+    /// Regions whose paths are known before they are next.
+    ahead: Vec<(Region, Alignment)>,
     /// Whether a hit is known that scores too little beside the best.
     is_cut: bool,
     /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
@@ -98,7 +108,7 @@ impl RecordSearch {
         let most = Most::of(scope, record);
         let region = |(strand, pair, bound): Opened| {
             let bound = bound.min(most.in_pair(&pair));
-            Region { strand, pair, bound, best: None }
+            Region { strand, pair, bound, is_scored: false, best: None }
         };
         let regions = regions.into_iter().map(region).collect();
         let state = match source {
@@ -108,15 +118,28 @@ impl RecordSearch {
         let rules = scope.rules_of(record);
         let found = Found { threshold: rules.min_score, ..Found::default() };
         let kept = Kept::default();
-        let mut search = RecordSearch { record, rules, state, regions, found, kept, is_cut: false, spent };
+        let (ahead, is_cut) = (Vec::new(), false);
+        let mut search = RecordSearch { record, rules, state, regions, found, kept, ahead, is_cut, spent };
         search.prune();
         search
     }
 
     /// Goes from state to state as far as the search can by itself, and says what it needs then. It needs the same until
     /// that is given, by [`Self::take_everything`], [`Self::learn`] and [`Self::prune`], a search of other regions in its
-    /// place or [`Self::postpone`], or [`Self::accept`].
+    /// place or [`Self::postpone`], or [`Self::take_paths`].
     pub fn advance(&mut self, scope: &Scope) -> Need {
+        loop {
+            match self.need(scope) {
+                Need::Paths(regions) => match self.known_path(regions.first()) {
+                    Some(alignment) => self.accept(alignment, scope),
+                    None => return Need::Paths(regions),
+                },
+                need => return need,
+            }
+        }
+    }
+
+    fn need(&mut self, scope: &Scope) -> Need {
         let is_on_level = match self.state {
             SearchState::Whole => return Need::Everything,
             SearchState::Lower(source) => return Need::Regions(source),
@@ -126,7 +149,10 @@ impl RecordSearch {
         };
         self.close_targets();
         let best = self.best().copied();
-        let unknown = self.unknown(best.as_ref(), is_on_level);
+        let mut unknown = self.unknown(best.as_ref(), is_on_level);
+        if unknown.is_empty() {
+            unknown = self.without_cells(best.as_ref());
+        }
         if !unknown.is_empty() {
             return Need::Scores(unknown);
         }
@@ -197,7 +223,8 @@ impl RecordSearch {
         let most = Most::of(scope, self.record);
         for (pair, hit) in pairs.iter().zip(hits) {
             let strand = layout.strand(pair.query);
-            let mut region = Region { strand, pair: *pair, bound: most.in_pair(pair), best: None };
+            let mut region =
+                Region { strand, pair: *pair, bound: most.in_pair(pair), is_scored: false, best: None };
             region.learn(*hit, batch)?;
             if scope.is_enough(self.record, pair.target, hit.score) {
                 self.regions.push(region);
@@ -207,6 +234,37 @@ impl RecordSearch {
         self.prune();
         // All searches of a batch are held until the last of them is done, so spare room would be held as long.
         self.regions.shrink_to_fit();
+        Ok(())
+    }
+
+    /// Keeps those short targets that score enough against one of the record's queries. Their cells are looked for when
+    /// paths are wanted.
+    pub fn take_scores(
+        &mut self,
+        scope: &Scope,
+        query: u32,
+        scores: &[TargetScore],
+    ) -> Result<(), EngineError> {
+        let most = Most::of(scope, self.record);
+        let strand = scope.layout.strand(query);
+        let region = |&TargetScore { target, score }: &TargetScore| {
+            let pair = Pair { query, target, start: 0, own: 0, end: scope.batch.target(target).len() as u32 };
+            if score < self.rules.min_score || score > most.in_pair(&pair) {
+                let text = format!("{score} for {pair:?}, which can score {} at most", most.in_pair(&pair));
+                return Err(EngineError::Wrong(text));
+            }
+            Ok(Region { strand, pair, bound: score, is_scored: true, best: None })
+        };
+        let regions = scores.iter().map(region).collect::<Result<Vec<Region>, EngineError>>()?;
+        let is_enough = |region: &Region| scope.is_enough(self.record, region.pair.target, region.bound);
+        let first = self.regions.len();
+        self.regions.extend(regions.into_iter().filter(is_enough));
+        // Without this, what the best score rules out would be held until all targets are scored.
+        let best = self.regions[first..].iter().map(|region| region.bound).max().unwrap_or(0);
+        let threshold = self.rules.threshold(best);
+        let all = self.regions.len();
+        self.regions.retain(|region| region.bound >= threshold);
+        self.is_cut |= self.regions.len() < all;
         Ok(())
     }
 
@@ -235,8 +293,7 @@ impl RecordSearch {
     /// Drops regions that can't hold a hit.
     pub fn prune(&mut self) {
         if self.found.alignments.is_empty()
-            && let Some(best) =
-                self.regions.iter().filter_map(|region| region.best).map(|hit| hit.score).max()
+            && let Some(best) = self.scored().map(|region| region.bound).max()
         {
             self.found.threshold = self.rules.threshold(best);
         }
@@ -244,7 +301,7 @@ impl RecordSearch {
         let mut is_cut = false;
         self.regions.retain(|region| {
             let stays = region.bound >= threshold;
-            is_cut |= !stays && region.best.is_some_and(|hit| hit.score >= least);
+            is_cut |= !stays && region.is_scored && region.bound >= least;
             stays
         });
         self.is_cut |= is_cut;
@@ -260,21 +317,36 @@ impl RecordSearch {
         self.rules.wants(&self.kept, region.hit_at())
     }
 
-    /// The regions whose paths are wanted next: `best`, and where each target has one hit, all behind it that nothing
-    /// unknown can come before.
+    /// The path of the region that is next, if it was found with that of an earlier one.
+    fn known_path(&mut self, next: Option<&Region>) -> Option<Alignment> {
+        let next = next?;
+        let place =
+            self.ahead.iter().position(|(region, _)| region.pair == next.pair && region.best == next.best)?;
+        Some(self.ahead.swap_remove(place).1)
+    }
+
+    /// Takes the paths of regions, the next one and others that may come behind it.
+    pub fn take_paths(&mut self, regions: &[Region], alignments: impl Iterator<Item = Alignment>) {
+        self.ahead = regions.iter().copied().zip(alignments).collect();
+    }
+
+    /// The regions whose paths are wanted next: `best`, and the first one of each further target that nothing unknown can
+    /// come before. What is left of the targets before it still can.
     fn next_paths(&self, best: Region) -> SmallVec<[Region; 1]> {
-        if self.rules.max_per_target > 1 || self.rules.candidates.is_some() {
+        if self.rules.candidates.is_some() {
             return smallvec![best];
         }
         let unknown = self.regions.iter().filter(|region| region.best.is_none());
-        let unknown = unknown.map(|region| region.bound).max().unwrap_or(0);
-        let known = self.regions.iter().filter(|region| region.best.is_some() && region.bound > unknown);
+        let unknown = unknown.map(Region::first_key).min();
+        let comes_first = |region: &&Region| unknown.is_none_or(|unknown| region.key() < unknown);
+        let known = self.regions.iter().filter(|region| region.best.is_some()).filter(comes_first);
         let mut known: Vec<&Region> = known.collect();
         known.sort_unstable_by(|one, other| one.locus().order(&other.locus()));
         let (mut kept, mut next) = (self.kept.clone(), smallvec![best]);
         kept.add(best.hit_at(), &self.rules);
+        let mut met = HashSet::from([best.pair.target]);
         for region in known {
-            if kept.on_target(region.pair.target) > 0 {
+            if !met.insert(region.pair.target) {
                 continue;
             }
             if !self.rules.wants(&kept, region.hit_at()) {
@@ -286,9 +358,30 @@ impl RecordSearch {
         next
     }
 
+    /// The regions whose best score is known.
+    fn scored(&self) -> impl Iterator<Item = &Region> {
+        self.regions.iter().filter(|region| region.is_scored)
+    }
+
+    /// The first of them, as far as their cells are known.
     fn best(&self) -> Option<&Region> {
-        let known = self.regions.iter().filter(|region| region.best.is_some());
-        known.min_by(|a, b| a.locus().order(&b.locus()))
+        self.scored().min_by(|a, b| a.key().cmp(&b.key()).then_with(|| a.locus().order(&b.locus())))
+    }
+
+    /// Where the first regions lack cells, and paths are wanted: these, and others that will be wanted next.
+    fn without_cells(&self, best: Option<&Region>) -> Vec<u32> {
+        let Some(best) = best.filter(|best| self.wants(best)) else { return Vec::new() };
+        let lacks_cell = |region: &Region| region.is_scored && region.best.is_none();
+        let lacking = (0..).zip(&self.regions).filter(|(_, region)| lacks_cell(region));
+        let mut lacking: Vec<(RegionKey, u32)> =
+            lacking.map(|(index, region)| (region.key(), index)).collect();
+        lacking.sort_unstable();
+        if lacking.first().is_none_or(|&(first, _)| first > best.key()) {
+            return Vec::new();
+        }
+        let wanted = self.rules.max_hits.saturating_sub(self.kept.count);
+        let last = lacking[wanted.clamp(1, lacking.len()) - 1].0;
+        lacking.into_iter().take_while(|&(key, _)| key <= last).map(|(_, index)| index).collect()
     }
 
     /// The unscored regions that could hold what comes next.
@@ -302,12 +395,12 @@ impl RecordSearch {
             None => 0,
         };
         let regions = (0..).zip(&self.regions);
-        let is_needed = |region: &Region| region.best.is_none() && region.bound >= needed;
+        let is_needed = |region: &Region| !region.is_scored && region.bound >= needed;
         regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect()
     }
 
     /// Takes the path of the best region's hit, and cuts it, on a circle with its images, out of the regions.
-    pub fn accept(&mut self, alignment: Alignment, scope: &Scope) {
+    fn accept(&mut self, alignment: Alignment, scope: &Scope) {
         let Alignment { target, strand, score, .. } = alignment;
         let batch = scope.batch;
         let query = batch.query(scope.layout.query(self.record, strand));
@@ -399,6 +492,16 @@ impl Region {
         HitAt { target: self.pair.target, score: self.bound }
     }
 
+    /// Where the region stands among scored ones.
+    fn key(&self) -> RegionKey {
+        (Reverse(self.bound), self.strand, self.pair.target)
+    }
+
+    /// Where it stands at best.
+    fn first_key(&self) -> RegionKey {
+        if self.is_scored { self.key() } else { (Reverse(self.bound), Strand::Forward, 0) }
+    }
+
     fn locus(&self) -> Locus {
         Locus { hit: self.best.unwrap_or_default(), strand: self.strand, target: self.pair.target }
     }
@@ -412,7 +515,7 @@ impl Region {
     /// Nothing in the region scores enough.
     fn forget(&mut self) {
         self.bound = i32::MIN;
-        self.best = None;
+        (self.is_scored, self.best) = (false, None);
     }
 
     /// Takes the engine's answer, once it is seen to be possible.
@@ -422,14 +525,15 @@ impl Region {
             && hit.target_end <= pair.end
             && hit.query_end >= 1
             && hit.query_end as usize <= batch.query(pair.query).len();
-        if hit.score < 0 || hit.score > self.bound || (hit.score > 0 && !inside) {
+        let is_other = self.is_scored && hit.score != self.bound;
+        if hit.score < 0 || hit.score > self.bound || (hit.score > 0 && !inside) || is_other {
             return Err(EngineError::Wrong(format!(
                 "{hit:?} for {pair:?}, which can score {} at most",
                 self.bound
             )));
         }
         self.bound = hit.score;
-        self.best = Some(hit);
+        (self.is_scored, self.best) = (true, Some(hit));
         Ok(())
     }
 
@@ -451,6 +555,7 @@ impl Region {
             (own < end).then(|| Region {
                 pair,
                 bound: self.bound.min(bound(batch, &pair)),
+                is_scored: false,
                 best: None,
                 ..self
             })
@@ -460,7 +565,7 @@ impl Region {
             && best.target_end <= taken_start
         {
             // The best of the whole region ends in this piece, so it is the best of this piece.
-            left.best = self.best;
+            (left.is_scored, left.best) = (true, self.best);
             left.bound = best.score;
         }
         let right = piece(start.max(taken_end), own.max(taken_end), end);

@@ -8,6 +8,7 @@ pub mod agreement;
 pub mod bands;
 pub mod blocks;
 pub mod crowd;
+pub mod database;
 pub mod inputs;
 pub mod lanes;
 pub mod pairs;

@@ -94,10 +94,11 @@ impl Gpu {
         self.run_all(batch, &inputs, next, take)
     }
 
-    /// Whether windows have too few cells to be worth a round trip to the device.
+    /// Whether windows have too few cells to be worth a round trip to the device, which is longer while it is busy.
     pub(super) fn is_little(&self, windows: &[Window]) -> bool {
         let cells = |window: &Window| u64::from(window.query_end) * u64::from(window.cols());
-        windows.iter().map(cells).sum::<u64>() <= self.tuning.few_cells
+        let cells = windows.iter().map(cells).sum::<u64>();
+        cells <= self.tuning.few_cells || (cells <= self.tuning.few_while_busy && self.card.runtime.is_busy())
     }
 
     /// What fills each of the windows, and its inputs.

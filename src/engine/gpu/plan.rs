@@ -3,6 +3,7 @@
 //! - [`tile`]: pairs whose queries fit one tile;
 //! - [`grid`]: how longer ones are cut into tiles, and where these find what others leave;
 //! - [`strips`]: pairs whose queries take several strips;
+//! - [`database`]: queries that meet all short targets;
 //! - [`checkpoint`]: sweeps that leave the edges between blocks;
 //! - [`fill`]: directions of windows and of blocks;
 //! - [`traceback`]: paths back over directions that stay on the device;
@@ -10,6 +11,7 @@
 
 pub mod band;
 pub mod checkpoint;
+pub mod database;
 pub mod fill;
 pub mod grid;
 pub mod strips;

@@ -328,6 +328,11 @@ impl Runtime {
         arrival.arrive(&self.device, || self.go_on())
     }
 
+    /// Whether the device is at work on jobs.
+    pub fn is_busy(&self) -> bool {
+        self.under_way.load(Relaxed) > 0
+    }
+
     /// Submits what waits if the device has little to do.
     fn go_on(&self) -> Result<(), EngineError> {
         if self.under_way.load(Relaxed) < UNDER_WAY { self.flush() } else { Ok(()) }

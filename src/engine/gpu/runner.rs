@@ -56,6 +56,16 @@ pub struct JobInputs {
     pub targets: Arc<Resident>,
     /// Only with a matrix.
     pub scores: Option<wgpu::Buffer>,
+    /// Only where queries meet a database.
+    pub database: Option<DatabaseInputs>,
+}
+
+/// What the kernels for databases find beside sequences and scores.
+pub struct DatabaseInputs {
+    /// The records of the targets.
+    pub places: wgpu::Buffer,
+    /// Room for what strips leave for the next ones.
+    pub edges: wgpu::Buffer,
 }
 
 /// What runs a batch's jobs.
@@ -238,20 +248,23 @@ impl JobBuffers {
             })
         };
         let table = tasks.end..tasks.end + dispatch.table.len();
+        let database = inputs.database.as_ref().filter(|_| dispatch.variant.is_of_database());
         let resource = |(binding, _)| {
-            let buffer = match (binding, &inputs.scores) {
-                (0, _) => return Ok((binding, words(tasks.clone()))),
-                (8, _) => return Ok((binding, words(table.clone()))),
-                (1, _) => &inputs.queries,
-                (2, _) => &inputs.targets.buffer,
-                (3, _) => &self.edges,
-                (4, Some(scores)) => scores,
-                (4, None) => {
+            let buffer = match (binding, &inputs.scores, database) {
+                (0, ..) => return Ok((binding, words(tasks.clone()))),
+                (3, _, Some(database)) => &database.edges,
+                (8, _, Some(database)) => &database.places,
+                (8, ..) => return Ok((binding, words(table.clone()))),
+                (1, ..) => &inputs.queries,
+                (2, ..) => &inputs.targets.buffer,
+                (3, ..) => &self.edges,
+                (4, Some(scores), _) => scores,
+                (4, None, _) => {
                     return Err(EngineError::Unsupported("a profile kernel needs a matrix".to_string()));
                 }
-                (6, _) => &self.scratch,
-                (5, _) if dispatch.into_scratch => &self.scratch,
-                (7, _) => &self.chain,
+                (6, ..) => &self.scratch,
+                (5, ..) if dispatch.into_scratch => &self.scratch,
+                (7, ..) => &self.chain,
                 _ => &self.output,
             };
             Ok((binding, buffer.as_entire_binding()))

@@ -29,11 +29,13 @@ macro_rules! files {
 files! {
     ALONE: "alone",
     BAND: "band",
+    BEST: "best",
     BLOCKS: "blocks",
     BY_PLACE: "by_place",
     CHAINED: "chained",
     CODES: "codes",
     COMPARED: "compared",
+    DATABASE: "database",
     EDGES: "edges",
     FEW: "few",
     FILL: "fill",
@@ -50,6 +52,7 @@ files! {
     SEARCHED: "searched",
     SHARED_PROFILE: "shared_profile",
     STEP: "step",
+    STRIPS: "strips",
     SUBGROUP: "subgroup",
     TILE: "tile",
     TRACE: "trace",
@@ -102,7 +105,8 @@ impl TileVariant {
             ("STRETCH", STRETCH),
         ]);
         let scale = format!("const SCALE = {};\n", self.scale());
-        let text = expand(TILE, &self.parts(), &self.meaning())?;
+        let frame = if self.is_of_database() { DATABASE } else { TILE };
+        let text = expand(frame, &self.parts(), &self.meaning())?;
         Ok(self.scores.letters().wgsl() + &scale + &numbers + &codes + &text)
     }
 
@@ -122,6 +126,7 @@ impl TileVariant {
         };
         let joint = match (self.joint, self.exchange) {
             (Joint::Alone { .. }, _) => &[BY_PLACE, ALONE][..],
+            (Joint::Database { .. }, _) => &[ALONE, STRIPS],
             (Joint::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
             (Joint::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
             (Joint::Chained { .. }, Exchange::Workgroup) => &[CHAINED, EDGES, WAITING, GUARDED],
@@ -129,10 +134,11 @@ impl TileVariant {
         let lines = match self.joint {
             Joint::Chained { lined: true } => Some(LINED),
             Joint::Chained { lined: false } => Some(UNLINED),
-            Joint::Alone { .. } | Joint::Joined { .. } => None,
+            Joint::Alone { .. } | Joint::Database { .. } | Joint::Joined { .. } => None,
         };
         let kept = match self.kernel {
             Kernel::Fill => &[FILL][..],
+            Kernel::Score if self.is_of_database() => &[BEST],
             // Blocks keep the best cell in their own way.
             Kernel::Score if self.goes_in_blocks() => &[SCORE],
             Kernel::Score if self.keyed() => &[SCORE, KEYED],
@@ -157,6 +163,7 @@ impl TileVariant {
             .flag("LINED", self.joint == Joint::Chained { lined: true })
             .flag("KEYED", self.keyed())
             .flag("STRETCHED", self.is_stretched())
+            .flag("STRIPS", self.joint == Joint::Database { strips: true })
             .flag("FINALS", self.keeps_finals())
             // Set where some lane may have no column.
             .flag("GUARDED", false)

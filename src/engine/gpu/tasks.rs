@@ -99,6 +99,34 @@ ScoreTask over Span {
 }
 
 record! {
+/// A stretch of a database's targets that a query meets: see `shaders/database.wgsl`. The kernel finds the target residues of
+/// its span itself.
+DatabaseTask over Span {
+    /// The first target's place, and how many there are.
+    first: u32,
+    count: u32,
+    /// Columns of the targets before the first.
+    before: u32,
+    /// Where the result of the first goes.
+    result: u32,
+    /// Tiles of the query, one below the other.
+    strips: u32,
+}
+}
+
+record! {
+/// A target of a database.
+PlacedTarget {
+    /// Its first residue in the packed targets.
+    target_: u32,
+    /// Target residues.
+    cols: u32,
+    /// Those of the targets at the places before, modulo 2^32.
+    before: u32,
+}
+}
+
+record! {
 /// A tile of a grid that is scored in waves. Edge values are `[H, F]` of a row, `[H, E]` of a column, whose first value
 /// is the corner.
 JoinedTask over Span {

@@ -4,11 +4,15 @@
 use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::engine::gpu::tasks::{
-    BandGroups, BandTask, ChainTask, FillTask, JoinedTask, KeptTile, LinedTask, Recorded, ScoreTask,
-    TaskRecord, TracebackTask,
+    BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
+    Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashSet;
+
+mod database;
+
+pub use database::DatabaseTiles;
 
 /// One compiled kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +52,9 @@ pub struct TileVariant {
 pub enum Joint {
     /// It meets none. `stretched`: there may be a result for each stretch of a task.
     Alone { stretched: bool },
+    /// It meets none but tiles of its query, the strips, which the same workgroup does in turn. It takes a target from a
+    /// database, and keeps the best score alone.
+    Database { strips: bool },
     /// It takes edges in and leaves them behind, for a later dispatch. `few`: few tiles run side by side; then the
     /// operations that wait for each other count, not all of them.
     Joined { few: bool },
@@ -253,7 +260,12 @@ impl TileVariant {
 
     /// Whether the tile takes edges in and leaves them behind.
     pub fn has_edges(&self) -> bool {
-        !matches!(self.joint, Joint::Alone { .. })
+        !matches!(self.joint, Joint::Alone { .. } | Joint::Database { strips: false })
+    }
+
+    /// Whether its tasks are stretches of a database.
+    pub fn is_of_database(&self) -> bool {
+        matches!(self.joint, Joint::Database { .. })
     }
 
     /// Whether the tile waits for the one above while both run.
@@ -284,7 +296,7 @@ impl TileVariant {
     /// Whether the row of a best score is kept below it.
     pub(super) fn keyed(&self) -> bool {
         let has_room = matches!(self.scores, Scores::Packed | Scores::Profile | Scores::SharedProfile);
-        self.kernel == Kernel::Score && has_room
+        self.kernel == Kernel::Score && has_room && !self.is_of_database()
     }
 
     /// What the kernel multiplies scores by.
@@ -320,7 +332,8 @@ impl TileVariant {
     pub(super) fn profile_words(&self) -> u32 {
         let rows = match self.scores {
             Scores::Packed | Scores::Compared => 0,
-            Scores::SharedProfile => self.capacity(),
+            // Sixteen to an element.
+            Scores::SharedProfile => self.lanes * self.rows.next_multiple_of(16),
             Scores::Profile | Scores::WideProfile => self.rows * self.threads(),
         };
         rows / 4 * layout::CODES
@@ -336,6 +349,7 @@ impl TileVariant {
         match (self.kernel, self.joint) {
             (Kernel::Fill, _) => FillTask::RECORD,
             (Kernel::Score, Joint::Alone { .. }) => ScoreTask::RECORD,
+            (Kernel::Score, Joint::Database { .. }) => DatabaseTask::RECORD,
             (Kernel::Score, Joint::Joined { .. }) => JoinedTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: false }) => ChainTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: true }) => LinedTask::RECORD,
@@ -368,6 +382,8 @@ impl Variant {
                 }
             }
         }
+        let databases = Scores::ASKED.into_iter().flat_map(database::tiles).flatten();
+        all.extend(databases.map(Variant::Tile));
         all.extend([Variant::Trace, Variant::Traceback]);
         let mut seen = HashSet::new();
         all.retain(|variant| seen.insert(*variant));
@@ -395,6 +411,11 @@ impl Variant {
         matches!(self, Variant::Tile(tile) if tile.is_chained())
     }
 
+    /// Whether its tasks are stretches of a database.
+    pub fn is_of_database(&self) -> bool {
+        matches!(self, Variant::Tile(tile) if tile.is_of_database())
+    }
+
     /// Workgroup memory in bytes.
     pub fn workgroup_bytes(&self) -> u32 {
         match self {
@@ -413,10 +434,10 @@ impl Variant {
         }
     }
 
-    /// The record of the table that its tasks share, if they have one.
+    /// The record of the table that its tasks share, if they have one; that of a database stays on the device.
     pub fn table(&self) -> Option<TaskRecord> {
         match self {
-            Variant::Tile(_) => None,
+            Variant::Tile(tile) => tile.is_of_database().then_some(PlacedTarget::RECORD),
             Variant::Trace => Some(BandGroups::RECORD),
             Variant::Traceback => Some(KeptTile::RECORD),
         }

@@ -1,0 +1,58 @@
+// A database: the best score of one query against each of many targets, without the cell that it ends in.
+//
+// The recurrence is that of a tile (tile.wgsl). The targets' places lie on the device from the longest to the shortest, and
+// a task is a stretch of them: a workgroup takes PAIRS targets at its place of the stretch, each on LANES lanes.
+//
+// A query that takes several tiles goes strip by strip (strips.wgsl). All targets of a workgroup go on to the next strip
+// together.
+
+@group(0) @binding(0) var<storage, read> tasks: array<Task>;
+@group(0) @binding(1) var<storage, read> queries: array<u32>;
+@group(0) @binding(2) var<storage, read> targets: array<u32>;
+// The best score of each target of the task.
+@group(0) @binding(5) var<storage, read_write> results: array<i32>;
+@group(0) @binding(8) var<storage, read> places: array<PlacedTarget>;
+
+override MATCH: i32 = 1;
+override MISMATCH: i32 = -1;
+// What the first residue of a gap costs, and each further one.
+override FIRST: i32 = 2;
+override EXTEND: i32 = 1;
+
+//!insert substitution_items
+//!insert exchange_items
+//!insert edge_items
+
+@compute @workgroup_size(THREADS)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+//!insert thread_inputs
+) {
+//!insert thread
+    let lane = thread % LANES;
+    var task = tasks[0];
+    let first = (group.y * grid.x + group.x) * PAIRS;
+    if (first >= task.count) {
+        return;
+    }
+    // Behind the last target stand some without columns, which leave nothing.
+    let number = first + thread / LANES;
+    let place = places[task.first + min(number, task.count - 1u)];
+    task.target_ = place.target_;
+    task.cols = select(0u, place.cols, number < task.count);
+//!insert steps
+    var best = 0;
+//!if STRIPS
+//!insert strips
+//!else
+//!insert strip
+//!end
+
+    for (var apart = 1u; apart < LANES; apart *= 2u) {
+        best = max(best, subgroupShuffleXor(best, apart));
+    }
+    if (lane == 0u && number < task.count) {
+        results[task.result + number] = best;
+    }
+}

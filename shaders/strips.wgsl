@@ -1,0 +1,43 @@
+// Strips of one query, one after another. What leaves the last row of a strip waits in memory, for each column, until the
+// next strip comes there. It lies in the same place: the first lane has read a column before the last one writes there.
+
+//!slot strip_items
+// H and F below a strip, for each column of the task's targets.
+@group(0) @binding(3) var<storage, read_write> edges: array<vec2<i32>>;
+
+//!slot strips
+    let edge = place.before - task.before;
+    let last_col = max(task.cols, 1u) - 1u;
+    for (var strip = 0u; strip < task.strips; strip++) {
+//!insert strip
+        // Tile rows above the next strip's first residue: negative from the second strip on.
+        task.pad -= LANES * ROWS;
+        storageBarrier();
+        workgroupBarrier();
+    }
+
+//!slot strip_above
+    // A run of columns, one a lane, and the run behind it: a lane that read its own column would wait for memory in every
+    // step. Zeros enter above the first strip.
+    var next_run = vec2<i32>(0, 0);
+    if (strip > 0u) {
+        next_run = edges[edge + min(lane, last_col)];
+    }
+    var run = next_run;
+
+//!slot strip_entering
+        if (step % LANES == 0u) {
+            run = next_run;
+            if (strip > 0u) {
+                next_run = edges[edge + min(step + LANES + lane, last_col)];
+            }
+        }
+        let entering = subgroupShuffle(run, invocation - lane + step % LANES);
+        if (lane == 0u) {
+            up = entering;
+        }
+
+//!slot strip_leaving
+        if (lane == LANES - 1u && inside && strip + 1u < task.strips) {
+            edges[edge + col] = vec2<i32>(h$last, f);
+        }

@@ -1,0 +1,48 @@
+//! Queries against a database: the scores that count, without the cells that they end in.
+
+use crate::alignment::Hit;
+use crate::batch::{Batch, Pair};
+use crate::engine::Engine;
+use crate::error::EngineError;
+
+/// Pairs that are scored at a time, about, where an engine scores pairs alone: this bounds the memory.
+const PAIRS: usize = 1 << 16;
+
+/// A query that meets all short targets ([`crate::batch::Sequences::longest_short`]), and the least score that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub query: u32,
+    /// At least 1.
+    pub least: i32,
+}
+
+/// A target, and the best score of a query against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TargetScore {
+    pub target: u32,
+    pub score: i32,
+}
+
+/// The answer of an engine that scores pairs alone ([`Engine::score_database`]).
+pub fn by_pairs<E: Engine + ?Sized>(
+    engine: &mut E,
+    batch: &Batch,
+    asked: &[Asked],
+) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+    let longest = batch.targets.longest_short();
+    let is_short = |&target: &u32| batch.target(target).len() <= longest;
+    let targets: Vec<u32> = (0..batch.targets.len() as u32).filter(is_short).collect();
+    let mut all = vec![Vec::new(); asked.len()];
+    let in_turn = (0..asked.len()).flat_map(|place| targets.chunks(PAIRS).map(move |some| (place, some)));
+    for (place, targets) in in_turn {
+        let Asked { query, least } = asked[place];
+        let end = |target: u32| batch.target(target).len() as u32;
+        let pair = |&target: &u32| Pair { query, target, start: 0, own: 0, end: end(target) };
+        let pairs: Vec<Pair> = targets.iter().map(pair).collect();
+        let hits = engine.score(batch, &pairs)?;
+        let counts = |(_, hit): &(&u32, Hit)| hit.score >= least;
+        let scored = targets.iter().zip(hits).filter(counts);
+        all[place].extend(scored.map(|(&target, hit)| TargetScore { target, score: hit.score }));
+    }
+    Ok(all)
+}

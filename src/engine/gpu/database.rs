@@ -1,0 +1,104 @@
+//! Queries against a database that lies on the device: the scores that count.
+
+use crate::batch::{Batch, Sequences};
+use crate::engine::database::by_pairs;
+use crate::engine::gpu::buffers::{self, Grown};
+use crate::engine::gpu::layout::Letters;
+use crate::engine::gpu::plan::database::{DatabasePlan, Meeting, TargetOrder};
+use crate::engine::gpu::resident::HeldSequences;
+use crate::engine::gpu::runner::{Answer, DatabaseInputs};
+use crate::engine::gpu::variant::DatabaseTiles;
+use crate::engine::gpu::{Card, Gpu, scores_of};
+use crate::engine::{Asked, TargetScore};
+use crate::error::EngineError;
+use std::sync::{Arc, Mutex};
+use wgpu::BufferUsages;
+
+/// The short targets in their order, on the host and on the device.
+pub struct Database {
+    held: HeldSequences,
+    order: TargetOrder,
+    places: wgpu::Buffer,
+}
+
+/// What all engines of a card share for databases.
+pub struct Databases {
+    last: Mutex<Option<Arc<Database>>>,
+    /// What strips leave for the next ones. One is enough: no dispatch begins before the one before has done with it.
+    edges: Mutex<Grown>,
+}
+
+impl Default for Databases {
+    fn default() -> Databases {
+        let edges = Grown::new("edges of strips", BufferUsages::STORAGE);
+        Databases { last: Mutex::new(None), edges: Mutex::new(edges) }
+    }
+}
+
+fn failed<T>(_: T) -> EngineError {
+    EngineError::Lost("placing the targets failed".to_string())
+}
+
+impl Card {
+    /// The order of the targets, which is made once for all engines.
+    fn database(&self, targets: &Arc<Sequences>, letters: Letters) -> Result<Arc<Database>, EngineError> {
+        let mut last = self.databases.last.lock().map_err(failed)?;
+        if let Some(known) = last.as_ref().filter(|known| known.held.is(targets, letters)) {
+            return Ok(Arc::clone(known));
+        }
+        *last = None;
+        let held = HeldSequences::new(targets, letters, u32::MAX)?;
+        let order = TargetOrder::new(targets);
+        let placed = order.placed(targets);
+        let bytes: &[u8] = bytemuck::cast_slice(&placed);
+        let (device, usage) = (&self.runtime.device, BufferUsages::STORAGE | BufferUsages::COPY_DST);
+        let places = buffers::create(device, "places of targets", usage, bytes.len() as u64)?;
+        device.queue.write_buffer(&places, 0, bytes);
+        Ok(Arc::clone(last.insert(Arc::new(Database { held, order, places }))))
+    }
+
+    /// Room for edges between strips, and its bytes: the most or, where memory is short, less.
+    fn edges(&self, [least, most]: [u64; 2]) -> Result<(wgpu::Buffer, u64), EngineError> {
+        let mut edges = self.databases.edges.lock().map_err(failed)?;
+        let mut room = most;
+        loop {
+            match edges.with_room(&self.runtime.device, room) {
+                Err(EngineError::OutOfMemory(_)) if room / 2 >= least && room > 0 => room /= 2,
+                buffer => return Ok((buffer?.clone(), room)),
+            }
+        }
+    }
+}
+
+impl Gpu {
+    /// Scores `asked` against all short targets.
+    pub(super) fn score_targets(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        let Some(tiles) = DatabaseTiles::new(scores_of(batch), self.limits().subgroup) else {
+            return by_pairs(self, batch, asked);
+        };
+        let card = Arc::clone(&self.card);
+        let mut inputs = self.inputs(batch, 0..batch.targets.codes().len())?;
+        let database = card.database(&batch.targets, scores_of(batch).letters())?;
+        let Database { order, places, .. } = database.as_ref();
+        let plan = |edges: u64| DatabasePlan::new(batch, asked, order, &tiles, edges);
+        let (edges, room) = card.edges(plan(self.limits().binding).edge_bytes())?;
+        let mut plan = plan(room);
+        inputs.database = Some(DatabaseInputs { places: places.clone(), edges });
+        let mut scores = vec![Vec::new(); asked.len()];
+        let take = |answer: Answer, meetings: Vec<Meeting>| {
+            let results: &[u32] = answer.output.as_ref();
+            for Meeting { asked: place, places, result } in meetings {
+                let results: &[i32] = bytemuck::cast_slice(&results[result..result + places.len()]);
+                let scored = order.targets[places].iter().zip(results);
+                let counting = scored.filter(|(_, score)| **score >= asked[place].least);
+                scores[place].extend(counting.map(|(&target, &score)| TargetScore { target, score }));
+            }
+        };
+        self.run_all(batch, &inputs, |cells| plan.next(cells), take)?;
+        Ok(scores)
+    }
+}

@@ -1,0 +1,270 @@
+//! Queries that meet all short targets: stretches of the targets, from the longest to the shortest.
+
+use crate::batch::{Batch, Sequences, counting_sort_descending};
+use crate::engine::Asked;
+use crate::engine::gpu::job::{Dispatch, Job};
+use crate::engine::gpu::tasks::{DatabaseTask, PlacedTarget, Span};
+use crate::engine::gpu::variant::{DatabaseTiles, TileVariant};
+use std::ops::Range;
+
+/// Results of a job, at most: 16 MiB.
+const JOB_RESULTS: usize = 1 << 22;
+/// Columns of a stretch that strips meet, at most: their edges take 512 MiB.
+const MOST_EDGES: u64 = 1 << 26;
+/// Targets that keep a device busy, about: where fewer of the longest fit a job, its time is that of a single one.
+const BUSY: usize = 1 << 13;
+/// Bytes of an edge value.
+const EDGE: u64 = 8;
+
+/// The short targets in the order in which the device has them: the longest first, so that those side by side are about as
+/// long, and the last ones to run are short. None is empty.
+pub struct TargetOrder {
+    pub targets: Vec<u32>,
+    /// Columns of the targets before each place, and of all.
+    before: Vec<u64>,
+}
+
+impl TargetOrder {
+    pub fn new(targets: &Sequences) -> TargetOrder {
+        let longest = targets.longest_short();
+        let key = |len: usize| if len <= longest { len as u32 } else { 0 };
+        let keys: Vec<u32> = targets.iter().map(|codes| key(codes.len())).collect();
+        let mut order = counting_sort_descending(&keys, longest as u32 + 1);
+        order.truncate(keys.iter().filter(|&&key| key > 0).count());
+        let mut before = vec![0];
+        before.extend(order.iter().scan(0, |sum, &target| {
+            *sum += u64::from(keys[target as usize]);
+            Some(*sum)
+        }));
+        TargetOrder { targets: order, before }
+    }
+
+    /// The records of the targets.
+    pub fn placed(&self, targets: &Sequences) -> Vec<PlacedTarget> {
+        let placed = |(&target, before): (&u32, &u64)| PlacedTarget {
+            target_: targets.start(target as usize) as u32,
+            cols: targets.get(target as usize).len() as u32,
+            before: *before as u32,
+        };
+        self.targets.iter().zip(&self.before).map(placed).collect()
+    }
+
+    /// Columns of all.
+    fn all_cols(&self) -> u64 {
+        self.cols(&(0..self.targets.len()))
+    }
+
+    /// Columns of the targets at some places.
+    fn cols(&self, places: &Range<usize>) -> u64 {
+        self.before[places.end] - self.before[places.start]
+    }
+
+    /// The places from `first` on that have `cols` columns together, at most.
+    fn holding(&self, first: usize, cols: u64) -> Range<usize> {
+        let most = self.before[first].saturating_add(cols);
+        let fits = self.before[first..].partition_point(|&before| before <= most);
+        first..first + fits.saturating_sub(1)
+    }
+
+    /// The places before `end` that have `cols` columns together, at most.
+    fn holding_last(&self, end: usize, cols: u64) -> Range<usize> {
+        let least = self.before[end].saturating_sub(cols);
+        self.before[..end].partition_point(|&before| before < least)..end
+    }
+}
+
+/// A stretch of the targets that a query meets in a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meeting {
+    /// The query's place among those that ask.
+    pub asked: usize,
+    pub places: Range<usize>,
+    /// Where the result of the first target lies.
+    pub result: usize,
+}
+
+/// Queries, and how far they have met the targets.
+pub struct DatabasePlan<'a> {
+    batch: &'a Batch,
+    asked: &'a [Asked],
+    order: &'a TargetOrder,
+    tiles: &'a DatabaseTiles,
+    /// Columns of a stretch that strips meet, at most, unless a workgroup's targets have more.
+    edges: u64,
+    /// The query that is next, and the targets that it has not met.
+    next: (usize, Range<usize>),
+}
+
+impl<'a> DatabasePlan<'a> {
+    /// A plan with edges of at most `binding` bytes, if the targets of a workgroup need no more.
+    pub fn new(
+        batch: &'a Batch,
+        asked: &'a [Asked],
+        order: &'a TargetOrder,
+        tiles: &'a DatabaseTiles,
+        binding: u64,
+    ) -> DatabasePlan<'a> {
+        let edges = MOST_EDGES.min(binding / EDGE);
+        DatabasePlan { batch, asked, order, tiles, edges, next: (0, 0..order.targets.len()) }
+    }
+
+    /// Bytes of the edges between strips, at least and at most: none where each query is one tile.
+    pub fn edge_bytes(&self) -> [u64; 2] {
+        let holding = |asked: &Asked| self.tiles.holding(self.rows(asked)).filter(|&(_, strips)| strips > 1);
+        let Some(pairs) = self.asked.iter().filter_map(holding).map(|(tile, _)| tile.pairs()).max() else {
+            return [0; 2];
+        };
+        let least = self.order.cols(&(0..self.order.targets.len().min(pairs as usize)));
+        [least, self.order.all_cols().min(self.edges.max(least))].map(|cols| cols * EDGE)
+    }
+
+    fn rows(&self, asked: &Asked) -> u32 {
+        self.batch.query(asked.query).len() as u32
+    }
+
+    /// The next job, of about `cells` cells.
+    pub fn next(&mut self, cells: u64) -> Option<(Job, Vec<Meeting>)> {
+        let (mut job, mut meetings, mut results) = (Job::default(), Vec::new(), 0);
+        while let Some((asked, left)) = self.next_targets()
+            && (meetings.is_empty() || (job.cells < cells && results < JOB_RESULTS))
+        {
+            let rows = self.rows(&self.asked[asked]);
+            let (tile, strips) = self.tiles.holding(rows)?;
+            let room = (cells.saturating_sub(job.cells)) / u64::from(rows);
+            let room = if strips > 1 { room.min(self.edges) } else { room };
+            let most = JOB_RESULTS - results;
+            let places = self.stretch(&left, (room, most), tile.pairs() as usize);
+            let meeting = Meeting { asked, places, result: results };
+            job.push(self.dispatch(&meeting, (tile, strips)));
+            results += meeting.places.len();
+            let is_first = meeting.places.start == left.start;
+            let left = if is_first { meeting.places.end..left.end } else { left.start..meeting.places.start };
+            self.next = (asked, left);
+            meetings.push(meeting);
+        }
+        job.output = results as u64 * 4;
+        (!meetings.is_empty()).then_some((job, meetings))
+    }
+
+    /// The query that is next, and the targets that it has not met.
+    fn next_targets(&self) -> Option<(usize, Range<usize>)> {
+        let (asked, left) = &self.next;
+        let has_rows = |asked: &usize| self.rows(&self.asked[*asked]) > 0;
+        if *asked < self.asked.len() && !left.is_empty() && has_rows(asked) {
+            return Some((*asked, left.clone()));
+        }
+        let all = 0..self.order.targets.len();
+        let next = (asked + 1..self.asked.len()).find(has_rows).filter(|_| !all.is_empty());
+        next.map(|asked| (asked, all))
+    }
+
+    /// The first of the targets `left` that have `cols` columns together, at most, and are at most so many: in whole workgroups
+    /// of `pairs`, one at least. While jobs are small they take the last ones: few of the longest would say nothing of what a
+    /// device can do.
+    fn stretch(&self, left: &Range<usize>, (cols, most): (u64, usize), pairs: usize) -> Range<usize> {
+        let held = self.order.holding(left.start, cols).len().min(most);
+        if held >= left.len() {
+            return left.clone();
+        }
+        if held < BUSY {
+            let from = self.order.holding_last(left.end, cols).start.max(left.end - most.min(left.len()));
+            return from.min(left.end.saturating_sub(pairs)).max(left.start)..left.end;
+        }
+        left.start..left.start + (held / pairs).max(1) * pairs
+    }
+
+    fn dispatch(&self, meeting: &Meeting, (tile, strips): (TileVariant, u32)) -> Dispatch {
+        let Asked { query, .. } = self.asked[meeting.asked];
+        let rows = self.batch.query(query).len() as u32;
+        let (first, count) = (meeting.places.start, meeting.places.len());
+        let pad = tile.capacity() * strips - rows;
+        let query = self.batch.queries.start(query as usize) as u32;
+        let task = DatabaseTask {
+            span: Span { query, rows, pad, target_: 0, cols: 0 },
+            first: first as u32,
+            count: count as u32,
+            before: self.order.before[first] as u32,
+            result: meeting.result as u32,
+            strips,
+        };
+        let cells = u64::from(rows) * self.order.cols(&meeting.places);
+        let groups = (count as u32).div_ceil(tile.pairs());
+        Dispatch { cells, ..Dispatch::without_cells(tile, vec![task]).in_groups(groups) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alphabet::Alphabet;
+    use crate::batch::UNCUT;
+    use crate::engine::gpu::variant::Scores;
+    use crate::scoring::{Matrix, Scoring};
+    use std::sync::Arc;
+
+    fn sequences(lens: &[usize]) -> Sequences {
+        let mut all = Sequences::default();
+        lens.iter().for_each(|&len| all.push(std::iter::repeat_n(0, len)));
+        all
+    }
+
+    fn tiles() -> DatabaseTiles {
+        DatabaseTiles::new(Scores::Profile, Some(32)).unwrap()
+    }
+
+    #[test]
+    fn targets_lie_from_the_longest_to_the_shortest() {
+        let targets = sequences(&[3, 0, UNCUT as usize + 1, 9, 3, UNCUT as usize, 1]);
+        let order = TargetOrder::new(&targets);
+        assert_eq!(order.targets, [5, 3, 0, 4, 6]);
+        let placed = order.placed(&targets);
+        assert_eq!(placed[2].before, UNCUT + 9);
+        assert_eq!((placed[4].target_, placed[4].cols), (2 * UNCUT + 16, 1));
+        assert_eq!(order.cols(&(1..4)), 15);
+        assert_eq!(order.all_cols(), u64::from(UNCUT) + 16);
+        assert_eq!((order.holding(1, 14), order.holding(1, 15), order.holding(1, 99)), (1..3, 1..4, 1..5));
+        assert_eq!(order.holding(0, 1), 0..0);
+        assert_eq!(
+            (order.holding_last(5, 4), order.holding_last(5, 3), order.holding_last(2, 0)),
+            (3..5, 4..5, 2..2)
+        );
+    }
+
+    /// Whatever a job holds, every query meets every target once, in stretches within the bounds.
+    #[test]
+    fn every_query_meets_every_target_once() {
+        let scoring = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
+        let lens: Vec<usize> = (0..700).map(|k| 1 + k * 7 % 90).collect();
+        let batch = Batch {
+            queries: Arc::new(sequences(&[30, 0, 600, 100])),
+            targets: Arc::new(sequences(&lens)),
+            scoring: Arc::new(scoring),
+        };
+        let (order, tiles) = (TargetOrder::new(&batch.targets), tiles());
+        let asked: Vec<Asked> = [2, 1, 0, 2, 3, 1].map(|query| Asked { query, least: 1 }).to_vec();
+        for cells in [1, 50_000, 3_000_000, u64::MAX] {
+            let mut plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 5000 * EDGE);
+            assert_eq!(plan.edge_bytes(), [order.cols(&(0..32)) * EDGE, 5000 * EDGE]);
+            let mut met = vec![vec![0; lens.len()]; asked.len()];
+            while let Some((job, meetings)) = plan.next(cells) {
+                let mut results = 0;
+                for (meeting, dispatch) in meetings.iter().zip(&job.dispatches) {
+                    assert_eq!(meeting.result, results);
+                    met[meeting.asked][meeting.places.clone()].iter_mut().for_each(|times| *times += 1);
+                    results += meeting.places.len();
+                    let is_long = batch.query(asked[meeting.asked].query).len() == 600;
+                    assert!(!is_long || order.cols(&meeting.places) <= 5000);
+                    assert!(dispatch.groups * dispatch.variant.pairs() >= meeting.places.len() as u32);
+                }
+                assert_eq!((job.output, job.dispatches.len()), (results as u64 * 4, meetings.len()));
+            }
+            let once = |asked: &Asked| vec![u32::from(asked.query != 1); lens.len()];
+            assert_eq!(met, asked.iter().map(once).collect::<Vec<_>>(), "{cells} cells");
+        }
+        let plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 0);
+        assert_eq!(plan.edge_bytes(), [order.cols(&(0..32)) * EDGE; 2], "those of a workgroup always fit");
+        let none = Batch { targets: Arc::new(sequences(&[0])), ..batch.clone() };
+        let order = TargetOrder::new(&none.targets);
+        assert!(DatabasePlan::new(&none, &asked, &order, &tiles, 0).next(1).is_none());
+    }
+}

@@ -1,0 +1,98 @@
+//! Queries against many short targets: the scores that count, at the seams of tiles, strips and workgroups.
+
+use super::inputs::{letters, scorings};
+use crate::common::random::Random;
+use std::sync::Arc;
+use swalign::batch::{Batch, Sequences, UNCUT};
+use swalign::engine::plain::Plain;
+use swalign::engine::{Asked, Engine, Primitives, TargetScore};
+use swalign::scoring::Scoring;
+
+/// Query lengths at the seams of the tiles that do a query alone.
+pub const ROWS: [usize; 24] = [
+    1, 63, 64, 65, 96, 97, 128, 129, 152, 153, 160, 192, 200, 224, 256, 257, 288, 320, 352, 384, 400, 448,
+    480, 512,
+];
+/// The same of those that do it in strips: two of each height, and more.
+pub const STRIP_ROWS: [usize; 11] = [513, 576, 577, 640, 704, 768, 832, 896, 960, 1024, 1600];
+
+/// Scorings by every way in which kernels find scores, with thresholds that all, some and none reach.
+pub fn databases_agree(engine: &mut dyn Primitives) {
+    for number in [0, 5, 6, 9] {
+        let rows = [&ROWS[..], &STRIP_ROWS].concat();
+        let batch = database(&scorings()[number], 900 + number as u64, &rows, &[]);
+        agree(engine, &batch, &format!("database, scoring {number}"));
+        let longest = [UNCUT as usize, UNCUT as usize + 1];
+        let batch = database(&scorings()[number], 920 + number as u64, &[30, 600], &longest);
+        agree(engine, &batch, &format!("database of long targets, scoring {number}"));
+    }
+}
+
+/// Several engines at a time, which share what lies on the device, with one database after another.
+pub fn databases_agree_side_by_side(engines: &mut [Box<dyn Primitives>]) {
+    for seed in 0..3 {
+        let batch = database(&scorings()[6], 950 + seed, &[40, 300, 700, 1300], &[]);
+        std::thread::scope(|scope| {
+            for engine in engines.iter_mut() {
+                let batch = &batch;
+                scope.spawn(move || agree(engine.as_mut(), batch, &format!("side by side, {seed}")));
+            }
+        });
+    }
+}
+
+/// Queries of these lengths, and targets that hold parts of them, the `longest` among them.
+fn database(scoring: &Scoring, seed: u64, rows: &[usize], longest: &[usize]) -> Batch {
+    let mut random = Random::new(seed);
+    let letters = letters(scoring, &mut random).max(3);
+    let queries: Vec<Vec<u8>> = rows.iter().map(|&rows| random.codes(rows, letters)).collect();
+    let seams = [0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 64, 65];
+    let rest = (0..60).map(|k| 1 + k * 37 % 101).collect::<Vec<usize>>();
+    let mut targets = Sequences::default();
+    for (place, len) in seams.iter().chain(&rest).chain(longest).chain(&seams).copied().enumerate() {
+        let query = &queries[place * 7 % queries.len()];
+        let part = &query[random.below(query.len())..];
+        let mut target = random.mutated_codes(part, letters, 15);
+        target.truncate(len);
+        let missing = len - target.len();
+        let mut all = random.codes(missing, letters);
+        all.extend(target);
+        targets.push(all);
+    }
+    Batch {
+        queries: Arc::new(queries.iter().map(Vec::as_slice).chain([&[][..]]).collect()),
+        targets: Arc::new(targets),
+        scoring: Arc::new(scoring.clone()),
+    }
+}
+
+/// The engine gives what `plain` gives, for all queries at once and for each alone.
+fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
+    let all = || 0..batch.queries.len() as u32;
+    let asked_for = |least: i32| all().map(move |query| Asked { query, least }).collect::<Vec<Asked>>();
+    let known = Plain::new().score_database(batch, &asked_for(1)).unwrap();
+    let scores: Vec<i32> = known.iter().flatten().map(|scored| scored.score).collect();
+    let (most, some) = (*scores.iter().max().unwrap(), scores.iter().sum::<i32>() / scores.len() as i32);
+    for least in [1, some, most, most + 1] {
+        let counting = |known: &Vec<TargetScore>| -> Vec<TargetScore> {
+            known.iter().copied().filter(|scored| scored.score >= least).collect()
+        };
+        let expected: Vec<Vec<TargetScore>> = known.iter().map(counting).collect();
+        let scored = engine.score_database(batch, &asked_for(least)).unwrap();
+        for (query, (expected, scored)) in expected.iter().zip(&scored).enumerate() {
+            let rows = batch.query(query as u32).len();
+            assert_eq!(expected, &sorted(scored), "{case}, query {query} of {rows}, least {least}");
+        }
+    }
+    let last = batch.queries.len() as u32 - 2;
+    let alone = engine.score_database(batch, &[Asked { query: last, least: some }]).unwrap();
+    let expected = Plain::new().score_database(batch, &[Asked { query: last, least: some }]).unwrap();
+    assert_eq!(expected[0], sorted(&alone[0]), "{case}, alone");
+    assert!(engine.score_database(batch, &[]).unwrap().is_empty());
+}
+
+fn sorted(scored: &[TargetScore]) -> Vec<TargetScore> {
+    let mut sorted = scored.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
