@@ -60,6 +60,15 @@ pub const fn is_base(code: u8) -> bool {
 }
 
 impl Alphabet {
+    /// Replaces letters in lower case by the letter that stands for any: N, or X of proteins.
+    pub(crate) fn mask_lower_case(self, letters: &mut [u8]) {
+        let any = match self {
+            Alphabet::Dna => b'N',
+            Alphabet::Protein => b'X',
+        };
+        letters.iter_mut().filter(|letter| letter.is_ascii_lowercase()).for_each(|letter| *letter = any);
+    }
+
     /// Guesses the alphabet of `letters`: DNA when all are IUPAC nucleotide codes and at least nine
     /// in ten are A, C, G, T, U or N. `None` for an empty sequence.
     pub fn detect(letters: &[u8]) -> Option<Alphabet> {

@@ -9,7 +9,7 @@ mod search;
 
 pub use columns::Column;
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
-pub use limits::{IdentityDefinition, Limits, Rank};
+pub use limits::{IdentityDefinition, Limits, PageOptions, Rank};
 pub use read_group::ReadGroup;
 pub use scoring::{Preset, ScoringChoice, default_min_score, default_split_score};
 pub use search::{PatternSource, SearchDevice, SearchFormat, SearchOptions};
@@ -176,6 +176,8 @@ pub struct Options {
     pub rename_references: bool,
     /// FASTQ may stand in the place of the references.
     pub reads_as_reference: bool,
+    /// Letters in lower case become N, or X of proteins.
+    pub masks_lower_case: bool,
     /// `None` detects it from the reference.
     pub alphabet: Option<Alphabet>,
     pub scoring: ScoringChoice,
@@ -195,10 +197,8 @@ pub struct Options {
     pub table_header: bool,
     /// How identities are counted.
     pub identity: IdentityDefinition,
-    /// Columns of a terminal, for alignments to read.
-    pub width: usize,
-    /// Whether they are coloured.
-    pub colour: bool,
+    /// Where alignments to read are shown.
+    pub page: PageOptions,
     /// What a hit leaves of a query is searched as well.
     pub split: Option<Split>,
     /// Supplementary records have only the letters that are aligned.

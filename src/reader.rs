@@ -75,6 +75,8 @@ pub struct Reader {
     steady: bool,
     /// Names may hold what SAM forbids.
     any_names: bool,
+    /// Whether letters in lower case become N, or X of proteins.
+    masks_lower_case: bool,
     /// Whether whole header lines of references are kept beside their names.
     keeps_titles: bool,
     /// Blocks read and not yet parsed.
@@ -147,6 +149,11 @@ impl Reader {
         Reader { any_names, ..self }
     }
 
+    /// Whether letters in lower case become N, or X of proteins.
+    pub fn with_mask(self, masks_lower_case: bool) -> Reader {
+        Reader { masks_lower_case, ..self }
+    }
+
     /// Whether the whole header lines of references are kept.
     pub fn with_titles(self, keeps_titles: bool) -> Reader {
         Reader { keeps_titles, ..self }
@@ -194,6 +201,7 @@ impl Reader {
             blocks,
             steady: false,
             any_names: false,
+            masks_lower_case: false,
             keeps_titles: false,
             ahead: VecDeque::new(),
             before: Before::default(),

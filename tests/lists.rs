@@ -298,3 +298,103 @@ fn what_lists_refuse() {
         &["there are no E-values", "--min-score"],
     );
 }
+
+/// Letters in lower case align as N, in queries, references and parts of the references.
+#[test]
+fn lower_case_is_masked() {
+    let unit = "ACGTTGCAAGCTTAGCATCGGATCCTAGTACGATCGATTACGGCTAAGCTA";
+    let lower = unit.to_lowercase();
+    let targets = format!(">half\n{}{}\n>whole\n{unit}\n", &unit[..26], &lower[26..]);
+    let folder = folder(&[
+        ("q.fa", format!(">q\n{unit}\n>masked\n{lower}\n").as_bytes()),
+        ("t.fa", targets.as_bytes()),
+        ("n.fa", targets.replace(&lower[26..], &"N".repeat(25)).as_bytes()),
+        ("nq.fa", format!(">q\n{unit}\n>masked\n{}\n", "N".repeat(51)).as_bytes()),
+    ]);
+    let sam = |args: &[&str]| {
+        let all = text(
+            run(
+                folder.path(),
+                &[&["--device", "cpu", "--max-hits", "3", "--secondary-ratio", "0"], args].concat(),
+            )
+            .done(),
+        );
+        all.lines()
+            .filter(|line| !line.starts_with("@PG"))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+    };
+    let masked = sam(&["--mask-lower-case", "q.fa", "t.fa"]);
+    assert_eq!(masked, sam(&["nq.fa", "n.fa"]));
+    assert_ne!(masked, sam(&["q.fa", "t.fa"]), "lower case is upper case unless it is masked");
+    assert!(masked.contains("masked\t4\t"), "{masked}");
+    let pairs = ["pairs", "--device", "cpu", "--format", "tab", "--mask-lower-case", "q.fa", "t.fa"];
+    assert_eq!(text(run(folder.path(), &pairs).done()).lines().count(), 1);
+    for part in ["1/2", "2/2"] {
+        let args = [
+            "--quiet",
+            "--device",
+            "cpu",
+            "--mask-lower-case",
+            "--max-hits",
+            "3",
+            "--secondary-ratio",
+            "0",
+            "--ref-part",
+            part,
+        ];
+        run(folder.path(), &[&args[..], &["-o", &format!("{}.sam", &part[..1]), "q.fa", "t.fa"]].concat())
+            .ended(0);
+    }
+    run(folder.path(), &["merge", "--quiet", "m.sam", "1.sam", "2.sam"]).ended(0);
+    let merged: String = text(folder.read("m.sam"))
+        .lines()
+        .filter(|line| !line.starts_with("@PG"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(merged, masked);
+    let proteins = [
+        "--device",
+        "cpu",
+        "--format",
+        "tab",
+        "--columns",
+        "qaccver,score,sseq",
+        "--mask-lower-case",
+        "--min-score",
+        "10",
+    ];
+    folder.write("p.fa", ">p\nMKWVTFISLLFLFSSAYS\n");
+    folder.write("x.fa", ">x\nMKWVTFISLLflfssays\n");
+    let table = text(run(folder.path(), &[&proteins[..], &["p.fa", "x.fa"]].concat()).done());
+    assert!(table.ends_with("MKWVTFISLL\n"), "{table}");
+}
+
+/// `search --format text`: the pattern forward, the text beside it.
+#[test]
+fn searches_draw_alignments() {
+    let text_of = "TTTTACGTACGGTCATTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTGACCGTAGTTTT";
+    let folder = folder(&[("t.fa", format!(">t\n{text_of}\n").as_bytes())]);
+    let page =
+        text(run(folder.path(), &["search", "-k", "1", "--format", "text", "TACGGTCA", "t.fa"]).done());
+    let expected = "pattern in t, 8 to 15, strand +, 0 edits\n\n\
+                    Pattern  1 TACGGTCA 8\n           ||||||||\nText     8 TACGGTCA 15\n\n\
+                    pattern in t, 50 to 57, strand -, 1 edit\n\n\
+                    Pattern  1 TACGGTCA 8\n           |||||||\nText    57 TACGGTCA 50\n\n";
+    assert_eq!(page.lines().next(), expected.lines().next());
+    let letters = |label: &str| -> Vec<String> {
+        let lines = page.lines().filter(|line| line.starts_with(label));
+        lines.map(|line| line.split_whitespace().nth(2).unwrap().to_string()).collect()
+    };
+    let (patterns, texts) = (letters("Pattern"), letters("Text"));
+    assert_eq!(patterns.len(), 2, "{page}");
+    assert!(patterns.iter().all(|pattern| pattern.replace('-', "") == "TACGGTCA"), "{page}");
+    assert_eq!(texts[0], "TACGGTCA", "{page}");
+    // The second is the reverse complement of the text at its place.
+    let last = page.lines().rfind(|line| line.starts_with("Text")).unwrap();
+    let numbers: Vec<usize> = last.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert!(numbers[0] > numbers[1], "{page}");
+    let at = swalign::alphabet::reverse_complement(&text_of.as_bytes()[numbers[1] - 1..numbers[0]]);
+    assert_eq!(texts[1].replace('-', ""), String::from_utf8(at).unwrap(), "{page}");
+    assert!(page.contains("strand -, 1 edit\n"), "{page}");
+}

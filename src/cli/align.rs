@@ -112,6 +112,10 @@ struct ScoringFlags {
     /// What the sequences are [default: as the references look]
     #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
     alphabet: Option<Alphabet>,
+    /// Take letters in lower case, in queries and references, as N, or X of proteins: repeats that are masked so align
+    /// nowhere, and records show N or X
+    #[arg(long)]
+    mask_lower_case: bool,
 }
 
 #[derive(Args)]
@@ -341,7 +345,7 @@ impl Flags {
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         let to_file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
-        let Ranked { evalue, limits, rank, identity, columns, table_header, width, colour } =
+        let Ranked { evalue, limits, rank, identity, columns, table_header, page } =
             ranked.resolve(format, hits.max_hits, to_file)?;
         let ratio = if matches!(format, OutputFormat::Hits(_)) { 0.0 } else { SECONDARY_RATIO };
         let packed =
@@ -360,6 +364,7 @@ impl Flags {
             packed,
             rename_references: output.rename_references,
             reads_as_reference: false,
+            masks_lower_case: scoring.mask_lower_case,
             alphabet: scoring.alphabet,
             scoring: ScoringChoice {
                 preset: scoring.preset.map(Preset::from),
@@ -378,8 +383,7 @@ impl Flags {
             columns,
             table_header,
             identity,
-            width,
-            colour,
+            page,
             split: None,
             hard_clips: false,
             circular: Circular::default(),

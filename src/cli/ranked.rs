@@ -2,7 +2,9 @@
 
 use super::names::RankName;
 use super::{usage, values};
-use crate::options::{Column, HitFormat, IdentityDefinition, Limits, Options, OutputFormat, Rank};
+use crate::options::{
+    Column, HitFormat, IdentityDefinition, Limits, Options, OutputFormat, PageOptions, Rank,
+};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::io::{self, IsTerminal};
@@ -10,8 +12,6 @@ use std::io::{self, IsTerminal};
 /// Most targets of a query and most hits of a target in lists.
 const MAX_TARGETS: usize = 25;
 const MAX_HSPS: usize = 1;
-/// Columns of a page that is no terminal.
-const WIDTH: usize = 80;
 
 #[derive(Args)]
 #[command(next_help_heading = "Ranked hits")]
@@ -73,8 +73,7 @@ pub struct Ranked {
     pub identity: IdentityDefinition,
     pub columns: Vec<Column>,
     pub table_header: bool,
-    pub width: usize,
-    pub colour: bool,
+    pub page: PageOptions,
 }
 
 impl RankedFlags {
@@ -107,10 +106,6 @@ impl RankedFlags {
             identity: self.min_identity.unwrap_or(0.0),
             coverage: self.min_coverage.unwrap_or(0.0),
         };
-        let terminal = !to_file && io::stdout().is_terminal();
-        let width =
-            terminal_size::terminal_size().filter(|_| terminal).map_or(WIDTH, |(width, _)| width.0.into());
-        let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Ok(Ranked {
             evalue: self.evalue,
             limits,
@@ -118,10 +113,19 @@ impl RankedFlags {
             identity: self.iddef.unwrap_or_default(),
             columns: self.columns.map_or(Column::STANDARD.to_vec(), |Columns(columns)| columns),
             table_header: self.header,
-            width,
-            colour,
+            page: page(to_file),
         })
     }
+}
+
+/// The terminal that stdout is, unless the output goes to a file.
+pub fn page(to_file: bool) -> PageOptions {
+    let no_terminal = PageOptions::default();
+    if to_file || !io::stdout().is_terminal() {
+        return no_terminal;
+    }
+    let width = terminal_size::terminal_size().map_or(no_terminal.width, |(width, _)| width.0.into());
+    PageOptions { width, colour: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
 }
 
 /// Refuses what parts of the references can't have: each of them sees its own targets alone.

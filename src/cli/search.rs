@@ -1,6 +1,7 @@
 //! The arguments of `swalign search`.
 
 use super::paths::{check_output, check_stdin};
+use super::ranked::page;
 use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{PatternSource, SearchDevice, SearchFormat, SearchOptions, Share};
@@ -141,6 +142,8 @@ enum SearchFormatName {
     Fasta,
     /// Each text and its number of hits
     Count,
+    /// Alignments to read, the pattern forward
+    Text,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -204,6 +207,7 @@ impl SearchArguments {
             SearchFormatName::Sam => SearchFormat::Sam,
             SearchFormatName::Fasta => SearchFormat::Fasta,
             SearchFormatName::Count => SearchFormat::Count,
+            SearchFormatName::Text => SearchFormat::Text,
         };
         if hits.invert_match && !matches!(format, SearchFormat::Tab | SearchFormat::Fasta) {
             let text = "--invert-match (-v) lists texts, not hits; give --format tab or fasta with it";
@@ -220,6 +224,7 @@ impl SearchArguments {
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         let limits = edits.limits()?;
+        let page = page(output.output.as_deref().is_some_and(|path| path != Path::new("-")));
         Ok(SearchOptions {
             patterns,
             texts,
@@ -233,6 +238,7 @@ impl SearchArguments {
             first: hits.first,
             invert: hits.invert_match,
             format,
+            page,
             part: parts.part,
             resume: parts.again.resume,
             full_names,

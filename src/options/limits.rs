@@ -24,6 +24,21 @@ impl Limits {
     }
 }
 
+/// Where alignments to read are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageOptions {
+    /// In columns.
+    pub width: usize,
+    pub colour: bool,
+}
+
+/// No terminal.
+impl Default for PageOptions {
+    fn default() -> PageOptions {
+        PageOptions { width: 80, colour: false }
+    }
+}
+
 /// What decides the order of a query's hits. Equal ones keep the order of their scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rank {

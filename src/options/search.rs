@@ -1,6 +1,6 @@
 //! What `swalign search` is asked to do.
 
-use super::Share;
+use super::{PageOptions, Share};
 use std::path::PathBuf;
 
 /// What `swalign search` is asked to do, all choices made.
@@ -27,6 +27,8 @@ pub struct SearchOptions {
     /// The texts without a hit, instead of hits.
     pub invert: bool,
     pub format: SearchFormat,
+    /// Where alignments to read are shown.
+    pub page: PageOptions,
     /// Only this part of the texts.
     pub part: Option<Share>,
     /// Nothing is done if the output is there, whole, and of this command.
@@ -60,6 +62,8 @@ pub enum SearchFormat {
     Fasta,
     /// Hits of each text.
     Count,
+    /// Alignments to read.
+    Text,
 }
 
 /// What scans.
@@ -84,12 +88,13 @@ impl SearchFormat {
             SearchFormat::Sam => "sam of hits",
             SearchFormat::Fasta => "fasta",
             SearchFormat::Count => "count",
+            SearchFormat::Text => "text of hits",
         }
     }
 
     /// The format of a receipt's name for it.
     pub fn named(name: &str) -> Option<SearchFormat> {
-        use SearchFormat::{Bed, Count, Fasta, Sam, Tab};
-        [Tab, Bed, Sam, Fasta, Count].into_iter().find(|format| format.name() == name)
+        use SearchFormat::{Bed, Count, Fasta, Sam, Tab, Text};
+        [Tab, Bed, Sam, Fasta, Count, Text].into_iter().find(|format| format.name() == name)
     }
 }

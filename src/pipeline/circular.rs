@@ -68,6 +68,7 @@ mod tests {
             sequences,
             first: 0,
             alphabet: Alphabet::Dna,
+            masks_lower_case: false,
         }
     }
 

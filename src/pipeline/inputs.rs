@@ -28,8 +28,11 @@ impl OpenInputs {
             Some(_) => Reader::open_twice(&options.reference)?,
         }
         .with_any_names(any_names || options.rename_references)
-        .with_titles(options.shows_titles());
-        let mut reads = Reader::open_share(&options.query, options.part)?.with_any_names(any_names);
+        .with_titles(options.shows_titles())
+        .with_mask(options.masks_lower_case);
+        let mut reads = Reader::open_share(&options.query, options.part)?
+            .with_any_names(any_names)
+            .with_mask(options.masks_lower_case);
         let doing = match options.mode {
             Mode::All => "reading references",
             Mode::Pairs => "reading targets",
@@ -66,7 +69,8 @@ impl OpenInputs {
             MatesChoice::None => QuerySource::Single(Box::new(queries(reads))),
             MatesChoice::Interleaved => QuerySource::Mates(Box::new(Mates::interleaved(queries(reads)))),
             MatesChoice::File(path) => {
-                let others = Reader::open(path)?.with_any_names(any_names);
+                let others =
+                    Reader::open(path)?.with_any_names(any_names).with_mask(options.masks_lower_case);
                 let is_last = options.part.is_none_or(|part| part.number == part.of);
                 QuerySource::Mates(Box::new(Mates::beside(queries(reads), queries(others), is_last)?))
             }
@@ -79,7 +83,7 @@ impl OpenInputs {
 pub fn whole_mates(options: &Options, alphabet: Alphabet) -> Result<Mates> {
     let any_names = options.takes_any_name();
     let open = |path| -> Result<Queries> {
-        let reader = Reader::open(path)?.with_any_names(any_names);
+        let reader = Reader::open(path)?.with_any_names(any_names).with_mask(options.masks_lower_case);
         Ok(Queries::new(reader, alphabet, options.alphabet.is_some(), true))
     };
     match options.mate_file() {

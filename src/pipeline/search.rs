@@ -113,7 +113,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     match noted {
         None => output.finish()?,
         Some(noted) => {
-            let line = HitLines::new(options.format, &[]).header(options.invert);
+            let line = HitLines::new(options.format, options.page, &[]).header(options.invert);
             let frame = ((header.len() + line.len()) as u64, 0);
             let records = (summary.texts, summary.stretch);
             noted.finish((output, Beside::default()), options.output.as_deref(), frame, records, None)?;

@@ -35,6 +35,7 @@ struct Rules {
     both_strands: bool,
     /// Names are not held against what SAM demands.
     any_names: bool,
+    masks_lower_case: bool,
 }
 
 #[derive(Default)]
@@ -56,10 +57,10 @@ impl Queries {
     pub fn new(reader: Reader, alphabet: Alphabet, given: bool, both_strands: bool) -> Queries {
         // What the whole is, its first part tells.
         let suspect = alphabet == Alphabet::Protein && !given && reader.extent.is_first();
-        let any_names = reader.any_names;
+        let (any_names, masks_lower_case) = (reader.any_names, reader.masks_lower_case);
         Queries {
             reader,
-            rules: Rules { alphabet, suspect, both_strands, any_names },
+            rules: Rules { alphabet, suspect, both_strands, any_names, masks_lower_case },
             pieces: Vec::new().into_iter(),
             fault: None,
             records: Vec::new(),
@@ -185,6 +186,10 @@ impl Rules {
         let check = if self.any_names { check_named_query } else { check_query_name };
         check(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         let mut record = Record::new(&raw);
+        if self.masks_lower_case {
+            record.sequence = raw.written().into_owned();
+            self.alphabet.mask_lower_case(&mut record.sequence);
+        }
         let letters = &record.sequence;
         if self.suspect && piece.told.is_none() && letters.len() >= TELLING_LETTERS {
             let dna = Alphabet::detect(letters) == Some(Alphabet::Dna);

@@ -34,6 +34,8 @@ pub struct References {
     /// Place of the first of them among all.
     pub first: usize,
     pub alphabet: Alphabet,
+    /// Whether letters in lower case became N, or X of proteins.
+    pub masks_lower_case: bool,
 }
 
 /// References of a piece. One whose letters are refused has a name and a line only.
@@ -76,6 +78,7 @@ pub fn read_reference_part(
 fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<References> {
     let alphabet = alphabet.map_or_else(|| alphabet_of(reader), Ok)?;
     let (any_names, keeps_titles) = (reader.any_names, reader.keeps_titles);
+    let masks = reader.masks_lower_case;
     let mut all = Piece::default();
     let mut fault = None;
     while let Some(harvest) = reader.harvest(|piece: &mut Piece, raw| {
@@ -83,7 +86,7 @@ fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<R
         if keeps_titles {
             piece.titles.push(raw.header());
         }
-        take(piece, raw, alphabet, keep)
+        take(piece, raw, alphabet, (keep, masks))
     }) {
         let parts: Vec<&Sequences> = harvest.pieces.iter().map(|(_, piece)| &piece.sequences).collect();
         all.sequences.append_all(&parts);
@@ -100,7 +103,7 @@ fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<R
         Some(error) => Err(error),
         None => {
             let Piece { names, titles, lengths, sequences, .. } = all;
-            Ok(References { names, titles, lengths, sequences, first: 0, alphabet })
+            Ok(References { names, titles, lengths, sequences, first: 0, alphabet, masks_lower_case: masks })
         }
     }
 }
@@ -115,8 +118,12 @@ fn check_name(raw: &Raw, any: bool) -> Result<()> {
     }
 }
 
-fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, keep: Keep) -> Result<()> {
-    let letters = raw.written();
+/// `masks` says whether letters in lower case become N or X.
+fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, (keep, masks): (Keep, bool)) -> Result<()> {
+    let mut letters = raw.written();
+    if masks {
+        alphabet.mask_lower_case(letters.to_mut());
+    }
     check_named_reference(raw.name, letters.len()).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
     piece.names.push(raw.name.to_string());
     piece.lines.push(raw.line);
@@ -154,8 +161,9 @@ fn read_stretch(path: &Path, all: &References, own: Range<usize>) -> Result<Sequ
     let lengths = &all.lengths[own.clone()];
     sequences.reserve(lengths.len(), lengths.iter().map(|&len| len as usize).sum());
     let mut reader = Reader::open(path)?;
+    let masks = all.masks_lower_case;
     while sequences.len() < own.len() {
-        let harvest = reader.harvest(|piece, raw| take(piece, raw, all.alphabet, Keep::Codes));
+        let harvest = reader.harvest(|piece, raw| take(piece, raw, all.alphabet, (Keep::Codes, masks)));
         let Some(harvest) = harvest else { break };
         let of_part = |(before, piece): (_, Piece)| piece.within(before, &own);
         let parts: Vec<Sequences> = harvest.pieces.into_iter().filter_map(of_part).collect();

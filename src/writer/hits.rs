@@ -1,9 +1,12 @@
 //! The hits of a search as lines.
 
 use super::line::{REVERSE, SECONDARY};
+use super::list::shown::{ColumnKind, ColumnShown, GAP};
+use super::list::text::{Blocks, line, push_blocks};
 use crate::alignment::Strand;
+use crate::alphabet::Alphabet;
 use crate::alphabet::reverse_complement;
-use crate::options::SearchFormat;
+use crate::options::{PageOptions, SearchFormat};
 use crate::search::align::{Path, Step};
 use crate::search::hits::Hit;
 use crate::search::pattern::Pattern;
@@ -19,6 +22,7 @@ pub struct HitLines<'a> {
     patterns: &'a [Pattern],
     /// For SAM: the patterns that have a record, whose further ones are secondary.
     seen: Vec<bool>,
+    page: PageOptions,
 }
 
 /// A text, as its hits show it.
@@ -29,9 +33,9 @@ pub struct TextShown<'a> {
 }
 
 impl<'a> HitLines<'a> {
-    pub fn new(format: SearchFormat, patterns: &'a [Pattern]) -> HitLines<'a> {
+    pub fn new(format: SearchFormat, page: PageOptions, patterns: &'a [Pattern]) -> HitLines<'a> {
         let seen = if format == SearchFormat::Sam { vec![false; patterns.len()] } else { Vec::new() };
-        HitLines { format, patterns, seen }
+        HitLines { format, patterns, seen, page }
     }
 
     /// The first line, where the format has one. `invert` is for texts instead of hits.
@@ -40,7 +44,7 @@ impl<'a> HitLines<'a> {
             SearchFormat::Tab if invert => "text\n",
             SearchFormat::Tab => "text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch\n",
             SearchFormat::Count => "text\thits\n",
-            SearchFormat::Bed | SearchFormat::Fasta | SearchFormat::Sam => "",
+            SearchFormat::Bed | SearchFormat::Fasta | SearchFormat::Sam | SearchFormat::Text => "",
         }
     }
 
@@ -73,8 +77,37 @@ impl<'a> HitLines<'a> {
                 }
             }
             SearchFormat::Sam => self.sam(out, name, hit),
+            SearchFormat::Text => self.alignment(out, text, hit),
             SearchFormat::Count => {}
         }
+    }
+
+    /// The alignment to read: the pattern forward, and of a hit on the reverse strand the text's reverse complement.
+    fn alignment(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
+        let pattern = &self.patterns[hit.pattern as usize];
+        let letters = match hit.strand {
+            Strand::Forward => pattern.letters.clone(),
+            Strand::Reverse => pattern.reverse_letters(),
+        };
+        let mut columns = columns(&letters, &text.letters[hit.start..hit.end], &hit.path);
+        let (start, end) = (hit.start as u64 + 1, hit.end as u64);
+        let mut place = (start, end);
+        if hit.strand == Strand::Reverse {
+            columns.reverse();
+            columns.iter_mut().for_each(ColumnShown::complement);
+            place = (end, start);
+        }
+        let descends = hit.strand == Strand::Reverse;
+        let (sign, edits) = (if descends { '-' } else { '+' }, hit.edits);
+        let mut block = String::new();
+        let unit = if edits == 1 { "edit" } else { "edits" };
+        let (name, of) = (&pattern.name, text.name);
+        line(&mut block, format_args!("{name} in {of}, {start} to {end}, strand {sign}, {edits} {unit}\n"));
+        let query = (1, letters.len() as u64);
+        let (labels, alphabet) = (["Pattern", "Text   "], Alphabet::Dna);
+        let blocks = Blocks { labels, alphabet, query, target: place, columns: &columns, descends };
+        push_blocks(&mut block, &self.page, &blocks);
+        out.extend_from_slice(block.as_bytes());
     }
 
     /// A record: the whole pattern is the read, in the text's orientation.
@@ -120,6 +153,24 @@ fn put_line(out: &mut Vec<u8>, letters: &[u8]) {
 /// RNA's U as T.
 fn as_dna(letters: &[u8]) -> Vec<u8> {
     letters.iter().map(|&letter| if letter == b'U' { b'T' } else { letter }).collect()
+}
+
+/// The columns of a path, in the text's direction.
+fn columns(pattern: &[u8], text: &[u8], path: &Path) -> Vec<ColumnShown> {
+    let (mut pattern, mut text) = (pattern.iter().copied(), text.iter().copied());
+    let steps = path.iter().flat_map(|&(len, step)| (0..len).map(move |_| step));
+    let column = |step| {
+        let kind = match step {
+            Step::Equal => ColumnKind::Equal,
+            Step::Replaced => ColumnKind::Unequal,
+            Step::Insertion => ColumnKind::Insertion,
+            Step::Deletion => ColumnKind::Deletion,
+        };
+        let query = if step == Step::Deletion { GAP } else { pattern.next().unwrap_or(GAP) };
+        let target = if step == Step::Insertion { GAP } else { text.next().unwrap_or(GAP) };
+        ColumnShown { query, target, kind }
+    };
+    steps.map(column).collect()
 }
 
 /// The CIGAR of a path, with `=` and `X`.

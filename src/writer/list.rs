@@ -5,21 +5,21 @@
 
 mod json;
 mod numbers;
-mod shown;
+pub mod shown;
 mod tab;
-mod text;
+pub mod text;
 
 pub use numbers::{bits_text, evalue_text};
 
 use super::NamedTargets;
 use crate::alignment::{Alignment, Found};
+use crate::options::PageOptions;
 use crate::options::{Column, HitFormat, IdentityDefinition, Options};
 use crate::reader::Record;
 use crate::scoring::Scoring;
 use crate::significance::Significance;
 use shown::{QueryShown, ShownHit};
 use std::sync::Arc;
-use text::Page;
 
 /// Makes the lists of a run. It holds no state between calls, so several threads may each make a part.
 pub struct ListMaker {
@@ -31,7 +31,7 @@ pub struct ListMaker {
     columns: Vec<Column>,
     has_header: bool,
     identity: IdentityDefinition,
-    page: Page,
+    page: PageOptions,
 }
 
 impl ListMaker {
@@ -41,7 +41,7 @@ impl ListMaker {
         (scoring, significance): (Arc<Scoring>, Option<Significance>),
         targets: NamedTargets,
     ) -> ListMaker {
-        let page = Page { width: options.width, colour: options.colour };
+        let page = options.page;
         let (columns, identity, has_header) =
             (options.columns.clone(), options.identity, options.table_header);
         ListMaker { targets, scoring, significance, format, columns, has_header, identity, page }

@@ -43,6 +43,7 @@ fn run(texts: &[Vec<u8>], first: bool, invert: bool) -> (SearchSummary, String) 
         first,
         invert,
         format: SearchFormat::Tab,
+        page: Default::default(),
         part: None,
         resume: false,
         full_names: false,

@@ -57,7 +57,7 @@ impl SearchRun<'_> {
         output: &mut Output,
         summary: &mut SearchSummary,
     ) -> Result<()> {
-        let lines = HitLines::new(self.options.format, &self.patterns);
+        let lines = HitLines::new(self.options.format, self.options.page, &self.patterns);
         let text = lines.header(self.options.invert).as_bytes().to_vec();
         let mut sink = HitSink { lines, text, carried: Gatherer::default(), output, summary };
         let least = self.seams.before().max(LEAST_PORTION);

@@ -164,7 +164,8 @@ impl<'a> ShownHit<'a> {
 }
 
 impl ColumnShown {
-    fn complement(&mut self) {
+    /// Both letters in the other direction.
+    pub fn complement(&mut self) {
         for letter in [&mut self.query, &mut self.target] {
             if *letter != GAP {
                 *letter = reverse_complement(&[*letter])[0];

@@ -4,6 +4,7 @@ use super::numbers::{bits_text, evalue_text};
 use super::shown::{ColumnKind, ColumnShown, GAP, QueryShown, ShownHit};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
+use crate::options::PageOptions;
 use std::fmt::Write;
 
 /// Columns of letters at least, however narrow the terminal is.
@@ -13,25 +14,30 @@ const YELLOW: &str = "\x1b[33m";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Where the text goes.
-#[derive(Clone, Copy, Debug)]
-pub struct Page {
-    /// In columns.
-    pub width: usize,
-    pub colour: bool,
+/// An alignment in blocks.
+pub struct Blocks<'a> {
+    /// What the two sequences are called, equally long.
+    pub labels: [&'static str; 2],
+    pub alphabet: Alphabet,
+    /// First and last letter of each, from 1, in the direction of the columns.
+    pub query: (u64, u64),
+    pub target: (u64, u64),
+    pub columns: &'a [ColumnShown],
+    /// Whether letters of the target are numbered downwards.
+    pub descends: bool,
 }
 
 /// One of the two sequences of a block: its label, and the number of its next letter.
 struct Side {
     label: &'static str,
-    next: u32,
+    next: u64,
     descends: bool,
 }
 
 /// Appends a query and its hits.
-pub fn push(out: &mut Vec<u8>, page: &Page, query: &QueryShown, hits: &[ShownHit]) {
+pub fn push(out: &mut Vec<u8>, page: &PageOptions, query: &QueryShown, hits: &[ShownHit]) {
     let mut text = String::new();
-    let name = page.painted(BOLD, &query.name());
+    let name = painted(page, BOLD, &query.name());
     line(&mut text, format_args!("Query: {name} ({} letters)\n", query.len()));
     if hits.is_empty() {
         line(&mut text, format_args!("No hits.\n"));
@@ -42,10 +48,10 @@ pub fn push(out: &mut Vec<u8>, page: &Page, query: &QueryShown, hits: &[ShownHit
     out.extend_from_slice(text.as_bytes());
 }
 
-fn push_hit(text: &mut String, page: &Page, query: &QueryShown, hit: &ShownHit) {
+fn push_hit(text: &mut String, page: &PageOptions, query: &QueryShown, hit: &ShownHit) {
     let kinds = &hit.kinds;
     let title = if hit.title.is_empty() { hit.name } else { hit.title };
-    line(text, format_args!("> {} ({} letters)", page.painted(BOLD, title), hit.target_len));
+    line(text, format_args!("> {} ({} letters)", painted(page, BOLD, title), hit.target_len));
     let significance = hit.significance.map_or(String::new(), |(bits, evalue)| {
         format!(" ({} bits), E-value {}", bits_text(bits), evalue_text(evalue))
     });
@@ -69,21 +75,32 @@ fn push_hit(text: &mut String, page: &Page, query: &QueryShown, hit: &ShownHit) 
         text,
         format_args!("Identities {}{positives}{gaps}, query {coverage:.1} % covered\n", share(kinds.matches)),
     );
-    push_blocks(text, page, hit);
+    let (first, last) = hit.target_ends();
+    let blocks = Blocks {
+        labels: ["Query ", "Target"],
+        alphabet: hit.alphabet,
+        query: (u64::from(hit.query.0) + 1, hit.query.1.into()),
+        target: (first.into(), last.into()),
+        columns: &hit.columns,
+        descends: hit.strand == Strand::Reverse,
+    };
+    push_blocks(text, page, &blocks);
 }
 
-/// The alignment in blocks.
-fn push_blocks(text: &mut String, page: &Page, hit: &ShownHit) {
-    let digits = [hit.query.1, hit.target.1].map(|end| end.to_string().len()).into_iter().max().unwrap_or(1);
-    // "Target", a space, the number, a space, letters, a space, the number.
-    let letters = page.width.saturating_sub(2 * digits + 9).max(LEAST);
-    let mut query = Side { label: "Query ", next: hit.query.0 + 1, descends: false };
-    let mut target =
-        Side { label: "Target", next: hit.target_ends().0, descends: hit.strand == Strand::Reverse };
-    for block in hit.columns.chunks(letters) {
+/// Appends an alignment in blocks.
+pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &Blocks) {
+    let Blocks { labels, alphabet, query, target, columns, descends } = *blocks;
+    let digits = [query.0, query.1, target.0, target.1].map(|end| end.to_string().len());
+    let digits = digits.into_iter().max().unwrap_or(1);
+    let label = labels[0].len();
+    // The label, a space, the number, a space, letters, a space, the number.
+    let letters = page.width.saturating_sub(2 * digits + label + 3).max(LEAST);
+    let mut query = Side { label: labels[0], next: query.0, descends: false };
+    let mut target = Side { label: labels[1], next: target.0, descends };
+    for block in columns.chunks(letters) {
         query.push(text, page, digits, block, |column| column.query);
-        let signs: String = block.iter().map(|column| sign(hit.alphabet, column)).collect();
-        line(text, format_args!("{:width$}{}", "", signs.trim_end(), width = digits + 8));
+        let signs: String = block.iter().map(|column| sign(alphabet, column)).collect();
+        line(text, format_args!("{:width$}{}", "", signs.trim_end(), width = digits + label + 2));
         target.push(text, page, digits, block, |column| column.target);
         text.push('\n');
     }
@@ -104,42 +121,42 @@ impl Side {
     fn push(
         &mut self,
         text: &mut String,
-        page: &Page,
+        page: &PageOptions,
         digits: usize,
         block: &[ColumnShown],
         letter: impl Fn(&ColumnShown) -> u8,
     ) {
-        let taken = block.iter().filter(|column| letter(column) != GAP).count() as u32;
-        let step = |number: u32, by: u32| if self.descends { number.saturating_sub(by) } else { number + by };
+        let taken = block.iter().filter(|column| letter(column) != GAP).count() as u64;
+        let step = |number: u64, by: u64| if self.descends { number.saturating_sub(by) } else { number + by };
         let next = step(self.next, taken);
         let first = if taken > 0 { self.next } else { self.before() };
-        let shown: String = block.iter().map(|column| page.letter(column, letter(column))).collect();
+        let shown: String = block.iter().map(|column| shown_letter(page, column, letter(column))).collect();
         self.next = next;
         line(text, format_args!("{} {first:>digits$} {shown} {}", self.label, self.before()));
     }
 
     /// The number of the last letter.
-    fn before(&self) -> u32 {
+    fn before(&self) -> u64 {
         if self.descends { self.next + 1 } else { self.next.saturating_sub(1) }
     }
 }
 
-impl Page {
-    fn painted(&self, colour: &str, text: &str) -> String {
-        if self.colour { format!("{colour}{text}{PLAIN}") } else { text.to_string() }
-    }
+/// Text in a colour, where there are any.
+fn painted(page: &PageOptions, colour: &str, text: &str) -> String {
+    if page.colour { format!("{colour}{text}{PLAIN}") } else { text.to_string() }
+}
 
-    fn letter(&self, column: &ColumnShown, letter: u8) -> String {
-        let text = char::from(letter).to_string();
-        match column.kind {
-            ColumnKind::Unequal => self.painted(RED, &text),
-            ColumnKind::Insertion | ColumnKind::Deletion => self.painted(YELLOW, &text),
-            ColumnKind::Equal | ColumnKind::Positive => text,
-        }
+fn shown_letter(page: &PageOptions, column: &ColumnShown, letter: u8) -> String {
+    let text = char::from(letter).to_string();
+    match column.kind {
+        ColumnKind::Unequal => painted(page, RED, &text),
+        ColumnKind::Insertion | ColumnKind::Deletion => painted(page, YELLOW, &text),
+        ColumnKind::Equal | ColumnKind::Positive => text,
     }
 }
 
-fn line(text: &mut String, content: std::fmt::Arguments) {
+/// Appends a line.
+pub fn line(text: &mut String, content: std::fmt::Arguments) {
     // A string takes all.
     let _ = text.write_fmt(content);
     text.push('\n');
