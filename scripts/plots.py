@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the tables and plots of docs/benchmarks.md from docs/benchmarks.tsv and docs/mates.tsv.
+"""Makes the tables and plots of docs/benchmarks.md from docs/benchmarks.tsv, docs/mates.tsv and docs/evalues.tsv.
 
     scripts/plots.py            writes them
     scripts/plots.py --check    exit code 1 if the page or a plot is not what the table gives
@@ -16,6 +16,7 @@ from html import escape
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 SOURCE, PAGE, PLOTS = DOCS / "benchmarks.tsv", DOCS / "benchmarks.md", DOCS / "plots"
 MATES = DOCS / "mates.tsv"
+EVALUES = DOCS / "evalues.tsv"
 
 # The tables of the page, by the name in `<!-- table NAME -->`: the header, and the rows.
 TABLES = {
@@ -241,6 +242,31 @@ def mates(genome, programs):
     return curves(title, "reads below a mapping quality (0.5: none)", "wrong ones among the others (0.5: none)", data)
 
 
+def evalues():
+    """E-values over those of blastp, pair by pair."""
+    with open(EVALUES, newline="") as lines:
+        rows = [{name: float(value) for name, value in row.items()}
+                for row in csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t")]
+    height, right = 420, WIDTH - RIGHT
+    bottom = height - BOTTOM
+    powers = range(-80, 10, 20)
+    place = lambda start, end: lambda x: start + (end - start) * (math.log10(max(x, 1e-80)) + 80) / 82
+    x_of, y_of = place(LEFT, right), place(bottom, TOP)
+    parts = frame("E-values of 160 pairs of proteins", height)
+    for power in powers:
+        parts.append(f'<path class="grid" d="M{x_of(10.0**power):.1f} {TOP}V{bottom}M{LEFT} {y_of(10.0**power):.1f}H{right}"/>')
+        parts.append(f'<text x="{x_of(10.0**power):.1f}" y="{bottom + 20}" text-anchor="middle">1e{power}</text>')
+        parts.append(f'<text x="{LEFT - 8}" y="{y_of(10.0**power) + 4:.1f}" text-anchor="end">1e{power}</text>')
+    parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>')
+    for name, colour, radius in (("ssearch36", ORANGE, 2), ("swalign", BLUE, 2)):
+        parts += [f'<circle fill="{colour}" cx="{x_of(row["blastp"]):.1f}" cy="{y_of(row[name]):.1f}" r="{radius}"/>'
+                  for row in rows if min(row["blastp"], row[name]) >= 1e-80]
+    for name, colour, y in (("swalign", BLUE, TOP + 20), ("ssearch36", ORANGE, TOP + 38)):
+        parts.append(f'<text x="{LEFT + 14}" y="{y}" style="fill:{colour}">{name}</text>')
+    parts.append(f'<text x="{(LEFT + right) / 2}" y="{height - 14}" text-anchor="middle">blastp</text>')
+    return "\n".join([*parts, "</svg>", ""])
+
+
 def plots(figures):
     tera = lambda points: [(x, [y / 1000 for y in ys]) for x, ys in points]
     one = lambda x, key, unit: [(x, figures.runs(key, unit))]
@@ -250,6 +276,7 @@ def plots(figures):
                       row("bwa mem, two cores", GREY, f"{of}.bwa")]
     milliseconds = lambda x, key: [(x, [y / 1000 for y in figures.runs(key, "ms")])]
     return {"mates-" + re.sub(r"[^a-z]+", "-", genome.lower()).strip("-") + ".svg": mates(genome, programs) for genome, programs in of_mates().items()} | {
+        "evalues.svg": evalues(),
         "reads.svg": bars("A million reads of 150, FASTQ to SAM", "seconds from start to end, all runs of a line",
                           [("E. coli W, 4.9 Mb", job("ecoli")), ("SARS-CoV-2, 30 kb", job("sars2"))]),
         "length.svg": curves(

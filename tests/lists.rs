@@ -373,15 +373,13 @@ fn lower_case_is_masked() {
 /// `search --format text`: the pattern forward, the text beside it.
 #[test]
 fn searches_draw_alignments() {
-    let text_of = "TTTTACGTACGGTCATTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTGACCGTAGTTTT";
+    let text_of = "TTTTACGTACGGTCATTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTTGAACGTATTTTT";
     let folder = folder(&[("t.fa", format!(">t\n{text_of}\n").as_bytes())]);
     let page =
         text(run(folder.path(), &["search", "-k", "1", "--format", "text", "TACGGTCA", "t.fa"]).done());
-    let expected = "pattern in t, 8 to 15, strand +, 0 edits\n\n\
-                    Pattern  1 TACGGTCA 8\n           ||||||||\nText     8 TACGGTCA 15\n\n\
-                    pattern in t, 50 to 57, strand -, 1 edit\n\n\
-                    Pattern  1 TACGGTCA 8\n           |||||||\nText    57 TACGGTCA 50\n\n";
-    assert_eq!(page.lines().next(), expected.lines().next());
+    assert!(page.starts_with(
+        "pattern in t, 8 to 15, strand +, 0 edits\n\nPattern  1 TACGGTCA 8\n           ||||||||\nText     8 TACGGTCA 15\n\n"
+    ), "{page}");
     let letters = |label: &str| -> Vec<String> {
         let lines = page.lines().filter(|line| line.starts_with(label));
         lines.map(|line| line.split_whitespace().nth(2).unwrap().to_string()).collect()
