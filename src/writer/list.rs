@@ -5,9 +5,9 @@
 
 mod json;
 mod numbers;
-pub mod shown;
+pub(super) mod shown;
 mod tab;
-pub mod text;
+pub(super) mod text;
 
 pub use numbers::{bits_text, evalue_text};
 
