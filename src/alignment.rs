@@ -12,8 +12,8 @@ pub enum Strand {
     Reverse,
 }
 
-/// The best end of one pair: its score, and the cell it ends in. Ends are exclusive; score 0 means
-/// that the pair has no alignment.
+/// The best end of one pair: its score, and the cell it ends in. Ends are exclusive. A pair without an alignment has the
+/// score 0 in local mode, and in the others that of [`Hit::NONE`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hit {
     pub score: i32,
@@ -32,6 +32,14 @@ pub struct Locus {
 }
 
 impl Hit {
+    /// No alignment, where one may score 0 or less.
+    pub const NONE: Hit = Hit { score: i32::MIN, query_end: 0, target_end: 0 };
+
+    /// Whether it stands for no alignment. No mode but local has one that ends before the first letters.
+    pub fn is_none(&self) -> bool {
+        self.target_end == 0
+    }
+
     /// Which of two hits of one pair comes first: higher score, smaller target end, smaller query
     /// end. `Less` means `self`.
     pub fn order(&self, other: &Hit) -> Ordering {

@@ -82,9 +82,14 @@ fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
 }
 
 /// The most target residues that an alignment of score at least `score` can cover with the query
-/// residues `codes`.
+/// residues `codes`. Of alignments of whole queries only the best that end in a column count: none scores less than a
+/// gap of all residues there.
 pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
-    narrowest_band(codes, score, scoring).deletions.saturating_add(codes.len() as u32)
+    let least = match scoring.mode.is_local() {
+        true => score,
+        false => (-scoring.gap_cost(codes.len())).clamp(score.into(), i64::from(i32::MAX)) as i32,
+    };
+    narrowest_band(codes, least, scoring).deletions.saturating_add(codes.len() as u32)
 }
 
 #[cfg(test)]

@@ -156,6 +156,11 @@ impl MetTargets {
             let warm_up = longest_span(batch.query(query), min_score, &batch.scoring);
             let is_met = |&target: &u32| batch.target(target).len() >= self.least_len;
             for target in targets.clone().filter(is_met) {
+                if batch.scoring.mode.needs_whole_targets() {
+                    let end = batch.target(target).len() as u32;
+                    pairs.push(Pair { query, target, start: 0, own: 0, end });
+                    continue;
+                }
                 for (start, own, end) in chunks(batch.targets.reach(target, warm_up), warm_up, chunk) {
                     pairs.extend(stretches(Pair { query, target, start, own, end }, warm_up));
                 }

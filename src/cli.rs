@@ -7,6 +7,7 @@ mod grep;
 mod help;
 mod line;
 mod mates;
+mod modes;
 mod names;
 mod paths;
 mod ranked;

@@ -15,6 +15,7 @@ mod frontier;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod guarded;
+mod overlaps;
 mod paths;
 pub mod plain;
 pub mod primitives;

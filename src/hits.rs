@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 /// What makes an alignment a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Least score of any hit; at least 1.
+    /// Least score of any hit; at least 1 in local mode.
     pub min_score: i32,
     /// Least share of the best score that a further hit reaches, in millionths.
     pub secondary_ppm: i64,
@@ -57,9 +57,14 @@ impl Rules {
         candidates: None,
     };
 
-    /// The least score at which a further hit exists beside a best one of `best`.
+    /// The least score at which a further hit exists beside a best one of `best`. Beside one that is not above 0 only equal
+    /// ones exist, unless there is no least share.
     pub fn threshold(&self, best: i32) -> i32 {
-        let share = (i64::from(best) * self.secondary_ppm + 999_999) / 1_000_000;
+        let share = match best {
+            _ if self.secondary_ppm == 0 => i64::from(i32::MIN),
+            ..=0 => i64::from(best),
+            _ => (i64::from(best) * self.secondary_ppm + 999_999) / 1_000_000,
+        };
         let near = self.candidates.map_or(i32::MAX, |(within, _)| best.saturating_sub(within));
         self.min_score.max(near.min(share as i32))
     }

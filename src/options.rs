@@ -11,7 +11,7 @@ pub use columns::Column;
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
 pub use limits::{IdentityDefinition, Limits, PageOptions, Rank};
 pub use read_group::ReadGroup;
-pub use scoring::{Preset, ScoringChoice, default_min_score, default_split_score};
+pub use scoring::{ANY_SCORE, Preset, ScoringChoice, default_min_score, default_split_score};
 pub use search::{PatternSource, SearchDevice, SearchFormat, SearchOptions};
 
 use crate::alphabet::Alphabet;

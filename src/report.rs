@@ -19,7 +19,8 @@ use std::time::Duration;
 pub struct Account<'a> {
     pub options: &'a Options,
     pub scoring: &'a Scoring,
-    pub min_score: i32,
+    /// `None` where any score will do.
+    pub min_score: Option<i32>,
     /// Of mates.
     pub insert: Option<InsertSize>,
     /// Names of the references that the queries met, as the output has them.

@@ -3,6 +3,10 @@
 //! A gap of length k costs `gap_open + k * gap_extend` (positive numbers): with gap_open 4 and
 //! gap_extend 2, length 1 costs 6 and length 2 costs 8.
 
+mod mode;
+
+pub use mode::AlignmentMode;
+
 use crate::alphabet::{Alphabet, CODES};
 use crate::error::{Error, Place};
 use std::fmt;
@@ -25,6 +29,8 @@ pub struct Scoring {
     pub gap_open: i32,
     /// Cost of each residue of a gap. At least 1.
     pub gap_extend: i32,
+    /// Which ends of the sequences cost nothing.
+    pub mode: AlignmentMode,
 }
 
 /// How two residues score against each other.
@@ -72,12 +78,18 @@ impl Scoring {
     /// Match/mismatch scoring of DNA with affine gaps. All numbers are positive penalties or scores.
     pub fn dna(match_: i32, mismatch: i32, gap_open: i32, gap_extend: i32) -> Scoring {
         let substitution = Substitution::Equal { match_, mismatch };
-        Scoring { alphabet: Alphabet::Dna, substitution, gap_open, gap_extend }
+        Scoring { alphabet: Alphabet::Dna, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
     }
 
     /// Scoring of `alphabet` by a matrix with affine gaps.
     pub fn matrix(alphabet: Alphabet, matrix: Matrix, gap_open: i32, gap_extend: i32) -> Scoring {
-        Scoring { alphabet, substitution: Substitution::Matrix(Box::new(matrix)), gap_open, gap_extend }
+        let substitution = Substitution::Matrix(Box::new(matrix));
+        Scoring { alphabet, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
+    }
+
+    /// The same in another mode.
+    pub fn in_mode(self, mode: AlignmentMode) -> Scoring {
+        Scoring { mode, ..self }
     }
 
     /// Cost of a gap of `len` residues.
@@ -142,6 +154,22 @@ impl Scoring {
     pub fn fits(&self, len: usize) -> bool {
         (len as i64).saturating_mul(i64::from(self.max_potential())) <= MAX_SCORE
     }
+
+    /// Whether gaps as long as these sequences, where the mode may need them, cost no more than is counted with.
+    pub fn fits_below(&self, query: usize, target: usize) -> bool {
+        let target = if self.mode == AlignmentMode::Global { target } else { 0 };
+        self.mode.is_local() || self.gap_cost(query).saturating_add(self.gap_cost(target)) <= MAX_SCORE
+    }
+
+    /// The lowest score of two letters.
+    pub fn lowest(&self) -> i32 {
+        match &self.substitution {
+            Substitution::Equal { mismatch, .. } => -mismatch,
+            Substitution::Matrix(matrix) => {
+                matrix.scores.iter().flatten().copied().min().map_or(0, i32::from)
+            }
+        }
+    }
 }
 
 /// Every number by its name, as the header of the output has it.
@@ -152,7 +180,8 @@ impl fmt::Display for Scoring {
             Substitution::Equal { match_, mismatch } => write!(f, "match={match_} mismatch={mismatch}")?,
             Substitution::Matrix(matrix) => write!(f, "matrix={}", matrix.name)?,
         }
-        write!(f, " gap_open={} gap_extend={}", self.gap_open, self.gap_extend)
+        write!(f, " gap_open={} gap_extend={}", self.gap_open, self.gap_extend)?;
+        if self.mode.is_local() { Ok(()) } else { write!(f, " mode={}", self.mode) }
     }
 }
 

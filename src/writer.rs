@@ -34,7 +34,7 @@ use crate::groups;
 use crate::insert::InsertSize;
 use crate::options::{Format, Options, OutputFormat};
 use crate::reader::Record;
-use crate::scoring::Scoring;
+use crate::scoring::{AlignmentMode, Scoring};
 use crate::significance::Significance;
 use bgzf::{Joint, RecordBytes};
 use line::LineMaker;
@@ -145,7 +145,10 @@ impl Writer {
         let (eqx, query) = (options.eqx, options.query.clone());
         let queries = [query.clone(), options.mate_file().map_or(query, Path::to_path_buf)];
         let hard_clips = options.hard_clips && format != Format::Paf;
-        let lines = LineMaker { targets, scoring, residues, eqx, hard_clips, queries, any_names };
+        let has_end_gaps = matches!(scoring.mode, AlignmentMode::Glocal | AlignmentMode::Global);
+        let shows_end_gaps = !has_end_gaps || format == Format::Paf;
+        let lines =
+            LineMaker { targets, scoring, residues, eqx, hard_clips, queries, any_names, shows_end_gaps };
         let (sort, of_part) = (options.sort, options.ref_part.is_some());
         let in_blocks = options.in_blocks() && sort.is_none();
         let maker = Maker::Records(RecordMaker { format, lines, read_group, of_part });

@@ -9,7 +9,7 @@ use crate::candidates::filter::Filter;
 use crate::engine::{Engine, Guarded};
 use crate::error::{Error, Result};
 use crate::hits::{self, Effort, PORTION, Rules, Scope};
-use crate::options::default_min_score;
+use crate::options::{ANY_SCORE, default_min_score};
 use crate::scoring::{MAX_PARAMETER, Scoring, Substitution};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,7 +37,8 @@ impl AlignerBuilder {
         AlignerBuilder { device, ..self }
     }
 
-    /// Least score of a hit, at least 1. By default 20 matches, or 60 with a matrix.
+    /// Least score of a hit, at least 1 in local mode. By default 20 matches, or 60 with a matrix; in the other modes any
+    /// score will do.
     pub fn min_score(self, score: i32) -> AlignerBuilder {
         AlignerBuilder { min_score: Some(score), ..self }
     }
@@ -80,8 +81,8 @@ impl AlignerBuilder {
             )));
         }
         let min_score = min_score.unwrap_or_else(|| default_min_score(&scoring));
-        if min_score < 1 {
-            return Err(usage(format!("min_score({min_score}): give at least 1")));
+        if min_score < 1 && scoring.mode.is_local() {
+            return Err(usage(format!("min_score({min_score}): give at least 1 in local mode")));
         }
         if max_hits < 1 {
             return Err(usage("max_hits(0): give at least 1".to_string()));
@@ -98,7 +99,7 @@ impl AlignerBuilder {
         // How many queries will come is not known: an index is made as soon as those that came would have repaid it.
         let sequences = &targets.sequences;
         let found = |scan| Filter::auto(sequences, &scoring, strands, Box::new(scan), None);
-        let filter = if filter { found(opened.finder(sequences)) } else { None };
+        let filter = if filter && scoring.mode.is_local() { found(opened.finder(sequences)) } else { None };
         let filter = filter.map(|filter| filter.with_costs(opened.costs()));
         Ok(Aligner {
             targets: targets.clone(),
@@ -222,7 +223,8 @@ impl Aligner {
     /// Adds a query in the orientations in which it is aligned.
     fn take(&self, letters: &[u8], queries: &mut Sequences) -> Result<()> {
         let alphabet = self.scoring.alphabet;
-        if !self.scoring.fits(letters.len()) {
+        let longest = self.targets.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
+        if !self.scoring.fits(letters.len()) || !self.scoring.fits_below(letters.len(), longest) {
             return Err(usage(format!("a query of {} letters is too long for this scoring", letters.len())));
         }
         let mut codes = Vec::with_capacity(letters.len());
@@ -309,8 +311,8 @@ where
     }
 }
 
-/// The best local alignment of one query with one target, both as they are given; `None` where no two letters score
-/// more than 0. Runs on the calling thread's CPU.
+/// The best alignment of one query with one target, both as they are given, in the mode of the scoring; `None` where
+/// one has no letters, and in local mode where no two letters score more than 0. Runs on the calling thread's CPU.
 ///
 /// ```
 /// use swalign::{Scoring, align_pair};
@@ -328,7 +330,8 @@ pub fn align_pair(
     scoring: &Scoring,
 ) -> Result<Option<Hit>> {
     let targets = Targets::from_letters(scoring.alphabet, [("target", target)])?;
-    let builder = Aligner::builder(scoring.clone()).device(Device::Cpu).min_score(1);
+    let least = if scoring.mode.is_local() { 1 } else { ANY_SCORE };
+    let builder = Aligner::builder(scoring.clone()).device(Device::Cpu).min_score(least);
     let aligner = builder.both_strands(false).filter(false).build(&targets)?;
     Ok(aligner.align(query)?.into_iter().next())
 }

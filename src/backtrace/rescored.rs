@@ -35,6 +35,9 @@ pub fn rescored(
         };
         push_run(&mut cigar, len, op);
     }
+    if !batch.scoring.mode.may_begin(row, col) {
+        return Err(EngineError::Wrong("a path begins where none may".to_string()));
+    }
     if score != i64::from(wanted.score) {
         let problem = format!("a path of score {score} was found for a hit of score {}", wanted.score);
         return Err(EngineError::Wrong(problem));

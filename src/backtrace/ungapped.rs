@@ -19,6 +19,9 @@ pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, Eng
     let window = &wanted.window;
     let query = &batch.query(window.query)[..window.query_end as usize];
     let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
+    if !batch.scoring.mode.is_local() {
+        return whole_diagonal(batch, wanted, query, target);
+    }
     let len = match diagonal_length(query, target, wanted.score, &batch.scoring) {
         None => return Ok(None),
         Some(Ok(len)) => len,
@@ -27,6 +30,25 @@ pub fn ungapped(batch: &Batch, wanted: &Wanted) -> Result<Option<Alignment>, Eng
             return Err(EngineError::Wrong(problem));
         }
     };
+    rescored(std::iter::once((len as u32, Op::Match)), batch, wanted).map(Some)
+}
+
+/// The same in modes other than local: the diagonal as far as it goes, if an alignment may begin there, and if it has the
+/// score. Then each of its cells has what the cells before it sum up to, and the traceback, which prefers the diagonal,
+/// takes it.
+fn whole_diagonal(
+    batch: &Batch,
+    wanted: &Wanted,
+    query: &[u8],
+    target: &[u8],
+) -> Result<Option<Alignment>, EngineError> {
+    let len = query.len().min(target.len());
+    let (row, col) = (query.len() - len, target.len() - len);
+    if !batch.scoring.mode.may_begin(row, wanted.window.start as usize + col)
+        || batch.scoring.score_all(&query[row..], &target[col..]) != i64::from(wanted.score)
+    {
+        return Ok(None);
+    }
     rescored(std::iter::once((len as u32, Op::Match)), batch, wanted).map(Some)
 }
 

@@ -2,7 +2,8 @@
 
 use super::circular::CircularFlags;
 use super::mates::MateFlags;
-use super::names::{FilterName, FormatName, PresetName};
+use super::modes::check_mode;
+use super::names::{FilterName, FormatName, ModeName, PresetName};
 use super::paths::{check_about, check_extension, check_files, check_index, is_packed};
 use super::ranked::{Ranked, RankedFlags, check_ref_part};
 use super::sort::{SortFlags, check_parts};
@@ -91,6 +92,14 @@ struct Flags {
 #[derive(Args)]
 #[command(next_help_heading = "Scoring")]
 struct ScoringFlags {
+    /// Which ends of the sequences an alignment may leave out: local, glocal, global or overlap
+    ///
+    /// local: all. glocal: those of the reference, so the whole query is aligned. global: none, both are aligned whole.
+    /// overlap: one end on each side, so that the end of one sequence overlaps the beginning of the other, or holds it
+    /// whole. Any score is a hit in modes other than local, negative ones too, unless --min-score is given; there are no
+    /// E-values, no filter and no mates, and the CPU computes.
+    #[arg(long, value_enum, value_name = "MODE", default_value = "local", hide_possible_values = true)]
+    mode: ModeName,
     /// Scoring by name [default: short for DNA, protein for protein]
     #[arg(long, value_enum, value_name = "NAME")]
     preset: Option<PresetName>,
@@ -121,8 +130,8 @@ struct ScoringFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Hits")]
 struct HitFlags {
-    /// Least score of a hit [default: 20 x match, or 60 with a matrix]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::min_score)]
+    /// Least score of a hit [default: 20 x match, or 60 with a matrix; none in modes other than local]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::any_score)]
     min_score: Option<i32>,
     /// Least share of the best score, 0 to 1, that a further hit of a query must reach [default: 0.8; 0 with --format
     /// tab, json and text]
@@ -301,16 +310,23 @@ impl All {
         }
         let (ref_part, reads_as_reference) = (self.ref_part, self.reads_as_reference);
         let insert = self.mates.insert();
-        let split = self.split.resolve(options.scoring.preset == Some(Preset::Long), ref_part)?;
+        let is_long = options.scoring.preset == Some(Preset::Long) && options.scoring.mode.is_local();
+        let split = self.split.resolve(is_long, ref_part)?;
         let hard_clips = self.split.hard_clips();
         let circular = self.circular.resolve(ref_part)?;
-        Ok(Options { ref_part, reads_as_reference, insert, split, hard_clips, circular, ..options })
+        let options =
+            Options { ref_part, reads_as_reference, insert, split, hard_clips, circular, ..options };
+        check_mode(&options)?;
+        Ok(options)
     }
 }
 
 impl Pairs {
     pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
-        self.flags.resolve(Mode::Pairs, (self.query, MatesChoice::None), self.target, command_line)
+        let options =
+            self.flags.resolve(Mode::Pairs, (self.query, MatesChoice::None), self.target, command_line)?;
+        check_mode(&options)?;
+        Ok(options)
     }
 }
 
@@ -373,6 +389,7 @@ impl Flags {
                 gap_open: scoring.gap_open,
                 gap_extend: scoring.gap_extend,
                 matrix: scoring.matrix,
+                mode: scoring.mode.into(),
             },
             both_strands: hits.both_strands || (mode == Mode::All && !hits.forward_only),
             min_score: hits.min_score,

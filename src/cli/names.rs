@@ -1,6 +1,7 @@
 //! Choices, as the command line names them.
 
 use crate::options::{FilterChoice, Format, HitFormat, OutputFormat, Preset, Rank};
+use crate::scoring::AlignmentMode;
 use clap::ValueEnum;
 
 /// The presets, as the command line names them.
@@ -21,6 +22,26 @@ impl From<PresetName> for Preset {
             PresetName::Blastn => Preset::Blastn,
             PresetName::Linear => Preset::Linear,
             PresetName::Protein => Preset::Protein,
+        }
+    }
+}
+
+/// The modes, as the command line names them.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeName {
+    Local,
+    Glocal,
+    Global,
+    Overlap,
+}
+
+impl From<ModeName> for AlignmentMode {
+    fn from(name: ModeName) -> AlignmentMode {
+        match name {
+            ModeName::Local => AlignmentMode::Local,
+            ModeName::Glocal => AlignmentMode::Glocal,
+            ModeName::Global => AlignmentMode::Global,
+            ModeName::Overlap => AlignmentMode::Overlap,
         }
     }
 }

@@ -102,6 +102,7 @@ fn every_flag_reaches_its_option() {
         gap_open: Some(0),
         gap_extend: Some(7),
         matrix: Some("PAM30".to_string()),
+        mode: AlignmentMode::Local,
     };
     assert_eq!(options.scoring, scoring);
     assert_eq!(options.alphabet, Some(Alphabet::Protein));

@@ -4,6 +4,7 @@ use super::ranked::Columns;
 use crate::alphabet::Alphabet;
 use crate::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::options::{Column, DeviceChoice, GrepDevice, IdentityDefinition, SearchDevice, Share};
+use crate::scoring::MAX_SCORE;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 pub fn score(text: &str) -> Result<i32, String> {
@@ -22,6 +23,15 @@ fn positive(text: &str, rule: &str) -> Result<i32, String> {
         Ok(number) => Ok(number),
         Err(_) => Err("give a whole number, such as 4".to_string()),
     }
+}
+
+/// A least score. In local mode it is at least 1.
+pub fn any_score(text: &str) -> Result<i32, String> {
+    let most = MAX_SCORE as i32;
+    let number = text.parse().ok().filter(|number| (-most..=i32::MAX).contains(number));
+    number.ok_or_else(|| {
+        format!("give a whole number from 1, or in another --mode than local from -{most}, to {}", i32::MAX)
+    })
 }
 
 pub fn min_score(text: &str) -> Result<i32, String> {

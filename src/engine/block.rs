@@ -2,6 +2,7 @@
 
 use crate::batch::Batch;
 use crate::engine::Window;
+use crate::scoring::{AlignmentMode, Scoring};
 use std::ops::Range;
 
 /// Blocks that have others below them have a multiple of this many rows.
@@ -45,7 +46,7 @@ impl Block {
 }
 
 /// The values that enter a block from above and from the left, or leave it below and to the right.
-/// An empty edge stands for the matrix' own border: H = 0, and no gap comes in.
+/// An empty edge stands for the matrix' own border in local mode: H = 0, and no gap comes in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edges {
     /// H of the cell diagonally above the block's first. Only an entering edge has one.
@@ -56,4 +57,33 @@ pub struct Edges {
     /// `[H, E]` of the column before the block (or its last column), a row each; E is that of the
     /// column behind.
     pub vertical: Vec<[i32; 2]>,
+}
+
+impl Edges {
+    /// What enters the first `rows` query residues and so many columns of a target from column `start` on: in modes other
+    /// than local, ends that are not free cost a gap.
+    pub fn at_borders(scoring: &Scoring, rows: usize, cols: usize, start: u32) -> Edges {
+        let mode = scoring.mode;
+        if mode.is_local() {
+            return Edges::default();
+        }
+        let first = scoring.gap_open + scoring.gap_extend;
+        // A gap that goes on costs what opens it once.
+        let line = |len: usize, is_free: bool| {
+            let h = move |place: usize| if is_free { 0 } else { -scoring.gap_cost(place) as i32 };
+            (1..=len).map(|place| [h(place), h(place) - first]).collect()
+        };
+        // What begins inside a target has left letters of it out, and so none of the query.
+        let is_free = mode == AlignmentMode::Overlap && start == 0;
+        Edges {
+            corner: 0,
+            horizontal: line(cols, mode != AlignmentMode::Global),
+            vertical: line(rows, is_free),
+        }
+    }
+
+    /// The same of a window.
+    pub fn of_window(scoring: &Scoring, window: &Window) -> Edges {
+        Edges::at_borders(scoring, window.query_end as usize, window.cols() as usize, window.start)
+    }
 }

@@ -115,11 +115,12 @@ pub fn paths_in_blocks(
             }
             _ => {
                 for (path, window) in traced.iter_mut().zip(group).filter(|(path, _)| !path.is_done()) {
-                    trace_through(engine, batch, cuts, (&Block::whole(window), &Edges::default()), path)?;
+                    let edges = Edges::of_window(&batch.scoring, window);
+                    trace_through(engine, batch, cuts, (&Block::whole(window), &edges), path)?;
                 }
             }
         }
-        paths.append(Paths::of(traced.into_iter().map(Traceback::into_runs).collect()));
+        paths.append(Paths::of(traced.into_iter().map(|path| path.into_runs(batch.scoring.mode)).collect()));
         rest = behind;
     }
     Ok(paths)

@@ -2,12 +2,13 @@
 //! again by itself (the grid cache of FastLSA, Driga et al. 2006).
 
 use crate::batch::Batch;
+use crate::engine::plain::floor;
 use crate::engine::{Block, Edges, Primitives};
 use crate::error::EngineError;
 use std::ops::Range;
 
 /// The edges that enter the parts of `side` x `side` cells of a block. A part that the window's band
-/// does not cross leaves zeros: no path comes through it (docs/algorithm.md, section 7).
+/// does not cross leaves the least that values can be: no path comes through it (docs/algorithm.md, section 7).
 ///
 /// It takes 8 bytes a column for each row of parts and 8 bytes a row for each column of parts, all but the
 /// first: about `16 * rows * cols / side` bytes.
@@ -26,11 +27,11 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// The checkpoints of a block that `edges` enter, with zeros between its parts.
-    pub fn new(block: &Block, edges: &Edges, side: u32) -> Checkpoints {
+    /// The checkpoints of a block that `edges` enter, with the least that values can be ([`floor`]) between its parts.
+    pub fn new(block: &Block, edges: &Edges, side: u32, floor: i32) -> Checkpoints {
         let lines = |first: &Vec<[i32; 2]>, len: usize, count: usize| {
-            let zeros = (1..count.div_ceil(side as usize)).map(|_| vec![[0; 2]; len]);
-            std::iter::once(first.clone()).chain(zeros).collect()
+            let least = (1..count.div_ceil(side as usize)).map(|_| vec![[floor; 2]; len]);
+            std::iter::once(first.clone()).chain(least).collect()
         };
         let (rows, cols) = (block.rows.len(), block.cols.len());
         Checkpoints {
@@ -181,7 +182,7 @@ pub fn block_by_block<P: Primitives + ?Sized>(
     edges: &Edges,
     side: u32,
 ) -> Result<Checkpoints, EngineError> {
-    let mut checkpoints = Checkpoints::new(block, edges, side);
+    let mut checkpoints = Checkpoints::new(block, edges, side, floor(&batch.scoring));
     for part in (0..checkpoints.waves()).flat_map(|wave| checkpoints.wave(wave)).collect::<Vec<_>>() {
         if !checkpoints.is_last(&part) {
             let left = engine.sweep(batch, &part, &checkpoints.entering(&part))?;

@@ -1,5 +1,6 @@
 //! The CPU engine: pairs side by side in the lanes of vectors, or the rows of one pair, on all cores.
 
+mod anchored;
 mod cell;
 mod lanes;
 mod score;
@@ -12,11 +13,14 @@ use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::bounds::Band;
 use crate::engine::directions::Layout;
 use crate::engine::frontier::{Frontier, better};
+use crate::engine::overlaps;
+use crate::engine::plain::{floor, recurrence};
 use crate::engine::primitives::all_paths;
 use crate::engine::{BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
 use crate::engine::{Primitives, Tile, Window};
 use crate::error::EngineError;
-use crate::scoring::Substitution;
+use crate::scoring::{AlignmentMode, Substitution};
+use anchored::{Anchored, ends_of};
 use rayon::prelude::*;
 use score::{Score, Width};
 use simd::InstructionSet;
@@ -43,6 +47,8 @@ const BAND_CELLS_BY_MATRIX: u64 = 1 << 17;
 /// Bands of a group differ in fewer rows than this.
 const BAND_ROWS: u32 = 64;
 
+/// Rows of a strip of any instruction set, or of several.
+const STRIP_ROWS: u32 = 16;
 /// Cells from which on a pair is swept by several threads, in parts of this side.
 const SHARED_CELLS: u64 = 1 << 24;
 const PART_SIDE: u32 = 4 * BLOCK_ROWS;
@@ -119,6 +125,14 @@ impl Engine for Cpu {
         for &index in &order {
             places[index as usize].iter_mut().zip(&mut scored).for_each(|(place, hit)| *place = hit);
         }
+        let mend = |(pair, hit): (&Pair, &mut Hit)| {
+            if overlaps::may_be_empty(&batch.scoring, hit) {
+                *hit = overlaps::best(batch, pair);
+            }
+        };
+        if batch.scoring.mode == AlignmentMode::Overlap {
+            pairs.par_iter().zip(&mut hits).for_each(mend);
+        }
         Ok(hits)
     }
 
@@ -154,13 +168,17 @@ impl Primitives for Cpu {
             let query = &batch.query(window.query)[..window.query_end as usize];
             let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
             let rectangle = Rectangle { query, target, scoring: &batch.scoring };
-            self.set.run(Fill { rectangle, edges: &Edges::default(), tiles, words });
+            let edges = Edges::of_window(&batch.scoring, window);
+            self.set.run(Fill { rectangle, edges: &edges, tiles, words });
         });
         Ok(Directions::new(layout, Box::new(words)))
     }
 
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
+        if !batch.scoring.mode.is_local() {
+            return Ok(paths);
+        }
         let shape = |place: &u32| BandShape::of(&windows[*place as usize]);
         let most = match batch.scoring.substitution {
             Substitution::Equal { .. } => BAND_CELLS,
@@ -208,8 +226,10 @@ impl Primitives for Cpu {
         windows: &[Window],
         side: u32,
     ) -> Result<Vec<Checkpoints>, EngineError> {
-        let none = Edges::default();
-        let sweep = |window| sweep_parts(self.set, batch, (&Block::whole(window), &none), side);
+        let sweep = |window| {
+            let edges = Edges::of_window(&batch.scoring, window);
+            sweep_parts(self.set, batch, (&Block::whole(window), &edges), side)
+        };
         Ok(windows.par_iter().map(sweep).collect())
     }
 
@@ -238,7 +258,7 @@ impl Primitives for Cpu {
 /// The first best cell of a block's columns from `own` on, its rows and columns counted in the window. The block is swept
 /// in parts, those of one anti-diagonal side by side.
 fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own: u32) -> Hit {
-    let mut frontier = Frontier::new(block, side);
+    let mut frontier = Frontier::new(block, Edges::default(), side);
     let mut best = Hit::default();
     for wave in 0..frontier.waves() {
         let parts = frontier.wave(wave);
@@ -255,6 +275,38 @@ fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own
     best
 }
 
+/// The edges that a window leaves below and to the right.
+fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
+    let Edges { corner, horizontal, vertical } = Edges::of_window(&batch.scoring, window);
+    // Below whole strips alone an edge is left; the rows behind them are few.
+    let rows = window.query_end / STRIP_ROWS * STRIP_ROWS;
+    let (upper, lower) = vertical.split_at(rows as usize);
+    let last = upper.last().map_or(corner, |value| value[0]);
+    let entering = Edges { corner, horizontal, vertical: upper.to_vec() };
+    let block = Block { rows: 0..rows, ..Block::whole(window) };
+    let cells = u64::from(rows) * u64::from(window.cols());
+    let left = match () {
+        () if rows == 0 => entering,
+        // Parts pay where several threads share them.
+        () if cells >= SHARED_CELLS && rayon::current_num_threads() > 1 => {
+            let mut frontier = Frontier::new(&block, entering, PART_SIDE);
+            for wave in 0..frontier.waves() {
+                let parts = frontier.wave(wave);
+                let sweep = |part: &Block| sweep(set, batch, (part, &frontier.entering(part)), usize::MAX).0;
+                let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();
+                parts.iter().zip(&swept).for_each(|(part, edges)| frontier.leave(part, edges));
+            }
+            frontier.into_edges()
+        }
+        () => sweep(set, batch, (&block, &entering), usize::MAX).0,
+    };
+    let block = Block { rows: rows..window.query_end, ..block };
+    let (query, target) = block.codes(batch);
+    let entering = Edges { corner: last, horizontal: left.horizontal, vertical: lower.to_vec() };
+    let below = recurrence(query, target, &batch.scoring, &entering, |_, _, _, _| {});
+    Edges { vertical: [left.vertical, below.vertical].concat(), ..below }
+}
+
 /// The edges between the parts of a block, those of one anti-diagonal swept side by side.
 fn sweep_parts(
     set: InstructionSet,
@@ -262,7 +314,7 @@ fn sweep_parts(
     (block, edges): (&Block, &Edges),
     side: u32,
 ) -> Checkpoints {
-    let mut checkpoints = Checkpoints::new(block, edges, side);
+    let mut checkpoints = Checkpoints::new(block, edges, side, floor(&batch.scoring));
     for wave in 0..checkpoints.waves() {
         let mut parts = checkpoints.wave(wave);
         // Nothing needs what the last part leaves.
@@ -355,14 +407,18 @@ impl Scorer<'_> {
         let (longest, widest) = pairs()
             .fold((0, 0), |(longest, widest), pair| (longest.max(rows(&pair)), widest.max(pair.cols())));
         let of_all = |hit: Option<Hit>| vec![hit; group.iter().map(|sweep| sweep.len()).sum()];
+        let is_local = self.batch.scoring.mode.is_local();
         if longest == 0 || widest == 0 {
-            return of_all(Some(Hit::default()));
+            return of_all(Some(if is_local { Hit::default() } else { Hit::NONE }));
         }
         let lanes = self.set.lanes(Width::W32.bytes());
         let strips = |pair: Pair| steps_of(rows(&pair).div_ceil(lanes), pair.cols() + lanes as u32);
         let in_strips = STRIP_STEP * pairs().map(strips).sum::<u64>();
         if longest > MOST_ROWS || in_strips < steps_of(longest, widest) {
             return group.iter().flat_map(|sweep| self.score_in_strips(sweep)).map(Some).collect();
+        }
+        if !is_local {
+            return self.score_anchored(width, group, longest);
         }
         let bound = longest.min(widest as usize) as i64 * i64::from(self.batch.scoring.max_potential());
         let score = || self.set.run(Score { batch: self.batch, group, width });
@@ -380,7 +436,38 @@ impl Scorer<'_> {
         }
     }
 
+    /// The same in modes other than local.
+    fn score_anchored(&self, width: Width, group: &[&[Pair]], rows: usize) -> Vec<Option<Hit>> {
+        // Where the best score fits barely, most others lie too far below.
+        let potential = 2 * rows as i64 * i64::from(self.batch.scoring.max_potential());
+        let is_worth_it = width == Width::W32
+            || width.most(&self.batch.scoring).is_some_and(|most| potential <= most)
+                && (width == Width::W16 || self.trials.are_worth_it());
+        if !is_worth_it {
+            return vec![None; group.iter().map(|sweep| sweep.len()).sum()];
+        }
+        let found = self.set.run(Anchored { batch: self.batch, group, width });
+        if width == Width::W8 {
+            self.trials.count(found.len(), found.iter().filter(|hit| hit.is_none()).count());
+        }
+        found
+    }
+
+    /// The hits of a sweep's pairs in modes other than local.
+    fn score_anchored_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
+        let Pair { query, target, start, end, .. } = swept(sweep);
+        let query_end = self.batch.query(query).len() as u32;
+        if query_end == 0 || start == end {
+            return vec![Hit::NONE; sweep.len()];
+        }
+        let window = Window { query, target, start, query_end, target_end: end, band: WHOLE };
+        ends_of(self.batch, sweep, &leaving(self.set, self.batch, &window))
+    }
+
     fn score_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
+        if !self.batch.scoring.mode.is_local() {
+            return self.score_anchored_in_strips(sweep);
+        }
         if let [pair] = sweep { vec![self.score_pair(pair)] } else { self.score_stretches(sweep) }
     }
 

@@ -1,6 +1,7 @@
 //! The edges between the part of a matrix that is swept and the rest: all that scoring a long pair has to keep.
 
 use crate::alignment::Hit;
+use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::{Block, Edges};
 use std::ops::Range;
 
@@ -19,16 +20,28 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// The frontier of a block of which nothing is swept.
-    pub fn new(block: &Block, side: u32) -> Frontier {
+    /// The frontier of a block that `edges` enter, and of which nothing is swept.
+    pub fn new(block: &Block, edges: Edges, side: u32) -> Frontier {
         let down = block.rows.len().div_ceil(side as usize);
+        let border = |values: Vec<[i32; 2]>, len: usize| match values.is_empty() {
+            true => vec![[0, IMPOSSIBLE]; len],
+            false => values,
+        };
+        let vertical = border(edges.vertical, block.rows.len());
+        let above =
+            |part: usize| (part * side as usize).checked_sub(1).map_or(edges.corner, |row| vertical[row][0]);
         Frontier {
             block: block.clone(),
             side,
-            horizontal: vec![[0; 2]; block.cols.len()],
-            vertical: vec![[0; 2]; block.rows.len()],
-            corners: vec![0; down],
+            corners: (0..down).map(above).collect(),
+            horizontal: border(edges.horizontal, block.cols.len()),
+            vertical,
         }
+    }
+
+    /// What leaves the block, once all of it is swept.
+    pub fn into_edges(self) -> Edges {
+        Edges { corner: 0, horizontal: self.horizontal, vertical: self.vertical }
     }
 
     /// Anti-diagonals of parts.
@@ -58,11 +71,10 @@ impl Frontier {
     pub fn entering(&self, part: &Block) -> Edges {
         let (rows, cols) = self.places(part);
         let row = rows.start / self.side as usize;
-        // An empty edge stands for the matrix' own border.
         Edges {
             corner: self.corners[row],
-            horizontal: if rows.start == 0 { Vec::new() } else { self.horizontal[cols.clone()].to_vec() },
-            vertical: if cols.start == 0 { Vec::new() } else { self.vertical[rows].to_vec() },
+            horizontal: self.horizontal[cols].to_vec(),
+            vertical: self.vertical[rows].to_vec(),
         }
     }
 
@@ -70,8 +82,7 @@ impl Frontier {
     pub fn leave(&mut self, part: &Block, edges: &Edges) {
         let (rows, cols) = self.places(part);
         // The next part to the right has the cell above this one's last column at its corner.
-        let above = self.horizontal[cols.end - 1][0];
-        self.corners[rows.start / self.side as usize] = if rows.start == 0 { 0 } else { above };
+        self.corners[rows.start / self.side as usize] = self.horizontal[cols.end - 1][0];
         // The last row of parts leaves nothing below that is needed, and may leave nothing at all.
         if edges.horizontal.len() == cols.len() {
             self.horizontal[cols].copy_from_slice(&edges.horizontal);

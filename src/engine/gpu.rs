@@ -393,6 +393,9 @@ impl Engine for Gpu {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        if !batch.scoring.mode.is_local() {
+            return self.host.score(batch, pairs);
+        }
         // Kernels for pairs might have to be compiled for these alone where a database has its own.
         let is_database = batch.targets.len() >= DATABASE;
         if (is_database || self.card.runtime.is_busy()) && self.are_few(batch, pairs) {
@@ -415,11 +418,17 @@ impl Engine for Gpu {
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        if !batch.scoring.mode.is_local() {
+            return self.host.paths(batch, windows);
+        }
         all_paths(self, batch, windows)
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        self.trace_windows(batch, windows)
+        match batch.scoring.mode.is_local() {
+            true => self.trace_windows(batch, windows),
+            false => Ok(Paths::none(windows.len())),
+        }
     }
 }
 

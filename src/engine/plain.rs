@@ -6,6 +6,7 @@
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::directions::{EXTEND_DELETION, EXTEND_INSERTION};
+use crate::engine::overlaps;
 use crate::engine::primitives::all_paths;
 use crate::engine::{
     Block, Capabilities, Directions, Edges, Engine, Paths, Primitives, Source, Tile, Window,
@@ -15,6 +16,11 @@ use crate::scoring::Scoring;
 
 /// The value of a gap that can't be: far below any score, and far from overflow.
 pub const IMPOSSIBLE: i32 = -(1 << 30);
+
+/// The least that H can be: in modes other than local an alignment can't begin anew in the middle.
+pub fn floor(scoring: &Scoring) -> i32 {
+    if scoring.mode.is_local() { 0 } else { IMPOSSIBLE }
+}
 
 /// The specification engine.
 #[derive(Debug, Default)]
@@ -36,12 +42,12 @@ pub struct Decided {
 
 /// Decides a cell from `matched` = H(i-1,j-1) + s(q_i,t_j), `e` = E(i,j) and `f` = F(i,j). Of equals
 /// comes first: the stop, the diagonal, the deletion, the insertion; and a gap opens rather than
-/// extends. `first` is what a gap's first residue costs, `extend` each further one.
+/// extends. `first` is what a gap's first residue costs, `extend` each further one, and `floor` the least that H can be.
 #[inline(always)]
-pub fn decide(matched: i32, e: i32, f: i32, first: i32, extend: i32) -> Decided {
-    let h = matched.max(e).max(f).max(0);
+pub fn decide(matched: i32, [e, f]: [i32; 2], floor: i32, [first, extend]: [i32; 2]) -> Decided {
+    let h = matched.max(e).max(f).max(floor);
     let source = match h {
-        0 => Source::Stop,
+        _ if h == floor => Source::Stop,
         _ if h == matched => Source::Diagonal,
         _ if h == e => Source::Deletion,
         _ => Source::Insertion,
@@ -63,7 +69,8 @@ pub fn recurrence(
     mut cell: impl FnMut(usize, usize, i32, u8),
 ) -> Edges {
     let extend = scoring.gap_extend;
-    let first = scoring.gap_open + extend;
+    let costs = [scoring.gap_open + extend, extend];
+    let floor = floor(scoring);
     let mut above = match edges.horizontal.is_empty() {
         true => vec![[0, IMPOSSIBLE]; target.len()],
         false => edges.horizontal.clone(),
@@ -78,7 +85,7 @@ pub fn recurrence(
             // Invariant: diagonal = H(i-1,j-1), above[j] = [H(i-1,j), F(i,j)], e = E(i,j).
             let [up, f] = above[j];
             let matched = diagonal + scoring.score(q, t);
-            let decided = decide(matched, e, f, first, extend);
+            let decided = decide(matched, [e, f], floor, costs);
             cell(i, j, decided.h, decided.bits);
             e = decided.e;
             above[j] = [decided.h, decided.f];
@@ -100,24 +107,32 @@ fn fill(query: &[u8], target: &[u8], scoring: &Scoring, edges: &Edges) -> Direct
     Directions::single(tile, words)
 }
 
+/// The first best end of a pair.
+fn best(batch: &Batch, pair: &Pair) -> Hit {
+    let (query, whole, scoring) = (batch.query(pair.query), batch.target(pair.target), &*batch.scoring);
+    let target = &whole[pair.start as usize..pair.end as usize];
+    let edges = Edges::at_borders(scoring, query.len(), target.len(), pair.start);
+    let mode = scoring.mode;
+    let mut best = if mode.is_local() { Hit::default() } else { Hit::NONE };
+    recurrence(query, target, scoring, &edges, |i, j, h, _| {
+        let hit = Hit { score: h, query_end: i as u32 + 1, target_end: pair.start + j as u32 + 1 };
+        let may_end =
+            mode.may_end(query.len() - hit.query_end as usize, whole.len() - hit.target_end as usize);
+        let is_some = !mode.is_local() || h > 0;
+        if is_some && may_end && hit.target_end > pair.own && hit.order(&best).is_lt() {
+            best = hit;
+        }
+    });
+    if overlaps::may_be_empty(scoring, &best) { overlaps::best(batch, pair) } else { best }
+}
+
 impl Engine for Plain {
     fn capabilities(&self) -> Capabilities {
         Capabilities::named("plain engine")
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
-        let best = |pair: &Pair| {
-            let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
-            let mut best = Hit::default();
-            recurrence(batch.query(pair.query), target, &batch.scoring, &Edges::default(), |i, j, h, _| {
-                let hit = Hit { score: h, query_end: i as u32 + 1, target_end: pair.start + j as u32 + 1 };
-                if h > 0 && hit.target_end > pair.own && hit.order(&best).is_lt() {
-                    best = hit;
-                }
-            });
-            best
-        };
-        Ok(pairs.iter().map(best).collect())
+        Ok(pairs.iter().map(|pair| best(batch, pair)).collect())
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
@@ -131,7 +146,7 @@ impl Primitives for Plain {
         for window in windows {
             let query = &batch.query(window.query)[..window.query_end as usize];
             let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
-            all.append(fill(query, target, &batch.scoring, &Edges::default()));
+            all.append(fill(query, target, &batch.scoring, &Edges::of_window(&batch.scoring, window)));
         }
         Ok(all)
     }

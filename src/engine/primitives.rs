@@ -4,6 +4,7 @@
 use crate::batch::Batch;
 use crate::engine::blockwise::{Cuts, paths_in_blocks};
 use crate::engine::checkpoints::block_by_block;
+use crate::engine::overlaps;
 use crate::engine::traceback::Traceback;
 use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Directions, EdgeRoom, Edges, Engine};
 use crate::engine::{Leg, Paths, Stand, Window};
@@ -87,8 +88,10 @@ pub trait Primitives: Engine {
         windows: &[Window],
         side: u32,
     ) -> Result<Vec<Checkpoints>, EngineError> {
-        let none = Edges::default();
-        let sweep = |window| self.block_checkpoints(batch, &Block::whole(window), &none, side);
+        let sweep = |window| {
+            let edges = Edges::of_window(&batch.scoring, window);
+            self.block_checkpoints(batch, &Block::whole(window), &edges, side)
+        };
         windows.iter().map(sweep).collect()
     }
 }
@@ -105,6 +108,7 @@ pub fn all_paths(
         let left: Vec<Window> = missing.iter().map(|&place| windows[place as usize]).collect();
         paths.put_all(&missing, filled_paths(engine, batch, &left)?);
     }
+    overlaps::mend(batch, windows, &mut paths);
     Ok(paths)
 }
 
@@ -145,7 +149,7 @@ pub fn paths_in_groups(
         let trace = |(index, window): (usize, &Window)| {
             let mut path = Traceback::new(window);
             path.through(&mut directions.window(index), 0, 0)?;
-            Ok(path.into_runs())
+            Ok(path.into_runs(batch.scoring.mode))
         };
         let runs = group.par_iter().enumerate().map(trace).collect::<Result<Vec<_>, EngineError>>()?;
         paths.append(Paths::of(runs));

@@ -4,6 +4,7 @@ use crate::engine::directions::{Cells, Source, next_source};
 use crate::engine::paths::push_steps;
 use crate::engine::{Leg, Stand, Window};
 use crate::error::EngineError;
+use crate::scoring::AlignmentMode;
 use std::ops::Range;
 
 /// A path on its way back.
@@ -67,8 +68,14 @@ impl Traceback {
         Ok(())
     }
 
-    /// The runs of the path, from its end.
-    pub fn into_runs(self) -> Vec<u32> {
+    /// The runs of the path, from its end. What is left of sequences that are taken whole is a gap before its first cell.
+    pub fn into_runs(mut self, mode: AlignmentMode) -> Vec<u32> {
+        if mode.takes_whole_queries() && self.stand.rows > 0 {
+            push_steps(&mut self.runs, self.stand.rows, Source::Insertion);
+        }
+        if mode == AlignmentMode::Global && self.stand.cols > 0 {
+            push_steps(&mut self.runs, self.stand.cols, Source::Deletion);
+        }
         self.runs
     }
 }

@@ -18,7 +18,8 @@ pub fn score_short_targets(
 ) -> Result<MetTargets, EngineError> {
     let Scope { batch, layout, .. } = scope;
     let (all, enough) = (MetTargets::all(batch), engine.capabilities().database);
-    let is_database = layout.paired.is_none() && !batch.targets.have_circles();
+    let is_all = layout.paired.is_none() && !batch.targets.have_circles();
+    let is_database = is_all && batch.scoring.mode.is_local();
     if unscored.is_empty() || !is_database || batch.targets.len() < enough {
         return Ok(all);
     }

@@ -392,7 +392,7 @@ impl RecordSearch {
             // Windows differ in what they can hold. If the most promising ones are scored first, most others need no
             // score.
             None if is_on_level => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
-            None => 0,
+            None => i32::MIN,
         };
         let regions = (0..).zip(&self.regions);
         let is_needed = |region: &Region| !region.is_scored && region.bound >= needed;
@@ -405,6 +405,12 @@ impl RecordSearch {
         let batch = scope.batch;
         let query = batch.query(scope.layout.query(self.record, strand));
         let span = longest_span(query, self.found.threshold, &batch.scoring);
+        // What takes no columns would be found again.
+        let is_last =
+            batch.scoring.mode.needs_whole_targets() || alignment.target_start == alignment.target_end;
+        if is_last {
+            self.regions.retain(|region| (region.strand, region.pair.target) != (strand, target));
+        }
         for taken in alignment.columns_taken(batch.targets.circle(target)) {
             let taken = Taken { strand, target, columns: taken };
             let regions = std::mem::take(&mut self.regions);
@@ -526,7 +532,8 @@ impl Region {
             && hit.query_end >= 1
             && hit.query_end as usize <= batch.query(pair.query).len();
         let is_other = self.is_scored && hit.score != self.bound;
-        if hit.score < 0 || hit.score > self.bound || (hit.score > 0 && !inside) || is_other {
+        let is_negative = hit.score < 0 && batch.scoring.mode.is_local();
+        if is_negative || hit.score > self.bound || (!hit.is_none() && !inside) || is_other {
             return Err(EngineError::Wrong(format!(
                 "{hit:?} for {pair:?}, which can score {} at most",
                 self.bound

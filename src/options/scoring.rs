@@ -2,7 +2,7 @@
 
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
-use crate::scoring::{MAX_PARAMETER, Matrix, Scoring, Substitution};
+use crate::scoring::{AlignmentMode, MAX_PARAMETER, Matrix, Scoring, Substitution};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ pub struct ScoringChoice {
     pub gap_extend: Option<i32>,
     /// Name of a built-in matrix or path of a matrix file.
     pub matrix: Option<String>,
+    pub mode: AlignmentMode,
 }
 
 /// Named sets of scoring parameters.
@@ -83,7 +84,7 @@ impl ScoringChoice {
             }
             (None, Alphabet::Dna, _) => None,
         };
-        Ok(match matrix {
+        let scoring = match matrix {
             Some(matrix) => Scoring::matrix(alphabet, matrix, gap_open, gap_extend),
             None => Scoring::dna(
                 within("--match", self.match_.unwrap_or(match_), 1)?,
@@ -91,14 +92,19 @@ impl ScoringChoice {
                 gap_open,
                 gap_extend,
             ),
-        })
+        };
+        Ok(scoring.in_mode(self.mode))
     }
 }
+
+/// The least score where any counts, as it does in modes other than local when none is asked for.
+pub const ANY_SCORE: i32 = i32::MIN + 1;
 
 /// The least score that is a hit when none is asked for: 20 matches, or 60 with a matrix
 /// (docs/algorithm.md says why).
 pub fn default_min_score(scoring: &Scoring) -> i32 {
     match scoring.substitution {
+        _ if !scoring.mode.is_local() => ANY_SCORE,
         Substitution::Equal { match_, .. } => 20 * match_,
         Substitution::Matrix(_) => 60,
     }

@@ -3,7 +3,7 @@
 use super::Run;
 use super::report::Summary;
 use crate::error::Result;
-use crate::options::Options;
+use crate::options::{ANY_SCORE, Options};
 use crate::report::{Account, Facts, page, stats};
 use crate::writer::Output;
 
@@ -28,7 +28,7 @@ impl FilesAbout {
             let account = Account {
                 options: run.options,
                 scoring: &run.scoring,
-                min_score: run.rules.min_score,
+                min_score: Some(run.rules.min_score).filter(|&score| score != ANY_SCORE),
                 insert: run.pairing.map(|pairing| pairing.insert),
                 names: run.writer.names(),
                 statistics,

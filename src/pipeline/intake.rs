@@ -192,7 +192,7 @@ impl Run<'_> {
             None => count.files[0].clone(),
         };
         let place = || count.extent.place(Place { file: file(), record: record(), line: None });
-        if !self.scoring.fits(len.min(longest)) {
+        if !self.scoring.fits(len.min(longest)) || !self.scoring.fits_below(len, longest) {
             let problem = format!(
                 "{len} letters against {longest} could overflow the 32 bits of a score under this scoring"
             );

@@ -36,7 +36,8 @@ impl Least {
         let default = default_min_score(scoring);
         let by_score =
             Least { min_score: options.min_score.unwrap_or(default), evalue: None, significance: None };
-        if !is_list && options.evalue.is_none() {
+        let has_evalues = scoring.mode.is_local() && (is_list || options.evalue.is_some());
+        if !has_evalues {
             return Ok(by_score);
         }
         let Some(karlin) = karlin(scoring)? else {

@@ -57,7 +57,7 @@ fn run(account: &Account) -> String {
         ("reference_file", quoted(&shown(&options.reference))),
         ("part", or_null(account.part().map(|part| quoted(&part)))),
         ("scoring", quoted(&account.scoring.to_string())),
-        ("min_score", account.min_score.to_string()),
+        ("min_score", or_null(account.min_score.map(|score| score.to_string()))),
         ("insert_size", or_null(account.insert.map(insert))),
     ])
 }

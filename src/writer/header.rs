@@ -6,7 +6,7 @@
 use super::tags::push_number;
 use super::{Chosen, NamedTargets};
 use crate::error::{Error, Place, Result};
-use crate::options::{Options, ReadGroup};
+use crate::options::{ANY_SCORE, Options, ReadGroup};
 use crate::reader::{check_reference, first_repeated};
 use crate::scoring::Scoring;
 use rayon::prelude::*;
@@ -109,7 +109,11 @@ fn scoring_comment(scoring: &Scoring) -> String {
 /// The numbers by which hits are chosen.
 fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
     let evalue = chosen.evalue.map_or(String::new(), |evalue| format!(" evalue={evalue:e}"));
-    format!("swalign hits: min_score={}{evalue} secondary_ratio={ratio}", chosen.min_score)
+    let min_score = match chosen.min_score {
+        ANY_SCORE => "none".to_string(),
+        score => score.to_string(),
+    };
+    format!("swalign hits: min_score={min_score}{evalue} secondary_ratio={ratio}")
 }
 
 /// `text` as header fields may hold it, in printable ASCII; other characters escaped as in Rust.

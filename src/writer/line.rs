@@ -133,6 +133,8 @@ pub struct LineMaker {
     pub hard_clips: bool,
     /// Names of queries may be names that SAM forbids.
     pub any_names: bool,
+    /// Lines may begin and end with deletions, which SAM has no place for.
+    pub shows_end_gaps: bool,
     /// Where the queries come from, for error messages; of mates the first and the second ones.
     pub queries: [PathBuf; 2],
 }
@@ -225,6 +227,26 @@ impl OutputLine<'_> {
     }
 }
 
+/// Hits without deletions at their ends. What takes no letter of its target stands at the letter before.
+fn without_end_gaps(found: &Found) -> Found {
+    let mut found = found.clone();
+    for hit in &mut found.alignments {
+        if let Some(&(len, Op::Deletion)) = hit.cigar.first() {
+            hit.cigar.remove(0);
+            hit.target_start += len;
+        }
+        if let Some(&(len, Op::Deletion)) = hit.cigar.last() {
+            hit.cigar.pop();
+            hit.target_end -= len;
+        }
+        if hit.target_start == hit.target_end {
+            hit.target_start = hit.target_start.saturating_sub(1);
+            hit.target_end = hit.target_start;
+        }
+    }
+    found
+}
+
 impl MateOf<'_> {
     /// The bits of FLAG that it sets.
     fn flags(&self, is_primary: bool) -> u16 {
@@ -266,6 +288,14 @@ impl LineMaker {
         found: &[Found],
         mut push: impl FnMut(&OutputLine) -> Result<(), Refused>,
     ) -> Result<()> {
+        let within: Vec<Found>;
+        let found = match self.shows_end_gaps {
+            true => found,
+            false => {
+                within = found.iter().map(without_end_gaps).collect();
+                &within
+            }
+        };
         let mut buffers = Buffers::default();
         let mut of_query = |record: &Record, found: &Found, mate: Option<MateOf>| {
             self.of_query(&mut buffers, (record, found, mate), &mut push)

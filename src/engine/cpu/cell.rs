@@ -7,8 +7,8 @@ use crate::engine::directions::{CELL_BITS, EXTEND_DELETION, EXTEND_INSERTION};
 /// What cells are made of beside their neighbours.
 #[derive(Clone, Copy)]
 pub struct Penalties<V> {
-    /// A score of 0.
-    pub zero: V,
+    /// The least that H can be: in local mode a score of 0.
+    pub floor: V,
     /// What a gap's first residue costs, and each further one.
     pub first: V,
     pub extend: V,
@@ -32,7 +32,7 @@ pub fn cell<T: Lane, S: Vectors<T>>(
     e: S::V,
     f: S::V,
 ) -> Cell<S::V> {
-    let h = simd.max(simd.max(simd.max(matched, penalties.zero), e), f);
+    let h = simd.max(simd.max(simd.max(matched, penalties.floor), e), f);
     let opened = simd.sub(h, penalties.first);
     let longer = |gap: S::V| simd.max(opened, simd.sub(gap, penalties.extend));
     Cell { h, e: longer(e), f: longer(f), opened }
@@ -63,19 +63,19 @@ impl<V: Copy> Codes<V> {
         }
     }
 
-    /// `bits`, moved down by those of a cell, and above them the directions of `cell`, which was made of `zero` and
-    /// these values. Equals are decided as in [`crate::engine::plain::decide`].
+    /// `bits`, moved down by those of a cell, and above them the directions of `cell`, which was made of `floor`
+    /// and these values. Equals are decided as in [`crate::engine::plain::decide`].
     #[inline(always)]
     pub fn decide<T: Lane, S: Vectors<T, V = V>>(
         &self,
         simd: S,
         bits: V,
         cell: &Cell<V>,
-        [zero, matched, e]: [V; 3],
+        [floor, matched, e]: [V; 3],
     ) -> V {
         let source = simd.select(simd.eq(cell.h, e), self.deletion, self.insertion);
         let source = simd.select(simd.eq(cell.h, matched), self.diagonal, source);
-        let source = simd.select(simd.eq(cell.h, zero), self.none, source);
+        let source = simd.select(simd.eq(cell.h, floor), self.none, source);
         // A gap that extends is worth more than one that opens.
         let goes_on = simd.or(
             simd.select(simd.gt(cell.e, cell.opened), self.extend_deletion, self.none),

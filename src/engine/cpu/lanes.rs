@@ -73,14 +73,8 @@ pub struct Costs {
 
 impl Costs {
     pub fn new(scoring: &Scoring) -> Costs {
-        let worst = match &scoring.substitution {
-            Substitution::Equal { mismatch, .. } => -mismatch,
-            Substitution::Matrix(matrix) => {
-                matrix.scores.iter().flatten().copied().min().map_or(0, i32::from)
-            }
-        };
         let first = scoring.gap_open + scoring.gap_extend;
-        Costs { best: scoring.max_potential(), worst, first, extend: scoring.gap_extend }
+        Costs { best: scoring.max_potential(), worst: scoring.lowest(), first, extend: scoring.gap_extend }
     }
 
     /// The lane value of a score of 0: nothing that a step computes lies below the type's lowest.
@@ -92,7 +86,7 @@ impl Costs {
     #[inline(always)]
     pub fn penalties<T: Lane, S: Vectors<T>>(&self, simd: S) -> Penalties<S::V> {
         Penalties {
-            zero: simd.splat(T::of(self.zero::<T>() as i32)),
+            floor: simd.splat(T::of(self.zero::<T>() as i32)),
             first: simd.splat(T::of(self.first)),
             extend: simd.splat(T::of(self.extend)),
         }

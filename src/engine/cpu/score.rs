@@ -130,7 +130,7 @@ impl Score<'_> {
 }
 
 /// Substitution scores, two columns at a time.
-trait Columns<T: Lane, S: Vectors<T>> {
+pub trait Columns<T: Lane, S: Vectors<T>> {
     /// What the scores of a column come from.
     type Column: Copy;
 
@@ -139,10 +139,10 @@ trait Columns<T: Lane, S: Vectors<T>> {
 }
 
 /// Each lane's letters, a vector a row and a vector a column.
-struct Letters<V, U> {
-    queries: Vec<V>,
-    targets: Vec<V>,
-    substitutes: U,
+pub struct Letters<V, U> {
+    pub queries: Vec<V>,
+    pub targets: Vec<V>,
+    pub substitutes: U,
 }
 
 impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for Letters<S::V, U> {
@@ -160,13 +160,13 @@ impl<T: Lane, S: Vectors<T>, U: Substitutes<T, S>> Columns<T, S> for Letters<S::
 }
 
 /// A matrix and one query for all lanes: the scores of each letter against a column are looked up once.
-struct Profile<'a, V> {
-    query: &'a [u8],
-    targets: Vec<V>,
-    tables: &'a Tables,
-    letters: usize,
+pub struct Profile<'a, V> {
+    pub query: &'a [u8],
+    pub targets: Vec<V>,
+    pub tables: &'a Tables,
+    pub letters: usize,
     /// By query letter, of two columns.
-    columns: [[V; CODES]; 2],
+    pub columns: [[V; CODES]; 2],
 }
 
 impl<T: Lane, S: Vectors<T>> Columns<T, S> for Profile<'_, S::V> {
@@ -301,8 +301,8 @@ impl<V: Copy> Lanes<V> {
         best: V,
     ) -> [Top<V>; 2] {
         let top = Top { score: best, row: self.none, part: self.none };
-        let mut left_down = Down { diagonal: self.penalties.zero, f: self.gap, top };
-        let mut right_down = Down { diagonal: self.penalties.zero, f: self.gap, top };
+        let mut left_down = Down { diagonal: self.penalties.floor, f: self.gap, top };
+        let mut right_down = Down { diagonal: self.penalties.floor, f: self.gap, top };
         let mut row = 0;
         for (part, rows) in column.chunks_mut(T::VALUES).enumerate() {
             let before = [left_down.top.score, right_down.top.score];
@@ -338,7 +338,7 @@ fn best_ends<T: Lane, S: Vectors<T>, U: Columns<T, S>>(
     mut scores: U,
 ) -> Vec<End> {
     let lanes = Lanes::new(simd, costs);
-    let (zero, none) = (lanes.penalties.zero, lanes.none);
+    let (zero, none) = (lanes.penalties.floor, lanes.none);
     let limit = simd.splat(T::of((costs.zero::<T>() + costs.most::<T>().unwrap_or(0)) as i32));
     // [H(i,j), E(i,j+1)] of the last column, a row each.
     let mut column = vec![[zero, lanes.gap]; shape.rows];
@@ -400,7 +400,7 @@ fn owned<T: Lane, S: Vectors<T>>(own: &[Owned], start: usize) -> (S::V, S::V) {
 
 /// A value for each lane.
 #[inline(always)]
-fn lanes_of<T: Lane, S: Vectors<T>>(value: impl Fn(usize) -> i32) -> S::V {
+pub fn lanes_of<T: Lane, S: Vectors<T>>(value: impl Fn(usize) -> i32) -> S::V {
     let mut values = [T::of(0); 64];
     (0..S::LANES).for_each(|place| values[place] = T::of(value(place)));
     read(&values[..S::LANES])

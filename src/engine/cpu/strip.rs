@@ -8,7 +8,7 @@ use crate::alignment::Hit;
 use crate::alphabet::CODES;
 use crate::engine::Edges;
 use crate::engine::directions::{CELLS_PER_WORD, Tile};
-use crate::engine::plain::IMPOSSIBLE;
+use crate::engine::plain::{IMPOSSIBLE, floor};
 use crate::scoring::{Scoring, Substitution};
 use bytemuck::{Pod, cast_slice, pod_read_unaligned};
 use std::ops::Range;
@@ -47,7 +47,7 @@ impl Kernel for Sweep<'_> {
 }
 
 /// Keeps the directions of the cells in `tiles` ([`tiles()`]) in `words`, and answers the edges that leave the
-/// rectangle. Cells outside of tiles count as H = 0 without a gap.
+/// rectangle. Cells outside of tiles count as the least that H can be, without a gap.
 pub struct Fill<'a> {
     pub rectangle: Rectangle<'a>,
     pub edges: &'a Edges,
@@ -61,6 +61,9 @@ impl Kernel for Fill<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Edges {
         let mut strips = Strips::new(simd, self.rectangle, self.edges);
+        if let Some(first) = self.tiles.first() {
+            strips.close_behind((first.col + first.cols) as usize);
+        }
         let mut rest = self.words;
         for tile in self.tiles {
             let (words, behind) = rest.split_at_mut(tile.words() as usize);
@@ -142,6 +145,16 @@ impl<'a, S: Rows> Strips<'a, S> {
         }
     }
 
+    /// Takes back what enters from above from column `col` on, where no path comes in: in modes other than local that may
+    /// be more than cells there have.
+    #[inline(always)]
+    fn close_behind(&mut self, col: usize) {
+        if !self.given.rectangle.scoring.mode.is_local() {
+            self.above_h[col..].fill(IMPOSSIBLE);
+            self.above_f[col..].fill(IMPOSSIBLE);
+        }
+    }
+
     /// What leaves the rectangle.
     #[inline(always)]
     fn leave(self) -> Edges {
@@ -208,13 +221,14 @@ impl<S: Rows> Given<'_, S> {
         let corner = match (cols.start, first) {
             (0, 0) => self.edges.corner,
             (0, first) => edges.get(first - 1).map_or(0, |value| value[0]),
-            _ => 0,
+            _ => floor(scoring),
         };
-        let left_h = lane_of(&|lane| left(lane).map_or(0, |value| value[0]));
+        // In local mode an empty edge is a border, and it is what the rest of a band's border counts as, too.
+        let left_h = lane_of(&|lane| left(lane).map_or(floor(scoring), |value| value[0]));
         let left_e = lane_of(&|lane| left(lane).map_or(IMPOSSIBLE, |value| value[1]));
         let numbers = lane_of(&|lane| lane as i32);
         let penalties = Penalties {
-            zero: simd.splat(0),
+            floor: simd.splat(floor(scoring)),
             first: simd.splat(scoring.gap_open + scoring.gap_extend),
             extend: simd.splat(scoring.gap_extend),
         };
@@ -282,7 +296,7 @@ impl<S: Rows> Sink<S> for Words<'_, S::V> {
         matched: S::V,
         e: S::V,
     ) {
-        self.bits = self.codes.decide(step.simd, self.bits, cell, [step.penalties.zero, matched, e]);
+        self.bits = self.codes.decide(step.simd, self.bits, cell, [step.penalties.floor, matched, e]);
         self.keep(s);
     }
 
@@ -341,7 +355,7 @@ impl<S: Rows> Sink<S> for BestCells<S::V> {
 
     #[inline(always)]
     fn take<const EDGE: bool>(&mut self, step: &Step<'_, S>, s: usize, cell: &Cell<S::V>, _: S::V, _: S::V) {
-        let (simd, now, zero) = (step.simd, step.simd.splat(s as i32), step.penalties.zero);
+        let (simd, now, zero) = (step.simd, step.simd.splat(s as i32), step.simd.splat(0));
         let mut counted = cell.h;
         if EDGE {
             let col = simd.sub(now, step.numbers);

@@ -131,11 +131,11 @@ impl<V: bytemuck::Pod> BandLetters<V> {
         substitutes: U,
     ) -> Vec<V> {
         let penalties = costs.penalties::<T, S>(simd);
-        let gap = simd.sub(penalties.zero, penalties.first);
+        let gap = simd.sub(penalties.floor, penalties.first);
         let codes = Codes::new(simd);
         let cells = (T::BITS / CELL_BITS) as usize;
         // [H(i-1,j-1), F(i,j-1)] of the cells of the row above.
-        let mut above = vec![[penalties.zero, gap]; self.width + 1];
+        let mut above = vec![[penalties.floor, gap]; self.width + 1];
         let mut directions = Vec::with_capacity(self.queries.len() * self.width / cells);
         for (i, &query) in self.queries.iter().enumerate() {
             let targets = &self.targets[i..i + self.width];
@@ -148,7 +148,7 @@ impl<V: bytemuck::Pod> BandLetters<V> {
                     let f = above[k + 1][1];
                     let matched = simd.add(above[k][0], substitutes.score(simd, query, target));
                     let cell = cell(simd, &penalties, matched, e, f);
-                    bits = codes.decide(simd, bits, &cell, [penalties.zero, matched, e]);
+                    bits = codes.decide(simd, bits, &cell, [penalties.floor, matched, e]);
                     e = cell.e;
                     above[k] = [cell.h, cell.f];
                 }

@@ -369,7 +369,7 @@ fn run(account: &Account, facts: &Facts) -> String {
             ),
         ),
         ("Scoring", escaped(&account.scoring.to_string())),
-        ("Least score", account.min_score.to_string()),
+        ("Least score", account.min_score.map_or("none".to_string(), |score| score.to_string())),
     ];
     if let Some(insert) = account.insert {
         let (name, mean, deviation) = (insert.orientation.name(), insert.mean, insert.deviation);

@@ -1,0 +1,334 @@
+//! Scores in the modes other than local, whose alignments begin and end at the borders of the matrix: in the lanes of
+//! vectors, two columns at a time, or in strips.
+//!
+//! H has no floor in these modes. In narrow lanes it gets one, the lowest value that a step can't bring below the type's:
+//! a path through a cell at the floor counts for more than it is worth, but for no more than the floor and what the whole
+//! query can add. So an end that is worth more is exact, and others are scored again in wider lanes.
+
+use super::cell::{Penalties, cell};
+use super::lanes::{Costs, Equality, Nothing, side_by_side, tables};
+use super::score::{Columns, Letters, Profile, Width, lanes_of};
+use super::simd::{Kernel, Lane, Simd, Vectors};
+use crate::alignment::Hit;
+use crate::alphabet::CODES;
+use crate::batch::{Batch, Pair, swept};
+use crate::engine::Edges;
+use crate::scoring::{AlignmentMode, Substitution};
+use bytemuck::cast_slice;
+use std::ops::Range;
+
+/// Columns whose ends are kept before they are looked at.
+const COLUMNS: usize = 512;
+
+/// The first best ends of a group of sweeps, at most as many as there are lanes, whose queries and targets have letters.
+/// Each of their pairs has an answer: `None` where the lanes are too narrow.
+pub struct Anchored<'a> {
+    pub batch: &'a Batch,
+    pub group: &'a [&'a [Pair]],
+    pub width: Width,
+}
+
+impl Kernel for Anchored<'_> {
+    type Output = Vec<Option<Hit>>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<Option<Hit>> {
+        match self.width {
+            Width::W8 => self.in_lanes::<i8, S>(simd),
+            Width::W16 => self.in_lanes::<i16, S>(simd),
+            Width::W32 => self.in_lanes::<i32, S>(simd),
+        }
+    }
+}
+
+/// The values of lanes: the least that H can be, and a score of 0.
+#[derive(Clone, Copy)]
+struct Values {
+    floor: i64,
+    zero: i64,
+    /// The most that the group's queries can add to a score.
+    most: i64,
+}
+
+impl Values {
+    /// `None` where lanes of this type don't hold the highest score.
+    fn of<T: Lane>(costs: &Costs, rows: usize) -> Option<Values> {
+        let most = rows as i64 * i64::from(costs.best);
+        let floor = costs.zero::<T>();
+        // As high as it can be, so that there is much room below.
+        let zero = i64::from(T::MAX) - i64::from(costs.best) - most;
+        (floor < zero).then_some(Values { floor, zero, most })
+    }
+
+    /// The lane value of a score that is no more than 0.
+    fn lane<T: Lane>(&self, score: i64) -> T {
+        T::of((self.zero + score).max(self.floor) as i32)
+    }
+
+    /// The score that a lane value stands for, if it is exact.
+    fn score(&self, value: i32) -> Option<i32> {
+        (i64::from(value) > self.floor + self.most).then(|| (i64::from(value) - self.zero) as i32)
+    }
+}
+
+impl Anchored<'_> {
+    fn members(&self) -> impl Iterator<Item = Pair> {
+        self.group.iter().map(|sweep| swept(sweep))
+    }
+
+    #[inline(always)]
+    fn in_lanes<T: Lane, S: Vectors<T>>(&self, simd: S) -> Vec<Option<Hit>> {
+        let scoring = &*self.batch.scoring;
+        let costs = Costs::new(scoring);
+        let rows = self.members().map(|pair| self.batch.query(pair.query).len()).max().unwrap_or(0);
+        let cols = self.members().map(|pair| pair.cols() as usize).max().unwrap_or(0);
+        let Some(values) = Values::of::<T>(&costs, rows) else {
+            return vec![None; self.group.iter().map(|sweep| sweep.len()).sum()];
+        };
+        let nothing = Nothing::of(scoring);
+        let targets = self.members().map(|pair| {
+            let target = self.batch.target(pair.target);
+            (0, &target[pair.start as usize..pair.end as usize])
+        });
+        let cols = cols.next_multiple_of(2);
+        let targets = side_by_side::<T, S>(cols, nothing.target, |code| nothing.target(code), targets);
+        let queries = || {
+            let queries = self.members().map(|pair| (0, self.batch.query(pair.query)));
+            side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), queries)
+        };
+        let first = self.members().next().map_or(0, |pair| pair.query);
+        let ends = Ends::new(self.batch, self.group);
+        let sweep = AnchoredSweep { simd, batch: self.batch, costs, values, rows, cols };
+        let ends = match &scoring.substitution {
+            Substitution::Equal { match_, mismatch } => {
+                let substitutes = Equality::new(simd, *match_, *mismatch);
+                sweep.run(Letters { queries: queries(), targets, substitutes }, ends)
+            }
+            Substitution::Matrix(matrix) if self.members().all(|pair| pair.query == first) => {
+                let profile = Profile {
+                    query: self.batch.query(first),
+                    targets,
+                    tables: &tables(matrix),
+                    letters: scoring.alphabet.letters().len(),
+                    columns: [[simd.splat(T::of(0)); CODES]; 2],
+                };
+                sweep.run(profile, ends)
+            }
+            Substitution::Matrix(matrix) => {
+                sweep.run(Letters { queries: queries(), targets, substitutes: &tables(matrix) }, ends)
+            }
+        };
+        let hit = |best: Hit| values.score(best.score).map(|score| Hit { score, ..best });
+        ends.best.into_iter().map(hit).collect()
+    }
+}
+
+/// A lane: rows and columns of its sweep, and where its pairs' ends lie.
+struct AnchoredLane {
+    rows: usize,
+    cols: usize,
+    /// Target column of its first column.
+    start: u32,
+    /// Whether its last column is the target's last.
+    is_at_end: bool,
+    /// Places of its pairs.
+    pairs: Range<usize>,
+}
+
+/// The first best end of each pair so far, with its lane value for its score.
+struct Ends {
+    lanes: Vec<AnchoredLane>,
+    /// Columns that each pair owns, counted from its lane's first.
+    owned: Vec<Range<usize>>,
+    best: Vec<Hit>,
+}
+
+impl Ends {
+    fn new(batch: &Batch, group: &[&[Pair]]) -> Ends {
+        let mut place = 0;
+        let lane = |sweep: &&[Pair]| {
+            let pair = swept(sweep);
+            let pairs = place..place + sweep.len();
+            place = pairs.end;
+            AnchoredLane {
+                rows: batch.query(pair.query).len(),
+                cols: pair.cols() as usize,
+                start: pair.start,
+                is_at_end: pair.end as usize == batch.target(pair.target).len(),
+                pairs,
+            }
+        };
+        let lanes = group.iter().map(lane).collect();
+        let owned = |pair: &Pair| (pair.own - pair.start) as usize..pair.cols() as usize;
+        let owned: Vec<Range<usize>> = group.iter().copied().flatten().map(owned).collect();
+        Ends { lanes, best: vec![Hit::NONE; owned.len()], owned }
+    }
+
+    /// Takes the values of the lanes' last rows in the columns from `first` on, a vector each.
+    fn take_rows<T: Lane>(&mut self, mode: AlignmentMode, first: usize, values: &[T], width: usize) {
+        let cols = first..first + values.len() / width;
+        for (number, lane) in self.lanes.iter().enumerate() {
+            for place in lane.pairs.clone() {
+                let own = &self.owned[place];
+                // Of a global alignment the last column alone counts.
+                let from = if mode == AlignmentMode::Global { own.end - 1 } else { own.start };
+                let best = &mut self.best[place];
+                for col in from.max(cols.start)..own.end.min(cols.end) {
+                    let score = values[(col - first) * width + number].value();
+                    if score > best.score {
+                        let target_end = lane.start + col as u32 + 1;
+                        *best = Hit { score, query_end: lane.rows as u32, target_end };
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the values of column `col`, a vector a row, for those lanes whose target ends there. What ends in the last
+    /// row was taken before.
+    fn take_column<T: Lane>(&mut self, col: usize, values: impl Fn(usize, usize) -> T) {
+        for (number, lane) in self.lanes.iter().enumerate() {
+            if !lane.is_at_end || lane.cols != col + 1 {
+                continue;
+            }
+            let Some(best) = lane.pairs.clone().next_back().map(|place| &mut self.best[place]) else {
+                continue;
+            };
+            let target_end = lane.start + lane.cols as u32;
+            for row in 0..lane.rows {
+                let hit = Hit { score: values(row, number).value(), query_end: row as u32 + 1, target_end };
+                if hit.order(best).is_lt() {
+                    *best = hit;
+                }
+            }
+        }
+    }
+}
+
+/// What stays the same over a group's columns.
+struct AnchoredSweep<'a, S> {
+    simd: S,
+    batch: &'a Batch,
+    costs: Costs,
+    values: Values,
+    rows: usize,
+    cols: usize,
+}
+
+/// A column on its way down: H(i-1,j-1) and F(i,j) of the next row i.
+struct AnchoredDown<V> {
+    diagonal: V,
+    f: V,
+}
+
+impl<V: Copy> AnchoredDown<V> {
+    /// From H(i,j-1) and E(i,j) to H(i,j) and E(i,j+1).
+    #[inline(always)]
+    fn step<T: Lane, S: Vectors<T, V = V>>(
+        &mut self,
+        simd: S,
+        penalties: &Penalties<V>,
+        score: V,
+        [h, e]: [V; 2],
+    ) -> [V; 2] {
+        let cell = cell(simd, penalties, simd.add(self.diagonal, score), e, self.f);
+        (self.diagonal, self.f) = (h, cell.f);
+        [cell.h, cell.e]
+    }
+}
+
+impl<S: Copy> AnchoredSweep<'_, S> {
+    #[inline(always)]
+    fn run<T: Lane, U: Columns<T, S>>(&self, mut scores: U, mut ends: Ends) -> Ends
+    where
+        S: Vectors<T>,
+    {
+        let (simd, scoring) = (self.simd, &*self.batch.scoring);
+        let mode = scoring.mode;
+        let penalties = self.costs.penalties::<T, S>(simd);
+        // Rows in parts whose last one is the last of some lanes, and which lanes those are.
+        let mut lasts: Vec<usize> = ends.lanes.iter().map(|lane| lane.rows).collect();
+        lasts.sort_unstable();
+        lasts.dedup();
+        let part_of = |number: usize| {
+            let part = ends.lanes.get(number).and_then(|lane| lasts.binary_search(&lane.rows).ok());
+            part.map_or(-1, |part| part as i32)
+        };
+        let parts = lanes_of::<T, S>(part_of);
+        let border = |score: i64| simd.splat(self.values.lane::<T>(score));
+        let below = |h: S::V| simd.sub(h, penalties.first);
+        let closed_rows = mode.takes_whole_queries();
+        let left = |row: usize| if closed_rows { border(-scoring.gap_cost(row + 1)) } else { border(0) };
+        let mut column: Vec<[S::V; 2]> = (0..self.rows).map(|row| [left(row), below(left(row))]).collect();
+        let above = |col: usize| match mode == AlignmentMode::Global && col > 0 {
+            true => border(-scoring.gap_cost(col)),
+            false => border(0),
+        };
+        let enter = |col: usize| AnchoredDown { diagonal: above(col), f: below(above(col + 1)) };
+        let mut bottoms: Vec<[S::V; 2]> = Vec::with_capacity(COLUMNS / 2);
+        let mut first = 0;
+        let mut lefts = Vec::new();
+        for col in (0..self.cols).step_by(2) {
+            let [left, right] = scores.columns(simd, col);
+            let keeps_left =
+                mode == AlignmentMode::Overlap && ends.lanes.iter().any(|lane| lane.cols == col + 1);
+            let (mut left_down, mut right_down) = (enter(col), enter(col + 1));
+            let mut bottom = [penalties.floor; 2];
+            let mut row = 0;
+            lefts.clear();
+            for (part, &last) in lasts.iter().enumerate() {
+                let mut ended = bottom;
+                for cell in &mut column[row..last] {
+                    let between = left_down.step(simd, &penalties, scores.score(simd, left, row), *cell);
+                    *cell = right_down.step(simd, &penalties, scores.score(simd, right, row), between);
+                    ended = [between[0], cell[0]];
+                    row += 1;
+                    if keeps_left {
+                        lefts.push(between[0]);
+                    }
+                }
+                let of_part = simd.eq(parts, simd.splat(T::of(part as i32)));
+                bottom = [0, 1].map(|which| simd.select(of_part, ended[which], bottom[which]));
+            }
+            bottoms.push(bottom);
+            if 2 * bottoms.len() == COLUMNS || col + 2 >= self.cols {
+                ends.take_rows::<T>(mode, first, cast_slice(&bottoms), S::LANES);
+                bottoms.clear();
+                first = col + 2;
+            }
+            if mode == AlignmentMode::Overlap
+                && ends.lanes.iter().any(|lane| lane.cols.div_ceil(2) * 2 == col + 2)
+            {
+                // Ends in the last row come first, where they score as much.
+                ends.take_rows::<T>(mode, first, cast_slice(&bottoms), S::LANES);
+                let of = |values: &[S::V], row: usize, number: usize| -> T {
+                    cast_slice::<S::V, T>(&values[row..=row])[number]
+                };
+                ends.take_column::<T>(col, |row, number| of(&lefts, row, number));
+                let h = |row: usize, number: usize| -> T {
+                    cast_slice::<[S::V; 2], T>(&column[row..=row])[number]
+                };
+                ends.take_column::<T>(col + 1, h);
+            }
+        }
+        ends
+    }
+}
+
+/// The first best ends of a sweep's pairs whose queries end in this row, and whose targets end in this column if
+/// they end in the sweep. Values are `[H, gap]`.
+pub fn ends_of(batch: &Batch, sweep: &[Pair], edges: &Edges) -> Vec<Hit> {
+    let mode = batch.scoring.mode;
+    let end = |pair: &Pair| {
+        let (rows, len) = (batch.query(pair.query).len(), batch.target(pair.target).len());
+        let hit =
+            |score, query_end: usize, target_end: u32| Hit { score, query_end: query_end as u32, target_end };
+        let in_row = |col: u32| hit(edges.horizontal[(col - pair.start) as usize][0], rows, col + 1);
+        let from = if mode == AlignmentMode::Global { pair.end - 1 } else { pair.own };
+        let in_column = |row: usize| hit(edges.vertical[row][0], row + 1, pair.end);
+        let down = if mode == AlignmentMode::Overlap && pair.end as usize == len { rows } else { 0 };
+        let all = (from..pair.end).map(in_row).chain((0..down).map(in_column));
+        all.min_by(Hit::order).unwrap_or(Hit::NONE)
+    };
+    sweep.iter().map(end).collect()
+}

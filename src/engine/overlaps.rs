@@ -1,0 +1,110 @@
+//! Overlaps of at least one letter with a letter, where gaps alone would score more.
+//!
+//! Both ends of an overlap are free, so gaps alone are a path from border to border, which is no overlap. It scores less
+//! than nothing by a gap of one letter at least. So an end that scores more has letters that meet, and only the others are
+//! looked at again, here: in two layers, one of all paths and one of those that have a letter that meets a letter
+//! already. That takes a byte a cell, and it is done where hardly any letters of two short sequences agree.
+
+use crate::alignment::Hit;
+use crate::batch::{Batch, Pair};
+use crate::engine::directions::next_source;
+use crate::engine::paths::push_steps;
+use crate::engine::plain::{IMPOSSIBLE, decide};
+use crate::engine::{Edges, Paths, Source, Window};
+use crate::scoring::{AlignmentMode, Scoring};
+use rayon::prelude::*;
+
+/// Bits of a cell's directions in each layer.
+const LAYER_BITS: u32 = 4;
+const LAYER_MASK: u8 = (1 << LAYER_BITS) - 1;
+
+/// Whether gaps alone may score as much as this best end of a pair.
+pub fn may_be_empty(scoring: &Scoring, best: &Hit) -> bool {
+    scoring.mode == AlignmentMode::Overlap && !best.is_none() && i64::from(best.score) <= -scoring.gap_cost(1)
+}
+
+/// The first best end of a pair's overlaps.
+pub fn best(batch: &Batch, pair: &Pair) -> Hit {
+    let (query, target) = (batch.query(pair.query), batch.target(pair.target));
+    let edges = Edges::at_borders(&batch.scoring, query.len(), target.len(), 0);
+    let mut best = Hit::NONE;
+    two_layers(query, target, &batch.scoring, &edges, |i, j, h, _| {
+        let hit = Hit { score: h, query_end: i as u32 + 1, target_end: j as u32 + 1 };
+        if (i + 1 == query.len() || j + 1 == target.len()) && hit.order(&best).is_lt() {
+            best = hit;
+        }
+    });
+    best
+}
+
+/// Gives windows whose path is gaps alone the path of an overlap.
+pub fn mend(batch: &Batch, windows: &[Window], paths: &mut Paths) {
+    if batch.scoring.mode != AlignmentMode::Overlap {
+        return;
+    }
+    let is_empty = |place: &u32| {
+        let mut steps = paths.steps(*place as usize).into_iter().flatten();
+        !steps.any(|(_, source)| source == Source::Diagonal)
+    };
+    let empty: Vec<u32> = (0..windows.len() as u32).filter(is_empty).collect();
+    if !empty.is_empty() {
+        let runs = empty.par_iter().map(|&place| path(batch, &windows[place as usize])).collect();
+        paths.put_all(&empty, Paths::of(runs));
+    }
+}
+
+/// The runs of the path of a window's last cell, from its end.
+fn path(batch: &Batch, window: &Window) -> Vec<u32> {
+    let query = &batch.query(window.query)[..window.query_end as usize];
+    let target = &batch.target(window.target)[window.start as usize..window.target_end as usize];
+    let edges = Edges::of_window(&batch.scoring, window);
+    let mut directions = vec![0; query.len() * target.len()];
+    two_layers(query, target, &batch.scoring, &edges, |i, j, _, bits| {
+        directions[i * target.len() + j] = bits;
+    });
+    let (mut rows, mut cols) = (query.len(), target.len());
+    let (mut shift, mut last, mut runs) = (LAYER_BITS, Source::Diagonal, Vec::new());
+    while rows > 0 && cols > 0 {
+        let bits = directions[(rows - 1) * target.len() + cols - 1] >> shift & LAYER_MASK;
+        last = next_source(last, bits);
+        match last {
+            Source::Stop => break,
+            Source::Diagonal => {
+                // Before the first letters that meet, all paths will do.
+                (rows, cols, shift) = (rows - 1, cols - 1, 0);
+            }
+            Source::Deletion => cols -= 1,
+            Source::Insertion => rows -= 1,
+        }
+        push_steps(&mut runs, 1, last);
+    }
+    runs
+}
+
+/// Runs the recurrence in both layers. `cell` gets each cell's row, column, the H of paths with letters that meet, and
+/// its directions: those of such paths above those of all.
+fn two_layers(
+    query: &[u8],
+    target: &[u8],
+    scoring: &Scoring,
+    edges: &Edges,
+    mut cell: impl FnMut(usize, usize, i32, u8),
+) {
+    let costs = [scoring.gap_open + scoring.gap_extend, scoring.gap_extend];
+    // [H(i-1,j), F(i,j)] of all paths, and of those with letters that meet.
+    let mut above: Vec<_> = edges.horizontal.iter().map(|&all| (all, [IMPOSSIBLE; 2])).collect();
+    let mut corner = edges.corner;
+    for (i, (&q, &[left, mut all_e])) in query.iter().zip(&edges.vertical).enumerate() {
+        let mut met_e = IMPOSSIBLE;
+        let mut diagonal = std::mem::replace(&mut corner, left);
+        for (j, &t) in target.iter().enumerate() {
+            let ([all_h, all_f], [_, met_f]) = above[j];
+            let matched = diagonal + scoring.score(q, t);
+            let all = decide(matched, [all_e, all_f], IMPOSSIBLE, costs);
+            let met = decide(matched, [met_e, met_f], IMPOSSIBLE, costs);
+            cell(i, j, met.h, all.bits | met.bits << LAYER_BITS);
+            (all_e, met_e, diagonal) = (all.e, met.e, all_h);
+            above[j] = ([all.h, all.f], [met.h, met.f]);
+        }
+    }
+}

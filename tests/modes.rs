@@ -1,0 +1,289 @@
+//! Modes other than local, against their definition: the best alignment of the stretches that a mode lets be aligned, by
+//! a recurrence of another kind than the engines' (Waterman, Smith and Beyer 1976, which tries each length of a gap).
+
+mod common;
+
+use common::codes;
+use common::random::Random;
+use std::sync::Arc;
+use swalign::alignment::{Alignment, Hit, Op, Strand};
+use swalign::alphabet::Alphabet;
+use swalign::backtrace::{self, Wanted};
+use swalign::batch::{Batch, Pair, STRETCH, Sequences};
+use swalign::engine::Engine;
+use swalign::engine::cpu::Cpu;
+use swalign::engine::cpu::simd::InstructionSet;
+use swalign::engine::plain::Plain;
+use swalign::scoring::{AlignmentMode, Matrix, Scoring};
+
+const MODES: [AlignmentMode; 3] = [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap];
+
+/// The best score of the whole query with the whole target, and the same of alignments in which a letter meets a letter.
+fn global(query: &[u8], target: &[u8], scoring: &Scoring) -> (i64, i64) {
+    const NONE: i64 = i64::MIN / 2;
+    let mut best = vec![vec![[NONE; 2]; target.len() + 1]; query.len() + 1];
+    for i in 0..=query.len() {
+        for j in 0..=target.len() {
+            let mut here = [if i + j == 0 { 0 } else { NONE }, NONE];
+            if i > 0 && j > 0 {
+                let met = best[i - 1][j - 1][0].max(best[i - 1][j - 1][1]);
+                here[1] = met + i64::from(scoring.score(query[i - 1], target[j - 1]));
+            }
+            for layer in 0..2 {
+                for gap in 1..=i {
+                    here[layer] = here[layer].max(best[i - gap][j][layer] - scoring.gap_cost(gap));
+                }
+                for gap in 1..=j {
+                    here[layer] = here[layer].max(best[i][j - gap][layer] - scoring.gap_cost(gap));
+                }
+            }
+            best[i][j] = here;
+        }
+    }
+    let [gaps, met] = best[query.len()][target.len()];
+    (gaps.max(met), met)
+}
+
+/// The best score and the first end that has it, by definition.
+fn defined(query: &[u8], target: &[u8], own: usize, scoring: &Scoring) -> Hit {
+    let mode = scoring.mode;
+    let mut best = Hit::NONE;
+    for query_start in 0..=query.len() {
+        for target_start in (0..=target.len()).filter(|&start| mode.may_begin(query_start, start)) {
+            for query_end in query_start.max(1)..=query.len() {
+                for target_end in target_start.max(own + 1)..=target.len() {
+                    if !mode.may_end(query.len() - query_end, target.len() - target_end) {
+                        continue;
+                    }
+                    let of = (&query[query_start..query_end], &target[target_start..target_end]);
+                    let (any, met) = global(of.0, of.1, scoring);
+                    let score = if mode == AlignmentMode::Overlap { met } else { any };
+                    let hit = Hit {
+                        score: score.max(i32::MIN.into()) as i32,
+                        query_end: query_end as u32,
+                        target_end: target_end as u32,
+                    };
+                    if hit.order(&best).is_lt() {
+                        best = hit;
+                    }
+                }
+            }
+        }
+    }
+    best
+}
+
+fn scorings() -> Vec<Scoring> {
+    let protein =
+        |name, open, extend| Scoring::matrix(Alphabet::Protein, Matrix::named(name).unwrap(), open, extend);
+    vec![
+        Scoring::dna(1, 4, 6, 1),
+        Scoring::dna(2, 3, 0, 2),
+        // Gaps are cheaper than mismatches.
+        Scoring::dna(2, 9, 0, 1),
+        Scoring::dna(1, 0, 0, 1),
+        protein("BLOSUM62", 11, 1),
+        protein("PAM30", 3, 1),
+    ]
+}
+
+fn batch(queries: &[Vec<u8>], targets: &[Vec<u8>], scoring: &Scoring) -> Batch {
+    let sequences = |all: &[Vec<u8>]| Arc::new(all.iter().map(|codes| &codes[..]).collect::<Sequences>());
+    Batch { queries: sequences(queries), targets: sequences(targets), scoring: Arc::new(scoring.clone()) }
+}
+
+fn whole(batch: &Batch, query: u32, target: u32) -> Pair {
+    Pair { query, target, start: 0, own: 0, end: batch.target(target).len() as u32 }
+}
+
+/// All engines that the machine has.
+fn engines() -> Vec<Box<dyn Engine>> {
+    let sets = InstructionSet::available().into_iter().map(|set| Box::new(Cpu::on(set)) as Box<dyn Engine>);
+    std::iter::once(Box::new(Plain::new()) as Box<dyn Engine>).chain(sets).collect()
+}
+
+/// What an alignment scores, and whether it runs from an allowed place to an allowed one.
+fn rescore(batch: &Batch, pair: &Pair, alignment: &Alignment) -> i64 {
+    let (query, target) = (batch.query(pair.query), batch.target(pair.target));
+    let mode = batch.scoring.mode;
+    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+    assert!(mode.may_begin(i, j), "{mode}: begins at {i}, {j}");
+    let (mut score, mut pairs) = (0, 0);
+    for &(len, op) in &alignment.cigar {
+        let len = len as usize;
+        match op {
+            Op::Match => {
+                score += batch.scoring.score_all(&query[i..i + len], &target[j..j + len]);
+                (i, j, pairs) = (i + len, j + len, pairs + len);
+            }
+            Op::Insertion => (score, i) = (score - batch.scoring.gap_cost(len), i + len),
+            Op::Deletion => (score, j) = (score - batch.scoring.gap_cost(len), j + len),
+        }
+    }
+    assert_eq!((i as u32, j as u32), (alignment.query_end, alignment.target_end));
+    assert!(mode.may_end(query.len() - i, target.len() - j), "{mode}: ends at {i}, {j}");
+    assert!(mode != AlignmentMode::Overlap || pairs > 0, "an empty overlap");
+    score
+}
+
+fn paths(engine: &mut dyn Engine, batch: &Batch, pairs: &[Pair], hits: &[Hit]) -> Vec<Alignment> {
+    let wanted: Vec<Wanted> = pairs
+        .iter()
+        .zip(hits)
+        .map(|(pair, hit)| Wanted {
+            window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
+            strand: Strand::Forward,
+            score: hit.score,
+        })
+        .collect();
+    backtrace::align(engine, batch, &wanted).unwrap()
+}
+
+/// Small sequences of few letters, so that ties, gaps at ends and hopeless pairs are common.
+#[test]
+fn engines_keep_to_the_definition() {
+    let mut random = Random::new(23);
+    for scoring in scorings() {
+        for mode in MODES {
+            let scoring = scoring.clone().in_mode(mode);
+            let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
+            let mut any = |most: usize| {
+                let (len, letters) = (1 + random.below(most), random.pick(&[2, 3, letters]));
+                random.codes(len, letters)
+            };
+            let queries: Vec<Vec<u8>> = (0..40).map(|_| any(7)).collect();
+            let targets: Vec<Vec<u8>> = (0..40).map(|_| any(9)).collect();
+            let batch = batch(&queries, &targets, &scoring);
+            let mut pairs: Vec<Pair> = (0..40).map(|k| whole(&batch, k, k)).collect();
+            if mode == AlignmentMode::Glocal {
+                // Only ends in the last columns.
+                let own = |pair: &Pair| Pair { own: pair.end / 2, ..*pair };
+                pairs.extend(pairs.clone().iter().map(own));
+            }
+            let expected: Vec<Hit> = pairs
+                .iter()
+                .map(|pair| {
+                    let (query, target) = (batch.query(pair.query), batch.target(pair.target));
+                    defined(query, target, pair.own as usize, &scoring)
+                })
+                .collect();
+            for mut engine in engines() {
+                let name = engine.capabilities().name;
+                let hits = engine.score(&batch, &pairs).unwrap();
+                for ((pair, hit), expected) in pairs.iter().zip(&hits).zip(&expected) {
+                    let (query, target) = (batch.query(pair.query), batch.target(pair.target));
+                    assert_eq!(hit, expected, "{name}, {scoring}: {query:?} {target:?} from {}", pair.own);
+                }
+                for (pair, alignment) in pairs.iter().zip(paths(&mut *engine, &batch, &pairs, &hits)) {
+                    assert_eq!(rescore(&batch, pair, &alignment), i64::from(alignment.score), "{name}");
+                }
+            }
+        }
+    }
+}
+
+/// Sizes at the seams of lanes, strips, blocks and stretches: all engines give the plain engine's ends and paths.
+#[test]
+fn engines_agree_at_the_seams_of_their_sizes() {
+    let mut random = Random::new(24);
+    for scoring in [Scoring::dna(1, 4, 6, 1), Scoring::dna(5, 4, 8, 6), scorings().remove(4)] {
+        for mode in MODES {
+            let scoring = scoring.clone().in_mode(mode);
+            let letters = if scoring.alphabet == Alphabet::Dna { 4 } else { 20 };
+            let lengths = [1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 100, 127, 129, 250, 511, 513, 1030];
+            let (mut queries, mut targets) = (Vec::new(), Vec::new());
+            for (number, len) in lengths.into_iter().chain([150; 40]).enumerate() {
+                let query = random.codes(len, letters);
+                let mut target = random.mutated_codes(&query, letters, [3, 12, 1000][number % 3]);
+                for _ in 0..random.below(3) {
+                    let more = random.below(200);
+                    let (at, codes) = (random.below(target.len() + 1), random.codes(more, letters));
+                    target.splice(at..at, codes);
+                }
+                queries.push(query);
+                targets.push(target);
+            }
+            // One that is far too short, and one in stretches.
+            let all = queries.len() as u32;
+            queries.extend([random.codes(300, letters), random.codes(40, letters)]);
+            targets.extend([random.codes(3, letters), random.codes(3 * STRETCH as usize + 77, letters)]);
+            let batch = batch(&queries, &targets, &scoring);
+            let mut pairs: Vec<Pair> = (0..all + 2).map(|k| whole(&batch, k, k)).collect();
+            // One query against many targets.
+            pairs.extend((0..all).map(|k| whole(&batch, 30, k)));
+            if mode == AlignmentMode::Glocal {
+                let last = whole(&batch, all + 1, all + 1);
+                let border = |k: u32| (k * STRETCH).min(last.end);
+                pairs.extend((0..4).map(|k| Pair { own: border(k), end: border(k + 1), ..last }));
+                pairs.push(Pair { start: 500, own: 700, end: 1500, ..last });
+            }
+            let plain = Plain::new().score(&batch, &pairs).unwrap();
+            let plain_paths = paths(&mut Plain::new(), &batch, &pairs, &plain);
+            for mut engine in engines() {
+                let name = engine.capabilities().name;
+                let hits = engine.score(&batch, &pairs).unwrap();
+                for ((pair, hit), expected) in pairs.iter().zip(&hits).zip(&plain) {
+                    assert_eq!(hit, expected, "{name}, {scoring}: {pair:?}");
+                }
+                // Few at a time go by strips.
+                for (pair, expected) in pairs.iter().zip(&plain) {
+                    assert_eq!(
+                        engine.score(&batch, &[*pair]).unwrap(),
+                        [*expected],
+                        "{name}, {scoring}: {pair:?}"
+                    );
+                }
+                let found = paths(&mut *engine, &batch, &pairs, &hits);
+                for ((pair, path), expected) in pairs.iter().zip(&found).zip(&plain_paths) {
+                    assert_eq!(path, expected, "{name}, {scoring}: {pair:?}");
+                    if pair.start == 0 && pair.end as usize == batch.target(pair.target).len() {
+                        assert_eq!(rescore(&batch, pair, path), i64::from(path.score));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Long pairs are swept in parts, and traced block by block.
+#[test]
+fn long_pairs_agree() {
+    let mut random = Random::new(25);
+    for mode in MODES {
+        let scoring = Scoring::dna(2, 4, 4, 2).in_mode(mode);
+        let query = random.codes(4500, 4);
+        let mut target = random.mutated_codes(&query, 4, 15);
+        target.splice(2000..2000, random.codes(700, 4));
+        let batch = batch(&[query], &[target], &scoring);
+        let pairs = [whole(&batch, 0, 0)];
+        let plain = Plain::new().score(&batch, &pairs).unwrap();
+        let expected = paths(&mut Plain::new(), &batch, &pairs, &plain);
+        assert_eq!(rescore(&batch, &pairs[0], &expected[0]), i64::from(plain[0].score));
+        let mut cpu = Cpu::new();
+        assert_eq!(cpu.score(&batch, &pairs).unwrap(), plain, "{mode}");
+        assert_eq!(paths(&mut cpu, &batch, &pairs, &plain), expected, "{mode}");
+    }
+}
+
+#[test]
+fn by_hand() {
+    let dna = |text: &str| codes(Alphabet::Dna, text.as_bytes());
+    let found = |mode, query: &str, target: &str| {
+        let scoring = Scoring::dna(1, 1, 0, 2).in_mode(mode);
+        let batch = batch(&[dna(query)], &[dna(target)], &scoring);
+        let pairs = [whole(&batch, 0, 0)];
+        let hits = Plain::new().score(&batch, &pairs).unwrap();
+        let path = paths(&mut Plain::new(), &batch, &pairs, &hits).remove(0);
+        let cigar: String = path.cigar.iter().map(|(len, op)| format!("{len}{op:?} ")).collect();
+        (path.score, (path.query_start, path.query_end), (path.target_start, path.target_end), cigar)
+    };
+    use AlignmentMode::{Global, Glocal, Overlap};
+    assert_eq!(found(Glocal, "ACGT", "TTACGTTT"), (4, (0, 4), (2, 6), "4Match ".into()));
+    assert_eq!(found(Glocal, "ACGTA", "TTACGTTT"), (3, (0, 5), (2, 7), "5Match ".into()));
+    assert_eq!(found(Global, "ACGT", "TTACGT"), (0, (0, 4), (0, 6), "2Deletion 4Match ".into()));
+    assert_eq!(found(Global, "ACGT", "ACT"), (1, (0, 4), (0, 3), "2Match 1Insertion 1Match ".into()));
+    assert_eq!(found(Overlap, "CCCACGT", "ACGTGGG"), (4, (3, 7), (0, 4), "4Match ".into()));
+    assert_eq!(found(Overlap, "AA", "CC"), (-1, (1, 2), (0, 1), "1Match ".into()));
+    // Both in one column would be -2 as well.
+    assert_eq!(found(Global, "A", "C"), (-1, (0, 1), (0, 1), "1Match ".into()));
+}
