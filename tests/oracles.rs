@@ -4,7 +4,7 @@
 mod common;
 
 use bio::alignment::pairwise::Aligner;
-use common::golden::{Table, check};
+use common::golden::{Table, check, check_modes};
 use common::{codes, random::Random};
 use std::sync::Arc;
 use swalign::alphabet::Alphabet;
@@ -33,6 +33,17 @@ tables! {
     ssw: Table::pairs("ssw"), 100;
     small_suites: Table::pairs("small"), 16;
     reads_and_genome: Table::reads(), 40;
+}
+
+/// Glocal, global and overlap scores of parasail and Biopython.
+#[test]
+fn other_modes_on_dna() {
+    assert_eq!(check_modes(&mut Cpu::new(), &Table::pairs("dna_pairs")), 3 * 1659);
+}
+
+#[test]
+fn other_modes_on_proteins() {
+    assert_eq!(check_modes(&mut Cpu::new(), &Table::pairs("protein_pairs")), 3 * 1314);
 }
 
 /// rust-bio quotes the gap's first residue as a whole: a gap of k costs `gap_open + (k - 1) *

@@ -8,7 +8,7 @@ use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair};
 use swalign::engine::Engine;
-use swalign::scoring::{Matrix, Scoring};
+use swalign::scoring::{AlignmentMode, Matrix, Scoring};
 
 /// One pair under one scoring, and what others found. Ends are 1-based and inclusive, which is our
 /// exclusive end; starts are 1-based.
@@ -23,7 +23,16 @@ pub struct Row {
     pub end: Option<(u32, u32)>,
     /// Query and target start, where there is one end and one start.
     pub start: Option<(u32, u32)>,
+    /// The best scores in other modes, where the table has them.
+    pub modes: Vec<(AlignmentMode, i32)>,
 }
+
+/// The columns of other modes.
+const MODES: [(AlignmentMode, &str); 3] = [
+    (AlignmentMode::Global, "global"),
+    (AlignmentMode::Glocal, "fit"),
+    (AlignmentMode::Overlap, "overlap"),
+];
 
 /// A table with its sequences.
 pub struct Table {
@@ -78,6 +87,11 @@ pub fn rows(name: &str) -> Vec<Row> {
             local: field("local").parse().expect("a score"),
             end,
             start: end.and(unique("n_starts", "q_start", "t_start")),
+            modes: MODES
+                .into_iter()
+                .filter(|(_, column)| columns.contains(column))
+                .map(|(mode, column)| (mode, field(column).parse().expect("a score")))
+                .collect(),
         }
     };
     lines.map(row).collect()
@@ -197,6 +211,34 @@ pub fn check(engine: &mut dyn Engine, table: &Table) -> usize {
         wrong[..shown].join("\n")
     );
     groups.iter().map(|group| group.rows.len()).sum()
+}
+
+/// Holds `engine` against the scores of other modes, and each path by its rescored score. Returns their number.
+pub fn check_modes(engine: &mut dyn Engine, table: &Table) -> usize {
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for mut group in groups(table) {
+        for (mode, _) in MODES {
+            group.batch.scoring = Arc::new(Scoring::clone(&group.batch.scoring).in_mode(mode));
+            let hits = engine.score(&group.batch, &group.pairs).expect("scores");
+            for (row, hit) in group.rows.iter().zip(&hits) {
+                let expected = row.modes.iter().find(|(of, _)| *of == mode).expect("a column").1;
+                count += 1;
+                if hit.score != expected {
+                    wrong.push(format!("{} {} {mode}: {hit:?}, expected {expected}", group.title, row.pair));
+                }
+            }
+            // Each is rescored, from a place where it may begin to its end.
+            let window = |(pair, hit): (&Pair, &Hit)| Wanted {
+                window: backtrace::window_of(&group.batch, pair.query, pair.target, 0, hit),
+                strand: Strand::Forward,
+                score: hit.score,
+            };
+            let wanted: Vec<Wanted> = group.pairs.iter().zip(&hits).map(window).collect();
+            backtrace::align(engine, &group.batch, &wanted).expect("paths");
+        }
+    }
+    assert!(wrong.is_empty(), "{} differences: {:#?}", wrong.len(), &wrong[..wrong.len().min(20)]);
+    count
 }
 
 fn scores(group: &Group<'_>, hits: &[Hit], wrong: &mut Vec<String>) {

@@ -15,6 +15,8 @@ MAX_CELLS = 4_000_000
 GASAL_PAIRS = 500
 READS = 10
 COLUMNS = "pair scheme ambig qlen tlen local n_ends q_end t_end n_starts q_start t_start".split()
+# Scores in other modes, where the source has them.
+MODES = "global fit overlap".split()
 
 
 def lines(path):
@@ -44,9 +46,10 @@ def rows_of(path):
 
 
 def write_table(name, rows):
+    columns = COLUMNS + [mode for mode in MODES if mode in rows[0]]
     with open(f"{HERE}/{name}.tsv", "w") as f:
-        f.write("\t".join(COLUMNS) + "\n")
-        f.writelines("\t".join(str(row.get(column, ".")) for column in COLUMNS) + "\n" for row in rows)
+        f.write("\t".join(columns) + "\n")
+        f.writelines("\t".join(str(row.get(column, ".")) for column in columns) + "\n" for row in rows)
 
 
 def write_fasta(name, records):
