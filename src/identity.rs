@@ -3,7 +3,7 @@
 use crate::alignment::{Alignment, Op};
 use crate::alphabet::{Alphabet, is_base};
 use crate::options::IdentityDefinition;
-use crate::scoring::Scoring;
+use crate::scoring::{AlignmentMode, Scoring};
 
 /// The columns of an alignment by their kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct ColumnKinds {
     /// Columns with a gap, and gaps.
     pub gapped: u32,
     pub gaps: u32,
-    /// The same at the alignment's two ends.
+    /// The same at the two ends of global alignments: in the other modes a gap there is none that an end is free of.
     pub gapped_at_ends: u32,
     pub gaps_at_ends: u32,
 }
@@ -44,7 +44,7 @@ impl ColumnKinds {
             } else {
                 kinds.gapped += len;
                 kinds.gaps += 1;
-                if at == 0 || at == last {
+                if scoring.mode == AlignmentMode::Global && (at == 0 || at == last) {
                     kinds.gapped_at_ends += len;
                     kinds.gaps_at_ends += 1;
                 }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn columns_are_counted() {
-        let scoring = Scoring::dna(1, 4, 6, 1);
+        let scoring = Scoring::dna(1, 4, 6, 1).in_mode(AlignmentMode::Global);
         let codes =
             |text: &[u8]| text.iter().map(|&letter| Alphabet::Dna.code(letter).unwrap()).collect::<Vec<u8>>();
         // ACGTN--A against ACCTNGGA, with a deletion in front.
@@ -118,5 +118,8 @@ mod tests {
             [identity(0), identity(1), identity(2), identity(3)],
             [400.0 / 6.0, 400.0 / 9.0, 50.0, 60.0]
         );
+        let glocal = scoring.in_mode(AlignmentMode::Glocal);
+        let kinds = ColumnKinds::count(&glocal, &codes(b"ACGTNA"), &codes(b"GGACCTNGGA"), &alignment);
+        assert_eq!((kinds.gapped_at_ends, kinds.gaps_at_ends), (0, 0));
     }
 }

@@ -96,7 +96,7 @@ pub use api::{
     Targets, align_pair,
 };
 pub use error::{EngineError, Error, Place, Result};
-pub use scoring::{Matrix, Scoring};
+pub use scoring::{AlignmentMode, Matrix, Scoring};
 
 // The engine room, for the command, the tests and the benchmarks; `RUSTDOCFLAGS="--cfg engine_room" cargo doc` shows it.
 

@@ -87,7 +87,16 @@ impl Scoring {
         Scoring { alphabet, substitution, gap_open, gap_extend, mode: AlignmentMode::Local }
     }
 
-    /// The same in another mode.
+    /// The same in another mode: which ends of the sequences an alignment may leave out.
+    ///
+    /// ```
+    /// use swalign::{AlignmentMode, Scoring, align_pair};
+    ///
+    /// let scoring = Scoring::dna(1, 4, 6, 1).in_mode(AlignmentMode::Global);
+    /// let hit = align_pair("ACGTTGCA", "ACGTTTGCAGG", &scoring)?.expect("both have letters");
+    /// assert_eq!((hit.score(), hit.cigar().to_string().as_str()), (-7, "3M1D5M2D"));
+    /// # Ok::<(), swalign::Error>(())
+    /// ```
     pub fn in_mode(self, mode: AlignmentMode) -> Scoring {
         Scoring { mode, ..self }
     }

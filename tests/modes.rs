@@ -4,16 +4,19 @@
 mod common;
 
 use common::codes;
+use common::definition::{MOST, oracle};
 use common::random::Random;
 use std::sync::Arc;
 use swalign::alignment::{Alignment, Hit, Op, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
+use swalign::candidates::{CHUNK, Layout};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
+use swalign::hits::{self, Effort, PORTION, Rules, Scope};
 use swalign::scoring::{AlignmentMode, Matrix, Scoring};
 
 const MODES: [AlignmentMode; 3] = [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap];
@@ -286,4 +289,59 @@ fn by_hand() {
     assert_eq!(found(Overlap, "AA", "CC"), (-1, (1, 2), (0, 1), "1Match ".into()));
     // Both in one column would be -2 as well.
     assert_eq!(found(Global, "A", "C"), (-1, (0, 1), (0, 1), "1Match ".into()));
+}
+
+/// The hits of queries whose copies stand in targets of one chunk and of several.
+#[test]
+fn hits_are_those_of_their_definition() {
+    let mut random = Random::new(26);
+    let (mut negative, mut further) = (0, 0);
+    for case in 0..24 {
+        let mode = MODES[case % 3];
+        let (match_, mismatch, open, extend) = random.pick(&[(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2)]);
+        let scoring = Scoring::dna(match_, mismatch, open, extend).in_mode(mode);
+        let letters = random.pick(&[2, 4]);
+        let strands = random.pick(&[1, 2]);
+        let queries: Vec<Vec<u8>> = (0..3)
+            .map(|_| {
+                let len = 5 + random.below(25);
+                random.codes(len, letters)
+            })
+            .collect();
+        let mut targets: Vec<Vec<u8>> = Vec::new();
+        for len in [1, 60, CHUNK as usize - 5, 2 * CHUNK as usize + 100] {
+            let mut target = random.codes(len, letters);
+            for _ in 0..6 {
+                let query = &queries[random.below(3)];
+                let copy = random.mutated_codes(query, letters, 8);
+                let anywhere = random.below(len);
+                let at = random.pick(&[anywhere, CHUNK as usize - 10]);
+                target.iter_mut().skip(at).zip(copy).for_each(|(old, new)| *old = new);
+            }
+            targets.push(target);
+        }
+        let mut all = Vec::new();
+        for query in &queries {
+            all.push(query.clone());
+            if strands == 2 {
+                all.push(query.iter().rev().map(|code| 3 - code).collect());
+            }
+        }
+        let batch = batch(&all, &targets, &scoring);
+        let layout = Layout { strands, paired: None };
+        for (min_score, secondary_ppm) in [(-1_000_000, 0), (-1_000_000, 800_000), (match_ * 6, 0)] {
+            let rules = Rules { min_score, secondary_ppm, max_hits: MOST - 1, ..Rules::BEST };
+            let scope = Scope { batch: &batch, layout, rules, least: None, filter: None, portion: PORTION };
+            let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
+            for (record, found) in (0..).zip(&found) {
+                let (expected, threshold) = oracle(&batch, &layout, record, min_score, secondary_ppm);
+                let expected: Vec<Alignment> = expected.into_iter().take(MOST - 1).collect();
+                assert_eq!(found.alignments, expected, "case {case}, {scoring}, record {record}");
+                assert_eq!(found.threshold, threshold);
+                negative += expected.iter().filter(|hit| hit.score < 0).count();
+                further += expected.len().saturating_sub(1);
+            }
+        }
+    }
+    assert!(negative > 50 && further > 100, "{negative} negative, {further} further hits");
 }

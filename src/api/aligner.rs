@@ -82,7 +82,7 @@ impl AlignerBuilder {
         }
         let min_score = min_score.unwrap_or_else(|| default_min_score(&scoring));
         if min_score < 1 && scoring.mode.is_local() {
-            return Err(usage(format!("min_score({min_score}): give at least 1 in local mode")));
+            return Err(usage(format!("min_score({min_score}): give at least 1")));
         }
         if max_hits < 1 {
             return Err(usage("max_hits(0): give at least 1".to_string()));

@@ -8,7 +8,7 @@ const BAM: OutputFormat = OutputFormat::Records(Format::Bam);
 const PAF: OutputFormat = OutputFormat::Records(Format::Paf);
 use crate::alphabet::Alphabet;
 use crate::options::{DeviceChoice, EXTENSIONS, Mode, Preset, ReadGroup, ScoringChoice, Share};
-use crate::scoring::{Scoring, Substitution};
+use crate::scoring::{AlignmentMode, Scoring, Substitution};
 use clap::ValueEnum;
 
 fn parsed(words: &[&str]) -> Result<Command, clap::Error> {

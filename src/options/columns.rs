@@ -89,7 +89,7 @@ const ALL: [(Column, &str, &str); 41] = [
     (Column::Cigar, "cigar", "the path, with = and X"),
     (Column::Id0, "id0", "identity by CD-HIT's definition"),
     (Column::Id1, "id1", "identity of all columns"),
-    (Column::Id2, "id2", "identity without gaps at the ends"),
+    (Column::Id2, "id2", "identity without end gaps of global alignments"),
     (Column::Id3, "id3", "identity by the Marine Biological Laboratory's definition"),
     (Column::Id4, "id4", "identity as 1"),
     (Column::Mate, "mate", "1 or 2 of mates, 0 of single reads"),

@@ -11,7 +11,7 @@ use crate::batch::Sequences;
 use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
-use crate::options::{FilterChoice, Limits, Mode, Options, Split, default_split_score};
+use crate::options::{ANY_SCORE, FilterChoice, Limits, Mode, Options, Split, default_split_score};
 use crate::pairing::Pairing;
 use crate::quality::{PairScores, Typical};
 use crate::reader::{QuerySource, References};
@@ -66,7 +66,8 @@ impl<'a> Run<'a> {
             candidates: None,
         };
         let ranking = Ranking::new(options.rank, options.limits, options.identity, least.significance);
-        reporter.detail(&format!("{scoring}, min_score={min_score}"));
+        let shown = if min_score == ANY_SCORE { "none".to_string() } else { min_score.to_string() };
+        reporter.detail(&format!("{scoring}, min_score={shown}"));
         let strands = strands(options, alphabet);
         let filter = filter(options, (&targets, &scoring, strands), hardware);
         if filter.is_none() && matches!(options.filter, FilterChoice::Index | FilterChoice::Scan) {

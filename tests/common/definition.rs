@@ -40,7 +40,9 @@ impl Piece {
         let wanted = Wanted { window, strand: self.strand, score };
         let paths = filled_paths(&mut Plain::new(), batch, &[window]).unwrap();
         let alignment = backtrace::alignments(batch, &[wanted], &paths).unwrap().remove(0);
-        check_path(&alignment, batch.query(query), batch.target(target), &batch.scoring).unwrap();
+        if batch.scoring.mode.is_local() {
+            check_path(&alignment, batch.query(query), batch.target(target), &batch.scoring).unwrap();
+        }
         alignment
     }
 
@@ -49,6 +51,10 @@ impl Piece {
         let own = [self.pair.start, self.pair.end].map(i64::from);
         if (self.strand, self.pair.target) != (strand, target) || end <= own[0] || own[1] <= start {
             return vec![self];
+        }
+        // A whole target has one alignment, and nothing is left beside one without letters of it.
+        if batch.scoring.mode.needs_whole_targets() {
+            return Vec::new();
         }
         let sides = (self.pair.query, self.pair.target);
         let left = [[own[0], start], [end, own[1]]].into_iter().filter(|[start, end]| start < end);
@@ -84,7 +90,11 @@ pub fn oracle(
         let Some(first) = (0..pieces.len()).min_by_key(|&index| order(&pieces[index])) else { break };
         let best = pieces[first].best.score;
         if hits.is_empty() {
-            threshold = min_score.max(((i64::from(best) * ppm) as u64).div_ceil(1_000_000) as i32);
+            threshold = match ppm {
+                0 => min_score,
+                _ if best <= 0 => min_score.max(best),
+                _ => min_score.max(((i64::from(best) * ppm) as u64).div_ceil(1_000_000) as i32),
+            };
         }
         if best < threshold {
             break;
@@ -93,6 +103,12 @@ pub fn oracle(
         let circle = batch.targets.circle(alignment.target);
         assert!(circle.is_none_or(|len| alignment.target_start < len), "an image: {alignment:?}");
         let turns = circle.map_or(vec![0], |len| vec![-i64::from(len), 0, i64::from(len)]);
+        if alignment.target_start == alignment.target_end {
+            // Without a letter of the target, it would be found again.
+            let same =
+                |piece: &Piece| (piece.strand, piece.pair.target) == (alignment.strand, alignment.target);
+            pieces.retain(|piece| !same(piece));
+        }
         for turn in turns {
             let taken = [alignment.target_start, alignment.target_end].map(|end| i64::from(end) + turn);
             let left = |piece: Piece| piece.without(batch, (alignment.strand, alignment.target), taken);

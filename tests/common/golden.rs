@@ -28,11 +28,8 @@ pub struct Row {
 }
 
 /// The columns of other modes.
-const MODES: [(AlignmentMode, &str); 3] = [
-    (AlignmentMode::Global, "global"),
-    (AlignmentMode::Glocal, "fit"),
-    (AlignmentMode::Overlap, "overlap"),
-];
+const MODES: [(AlignmentMode, &str); 3] =
+    [(AlignmentMode::Global, "global"), (AlignmentMode::Glocal, "fit"), (AlignmentMode::Overlap, "overlap")];
 
 /// A table with its sequences.
 pub struct Table {

@@ -1,0 +1,195 @@
+//! Modes other than local through the command: records that agree with themselves, the same bytes however computed and in
+//! parts, and what is refused.
+
+mod common;
+
+use common::command::{run, run_here};
+use common::folder::{Folder, folder};
+use common::sam::Sam;
+use std::collections::BTreeMap;
+
+const MODES: [&str; 3] = ["glocal", "global", "overlap"];
+const DNA: [&str; 2] = ["data/amplicon_16s.fq.gz", "data/16s_20.fa"];
+const PROTEINS: [&str; 2] = ["data/proteins_20.fa", "data/uniprot_60.fa"];
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The runs of a CIGAR.
+fn runs(cigar: &str) -> Vec<(i64, char)> {
+    let mut runs = Vec::new();
+    let mut number = 0;
+    for letter in cigar.chars() {
+        match letter.to_digit(10) {
+            Some(digit) => number = 10 * number + i64::from(digit),
+            None => runs.push((std::mem::take(&mut number), letter)),
+        }
+    }
+    runs
+}
+
+/// SAM has the path without deletions at its ends; AS counts them, NM does not.
+#[test]
+fn records_of_sam_agree_with_themselves() {
+    for mode in MODES {
+        let limits = ["--max-hits", "4", "--secondary-ratio", "0"];
+        let args = [&["--device", "cpu", "-q", "--mode", mode, "--eqx"], &limits[..], &["q.fa", "t.fa"]].concat();
+        let folder = folder(&[
+            ("q.fa", b">a\nACGTACGTTGCA\n>b\nGGGTTTCCCAAATTT\n>c\nAAAA\n>none\n\n>d\nTTGCAAGG\n"),
+            ("t.fa", b">x\nTTTACGTACGTTGCATTTT\n>y\nGGGTTTCCAAATTTACGACTG\n>z\nCC\n"),
+        ]);
+        let sam: Sam = folder.run(&args).sam();
+        let lengths = BTreeMap::from([("x", 19), ("y", 21), ("z", 2)]);
+        let mut seen = 0;
+        for record in &sam.records {
+            if record.name() == "none" {
+                assert_eq!(record.flag() & 4, 4, "a query without letters has no alignment");
+                continue;
+            }
+            assert_eq!(record.flag() & 4, 0, "{mode}: {record:?}");
+            let runs = runs(record.cigar());
+            assert!(
+                runs.first().is_some_and(|run| run.1 != 'D') && runs.last().is_some_and(|run| run.1 != 'D')
+            );
+            let count = |letters: &str| {
+                runs.iter().filter(|run| letters.contains(run.1)).map(|run| run.0).sum::<i64>()
+            };
+            let gap = |len: i64| if len > 0 { 6 + len } else { 0 };
+            let gaps: i64 = runs.iter().filter(|run| "ID".contains(run.1)).map(|run| gap(run.0)).sum();
+            let mut score = count("=") - 4 * count("X") - gaps;
+            if mode == "global" {
+                let before = record.position() as i64 - 1;
+                let behind = lengths[record.target()] - before - count("=XD");
+                // Without a letter of the target, all of it is one gap.
+                let all_gap = count("=X") == 0;
+                score -= if all_gap { gap(lengths[record.target()]) } else { gap(before) + gap(behind) };
+            }
+            assert_eq!(record.score(), score, "{mode}: {record:?}");
+            let edits = count("XID").to_string();
+            assert_eq!(record.tag("NM"), Some(&*edits), "{mode}: {record:?}");
+            assert!(mode == "overlap" || count("S") == 0, "{mode}: {record:?}");
+            seen += 1;
+        }
+        assert!(seen >= 4 * 3, "{mode}: {seen}");
+    }
+}
+
+#[test]
+fn however_it_is_computed_the_bytes_are_the_same() {
+    for mode in MODES {
+        for (format, data) in
+            [("sam", DNA), ("paf", PROTEINS), ("tab", DNA), ("json", PROTEINS), ("text", DNA)]
+        {
+            let bytes = |ways: &[&str]| {
+                let args = ["-q", "--mode", mode, "--format", format, "--max-hits", "3"];
+                run_here(&[&args, ways, &data].concat()).without_pg()
+            };
+            let expected = bytes(&["--device", "cpu"]);
+            for ways in [
+                &["--device", "cpu:baseline", "-t", "1"][..],
+                &["--batch", "7", "-t", "3"],
+                &["--device", "auto"],
+            ] {
+                assert!(bytes(ways) == expected, "{mode} {format}: {ways:?}");
+            }
+        }
+    }
+    let plain = |device: &str| {
+        let args = ["pairs", "-q", "--mode", "global", "--format", "tab", "--device", device];
+        let files = ["tests/golden/ssw.q.fa", "tests/golden/ssw.t.fa"];
+        text(run_here(&[&args[..], &files].concat()).done())
+    };
+    assert_eq!(plain("plain"), plain("cpu"));
+}
+
+/// Parts of the queries, and of the references, joined.
+#[test]
+fn parts_join_to_the_whole() {
+    let folder = Folder::new();
+    folder.copy_data("amplicon_16s.fq.gz", "q.fq.gz");
+    folder.copy_data("16s_20.fa", "t.fa");
+    for mode in MODES {
+        for (kind, name) in [("--part", "sam"), ("--part", "tsv"), ("--ref-part", "sam")] {
+            let args = ["-q", "--mode", mode, "--max-hits", "3"];
+            let files = ["q.fq.gz", "t.fa"];
+            let whole = format!("{mode}.whole.{name}");
+            folder.run(&[&args[..], &["-o", &whole], &files].concat()).done();
+            let mut parts = Vec::new();
+            for share in ["1/3", "2/3", "3/3"] {
+                let part = format!("{mode}.{kind}.{}.{name}", &share[..1]);
+                folder.run(&[&args[..], &[kind, share, "-o", &part], &files].concat()).done();
+                parts.push(part);
+            }
+            let joined = format!("{mode}.joined.{name}");
+            let mut merge = vec!["merge", "-q", &joined];
+            merge.extend(parts.iter().map(String::as_str));
+            folder.run(&merge).done();
+            let without_pg = |name: &str| {
+                let text = folder.text(name);
+                text.lines().filter(|line| !line.starts_with("@PG")).map(str::to_string).collect::<Vec<_>>()
+            };
+            assert!(without_pg(&joined) == without_pg(&whole), "{mode} {kind} {name}");
+        }
+    }
+}
+
+/// A pair has an alignment whatever it scores, unless a least score is asked for.
+#[test]
+fn pairs_report_every_pair() {
+    let folder = folder(&[("q.fa", b">a\nAAAA\n>b\nACGT\n"), ("t.fa", b">x\nCCCC\n>y\nACGT\n")]);
+    let args = [
+        "pairs",
+        "-q",
+        "--mode",
+        "global",
+        "--format",
+        "tab",
+        "--columns",
+        "qseqid,score,evalue,bitscore,cigar",
+    ];
+    let table = |more: &[&str]| text(folder.run(&[&args[..], more, &["q.fa", "t.fa"]].concat()).done());
+    assert_eq!(table(&[]), "a\t-16\t-1\t0\t4X\nb\t4\t-1\t0\t4=\n");
+    assert_eq!(table(&["--min-score", "-15"]), "b\t4\t-1\t0\t4=\n");
+    let json =
+        text(folder.run(&["pairs", "-q", "--mode", "glocal", "--format", "json", "q.fa", "t.fa"]).done());
+    assert!(json.contains("\"evalue\": null") && json.contains("\"score\": -10"), "{json}");
+}
+
+#[test]
+fn the_nearest_gene_by_identity() {
+    // As `vsearch --usearch_global` with all hits of the best identity.
+    let args =
+        ["-q", "--mode", "glocal", "--rank", "identity", "--max-targets", "1", "--ties", "--format", "tab"];
+    let table = text(run_here(&[&args[..], &["--columns", "qseqid,pident,qcovs"], &DNA].concat()).done());
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    assert!(rows.len() >= 40 && rows.iter().all(|row| row[2] == "100"), "{table}");
+    for two in rows.windows(2).filter(|two| two[0][0] == two[1][0]) {
+        assert_eq!(two[0][1], two[1][1], "a tie");
+    }
+}
+
+#[test]
+fn what_a_mode_lacks_is_refused() {
+    let folder = folder(&[("q.fa", b">a\nACGT\n"), ("t.fa", b">x\nACGT\n")]);
+    for (more, says) in [
+        (&["--evalue", "1"][..], "no E-values"),
+        (&["--rank", "evalue", "--format", "tab"], "no E-values"),
+        (&["--split"], "--split is for local"),
+        (&["--circular", "all"], "--circular is for local"),
+        (&["--filter", "index"], "--filter is for local"),
+        (&["--interleaved"], "mates are aligned locally"),
+    ] {
+        let args = [&["--mode", "glocal"], more, &["q.fa", "t.fa"]].concat();
+        folder.run(&args).said(2, &[says, "--mode glocal"]);
+    }
+    folder.run(&["--min-score", "0", "q.fa", "t.fa"]).said(2, &["give 1 or more"]);
+    folder.run(&["--mode", "semi", "q.fa", "t.fa"]).said(2, &["local, glocal, global, overlap"]);
+    // Gaps as long as the sequences could overflow.
+    let args = ["--mode", "global", "--gap-extend", "1000000"];
+    let long = common::folder::folder(&[
+        ("q.fa", format!(">a\n{}\n", "A".repeat(600)).as_bytes()),
+        ("t.fa", b">x\nACGT\n"),
+    ]);
+    run(long.path(), &[&args[..], &["q.fa", "t.fa"]].concat()).said(1, &["could overflow"]);
+}
