@@ -129,6 +129,19 @@ pub trait LeastScores: Sync {
     fn is_enough(&self, record: u32, target: u32, score: i32) -> bool;
 }
 
+/// How hits are ranked where their scores alone don't say it. It tells how far down in the order of scores a hit can be
+/// that is reported.
+pub trait Ranks: Sync {
+    /// Targets whose hits are reported, but for ties.
+    fn places(&self) -> usize;
+
+    /// What a hit of the record is ranked by, the highest first; `None` for one that is not reported in any case.
+    fn rank(&self, record: u32, hit: &Alignment) -> Option<f64>;
+
+    /// No hit of the record that scores less is ranked as high as this, or counts at all.
+    fn least_score(&self, record: u32, rank: Option<f64>) -> i32;
+}
+
 /// A hit as the limits see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HitAt {
@@ -183,6 +196,8 @@ pub struct Scope<'a> {
     pub rules: Rules,
     /// What scores enough, where it is not the least score of `rules`.
     pub least: Option<&'a dyn LeastScores>,
+    /// How hits are ranked, where their scores alone don't say it.
+    pub ranks: Option<&'a dyn Ranks>,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
     pub filter: Option<&'a Filter>,
     /// Pairs that are scored at a time where all pairs are, about, but those of one query at least. Most hold nothing that

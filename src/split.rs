@@ -147,7 +147,7 @@ fn search(
     };
     let layout = Layout { strands: scope.layout.strands, paired: None };
     let rules = Rules { min_score: least, max_hits: 1, candidates: None, ..scope.rules };
-    hits::find(engine, &Scope { batch: &batch, layout, rules, least: None, ..*scope }, effort)
+    hits::find(engine, &Scope { batch: &batch, layout, rules, least: None, ranks: None, ..*scope }, effort)
 }
 
 /// What an alignment of a query of `len` letters leaves of an interval.

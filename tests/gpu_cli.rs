@@ -59,6 +59,14 @@ fn lists_of_hits() {
     }
 }
 
+/// Modes without kernels go to the CPU.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn other_modes() {
+    let args = ["--mode", "glocal", "--max-hits", "3", "data/amplicon_16s.fq.gz", "data/16s_20.fa"];
+    same_bytes(&args, &[&[]]);
+}
+
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn ont() {

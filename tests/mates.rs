@@ -72,7 +72,7 @@ fn pairs(seed: u64) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
 }
 
 fn scope<'a>(batch: &'a Batch, rules: Rules, filter: Option<&'a Filter>) -> Scope<'a> {
-    Scope { batch, layout: LAYOUT, rules, least: None, filter, portion: PORTION }
+    Scope { batch, layout: LAYOUT, rules, least: None, ranks: None, filter, portion: PORTION }
 }
 
 /// The best alignment of a read in columns of a target, by the specification.

@@ -331,7 +331,15 @@ fn hits_are_those_of_their_definition() {
         let layout = Layout { strands, paired: None };
         for (min_score, secondary_ppm) in [(-1_000_000, 0), (-1_000_000, 800_000), (match_ * 6, 0)] {
             let rules = Rules { min_score, secondary_ppm, max_hits: MOST - 1, ..Rules::BEST };
-            let scope = Scope { batch: &batch, layout, rules, least: None, filter: None, portion: PORTION };
+            let scope = Scope {
+                batch: &batch,
+                layout,
+                rules,
+                least: None,
+                ranks: None,
+                filter: None,
+                portion: PORTION,
+            };
             let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
             for (record, found) in (0..).zip(&found) {
                 let (expected, threshold) = oracle(&batch, &layout, record, min_score, secondary_ppm);

@@ -34,7 +34,8 @@ fn runs(cigar: &str) -> Vec<(i64, char)> {
 fn records_of_sam_agree_with_themselves() {
     for mode in MODES {
         let limits = ["--max-hits", "4", "--secondary-ratio", "0"];
-        let args = [&["--device", "cpu", "-q", "--mode", mode, "--eqx"], &limits[..], &["q.fa", "t.fa"]].concat();
+        let args =
+            [&["--device", "cpu", "-q", "--mode", mode, "--eqx"], &limits[..], &["q.fa", "t.fa"]].concat();
         let folder = folder(&[
             ("q.fa", b">a\nACGTACGTTGCA\n>b\nGGGTTTCCCAAATTT\n>c\nAAAA\n>none\n\n>d\nTTGCAAGG\n"),
             ("t.fa", b">x\nTTTACGTACGTTGCATTTT\n>y\nGGGTTTCCAAATTTACGACTG\n>z\nCC\n"),
@@ -86,21 +87,18 @@ fn however_it_is_computed_the_bytes_are_the_same() {
                 run_here(&[&args, ways, &data].concat()).without_pg()
             };
             let expected = bytes(&["--device", "cpu"]);
-            for ways in [
-                &["--device", "cpu:baseline", "-t", "1"][..],
-                &["--batch", "7", "-t", "3"],
-                &["--device", "auto"],
-            ] {
+            for ways in [&["-t", "1"][..], &["--batch", "7", "-t", "3"]] {
                 assert!(bytes(ways) == expected, "{mode} {format}: {ways:?}");
             }
         }
     }
-    let plain = |device: &str| {
+    let pairs = |device: &str| {
         let args = ["pairs", "-q", "--mode", "global", "--format", "tab", "--device", device];
         let files = ["tests/golden/ssw.q.fa", "tests/golden/ssw.t.fa"];
         text(run_here(&[&args[..], &files].concat()).done())
     };
-    assert_eq!(plain("plain"), plain("cpu"));
+    assert_eq!(pairs("plain"), pairs("cpu"));
+    assert_eq!(pairs("cpu:baseline"), pairs("cpu"));
 }
 
 /// Parts of the queries, and of the references, joined.
@@ -167,6 +165,58 @@ fn the_nearest_gene_by_identity() {
     for two in rows.windows(2).filter(|two| two[0][0] == two[1][0]) {
         assert_eq!(two[0][1], two[1][1], "a tie");
     }
+}
+
+/// Hits ranked by identity, and those of a least identity, are those of the list of all hits: paths that can't be among
+/// them are never traced.
+#[test]
+fn ranks_by_identity_are_those_of_all_hits() {
+    let columns = ["--format", "tab", "--columns", "qseqid,sseqid,nident,length,gaps,score,cigar"];
+    let rows = |args: &[&str]| -> Vec<Vec<String>> {
+        let table = text(run_here(&[&["-q"], &columns[..], args].concat()).done());
+        table.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
+    };
+    let number = |row: &[String], at: usize| row[at].parse::<u64>().unwrap();
+    // Of all columns, as --iddef 1 has it.
+    let shares = |one: &[String], other: &[String]| {
+        (number(one, 2) * number(other, 3)).cmp(&(number(other, 2) * number(one, 3)))
+    };
+    let mut seen = 0;
+    for (data, scores) in [(DNA, &["--preset", "blastn"][..]), (DNA, &[]), (PROTEINS, &[])] {
+        let of_mode = [&["--mode", "glocal", "--iddef", "1"], scores, &data].concat();
+        let all = rows(&[&["--max-targets", "1000"], &of_mode[..]].concat());
+        for (places, least) in [(1, 0), (3, 0), (1000, 90), (2, 60)] {
+            let (limit, percent) = (places.to_string(), least.to_string());
+            let limits =
+                ["--rank", "identity", "--ties", "--max-targets", &limit, "--min-identity", &percent];
+            let found = rows(&[&limits[..], &of_mode].concat());
+            let mut expected = Vec::new();
+            for hits in all.chunk_by(|one, other| one[0] == other[0]) {
+                let mut hits: Vec<_> = hits
+                    .iter()
+                    .filter(|row| 100 * number(row, 2) >= least * number(row, 3))
+                    .cloned()
+                    .collect();
+                hits.sort_by(|one, other| shares(other, one));
+                let last = hits.get(places - 1).cloned();
+                let ties = |row: &Vec<String>| last.as_ref().is_some_and(|last| shares(row, last).is_eq());
+                expected.extend(
+                    hits.iter()
+                        .enumerate()
+                        .filter(|(at, row)| *at < places || ties(row))
+                        .map(|(_, row)| row.clone()),
+                );
+            }
+            assert!(
+                found == expected,
+                "{scores:?}, {places} places, {least} %: {} and {}",
+                found.len(),
+                expected.len()
+            );
+            seen += found.len();
+        }
+    }
+    assert!(seen > 600, "{seen}");
 }
 
 #[test]

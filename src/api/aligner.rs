@@ -198,6 +198,7 @@ impl Aligner {
             layout,
             rules: self.rules,
             least: None,
+            ranks: None,
             filter: self.filter.as_ref(),
             portion: PORTION,
         };

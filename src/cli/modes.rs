@@ -31,5 +31,5 @@ pub fn check_mode(options: &Options) -> Result<(), clap::Error> {
         _ if has_filter => "--filter is for local alignments, whose scores have a least one; leave it out",
         _ => return Ok(()),
     };
-    Err(usage(ErrorKind::ArgumentConflict, &format!("--mode {mode}: {what}")))
+    Err(usage(ErrorKind::ArgumentConflict, format!("--mode {mode}: {what}")))
 }

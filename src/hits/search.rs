@@ -13,6 +13,9 @@ use smallvec::{SmallVec, smallvec};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+/// Paths of a record that are asked for at a time, at most, before it is known how far down hits are wanted.
+const AHEAD: usize = 8;
+
 /// End columns of one target whose best hit is known, or only bounded from above.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
@@ -93,6 +96,11 @@ pub struct RecordSearch {
     found: Found,
     /// What is found, as the limits see it.
     kept: Kept,
+    /// The highest ranks of the targets that hits were found on, in descending order, as many as are reported.
+    ranks: Vec<f64>,
+    ranked_targets: HashSet<u32>,
+    /// No hit is reported that scores less.
+    least_ranked: i32,
     /// Regions whose paths are known before they are next.
     ahead: Vec<(Region, Alignment)>,
     /// Whether a hit is known that scores too little beside the best.
@@ -119,7 +127,22 @@ impl RecordSearch {
         let found = Found { threshold: rules.min_score, ..Found::default() };
         let kept = Kept::default();
         let (ahead, is_cut) = (Vec::new(), false);
-        let mut search = RecordSearch { record, rules, state, regions, found, kept, ahead, is_cut, spent };
+        let least_ranked = scope.ranks.map_or(i32::MIN, |ranks| ranks.least_score(record, None));
+        let (ranks, ranked_targets) = (Vec::new(), HashSet::new());
+        let mut search = RecordSearch {
+            record,
+            rules,
+            state,
+            regions,
+            found,
+            kept,
+            ranks,
+            ranked_targets,
+            least_ranked,
+            ahead,
+            is_cut,
+            spent,
+        };
         search.prune();
         search
     }
@@ -314,7 +337,26 @@ impl RecordSearch {
 
     /// Whether the path of a region's hit is wanted next.
     fn wants(&self, region: &Region) -> bool {
-        self.rules.wants(&self.kept, region.hit_at())
+        region.bound >= self.least_ranked && self.rules.wants(&self.kept, region.hit_at())
+    }
+
+    /// Notes how a hit is ranked, and with that how far down there may be others that are reported.
+    fn rank(&mut self, hit: &Alignment, scope: &Scope) {
+        let Some(ranks) = scope.ranks else { return };
+        let Some(rank) = ranks.rank(self.record, hit) else { return };
+        // Of each target its first hit stands for all.
+        if !self.ranked_targets.insert(hit.target) {
+            return;
+        }
+        let place = self.ranks.partition_point(|other| *other >= rank);
+        if place < ranks.places() {
+            self.ranks.insert(place, rank);
+            self.ranks.truncate(ranks.places());
+        }
+        if self.ranks.len() == ranks.places() {
+            let least = ranks.least_score(self.record, self.ranks.last().copied());
+            self.least_ranked = self.least_ranked.max(least);
+        }
     }
 
     /// The path of the region that is next, if it was found with that of an earlier one.
@@ -345,11 +387,18 @@ impl RecordSearch {
         let (mut kept, mut next) = (self.kept.clone(), smallvec![best]);
         kept.add(best.hit_at(), &self.rules);
         let mut met = HashSet::from([best.pair.target]);
+        // Where ranks decide how many hits are wanted, each round asks for as many again as were found.
+        let most = if self.least_ranked > i32::MIN || !self.ranks.is_empty() {
+            AHEAD.max(self.found.alignments.len())
+        } else {
+            usize::MAX
+        };
         for region in known {
             if !met.insert(region.pair.target) {
                 continue;
             }
-            if !self.rules.wants(&kept, region.hit_at()) {
+            let is_wanted = region.bound >= self.least_ranked && self.rules.wants(&kept, region.hit_at());
+            if !is_wanted || next.len() >= most {
                 break;
             }
             kept.add(region.hit_at(), &self.rules);
@@ -418,6 +467,7 @@ impl RecordSearch {
                 regions.into_iter().flat_map(|region| region.without(&taken, batch, span)).collect();
         }
         self.kept.add(HitAt { target, score }, &self.rules);
+        self.rank(&alignment, scope);
         self.found.alignments.push(alignment);
         if self.found.alignments.len() == 2 {
             self.found.second = Some(score);

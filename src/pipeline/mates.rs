@@ -99,8 +99,15 @@ impl PairingScope<'_> {
         };
         let layout = Layout { strands: STRANDS, paired: None };
         let rules = Rules { max_hits: 1, ..self.rules };
-        let scope =
-            Scope { batch: &batch, layout, rules, least: None, filter: self.filter, portion: PORTION };
+        let scope = Scope {
+            batch: &batch,
+            layout,
+            rules,
+            least: None,
+            ranks: None,
+            filter: self.filter,
+            portion: PORTION,
+        };
         hits::find(engine, &scope, &mut Effort::default())
     }
 }

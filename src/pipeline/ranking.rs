@@ -3,9 +3,10 @@
 use crate::alignment::{Alignment, Found};
 use crate::batch::Batch;
 use crate::candidates::Layout;
-use crate::hits::{HitAt, Rules};
-use crate::identity::ColumnKinds;
+use crate::hits::{HitAt, Ranks, Rules};
+use crate::identity::{ColumnKinds, is_equal};
 use crate::options::{IdentityDefinition, Limits, Rank};
+use crate::scoring::{AlignmentMode, Scoring};
 use crate::significance::Significance;
 use rayon::prelude::*;
 
@@ -70,6 +71,38 @@ impl Ranking {
         })
     }
 
+    /// The ranks of hits of a batch.
+    pub fn of<'a>(&'a self, batch: &'a Batch, layout: Layout) -> RanksOfBatch<'a> {
+        RanksOfBatch { ranking: self, batch, layout }
+    }
+
+    /// The least score of a hit of this identity in percent, of a query in its orientation (docs/algorithm.md, section 20).
+    fn least_score(&self, scoring: &Scoring, query: &[u8], percent: f64) -> i32 {
+        let is_of_columns = match self.definition {
+            IdentityDefinition::Columns | IdentityDefinition::Blast => true,
+            IdentityDefinition::Inner => scoring.mode != AlignmentMode::Global,
+            IdentityDefinition::Shorter | IdentityDefinition::Longer => false,
+        };
+        let covered = match scoring.mode {
+            AlignmentMode::Glocal | AlignmentMode::Global => 1.0,
+            AlignmentMode::Local | AlignmentMode::Overlap => self.limits.coverage / 100.0,
+        };
+        if !is_of_columns {
+            return i32::MIN;
+        }
+        let gap = scoring.gap_cost(1) as f64;
+        let worst = gap.max(-f64::from(scoring.lowest()));
+        let equal = query.iter().filter(|&&code| is_equal(scoring.alphabet, code, code));
+        let best = f64::from(equal.map(|&code| scoring.score(code, code)).min().unwrap_or(0));
+        // Less by what rounding may add.
+        let share = percent / 100.0 - 1e-9;
+        let of_column = best * share - worst * (1.0 - share);
+        match of_column > 0.0 {
+            true => (of_column * covered * query.len() as f64).floor() as i32 - 1,
+            false => i32::MIN,
+        }
+    }
+
     /// Those within the limits. Ties are of what ranks.
     fn within(&self, ranked: Vec<(f64, Alignment)>) -> Vec<Alignment> {
         let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = self.limits;
@@ -91,6 +124,43 @@ impl Ranking {
         let is_kept = |at: usize| kept.next_if_eq(&at).is_some();
         let mut is_kept = is_kept;
         ranked.into_iter().enumerate().filter_map(|(at, (_, hit))| is_kept(at).then_some(hit)).collect()
+    }
+}
+
+/// The ranks of hits of a batch, as far as they tell how far down in the order of scores hits are reported.
+pub struct RanksOfBatch<'a> {
+    ranking: &'a Ranking,
+    batch: &'a Batch,
+    layout: Layout,
+}
+
+impl Ranks for RanksOfBatch<'_> {
+    fn places(&self) -> usize {
+        let Limits { max_hits, max_targets, .. } = self.ranking.limits;
+        max_targets.min(max_hits)
+    }
+
+    fn rank(&self, record: u32, hit: &Alignment) -> Option<f64> {
+        let query = self.batch.query(self.layout.query(record, hit.strand));
+        self.ranking.key(self.batch, query, hit)
+    }
+
+    fn least_score(&self, record: u32, rank: Option<f64>) -> i32 {
+        let Ranking { rank: by, limits, .. } = *self.ranking;
+        let by_rank = match (by, rank) {
+            (Rank::Identity, Some(identity)) => self.of_identity(record, identity),
+            (Rank::Score, Some(score)) => score as i32,
+            (Rank::Evalue, Some(_)) | (_, None) => i32::MIN,
+        };
+        if limits.identity > 0.0 { by_rank.max(self.of_identity(record, limits.identity)) } else { by_rank }
+    }
+}
+
+impl RanksOfBatch<'_> {
+    /// The least score of a hit of this identity, on either strand.
+    fn of_identity(&self, record: u32, percent: f64) -> i32 {
+        let least = |query| self.ranking.least_score(&self.batch.scoring, self.batch.query(query), percent);
+        self.layout.queries(record).map(least).min().unwrap_or(i32::MIN)
     }
 }
 

@@ -145,8 +145,15 @@ fn fitted(scoring: &Arc<Scoring>) -> Result<Option<Karlin>, EngineError> {
     let halves = self::scores(&mut engine, &halves, HALVES)?;
     let measured = batch(scoring, MEASURED, LETTERS);
     let layout = Layout { strands: 1, paired: Some(0) };
-    let scope =
-        Scope { batch: &measured, layout, rules: Rules::BEST, least: None, filter: None, portion: PORTION };
+    let scope = Scope {
+        batch: &measured,
+        layout,
+        rules: Rules::BEST,
+        least: None,
+        ranks: None,
+        filter: None,
+        portion: PORTION,
+    };
     let found = hits::find(&mut engine, &scope, &mut Effort::default())?;
     let best = found.iter().filter_map(|found| found.alignments.first());
     let lengths: Vec<(i32, u32, u32)> = best

@@ -77,7 +77,8 @@ impl Case {
         rules: Rules,
         portion: usize,
     ) -> Vec<Found> {
-        let scope = Scope { batch: &self.batch, layout: LAYOUT, rules, least: None, filter, portion };
+        let scope =
+            Scope { batch: &self.batch, layout: LAYOUT, rules, least: None, ranks: None, filter, portion };
         hits::find(engine, &scope, &mut Effort::default()).unwrap()
     }
 }

@@ -21,7 +21,7 @@ fn turned(circle: &[u8], by: usize) -> Vec<u8> {
 }
 
 fn find(batch: &Batch, rules: Rules, filter: Option<&Filter>) -> Vec<Found> {
-    let scope = Scope { batch, layout: LAYOUT, rules, least: None, filter, portion: PORTION };
+    let scope = Scope { batch, layout: LAYOUT, rules, least: None, ranks: None, filter, portion: PORTION };
     hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap()
 }
 
@@ -123,7 +123,15 @@ fn paired(reads: &[Vec<u8>], circle: &[u8], is_circle: bool) -> (Vec<Found>, Vec
     let rules = pairing.candidates();
     let mut found = find(&batch, rules, None);
     let telling = inserts(&batch.targets, &found);
-    let scope = Scope { batch: &batch, layout: LAYOUT, rules, least: None, filter: None, portion: PORTION };
+    let scope = Scope {
+        batch: &batch,
+        layout: LAYOUT,
+        rules,
+        least: None,
+        ranks: None,
+        filter: None,
+        portion: PORTION,
+    };
     let before: Vec<bool> = found.iter().map(|found| found.alignments.is_empty()).collect();
     pairing.pair(&mut Cpu::new(), &scope, &mut found, &mut Effort::default()).unwrap();
     let rescued = found.iter().zip(before).filter(|(found, before)| *before && !found.alignments.is_empty());
@@ -193,8 +201,15 @@ fn split_reads_turn_with_the_circle() {
             let batch = batch_of(&reads, &[turned(&circle, by)], &[0], Scoring::dna(2, 4, 4, 2));
             let rules = Rules { min_score: 60, max_hits: 1, ..RULES };
             let mut found = find(&batch, rules, None);
-            let scope =
-                Scope { batch: &batch, layout: LAYOUT, rules, least: None, filter: None, portion: PORTION };
+            let scope = Scope {
+                batch: &batch,
+                layout: LAYOUT,
+                rules,
+                least: None,
+                ranks: None,
+                filter: None,
+                portion: PORTION,
+            };
             let splitting = Splitting { least: 60, is_bounded: false };
             split::supplement(&mut Cpu::new(), &scope, splitting, &mut found, &mut Effort::default())
                 .unwrap();
