@@ -20,7 +20,8 @@ use crate::engine::{BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, Ed
 use crate::engine::{Primitives, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::{AlignmentMode, Substitution};
-use anchored::{Anchored, ends_of};
+use anchored::{Anchored, Values, ends_of};
+use lanes::Costs;
 use rayon::prelude::*;
 use score::{Score, Width};
 use simd::InstructionSet;
@@ -176,7 +177,8 @@ impl Primitives for Cpu {
 
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
-        if !batch.scoring.mode.is_local() {
+        let mode = batch.scoring.mode;
+        if !mode.is_local() && mode != AlignmentMode::Glocal {
             return Ok(paths);
         }
         let shape = |place: &u32| BandShape::of(&windows[*place as usize]);
@@ -195,9 +197,21 @@ impl Primitives for Cpu {
             let mut words = Vec::new();
             let mut places = Vec::with_capacity(some.len());
             let rows = some.iter().map(|place| shape(place).rows).max().unwrap_or(0);
-            let Some(width) = self.width_for(batch, i64::from(rows)) else { return Ok((words, places)) };
+            let width = match mode.is_local() {
+                true => self.width_for(batch, i64::from(rows)),
+                false => Some(Width::W16),
+            };
+            let Some(width) = width else { return Ok((words, places)) };
             for group in some.chunks(self.set.lanes(width.bytes())) {
-                if self.goes_in_lanes(group.iter().map(shape)) {
+                let whole: Vec<u32>;
+                let group = match mode.is_local() {
+                    true => group,
+                    false => {
+                        whole = of_whole_queries(batch, windows, group);
+                        &whole
+                    }
+                };
+                if !group.is_empty() && self.goes_in_lanes(group.iter().map(shape)) {
                     let trace = Trace { batch, windows, group, width, words: &mut words };
                     places.extend(group.iter().copied().zip(self.set.run(trace)?));
                 }
@@ -253,6 +267,23 @@ impl Primitives for Cpu {
         filled.into_iter().for_each(|one| all.append(one));
         Ok(all)
     }
+}
+
+/// Those windows of a group that can be traced side by side in mode glocal, in lanes of 16 bits: nothing but the band limits
+/// them, all columns of the group's band are letters of their targets, and their scores are exact.
+fn of_whole_queries(batch: &Batch, windows: &[Window], group: &[u32]) -> Vec<u32> {
+    let of = |&place: &u32| &windows[place as usize];
+    let limited = |window: &Window| window.cols() < window.query_end.saturating_add(window.band.deletions);
+    let mut group: Vec<u32> = group.iter().copied().filter(|place| !limited(of(place))).collect();
+    let shape = group.iter().map(of).map(BandShape::of).fold(BandShape::default(), BandShape::with);
+    // A band of so many deletions is that of a score no lower than this.
+    let least = -batch.scoring.gap_cost(shape.deletions as usize + 1);
+    let values = Values::of::<i16>(&Costs::new(&batch.scoring), shape.rows as usize);
+    if values.is_none_or(|values| least < values.least_exact()) {
+        return Vec::new();
+    }
+    group.retain(|place| of(place).target_end >= of(place).query_end.saturating_add(shape.deletions));
+    group
 }
 
 /// The first best cell of a block's columns from `own` on, its rows and columns counted in the window. The block is swept

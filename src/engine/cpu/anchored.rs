@@ -43,16 +43,16 @@ impl Kernel for Anchored<'_> {
 
 /// The values of lanes: the least that H can be, and a score of 0.
 #[derive(Clone, Copy)]
-struct Values {
-    floor: i64,
-    zero: i64,
+pub struct Values {
+    pub floor: i64,
+    pub zero: i64,
     /// The most that the group's queries can add to a score.
     most: i64,
 }
 
 impl Values {
     /// `None` where lanes of this type don't hold the highest score.
-    fn of<T: Lane>(costs: &Costs, rows: usize) -> Option<Values> {
+    pub fn of<T: Lane>(costs: &Costs, rows: usize) -> Option<Values> {
         let most = rows as i64 * i64::from(costs.best);
         let floor = costs.zero::<T>();
         // As high as it can be, so that there is much room below.
@@ -63,6 +63,11 @@ impl Values {
     /// The lane value of a score that is no more than 0.
     fn lane<T: Lane>(&self, score: i64) -> T {
         T::of((self.zero + score).max(self.floor) as i32)
+    }
+
+    /// The least score whose lane value is exact.
+    pub fn least_exact(&self) -> i64 {
+        self.floor + self.most + 1 - self.zero
     }
 
     /// The score that a lane value stands for, if it is exact.

@@ -1,9 +1,10 @@
 //! Paths of windows that lie side by side in the lanes of vectors: their bands are filled row by row, and
 //! each path is traced back from its end.
 
+use super::anchored::Values;
 use super::cell::{Codes, cell};
 use super::lanes::{Costs, Equality, Nothing, Substitutes, side_by_side, tables};
-use super::score::Width;
+use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::batch::Batch;
 use crate::engine::directions::{CELL_BITS, CELL_MASK, next_source};
@@ -42,7 +43,7 @@ impl Kernel for Trace<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BandShape {
     pub rows: u32,
-    deletions: u32,
+    pub deletions: u32,
     insertions: u32,
 }
 
@@ -75,9 +76,11 @@ impl Trace<'_> {
     fn in_lanes<T: Lane, S: Vectors<T>>(self, simd: S) -> Result<Vec<Range<u32>>, EngineError> {
         let members = || self.group.iter().map(|&place| &self.windows[place as usize]);
         let shape = members().map(BandShape::of).fold(BandShape::default(), BandShape::with);
+        let is_local = self.batch.scoring.mode.is_local();
         let rows = shape.rows as usize;
         let width = shape.width().next_multiple_of(u64::from(T::BITS / CELL_BITS)) as usize;
         let nothing = Nothing::of(&self.batch.scoring);
+        let firsts: Vec<usize> = members().map(|window| rows - window.query_end as usize).collect();
         let queries = members().map(|window| {
             let query = &self.batch.query(window.query)[..window.query_end as usize];
             (rows - query.len(), query)
@@ -86,28 +89,87 @@ impl Trace<'_> {
         // Behind its last residue a target has as many columns as the band has insertions.
         let end = rows + shape.deletions as usize;
         let targets = members().map(|window| {
-            let target = &self.batch.target(window.target)[window.start as usize..window.target_end as usize];
-            let target = &target[target.len() - target.len().min(end)..];
+            // Whole queries may begin anywhere in the band: all of it holds the target's letters then.
+            let start = match is_local {
+                true => window.start.max(window.target_end.saturating_sub(end as u32)),
+                false => window.target_end.saturating_sub(window.query_end + shape.deletions),
+            };
+            let target = &self.batch.target(window.target)[start as usize..window.target_end as usize];
             (end - target.len(), target)
         });
         let targets =
             side_by_side::<T, S>(rows + width, nothing.target, |code| nothing.target(code), targets);
         let costs = Costs::new(&self.batch.scoring);
         let band = BandLetters { queries, targets, width };
+        let borders = match is_local {
+            true => BandBorders::local(simd, &costs),
+            false => BandBorders::whole::<T, S>(simd, &costs, rows, &firsts).ok_or_else(too_narrow)?,
+        };
         let directions = match &self.batch.scoring.substitution {
             Substitution::Equal { match_, mismatch } => {
-                band.fill::<T, S, _>(simd, costs, Equality::new(simd, *match_, *mismatch))
+                band.fill::<T, S, _>(simd, costs, &borders, Equality::new(simd, *match_, *mismatch))
             }
-            Substitution::Matrix(matrix) => band.fill::<T, S, _>(simd, costs, &tables(matrix)),
+            Substitution::Matrix(matrix) => band.fill::<T, S, _>(simd, costs, &borders, &tables(matrix)),
         };
         let directions: &[T] = cast_slice(&directions);
         let cells = BandCells { directions, lanes: S::LANES, width };
-        let places = (0..self.group.len()).map(|lane| {
+        let places = firsts.iter().enumerate().map(|(lane, &first)| {
             let start = self.words.len() as u32;
-            cells.trace_back(lane, rows, shape.deletions as usize, self.words)?;
+            let first = if is_local { 0 } else { first };
+            cells.trace_back(lane, first..rows, shape.deletions as usize, self.words)?;
             Ok(start..self.words.len() as u32)
         });
         places.collect()
+    }
+}
+
+fn too_narrow() -> EngineError {
+    EngineError::Internal("a band was filled in lanes that are too narrow for it".to_string())
+}
+
+/// What enters a band, and the least that H can be in its rows.
+struct BandBorders<V> {
+    /// H and the gaps above the first row.
+    above: [V; 2],
+    /// A gap that comes in from the left or the right.
+    gap: V,
+    /// The least H of each row; one for all where there are none.
+    floors: Vec<V>,
+    floor: V,
+}
+
+impl<V: Copy> BandBorders<V> {
+    #[inline(always)]
+    fn local<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: &Costs) -> BandBorders<V> {
+        let floor = costs.penalties::<T, S>(simd).floor;
+        let gap = simd.sub(floor, simd.splat(T::of(costs.first)));
+        BandBorders { above: [floor, gap], gap, floors: Vec::new(), floor }
+    }
+
+    /// Of whole queries, whose first rows are `firsts`: an alignment begins above them anywhere, and nowhere below.
+    #[inline(always)]
+    fn whole<T: Lane, S: Vectors<T, V = V>>(
+        simd: S,
+        costs: &Costs,
+        rows: usize,
+        firsts: &[usize],
+    ) -> Option<BandBorders<V>> {
+        let values = Values::of::<T>(costs, rows)?;
+        let (zero, least) = (values.zero as i32, values.floor as i32);
+        let [first, zeros, floor] = [costs.first, zero, least].map(|value| simd.splat(T::of(value)));
+        let lasts = firsts.iter().copied().max().unwrap_or(0);
+        let of_row = |row: usize| {
+            lanes_of::<T, S>(
+                |lane| if firsts.get(lane).is_some_and(|&first| row < first) { zero } else { least },
+            )
+        };
+        let floors = (0..rows).map(|row| if row < lasts { of_row(row) } else { floor }).collect();
+        Some(BandBorders {
+            above: [zeros, simd.sub(zeros, first)],
+            gap: simd.sub(floor, first),
+            floors,
+            floor,
+        })
     }
 }
 
@@ -122,23 +184,26 @@ struct BandLetters<V> {
 
 impl<V: bytemuck::Pod> BandLetters<V> {
     /// The directions of the band, row by row, those of as many cells in a lane as it has bits for. Cells
-    /// outside count as H = 0 without a gap.
+    /// outside count as the least that H can be, without a gap.
     #[inline(always)]
     fn fill<T: Lane, S: Vectors<T, V = V>, U: Substitutes<T, S>>(
         &self,
         simd: S,
         costs: Costs,
+        borders: &BandBorders<V>,
         substitutes: U,
     ) -> Vec<V> {
-        let penalties = costs.penalties::<T, S>(simd);
-        let gap = simd.sub(penalties.floor, penalties.first);
+        let mut penalties = costs.penalties::<T, S>(simd);
+        let gap = borders.gap;
         let codes = Codes::new(simd);
         let cells = (T::BITS / CELL_BITS) as usize;
         // [H(i-1,j-1), F(i,j-1)] of the cells of the row above.
-        let mut above = vec![[penalties.floor, gap]; self.width + 1];
+        let mut above = vec![borders.above; self.width + 1];
+        above[self.width][1] = gap;
         let mut directions = Vec::with_capacity(self.queries.len() * self.width / cells);
         for (i, &query) in self.queries.iter().enumerate() {
             let targets = &self.targets[i..i + self.width];
+            penalties.floor = borders.floors.get(i).copied().unwrap_or(borders.floor);
             let mut e = gap;
             for (at, targets) in targets.chunks_exact(cells).enumerate() {
                 let above = &mut above[at * cells..(at + 1) * cells + 1];
@@ -174,16 +239,16 @@ impl<T: Lane> BandCells<'_, T> {
         (self.directions[word].unsigned() >> shift) as u8 & CELL_MASK
     }
 
-    /// Adds the runs of a lane's path from the last row and `cell` on to `words`.
+    /// Adds the runs of a lane's path from the last row and `cell` on, up to the first row at most, to `words`.
     fn trace_back(
         &self,
         lane: usize,
-        rows: usize,
+        rows: Range<usize>,
         mut cell: usize,
         words: &mut Vec<u32>,
     ) -> Result<(), EngineError> {
-        let (mut row, mut last, mut len) = (rows, Source::Diagonal, 0);
-        while row > 0 && cell < self.width {
+        let (mut row, mut last, mut len) = (rows.end, Source::Diagonal, 0);
+        while row > rows.start && cell < self.width {
             let source = next_source(last, self.get(lane, row - 1, cell));
             (row, cell) = match source {
                 Source::Stop => break,
