@@ -1,0 +1,105 @@
+//! Runs with FASTA and runs with its database.
+
+use super::*;
+use crate::common::command::Outcome;
+
+/// The run of `args`, which end in ref.fa, with FASTA and with the database.
+fn both(folder: &Folder, args: &[&str]) -> [Outcome; 2] {
+    ["ref.fa", "ref.fa.swdb"].map(|reference| {
+        let args = [&["-q"], args, &[reference]].concat();
+        folder.run(&args)
+    })
+}
+
+/// Holds text of both against each other, without @PG.
+#[track_caller]
+fn same(folder: &Folder, args: &[&str]) {
+    let [fasta, database] = both(folder, args);
+    assert!(!fasta.stdout.is_empty());
+    assert!(fasta.without_pg() == database.without_pg(), "{args:?}");
+}
+
+/// How references are filtered and batches are cut must not matter.
+const WAYS: [&[&str]; 4] = [
+    &["--device", "cpu"],
+    &["--device", "cpu", "--filter", "index", "--batch", "70", "-t", "3"],
+    &["--device", "cpu", "--filter", "scan"],
+    &["--device", "cpu", "--filter", "none", "--batch", "100"],
+];
+
+#[test]
+fn dna_on_both_strands() {
+    let folder = indexed(&["illumina_chr22.fq.gz", "chr22_12k.fa"]);
+    for way in WAYS {
+        same(&folder, &[way, &["--max-hits", "3", "illumina_chr22.fq.gz"]].concat());
+    }
+    same(&folder, &["--device", "plain", "--part", "2/3", "-o", "-", "illumina_chr22.fq.gz"]);
+}
+
+#[test]
+fn many_references() {
+    let folder = indexed(&["amplicon_16s.fq.gz", "16s_20.fa"]);
+    for more in
+        [&["--format", "paf"][..], &["--format", "json", "--max-hits", "9"], &["--eqx", "--evalue", "1e-5"]]
+    {
+        same(&folder, &[more, &["--device", "cpu", "amplicon_16s.fq.gz"]].concat());
+    }
+}
+
+#[test]
+fn proteins_with_their_titles() {
+    let folder = indexed(&["proteins_20.fa", "uniprot_60.fa"]);
+    let columns = "qseqid sseqid stitle salltitles slen pident evalue bitscore";
+    for more in
+        [&["--columns", columns][..], &["--format", "text"], &["--format", "json"], &["--format", "sam"]]
+    {
+        let table = ["--device", "cpu", "--format", "tab"];
+        let table = if more[0] == "--format" { &table[..2] } else { &table };
+        same(&folder, &[table, more, &["proteins_20.fa"]].concat());
+    }
+}
+
+#[test]
+fn circles() {
+    let folder = indexed(&["mt_orang.fa", "mt_human.fa"]);
+    let args =
+        ["--device", "cpu", "--preset", "long", "--circular", "all", "--filter", "index", "mt_orang.fa"];
+    same(&folder, &args);
+}
+
+#[test]
+fn mates_and_sorted_files() {
+    let folder = indexed(&["mates_1.fq.gz", "mates_2.fq.gz", "sars2.fa"]);
+    let mates = ["--device", "cpu", "mates_1.fq.gz", "mates_2.fq.gz"];
+    same(&folder, &mates);
+    let [fasta, database] = both(&folder, &[&["--sort"], &mates[..]].concat()).map(Outcome::done);
+    assert!(bam::records(&fasta) == bam::records(&database));
+}
+
+#[test]
+fn parts_of_the_references() {
+    let folder = indexed(&["amplicon_16s.fq.gz", "16s_20.fa"]);
+    let run = ["-q", "--device", "cpu"];
+    let expected = folder.run(&[&run, &["amplicon_16s.fq.gz", "ref.fa"][..]].concat()).without_pg();
+    for number in ["1", "2", "3"] {
+        let (part, output) = (format!("{number}/3"), format!("{number}.sam"));
+        let part = ["--ref-part", &part, "-o", &output, "amplicon_16s.fq.gz", "ref.fa.swdb"];
+        folder.done(&[&run[..], &part].concat());
+    }
+    let merged = folder.run(&["merge", "-q", "-", "1.sam", "2.sam", "3.sam"]);
+    assert!(merged.without_pg() == expected);
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn on_a_gpu() {
+    let gpu = crate::common::devices::gpu_device();
+    for files in [["illumina_chr22.fq.gz", "chr22_12k.fa"], ["proteins_20.fa", "uniprot_60.fa"]] {
+        let folder = indexed(&files);
+        for filter in ["none", "index", "auto"] {
+            let [_, database] = both(&folder, &["--device", &gpu, "--filter", filter, files[0]]);
+            let [fasta, _] = both(&folder, &["--device", "cpu", files[0]]);
+            assert!(fasta.without_pg() == database.without_pg(), "{files:?}, {filter}");
+        }
+    }
+}
