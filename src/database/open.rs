@@ -181,3 +181,73 @@ impl CodeFile for MappedCodes {
 fn refused(path: &Path, Fault { problem, remedy }: Fault) -> Error {
     Error::input(Place { file: path.to_path_buf(), ..Place::default() }, problem, remedy)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::write;
+
+    /// A database of letters in many blocks.
+    fn file() -> tempfile::NamedTempFile {
+        let codes: Vec<u8> = (0..5_000_000u32).map(|place| (place % 4) as u8).collect();
+        let references = References {
+            names: vec!["r".to_string()],
+            titles: vec!["r".to_string()],
+            lengths: vec![codes.len() as u32],
+            sequences: [&codes[..]].into_iter().collect(),
+            first: 0,
+            alphabet: Alphabet::Dna,
+            masks_lower_case: false,
+        };
+        let mut bytes = Vec::new();
+        let mut put = |more: &[u8]| {
+            bytes.extend(more);
+            Ok(())
+        };
+        write(&mut put, &references, None, None).unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), bytes).unwrap();
+        file
+    }
+
+    fn opened(file: &tempfile::NamedTempFile) -> References {
+        let database = Arc::new(Database::open(file.path()).unwrap());
+        database.references(true, None).unwrap()
+    }
+
+    #[test]
+    fn letters_are_proven_where_they_are_used() {
+        let file = file();
+        let mut bytes = fs::read(file.path()).unwrap();
+        let len = bytes.len();
+        bytes[len - 1] ^= 1;
+        fs::write(file.path(), bytes).unwrap();
+        let references = opened(&file);
+        assert_eq!((references.titles.len(), references.lengths[0]), (1, 5_000_000));
+        let sequences = &references.sequences;
+        assert_eq!(sequences.prove(0..4_000_000), Ok(()));
+        let error = sequences.prove_all().unwrap_err().to_string();
+        assert!(error.contains("block 5 of the letters is damaged; copy it again"), "{error}");
+        assert!(sequences.fault().is_none(), "the file itself is whole");
+        // A copy in memory is no matter of the file any more.
+        let mut copy = sequences.clone();
+        copy.push([0]);
+        assert_eq!(copy.prove_all(), Ok(()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_cut_is_told_once_it_is_noticed() {
+        let file = file();
+        let references = opened(&file);
+        let sequences = &references.sequences;
+        assert_eq!(sequences.prove(0..10), Ok(()));
+        file.as_file().set_len(1_000_000).unwrap();
+        let told =
+            |error: String| assert!(error.contains("was cut short while it was read; run again"), "{error}");
+        told(sequences.fault().unwrap().to_string());
+        told(sequences.prove_all().unwrap_err().to_string());
+        // Reading goes on, and comes to an end.
+        assert!(sequences.codes().iter().all(|&code| code < 4));
+    }
+}

@@ -203,3 +203,31 @@ fn what_contradicts_itself_is_refused_for_all_its_checksums() {
         assert!(forge(section, with).is_err(), "{section:?}");
     }
 }
+
+/// Bytes that follow no rule, with right checksums: an error, or what engines may index tables by.
+#[test]
+fn forged_files_are_refused_or_sound() {
+    let references = references(&[40, 1, 30], Alphabet::Dna);
+    let index = Index::new(&references.sequences, 6);
+    let mut state = 5u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut sound = 0;
+    for _ in 0..2000 {
+        let (of, place, value) = (SECTIONS[random(SECTIONS.len())], random(1 << 16), random(256) as u8);
+        let change = |section, bytes: &mut [u8]| {
+            if section == of {
+                bytes[place % bytes.len()] = value;
+            }
+        };
+        let Ok(read) = all(&forged(&references, Some(&index), change)) else { continue };
+        sound += 1;
+        assert!(read.ends.is_sorted() && read.ends.last() == Some(&read.codes.len()));
+        assert!(read.codes.iter().all(|&code| code < 15));
+        let (_, [ends, places]) = read.index.expect("it says that it has an index");
+        assert!(ends.is_sorted() && places.iter().all(|&place| (place as usize) < read.codes.len()));
+    }
+    assert!((100..1900).contains(&sound), "{sound}");
+}
