@@ -11,6 +11,9 @@ use std::ops::Range;
 /// Letters of a reference at most, as SAM has it.
 const MOST_LETTERS: usize = i32::MAX as usize;
 
+/// Where the places of each k-mer end, and the places.
+type Tables<'a> = [Cow<'a, [u32]>; 2];
+
 /// A database in memory.
 #[derive(Debug)]
 pub struct Contents<'a> {
@@ -92,7 +95,7 @@ impl<'a> Contents<'a> {
     }
 
     /// Letters of k-mers, and the two tables of their index, proven; `None` where there is none.
-    fn tables(&self) -> Result<Option<(u32, [Cow<'a, [u32]>; 2])>, Fault> {
+    fn tables(&self) -> Result<Option<(u32, Tables<'a>)>, Fault> {
         let Some(kmer) = self.kmer() else { return Ok(None) };
         let tables = [numbers(self.prove(Section::KmerEnds)?), numbers(self.prove(Section::KmerPlaces)?)];
         match Index::are_tables(kmer, tables.each_ref().map(|table| &**table), self.codes().len()) {
