@@ -1,7 +1,7 @@
 //! What the bytes of a database say. What each run needs is proven at once, letters and k-mers when they are first used.
 
 use super::blocks::Blocks;
-use super::format::{Fault, Header, SECTIONS, Section};
+use super::format::{BLOCK, Fault, Header, SECTIONS, Section};
 use crate::alphabet::Alphabet;
 use crate::candidates::Index;
 use rayon::prelude::*;
@@ -58,21 +58,17 @@ impl<'a> Contents<'a> {
 
     /// The first word of each header line.
     pub fn names(&self) -> Result<Vec<String>, Fault> {
-        let names = self.texts(Section::NameEnds, Section::Names)?;
-        let is_name = |name: &String| !name.is_empty() && !name.contains(|c: char| c.is_ascii_whitespace());
-        match names.par_iter().all(is_name) {
+        let is_name = |byte: &u8| !byte.is_ascii_whitespace();
+        let names = self.texts(Section::NameEnds, Section::Names, is_name)?;
+        match names.par_iter().all(|name| !name.is_empty()) {
             true => Ok(names),
-            false => Err(Fault::damage("a reference has no name, or one with a space")),
+            false => Err(Fault::damage("a reference has no name")),
         }
     }
 
     /// Whole header lines.
     pub fn titles(&self) -> Result<Vec<String>, Fault> {
-        let titles = self.texts(Section::TitleEnds, Section::Titles)?;
-        match titles.par_iter().all(|title| !title.contains(['\n', '\r', '\t'])) {
-            true => Ok(titles),
-            false => Err(Fault::damage("a header line is not one line")),
-        }
+        self.texts(Section::TitleEnds, Section::Titles, |byte| !b"\n\r\t".contains(byte))
     }
 
     /// The codes of all letters. Those that were not proven may be anything.
@@ -139,15 +135,28 @@ impl<'a> Contents<'a> {
         }
     }
 
-    fn texts(&self, ends: Section, texts: Section) -> Result<Vec<String>, Fault> {
+    /// Texts of which `takes` allows all bytes.
+    fn texts(
+        &self,
+        ends: Section,
+        texts: Section,
+        takes: impl Fn(&u8) -> bool + Sync,
+    ) -> Result<Vec<String>, Fault> {
         let ends = self.ends(ends, self.header.entry(texts).len)?;
         let bytes = self.prove(texts)?;
+        let wrong = || Fault::damage("a name or header line is no line of UTF-8");
+        // Without a way out before the end: that is many at a time.
+        let are_taken = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & takes(byte));
+        let all = str::from_utf8(bytes)
+            .ok()
+            .filter(|_| bytes.par_chunks(BLOCK).all(are_taken))
+            .ok_or_else(wrong)?;
         let text = |place: usize| {
             let start = if place == 0 { 0 } else { ends[place - 1] };
-            str::from_utf8(&bytes[start..ends[place]]).ok().map(str::to_string)
+            all.get(start..ends[place]).map(str::to_string)
         };
         let texts: Option<Vec<String>> = (0..ends.len()).into_par_iter().map(text).collect();
-        texts.ok_or_else(|| Fault::damage("a name or header line is not valid UTF-8"))
+        texts.ok_or_else(wrong)
     }
 }
 

@@ -96,7 +96,7 @@ fn on_a_gpu() {
     let gpu = crate::common::devices::gpu_device();
     for files in [["illumina_chr22.fq.gz", "chr22_12k.fa"], ["proteins_20.fa", "uniprot_60.fa"]] {
         let folder = indexed(&files);
-        for filter in ["none", "index", "auto"] {
+        for filter in ["none", "index"] {
             let [_, database] = both(&folder, &["--device", &gpu, "--filter", filter, files[0]]);
             let [fasta, _] = both(&folder, &["--device", "cpu", files[0]]);
             assert!(fasta.without_pg() == database.without_pg(), "{files:?}, {filter}");
