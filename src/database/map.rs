@@ -1,15 +1,15 @@
 //! A file mapped into memory, for as long as the process lives.
 //!
 //! Where a mapped file is cut, reading what it no longer has is a fault of the bus, which ends a process by default. Here
-//! a handler puts zeros in the place of the map, so that the reading goes on, and notes that the map is lost: whoever
-//! uses it asks [`Mapped::fault`] before anything is made of what was read.
+//! a handler puts zeros in the place of the map and notes that it is lost, so that the reading goes on. A run asks
+//! [`Mapped::fault`] before it writes what came of the reading.
 
 use std::fs::File;
 use std::io;
 #[cfg(unix)]
 use watched::Watched;
 
-/// A mapped file. It is never unmapped, so that its bytes can be held by all that live.
+/// A mapped file. It stays mapped until the process ends, so that all threads may hold its bytes.
 #[derive(Debug)]
 pub struct Mapped {
     pub bytes: &'static [u8],
@@ -30,9 +30,11 @@ pub enum MapFault {
 
 #[cfg(unix)]
 impl Mapped {
+    /// Maps the file.
     pub fn new(file: File) -> io::Result<Mapped> {
-        // SAFETY: the map is read only. Another process may change or cut the file meanwhile: codes are numbers that any
-        // byte is a value of, all that is read from them is checked against bounds, and cuts are caught by the watch.
+        // SAFETY: the map is read only, and nothing here writes to the file. A cut by another process is caught by the
+        // watch. That none writes over a database in place is the user's promise (docs/database.md); numbers and letters
+        // that it would change are looked up within bounds.
         let map = unsafe { memmap2::Mmap::map(&file)? };
         let bytes: &'static [u8] = Box::leak(Box::new(map));
         Ok(Mapped { bytes, file, watched: watched::watch(bytes) })
@@ -55,6 +57,7 @@ impl Mapped {
         Ok(Mapped { bytes: bytes.leak() })
     }
 
+    /// A file in memory stays as it is.
     pub fn fault(&self) -> Option<MapFault> {
         None
     }

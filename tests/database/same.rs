@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::common::command::Outcome;
+use crate::common::random::Random;
+use swalign::alphabet::Alphabet;
 
 /// The run of `args`, which end in ref.fa, with FASTA and with the database.
 fn both(folder: &Folder, args: &[&str]) -> [Outcome; 2] {
@@ -102,4 +104,24 @@ fn on_a_gpu() {
             assert!(fasta.without_pg() == database.without_pg(), "{files:?}, {filter}");
         }
     }
+}
+
+/// So many short targets that a device scores all of them at once.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn many_short_references_on_a_gpu() {
+    let gpu = crate::common::devices::gpu_device();
+    let mut random = Random::new(3);
+    let mut fasta = String::new();
+    for number in 0..1100 {
+        let len = 20 + random.below(60);
+        fasta += &format!(">p{number} protein\n{}\n", random.text(Alphabet::Protein, len));
+    }
+    let queries: String = fasta.lines().take(12).map(|line| format!("{line}\n")).collect();
+    let folder = folder(&[("q.fa", queries.as_bytes()), ("ref.fa", fasta.as_bytes())]);
+    folder.done(&["index", "-q", "ref.fa"]);
+    let args = ["--format", "tab", "--columns", "std,stitle", "q.fa"];
+    let [fasta, _] = both(&folder, &[&["--device", "cpu"], &args[..]].concat());
+    let [_, database] = both(&folder, &[&["--device", &gpu], &args[..]].concat());
+    assert!(!fasta.stdout.is_empty() && fasta.text() == database.text());
 }
