@@ -39,6 +39,7 @@ ROLES = {
     "sliced": (2.9, "a text in every bit of a vector"),
     "search": (2.55, "patterns with errors"),
     "grep": (2.3, "lines with errors"),
+    "database": (5.5, "references that are mapped"),
     "statistics": (4.4, "a run's records summed up"),
     "report": (4.4, "the page and JSON of a run"),
     "api": (3.4, "the library's front door"),

@@ -1,43 +1,73 @@
 //! The indexed compact buffer: sequences one after another, and the pairs to align among them.
 
+use crate::error::{EngineError, Error};
 use crate::scoring::Scoring;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
+/// Codes on either side of a stretch that are proven with it: engines load whole words of them.
+const MARGIN: usize = 64;
+
+/// A file that codes lie in. It may be damaged, and it may be cut while it is read.
+pub trait CodeFile: Debug + Send + Sync {
+    /// Proves that the codes at these places are as they were written, and codes of the alphabet.
+    fn prove(&self, places: Range<usize>) -> Result<(), EngineError>;
+
+    /// What is wrong with the file, as far as it is known by now.
+    fn fault(&self) -> Option<Error>;
+}
+
 /// Sequences as codes (one byte a residue, see [`crate::alphabet`]), one after another.
 #[derive(Clone, Debug, Default)]
 pub struct Sequences {
-    codes: Vec<u8>,
+    /// In memory, or in a file that is mapped.
+    codes: Cow<'static, [u8]>,
     ends: Vec<usize>,
     /// The letters of each sequence that is a circle, by its place: it stands twice, one copy behind the other.
     circles: BTreeMap<usize, u32>,
     /// Codes that are second copies.
     copied: usize,
+    /// Where the codes are mapped, their file.
+    file: Option<Arc<dyn CodeFile>>,
 }
 
 impl Sequences {
+    /// Sequences whose codes are mapped from `file`. The ends ascend, and the last one is that of the codes.
+    pub fn mapped(codes: &'static [u8], ends: Vec<usize>, file: Arc<dyn CodeFile>) -> Sequences {
+        Sequences { codes: Cow::Borrowed(codes), ends, file: Some(file), ..Sequences::default() }
+    }
+
+    /// Codes of a file become a copy in memory, which can be changed.
+    fn own(&mut self) -> &mut Vec<u8> {
+        self.file = None;
+        self.codes.to_mut()
+    }
+
     /// Makes room for so many more sequences of so many residues in all.
     pub fn reserve(&mut self, sequences: usize, residues: usize) {
         self.ends.reserve_exact(sequences);
-        self.codes.reserve_exact(residues);
+        self.own().reserve_exact(residues);
     }
 
     /// Appends one sequence of codes.
     pub fn push(&mut self, codes: impl IntoIterator<Item = u8>) {
-        self.codes.extend(codes);
+        self.own().extend(codes);
         self.ends.push(self.codes.len());
     }
 
     /// Appends the sequence that `write` appends to the codes; nothing on an error.
     pub fn try_push<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-        let start = self.codes.len();
-        let written = write(&mut self.codes);
+        let codes = self.own();
+        let start = codes.len();
+        let written = write(codes);
         match written {
             Ok(()) => self.ends.push(self.codes.len()),
-            Err(_) => self.codes.truncate(start),
+            Err(_) => codes.truncate(start),
         }
         written
     }
@@ -45,7 +75,7 @@ impl Sequences {
     /// Appends those sequences of `other` that `which` counts.
     pub fn append(&mut self, other: &Sequences, which: Range<usize>) {
         let (from, here) = (other.start(which.start), self.codes.len());
-        self.codes.extend_from_slice(&other.codes[from..other.start(which.end)]);
+        self.own().extend_from_slice(&other.codes[from..other.start(which.end)]);
         self.ends.extend(other.ends[which].iter().map(|end| end - from + here));
     }
 
@@ -53,8 +83,9 @@ impl Sequences {
     /// page, one thread would take longer for that than all of them for the rest of reading.
     pub fn append_all(&mut self, parts: &[&Sequences]) {
         let total: usize = parts.iter().map(|part| part.codes.len()).sum();
-        self.codes.reserve(total);
-        let mut spare = &mut self.codes.spare_capacity_mut()[..total];
+        let codes = self.own();
+        codes.reserve(total);
+        let mut spare = &mut codes.spare_capacity_mut()[..total];
         let mut copies = Vec::with_capacity(parts.len());
         for part in parts {
             let (room, rest) = spare.split_at_mut(part.codes.len());
@@ -66,7 +97,7 @@ impl Sequences {
             room.copy_from_slice(unsafe { slice::from_raw_parts(codes.as_ptr().cast(), codes.len()) });
         });
         // SAFETY: the rooms cover these `total` bytes, and each was written.
-        unsafe { self.codes.set_len(self.codes.len() + total) };
+        unsafe { codes.set_len(codes.len() + total) };
         for part in parts {
             let here = self.ends.last().copied().unwrap_or(0);
             self.ends.extend(part.ends.iter().map(|end| end + here));
@@ -79,8 +110,8 @@ impl Sequences {
         let lengths: Vec<usize> = self.iter().map(<[u8]>::len).collect();
         let more: usize = places.iter().filter_map(|&place| lengths.get(place)).sum();
         let (mut from, mut to) = (self.codes.len(), self.codes.len() + more);
-        self.codes.reserve_exact(more);
-        self.codes.resize(to, 0);
+        self.own().reserve_exact(more);
+        self.own().resize(to, 0);
         self.copied += more;
         // From the last on, so that none is written over before it is copied.
         for (place, len) in lengths.into_iter().enumerate().rev() {
@@ -92,13 +123,34 @@ impl Sequences {
             let is_circle = places.contains(&place);
             for _ in 0..if is_circle { 2 } else { 1 } {
                 to -= len;
-                self.codes.copy_within(from - len..from, to);
+                self.own().copy_within(from - len..from, to);
             }
             from -= len;
             if is_circle {
                 self.circles.insert(place, len as u32);
             }
         }
+    }
+
+    /// Proves the codes at these places, to be called before an engine reads them. Codes in memory are sound.
+    pub fn prove(&self, places: Range<usize>) -> Result<(), EngineError> {
+        match &self.file {
+            Some(file) => {
+                let end = self.codes.len().min(places.end.saturating_add(MARGIN));
+                file.prove(places.start.saturating_sub(MARGIN)..end)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Proves all codes.
+    pub fn prove_all(&self) -> Result<(), EngineError> {
+        self.prove(0..self.codes.len())
+    }
+
+    /// What is wrong with the file that the codes are mapped from, as far as it is known by now.
+    pub fn fault(&self) -> Option<Error> {
+        self.file.as_ref()?.fault()
     }
 
     /// The letters of sequence `index`, if it is a circle.
@@ -247,6 +299,18 @@ impl Batch {
 
     pub fn target(&self, index: u32) -> &[u8] {
         self.targets.get(index as usize)
+    }
+
+    /// Proves stretches of targets before they are read ([`Sequences::prove`]).
+    pub fn prove(&self, stretches: impl Iterator<Item = (u32, Range<u32>)>) -> Result<(), EngineError> {
+        if self.targets.file.is_none() {
+            return Ok(());
+        }
+        let mut stretches = stretches.map(|(target, columns)| {
+            let start = self.targets.start(target as usize);
+            start + columns.start as usize..start + columns.end as usize
+        });
+        stretches.try_for_each(|places| self.targets.prove(places))
     }
 
     /// Cells of the recurrence that `pair` takes.

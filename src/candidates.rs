@@ -18,6 +18,9 @@ pub mod seed_scores;
 pub mod seeds;
 pub mod windows;
 
+pub use index::Index;
+pub use kmers::StoredIndex;
+
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair, STRETCH, UNCUT};
 use crate::bounds::longest_span;

@@ -5,6 +5,7 @@ mod circular;
 pub mod flags;
 mod grep;
 mod help;
+mod index;
 mod line;
 mod mates;
 mod modes;
@@ -22,11 +23,12 @@ mod tests;
 mod values;
 
 use crate::error::Error;
-use crate::options::{Format, GrepOptions, MergeOptions, Options, OutputFormat, SearchOptions};
+use crate::options::{Format, GrepOptions, IndexOptions, MergeOptions, Options, OutputFormat, SearchOptions};
 use align::{All, EXAMPLES, NOTES, PAIRS_EXAMPLES, PAIRS_USAGE, Pairs};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use grep::GrepArguments;
+use index::IndexArguments;
 use search::SearchArguments;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -42,6 +44,8 @@ pub enum Command {
     Search(Box<SearchOptions>),
     /// Print the lines that match with errors.
     Grep(Box<GrepOptions>),
+    /// Make a database of references.
+    Index(IndexOptions),
     /// Join the parts of a run.
     Merge(MergeOptions),
     /// List the devices, as JSON or for people.
@@ -61,6 +65,7 @@ pub enum Command {
                       swalign pairs [OPTIONS] QUERY TARGET\n       \
                       swalign search [OPTIONS] PATTERN TEXT...\n       \
                       swalign grep [OPTIONS] PATTERN FILE...\n       \
+                      swalign index [OPTIONS] FASTA\n       \
                       swalign merge [OPTIONS] OUT PART...\n       \
                       swalign devices [OPTIONS]"
 )]
@@ -82,6 +87,13 @@ enum Sub {
     /// Print the lines of any files that match patterns with few edits
     #[command(after_long_help = grep::NOTES, override_usage = grep::USAGE)]
     Grep(Box<GrepArguments>),
+    /// Make a database of references, which stands in the place of REFERENCE
+    ///
+    /// It is one file with the letters as engines read them, names, header lines, and of DNA an index of k-mers. It is
+    /// mapped into memory: a run begins at once, processes share its pages, and it may be larger than the memory. Records
+    /// are those of the FASTA. Damage is noticed before it is used. docs/database.md describes the format.
+    #[command(after_long_help = index::NOTES, override_usage = index::USAGE)]
+    Index(IndexArguments),
     /// Join the outputs of all parts of a run into what the whole run would have written
     ///
     /// The parts were written with -o and either --part or --ref-part, and have their .swalign files beside them.
@@ -197,6 +209,7 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
         Some(Sub::Pairs(pairs)) => Command::Align(Box::new(pairs.resolve(command_line)?)),
         Some(Sub::Search(search)) => Command::Search(Box::new(search.resolve(command_line)?)),
         Some(Sub::Grep(grep)) => Command::Grep(Box::new(grep.resolve()?)),
+        Some(Sub::Index(index)) => Command::Index(index.resolve()?),
         Some(Sub::Merge(Merge { output, parts, quiet })) => {
             let output = Some(output).filter(|path| path != Path::new("-"));
             Command::Merge(MergeOptions { output, parts, verbosity: u8::from(!quiet) })
@@ -234,7 +247,7 @@ fn clearer(error: clap::Error) -> clap::Error {
             let text = format!(
                 "one argument too many: '{word}'; give QUERY and REFERENCE, or the two files of mates and REFERENCE, \
                  several files of single reads as one, as in `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`, and a \
-                 subcommand (pairs, search, grep, merge, devices) before everything else"
+                 subcommand (pairs, search, grep, index, merge, devices) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }

@@ -50,6 +50,10 @@ pub enum EngineError {
     /// The device gave an answer that can't be true.
     #[error("the device's answer does not hold: {0}")]
     Wrong(String),
+    /// The file that sequences lie in is damaged, or was cut while it was read.
+    #[doc(hidden)]
+    #[error("{0}")]
+    Unreadable(String),
     /// A fault of this program.
     #[error("internal error: {0}; please report it, with the command or the calls that led to it")]
     Internal(String),

@@ -118,6 +118,9 @@ pub mod circles;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod cli;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod database;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod engine;
 #[cfg_attr(not(engine_room), doc(hidden))]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use swalign::cli::terminal::{self, Form, Terminal};
 use swalign::cli::{self, Command, flags, signals, stdout};
 use swalign::error::{Error, Result};
-use swalign::options::{GrepOptions, GrepOutput, MergeOptions, Options, SearchOptions};
+use swalign::options::{GrepOptions, GrepOutput, IndexOptions, MergeOptions, Options, SearchOptions};
 use swalign::{engine, memory, pipeline};
 
 #[global_allocator]
@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Align(options) => align(&options),
         Command::Search(options) => search(&options),
         Command::Grep(options) => return grep(&options),
+        Command::Index(options) => index(&options),
         Command::Merge(options) => merge(&options),
         Command::Devices { json } => devices(json),
     };
@@ -63,6 +64,10 @@ fn search(options: &SearchOptions) -> Result<()> {
     let summary = pipeline::search::search(options, &terminal)?;
     terminal.search_summary(&summary);
     Ok(())
+}
+
+fn index(options: &IndexOptions) -> Result<()> {
+    pipeline::index::index(options, &Terminal::with_bar(options.verbosity, Some(&options.output)))
 }
 
 fn merge(options: &MergeOptions) -> Result<()> {

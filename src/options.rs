@@ -2,6 +2,7 @@
 
 mod columns;
 mod grep;
+mod index;
 mod limits;
 mod read_group;
 mod scoring;
@@ -9,6 +10,7 @@ mod search;
 
 pub use columns::Column;
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
+pub use index::IndexOptions;
 pub use limits::{IdentityDefinition, Limits, PageOptions, Rank};
 pub use read_group::ReadGroup;
 pub use scoring::{ANY_SCORE, Preset, ScoringChoice, default_min_score, default_split_score};

@@ -18,6 +18,7 @@ mod circular;
 mod device;
 mod estimate;
 pub mod grep;
+pub mod index;
 mod inputs;
 mod intake;
 mod mates;
@@ -30,6 +31,7 @@ mod scanner;
 pub mod search;
 mod setup;
 mod significance;
+mod source;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -166,12 +168,12 @@ fn run_beside<'scope>(
         reporter.stage(Stage::of("opening the GPU"));
     }
     let (reading, opened) = (begun.elapsed(), opening.join());
-    let OpenInputs { references, target_file, mut queries } = inputs?;
+    let OpenInputs { references, target_file, index, mut queries } = inputs?;
     let (hardware, remark) = match opened {
         Ok(opened) => opened?,
         Err(_) => return Err(EngineError::Lost("the driver failed while it was opened".to_string()).into()),
     };
-    let run = Run::new(options, reporter, (references, target_file), &mut queries, &hardware)?;
+    let run = Run::new(options, reporter, (references, target_file, index), &mut queries, &hardware)?;
     run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
     reporter.note(&format!("using {}{remark}", hardware.describe()));
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
@@ -241,7 +243,8 @@ impl Run<'_> {
         });
         summary.stretch = extent.places();
         summary.reading = Duration::from_nanos(self.reading.load(Ordering::Relaxed));
-        match self.failure.take() {
+        // What is wrong with the file of the references may be why something else went wrong.
+        match self.targets.fault().or_else(|| self.failure.take()) {
             Some(error) => Err(error),
             // Only now: what ends a file says that nothing is missing.
             None => {

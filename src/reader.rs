@@ -32,8 +32,11 @@ pub use mates::{Mates, QuerySource};
 pub use meter::Meter;
 pub use names::first_repeated;
 pub use queries::Queries;
-pub use references::{References, alphabet_of, read_reference_part, read_references};
+pub use references::{
+    References, alphabet_of, check_reference_names, read_reference_part, read_references, stretch_of_part,
+};
 pub use share::{Extent, Slice};
+pub use source::DATABASE;
 pub use texts::{Text, Texts, read_lengths, read_patterns, slices};
 
 use crate::alphabet::Alphabet;
@@ -188,6 +191,10 @@ impl Reader {
             Packing::Foreign(name, command) => {
                 let remedy = format!("decompress it first, as in `{command} FILE | swalign - ...`");
                 return Err(Error::input(whole(&path), format!("{name} compression is not read"), remedy));
+            }
+            Packing::Database => {
+                let problem = "this is a database of `swalign index`, which stands as a file in the place of REFERENCE alone";
+                return Err(Error::input(whole(&path), problem, "give the FASTA that it was made of"));
             }
             Packing::Empty | Packing::Plain | Packing::Gzip | Packing::Bgzf => {}
         }

@@ -31,6 +31,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("writer/hits", &["search"]),
     // Ranked hits with their significance.
     ("writer/list", &["identity", "json"]),
+    // References as they lie in a file that is mapped.
+    ("database", &["batch", "candidates", "options", "reader"]),
     // Sums of what the writer makes records of.
     ("statistics", &["reader", "batch", "quality"]),
     ("report", &["json", "options", "statistics"]),
@@ -65,6 +67,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("pipeline/about", &["report"]),
+    ("pipeline/index", &["database"]),
+    ("pipeline/estimate", &["database"]),
+    ("pipeline/source", &["database"]),
     ("pipeline/significance", &["significance"]),
     ("pipeline/ranking", &["identity", "significance"]),
     ("pipeline/search", &["search"]),
@@ -101,7 +106,9 @@ const BELONGS_TO: &[(&[&str], &[&str])] = &[
         &["cli", "main", "memory"],
     ),
     (&["thread::spawn", "thread::scope", "thread::Builder"], &["pipeline", "cli/signals"]),
-    (&["signal_hook", "libc"], &["cli/signals", "memory"]),
+    (&["signal_hook"], &["cli/signals", "memory"]),
+    (&["libc"], &["cli/signals", "database/map", "memory"]),
+    (&["memmap2"], &["database/map"]),
     (&["flate2"], &["reader"]),
 ];
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Letters of all targets, at most: the places of more would take too much memory.
-const MOST_TARGETS: usize = 1 << 27;
+pub const MOST_TARGETS: usize = 1 << 27;
 /// Letters of a seed by which a first alignment is looked for, at most; a query has so many of them if it can.
 const GLANCE_SEED: usize = 20;
 const GLANCE_SEEDS: usize = 4;

@@ -211,6 +211,7 @@ impl Seeds for ByScan {
         wanted: &[Wanted],
         room: usize,
     ) -> Result<Vec<Opened>, EngineError> {
+        batch.targets.prove_all()?;
         let room = room.saturating_mul(SCAN_ROOM);
         let mut expected = 0.0;
         let fits = |wanted: &&Wanted| {

@@ -7,8 +7,10 @@
 //! scored by their columns. What would cost more than its share of a full search is searched in full ([`Opened::Dear`]).
 //! Here it is chosen for each batch which of the two finds them.
 
-use super::by_index::ByIndex;
+use super::by_index::{ByIndex, MOST_TARGETS};
 use super::by_scan::{ByScan, Scan};
+use super::index::Index;
+use super::kmers::StoredIndex;
 use super::levels::{Costs, Level, Levels, SeedKind};
 use super::seeds::Seeds;
 use super::{Layout, Opened, Wanted};
@@ -63,6 +65,14 @@ impl Filter {
         Some(Filter { by_index: ByIndex::new(targets, scoring, strands), queries, ..filter })
     }
 
+    /// The same with an index of the targets that lies in a file.
+    pub fn with_stored(mut self, stored: StoredIndex) -> Filter {
+        if let Some(by_index) = &mut self.by_index {
+            by_index.kmers.store(stored);
+        }
+        self
+    }
+
     /// The same where steps have other costs.
     pub fn with_costs(mut self, costs: Costs) -> Filter {
         let by_index = self.by_index.iter_mut().map(Seeds::levels_mut);
@@ -76,7 +86,8 @@ impl Filter {
     pub fn kind(&self, batch: &Batch, layout: &Layout) -> SeedKind {
         let Some(by_index) = &self.by_index else { return SeedKind::Scan };
         let kmers = &by_index.kmers;
-        if !kmers.are_tried() && self.index_is_worth(by_index.levels(), batch, layout) {
+        let is_worth = || kmers.are_stored() || self.index_is_worth(by_index.levels(), batch, layout);
+        if !kmers.are_tried() && is_worth() {
             kmers.prepare();
         }
         if kmers.are_ready() || self.by_scan.is_none() { SeedKind::Index } else { SeedKind::Scan }
@@ -159,4 +170,11 @@ impl Filter {
 /// Whether a filter is for these targets and scores.
 fn is_for(targets: &Sequences, scoring: &Scoring) -> bool {
     matches!(scoring.substitution, Substitution::Equal { .. }) && targets.codes().len() >= LEAST_TARGETS
+}
+
+/// The index of k-mers that a filter would make of DNA, for a file; `None` where there are too few letters for a filter or
+/// too many for an index.
+pub fn index(targets: &Sequences) -> Option<Index> {
+    let letters = targets.codes().len();
+    (LEAST_TARGETS..=MOST_TARGETS).contains(&letters).then(|| Index::new(targets, Index::suited(letters)))
 }

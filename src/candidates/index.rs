@@ -3,6 +3,7 @@
 use crate::alphabet::is_base;
 use crate::batch::Sequences;
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Bits of a letter, and letters that a k-mer may have: an index has a number for each k-mer.
@@ -28,11 +29,36 @@ const BUCKETS: usize = 1 << BUCKET_BITS;
 pub struct Index {
     letters: u32,
     /// Behind the last place of each k-mer in `places`.
-    ends: Vec<u32>,
-    places: Vec<u32>,
+    ends: Cow<'static, [u32]>,
+    places: Cow<'static, [u32]>,
 }
 
 impl Index {
+    /// The letters of k-mers of which there are about as many as places, where the targets have `letters` in all.
+    pub fn suited(letters: usize) -> u32 {
+        (letters.max(1).ilog2() / 2 + 1).clamp(LEAST_LETTERS, MOST_LETTERS)
+    }
+
+    /// An index of tables that [`Index::are_tables`] has proven, read from a file.
+    pub fn of_tables(letters: u32, [ends, places]: [Cow<'static, [u32]>; 2]) -> Index {
+        Index { letters, ends, places }
+    }
+
+    /// Whether tables can be those of an index of k-mers of so many letters, for targets of `all` letters.
+    pub fn are_tables(letters: u32, [ends, places]: [&[u32]; 2], all: usize) -> bool {
+        let are_long_enough = (LEAST_LETTERS..=MOST_LETTERS).contains(&letters)
+            && ends.len() == 1 << (LETTER_BITS * letters)
+            && ends.last().is_some_and(|&last| last as usize == places.len());
+        let ascend = || ends.par_windows(2).all(|two| two[0] <= two[1]);
+        let lie_within = || places.par_iter().all(|&place| (place as usize) < all);
+        are_long_enough && ascend() && lie_within()
+    }
+
+    /// The letters of its k-mers, and its tables, for a file: where the places of each k-mer end, and the places.
+    pub fn tables(&self) -> (u32, &[u32], &[u32]) {
+        (self.letters, &self.ends, &self.places)
+    }
+
     /// An index of the k-mers of `letters` letters, [`LEAST_LETTERS`] at least. There are fewer than 2^32 letters in all.
     ///
     /// A radix sort: k-mers with their places are dealt out to buckets by the first bits of the k-mer, and each bucket is
@@ -70,7 +96,7 @@ impl Index {
             buckets.par_iter_mut().enumerate().for_each(|(number, bucket)| bucket.fill(number, &pieces));
         }
         buckets.par_iter_mut().for_each(Bucket::end);
-        Index { letters, ends, places }
+        Index { letters, ends: Cow::Owned(ends), places: Cow::Owned(places) }
     }
 
     /// The k-mer that `codes` begin with, and its letters, as many as the index has or all there are; `None` where they
@@ -91,9 +117,9 @@ impl Index {
         start as usize..self.ends[behind - 1] as usize
     }
 
-    /// Some of the places.
+    /// Some of the places; none where the file that the index lies in was cut meanwhile, and the range is none.
     pub fn places(&self, range: Range<usize>) -> &[u32] {
-        &self.places[range]
+        self.places.get(range).unwrap_or_default()
     }
 }
 

@@ -1,19 +1,27 @@
 //! Seeds that stand in the targets as they are, by an index of their k-mers.
 
-use super::index::{Index, LEAST_LETTERS, MOST_LETTERS};
+use super::index::{Index, LEAST_LETTERS};
 use crate::alphabet::is_base;
 use crate::batch::Sequences;
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
 
-/// An index of the targets, made when it is first needed.
-#[derive(Debug)]
+/// An index of the targets, made or read when it is first needed.
 pub struct Kmers {
     targets: Arc<Sequences>,
     letters: u32,
-    /// `None` inside where its threads could not be started.
+    /// `None` inside where its threads could not be started, or the file of the targets is damaged.
     index: OnceLock<Option<Index>>,
+    stored: Option<StoredIndex>,
+}
+
+/// An index that lies in a file, with k-mers of so many letters.
+#[derive(Clone)]
+pub struct StoredIndex {
+    pub letters: u32,
+    /// Proves the index, and gives it; `None` where it is damaged.
+    pub load: Arc<dyn Fn() -> Option<Index> + Send + Sync>,
 }
 
 /// Where the index has the k-mers of a query's seeds.
@@ -33,9 +41,18 @@ impl<F: FnMut(usize, usize, &Range<usize>)> Place for F {}
 
 impl Kmers {
     pub fn new(targets: &Arc<Sequences>) -> Kmers {
-        // About as many k-mers as places.
-        let letters = (targets.codes().len().max(1).ilog2() / 2 + 1).clamp(LEAST_LETTERS, MOST_LETTERS);
-        Kmers { targets: Arc::clone(targets), letters, index: OnceLock::new() }
+        let letters = Index::suited(targets.codes().len());
+        Kmers { targets: Arc::clone(targets), letters, index: OnceLock::new(), stored: None }
+    }
+
+    /// Takes an index from a file instead of making one, if its k-mers have as many letters.
+    pub fn store(&mut self, stored: StoredIndex) {
+        self.stored = Some(stored).filter(|stored| stored.letters == self.letters);
+    }
+
+    /// Whether the index comes from a file, which takes next to no time.
+    pub fn are_stored(&self) -> bool {
+        self.stored.is_some()
     }
 
     /// Letters of the shortest seeds that can be looked up.
@@ -58,20 +75,26 @@ impl Kmers {
         matches!(self.index.get(), Some(Some(_)))
     }
 
-    /// Makes the index, if it is not there yet.
+    /// Makes or reads the index, if it is not there yet. Codes that are mapped from a file are proven first: a damaged
+    /// one would hide a seed.
     ///
     /// A thread that calls while it is made waits, without taking up other work of its pool. So the index is made in a pool
     /// of its own: in the caller's, a thread could wait here for work that lies below on its own stack.
     pub fn prepare(&self) {
         self.index.get_or_init(|| {
             let (done, made) = sync_channel(1);
-            let (targets, letters) = (Arc::clone(&self.targets), self.letters);
+            let (targets, letters, stored) = (Arc::clone(&self.targets), self.letters, self.stored.clone());
             let threads = rayon::current_num_threads();
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
             pool.spawn(move || {
-                let _ = done.send(Index::new(&targets, letters));
+                let index = match stored {
+                    _ if targets.prove_all().is_err() => None,
+                    Some(stored) => (stored.load)(),
+                    None => Some(Index::new(&targets, letters)),
+                };
+                let _ = done.send(index);
             });
-            made.recv().ok()
+            made.recv().ok()?
         });
     }
 

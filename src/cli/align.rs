@@ -26,8 +26,8 @@ pub struct All {
     /// Queries: FASTA or FASTQ, plain or gzip; - is stdin
     #[arg(value_name = "QUERY", required = true)]
     query: Option<PathBuf>,
-    /// The file of the second mates, where QUERY has the first ones; then the references: FASTA, plain or gzip;
-    /// - is stdin
+    /// The file of the second mates, where QUERY has the first ones; then the references: FASTA, plain or gzip, or a
+    /// database of `swalign index`; - is stdin
     #[arg(value_name = "[MATES] REFERENCE", required = true, num_args = 1..=2)]
     rest: Vec<PathBuf>,
     /// Take reads (FASTQ) as references, which are refused else, since mappers take the two in the other order

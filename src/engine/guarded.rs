@@ -10,7 +10,8 @@ use crate::error::EngineError;
 type Work<'a, I, T> = &'a mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>;
 
 /// Wraps an engine. Work that does not fit its memory is halved and tried again. Where a fallback is
-/// given, it takes over when the device is lost or answers what can't be true.
+/// given, it takes over when the device is lost or answers what can't be true. Codes of a file are proven before the
+/// engine reads them: all work of a run comes through here, and says which columns of which targets it reads.
 pub struct Guarded {
     engine: Box<dyn Engine>,
     fallback: Option<Box<dyn FnOnce() -> Box<dyn Engine> + Send>>,
@@ -32,6 +33,9 @@ impl Guarded {
 
     /// Replaces the engine by the fallback, if there still is one and `error` calls for it.
     pub fn fall_back(&mut self, error: &EngineError) -> bool {
+        if matches!(error, EngineError::Unreadable(_)) {
+            return false;
+        }
         let Some(fallback) = self.fallback.take() else {
             return false;
         };
@@ -67,6 +71,7 @@ impl Engine for Guarded {
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        batch.prove(pairs.iter().map(|pair| (pair.target, pair.start..pair.end)))?;
         self.halving(pairs, &mut |engine, pairs| engine.score(batch, pairs), &|mut first, second| {
             first.extend(second);
             first
@@ -79,6 +84,7 @@ impl Engine for Guarded {
         batch: &Batch,
         asked: &[Asked],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        batch.targets.prove_all()?;
         match self.engine.score_database(batch, asked) {
             Err(EngineError::OutOfMemory(_)) => by_pairs(self, batch, asked),
             Err(error) if self.fall_back(&error) => self.engine.score_database(batch, asked),
@@ -87,12 +93,19 @@ impl Engine for Guarded {
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        prove(batch, windows)?;
         self.halving(windows, &mut |engine, windows| engine.paths(batch, windows), &Paths::joined)
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        prove(batch, windows)?;
         self.halving(windows, &mut |engine, windows| engine.quick_paths(batch, windows), &Paths::joined)
     }
+}
+
+/// Proves the codes that windows hold.
+fn prove(batch: &Batch, windows: &[Window]) -> Result<(), EngineError> {
+    batch.prove(windows.iter().map(|window| (window.target, window.start..window.target_end)))
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub fn close(circular: &Circular, references: &mut References, file: &Path) -> R
             format!("reference '{name}' has {len} letters, and the limit of a circle is {MOST_LETTERS}");
         return Err(refused(file, problem, "leave it out of --circular"));
     }
+    // They become copies.
+    references.sequences.prove_all()?;
     references.sequences.close(&places);
     Ok(())
 }

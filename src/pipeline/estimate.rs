@@ -1,6 +1,7 @@
 //! How much work a run will be, from a glance at its inputs.
 
 use crate::alphabet::Alphabet;
+use crate::database;
 use crate::options::{Mode, Options, Share};
 use crate::reader::{self, Reader};
 use std::fs;
@@ -31,8 +32,11 @@ pub fn query_letters(options: &Options) -> Option<u64> {
     options.query_files().map(letters).sum()
 }
 
-/// The alphabet of a file, as its first letters tell; `None` for a stream, which can be read only once.
+/// The alphabet of a file, as its first letters or its database tell; `None` for a stream, which can be read only once.
 pub fn alphabet(path: &Path) -> Option<Alphabet> {
+    if let Some(database) = database::glance(path) {
+        return Some(database.alphabet);
+    }
     letters(path)?;
     reader::alphabet_of(&mut Reader::open(path).ok()?).ok()
 }
@@ -49,6 +53,9 @@ pub fn bytes(path: &Path, parts: Option<Share>) -> Option<u64> {
 /// Letters of a file, estimated, rather too many than too few; `None` for a stream.
 pub fn letters(path: &Path) -> Option<u64> {
     let bytes = bytes(path, None)?;
+    if let Some(database) = database::glance(path) {
+        return Some(database.letters);
+    }
     let name = path.file_name()?.to_string_lossy();
     let plain = name.trim_end_matches(".gz").trim_end_matches(".bgz");
     let packed = if plain.len() < name.len() { PACKED } else { 1 };

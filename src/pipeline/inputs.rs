@@ -1,11 +1,13 @@
 //! What a run reads before it begins: all references, and of the queries the first ones.
 
-use super::report::{Reporter, Stage, warn};
-use super::{circular, estimate, order};
+use super::report::{Reporter, warn};
+use super::source::ReferenceSource;
+use super::{circular, order};
 use crate::alphabet::Alphabet;
+use crate::candidates::StoredIndex;
 use crate::error::{Error, Result};
-use crate::options::{MatesChoice, Mode, Options};
-use crate::reader::{Mates, Queries, QuerySource, Reader, References, read_reference_part, read_references};
+use crate::options::{MatesChoice, Options};
+use crate::reader::{Mates, Queries, QuerySource, Reader, References};
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 
@@ -14,6 +16,8 @@ pub struct OpenInputs {
     pub references: References,
     /// Where the references come from, as errors show it.
     pub target_file: PathBuf,
+    /// The index of k-mers that came with them.
+    pub index: Option<StoredIndex>,
     /// Read up to the first query. Their letters are no codes yet.
     pub queries: QuerySource,
 }
@@ -23,35 +27,20 @@ impl OpenInputs {
     pub fn read(options: &Options, reporter: &dyn Reporter, first: SyncSender<usize>) -> Result<OpenInputs> {
         order::check_paths(options)?;
         let any_names = options.takes_any_name();
-        let mut reader = match options.ref_part {
-            None => Reader::open(&options.reference)?,
-            Some(_) => Reader::open_twice(&options.reference)?,
-        }
-        .with_any_names(any_names || options.rename_references)
-        .with_titles(options.shows_titles())
-        .with_mask(options.masks_lower_case);
+        let mut source = ReferenceSource::open(options)?;
         let mut reads = Reader::open_share(&options.query, options.part)?
             .with_any_names(any_names)
             .with_mask(options.masks_lower_case);
-        let doing = match options.mode {
-            Mode::All => "reading references",
-            Mode::Pairs => "reading targets",
-        };
-        // A part of the references reads them twice.
-        let size = options.ref_part.map_or_else(|| estimate::bytes(&options.reference, None), |_| None);
-        reporter.stage(Stage { doing, bytes: Some(reader.meter().count()), size, counted: None });
-        order::check(options, &mut reads, &mut reader)?;
+        reporter.stage(source.stage(options));
+        order::check(options, &mut reads, &mut source)?;
         let first_query = reads.peek()?.map(|query| query.sequence.len());
         if let Some(len) = first_query {
             // Without a device to prepare there is no receiver.
             let _ = first.send(len);
         }
-        let mut references = match options.ref_part {
-            None => read_references(&mut reader, options.alphabet)?,
-            Some(share) => read_reference_part(&mut reader, options.alphabet, share)?,
-        };
-        circular::close(&options.circular, &mut references, reader.path())?;
-        warn(reporter, reader.warning());
+        let mut references = source.read(options)?;
+        circular::close(&options.circular, &mut references, source.path())?;
+        warn(reporter, source.warning());
         warn(reporter, order::warning(options, (&mut reads, first_query.unwrap_or(0)), &references)?);
         let (alphabet, given) = (references.alphabet, options.alphabet.is_some());
         let both_strands = strands(options, alphabet) == 2;
@@ -75,7 +64,8 @@ impl OpenInputs {
                 QuerySource::Mates(Box::new(Mates::beside(queries(reads), queries(others), is_last)?))
             }
         };
-        Ok(OpenInputs { references, target_file: reader.path().to_path_buf(), queries })
+        let index = source.index(options, &references);
+        Ok(OpenInputs { references, target_file: source.path().to_path_buf(), index, queries })
     }
 }
 

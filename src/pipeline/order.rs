@@ -4,9 +4,10 @@
 //! cost hours and give nothing of use, so FASTQ is refused there. In FASTA nothing tells reads from references for
 //! sure, so files that look swapped get a warning.
 
+use super::source::ReferenceSource;
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
-use crate::options::{Mode, Options};
+use crate::options::{IndexOptions, Mode, Options};
 use crate::reader::{Reader, References};
 use std::fs;
 use std::io::ErrorKind;
@@ -69,7 +70,7 @@ fn alphabet(text: &str) -> Option<Alphabet> {
 }
 
 /// Refuses reads (FASTQ) in the place of the references.
-pub fn check(options: &Options, queries: &mut Reader, references: &mut Reader) -> Result<()> {
+pub fn check(options: &Options, queries: &mut Reader, references: &mut ReferenceSource) -> Result<()> {
     if options.mode == Mode::Pairs || options.reads_as_reference || !references.is_fastq() {
         return Ok(());
     }
@@ -87,6 +88,16 @@ pub fn check(options: &Options, queries: &mut Reader, references: &mut Reader) -
         ),
     };
     Err(Error::Usage(text))
+}
+
+/// Refuses reads (FASTQ) as what a database is made of.
+pub fn check_index(options: &IndexOptions, references: &mut Reader) -> Result<()> {
+    if options.reads_as_reference || !references.is_fastq() {
+        return Ok(());
+    }
+    let path = options.references.display();
+    let text = "reads (FASTQ), and a database is of references; give FASTA, or --reads-as-reference";
+    Err(Error::Usage(format!("{path} is {text}")))
 }
 
 /// A warning about FASTA files that look swapped. The first query has `first` letters.

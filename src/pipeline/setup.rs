@@ -8,6 +8,7 @@ use super::report::{Reporter, counted};
 use super::significance::Least;
 use super::{Failure, Run, estimate};
 use crate::batch::Sequences;
+use crate::candidates::StoredIndex;
 use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
@@ -31,7 +32,7 @@ impl<'a> Run<'a> {
     pub(super) fn new(
         options: &'a Options,
         reporter: &'a dyn Reporter,
-        (references, target_file): (References, PathBuf),
+        (references, target_file, index): (References, PathBuf, Option<StoredIndex>),
         queries: &mut QuerySource,
         hardware: &Hardware,
     ) -> Result<Run<'a>> {
@@ -70,6 +71,10 @@ impl<'a> Run<'a> {
         reporter.detail(&format!("{scoring}, min_score={shown}"));
         let strands = strands(options, alphabet);
         let filter = filter(options, (&targets, &scoring, strands), hardware);
+        let filter = match index {
+            Some(index) => filter.map(|filter| filter.with_stored(index)),
+            None => filter,
+        };
         if filter.is_none() && matches!(options.filter, FilterChoice::Index | FilterChoice::Scan) {
             reporter.note(
                 "no filter of that name for these references and scores: every query is searched in full",

@@ -129,8 +129,9 @@ fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u
         let notes = Notes::default();
         let outcome = OpenInputs::read(&options, &notes, sync_channel(1).0).and_then(|inputs| {
             set_threads(options.threads, &notes)?;
-            let OpenInputs { references, target_file, mut queries } = inputs;
-            let run = Run::new(&options, &notes, (references, target_file), &mut queries, &Hardware::Plain)?;
+            let OpenInputs { references, target_file, index, mut queries } = inputs;
+            let references = (references, target_file, index);
+            let run = Run::new(&options, &notes, references, &mut queries, &Hardware::Plain)?;
             let mut output = Output::create(options.output.as_deref())?;
             run.whole(queries, (&Crew::sharing(WORKERS), &|_| engine()), &mut output)?;
             output.finish()

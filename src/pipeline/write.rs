@@ -52,6 +52,9 @@ impl Run<'_> {
                 if self.failure.stopped() {
                     return Ok(());
                 }
+                if let Some(fault) = self.targets.fault() {
+                    return Err(fault);
+                }
                 let begun = Instant::now();
                 if next == 0 {
                     // Only now: what is wrong with the first queries is told before the first byte.

@@ -14,6 +14,7 @@ use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use crate::options::Share;
+use rayon::prelude::*;
 use std::ops::Range;
 use std::path::Path;
 
@@ -69,7 +70,7 @@ pub fn read_reference_part(
     share: Share,
 ) -> Result<References> {
     let mut references = read(reader, alphabet, Keep::Length)?;
-    let own = stretch(&references.lengths, share);
+    let own = stretch_of_part(&references.lengths, share);
     references.sequences = read_stretch(reader.path(), &references, own.clone())?;
     references.first = own.start;
     Ok(references)
@@ -108,14 +109,25 @@ fn read(reader: &mut Reader, alphabet: Option<Alphabet>, keep: Keep) -> Result<R
     }
 }
 
+/// The remedy of a name that SAM forbids.
+const SAM_NAMES: &str = "rename the reference, give --rename-references, which writes '_' for what SAM forbids, or write \
+                         PAF (--format paf), which takes any name";
+
 /// Refuses a name that SAM forbids, unless any will do.
 fn check_name(raw: &Raw, any: bool) -> Result<()> {
-    let remedy = "rename the reference, give --rename-references, which writes '_' for what SAM forbids, or write \
-                  PAF (--format paf), which takes any name";
     match check_reference_name(raw.name) {
-        Err(problem) if !any => Err(raw.fault(problem, remedy)),
+        Err(problem) if !any => Err(raw.fault(problem, SAM_NAMES)),
         _ => Ok(()),
     }
+}
+
+/// Refuses the first name that SAM forbids among those of references of `file` that are known already.
+pub fn check_reference_names(names: &[String], file: &Path) -> Result<()> {
+    let is_refused = |name: &String| check_reference_name(name).is_err();
+    let Some(at) = names.par_iter().position_first(is_refused) else { return Ok(()) };
+    let record = Some((at as u64 + 1, shown(&names[at])));
+    let place = Place { file: file.to_path_buf(), record, line: None };
+    check_reference_name(&names[at]).map_err(|problem| Error::input(place, problem, SAM_NAMES))
 }
 
 /// `masks` says whether letters in lower case become N or X.
@@ -139,8 +151,8 @@ fn take(piece: &mut Piece, raw: Raw, alphabet: Alphabet, (keep, masks): (Keep, b
     read.map_err(|at| raw.foreign_letter(letters[at].to_ascii_uppercase(), at, alphabet))
 }
 
-/// The records of a part, of these lengths.
-fn stretch(lengths: &[u32], share: Share) -> Range<usize> {
+/// The references of a part, among all of these lengths.
+pub fn stretch_of_part(lengths: &[u32], share: Share) -> Range<usize> {
     let total: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     let mut before = 0;
     // Twice the middle, and so twice the total, since a middle may lie between two letters.
@@ -230,15 +242,15 @@ mod tests {
             for of in [1, 2, 3, 5, 40, u32::MAX] {
                 let mut next = 0;
                 for number in 1..=of.min(40) {
-                    let own = stretch(lengths, Share { number, of });
+                    let own = stretch_of_part(lengths, Share { number, of });
                     assert_eq!(own.start, next, "{lengths:?}: {number}/{of}");
                     next = own.end;
                 }
                 assert!(next == lengths.len() || of > 40, "{lengths:?} in {of} parts");
             }
         }
-        assert_eq!(stretch(&[10, 90], Share { number: 1, of: 2 }), 0..1);
-        assert_eq!(stretch(&[90, 10], Share { number: 1, of: 2 }), 0..1);
-        assert_eq!(stretch(&[2, 2, 2, 2], Share { number: 2, of: 4 }), 1..2);
+        assert_eq!(stretch_of_part(&[10, 90], Share { number: 1, of: 2 }), 0..1);
+        assert_eq!(stretch_of_part(&[90, 10], Share { number: 1, of: 2 }), 0..1);
+        assert_eq!(stretch_of_part(&[2, 2, 2, 2], Share { number: 2, of: 4 }), 1..2);
     }
 }

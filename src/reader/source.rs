@@ -15,10 +15,14 @@ pub enum Packing {
     Bgzf,
     /// A compression that we don't read, with the command that undoes it.
     Foreign(&'static str, &'static str),
+    /// No text: a database that `swalign index` made.
+    Database,
 }
 
 /// So many bytes tell the packing, and how text is encoded.
 const HEAD: u64 = bgzf::HEADER as u64;
+/// The beginning of a database, made as PNG's is: no text has its first byte, and a change of line ends shows.
+pub const DATABASE: [u8; 8] = *b"\x89SWD\r\n\x1a\n";
 /// The beginning of gzip data.
 pub const GZIP: [u8; 3] = [0x1f, 0x8b, 0x08];
 /// The empty block that ends a bgzf file (SAM specification, section 4.1.2).
@@ -39,6 +43,7 @@ impl Packing {
             [] => Packing::Empty,
             _ if bgzf => Packing::Bgzf,
             [0x1f, 0x8b, ..] => Packing::Gzip,
+            _ if head.starts_with(&DATABASE) => Packing::Database,
             [b'B', b'Z', b'h', ..] => Packing::Foreign("bzip2", "bzip2 -dc"),
             [0xfd, b'7', b'z', b'X', b'Z', ..] => Packing::Foreign("xz", "xz -dc"),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Foreign("zstd", "zstd -dc"),

@@ -18,7 +18,7 @@ fn wrong(args: &[&str]) -> String {
 #[test]
 fn help_is_a_subcommand() {
     assert_eq!(printed(&["help"]), printed(&["--help"]));
-    for name in ["pairs", "search", "grep", "merge", "devices"] {
+    for name in ["pairs", "search", "grep", "index", "merge", "devices"] {
         assert_eq!(printed(&["help", name]), printed(&[name, "--help"]), "{name}");
     }
     let said = wrong(&["help", "serach"]);
@@ -61,6 +61,7 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         (&["grep", "x"], "Usage: swalign grep [OPTIONS] PATTERN FILE..."),
         (&["pairs", "-", "-"], "Usage: swalign pairs [OPTIONS] QUERY TARGET"),
         (&["pairs", "q", "t", "--presett", "long"], "Usage: swalign pairs [OPTIONS] QUERY TARGET"),
+        (&["index"], "Usage: swalign index [OPTIONS] FASTA"),
         (&["merge", "data/sars2.fa"], "Usage: swalign merge [OPTIONS] <OUT> <PART>..."),
         (&["merge", "--nosuch"], "Usage: swalign merge"),
         (&["devices", "x"], "Usage: swalign devices [OPTIONS]"),
@@ -73,7 +74,7 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         assert!(usage[0].starts_with(begin) && usage.len() <= 2, "{args:?}: {said}");
     }
     assert!(wrong(&["q", "r", "--presett", "long"]).contains("'--preset'"));
-    assert_eq!(usage(&wrong(&[])).len(), 6, "who says nothing sees all");
+    assert_eq!(usage(&wrong(&[])).len(), 7, "who says nothing sees all");
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl Feed {
                 let (input, tail) = (BufReader::new(file), tail.clone());
                 Source::Bgzf(Blocks { input, at: 0, ahead, ready: VecDeque::new(), tail })
             }
-            Packing::Empty | Packing::Plain | Packing::Foreign(..) => {
+            Packing::Empty | Packing::Plain | Packing::Foreign(..) | Packing::Database => {
                 Source::Plain { file, at: 0, ends: borders }
             }
         };

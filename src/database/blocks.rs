@@ -1,0 +1,94 @@
+//! The blocks of a section, each of which is proven when it is first used.
+
+use super::format::BLOCK;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// A section's bytes, the checksums of its blocks, and which of these are known to be right.
+#[derive(Debug)]
+pub struct Blocks<'a> {
+    bytes: &'a [u8],
+    sums: Vec<u32>,
+    /// A bit for each block.
+    proven: Vec<AtomicU64>,
+    /// Blocks that are not proven.
+    left: AtomicUsize,
+}
+
+impl<'a> Blocks<'a> {
+    pub fn new(bytes: &'a [u8], sums: &[u32]) -> Blocks<'a> {
+        let proven = (0..sums.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Blocks { bytes, sums: sums.to_vec(), proven, left: AtomicUsize::new(sums.len()) }
+    }
+
+    /// The bytes, whether or not they are proven.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Proves the blocks that hold some places: they have their checksums, and `is_sound` says so. The error is the
+    /// number of one that is not sound, from 1. Two threads may both prove a block, which does no harm.
+    pub fn prove(&self, places: Range<usize>, is_sound: impl Fn(&[u8]) -> bool + Sync) -> Result<(), usize> {
+        if self.left.load(Ordering::Acquire) == 0 || places.is_empty() {
+            return Ok(());
+        }
+        let last = self.sums.len().min(places.end.div_ceil(BLOCK));
+        let open = (places.start / BLOCK..last).filter(|&block| !self.is_proven(block));
+        let open: Vec<usize> = open.collect();
+        match open[..] {
+            [] => Ok(()),
+            // A single block should not wait for the pool.
+            [block] => self.prove_block(block, &is_sound),
+            _ => open.into_par_iter().try_for_each(|block| self.prove_block(block, &is_sound)),
+        }
+    }
+
+    fn is_proven(&self, block: usize) -> bool {
+        self.proven[block / 64].load(Ordering::Acquire) >> (block % 64) & 1 == 1
+    }
+
+    fn prove_block(&self, block: usize, is_sound: &(impl Fn(&[u8]) -> bool + Sync)) -> Result<(), usize> {
+        let start = block * BLOCK;
+        let bytes = &self.bytes[start..self.bytes.len().min(start + BLOCK)];
+        if crc32fast::hash(bytes) != self.sums[block] || !is_sound(bytes) {
+            return Err(block + 1);
+        }
+        let bit = 1 << (block % 64);
+        if self.proven[block / 64].fetch_or(bit, Ordering::AcqRel) & bit == 0 {
+            self.left.fetch_sub(1, Ordering::AcqRel);
+        }
+        Ok(())
+    }
+}
+
+/// The checksums of the blocks of a section.
+pub fn sums(bytes: &[u8]) -> Vec<u32> {
+    bytes.par_chunks(BLOCK).map(crc32fast::hash).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_proven_where_they_are_used() {
+        for len in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 70 * BLOCK + 5] {
+            let mut bytes: Vec<u8> = (0..len).map(|place| (place % 251) as u8).collect();
+            let sums = sums(&bytes);
+            assert_eq!(sums.len(), len.div_ceil(BLOCK));
+            assert_eq!(Blocks::new(&bytes, &sums).prove(0..len, |_| true), Ok(()), "{len}");
+            if len == 0 {
+                continue;
+            }
+            assert_eq!(Blocks::new(&bytes, &sums).prove(0..1, |_| false), Err(1));
+            bytes[len - 1] ^= 1;
+            let blocks = Blocks::new(&bytes, &sums);
+            let last = (len - 1) / BLOCK;
+            assert_eq!(blocks.prove(0..last * BLOCK, |_| true), Ok(()), "those before are sound");
+            assert_eq!(blocks.prove(len - 1..len, |_| true), Err(last + 1));
+            assert_eq!(blocks.prove(0..usize::MAX, |_| true), Err(last + 1));
+            assert_eq!(blocks.left.load(Ordering::Relaxed), 1);
+        }
+    }
+}

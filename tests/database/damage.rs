@@ -1,0 +1,115 @@
+//! Databases that are damaged, cut or of another version: an error and exit code 1, or the same bytes.
+
+use super::*;
+use crate::common::random::Random;
+
+/// The run with the file `db` of a small folder, whose sound output is `expected`.
+#[track_caller]
+fn noticed_or_harmless(folder: &Folder, expected: &str, what: &str) -> bool {
+    let outcome = folder.run(&run_of("db", &["--format", "json"]));
+    match outcome.code {
+        Some(0) => assert!(outcome.text() == expected, "{what}: other bytes"),
+        code => {
+            assert_eq!(code, Some(1), "{what}: {}", outcome.stderr);
+            let plain = ["swalign: error: db: ", "; "].iter().all(|part| outcome.stderr.contains(part));
+            assert!(plain && outcome.stdout.is_empty(), "{what}: {}", outcome.stderr);
+        }
+    }
+    outcome.code == Some(1)
+}
+
+/// All bytes one by one are flipped where databases are read (src/database/tests.rs); here some, from end to end.
+#[test]
+fn flipped_bits_and_cuts() {
+    let folder = small();
+    let sound = folder.read("ref.fa.swdb");
+    folder.write("db", &sound);
+    let expected = folder.run(&run_of("db", &["--format", "json"])).text().to_string();
+    let mut random = Random::new(7);
+    let mut noticed = 0;
+    for _ in 0..60 {
+        // Without its first bytes it is no database.
+        let (at, bit) = (8 + random.below(sound.len() - 8), random.below(8));
+        let mut flipped = sound.clone();
+        flipped[at] ^= 1 << bit;
+        folder.write("db", &flipped);
+        noticed += usize::from(noticed_or_harmless(&folder, &expected, &format!("bit {bit} of byte {at}")));
+    }
+    assert!(noticed > 20, "{noticed}");
+    for _ in 0..20 {
+        let len = 8 + random.below(sound.len() - 8);
+        folder.write("db", &sound[..len]);
+        assert!(noticed_or_harmless(&folder, &expected, &format!("{len} bytes")));
+    }
+}
+
+/// Every block is proven: where engines, the index and the scan read letters and k-mers.
+#[test]
+fn damage_of_letters_and_kmers_is_noticed_by_every_filter() {
+    let folder = indexed(&["illumina_chr22.fq.gz", "chr22_12k.fa"]);
+    let sound = folder.read("ref.fa.swdb");
+    let codes = Contents::read(&sound).unwrap().codes();
+    let letters = codes.as_ptr() as usize - sound.as_ptr() as usize;
+    for (at, what, filters) in [
+        (letters + codes.len() / 2, "letters", &["index", "scan", "none", "auto"][..]),
+        (sound.len() - 5, "section 8", &["index"]),
+    ] {
+        let mut damaged = sound.clone();
+        damaged[at] ^= 1;
+        folder.write("db", damaged);
+        for filter in filters {
+            let args = ["-q", "--device", "cpu", "--filter", filter, "illumina_chr22.fq.gz", "db"];
+            let outcome = folder.run(&args);
+            outcome.said(1, &["db: block 1 of", what, "is damaged; copy it again"]);
+            assert!(outcome.stdout.is_empty(), "{filter}");
+        }
+    }
+}
+
+#[test]
+fn other_versions() {
+    let folder = small();
+    let sound = folder.read("ref.fa.swdb");
+    for (at, bytes, says) in
+        [(12, [2, 0, 0, 0], "version 2"), (8, [1, 2, 3, 4], "big-endian"), (20, [0, 0, 0, 1], "cut short")]
+    {
+        let mut other = sound.clone();
+        other[at..at + 4].copy_from_slice(&bytes);
+        folder.write("db", other);
+        folder.run(&run_of("db", &[])).said(1, &["db: ", says, "; "]);
+    }
+}
+
+/// The file is cut between its opening and the first query.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    for len in [0, 5_000] {
+        let folder = indexed(&["chr22_12k.fa"]);
+        let database = folder.file("ref.fa.swdb");
+        let mut child = Command::new(common::command::program())
+            .args(["-q", "--device", "cpu", "-", "ref.fa.swdb"])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let maps = format!("/proc/{}/maps", child.id());
+        let is_mapped = || std::fs::read_to_string(&maps).unwrap().contains("ref.fa.swdb");
+        while !is_mapped() {
+            std::thread::yield_now();
+        }
+        // All that is read before the queries is in the first pages.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::fs::OpenOptions::new().write(true).open(&database).unwrap().set_len(len).unwrap();
+        child.stdin.take().unwrap().write_all(b">q\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACC\n").unwrap();
+        let outcome = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&outcome.stderr);
+        assert_eq!(outcome.status.code(), Some(1), "{len}: {stderr}");
+        assert!(stderr.contains("ref.fa.swdb: the file was cut short while it was read"), "{len}: {stderr}");
+        assert!(outcome.stdout.is_empty());
+    }
+}
