@@ -169,7 +169,7 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     (0..count).for_each(|_| queries.push(read(&mut random, &target, rows, 4, READ_EDITS)));
     let targets = [target.as_slice()].into_iter().collect();
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
-    let layout = Layout { strands: 1, paired: None };
+    let layout = Layout { strands: 1, meets: swalign::candidates::Meets::All };
     // A call that has the device for itself needs more of them than one beside others.
     let enough = 3 * device.engines()[0].capabilities().enough_sweeps;
     let expected = MetTargets::all(&batch).expected_pairs(&batch, &layout, 0);

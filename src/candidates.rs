@@ -43,11 +43,30 @@ const STRETCH_PER_WARM_UP: u32 = 4;
 pub struct Layout {
     /// Orientations of each record among the batch's queries: 1, or 2 (forward, then reverse).
     pub strands: u32,
-    /// Record i of the batch meets only target `i + paired`, instead of all targets.
-    pub paired: Option<u32>,
+    pub meets: Meets,
+}
+
+/// Which targets a record meets. The numbers are the targets' places for the first record of the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meets {
+    All,
+    /// The one at its place.
+    Paired(u32),
+    /// Those behind its place, where queries and targets are the same: so each two meet once.
+    Behind(u32),
 }
 
 impl Layout {
+    /// The targets, of so many, that a record meets.
+    pub fn targets(&self, record: u32, count: usize) -> Range<u32> {
+        let count = count as u32;
+        match self.meets {
+            Meets::All => 0..count,
+            Meets::Paired(first) => first + record..first + record + 1,
+            Meets::Behind(first) => (first + record + 1).min(count)..count,
+        }
+    }
+
     /// Number of records whose orientations make up `queries` queries.
     pub fn records(&self, queries: usize) -> usize {
         queries / self.strands as usize
@@ -130,9 +149,13 @@ impl MetTargets {
 
     /// How many pairs `record` has, about: a warm-up is taken to be as long as the query, which it is at least.
     pub fn expected_pairs(&self, batch: &Batch, layout: &Layout, record: u32) -> usize {
-        let (columns, targets) = match layout.paired {
-            Some(first) => (batch.target(first + record).len(), 1),
-            None => (self.letters, self.targets),
+        let (columns, targets) = match layout.meets {
+            Meets::Paired(first) => (batch.target(first + record).len(), 1),
+            Meets::All => (self.letters, self.targets),
+            Meets::Behind(_) => {
+                let met = layout.targets(record, batch.targets.len()).len();
+                (self.letters / self.targets.max(1) * met.min(self.targets), met.min(self.targets))
+            }
         };
         let warm_up = batch.query(layout.query(record, Strand::Forward)).len() as u32;
         let each = if has_stretches(warm_up) { STRETCH } else { warm_up.saturating_mul(CHUNK_PER_WARM_UP) };
@@ -149,10 +172,7 @@ impl MetTargets {
         min_score: i32,
         chunk: u32,
     ) -> Vec<Pair> {
-        let targets = match layout.paired {
-            Some(first) => first + record..first + record + 1,
-            None => 0..batch.targets.len() as u32,
-        };
+        let targets = layout.targets(record, batch.targets.len());
         let mut pairs = Vec::with_capacity(self.expected_pairs(batch, layout, record));
         for &strand in layout.orientations() {
             let query = layout.query(record, strand);

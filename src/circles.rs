@@ -188,7 +188,7 @@ mod tests {
             ..Found::default()
         };
         let mut cut = [found];
-        super::cut(&batch, Layout { strands: 1, paired: None }, &mut cut);
+        super::cut(&batch, Layout { strands: 1, meets: crate::candidates::Meets::All }, &mut cut);
         let before = aligned(2, (0, 2), (3, 5), smallvec![(2, Op::Match)]);
         let behind = aligned(3, (4, 7), (1, 4), smallvec![(3, Op::Match)]);
         // The piece with the higher score is the primary one; further hits keep the order of their pieces.

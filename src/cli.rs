@@ -24,7 +24,7 @@ mod values;
 
 use crate::error::Error;
 use crate::options::{Format, GrepOptions, IndexOptions, MergeOptions, Options, OutputFormat, SearchOptions};
-use align::{All, EXAMPLES, NOTES, PAIRS_EXAMPLES, PAIRS_USAGE, Pairs};
+use align::{ALL_EXAMPLES, ALL_USAGE, All, EXAMPLES, NOTES, PAIRS_EXAMPLES, PAIRS_USAGE, Pairs, Triangle};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use grep::GrepArguments;
@@ -63,6 +63,7 @@ pub enum Command {
     after_long_help = format!("{NOTES}\n\n{EXAMPLES}"),
     override_usage = "swalign [OPTIONS] QUERY [MATES] REFERENCE\n       \
                       swalign pairs [OPTIONS] QUERY TARGET\n       \
+                      swalign all [OPTIONS] FILE\n       \
                       swalign search [OPTIONS] PATTERN TEXT...\n       \
                       swalign grep [OPTIONS] PATTERN FILE...\n       \
                       swalign index [OPTIONS] FASTA\n       \
@@ -81,6 +82,12 @@ enum Sub {
     /// Align the i-th query with the i-th target, forward strand only unless --both-strands
     #[command(after_long_help = format!("{NOTES}\n\n{PAIRS_EXAMPLES}"), override_usage = PAIRS_USAGE)]
     Pairs(Box<Pairs>),
+    /// Align every sequence of a file with every one behind it, each two once
+    ///
+    /// A hit's query comes before its reference in the file. All pairs with an E-value of at most --evalue are listed, or
+    /// with --min-score those that score enough; in modes other than local all pairs. --part shares the work out.
+    #[command(after_long_help = format!("{NOTES}\n\n{ALL_EXAMPLES}"), override_usage = ALL_USAGE)]
+    All(Box<Triangle>),
     /// Find every place where patterns occur with few edits
     #[command(after_long_help = search::NOTES, override_usage = search::USAGE)]
     Search(Box<SearchArguments>),
@@ -206,6 +213,7 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
     Ok(match subcommand {
         None => Command::Align(Box::new(all.resolve(command_line)?)),
+        Some(Sub::All(all)) => Command::Align(Box::new(all.resolve(command_line)?)),
         Some(Sub::Pairs(pairs)) => Command::Align(Box::new(pairs.resolve(command_line)?)),
         Some(Sub::Search(search)) => Command::Search(Box::new(search.resolve(command_line)?)),
         Some(Sub::Grep(grep)) => Command::Grep(Box::new(grep.resolve()?)),
@@ -247,7 +255,7 @@ fn clearer(error: clap::Error) -> clap::Error {
             let text = format!(
                 "one argument too many: '{word}'; give QUERY and REFERENCE, or the two files of mates and REFERENCE, \
                  several files of single reads as one, as in `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`, and a \
-                 subcommand (pairs, search, grep, index, merge, devices) before everything else"
+                 subcommand (pairs, all, search, grep, index, merge, devices) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }

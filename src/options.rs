@@ -27,6 +27,8 @@ pub enum Mode {
     All,
     /// The i-th query against the i-th target.
     Pairs,
+    /// Every record of a file against those behind it.
+    Triangle,
 }
 
 /// Where the mates of the queries are.

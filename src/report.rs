@@ -78,6 +78,7 @@ impl Account<'_> {
         match self.options.mode {
             Mode::All => "all",
             Mode::Pairs => "pairs",
+            Mode::Triangle => "all against all",
         }
     }
 

@@ -9,7 +9,7 @@ use crate::alignment::{Alignment, Found, Strand, Supplementary};
 use crate::alphabet::reverse_complement_codes;
 use crate::batch::{Batch, Sequences};
 use crate::bounds::potential;
-use crate::candidates::Layout;
+use crate::candidates::{Layout, Meets};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{self, Effort, Rules, Scope};
@@ -145,7 +145,7 @@ fn search(
         targets: Arc::clone(&scope.batch.targets),
         scoring: Arc::clone(&scope.batch.scoring),
     };
-    let layout = Layout { strands: scope.layout.strands, paired: None };
+    let layout = Layout { strands: scope.layout.strands, meets: Meets::All };
     let rules = Rules { min_score: least, max_hits: 1, candidates: None, ..scope.rules };
     hits::find(engine, &Scope { batch: &batch, layout, rules, least: None, ranks: None, ..*scope }, effort)
 }

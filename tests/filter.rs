@@ -12,7 +12,7 @@ use swalign::candidates::by_scan::{Ends, Scan, SeedEnd};
 use swalign::candidates::filter::Filter;
 use swalign::candidates::levels::{Costs, SeedKind};
 use swalign::candidates::seed_scores::SeedScores;
-use swalign::candidates::{Layout, Opened, Wanted};
+use swalign::candidates::{Layout, Meets, Opened, Wanted};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::error::EngineError;
@@ -74,7 +74,7 @@ impl Case {
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(scoring(random.pick(&SCHEMES))),
         };
-        Case { batch, layout: Layout { strands, paired: None } }
+        Case { batch, layout: Layout { strands, meets: Meets::All } }
     }
 
     fn query(random: &mut Random, targets: &[Vec<u8>]) -> Vec<u8> {
@@ -344,7 +344,7 @@ fn what_tells_little_is_searched_in_full_at_once() {
             targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
             scoring: Arc::new(scoring(SCHEMES[0])),
         };
-        let case = Case { batch, layout: Layout { strands: 2, paired: None } };
+        let case = Case { batch, layout: Layout { strands: 2, meets: Meets::All } };
         let Batch { targets, scoring, .. } = &case.batch;
         let (expected, all) = case.find(rules, None);
         let scan = || Box::new(ByDefinition(Arc::clone(targets)));

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Hit, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
-use swalign::candidates::{CHUNK, Layout, MetTargets};
+use swalign::candidates::{CHUNK, Layout, Meets, MetTargets};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
 use swalign::error::EngineError;
@@ -89,8 +89,10 @@ impl Case {
             (5, 4, 9, 1),
             (2, 3, 5, 2),
         ]);
-        let layout =
-            Layout { strands: random.pick(&[1, 2, 2]), paired: random.pick(&[None, None, None, Some(0)]) };
+        let layout = Layout {
+            strands: random.pick(&[1, 2, 2]),
+            meets: random.pick(&[Meets::All, Meets::All, Meets::All, Meets::Paired(0), Meets::Behind(0)]),
+        };
         let letters = random.pick(&[&b"AC"[..], b"ACG", b"ACGT", b"ACGT", b"ACGTN"]);
         let text = |random: &mut Random, len| -> Vec<u8> { (0..len).map(|_| random.pick(letters)).collect() };
         let queries: Vec<Vec<u8>> = (0..RECORDS)
@@ -119,9 +121,9 @@ impl Case {
             let mut borders = case.borders(target as u32);
             borders.extend((0..3).map(|_| random.below(letters.len()) as u32));
             for border in borders {
-                let query = match layout.paired {
-                    Some(first) => &queries[target - first as usize],
-                    None => &queries[random.below(RECORDS)],
+                let query = match layout.meets {
+                    Meets::Paired(first) => &queries[target - first as usize],
+                    Meets::All | Meets::Behind(_) => &queries[random.below(RECORDS)],
                 };
                 let len = query.len();
                 let anywhere = random.below(len);
@@ -359,7 +361,7 @@ fn searched(
         targets: Arc::new([target.as_slice()].into_iter().collect()),
         scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
     };
-    let layout = Layout { strands: 1, paired: None };
+    let layout = Layout { strands: 1, meets: Meets::All };
     let scope = Scope { batch: &batch, layout, rules, least: None, ranks: None, filter: None, portion };
     let mut effort = Effort::default();
     let found = hits::find(engine, &scope, &mut effort).unwrap();
@@ -424,7 +426,7 @@ fn databases_have_the_hits_of_their_pairs() {
             targets: Arc::new(targets),
             scoring: Arc::new(Scoring::dna(2, 3, 5, 2)),
         };
-        let layout = Layout { strands: random.pick(&[1, 2]), paired: None };
+        let layout = Layout { strands: random.pick(&[1, 2]), meets: Meets::All };
         for max_hits in [1, 2, 10, 40] {
             let rules = Rules {
                 min_score: random.pick(&[1, 20, 60]),

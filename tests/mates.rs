@@ -13,8 +13,8 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Hit, InPart, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Pair, Sequences};
-use swalign::candidates::Layout;
 use swalign::candidates::filter::Filter;
+use swalign::candidates::{Layout, Meets};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
@@ -24,7 +24,7 @@ use swalign::pairing::{HitInParts, MateInParts, Pairing};
 use swalign::scoring::Scoring;
 use swalign::split::{self, SEARCHED_AGAIN, Splitting};
 
-const LAYOUT: Layout = Layout { strands: 2, paired: None };
+const LAYOUT: Layout = Layout { strands: 2, meets: Meets::All };
 const RULES: Rules = Rules { min_score: 20, secondary_ppm: 800_000, max_hits: 2, ..Rules::BEST };
 const INSERT: InsertSize = InsertSize { orientation: Orientation::Fr, mean: 200, deviation: 25 };
 const UNPAIRED: i64 = 17;

@@ -11,7 +11,7 @@ use swalign::alignment::{Alignment, Hit, Op, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
-use swalign::candidates::{CHUNK, Layout};
+use swalign::candidates::{CHUNK, Layout, Meets};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
@@ -328,7 +328,7 @@ fn hits_are_those_of_their_definition() {
             }
         }
         let batch = batch(&all, &targets, &scoring);
-        let layout = Layout { strands, paired: None };
+        let layout = Layout { strands, meets: Meets::All };
         for (min_score, secondary_ppm) in [(-1_000_000, 0), (-1_000_000, 800_000), (match_ * 6, 0)] {
             let rules = Rules { min_score, secondary_ppm, max_hits: MOST - 1, ..Rules::BEST };
             let scope = Scope {

@@ -4,8 +4,8 @@ use super::device::Opened;
 use super::{Device, Hit, Targets, targets};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::{Batch, Sequences};
-use crate::candidates::Layout;
 use crate::candidates::filter::Filter;
+use crate::candidates::{Layout, Meets};
 use crate::engine::{Engine, Guarded};
 use crate::error::{Error, Result};
 use crate::hits::{self, Effort, PORTION, Rules, Scope};
@@ -192,7 +192,7 @@ impl Aligner {
     fn batch(&self, queries: Sequences, lengths: &[usize]) -> Result<Vec<Vec<Hit>>> {
         let targets = Arc::clone(&self.targets.sequences);
         let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::clone(&self.scoring) };
-        let layout = Layout { strands: self.strands, paired: None };
+        let layout = Layout { strands: self.strands, meets: Meets::All };
         let scope = Scope {
             batch: &batch,
             layout,

@@ -11,8 +11,8 @@ use super::split::SplitFlags;
 use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{
-    Circular, DeviceChoice, Format, MatesChoice, Mode, Options, OutputFormat, Preset, ReadGroup,
-    ScoringChoice, Share,
+    Circular, DeviceChoice, FilterChoice, Format, HitFormat, MatesChoice, Mode, Options, OutputFormat,
+    Preset, ReadGroup, ScoringChoice, Share,
 };
 use clap::Args;
 use clap::error::ErrorKind;
@@ -67,6 +67,16 @@ pub struct Pairs {
     /// Targets, as many as queries; - is stdin
     #[arg(value_name = "TARGET")]
     target: PathBuf,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// All against all.
+#[derive(Args)]
+pub struct Triangle {
+    /// Sequences: FASTA or FASTQ, plain or gzip
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
     #[command(flatten)]
     flags: Flags,
 }
@@ -283,6 +293,17 @@ Examples:
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
 
+pub const ALL_USAGE: &str = "swalign all [OPTIONS] FILE";
+
+pub const ALL_EXAMPLES: &str = "\
+Examples:
+  swalign all proteins.fa > pairs.tsv
+  swalign all --evalue 1e-5 --min-coverage 50 --format json -o pairs.json proteins.fa
+  swalign all --mode global --columns qseqid,sseqid,score,pident genes.fa
+  swalign all --part 2/8 -o part.2.tsv proteins.fa
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.";
+
 pub const PAIRS_USAGE: &str = "swalign pairs [OPTIONS] QUERY TARGET";
 
 pub const PAIRS_EXAMPLES: &str = "\
@@ -321,6 +342,23 @@ impl All {
     }
 }
 
+impl Triangle {
+    pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
+        if self.file == Path::new("-") {
+            let text = "FILE is read twice, as queries and as references; save what stdin has to a file";
+            return Err(usage(ErrorKind::ValueValidation, text));
+        }
+        let (file, none) = (self.file.clone(), MatesChoice::None);
+        let options = self.flags.resolve(Mode::Triangle, (self.file, none), file, command_line)?;
+        check_mode(&options)?;
+        if matches!(options.filter, FilterChoice::Index | FilterChoice::Scan) {
+            let text = "--filter is for queries against references; leave it out";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
+        Ok(options)
+    }
+}
+
 impl Pairs {
     pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
         let options =
@@ -350,8 +388,12 @@ impl Flags {
             check_extension(output.output.as_deref())?;
         }
         let named = output.output.as_deref().and_then(OutputFormat::of_file);
-        let format =
-            output.format.map(OutputFormat::from).or(named).unwrap_or_else(|| output.sort.default_format());
+        let otherwise = match mode {
+            Mode::Triangle => OutputFormat::Hits(HitFormat::Tab),
+            Mode::All | Mode::Pairs => OutputFormat::Records(Format::default()),
+        };
+        let default = output.sort.default_format(otherwise);
+        let format = output.format.map(OutputFormat::from).or(named).unwrap_or(default);
         let sort = output.sort.resolve(format)?;
         if sort.is_some() {
             check_index(&inputs, output.output.as_deref())?;
@@ -362,8 +404,9 @@ impl Flags {
         }
         let to_file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
         let Ranked { evalue, limits, rank, identity, columns, table_header, page } =
-            ranked.resolve(format, hits.max_hits, to_file)?;
-        let ratio = if matches!(format, OutputFormat::Hits(_)) { 0.0 } else { SECONDARY_RATIO };
+            ranked.resolve(format, hits.max_hits, to_file, mode == Mode::Triangle)?;
+        let is_list = matches!(format, OutputFormat::Hits(_)) || mode == Mode::Triangle;
+        let ratio = if is_list { 0.0 } else { SECONDARY_RATIO };
         let packed =
             format != OutputFormat::Records(Format::Bam) && output.output.as_deref().is_some_and(is_packed);
         Ok(Options {
@@ -379,7 +422,7 @@ impl Flags {
             sort,
             packed,
             rename_references: output.rename_references,
-            reads_as_reference: false,
+            reads_as_reference: mode == Mode::Triangle,
             masks_lower_case: scoring.mask_lower_case,
             alphabet: scoring.alphabet,
             scoring: ScoringChoice {
@@ -391,7 +434,7 @@ impl Flags {
                 matrix: scoring.matrix,
                 mode: scoring.mode.into(),
             },
-            both_strands: hits.both_strands || (mode == Mode::All && !hits.forward_only),
+            both_strands: hits.both_strands || (mode != Mode::Pairs && !hits.forward_only),
             min_score: hits.min_score,
             evalue,
             secondary_ratio: hits.secondary_ratio.unwrap_or(ratio),

@@ -77,12 +77,14 @@ pub struct Ranked {
 }
 
 impl RankedFlags {
-    /// `max_hits` as it was given; `to_file` where the output is no terminal's.
+    /// `max_hits` as it was given; `to_file` where the output is no terminal's; `has_all` where all hits of a query are
+    /// reported by default, one on each reference.
     pub fn resolve(
         self,
         format: OutputFormat,
         max_hits: Option<usize>,
         to_file: bool,
+        has_all: bool,
     ) -> Result<Ranked, clap::Error> {
         let is_list = matches!(format, OutputFormat::Hits(_));
         let conflict = |text: &str| Err(usage(ErrorKind::ArgumentConflict, text));
@@ -96,12 +98,16 @@ impl RankedFlags {
             return conflict("--columns and --header are for --format tab");
         }
         let limits = Limits {
-            max_hits: max_hits.unwrap_or(match is_list || self.max_targets.is_some() {
+            max_hits: max_hits.unwrap_or(match is_list || has_all || self.max_targets.is_some() {
                 true => usize::MAX,
                 false => 1,
             }),
-            max_targets: self.max_targets.unwrap_or(if is_list { MAX_TARGETS } else { usize::MAX }),
-            max_per_target: self.max_hsps.unwrap_or(if is_list { MAX_HSPS } else { usize::MAX }),
+            max_targets: self.max_targets.unwrap_or(if is_list && !has_all {
+                MAX_TARGETS
+            } else {
+                usize::MAX
+            }),
+            max_per_target: self.max_hsps.unwrap_or(if is_list || has_all { MAX_HSPS } else { usize::MAX }),
             keeps_ties: self.ties,
             identity: self.min_identity.unwrap_or(0.0),
             coverage: self.min_coverage.unwrap_or(0.0),

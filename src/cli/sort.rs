@@ -21,9 +21,9 @@ pub struct SortFlags {
 }
 
 impl SortFlags {
-    /// The format where none is named.
-    pub fn default_format(&self) -> OutputFormat {
-        OutputFormat::Records(if self.sort { Format::Bam } else { Format::default() })
+    /// The format where none is named: `otherwise`, unless records are sorted.
+    pub fn default_format(&self, otherwise: OutputFormat) -> OutputFormat {
+        if self.sort { OutputFormat::Records(Format::Bam) } else { otherwise }
     }
 
     /// The memory for records, where they are sorted. Only BAM is.

@@ -3,7 +3,7 @@
 use super::search::RecordSearch;
 use super::{Effort, Scope};
 use crate::bounds::potential;
-use crate::candidates::MetTargets;
+use crate::candidates::{Meets, MetTargets};
 use crate::engine::{Asked, Engine};
 use crate::error::EngineError;
 use std::time::Instant;
@@ -18,7 +18,7 @@ pub fn score_short_targets(
 ) -> Result<MetTargets, EngineError> {
     let Scope { batch, layout, .. } = scope;
     let (all, enough) = (MetTargets::all(batch), engine.capabilities().database);
-    let is_all = layout.paired.is_none() && !batch.targets.have_circles();
+    let is_all = !matches!(layout.meets, Meets::Paired(_)) && !batch.targets.have_circles();
     let is_database = is_all && batch.scoring.mode.is_local();
     if unscored.is_empty() || !is_database || batch.targets.len() < enough {
         return Ok(all);

@@ -278,7 +278,9 @@ impl RecordSearch {
             }
             Ok(Region { strand, pair, bound: score, is_scored: true, best: None })
         };
-        let regions = scores.iter().map(region).collect::<Result<Vec<Region>, EngineError>>()?;
+        let met = scope.layout.targets(self.record, scope.batch.targets.len());
+        let scores = scores.iter().filter(|scored| met.contains(&scored.target));
+        let regions = scores.map(region).collect::<Result<Vec<Region>, EngineError>>()?;
         let is_enough = |region: &Region| scope.is_enough(self.record, region.pair.target, region.bound);
         let first = self.regions.len();
         self.regions.extend(regions.into_iter().filter(is_enough));

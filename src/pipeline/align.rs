@@ -6,7 +6,7 @@ use super::write::Written;
 use super::{QueryBatch, Run};
 use crate::alignment::Found;
 use crate::batch::Batch;
-use crate::candidates::Layout;
+use crate::candidates::{Layout, Meets};
 use crate::circles;
 use crate::engine::Guarded;
 use crate::error::{EngineError, Result};
@@ -52,10 +52,14 @@ impl Run<'_> {
     pub(super) fn align(&self, engine: &mut Guarded, queries: QueryBatch, portion: usize) -> Result<Written> {
         let begun = Instant::now();
         let QueryBatch { number, first, before, records, queries, cells, bytes } = queries;
-        let paired = (self.options.mode == Mode::Pairs).then_some(first as u32);
-        let most = match paired {
-            Some(first) => self.targets.len().saturating_sub(first as usize),
-            None => records.len(),
+        let meets = match self.options.mode {
+            Mode::All => Meets::All,
+            Mode::Pairs => Meets::Paired(first as u32),
+            Mode::Triangle => Meets::Behind(first as u32),
+        };
+        let most = match meets {
+            Meets::Paired(first) => self.targets.len().saturating_sub(first as usize),
+            Meets::All | Meets::Behind(_) => records.len(),
         };
         // The reader ends the run in an error when it has counted queries beyond the last target.
         let queries = match most < records.len() {
@@ -67,7 +71,7 @@ impl Run<'_> {
             targets: Arc::clone(&self.targets),
             scoring: Arc::clone(&self.scoring),
         };
-        let layout = Layout { strands: self.strands, paired };
+        let layout = Layout { strands: self.strands, meets };
         let rules = match (&self.pairing, &self.ranking) {
             (Some(pairing), _) => pairing.candidates(),
             (None, Some(ranking)) => ranking.widened(self.rules),

@@ -245,7 +245,7 @@ pub fn instruction_set(name: Option<&str>) -> Result<InstructionSet, EngineError
 /// Whether the CPU is done with the work before a GPU has started.
 fn is_little(options: &Options, set: InstructionSet) -> bool {
     let rate = match options.mode {
-        Mode::All => CELLS_PER_VECTOR_BYTE,
+        Mode::All | Mode::Triangle => CELLS_PER_VECTOR_BYTE,
         Mode::Pairs => PAIRED_CELLS_PER_VECTOR_BYTE,
     };
     let per_second = rate * set.lanes(1) as u64 * options.threads as u64;

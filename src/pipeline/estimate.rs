@@ -16,7 +16,7 @@ pub fn cells(options: &Options) -> Option<u64> {
     let queries = query_letters(options)?;
     let strands = if options.both_strands { 2 } else { 1 };
     let against = match options.mode {
-        Mode::All => letters(&options.reference)?,
+        Mode::All | Mode::Triangle => letters(&options.reference)?,
         // Each query meets one target; the first one stands for all.
         Mode::Pairs => {
             letters(&options.reference)?;

@@ -74,7 +74,9 @@ impl Run<'_> {
         let taken = match self.options.mode {
             Mode::All => 0,
             // The i-th meets the i-th.
-            Mode::Pairs => extent.count().map_err(|source| Error::io(&files[0], source))?.records,
+            Mode::Pairs | Mode::Triangle => {
+                extent.count().map_err(|source| Error::io(&files[0], source))?.records
+            }
         };
         let count = Count { files, extent, taken, empty: 0 };
         let mut intake = Intake { queries, count, last: None };
@@ -165,7 +167,7 @@ impl Run<'_> {
     fn targets_met(&self, len: usize) -> u64 {
         let is_filtered = self.filter.as_ref().is_some_and(|filter| filter.columns(len).is_some());
         let targets = match self.options.mode {
-            Mode::All if !is_filtered => self.targets.len() as u64,
+            Mode::All | Mode::Triangle if !is_filtered => self.targets.len() as u64,
             _ => 1,
         };
         targets * u64::from(self.strands)
@@ -174,7 +176,7 @@ impl Run<'_> {
     /// Residues of the targets that the query at this place among all meets.
     fn target_residues(&self, place: u64) -> u64 {
         match self.options.mode {
-            Mode::All => self.targets.letters() as u64,
+            Mode::All | Mode::Triangle => self.targets.letters() as u64,
             Mode::Pairs if place < self.targets.len() as u64 => self.targets.get(place as usize).len() as u64,
             Mode::Pairs => 0,
         }
@@ -183,7 +185,7 @@ impl Run<'_> {
     /// Refuses a query whose scores could overflow, and warns of one without letters.
     fn check_query(&self, count: &mut Count, record: &Record, len: usize) -> Result<()> {
         let longest = match self.options.mode {
-            Mode::All => self.longest_target,
+            Mode::All | Mode::Triangle => self.longest_target,
             Mode::Pairs => self.target_residues(count.taken) as usize,
         };
         let record = || Some((record.number, record.name.clone()));
@@ -214,7 +216,7 @@ impl Run<'_> {
     fn check_counts(&self, file: &Path, queries: u64) -> Result<()> {
         let targets = self.targets.len() as u64;
         let more = self.options.part.is_some_and(|part| part.number < part.of);
-        if self.options.mode == Mode::All || queries == targets || (more && queries < targets) {
+        if self.options.mode != Mode::Pairs || queries == targets || (more && queries < targets) {
             return Ok(());
         }
         let place = Place { file: file.to_path_buf(), ..Place::default() };

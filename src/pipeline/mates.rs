@@ -7,8 +7,8 @@ use super::inputs::whole_mates;
 use super::report::{Reporter, Stage, counted, warn};
 use crate::alignment::Found;
 use crate::batch::{Batch, Sequences};
-use crate::candidates::Layout;
 use crate::candidates::filter::Filter;
+use crate::candidates::{Layout, Meets};
 use crate::error::{EngineError, Result};
 use crate::hits::{self, Effort, PORTION, Rules, Scope};
 use crate::insert::{InsertSize, Orientation};
@@ -97,7 +97,7 @@ impl PairingScope<'_> {
             targets: Arc::clone(self.targets),
             scoring: Arc::clone(self.scoring),
         };
-        let layout = Layout { strands: STRANDS, paired: None };
+        let layout = Layout { strands: STRANDS, meets: Meets::All };
         let rules = Rules { max_hits: 1, ..self.rules };
         let scope = Scope {
             batch: &batch,

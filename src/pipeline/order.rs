@@ -71,7 +71,7 @@ fn alphabet(text: &str) -> Option<Alphabet> {
 
 /// Refuses reads (FASTQ) in the place of the references.
 pub fn check(options: &Options, queries: &mut Reader, references: &mut ReferenceSource) -> Result<()> {
-    if options.mode == Mode::Pairs || options.reads_as_reference || !references.is_fastq() {
+    if options.mode != Mode::All || options.reads_as_reference || !references.is_fastq() {
         return Ok(());
     }
     let [query, reference] = [&options.query, &options.reference].map(|path| path.display());
@@ -112,7 +112,7 @@ pub fn warning(
         && count >= READS
         && letters <= READ_LETTERS * count as u64
         && first as u64 * count as u64 >= TIMES_LONGER * letters;
-    if options.mode == Mode::Pairs || options.reads_as_reference || !look_like_reads || queries.is_fastq() {
+    if options.mode != Mode::All || options.reads_as_reference || !look_like_reads || queries.is_fastq() {
         return Ok(None);
     }
     if queries.count_ahead(MANY_QUERIES, LETTERS_AHEAD)? >= MANY_QUERIES {

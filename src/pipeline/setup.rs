@@ -142,7 +142,7 @@ fn filter(
     (targets, scoring, strands): (&Arc<Sequences>, &Arc<Scoring>, u32),
     hardware: &Hardware,
 ) -> Option<Filter> {
-    if options.mode == Mode::Pairs || !scoring.mode.is_local() {
+    if options.mode != Mode::All || !scoring.mode.is_local() {
         return None;
     }
     let scan = || Box::new(hardware.finder(targets));

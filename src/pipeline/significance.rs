@@ -3,7 +3,7 @@
 
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair};
-use crate::candidates::Layout;
+use crate::candidates::{Layout, Meets};
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
 use crate::error::{EngineError, Error, Result};
@@ -52,7 +52,7 @@ impl Least {
         };
         let letters = lengths.iter().map(|&len| u64::from(len)).sum();
         let space = SearchSpace { letters, targets: lengths.len() as u64 };
-        let significance = Significance::new(karlin, (options.mode == Mode::All).then_some(space));
+        let significance = Significance::new(karlin, (options.mode != Mode::Pairs).then_some(space));
         // Of nucleotides the filter keeps its power.
         let floor = match scoring.substitution {
             Substitution::Equal { .. } => default,
@@ -112,7 +112,10 @@ impl LeastOfBatch<'_> {
 
     /// Letters of the one target that a record meets.
     fn target_of(&self, record: u32) -> Option<usize> {
-        self.layout.paired.map(|first| self.batch.targets.once(first + record).len())
+        match self.layout.meets {
+            Meets::Paired(first) => Some(self.batch.targets.once(first + record).len()),
+            Meets::All | Meets::Behind(_) => None,
+        }
     }
 }
 
@@ -144,7 +147,7 @@ fn fitted(scoring: &Arc<Scoring>) -> Result<Option<Karlin>, EngineError> {
     let halves = batch(scoring, HALVES, LETTERS / 2);
     let halves = self::scores(&mut engine, &halves, HALVES)?;
     let measured = batch(scoring, MEASURED, LETTERS);
-    let layout = Layout { strands: 1, paired: Some(0) };
+    let layout = Layout { strands: 1, meets: Meets::Paired(0) };
     let scope = Scope {
         batch: &measured,
         layout,

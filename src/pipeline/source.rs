@@ -50,6 +50,7 @@ impl ReferenceSource {
             ReferenceSource::Text(reader) => {
                 let doing = match options.mode {
                     Mode::All => "reading references",
+                    Mode::Triangle => "reading sequences",
                     Mode::Pairs => "reading targets",
                 };
                 // A part of the references reads them twice.

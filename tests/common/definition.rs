@@ -70,10 +70,7 @@ pub fn oracle(
     min_score: i32,
     ppm: i64,
 ) -> (Vec<Alignment>, i32) {
-    let targets: Vec<u32> = match layout.paired {
-        Some(first) => vec![first + record],
-        None => (0..batch.targets.len() as u32).collect(),
-    };
+    let targets: Vec<u32> = layout.targets(record, batch.targets.len()).collect();
     let mut pieces = Vec::new();
     for &strand in layout.orientations() {
         for &target in &targets {
