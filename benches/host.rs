@@ -71,7 +71,7 @@ fn pack_nucleotides(bench: &mut Bench, name: &str) {
 fn chunks_of_a_batch(bench: &mut Bench, name: &str) {
     let count = bench.sized(10_000);
     let batch = reads(count);
-    let layout = Layout { strands: 1, paired: None };
+    let layout = Layout { strands: 1, meets: swalign::candidates::Meets::All };
     let owned = |read| {
         let pairs = MetTargets::all(&batch).pairs(&batch, &layout, read, 20, candidates::CHUNK);
         sweeps(&pairs).map(|sweep| u64::from(swept(sweep).end - swept(sweep).own)).sum::<u64>()

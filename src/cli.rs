@@ -23,7 +23,9 @@ mod tests;
 mod values;
 
 use crate::error::Error;
-use crate::options::{Format, GrepOptions, IndexOptions, MergeOptions, Options, OutputFormat, SearchOptions};
+use crate::options::{
+    Format, GrepOptions, IndexOptions, MatrixOptions, MergeOptions, Options, OutputFormat, SearchOptions,
+};
 use align::{ALL_EXAMPLES, ALL_USAGE, All, EXAMPLES, NOTES, PAIRS_EXAMPLES, PAIRS_USAGE, Pairs, Triangle};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -44,6 +46,8 @@ pub enum Command {
     Search(Box<SearchOptions>),
     /// Print the lines that match with errors.
     Grep(Box<GrepOptions>),
+    /// Align all sequences of a file with each other, and write a matrix.
+    Matrix(Box<MatrixOptions>),
     /// Make a database of references.
     Index(IndexOptions),
     /// Join the parts of a run.
@@ -213,7 +217,7 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
     Ok(match subcommand {
         None => Command::Align(Box::new(all.resolve(command_line)?)),
-        Some(Sub::All(all)) => Command::Align(Box::new(all.resolve(command_line)?)),
+        Some(Sub::All(all)) => all.resolve(command_line)?,
         Some(Sub::Pairs(pairs)) => Command::Align(Box::new(pairs.resolve(command_line)?)),
         Some(Sub::Search(search)) => Command::Search(Box::new(search.resolve(command_line)?)),
         Some(Sub::Grep(grep)) => Command::Grep(Box::new(grep.resolve()?)),

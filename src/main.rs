@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use swalign::cli::terminal::{self, Form, Terminal};
 use swalign::cli::{self, Command, flags, signals, stdout};
 use swalign::error::{Error, Result};
-use swalign::options::{GrepOptions, GrepOutput, IndexOptions, MergeOptions, Options, SearchOptions};
+use swalign::options::{
+    GrepOptions, GrepOutput, IndexOptions, MatrixOptions, MergeOptions, Options, SearchOptions,
+};
 use swalign::{engine, memory, pipeline};
 
 #[global_allocator]
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         Command::Align(options) => align(&options),
         Command::Search(options) => search(&options),
         Command::Grep(options) => return grep(&options),
+        Command::Matrix(options) => matrix(&options),
         Command::Index(options) => index(&options),
         Command::Merge(options) => merge(&options),
         Command::Devices { json } => devices(json),
@@ -63,6 +66,15 @@ fn search(options: &SearchOptions) -> Result<()> {
     }
     let summary = pipeline::search::search(options, &terminal)?;
     terminal.search_summary(&summary);
+    Ok(())
+}
+
+fn matrix(options: &MatrixOptions) -> Result<()> {
+    let output = options.run.output.as_deref();
+    stdout::check(output)?;
+    let terminal = Terminal::with_bar(options.run.verbosity, output);
+    let summary = pipeline::matrix::matrix(options, &terminal)?;
+    terminal.summary(&summary);
     Ok(())
 }
 

@@ -22,6 +22,7 @@ pub mod index;
 mod inputs;
 mod intake;
 mod mates;
+pub mod matrix;
 pub mod merge;
 mod order;
 mod ranking;

@@ -8,6 +8,7 @@ pub mod hits;
 mod in_part;
 mod line;
 pub mod list;
+pub mod matrix;
 #[cfg(test)]
 mod oracle;
 pub mod output;

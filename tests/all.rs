@@ -99,3 +99,94 @@ fn what_can_not_be_is_refused() {
     folder.run(&["all", "one.fa", "twice.fa"]).said(2, &[]);
     folder.run(&["all", "--filter", "index", "one.fa"]).said(2, &["--filter"]);
 }
+
+/// A matrix as text: names, and values row by row.
+fn table(bytes: Vec<u8>) -> (Vec<String>, Vec<Vec<f64>>) {
+    let all = rows(bytes);
+    let names: Vec<String> = all[0][1..].to_vec();
+    let values = all[1..].iter().map(|row| row[1..].iter().map(|value| value.parse().unwrap()).collect());
+    assert!(all[1..].iter().map(|row| &row[0]).eq(&names), "rows are named as columns are");
+    (names.clone(), values.collect())
+}
+
+/// The matrix holds what lists of all pairs have, and 0 elsewhere; the diagonal is each sequence with itself.
+#[test]
+fn matrices_hold_the_pairs() {
+    for (file, mode) in [
+        ("data/uniprot_60.fa", "local"),
+        ("data/uniprot_60.fa", "global"),
+        ("data/16s_20.fa", "glocal"),
+        ("data/16s_20.fa", "local"),
+    ] {
+        for values in ["score", "identity"] {
+            let shared = ["-q", "--device", "cpu", "--mode", mode];
+            let args = ["--format", "matrix", "--values", values, file];
+            let (names, matrix) = table(run_here(&[&["all"], &shared[..], &args].concat()).done());
+            let column = if values == "score" { "score" } else { "pident" };
+            let least: &[&str] =
+                if mode == "local" { &["--min-score", "1", "--evalue", "1e300"] } else { &[] };
+            let columns = format!("qseqid,sseqid,{column}");
+            let list = [&["all"], &shared[..], least, &["--columns", &columns, file]].concat();
+            let place = |name: &String| names.iter().position(|known| known == name).unwrap();
+            let mut seen = 0;
+            for row in rows(run_here(&list).done()) {
+                let (one, other, value) = (place(&row[0]), place(&row[1]), row[2].parse::<f64>().unwrap());
+                assert_eq!((matrix[one][other], matrix[other][one]), (value, value), "{file} {mode} {row:?}");
+                seen += 1;
+            }
+            assert_eq!(seen, names.len() * (names.len() - 1) / 2, "{file} {mode}");
+            let own = (0..names.len()).map(|at| matrix[at][at]);
+            assert!(
+                own.clone().all(|value| if values == "score" { value > 0.0 } else { value > 95.0 }),
+                "{own:?}"
+            );
+        }
+    }
+}
+
+/// NumPy's format, read by hand.
+#[test]
+fn arrays_are_numpys() {
+    let folder = Folder::new();
+    folder.copy_data("uniprot_60.fa", "p.fa");
+    for (values, kind, bytes) in [("score", "<i4", 4), ("identity", "<f8", 8)] {
+        let args = ["all", "-q", "--device", "cpu", "--values", values, "-t", "1", "-o", "x.npy", "p.fa"];
+        folder.run(&args).done();
+        let array = folder.read("x.npy");
+        assert_eq!(&array[..8], b"\x93NUMPY\x01\x00");
+        let len = usize::from(u16::from_le_bytes([array[8], array[9]]));
+        assert_eq!((10 + len) % 64, 0);
+        let header = std::str::from_utf8(&array[10..10 + len]).unwrap();
+        let expected = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': (60, 60), }}");
+        assert_eq!(header.trim_end(), expected);
+        let values_of: Vec<f64> = array[10 + len..]
+            .chunks(bytes)
+            .map(|value| match value {
+                [a, b, c, d] => f64::from(i32::from_le_bytes([*a, *b, *c, *d])),
+                _ => f64::from_le_bytes(value.try_into().unwrap()),
+            })
+            .collect();
+        let text =
+            run_here(&["all", "-q", "--format", "matrix", "--values", values, "data/uniprot_60.fa"]).done();
+        let text: Vec<f64> = table(text).1.concat();
+        assert_eq!(values_of.len(), text.len());
+        assert!(values_of.iter().zip(&text).all(|(one, other)| (one - other).abs() < 0.0006), "{values}");
+    }
+}
+
+#[test]
+fn what_a_matrix_lacks_is_refused() {
+    let folder = folder(&[("one.fa", b">a\nACGTACGTACGTACGTACGTACGT\n"), ("q.fa", b">b\nACGT\n")]);
+    assert_eq!(folder.run(&["all", "-q", "--format", "matrix", "one.fa"]).done(), b"\ta\na\t24\n");
+    for option in [&["--part", "1/2"][..], &["--min-score", "3"], &["--evalue", "1"]] {
+        folder
+            .run(&[&["all", "--format", "matrix"], option, &["one.fa"]].concat())
+            .said(2, &[option[0], "takes no"]);
+    }
+    folder.run(&["all", "--values", "score", "one.fa"]).said(2, &["--format matrix"]);
+    folder.run(&["--format", "matrix", "q.fa", "one.fa"]).said(2, &["swalign all"]);
+    let scores = ["--gap-extend", "1000000", "--mode", "global"];
+    let long = common::folder::folder(&[("long.fa", format!(">a\n{}\n", "ACGT".repeat(200)).as_bytes())]);
+    long.run(&[&["all", "--format", "matrix"], &scores[..], &["long.fa"]].concat())
+        .said(1, &["could overflow"]);
+}

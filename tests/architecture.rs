@@ -72,6 +72,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/source", &["database"]),
     ("pipeline/significance", &["significance"]),
     ("pipeline/ranking", &["identity", "significance"]),
+    // Paths of single pairs.
+    ("pipeline/matrix", &["backtrace", "identity"]),
     ("pipeline/search", &["search"]),
     ("pipeline/grep", &["grep", "search"]),
     ("pipeline/scanner", &["search"]),

@@ -3,16 +3,16 @@
 use super::circular::CircularFlags;
 use super::mates::MateFlags;
 use super::modes::check_mode;
-use super::names::{FilterName, FormatName, ModeName, PresetName};
+use super::names::{FilterName, FormatName, ModeName, PresetName, ValuesName};
 use super::paths::{check_about, check_extension, check_files, check_index, is_packed};
 use super::ranked::{Ranked, RankedFlags, check_ref_part};
 use super::sort::{SortFlags, check_parts};
 use super::split::SplitFlags;
-use super::{AgainFlag, ThreadsFlag, usage, values};
+use super::{AgainFlag, Command, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{
-    Circular, DeviceChoice, FilterChoice, Format, HitFormat, MatesChoice, Mode, Options, OutputFormat,
-    Preset, ReadGroup, ScoringChoice, Share,
+    Circular, DeviceChoice, FilterChoice, Format, HitFormat, MatesChoice, MatrixOptions, MatrixValues, Mode,
+    Options, OutputFormat, Preset, ReadGroup, ScoringChoice, Share,
 };
 use clap::Args;
 use clap::error::ErrorKind;
@@ -77,6 +77,18 @@ pub struct Triangle {
     /// Sequences: FASTA or FASTQ, plain or gzip
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// What the cells of --format matrix hold: score, or identity in percent (--iddef) [default: score]
+    ///
+    /// The matrix is text with tabs, the names in the first line and column, or a NumPy array where the output's name ends
+    /// in .npy. Each two sequences are aligned once, the earlier one as the query; without an alignment both are 0.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "score|identity",
+        hide_possible_values = true,
+        help_heading = "Output"
+    )]
+    values: Option<ValuesName>,
     #[command(flatten)]
     flags: Flags,
 }
@@ -300,6 +312,8 @@ Examples:
   swalign all proteins.fa > pairs.tsv
   swalign all --evalue 1e-5 --min-coverage 50 --format json -o pairs.json proteins.fa
   swalign all --mode global --columns qseqid,sseqid,score,pident genes.fa
+  swalign all --format matrix --values identity --mode global -o identities.tsv genes.fa
+  swalign all -o scores.npy proteins.fa
   swalign all --part 2/8 -o part.2.tsv proteins.fa
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
@@ -343,7 +357,39 @@ impl All {
 }
 
 impl Triangle {
-    pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
+    pub fn resolve(mut self, command_line: String) -> Result<Command, clap::Error> {
+        let to_numpy = self.flags.output.output.as_deref().is_some_and(is_numpy);
+        if to_numpy && self.flags.output.format.is_none() {
+            self.flags.output.format = Some(FormatName::Matrix);
+        }
+        let is_matrix = matches!(self.flags.output.format, Some(FormatName::Matrix));
+        let values = self.values.map(MatrixValues::from);
+        if values.is_some() && !is_matrix {
+            return Err(usage(ErrorKind::ArgumentConflict, "--values is for --format matrix"));
+        }
+        let options = self.options(command_line)?;
+        if !is_matrix {
+            return Ok(Command::Align(Box::new(options)));
+        }
+        let of_list = [
+            ("--part", options.part.is_some()),
+            ("--resume", options.resume),
+            ("--min-score", options.min_score.is_some()),
+            ("--evalue", options.evalue.is_some()),
+            ("--report or --stats", options.files_about().next().is_some()),
+            ("an output in .gz", options.packed),
+        ];
+        if let Some((option, _)) = of_list.into_iter().find(|(_, is_given)| *is_given) {
+            let text = format!(
+                "--format matrix takes no {option}: it holds all pairs; leave it out, or write a list"
+            );
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
+        let values = values.unwrap_or_default();
+        Ok(Command::Matrix(Box::new(MatrixOptions { run: options, values, is_numpy: to_numpy })))
+    }
+
+    fn options(self, command_line: String) -> Result<Options, clap::Error> {
         if self.file == Path::new("-") {
             let text = "FILE is read twice, as queries and as references; save what stdin has to a file";
             return Err(usage(ErrorKind::ValueValidation, text));
@@ -357,6 +403,11 @@ impl Triangle {
         }
         Ok(options)
     }
+}
+
+/// Whether a file's name is that of a NumPy array.
+fn is_numpy(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
 impl Pairs {
@@ -378,6 +429,11 @@ impl Flags {
         command_line: String,
     ) -> Result<Options, clap::Error> {
         let Flags { scoring, hits, ranked, output, about, parts, machine } = self;
+        if matches!(output.format, Some(FormatName::Matrix)) && mode != Mode::Triangle {
+            let text =
+                "--format matrix is for `swalign all`, which aligns all sequences of a file with each other";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
         let matrix = scoring.matrix.as_deref().map(Path::new);
         let mate_file = if let MatesChoice::File(path) = &mates { Some(&**path) } else { None };
         let inputs: Vec<&Path> = [&*query].into_iter().chain(mate_file).chain([&*reference]).collect();

@@ -1,6 +1,6 @@
 //! Choices, as the command line names them.
 
-use crate::options::{FilterChoice, Format, HitFormat, OutputFormat, Preset, Rank};
+use crate::options::{FilterChoice, Format, HitFormat, MatrixValues, OutputFormat, Preset, Rank};
 use crate::scoring::AlignmentMode;
 use clap::ValueEnum;
 
@@ -55,6 +55,25 @@ pub enum FormatName {
     Tab,
     Json,
     Text,
+    /// Of `swalign all` alone.
+    #[value(hide = true)]
+    Matrix,
+}
+
+/// What a matrix holds, as the command line names it.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum ValuesName {
+    Score,
+    Identity,
+}
+
+impl From<ValuesName> for MatrixValues {
+    fn from(name: ValuesName) -> MatrixValues {
+        match name {
+            ValuesName::Score => MatrixValues::Score,
+            ValuesName::Identity => MatrixValues::Identity,
+        }
+    }
 }
 
 impl From<FormatName> for OutputFormat {
@@ -63,7 +82,8 @@ impl From<FormatName> for OutputFormat {
             FormatName::Sam => OutputFormat::Records(Format::Sam),
             FormatName::Bam => OutputFormat::Records(Format::Bam),
             FormatName::Paf => OutputFormat::Records(Format::Paf),
-            FormatName::Tab => OutputFormat::Hits(HitFormat::Tab),
+            // A matrix shows names as lists do.
+            FormatName::Tab | FormatName::Matrix => OutputFormat::Hits(HitFormat::Tab),
             FormatName::Json => OutputFormat::Hits(HitFormat::Json),
             FormatName::Text => OutputFormat::Hits(HitFormat::Text),
         }

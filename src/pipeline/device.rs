@@ -202,7 +202,7 @@ pub fn open_beside<'scope>(
 }
 
 /// Opens the devices that were asked for; with a remark where they are not the first choice.
-fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
+pub fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
     let card = |name: Option<&str>| Card::open(name, options.checked_shaders);
     let mode = options.scoring.mode;
     if !mode.is_local() && !matches!(options.device, DeviceChoice::Cpu(_) | DeviceChoice::Plain) {

@@ -1,0 +1,22 @@
+//! What `swalign all --format matrix` is asked to do.
+
+use super::Options;
+
+/// What the cells of a matrix hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MatrixValues {
+    #[default]
+    Score,
+    /// In percent.
+    Identity,
+}
+
+/// A run of `swalign all` that writes a matrix.
+#[derive(Clone, Debug)]
+pub struct MatrixOptions {
+    /// What is aligned with what, how, and where the output goes.
+    pub run: Options,
+    pub values: MatrixValues,
+    /// The matrix is a NumPy array, not text.
+    pub is_numpy: bool,
+}

@@ -1,0 +1,209 @@
+//! `swalign all --format matrix`: the scores, or the identities, of all sequences of a file with each other.
+
+use super::device::open;
+use super::inputs::strands;
+use super::report::{Reporter, Stage, Summary, warn};
+use super::source::ReferenceSource;
+use super::threads::set_threads;
+use crate::alignment::{Alignment, Hit, Locus};
+use crate::alphabet::reverse_complement_codes;
+use crate::backtrace::{self, Wanted};
+use crate::batch::{Batch, Pair, Sequences};
+use crate::candidates::{Layout, Meets};
+use crate::engine::{Engine, Guarded};
+use crate::error::{EngineError, Error, Place, Result};
+use crate::hits::PORTION;
+use crate::identity::ColumnKinds;
+use crate::options::{IdentityDefinition, MatrixOptions, MatrixValues};
+use crate::reader::References;
+use crate::scoring::Scoring;
+use crate::writer::Output;
+use crate::writer::matrix::{MatrixShape, MatrixWriter};
+use rayon::prelude::*;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Values of a matrix, at most: 4 bytes each, those of the triangle alone. Rows need those of the rows above.
+const MOST_VALUES: u64 = 1 << 30;
+
+/// Aligns all sequences of a file with each other, and writes the matrix.
+pub fn matrix(options: &MatrixOptions, reporter: &dyn Reporter) -> Result<Summary> {
+    let begun = Instant::now();
+    let run = &options.run;
+    set_threads(run.threads, reporter)?;
+    let mut source = ReferenceSource::open(run)?;
+    reporter.stage(source.stage(run));
+    let references = source.read(run)?;
+    warn(reporter, source.warning());
+    let scoring = Arc::new(run.scoring.resolve(references.alphabet)?);
+    check(&references, &scoring, source.path())?;
+    let (hardware, remark) = open(run)?;
+    reporter.note(&format!("using {}{remark}", hardware.describe()));
+    let mut output = Output::create(run.output.as_deref())?;
+    reporter.stage(Stage::of("aligning"));
+    let layout = Layout { strands: strands(run, references.alphabet), meets: Meets::Behind(0) };
+    let count = references.names.len();
+    let mut aligner = TriangleAligner {
+        reporter,
+        engine: hardware.engine(0),
+        sequences: Arc::new(references.sequences),
+        scoring,
+        layout,
+        values: options.values,
+        identity: run.identity,
+        cells: 0,
+    };
+    let shape = MatrixShape { names: &references.names, values: options.values, is_numpy: options.is_numpy };
+    let mut writer = MatrixWriter::new(shape, &mut output)?;
+    let mut first = 0;
+    while first < count {
+        let rows = first..aligner.rows_from(first);
+        for row in aligner.align(rows.clone())? {
+            writer.put(&row, &mut output)?;
+        }
+        first = rows.end;
+    }
+    output.finish()?;
+    let (queries, cells) = (count as u64, aligner.cells);
+    Ok(Summary { queries, aligned: queries, cells, elapsed: begun.elapsed(), ..Summary::default() })
+}
+
+/// Refuses what can't be a matrix.
+fn check(references: &References, scoring: &Scoring, path: &Path) -> Result<()> {
+    let place = || Place { file: path.to_path_buf(), ..Place::default() };
+    let count = references.names.len() as u64;
+    if count * (count + 1) / 2 > MOST_VALUES {
+        let problem = format!(
+            "a matrix of {count} sequences has {} values, more than 2^30 in its triangle",
+            count * count
+        );
+        return Err(Error::input(
+            place(),
+            problem,
+            "leave --format matrix out: a list of the pairs has no bound",
+        ));
+    }
+    let longest = references.lengths.iter().max().map_or(0, |&len| len as usize);
+    if !scoring.fits(longest) || !scoring.fits_below(longest, longest) {
+        let problem = format!("{longest} letters could overflow the 32 bits of a score under this scoring");
+        return Err(Error::input(place(), problem, "give smaller scores, or shorter sequences"));
+    }
+    Ok(())
+}
+
+/// Aligns rows of the triangle.
+struct TriangleAligner<'a> {
+    reporter: &'a dyn Reporter,
+    engine: Guarded,
+    sequences: Arc<Sequences>,
+    scoring: Arc<Scoring>,
+    layout: Layout,
+    values: MatrixValues,
+    identity: IdentityDefinition,
+    cells: u64,
+}
+
+impl TriangleAligner<'_> {
+    /// The row behind those from `first` on that are aligned at once.
+    fn rows_from(&self, first: usize) -> usize {
+        let count = self.sequences.len();
+        let of_row = |row: usize| (count - row) * self.layout.strands as usize;
+        let mut pairs = 0;
+        let fits = |&row: &usize| {
+            pairs += of_row(row);
+            row == first || pairs <= PORTION
+        };
+        (first..count).take_while(fits).last().map_or(count, |last| last + 1)
+    }
+
+    /// The values of some rows, each from its diagonal on.
+    fn align(&mut self, rows: Range<usize>) -> Result<Vec<Vec<f64>>> {
+        let mut queries = Sequences::default();
+        for row in rows.clone() {
+            let codes = self.sequences.get(row);
+            queries.push(codes.iter().copied());
+            if self.layout.strands == 2 {
+                queries.push(reverse_complement_codes(codes));
+            }
+        }
+        let batch = Batch {
+            queries: Arc::new(queries),
+            targets: Arc::clone(&self.sequences),
+            scoring: Arc::clone(&self.scoring),
+        };
+        let mut values = self.values_of(&batch, rows.clone());
+        if let Err(error) = &values
+            && self.engine.fall_back(error)
+        {
+            values = self.values_of(&batch, rows);
+        }
+        warn(self.reporter, self.engine.take_notice());
+        Ok(values?)
+    }
+
+    fn values_of(&mut self, batch: &Batch, rows: Range<usize>) -> Result<Vec<Vec<f64>>, EngineError> {
+        let (count, strands) = (self.sequences.len(), self.layout.strands);
+        let mut pairs = Vec::new();
+        for (record, row) in (0u32..).zip(rows.clone()) {
+            for target in row as u32..count as u32 {
+                let end = batch.target(target).len() as u32;
+                // Those of both strands stand side by side.
+                let queries = self.layout.queries(record);
+                pairs.extend(queries.map(|query| Pair { query, target, start: 0, own: 0, end }));
+            }
+        }
+        self.cells += pairs.iter().map(|pair| batch.cells(pair)).sum::<u64>();
+        let hits = self.engine.score(batch, &pairs)?;
+        let best: Vec<(Pair, Hit)> = pairs
+            .chunks(strands as usize)
+            .zip(hits.chunks(strands as usize))
+            .filter_map(|(pairs, hits)| self.first_of(pairs, hits))
+            .collect();
+        let values = match self.values {
+            MatrixValues::Score => best.iter().map(|(_, hit)| f64::from(hit.score)).collect(),
+            MatrixValues::Identity => self.identities(batch, &best)?,
+        };
+        let mut rest = &values[..];
+        let row = |row: usize| {
+            let (own, behind) = rest.split_at(count - row);
+            rest = behind;
+            own.to_vec()
+        };
+        Ok(rows.map(row).collect())
+    }
+
+    /// The first of the hits of both strands.
+    fn first_of(&self, pairs: &[Pair], hits: &[Hit]) -> Option<(Pair, Hit)> {
+        let locus = |&(pair, hit): &(Pair, Hit)| Locus {
+            hit,
+            strand: self.layout.strand(pair.query),
+            target: pair.target,
+        };
+        let all = pairs.iter().copied().zip(hits.iter().copied());
+        all.min_by(|one, other| locus(one).order(&locus(other)))
+    }
+
+    /// Identities in percent; 0 where there is no alignment.
+    fn identities(&mut self, batch: &Batch, best: &[(Pair, Hit)]) -> Result<Vec<f64>, EngineError> {
+        let wanted = |(pair, hit): &(Pair, Hit)| Wanted {
+            window: backtrace::window_of(batch, pair.query, pair.target, pair.start, hit),
+            strand: self.layout.strand(pair.query),
+            score: hit.score,
+        };
+        let found: Vec<&(Pair, Hit)> = best.iter().filter(|(_, hit)| !hit.is_none()).collect();
+        let wanted: Vec<Wanted> = found.iter().map(|found| wanted(found)).collect();
+        let alignments = backtrace::align(&mut self.engine, batch, &wanted)?;
+        let identity = |((pair, _), alignment): (&&(Pair, Hit), &Alignment)| {
+            let (query, target) = (batch.query(pair.query), batch.target(pair.target));
+            let kinds = ColumnKinds::count(&self.scoring, query, target, alignment);
+            kinds.identity(self.identity, query.len(), target.len())
+        };
+        let mut identities =
+            found.par_iter().zip(&alignments).map(identity).collect::<Vec<f64>>().into_iter();
+        let value =
+            |(_, hit): &(Pair, Hit)| if hit.is_none() { 0.0 } else { identities.next().unwrap_or(0.0) };
+        Ok(best.iter().map(value).collect())
+    }
+}
