@@ -59,6 +59,20 @@ fn lists_of_hits() {
     }
 }
 
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn all_against_all() {
+    let gpu = gpu_device();
+    for format in
+        [&["--evalue", "1"][..], &["--format", "matrix"], &["--format", "matrix", "--values", "identity"]]
+    {
+        let bytes = |device: &str| {
+            run_here(&[&["all", "-q", "--device", device], format, &["data/uniprot_60.fa"]].concat()).done()
+        };
+        assert!(bytes(&gpu) == bytes("cpu"), "{format:?}");
+    }
+}
+
 /// Modes without kernels go to the CPU.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]

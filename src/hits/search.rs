@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// Paths of a record that are asked for at a time, at most, before it is known how far down hits are wanted.
-const AHEAD: usize = 8;
+const AHEAD: usize = 16;
 
 /// End columns of one target whose best hit is known, or only bounded from above.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +96,8 @@ pub struct RecordSearch {
     found: Found,
     /// What is found, as the limits see it.
     kept: Kept,
+    /// Whether ranks decide how many hits are wanted.
+    is_ranked: bool,
     /// The highest ranks of the targets that hits were found on, in descending order, as many as are reported.
     ranks: Vec<f64>,
     ranked_targets: HashSet<u32>,
@@ -136,6 +138,7 @@ impl RecordSearch {
             regions,
             found,
             kept,
+            is_ranked: scope.ranks.is_some(),
             ranks,
             ranked_targets,
             least_ranked,
@@ -390,10 +393,9 @@ impl RecordSearch {
         kept.add(best.hit_at(), &self.rules);
         let mut met = HashSet::from([best.pair.target]);
         // Where ranks decide how many hits are wanted, each round asks for as many again as were found.
-        let most = if self.least_ranked > i32::MIN || !self.ranks.is_empty() {
-            AHEAD.max(self.found.alignments.len())
-        } else {
-            usize::MAX
+        let most = match self.is_ranked {
+            true => AHEAD.max(self.found.alignments.len()),
+            false => usize::MAX,
         };
         for region in known {
             if !met.insert(region.pair.target) {
