@@ -1,6 +1,6 @@
 //! Databases: references in one file that is mapped into memory, so that a run begins at once and processes share it.
 //!
-//! `docs/database.md` describes the file. [`write`] makes it of references that were read, [`Contents`] is what its bytes
+//! `docs/database.md` describes the file. [`fn@write`] makes it of references that were read, [`Contents`] is what its bytes
 //! say, and [`Database`] is one that is open: its blocks are proven when they are first used, and that it is cut while it
 //! is read is an error.
 

@@ -23,7 +23,7 @@ const BUCKETS: usize = 1 << BUCKET_BITS;
 /// The places of all k-mers in [`Sequences::codes`], by k-mer, those of one k-mer in ascending order.
 ///
 /// A k-mer that a sequence's end or a letter that is no base cuts short is listed too, as if A's followed it, if
-/// [`LEAST_LETTERS`] of its letters are there. So the places of a shorter k-mer are those of all k-mers that begin with
+/// `LEAST_LETTERS` of its letters are there. So the places of a shorter k-mer are those of all k-mers that begin with
 /// it, one behind the other in the index, and one index serves k-mers of every length.
 #[derive(Debug)]
 pub struct Index {
@@ -59,7 +59,7 @@ impl Index {
         (self.letters, &self.ends, &self.places)
     }
 
-    /// An index of the k-mers of `letters` letters, [`LEAST_LETTERS`] at least. There are fewer than 2^32 letters in all.
+    /// An index of the k-mers of `letters` letters, `LEAST_LETTERS` at least. There are fewer than 2^32 letters in all.
     ///
     /// A radix sort: k-mers with their places are dealt out to buckets by the first bits of the k-mer, and each bucket is
     /// sorted by itself, so that no step leaves the cache.
