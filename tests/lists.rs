@@ -266,6 +266,17 @@ fn limits_by_hand() {
     sam.said(0, &["1 query had further hits below 0.8 of the best score", "--secondary-ratio 0 keeps them"]);
 }
 
+/// Scores that grow with the length have no E-values, and the list says so.
+#[test]
+fn scores_without_evalues_are_told() {
+    let folder = folder(&[("q.fa", b">a\nACGTACGTAC\n"), ("t.fa", b">x\nACGTACGTAC\n")]);
+    let scores = ["--match", "5", "--mismatch", "1", "--gap-open", "0", "--gap-extend", "1"];
+    let args = [&["--format", "tab", "--min-score", "7"], &scores[..], &["q.fa", "t.fa"]].concat();
+    let outcome = folder.run(&args);
+    outcome.said(0, &["hits have no E-values; they score 7 or more"]);
+    assert!(outcome.text().ends_with("\t-1\t0\n"), "{}", outcome.text());
+}
+
 #[test]
 fn what_lists_refuse() {
     let refused = |args: &[&str], says: &[&str]| {

@@ -12,7 +12,9 @@ use crate::candidates::StoredIndex;
 use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
-use crate::options::{ANY_SCORE, FilterChoice, Limits, Mode, Options, Split, default_split_score};
+use crate::options::{
+    ANY_SCORE, FilterChoice, Limits, Mode, Options, OutputFormat, Split, default_split_score,
+};
 use crate::pairing::Pairing;
 use crate::quality::{PairScores, Typical};
 use crate::reader::{QuerySource, References};
@@ -69,6 +71,15 @@ impl<'a> Run<'a> {
         let ranking = Ranking::new(options.rank, options.limits, options.identity, least.significance);
         let shown = if min_score == ANY_SCORE { "none".to_string() } else { min_score.to_string() };
         reporter.detail(&format!("{scoring}, min_score={shown}"));
+        if matches!(options.format, OutputFormat::Hits(_))
+            && scoring.mode.is_local()
+            && least.significance.is_none()
+        {
+            reporter.note(&format!(
+                "scores of random sequences grow without bound under this scoring, so hits have no E-values; they score \
+                 {min_score} or more (--min-score)"
+            ));
+        }
         let strands = strands(options, alphabet);
         let filter = filter(options, (&targets, &scoring, strands), hardware);
         let filter = match index {
