@@ -27,15 +27,16 @@ fn flipped_bits_and_cuts() {
     let expected = folder.run(&run_of("db", &["--format", "json"])).text().to_string();
     let mut random = Random::new(7);
     let mut noticed = 0;
-    for _ in 0..60 {
-        // Without its first bytes it is no database.
-        let (at, bit) = (8 + random.below(sound.len() - 8), random.below(8));
+    // All bits of the first bytes, without which it is no database, and others.
+    let first = (0..64).map(|bit| (bit / 8, bit % 8));
+    let others: Vec<_> = (0..60).map(|_| (random.below(sound.len()), random.below(8))).collect();
+    for (at, bit) in first.chain(others) {
         let mut flipped = sound.clone();
         flipped[at] ^= 1 << bit;
         folder.write("db", &flipped);
         noticed += usize::from(noticed_or_harmless(&folder, &expected, &format!("bit {bit} of byte {at}")));
     }
-    assert!(noticed > 20, "{noticed}");
+    assert!(noticed > 64 + 20, "{noticed}");
     for _ in 0..20 {
         let len = 8 + random.below(sound.len() - 8);
         folder.write("db", &sound[..len]);
