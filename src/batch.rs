@@ -183,7 +183,7 @@ impl Sequences {
 
     /// Residues of the longest sequence that is short, as targets of a database are: it is not cut.
     pub fn longest_short(&self) -> usize {
-        (self.codes.len() / SIDE_BY_SIDE).clamp(UNCUT as usize, MOST_UNCUT)
+        (self.codes.len() / SIDE_BY_SIDE).clamp(SHORT[0], SHORT[1])
     }
 
     /// Number of sequences.
@@ -258,8 +258,8 @@ pub const STRETCH: u32 = 1 << 11;
 
 /// Targets of at most this many residues are never cut: each is one region of a search.
 pub const UNCUT: u32 = 1 << 12;
-/// The same in large databases, at most.
-const MOST_UNCUT: usize = 1 << 15;
+/// The same where many targets are met at once: at least, and at most.
+const SHORT: [usize; 2] = [1 << 13, 1 << 15];
 /// A database has at least this many times the residues of a target that is not cut: a device does about so many at a time.
 const SIDE_BY_SIDE: usize = 1 << 14;
 

@@ -2,6 +2,7 @@
 
 mod anchored;
 mod cell;
+mod database;
 mod lanes;
 mod score;
 pub mod simd;
@@ -16,8 +17,8 @@ use crate::engine::frontier::{Frontier, better};
 use crate::engine::overlaps;
 use crate::engine::plain::{floor, recurrence};
 use crate::engine::primitives::all_paths;
-use crate::engine::{BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
-use crate::engine::{Primitives, Tile, Window};
+use crate::engine::{Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
+use crate::engine::{Primitives, TargetScore, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::{AlignmentMode, Substitution};
 use anchored::{Anchored, Values, ends_of};
@@ -32,6 +33,9 @@ use trace::{BandShape, Trace};
 
 /// Four times the widest vectors of 16 threads, whatever the machine has, so that each machine does the same work.
 const ENOUGH_SWEEPS: u64 = 1 << 12;
+/// Short targets from which on scores are sooner found without the cells that they end in: several groups of the widest
+/// vectors.
+const DATABASE: usize = 256;
 /// Groups of sweeps that a thread takes in one go.
 const GROUPS: usize = 16;
 /// Queries of more rows are scored strip by strip: the lanes' columns would not stay in the cache.
@@ -101,7 +105,7 @@ impl Engine for Cpu {
             1 => format!("CPU (1 thread, {})", self.set),
             threads => format!("CPU ({threads} threads, {})", self.set),
         };
-        Capabilities { enough_sweeps: ENOUGH_SWEEPS, ..Capabilities::named(name) }
+        Capabilities { enough_sweeps: ENOUGH_SWEEPS, database: DATABASE, ..Capabilities::named(name) }
     }
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
@@ -135,6 +139,14 @@ impl Engine for Cpu {
             pairs.par_iter().zip(&mut hits).for_each(mend);
         }
         Ok(hits)
+    }
+
+    fn score_database(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        self.score_targets(batch, asked)
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {

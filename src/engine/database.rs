@@ -6,14 +6,23 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 
 /// Pairs that are scored at a time, about, where an engine scores pairs alone: this bounds the memory.
-const PAIRS: usize = 1 << 16;
+pub const PAIRS: usize = 1 << 16;
 
-/// A query that meets all short targets ([`crate::batch::Sequences::longest_short`]), and the least score that counts.
+/// A query that meets the short targets ([`crate::batch::Sequences::longest_short`]), and the least score that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     pub query: u32,
     /// At least 1.
     pub least: i32,
+    /// Targets before this one don't count.
+    pub first: u32,
+}
+
+impl Asked {
+    /// The pair with a whole target.
+    pub fn pair(&self, batch: &Batch, target: u32) -> Pair {
+        Pair { query: self.query, target, start: 0, own: 0, end: batch.target(target).len() as u32 }
+    }
 }
 
 /// A target, and the best score of a query against it.
@@ -35,10 +44,9 @@ pub fn by_pairs<E: Engine + ?Sized>(
     let mut all = vec![Vec::new(); asked.len()];
     let in_turn = (0..asked.len()).flat_map(|place| targets.chunks(PAIRS).map(move |some| (place, some)));
     for (place, targets) in in_turn {
-        let Asked { query, least } = asked[place];
-        let end = |target: u32| batch.target(target).len() as u32;
-        let pair = |&target: &u32| Pair { query, target, start: 0, own: 0, end: end(target) };
-        let pairs: Vec<Pair> = targets.iter().map(pair).collect();
+        let Asked { least, first, .. } = asked[place];
+        let targets = &targets[targets.partition_point(|&target| target < first)..];
+        let pairs: Vec<Pair> = targets.iter().map(|&target| asked[place].pair(batch, target)).collect();
         let hits = engine.score(batch, &pairs)?;
         let counts = |(_, hit): &(&u32, Hit)| hit.score >= least;
         let scored = targets.iter().zip(hits).filter(counts);

@@ -193,7 +193,7 @@ mod tests {
             let faulty = Faulty { most, lost_at: usize::MAX, calls: 0, plain: Plain };
             let mut guarded = Guarded::new(Box::new(faulty), None);
             assert_eq!(guarded.score(&batch, &pairs), Plain.score(&batch, &pairs));
-            let asked: Vec<Asked> = (0..9).map(|query| Asked { query, least: 1 + query as i32 }).collect();
+            let asked: Vec<Asked> = (0..9).map(|query| Asked { query, least: 1 + query as i32, first: query }).collect();
             assert_eq!(guarded.score_database(&batch, &asked), Plain.score_database(&batch, &asked));
             let expected = runs(&Plain.paths(&batch, &windows).unwrap());
             assert_eq!(runs(&guarded.paths(&batch, &windows).unwrap()), expected);
@@ -218,7 +218,7 @@ mod tests {
         let mut guarded = Guarded::new(faulty(), None);
         assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::Lost(_))));
         let faulty = || Box::new(Faulty { most: 4, lost_at: 1, calls: 0, plain: Plain });
-        let asked = [Asked { query: 2, least: 3 }];
+        let asked = [Asked { query: 2, least: 3, first: 0 }];
         let mut guarded = Guarded::new(faulty(), Some(Box::new(|| Box::new(Plain::new()))));
         assert_eq!(guarded.score_database(&batch, &asked), Plain.score_database(&batch, &asked));
         assert!(guarded.take_notice().unwrap().contains("unplugged"));

@@ -30,7 +30,8 @@ pub fn score_short_targets(
     }
     let asked_by = |search: &&mut RecordSearch| {
         let (record, least) = (search.record, scope.rules_of(search.record).min_score);
-        let asked = move |&strand| Asked { query: layout.query(record, strand), least };
+        let first = layout.targets(record, batch.targets.len()).start;
+        let asked = move |&strand| Asked { query: layout.query(record, strand), least, first };
         layout.orientations().iter().map(asked)
     };
     let can_score =

@@ -432,7 +432,8 @@ impl RecordSearch {
         if lacking.first().is_none_or(|&(first, _)| first > best.key()) {
             return Vec::new();
         }
-        let wanted = self.rules.max_hits.saturating_sub(self.kept.count);
+        let targets = self.rules.max_targets.saturating_sub(self.kept.targets.len());
+        let wanted = self.rules.max_hits.saturating_sub(self.kept.count).min(targets);
         let last = lacking[wanted.clamp(1, lacking.len()) - 1].0;
         lacking.into_iter().take_while(|&(key, _)| key <= last).map(|(_, index)| index).collect()
     }

@@ -3,7 +3,7 @@
 use super::inputs::{letters, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::batch::{Batch, Sequences, UNCUT};
+use swalign::batch::{Batch, Sequences};
 use swalign::engine::plain::Plain;
 use swalign::engine::{Asked, Engine, Primitives, TargetScore};
 use swalign::scoring::Scoring;
@@ -22,10 +22,22 @@ pub fn databases_agree(engine: &mut dyn Primitives) {
         let rows = [&ROWS[..], &STRIP_ROWS].concat();
         let batch = database(&scorings()[number], 900 + number as u64, &rows, &[]);
         agree(engine, &batch, &format!("database, scoring {number}"));
-        let longest = [UNCUT as usize, UNCUT as usize + 1];
-        let batch = database(&scorings()[number], 920 + number as u64, &[30, 600], &longest);
+        let longest = Sequences::default().longest_short();
+        let longest = [longest, longest + 1];
+        let batch = database(&scorings()[number], 920 + number as u64, &[30, 520], &longest);
         agree(engine, &batch, &format!("database of long targets, scoring {number}"));
     }
+}
+
+/// The same for engines that have lanes of 8 and 16 bits: scorings whose values fill them, and don't fit into them.
+pub fn databases_agree_in_lanes(engine: &mut dyn Primitives) {
+    for number in [0, 3, 4, 5, 6, 8, 9] {
+        let batch = database(&scorings()[number], 940 + number as u64, &[1, 2, 17, 150, 600], &[]);
+        agree(engine, &batch, &format!("lanes, scoring {number}"));
+    }
+    let longest = Sequences::default().longest_short();
+    let batch = database(&scorings()[6], 948, &[30, 200, 8200], &[300, longest, longest + 1]);
+    agree(engine, &batch, "lanes, long ones");
 }
 
 /// Several engines at a time, which share what lies on the device, with one database after another.
@@ -69,7 +81,7 @@ fn database(scoring: &Scoring, seed: u64, rows: &[usize], longest: &[usize]) -> 
 /// The engine gives what `plain` gives, for all queries at once and for each alone.
 fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
     let all = || 0..batch.queries.len() as u32;
-    let asked_for = |least: i32| all().map(move |query| Asked { query, least }).collect::<Vec<Asked>>();
+    let asked_for = |least: i32| all().map(move |query| Asked { query, least, first: 0 }).collect::<Vec<Asked>>();
     let known = Plain::new().score_database(batch, &asked_for(1)).unwrap();
     let scores: Vec<i32> = known.iter().flatten().map(|scored| scored.score).collect();
     let (most, some) = (*scores.iter().max().unwrap(), scores.iter().sum::<i32>() / scores.len() as i32);
@@ -85,9 +97,16 @@ fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
         }
     }
     let last = batch.queries.len() as u32 - 2;
-    let alone = engine.score_database(batch, &[Asked { query: last, least: some }]).unwrap();
-    let expected = Plain::new().score_database(batch, &[Asked { query: last, least: some }]).unwrap();
-    assert_eq!(expected[0], sorted(&alone[0]), "{case}, alone");
+    let first = batch.targets.len() as u32 / 3;
+    let alone = [Asked { query: last, least: some, first }];
+    let expected = Plain::new().score_database(batch, &alone).unwrap();
+    assert!(expected[0].iter().all(|scored| scored.target >= first), "{case}, alone");
+    assert_eq!(expected[0], sorted(&engine.score_database(batch, &alone).unwrap()[0]), "{case}, alone");
+    // As all against all: each query meets those behind its place.
+    let behind: Vec<Asked> = all().map(|query| Asked { query, least: some, first: 2 * query }).collect();
+    let expected = Plain::new().score_database(batch, &behind).unwrap();
+    let scored: Vec<_> = engine.score_database(batch, &behind).unwrap().iter().map(|one| sorted(one)).collect();
+    assert_eq!(expected, scored, "{case}, behind");
     assert!(engine.score_database(batch, &[]).unwrap().is_empty());
 }
 

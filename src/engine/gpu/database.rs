@@ -94,7 +94,8 @@ impl Gpu {
             for Meeting { asked: place, places, result } in meetings {
                 let results: &[i32] = bytemuck::cast_slice(&results[result..result + places.len()]);
                 let scored = order.targets[places].iter().zip(results);
-                let counting = scored.filter(|(_, score)| **score >= asked[place].least);
+                let Asked { least, first, .. } = asked[place];
+                let counting = scored.filter(|&(&target, &score)| score >= least && target >= first);
                 scores[place].extend(counting.map(|(&target, &score)| TargetScore { target, score }));
             }
         };

@@ -197,7 +197,6 @@ impl<'a> DatabasePlan<'a> {
 mod tests {
     use super::*;
     use crate::alphabet::Alphabet;
-    use crate::batch::UNCUT;
     use crate::engine::gpu::variant::Scores;
     use crate::scoring::{Matrix, Scoring};
     use std::sync::Arc;
@@ -214,14 +213,16 @@ mod tests {
 
     #[test]
     fn targets_lie_from_the_longest_to_the_shortest() {
-        let targets = sequences(&[3, 0, UNCUT as usize + 1, 9, 3, UNCUT as usize, 1]);
+        let longest = Sequences::default().longest_short();
+        let targets = sequences(&[3, 0, longest + 1, 9, 3, longest, 1]);
         let order = TargetOrder::new(&targets);
         assert_eq!(order.targets, [5, 3, 0, 4, 6]);
         let placed = order.placed(&targets);
-        assert_eq!(placed[2].before, UNCUT + 9);
-        assert_eq!((placed[4].target_, placed[4].cols), (2 * UNCUT + 16, 1));
+        let longest = longest as u32;
+        assert_eq!(placed[2].before, longest + 9);
+        assert_eq!((placed[4].target_, placed[4].cols), (2 * longest + 16, 1));
         assert_eq!(order.cols(&(1..4)), 15);
-        assert_eq!(order.all_cols(), u64::from(UNCUT) + 16);
+        assert_eq!(order.all_cols(), u64::from(longest) + 16);
         assert_eq!((order.holding(1, 14), order.holding(1, 15), order.holding(1, 99)), (1..3, 1..4, 1..5));
         assert_eq!(order.holding(0, 1), 0..0);
         assert_eq!(
@@ -241,7 +242,7 @@ mod tests {
             scoring: Arc::new(scoring),
         };
         let (order, tiles) = (TargetOrder::new(&batch.targets), tiles());
-        let asked: Vec<Asked> = [2, 1, 0, 2, 3, 1].map(|query| Asked { query, least: 1 }).to_vec();
+        let asked: Vec<Asked> = [2, 1, 0, 2, 3, 1].map(|query| Asked { query, least: 1, first: 0 }).to_vec();
         for cells in [1, 50_000, 3_000_000, u64::MAX] {
             let mut plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 5000 * EDGE);
             assert_eq!(plan.edge_bytes(), [order.cols(&(0..32)) * EDGE, 5000 * EDGE]);

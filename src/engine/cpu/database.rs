@@ -1,0 +1,299 @@
+//! Scores of queries against a database: targets of about one length side by side in the lanes of vectors (as in Rognes
+//! 2011), without the cells that the scores end in. A value is a score plus the type's least value, so that saturating
+//! sums end at a score of 0 by themselves; one at the type's highest value may have been higher.
+
+use super::lanes::{NO_LETTER, Nothing, Tables, side_by_side, tables};
+use super::score::Width;
+use super::simd::{Kernel, Lane, Saturating, Simd, Table};
+use super::{Cpu, InstructionSet, MOST_ROWS, Trials};
+use crate::alphabet::{BASES, CODES};
+use crate::batch::{Batch, Pair};
+use crate::engine::database::PAIRS;
+use crate::engine::{Asked, Engine, TargetScore};
+use crate::error::EngineError;
+use crate::scoring::{Scoring, Substitution};
+use bytemuck::cast_slice;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::slice::from_ref;
+
+/// Columns that are swept at a time.
+const COLUMNS: usize = 2;
+/// Queries that meet a group of targets before another thread may take them, so that threads have enough to share.
+const QUERIES: usize = 16;
+/// Queries that differ in the first target that they ask for by less than this part of all are taken as one.
+const PARTS: usize = 16;
+
+/// What all queries of a call share.
+struct Substitutes {
+    tables: Tables,
+    /// Codes from here on have no table of their own.
+    letters: usize,
+    /// Of a gap's first residue, and of each further one.
+    first: i32,
+    extend: i32,
+}
+
+impl Substitutes {
+    /// `None` where a score is too large for a table.
+    fn new(scoring: &Scoring) -> Option<Substitutes> {
+        let tables = match &scoring.substitution {
+            Substitution::Matrix(matrix) => tables(matrix),
+            Substitution::Equal { match_, mismatch } => of_equality(*match_, *mismatch)?,
+        };
+        let letters = scoring.alphabet.letters().len();
+        let first = scoring.gap_open + scoring.gap_extend;
+        Some(Substitutes { tables, letters, first, extend: scoring.gap_extend })
+    }
+
+    fn fit<T: Lane>(&self) -> bool {
+        self.first <= T::MAX
+    }
+}
+
+fn of_equality(match_: i32, mismatch: i32) -> Option<Tables> {
+    let (equal, other) = (i8::try_from(match_).ok()?, i8::try_from(-mismatch).ok()?);
+    let mut tables = [[other; CODES]; CODES];
+    (0..usize::from(BASES)).for_each(|code| tables[code][code] = equal);
+    Some(tables)
+}
+
+/// The scores of some queries against a group of targets, at most as many as there are lanes: those of each query one
+/// behind the other, `None` where lanes are too narrow.
+struct GroupScores<'a> {
+    batch: &'a Batch,
+    substitutes: &'a Substitutes,
+    queries: &'a [u32],
+    targets: &'a [u32],
+    width: Width,
+}
+
+impl Kernel for GroupScores<'_> {
+    type Output = Vec<Option<i32>>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Vec<Option<i32>> {
+        match self.width {
+            Width::W8 => self.in_lanes::<i8, S>(simd),
+            _ => self.in_lanes::<i16, S>(simd),
+        }
+    }
+}
+
+impl GroupScores<'_> {
+    #[inline(always)]
+    fn in_lanes<T: Lane, S: Saturating<T>>(&self, simd: S) -> Vec<Option<i32>> {
+        let targets = self.targets.iter().map(|&target| self.batch.target(target));
+        let cols = targets.clone().map(<[u8]>::len).max().unwrap_or(0).next_multiple_of(COLUMNS);
+        let nothing = Nothing { query: NO_LETTER, target: NO_LETTER, letters: NO_LETTER };
+        let codes = |code| nothing.target(code);
+        let sequences = targets.map(|target| (0, target));
+        let columns: Vec<S::V> = side_by_side::<T, S>(cols, nothing.target, codes, sequences);
+        let mut cells = Vec::new();
+        let mut scores = Vec::with_capacity(self.queries.len() * self.targets.len());
+        for &query in self.queries {
+            let best = best(simd, self.batch.query(query), &columns, self.substitutes, &mut cells);
+            let best: &[T] = cast_slice(from_ref(&best));
+            let score = |lane: &T| (lane.value() < T::MAX).then(|| lane.value() - T::MIN);
+            scores.extend(best[..self.targets.len()].iter().map(score));
+        }
+        scores
+    }
+}
+
+/// The best value of each lane. `cells` are room for a row each.
+#[inline(always)]
+fn best<T: Lane, S: Saturating<T>>(
+    simd: S,
+    query: &[u8],
+    columns: &[S::V],
+    substitutes: &Substitutes,
+    cells: &mut Vec<[S::V; 2]>,
+) -> S::V {
+    let lane = |value: i32| simd.splat(T::of(value));
+    let (zero, first, extend) = (lane(T::MIN), lane(substitutes.first), lane(substitutes.extend));
+    let mut scores = [[lane(0); COLUMNS]; CODES];
+    // H(i,j) and E(i,j+1) of the last column.
+    cells.clear();
+    cells.resize(query.len(), [zero; 2]);
+    let mut top = zero;
+    for letters in columns.as_chunks::<COLUMNS>().0 {
+        for (scores, table) in scores.iter_mut().zip(&substitutes.tables).take(substitutes.letters) {
+            *scores = letters.map(|letters| simd.lookup(table as &Table, letters));
+        }
+        // H(i-1,j-1) and F(i,j) of each column's next row i.
+        let (mut diagonals, mut insertions) = ([zero; COLUMNS], [zero; COLUMNS]);
+        for (cell, &code) in cells.iter_mut().zip(query) {
+            let scores = &scores[usize::from(code) % CODES];
+            let [mut h, mut e] = *cell;
+            for ((diagonal, f), &score) in diagonals.iter_mut().zip(&mut insertions).zip(scores) {
+                let matched = simd.add_up_to_most(*diagonal, score);
+                *diagonal = h;
+                h = simd.max(simd.max(matched, e), *f);
+                let opened = simd.sub_down_to_least(h, first);
+                e = simd.max(opened, simd.sub_down_to_least(e, extend));
+                *f = simd.max(opened, simd.sub_down_to_least(*f, extend));
+                top = simd.max(top, h);
+            }
+            *cell = [h, e];
+        }
+    }
+    top
+}
+
+/// A target that lanes were too narrow for, with the place of what was asked.
+type Missing = (usize, u32);
+
+impl Cpu {
+    /// Scores `asked` against all short targets.
+    pub(super) fn score_targets(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        let mut all: Vec<Vec<TargetScore>> = vec![Vec::new(); asked.len()];
+        let mut take = |place: usize, target: u32, score: i32| {
+            if score >= asked[place].least && target >= asked[place].first {
+                all[place].push(TargetScore { target, score });
+            }
+        };
+        let substitutes = Substitutes::new(&batch.scoring);
+        let is_in_lanes = |asked: &Asked| substitutes.is_some() && batch.query(asked.query).len() <= MOST_ROWS;
+        let (in_lanes, alone): (Vec<usize>, Vec<usize>) =
+            (0..asked.len()).partition(|&place| is_in_lanes(&asked[place]));
+        let mut missing = Vec::new();
+        if let Some(substitutes) = &substitutes {
+            let call = Call { set: self.set, batch, asked, substitutes };
+            let narrow = call.in_bytes(&meetings(batch, asked, in_lanes), &mut take);
+            missing = call.in_words(narrow, &mut take);
+        }
+        let alone = meetings(batch, asked, alone);
+        let alone = alone.iter().flat_map(|(places, targets)| {
+            places.iter().flat_map(move |&place| targets.iter().map(move |&target| (place, target)))
+        });
+        let mut pairs = missing.into_iter().chain(alone).peekable();
+        while pairs.peek().is_some() {
+            let some: Vec<Missing> = pairs.by_ref().take(PAIRS).collect();
+            let pair = |&(place, target): &Missing| asked[place].pair(batch, target);
+            let of_some: Vec<Pair> = some.iter().map(pair).collect();
+            let hits = self.score(batch, &of_some)?;
+            some.iter().zip(hits).for_each(|(&(place, target), hit)| take(place, target, hit.score));
+        }
+        all.iter_mut().for_each(|scores| scores.sort_unstable());
+        Ok(all)
+    }
+}
+
+/// The places of queries that meet the same targets, about, and those targets: the short ones, the longest first.
+type Meeting = (Vec<usize>, Vec<u32>);
+
+/// Which of those asked at `places` meet which targets. Some meet more than they ask for where that is little.
+fn meetings(batch: &Batch, asked: &[Asked], mut places: Vec<usize>) -> Vec<Meeting> {
+    let first = |place: &usize| asked[*place].first;
+    // The longest first, so that no thread has one left when the others are done.
+    places.sort_by_key(|place| (first(place), Reverse(batch.query(asked[*place].query).len())));
+    let (longest, len) = (batch.targets.longest_short(), |target: &u32| batch.target(*target).len());
+    let few = (batch.targets.len() / PARTS) as u32;
+    let mut meetings = Vec::new();
+    let mut rest = places.as_slice();
+    while let Some(least) = rest.first().map(first) {
+        let (some, behind) = rest.split_at(rest.partition_point(|place| first(place) <= least + few));
+        let mut targets: Vec<u32> = (least..batch.targets.len() as u32).collect();
+        targets.retain(|target| len(target) <= longest);
+        targets.sort_by_key(|target| Reverse(len(target)));
+        meetings.push((some.to_vec(), targets));
+        rest = behind;
+    }
+    meetings
+}
+
+/// What is scored in lanes.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    set: InstructionSet,
+    batch: &'a Batch,
+    asked: &'a [Asked],
+    substitutes: &'a Substitutes,
+}
+
+impl Call<'_> {
+    /// Scores what meets in lanes of 8 bits, and returns what they are too narrow for.
+    fn in_bytes(
+        self,
+        meetings: &[Meeting],
+        take: &mut impl FnMut(usize, u32, i32),
+    ) -> Vec<Missing> {
+        let trials = Trials::default();
+        let lanes = self.set.lanes(Width::W8.bytes());
+        let groups = meetings
+            .iter()
+            .flat_map(|(places, targets)| targets.chunks(lanes).map(move |targets| (places, targets)));
+        let groups: Vec<(&[u32], &[usize])> = groups
+            .flat_map(|(places, targets)| places.chunks(QUERIES).map(move |some| (targets, some)))
+            .collect();
+        let scored: Vec<_> = groups
+            .into_par_iter()
+            .map(|(targets, some)| {
+                let can_score = |place: &&usize| self.can_score(**place, targets[0]);
+                let some: Vec<usize> = some.iter().filter(can_score).copied().collect();
+                let scores = match self.substitutes.fit::<i8>() && trials.are_worth_it() {
+                    true => self.group(&some, targets, Width::W8),
+                    false => vec![None; some.len() * targets.len()],
+                };
+                trials.count(scores.len(), scores.iter().filter(|score| score.is_none()).count());
+                let met = some.iter().flat_map(|&place| targets.iter().map(move |&target| (place, target)));
+                let counts = |&(place, target): &Missing, score: &Option<i32>| {
+                    let Asked { least, first, .. } = self.asked[place];
+                    target >= first && score.is_none_or(|score| score >= least)
+                };
+                let scored = met.zip(scores).filter(|(met, score)| counts(met, score));
+                scored.collect::<Vec<_>>()
+            })
+            .collect();
+        let mut missing = Vec::new();
+        for ((place, target), score) in scored.into_iter().flatten() {
+            match score {
+                Some(score) => take(place, target, score),
+                None => missing.push((place, target)),
+            }
+        }
+        missing
+    }
+
+    /// The same in lanes of 16 bits.
+    fn in_words(self, mut missing: Vec<Missing>, take: &mut impl FnMut(usize, u32, i32)) -> Vec<Missing> {
+        if !self.substitutes.fit::<i16>() {
+            return missing;
+        }
+        missing.sort_by_key(|&(place, _)| place);
+        let lanes = self.set.lanes(Width::W16.bytes());
+        let groups: Vec<&[Missing]> =
+            missing.chunk_by(|a, b| a.0 == b.0).flat_map(|of_one| of_one.chunks(lanes)).collect();
+        let score = |group: &&[Missing]| {
+            let targets: Vec<u32> = group.iter().map(|&(_, target)| target).collect();
+            self.group(&[group[0].0], &targets, Width::W16)
+        };
+        let scored: Vec<Vec<Option<i32>>> = groups.par_iter().map(score).collect();
+        let mut wider = Vec::new();
+        for (&(place, target), score) in groups.iter().copied().flatten().zip(scored.into_iter().flatten()) {
+            match score {
+                Some(score) => take(place, target, score),
+                None => wider.push((place, target)),
+            }
+        }
+        wider
+    }
+
+    /// Whether a target that is no longer than `longest` can score what is asked.
+    fn can_score(&self, place: usize, longest: u32) -> bool {
+        let Asked { query, least, .. } = self.asked[place];
+        let pairs = self.batch.query(query).len().min(self.batch.target(longest).len());
+        pairs as i64 * i64::from(self.batch.scoring.max_potential()) >= i64::from(least)
+    }
+
+    fn group(&self, places: &[usize], targets: &[u32], width: Width) -> Vec<Option<i32>> {
+        let queries: Vec<u32> = places.iter().map(|&place| self.asked[place].query).collect();
+        let Call { batch, substitutes, .. } = *self;
+        self.set.run(GroupScores { batch, substitutes, queries: &queries, targets, width })
+    }
+}
