@@ -7,7 +7,7 @@ use common::codes;
 use common::definition::{MOST, oracle};
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Hit, Op, Strand};
+use swalign::alignment::{Alignment, Found, Hit, Op, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
@@ -352,4 +352,60 @@ fn hits_are_those_of_their_definition() {
         }
     }
     assert!(negative > 50 && further > 100, "{negative} negative, {further} further hits");
+}
+
+/// Where few of many targets are wanted, local scores of all targets say which of them need another score.
+#[test]
+fn local_scores_are_bounds_that_lose_no_hit() {
+    let mut random = Random::new(27);
+    let mut some = 0;
+    for case in 0..8 {
+        let (match_, mismatch, open, extend) = random.pick(&[(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2)]);
+        let scoring = Scoring::dna(match_, mismatch, open, extend).in_mode(AlignmentMode::Glocal);
+        let letters = random.pick(&[2, 4]);
+        // Letters that match nothing, and none at all.
+        let mut queries = vec![Vec::new(), vec![9; 12]];
+        queries.extend((0..6).map(|_| {
+            let len = 5 + random.below(60);
+            random.codes(len, letters)
+        }));
+        let targets: Vec<Vec<u8>> = (0..400)
+            .map(|_| {
+                let len = random.below(120);
+                let mut target = random.codes(len, letters);
+                let query = &queries[random.below(queries.len())];
+                let part = random.below(query.len() + 1);
+                target.extend(random.mutated_codes(&query[part / 2..], letters, 8));
+                target
+            })
+            .collect();
+        let strands = random.pick(&[1, 2]);
+        let oriented = queries.iter().flat_map(|query| {
+            let reverse = query.iter().rev().map(|code| if *code < 4 { 3 - code } else { *code }).collect();
+            [query.clone(), reverse].into_iter().take(strands as usize)
+        });
+        let batch = batch(&oriented.collect::<Vec<_>>(), &targets, &scoring);
+        let layout = Layout { strands, meets: Meets::All };
+        for (min_score, max_targets, max_per_target, keeps_ties) in
+            [(-1_000_000, 1, 1, false), (-1_000_000, 3, 1, true), (match_ * 6, 2, 3, true), (1, 3, 1, true)]
+        {
+            let limits = Rules { max_targets, max_per_target, keeps_ties, ..Rules::BEST };
+            let rules = Rules { min_score, max_hits: usize::MAX, ..limits };
+            let (least, ranks, filter) = (None, None, None);
+            let scope = Scope { batch: &batch, layout, rules, least, ranks, filter, portion: PORTION };
+            let mut effort = Effort::default();
+            let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
+            let expected = hits::find(&mut Plain::new(), &scope, &mut Effort::default()).unwrap();
+            for (record, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                let alike =
+                    found.alignments.iter().zip(&expected.alignments).take_while(|(a, b)| a == b).count();
+                let next =
+                    |found: &Found| (found.alignments.get(alike).cloned(), found.second, found.threshold);
+                let case = format!("case {case}, {scoring}, {rules:?}, record {record}, hit {alike}");
+                assert_eq!(next(found), next(expected), "{case}");
+            }
+            some += found.iter().map(|found| found.alignments.len()).sum::<usize>();
+        }
+    }
+    assert!(some > 300, "{some}");
 }

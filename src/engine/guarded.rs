@@ -193,7 +193,8 @@ mod tests {
             let faulty = Faulty { most, lost_at: usize::MAX, calls: 0, plain: Plain };
             let mut guarded = Guarded::new(Box::new(faulty), None);
             assert_eq!(guarded.score(&batch, &pairs), Plain.score(&batch, &pairs));
-            let asked: Vec<Asked> = (0..9).map(|query| Asked { query, least: 1 + query as i32, first: query }).collect();
+            let asked: Vec<Asked> =
+                (0..9).map(|query| Asked { query, least: 1 + query as i32, first: query }).collect();
             assert_eq!(guarded.score_database(&batch, &asked), Plain.score_database(&batch, &asked));
             let expected = runs(&Plain.paths(&batch, &windows).unwrap());
             assert_eq!(runs(&guarded.paths(&batch, &windows).unwrap()), expected);

@@ -16,6 +16,9 @@ use std::collections::HashSet;
 /// Paths of a record that are asked for at a time, at most, before it is known how far down hits are wanted.
 const AHEAD: usize = 16;
 
+/// Regions of a record whose scores are asked for at a time, at least, where bounds tell regions apart.
+const BOUNDED: usize = 64;
+
 /// End columns of one target whose best hit is known, or only bounded from above.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
@@ -107,6 +110,8 @@ pub struct RecordSearch {
     ahead: Vec<(Region, Alignment)>,
     /// Whether a hit is known that scores too little beside the best.
     is_cut: bool,
+    /// Whether regions were opened with bounds that tell them apart: most of them need no score.
+    is_bounded: bool,
     /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
     spent: f64,
 }
@@ -144,6 +149,7 @@ impl RecordSearch {
             least_ranked,
             ahead,
             is_cut,
+            is_bounded: false,
             spent,
         };
         search.prune();
@@ -296,6 +302,25 @@ impl RecordSearch {
         Ok(())
     }
 
+    /// Takes bounds of the scores of short targets against one of the record's queries; a target without one scores at
+    /// most `others`. Which scores are needed, and their cells, are asked for later.
+    pub fn take_bounds(&mut self, scope: &Scope, query: u32, bounds: &[TargetScore], others: i32) {
+        let most = Most::of(scope, self.record);
+        let strand = scope.layout.strand(query);
+        let longest = scope.batch.targets.longest_short();
+        let mut bounds = bounds.iter().peekable();
+        for target in scope.layout.targets(self.record, scope.batch.targets.len()) {
+            let end = scope.batch.target(target).len();
+            let bound = bounds.next_if(|bound| bound.target == target).map_or(others, |bound| bound.score);
+            let pair = Pair { query, target, start: 0, own: 0, end: end as u32 };
+            let bound = bound.min(most.in_pair(&pair));
+            if end <= longest && scope.is_enough(self.record, target, bound) {
+                self.regions.push(Region { strand, pair, bound, is_scored: false, best: None });
+            }
+        }
+        self.is_bounded = true;
+    }
+
     /// What the search must go on with where a level's regions may lack what counts: another level, or everything.
     fn lower(&self, best: Option<&Region>, scope: &Scope) -> Option<Source> {
         let (Some(filter), SearchState::OnLevel { level, held }) = (scope.filter, self.state) else {
@@ -446,11 +471,38 @@ impl RecordSearch {
             // Windows differ in what they can hold. If the most promising ones are scored first, most others need no
             // score.
             None if is_on_level => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
+            None if self.is_bounded => i32::MAX,
             None => i32::MIN,
         };
+        let needed = if self.is_bounded { needed.min(self.least_expected()) } else { needed };
+        // What ranks too low is not reported, and nothing else depends on its score.
+        let needed = if self.is_ranked { needed.max(self.least_ranked) } else { needed };
         let regions = (0..).zip(&self.regions);
         let is_needed = |region: &Region| !region.is_scored && region.bound >= needed;
-        regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect()
+        let mut unknown: Vec<u32> =
+            regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect();
+        // What these score may show that the others need no score.
+        let most = BOUNDED.max(self.scored().count());
+        if self.is_bounded && unknown.len() > most {
+            unknown.sort_by_key(|&index| Reverse(self.regions[index as usize].bound));
+            unknown.truncate(most);
+        }
+        unknown
+    }
+
+    /// The score of the last hit that will be wanted, as far as scores and bounds tell.
+    fn least_expected(&self) -> i32 {
+        let targets = self.rules.max_targets.saturating_sub(self.kept.targets.len());
+        let wanted = self.rules.max_hits.saturating_sub(self.kept.count).min(targets);
+        let wanted = if self.is_ranked { AHEAD.max(self.found.alignments.len()) } else { wanted };
+        let is_known = self.scored().next().is_some();
+        let counts = |region: &&Region| region.is_scored || !is_known;
+        let mut bounds: Vec<i32> = self.regions.iter().filter(counts).map(|region| region.bound).collect();
+        if bounds.is_empty() {
+            return i32::MAX;
+        }
+        let place = wanted.clamp(1, bounds.len()) - 1;
+        *bounds.select_nth_unstable_by_key(place, |&bound| Reverse(bound)).1
     }
 
     /// Takes the path of the best region's hit, and cuts it, on a circle with its images, out of the regions.

@@ -81,7 +81,8 @@ fn database(scoring: &Scoring, seed: u64, rows: &[usize], longest: &[usize]) -> 
 /// The engine gives what `plain` gives, for all queries at once and for each alone.
 fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
     let all = || 0..batch.queries.len() as u32;
-    let asked_for = |least: i32| all().map(move |query| Asked { query, least, first: 0 }).collect::<Vec<Asked>>();
+    let asked_for =
+        |least: i32| all().map(move |query| Asked { query, least, first: 0 }).collect::<Vec<Asked>>();
     let known = Plain::new().score_database(batch, &asked_for(1)).unwrap();
     let scores: Vec<i32> = known.iter().flatten().map(|scored| scored.score).collect();
     let (most, some) = (*scores.iter().max().unwrap(), scores.iter().sum::<i32>() / scores.len() as i32);
@@ -105,7 +106,8 @@ fn agree(engine: &mut dyn Primitives, batch: &Batch, case: &str) {
     // As all against all: each query meets those behind its place.
     let behind: Vec<Asked> = all().map(|query| Asked { query, least: some, first: 2 * query }).collect();
     let expected = Plain::new().score_database(batch, &behind).unwrap();
-    let scored: Vec<_> = engine.score_database(batch, &behind).unwrap().iter().map(|one| sorted(one)).collect();
+    let scored: Vec<_> =
+        engine.score_database(batch, &behind).unwrap().iter().map(|one| sorted(one)).collect();
     assert_eq!(expected, scored, "{case}, behind");
     assert!(engine.score_database(batch, &[]).unwrap().is_empty());
 }

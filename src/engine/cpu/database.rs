@@ -158,7 +158,8 @@ impl Cpu {
             }
         };
         let substitutes = Substitutes::new(&batch.scoring);
-        let is_in_lanes = |asked: &Asked| substitutes.is_some() && batch.query(asked.query).len() <= MOST_ROWS;
+        let is_in_lanes =
+            |asked: &Asked| substitutes.is_some() && batch.query(asked.query).len() <= MOST_ROWS;
         let (in_lanes, alone): (Vec<usize>, Vec<usize>) =
             (0..asked.len()).partition(|&place| is_in_lanes(&asked[place]));
         let mut missing = Vec::new();
@@ -218,11 +219,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     /// Scores what meets in lanes of 8 bits, and returns what they are too narrow for.
-    fn in_bytes(
-        self,
-        meetings: &[Meeting],
-        take: &mut impl FnMut(usize, u32, i32),
-    ) -> Vec<Missing> {
+    fn in_bytes(self, meetings: &[Meeting], take: &mut impl FnMut(usize, u32, i32)) -> Vec<Missing> {
         let trials = Trials::default();
         let lanes = self.set.lanes(Width::W8.bytes());
         let groups = meetings
