@@ -37,6 +37,7 @@ ROLES = {
     "circles": (1.4, "hits across an origin, cut"),
     "quality": (2.1, "mapping qualities"),
     "sliced": (2.9, "a text in every bit of a vector"),
+    "fingerprints": (3.7, "equal stretches, equal chunks"),
     "search": (2.55, "patterns with errors"),
     "grep": (2.3, "lines with errors"),
     "database": (5.5, "references that are mapped"),
