@@ -9,11 +9,14 @@
 //! - [`rolling`] goes on from a window to the next: two or three look-ups a letter.
 //! - [`sliced`] does Rabin's fingerprints with a stretch of the text in every bit of a vector, [`gear`] those of the gear
 //!   with one in every lane. [`cuts`] takes them where the text is long enough.
+//! - `gpu` has a device cut a text that lies there.
 //!
 //! All give the same cuts, on every instruction set and every device.
 
 pub mod cores;
 pub mod gear;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 pub mod plain;
 pub mod polynomial;
 pub mod rolling;
@@ -207,7 +210,7 @@ mod tests {
     #[test]
     fn chunks_lie_between_cuts() {
         let ranges = |len, cuts: &[usize]| chunks(len, cuts).collect::<Vec<_>>();
-        assert_eq!(ranges(0, &[]), []);
+        assert!(ranges(0, &[]).is_empty());
         assert_eq!(ranges(9, &[]), [0..9]);
         assert_eq!(ranges(9, &[4, 5, 9]), [0..4, 4..5, 5..9]);
     }
