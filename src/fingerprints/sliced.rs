@@ -9,6 +9,7 @@ use super::Rule;
 use super::polynomial::{CARRIED, LETTER_BITS, power};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use crate::sliced::transpose::{BLOCK, splat, transpose_rows};
+use bytemuck::Pod;
 use std::array::from_fn;
 use std::ops::Range;
 
@@ -64,18 +65,19 @@ impl<const PLANES: usize> Kernel for SlicedPiece<'_, PLANES> {
         let nothing: Block<S::B, PLANES> = [[splat(0); BLOCK]; PLANES];
         let mut ring = vec![nothing; ring_blocks];
         let leaving_from = self.leaving_from();
-        let mut state: [S::B; BITS] = [splat(0); BITS];
+        let mut prints = Prints { state: [splat(0); BITS], carried: [splat(0); 32], gone: [splat(0); 32] };
         let mut cuts = Vec::new();
         for number in 0..(before + self.stretch) / BLOCK {
             let slot = number % ring_blocks;
             self.load(simd, number * BLOCK, &mut ring[slot]);
             for at in 0..BLOCK {
                 let column = number * BLOCK + at;
+                self.prefetch(simd, column);
                 let gone = (column + columns - window) % columns;
                 let gone = letter(&ring[gone / BLOCK], gone % BLOCK);
-                state = step(simd, &state, letter(&ring[slot], at), gone, &leaving_from);
+                prints.step(simd, letter(&ring[slot], at), gone, &leaving_from);
                 if column >= before {
-                    self.take(simd, &state, column - before, &mut cuts);
+                    self.take(simd, &prints.state, column - before, &mut cuts);
                 }
             }
         }
@@ -116,6 +118,20 @@ impl<const PLANES: usize> SlicedPiece<'_, PLANES> {
         }
         for rows in block {
             transpose_rows(simd, rows);
+        }
+    }
+
+    /// Asks for the next block's letters, of some lanes with each column.
+    #[inline(always)]
+    fn prefetch<S: Simd>(&self, simd: S, column: usize) {
+        let lanes = size_of::<S::B>() * 8 / BLOCK;
+        // The last one of a block's letters lies in the line that is new.
+        let ahead = self.own.start + column / BLOCK * BLOCK + 2 * BLOCK;
+        for lane in column % BLOCK * lanes..(column % BLOCK + 1) * lanes {
+            let place = (ahead + lane * self.stretch).checked_sub(self.rule.window());
+            if let Some(letters) = place.and_then(|place| self.text.get(place..)) {
+                simd.prefetch(letters);
+            }
         }
     }
 
@@ -160,35 +176,50 @@ fn letter<B: Copy, const PLANES: usize>(block: &Block<B, PLANES>, at: usize) -> 
     from_fn(|plane| block[plane][at])
 }
 
-/// The sums of all choices of some vectors, by the bits of a choice.
-#[inline(always)]
-fn sums<S: Bits, const COUNT: usize>(simd: S, vectors: [S::B; COUNT]) -> [S::B; 32] {
-    let mut sums = [splat(0); 32];
-    for (bit, vector) in vectors.into_iter().enumerate() {
-        for rest in 0..1 << bit {
-            sums[1 << bit | rest] = if rest == 0 { vector } else { simd.xor(sums[rest], vector) };
-        }
-    }
-    sums
+/// The coefficients of the fingerprints, and room for the sums of a step.
+struct Prints<B> {
+    state: [B; BITS],
+    carried: [B; 32],
+    gone: [B; 32],
 }
 
-/// The fingerprints with a letter more at the end and one less at the beginning.
-#[inline(always)]
-fn step<S: Bits, const PLANES: usize>(
-    simd: S,
-    state: &[S::B; BITS],
-    entering: [S::B; PLANES],
-    leaving: [S::B; PLANES],
-    leaving_from: &[u8; BITS],
-) -> [S::B; BITS] {
-    let carried: [S::B; 32] = sums::<S, TOP>(simd, from_fn(|k| state[BITS - TOP + k]));
-    let gone = sums(simd, leaving);
-    from_fn(|bit| {
-        let added = simd.xor(carried[CARRIED_TO[bit] as usize], gone[leaving_from[bit] as usize % 32]);
-        match bit.checked_sub(TOP) {
-            Some(below) => simd.xor(state[below], added),
-            None if bit < PLANES => simd.xor(entering[bit], added),
-            None => added,
+impl<B: Pod> Prints<B> {
+    /// The fingerprints with a letter more at the end and one less at the beginning.
+    #[inline(always)]
+    fn step<S: Bits<B = B>, const PLANES: usize>(
+        &mut self,
+        simd: S,
+        entering: [B; PLANES],
+        leaving: [B; PLANES],
+        leaving_from: &[u8; BITS],
+    ) {
+        sums(simd, from_fn::<_, TOP, _>(|k| self.state[BITS - TOP + k]), &mut self.carried);
+        sums(simd, leaving, &mut self.gone);
+        // Written out from the highest on, each from one that has not changed yet; the compiler leaves a loop a loop.
+        macro_rules! coefficients {
+            ($($bit:literal)+) => {$(
+                let carried = self.carried[CARRIED_TO[$bit] as usize];
+                let added = simd.xor(carried, self.gone[leaving_from[$bit] as usize % 32]);
+                self.state[$bit] = match usize::checked_sub($bit, TOP) {
+                    Some(below) => simd.xor(self.state[below], added),
+                    None if $bit < PLANES => simd.xor(entering[$bit % PLANES], added),
+                    None => added,
+                };
+            )+};
         }
-    })
+        coefficients! {
+            31 30 29 28 27 26 25 24 23 22 21 20 19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4 3 2 1 0
+        }
+    }
+}
+
+/// Writes the sums of all choices of some vectors but for the first, which is nothing, by the bits of a choice.
+#[inline(always)]
+fn sums<S: Bits, const COUNT: usize>(simd: S, vectors: [S::B; COUNT], sums: &mut [S::B; 32]) {
+    for (bit, vector) in vectors.into_iter().enumerate() {
+        sums[1 << bit] = vector;
+        for rest in 1..1 << bit {
+            sums[1 << bit | rest] = simd.xor(sums[rest], vector);
+        }
+    }
 }
