@@ -2,7 +2,6 @@
 
 use super::{GEAR_WINDOW, Rule};
 use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
-use std::array::from_fn;
 use std::ops::Range;
 
 /// Vectors that go side by side: a sum of one waits for the one before.
@@ -40,23 +39,30 @@ impl Kernel for GearPiece<'_> {
         let table = *rule.entering();
         let mask = simd.splat(rule.mask() as i32);
         let four: Ints<S> = simd.splat(LOADED as i32);
-        let add = |a: Ints<S>, b: Ints<S>| Vectors::<i32>::add(simd, a, b);
-        let first = |vector: usize| {
+        let nothing: Ints<S> = simd.splat(0);
+        let mut places = [nothing; VECTORS];
+        for (vector, places) in places.iter_mut().enumerate() {
             let starts: Vec<i32> =
                 (0..lanes).map(|lane| ((vector * lanes + lane) * stretch) as i32).collect();
-            simd.load(&starts)
-        };
-        let mut places: [Ints<S>; VECTORS] = from_fn(first);
-        let mut prints: [Ints<S>; VECTORS] = [simd.splat(0); VECTORS];
+            *places = simd.load(&starts);
+        }
+        let (mut prints, mut letters) = ([nothing; VECTORS], [nothing; VECTORS]);
         let mut cuts = Vec::new();
         for column in (0..BEFORE + stretch).step_by(LOADED) {
-            let mut letters: [Ints<S>; VECTORS] = from_fn(|k| simd.letters(text, places[k]));
-            places = from_fn(|k| add(places[k], four));
+            // No closures here: one that is not inlined would not be compiled for the instruction set.
+            for k in 0..VECTORS {
+                letters[k] = simd.letters(text, places[k]);
+                places[k] = Vectors::<i32>::add(simd, places[k], four);
+            }
             for at in column..column + LOADED {
-                prints = from_fn(|k| add(add(prints[k], prints[k]), simd.entries(&table, letters[k])));
-                letters = from_fn(|k| simd.next_letters(letters[k]));
-                let found: [u32; VECTORS] = from_fn(|k| simd.have_all(prints[k], mask));
-                if found.iter().fold(0, |all, found| all | found) == 0 || at < BEFORE {
+                let mut found = [0; VECTORS];
+                for k in 0..VECTORS {
+                    let doubled = Vectors::<i32>::add(simd, prints[k], prints[k]);
+                    prints[k] = Vectors::<i32>::add(simd, doubled, simd.entries(&table, letters[k]));
+                    letters[k] = simd.next_letters(letters[k]);
+                    found[k] = simd.have_all(prints[k], mask);
+                }
+                if found == [0; VECTORS] || at < BEFORE {
                     continue;
                 }
                 for (vector, mut found) in found.into_iter().enumerate() {

@@ -287,16 +287,18 @@ impl Stretches for Avx2 {
     /// Permutations take three bits of a code; the fourth and the fifth choose among four by the signs.
     #[inline(always)]
     fn entries(self, table: &[u32; CODES], codes: __m256i) -> __m256i {
-        let eights: [__m256i; 4] = cast(*table);
-        let of = |eight: __m256i| operation!(self, _mm256_permutevar8x32_epi32(eight, codes));
-        let [a, b, c, d] = eights.map(of);
-        let fourth = operation!(self, _mm256_slli_epi32::<28>(codes));
-        let fifth = operation!(self, _mm256_slli_epi32::<27>(codes));
-        let choose = |no: __m256i, yes: __m256i, sign: __m256i| {
-            let [no, yes, sign] = [no, yes, sign].map(|v| operation!(self, _mm256_castsi256_ps(v)));
-            operation!(self, _mm256_castps_si256(_mm256_blendv_ps(no, yes, sign)))
-        };
-        choose(choose(a, b, fourth), choose(c, d, fourth), fifth)
+        let [a, b, c, d]: [__m256i; 4] = cast(*table);
+        operation!(self, {
+            let fourth = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(codes));
+            let fifth = _mm256_castsi256_ps(_mm256_slli_epi32::<27>(codes));
+            let a = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(a, codes));
+            let b = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(b, codes));
+            let c = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(c, codes));
+            let d = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(d, codes));
+            let low = _mm256_blendv_ps(a, b, fourth);
+            let high = _mm256_blendv_ps(c, d, fourth);
+            _mm256_castps_si256(_mm256_blendv_ps(low, high, fifth))
+        })
     }
 
     #[inline(always)]
