@@ -211,7 +211,7 @@ mod tests {
     fn chunks_lie_between_cuts() {
         let ranges = |len, cuts: &[usize]| chunks(len, cuts).collect::<Vec<_>>();
         assert!(ranges(0, &[]).is_empty());
-        assert_eq!(ranges(9, &[]), [0..9]);
+        assert!(ranges(9, &[]).into_iter().eq(std::iter::once(0..9)));
         assert_eq!(ranges(9, &[4, 5, 9]), [0..4, 4..5, 5..9]);
     }
 }
