@@ -125,6 +125,8 @@ pub mod database;
 pub mod engine;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod error;
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod fingerprints;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod grep;

@@ -45,6 +45,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("circles", &["batch", "candidates", "quality"]),
     // Bits of vectors, for searches in bases and in bytes.
     ("sliced", &["engine"]),
+    // Where sequences are cut into chunks.
+    ("fingerprints", &["batch", "engine", "sliced"]),
     ("search", &["engine", "sliced"]),
     // The filter's scans.
     ("search/finder", &["batch", "candidates"]),

@@ -7,7 +7,7 @@ mod suite;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use rayon::prelude::*;
-use swalign::engine::gpu::scan::{bitap, shader as scan};
+use swalign::engine::gpu::scan::{bitap, prints, shader as scan};
 use swalign::engine::gpu::variant::{
     CHAINED_ROWS, DatabaseTiles, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
 };
@@ -40,6 +40,14 @@ fn every_kernel_of_the_scan_is_valid() {
 fn every_kernel_for_lines_is_valid() {
     let variants = bitap::Variant::all();
     assert_eq!(variants.len() as u32, 3 * (bitap::shader::MOST_EDITS + 1) * 2, "variants are missing");
+    variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
+}
+
+/// The kernels of fingerprints: for windows that begin at each letter of a word, and for the longest.
+#[test]
+fn every_kernel_of_fingerprints_is_valid() {
+    let variants = prints::shader::Variant::all((1..=65).chain([256]));
+    assert_eq!(variants.len(), 66 * 3 + 2, "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
 }
 

@@ -150,10 +150,29 @@ pub trait Bits: Copy + Send + Sync {
     fn bits_of<const BIT: u32>(self, bytes: &[u8; 64]) -> u64;
 }
 
-/// All that a kernel may need of an instruction set.
-pub trait Simd: Saturating<i8> + Saturating<i16> + Vectors<i32> + Rows + Bits {}
+/// Further operations on lanes that go along a stretch of a text each.
+pub trait Stretches: Vectors<i32> {
+    /// Four letters of the text from each place on, the first lowest. Zeros where the text has not four.
+    fn letters(self, text: &[u8], places: Self::V) -> Self::V;
+    /// Each lane loses its first letter.
+    fn next_letters(self, letters: Self::V) -> Self::V;
+    /// The entries of `table` for the lowest five bits of each lane.
+    fn entries(self, table: &[u32; CODES], codes: Self::V) -> Self::V;
+    /// A bit for each lane that has all bits of `mask`.
+    fn have_all(self, a: Self::V, mask: Self::V) -> u32;
+}
 
-impl<S: Saturating<i8> + Saturating<i16> + Vectors<i32> + Rows + Bits> Simd for S {}
+/// Four letters from a place on, the first lowest; zeros where there are not four.
+#[inline(always)]
+fn four_letters(text: &[u8], place: usize) -> u32 {
+    let letters = text.get(place..).and_then(|rest| rest.first_chunk());
+    letters.map_or(0, |letters| u32::from_le_bytes(*letters))
+}
+
+/// All that a kernel may need of an instruction set.
+pub trait Simd: Saturating<i8> + Saturating<i16> + Rows + Bits + Stretches {}
+
+impl<S: Saturating<i8> + Saturating<i16> + Rows + Bits + Stretches> Simd for S {}
 
 /// Work that is compiled for each instruction set. `run` and all that it calls on vectors must be
 /// `#[inline(always)]`.

@@ -7,6 +7,7 @@
 
 pub mod bitap;
 mod kernels;
+pub mod prints;
 pub mod shader;
 mod shape;
 mod sweep;

@@ -1,6 +1,6 @@
 //! Vectors as arrays of 16 bytes: the compiler makes SSE or NEON of the loops over their lanes.
 
-use super::{Bits, Lane, Rows, Saturating, Table, Vectors};
+use super::{Bits, Lane, Rows, Saturating, Stretches, Table, Vectors};
 use crate::alphabet::CODES;
 use std::array::from_fn;
 
@@ -174,5 +174,27 @@ impl Bits for Arrays {
             lowest.wrapping_mul(0x0102_0408_1020_4080) >> 56
         };
         eights.iter().rev().fold(0, |bits, eight| bits << 8 | gathered(eight))
+    }
+}
+
+impl Stretches for Arrays {
+    #[inline(always)]
+    fn letters(self, text: &[u8], places: Self::V) -> Self::V {
+        places.map(|place| super::four_letters(text, place as u32 as usize) as i32)
+    }
+
+    #[inline(always)]
+    fn next_letters(self, letters: Self::V) -> Self::V {
+        letters.map(|letters| (letters as u32 >> 8) as i32)
+    }
+
+    #[inline(always)]
+    fn entries(self, table: &[u32; CODES], codes: Self::V) -> Self::V {
+        codes.map(|code| table[code as usize % CODES] as i32)
+    }
+
+    #[inline(always)]
+    fn have_all(self, a: Self::V, mask: Self::V) -> u32 {
+        (0..4).map(|k| u32::from(a[k] & mask[k] == mask[k]) << k).sum()
     }
 }

@@ -1,7 +1,7 @@
 //! The scan's kernels that a card has compiled so far.
 
-use super::bitap;
 use super::shader::{Variant, transpose_wgsl};
+use super::{bitap, prints};
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::pipeline;
 use crate::engine::gpu::template::TemplateError;
@@ -14,6 +14,7 @@ pub enum ScanKernel {
     Transpose,
     Sweep(Variant),
     Bitap(bitap::Variant),
+    Print(prints::shader::Variant),
 }
 
 impl ScanKernel {
@@ -22,6 +23,7 @@ impl ScanKernel {
             ScanKernel::Transpose => transpose_wgsl(),
             ScanKernel::Sweep(variant) => variant.wgsl(),
             ScanKernel::Bitap(variant) => variant.wgsl(),
+            ScanKernel::Print(variant) => variant.wgsl(),
         }
     }
 
@@ -31,7 +33,7 @@ impl ScanKernel {
         match self {
             ScanKernel::Transpose => &[(0, false), (1, false), (2, true)],
             ScanKernel::Sweep(Variant { strips: true, .. }) => all,
-            ScanKernel::Sweep(_) | ScanKernel::Bitap(_) => &all[..4],
+            ScanKernel::Sweep(_) | ScanKernel::Bitap(_) | ScanKernel::Print(_) => &all[..4],
         }
     }
 }

@@ -49,3 +49,19 @@ Seeking {
     patterns: u32,
 }
 }
+
+record! {
+/// The units of a text whose fingerprints a dispatch takes: see `shaders/prints.wgsl`.
+Printing {
+    /// Letters of the text.
+    letters: u32,
+    /// The units, from the first to before the end, and those of a thread.
+    first: u32,
+    end: u32,
+    chunk: u32,
+    /// Bits that the fingerprint of a window has that ends at a cut.
+    mask: u32,
+    /// Cuts that there is room for.
+    capacity: u32,
+}
+}
