@@ -1,10 +1,10 @@
 //! Scores of queries against a database: targets of about one length side by side in the lanes of vectors (as in Rognes
-//! 2011), without the cells that the scores end in. A value is a score plus the type's least value, so that saturating
-//! sums end at a score of 0 by themselves; one at the type's highest value may have been higher.
+//! 2011), without the cells that the scores end in.
 
-use super::lanes::{NO_LETTER, Nothing, Tables, side_by_side, tables};
+use super::cell::cell;
+use super::lanes::{Costs, NO_LETTER, Nothing, Tables, side_by_side, tables};
 use super::score::Width;
-use super::simd::{Kernel, Lane, Saturating, Simd, Table};
+use super::simd::{Kernel, Lane, Simd, Table, Vectors};
 use super::{Cpu, InstructionSet, MOST_ROWS, Trials};
 use crate::alphabet::{BASES, CODES};
 use crate::batch::{Batch, Pair};
@@ -29,9 +29,7 @@ struct Substitutes {
     tables: Tables,
     /// Codes from here on have no table of their own.
     letters: usize,
-    /// Of a gap's first residue, and of each further one.
-    first: i32,
-    extend: i32,
+    costs: Costs,
 }
 
 impl Substitutes {
@@ -42,12 +40,12 @@ impl Substitutes {
             Substitution::Equal { match_, mismatch } => of_equality(*match_, *mismatch)?,
         };
         let letters = scoring.alphabet.letters().len();
-        let first = scoring.gap_open + scoring.gap_extend;
-        Some(Substitutes { tables, letters, first, extend: scoring.gap_extend })
+        Some(Substitutes { tables, letters, costs: Costs::new(scoring) })
     }
 
+    /// Whether lanes of this type hold the penalties.
     fn fit<T: Lane>(&self) -> bool {
-        self.first <= T::MAX
+        self.costs.most::<T>().is_some()
     }
 }
 
@@ -82,7 +80,7 @@ impl Kernel for GroupScores<'_> {
 
 impl GroupScores<'_> {
     #[inline(always)]
-    fn in_lanes<T: Lane, S: Saturating<T>>(&self, simd: S) -> Vec<Option<i32>> {
+    fn in_lanes<T: Lane, S: Vectors<T>>(&self, simd: S) -> Vec<Option<i32>> {
         let targets = self.targets.iter().map(|&target| self.batch.target(target));
         let cols = targets.clone().map(<[u8]>::len).max().unwrap_or(0).next_multiple_of(COLUMNS);
         let nothing = Nothing { query: NO_LETTER, target: NO_LETTER, letters: NO_LETTER };
@@ -94,48 +92,51 @@ impl GroupScores<'_> {
         for &query in self.queries {
             let best = best(simd, self.batch.query(query), &columns, self.substitutes, &mut cells);
             let best: &[T] = cast_slice(from_ref(&best));
-            let score = |lane: &T| (lane.value() < T::MAX).then(|| lane.value() - T::MIN);
+            let costs = &self.substitutes.costs;
+            let score = |lane: &T| i64::from(lane.value()) - costs.zero::<T>();
+            let most = costs.most::<T>().unwrap_or(0);
+            let score = |lane: &T| Some(score(lane)).filter(|&score| score <= most).map(|score| score as i32);
             scores.extend(best[..self.targets.len()].iter().map(score));
         }
         scores
     }
 }
 
-/// The best value of each lane. `cells` are room for a row each.
+/// The best value of each lane; from the first one on that is too high for the next sum it may be wrong, but no lower.
+/// `cells` are room for a row each.
 #[inline(always)]
-fn best<T: Lane, S: Saturating<T>>(
+fn best<T: Lane, S: Vectors<T>>(
     simd: S,
     query: &[u8],
     columns: &[S::V],
     substitutes: &Substitutes,
     cells: &mut Vec<[S::V; 2]>,
 ) -> S::V {
-    let lane = |value: i32| simd.splat(T::of(value));
-    let (zero, first, extend) = (lane(T::MIN), lane(substitutes.first), lane(substitutes.extend));
-    let mut scores = [[lane(0); COLUMNS]; CODES];
+    let penalties = substitutes.costs.penalties(simd);
+    let zero = penalties.floor;
+    // A gap that opens where H is 0.
+    let gap = simd.sub(zero, penalties.first);
+    let mut scores = [[zero; COLUMNS]; CODES];
     // H(i,j) and E(i,j+1) of the last column.
     cells.clear();
-    cells.resize(query.len(), [zero; 2]);
+    cells.resize(query.len(), [zero, gap]);
     let mut top = zero;
     for letters in columns.as_chunks::<COLUMNS>().0 {
         for (scores, table) in scores.iter_mut().zip(&substitutes.tables).take(substitutes.letters) {
             *scores = letters.map(|letters| simd.lookup(table as &Table, letters));
         }
         // H(i-1,j-1) and F(i,j) of each column's next row i.
-        let (mut diagonals, mut insertions) = ([zero; COLUMNS], [zero; COLUMNS]);
-        for (cell, &code) in cells.iter_mut().zip(query) {
+        let (mut diagonals, mut insertions) = ([zero; COLUMNS], [gap; COLUMNS]);
+        for (last, &code) in cells.iter_mut().zip(query) {
             let scores = &scores[usize::from(code) % CODES];
-            let [mut h, mut e] = *cell;
+            let [mut h, mut e] = *last;
             for ((diagonal, f), &score) in diagonals.iter_mut().zip(&mut insertions).zip(scores) {
-                let matched = simd.add_up_to_most(*diagonal, score);
+                let cell = cell(simd, &penalties, simd.add(*diagonal, score), e, *f);
                 *diagonal = h;
-                h = simd.max(simd.max(matched, e), *f);
-                let opened = simd.sub_down_to_least(h, first);
-                e = simd.max(opened, simd.sub_down_to_least(e, extend));
-                *f = simd.max(opened, simd.sub_down_to_least(*f, extend));
+                (h, e, *f) = (cell.h, cell.e, cell.f);
                 top = simd.max(top, h);
             }
-            *cell = [h, e];
+            *last = [h, e];
         }
     }
     top

@@ -109,12 +109,6 @@ pub trait Vectors<T: Lane>: Copy + Send + Sync {
     fn shift_and_or(self, a: Self::V, b: Self::V) -> Self::V;
 }
 
-/// Sums and differences that stay at the type's highest and lowest value where they would lie beyond it.
-pub trait Saturating<T: Lane>: Vectors<T> {
-    fn add_up_to_most(self, a: Self::V, b: Self::V) -> Self::V;
-    fn sub_down_to_least(self, a: Self::V, b: Self::V) -> Self::V;
-}
-
 /// Further operations on lanes that are rows of one matrix.
 pub trait Rows: Vectors<i32> {
     /// The first values of `values`, one for each lane.
@@ -170,9 +164,9 @@ fn four_letters(text: &[u8], place: usize) -> u32 {
 }
 
 /// All that a kernel may need of an instruction set.
-pub trait Simd: Saturating<i8> + Saturating<i16> + Rows + Bits + Stretches {}
+pub trait Simd: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows + Bits + Stretches {}
 
-impl<S: Saturating<i8> + Saturating<i16> + Rows + Bits + Stretches> Simd for S {}
+impl<S: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows + Bits + Stretches> Simd for S {}
 
 /// Work that is compiled for each instruction set. `run` and all that it calls on vectors must be
 /// `#[inline(always)]`.

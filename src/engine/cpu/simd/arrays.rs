@@ -1,6 +1,6 @@
 //! Vectors as arrays of 16 bytes: the compiler makes SSE or NEON of the loops over their lanes.
 
-use super::{Bits, Lane, Rows, Saturating, Stretches, Table, Vectors};
+use super::{Bits, Lane, Rows, Stretches, Table, Vectors};
 use crate::alphabet::CODES;
 use std::array::from_fn;
 
@@ -71,25 +71,6 @@ macro_rules! vectors {
 vectors!(i8, u8, 16);
 vectors!(i16, u16, 8);
 vectors!(i32, u32, 4);
-
-macro_rules! saturating {
-    ($lane:ty) => {
-        impl Saturating<$lane> for Arrays {
-            #[inline(always)]
-            fn add_up_to_most(self, a: Self::V, b: Self::V) -> Self::V {
-                from_fn(|k| a[k].saturating_add(b[k]))
-            }
-
-            #[inline(always)]
-            fn sub_down_to_least(self, a: Self::V, b: Self::V) -> Self::V {
-                from_fn(|k| a[k].saturating_sub(b[k]))
-            }
-        }
-    };
-}
-
-saturating!(i8);
-saturating!(i16);
 
 impl Rows for Arrays {
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! AVX2: 32 bytes, a condition is all bits of a lane.
 
-use super::{Bits, Kernel, Rows, Saturating, Stretches, Table, Vectors};
+use super::{Bits, Kernel, Rows, Stretches, Table, Vectors};
 use crate::alphabet::CODES;
 use bytemuck::cast;
 use std::arch::x86_64::*;
@@ -165,25 +165,6 @@ unsafe fn shift_bytes(a: __m256i) -> __m256i {
     // SAFETY: the caller proves the features.
     unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(a), _mm256_set1_epi8(15)) }
 }
-
-macro_rules! saturating {
-    ($lane:ty, $add:ident, $sub:ident) => {
-        impl Saturating<$lane> for Avx2 {
-            #[inline(always)]
-            fn add_up_to_most(self, a: __m256i, b: __m256i) -> __m256i {
-                operation!(self, $add(a, b))
-            }
-
-            #[inline(always)]
-            fn sub_down_to_least(self, a: __m256i, b: __m256i) -> __m256i {
-                operation!(self, $sub(a, b))
-            }
-        }
-    };
-}
-
-saturating!(i8, _mm256_adds_epi8, _mm256_subs_epi8);
-saturating!(i16, _mm256_adds_epi16, _mm256_subs_epi16);
 
 impl Rows for Avx2 {
     #[inline(always)]

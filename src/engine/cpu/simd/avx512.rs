@@ -1,6 +1,6 @@
 //! AVX-512 with BW: 64 bytes, conditions in mask registers.
 
-use super::{Bits, Kernel, Rows, Saturating, Stretches, Table, Vectors};
+use super::{Bits, Kernel, Rows, Stretches, Table, Vectors};
 use crate::alphabet::CODES;
 use bytemuck::cast;
 use std::arch::x86_64::*;
@@ -133,25 +133,6 @@ vectors!(
     low_byte_of_32,
     _mm512_srli_epi32::<4>
 );
-
-macro_rules! saturating {
-    ($lane:ty, $add:ident, $sub:ident) => {
-        impl Saturating<$lane> for Avx512 {
-            #[inline(always)]
-            fn add_up_to_most(self, a: __m512i, b: __m512i) -> __m512i {
-                operation!(self, $add(a, b))
-            }
-
-            #[inline(always)]
-            fn sub_down_to_least(self, a: __m512i, b: __m512i) -> __m512i {
-                operation!(self, $sub(a, b))
-            }
-        }
-    };
-}
-
-saturating!(i8, _mm512_adds_epi8, _mm512_subs_epi8);
-saturating!(i16, _mm512_adds_epi16, _mm512_subs_epi16);
 
 /// The entry in the lowest byte of each lane. Shuffles of bytes take four bits of a code; the fifth chooses
 /// between two.
