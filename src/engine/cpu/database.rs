@@ -231,6 +231,8 @@ impl Call<'_> {
             .collect();
         let scored: Vec<_> = groups
             .into_par_iter()
+            // The first ones take the longest.
+            .with_max_len(1)
             .map(|(targets, some)| {
                 let can_score = |place: &&usize| self.can_score(**place, targets[0]);
                 let some: Vec<usize> = some.iter().filter(can_score).copied().collect();
@@ -271,7 +273,7 @@ impl Call<'_> {
             let targets: Vec<u32> = group.iter().map(|&(_, target)| target).collect();
             self.group(&[group[0].0], &targets, Width::W16)
         };
-        let scored: Vec<Vec<Option<i32>>> = groups.par_iter().map(score).collect();
+        let scored: Vec<Vec<Option<i32>>> = groups.par_iter().with_max_len(1).map(score).collect();
         let mut wider = Vec::new();
         for (&(place, target), score) in groups.iter().copied().flatten().zip(scored.into_iter().flatten()) {
             match score {
