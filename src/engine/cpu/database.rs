@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::slice::from_ref;
 
 /// Columns that are swept at a time.
-const COLUMNS: usize = 2;
+const COLUMNS: usize = 4;
 /// Queries that meet a group of targets before another thread may take them, so that threads have enough to share.
 const QUERIES: usize = 16;
 /// Queries that differ in the first target that they ask for by less than this part of all are taken as one.
