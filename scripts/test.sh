@@ -3,7 +3,8 @@
 # fuzzing whole commands, 20 seconds of each fuzz target, and batch jobs on a small Slurm.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
-# missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, and Slurm.
+# missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, Chromium for the page
+# of --report, and Slurm.
 # What can't be had is said, and the tests that need it are reported as skipped, never as passed.
 #
 # SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter of that name instead of on lavapipe.
@@ -38,6 +39,7 @@ fi
 command -v g++ >/dev/null || packages+=(g++)
 command -v cc >/dev/null || packages+=(gcc libc6-dev)
 command -v samtools >/dev/null || packages+=(samtools)
+command -v chromium >/dev/null || packages+=(chromium)
 [ -x "$venv/bin/python" ] || can_make_venv || packages+=(python3 python3-venv)
 if [ ${#packages[@]} -gt 0 ]; then
     as_root=()
@@ -77,6 +79,8 @@ if ! "$venv/bin/python" -c "import pysam; assert pysam.__version__ == '$pysam'" 
     fi
 fi
 command -v samtools >/dev/null || outside=no
+browser=yes
+command -v chromium >/dev/null || browser=no
 if [ $outside = yes ]; then
     SWALIGN_TEST_PYTHON=$PWD/$venv/bin/python
     SWALIGN_TEST_SAMTOOLS=$(command -v samtools)
@@ -111,16 +115,19 @@ cargo test --locked --bench filter -- only="repeat of 3" only=copies only="one l
 # A test that needs what is missing here stays ignored.
 [ $gpu = yes ] || loud "no Vulkan driver: the GPU tests (tests/gpu*.rs) are SKIPPED"
 [ $outside = yes ] || loud "samtools or pysam is missing: tests/outside.rs is SKIPPED"
+[ $browser = yes ] || loud "no Chromium: a_browser_draws_the_page in tests/report.rs is SKIPPED"
 say "all tests"
 if cargo nextest --version >/dev/null 2>&1; then
     tests='all()'
     [ $gpu = yes ] || tests+=' - binary(/^gpu/)'
     [ $outside = yes ] || tests+=' - binary(=outside)'
+    [ $browser = yes ] || tests+=' - test(=a_browser_draws_the_page)'
     cargo nextest run --locked --profile ci --run-ignored all -E "$tests"
-elif [ $gpu$outside = yesyes ]; then
+elif [ $gpu$outside$browser = yesyesyes ]; then
     cargo test --locked --lib --bins --tests --no-fail-fast -- --include-ignored
 else
     [ $outside = no ] || cargo test --locked --test outside -- --include-ignored
+    [ $browser = no ] || cargo test --locked --test report -- --include-ignored
     for test in tests/gpu*.rs; do
         [ $gpu = no ] || cargo test --locked --test "$(basename "$test" .rs)" -- --include-ignored
     done
