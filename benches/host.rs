@@ -189,6 +189,7 @@ fn writing(count: usize) -> (Options, Vec<String>, Arc<Sequences>) {
         ref_part: None,
         resume: false,
         filter: FilterChoice::Auto,
+        dedup: true,
         sort: None,
         packed: false,
         reads_as_reference: false,

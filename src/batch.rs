@@ -32,6 +32,8 @@ pub struct Sequences {
     circles: BTreeMap<usize, u32>,
     /// Codes that are second copies.
     copied: usize,
+    /// Columns of each sequence that only warm up, where some do.
+    leads: Vec<u32>,
     /// Where the codes are mapped, their file.
     file: Option<Arc<dyn CodeFile>>,
 }
@@ -58,6 +60,23 @@ impl Sequences {
     pub fn push(&mut self, codes: impl IntoIterator<Item = u8>) {
         self.own().extend(codes);
         self.ends.push(self.codes.len());
+    }
+
+    /// Appends a sequence of codes in whose first `lead` columns no alignment ends that counts.
+    pub fn push_with_lead(&mut self, codes: &[u8], lead: u32) {
+        self.leads.resize(self.ends.len(), 0);
+        self.leads.push(lead);
+        self.push(codes.iter().copied());
+    }
+
+    /// The first columns of sequence `index` in which no alignment ends that counts.
+    pub fn lead(&self, index: u32) -> u32 {
+        self.leads.get(index as usize).copied().unwrap_or(0)
+    }
+
+    /// Whether some have such columns.
+    pub fn have_leads(&self) -> bool {
+        self.leads.iter().any(|&lead| lead > 0)
     }
 
     /// Appends the sequence that `write` appends to the codes; nothing on an error.

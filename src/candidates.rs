@@ -184,7 +184,11 @@ impl MetTargets {
                     pairs.push(Pair { query, target, start: 0, own: 0, end });
                     continue;
                 }
-                for (start, own, end) in chunks(batch.targets.reach(target, warm_up), warm_up, chunk) {
+                let lead = batch.targets.lead(target);
+                let columns = batch.targets.reach(target, warm_up) - lead;
+                for (_, own, end) in chunks(columns, warm_up, chunk) {
+                    let (own, end) = (own + lead, end + lead);
+                    let start = own.saturating_sub(warm_up);
                     pairs.extend(stretches(Pair { query, target, start, own, end }, warm_up));
                 }
             }

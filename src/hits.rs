@@ -8,20 +8,26 @@
 //! and an accepted alignment cuts the regions that it overlaps into what is left of them.
 
 mod database;
+mod region;
 mod search;
 
 use crate::alignment::{Alignment, Found, Hit, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, sweeps, swept};
+use crate::bounds::longest_span;
 use crate::candidates::filter::Filter;
-use crate::candidates::{self, Layout, MetTargets, Opened, Wanted as WantedRegions};
+use crate::candidates::{self, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions};
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
+use crate::repeats::Distinct;
 use database::score_short_targets;
 use rayon::prelude::*;
-use search::{Ended, Most, Need, RecordSearch, Region, Source, query_len};
+use region::{Most, Region};
+use search::{Ended, Need, RecordSearch, Source, query_len};
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What makes an alignment a hit.
@@ -203,6 +209,48 @@ pub struct Scope<'a> {
     /// Pairs that are scored at a time where all pairs are, about, but those of one query at least. Most hold nothing that
     /// counts and are forgotten then, so this bounds the memory.
     pub portion: usize,
+    pub repeats: Repeats<'a>,
+}
+
+/// What is known of repeats among the targets.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Repeats<'a> {
+    /// They are targets like others.
+    #[default]
+    Kept,
+    /// What repeats can be taken out.
+    Known(&'a WithoutRepeats),
+    /// The batch's targets are distinct stretches of those that hits are reported on.
+    TakenOut(&'a Distinct),
+}
+
+impl<'a> Repeats<'a> {
+    /// What the batch's targets stand for, where these are distinct stretches of others.
+    fn distinct(&self) -> Option<&'a Distinct> {
+        match self {
+            Repeats::TakenOut(distinct) => Some(distinct),
+            Repeats::Kept | Repeats::Known(_) => None,
+        }
+    }
+}
+
+/// Targets without what repeats, and the filter for them where there is one.
+pub struct WithoutRepeats {
+    pub distinct: Distinct,
+    pub filter: Option<Filter>,
+}
+
+impl fmt::Debug for WithoutRepeats {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.distinct.fmt(f)
+    }
+}
+
+impl WithoutRepeats {
+    /// Whether the hits of a batch can be found by the distinct stretches.
+    fn serves(&self, scope: &Scope) -> bool {
+        scope.is_for_any_targets() && scope.span() <= self.distinct.span()
+    }
 }
 
 impl Scope<'_> {
@@ -212,6 +260,24 @@ impl Scope<'_> {
             Some(least) => Rules { min_score: least.lowest(record), ..self.rules },
             None => self.rules,
         }
+    }
+
+    /// Whether scores and places alone decide which hits count, so that equal targets have equal hits.
+    pub fn is_for_any_targets(&self) -> bool {
+        let Scope { batch, layout, rules, least, ranks, .. } = self;
+        let is_local = batch.scoring.mode.is_local() && layout.meets == Meets::All;
+        is_local && least.is_none() && ranks.is_none() && !rules.counts_targets() && !rules.keeps_ties
+    }
+
+    /// Letters that an alignment of one of the queries can cover.
+    pub fn span(&self) -> u32 {
+        let Scope { batch, layout, rules, .. } = self;
+        let span = |record| {
+            let query = batch.query(layout.query(record, Strand::Forward));
+            longest_span(query, rules.min_score, &batch.scoring)
+        };
+        let records = layout.records(batch.queries.len()) as u32;
+        (0..records).into_par_iter().map(span).max().unwrap_or(0)
     }
 
     /// Whether the best alignment of a record on a target scores enough.
@@ -250,6 +316,19 @@ struct Start {
 
 /// Finds the hits of every record of the batch.
 pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
+    match scope.repeats {
+        Repeats::Known(without) if without.serves(scope) => {
+            let WithoutRepeats { distinct, filter } = without;
+            let batch = Batch { targets: Arc::clone(&distinct.stretches), ..scope.batch.clone() };
+            let repeats = Repeats::TakenOut(distinct);
+            find_once(engine, &Scope { batch: &batch, filter: filter.as_ref(), repeats, ..*scope }, effort)
+        }
+        _ => find_once(engine, scope, effort),
+    }
+}
+
+/// Finds the hits of every record by these targets.
+fn find_once(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
     let records = scope.layout.records(scope.batch.queries.len());
     let mut found = vec![Found::default(); records];
     let mut left = first_sources(scope, records as u32);

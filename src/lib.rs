@@ -157,6 +157,8 @@ pub mod pipeline;
 pub mod quality;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod reader;
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod repeats;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod report;

@@ -217,6 +217,8 @@ pub struct Options {
     /// Nothing is done if the output is there, whole, and of this command.
     pub resume: bool,
     pub filter: FilterChoice,
+    /// What is the same is computed once.
+    pub dedup: bool,
     pub device: DeviceChoice,
     /// Host threads; at least 1.
     pub threads: usize,

@@ -27,6 +27,7 @@ pub mod merge;
 mod order;
 mod ranking;
 mod receipts;
+mod repeats;
 mod report;
 mod scanner;
 pub mod search;
@@ -56,6 +57,7 @@ use device::Crew;
 use inputs::OpenInputs;
 use ranking::Ranking;
 use receipts::Noted;
+use repeats::TakenOut;
 use report::QUERIES;
 use significance::Least;
 use std::path::PathBuf;
@@ -111,6 +113,7 @@ struct Run<'a> {
     split: Option<Splitting>,
     strands: u32,
     filter: Option<Filter>,
+    repeats: TakenOut,
     /// Where statistics are wanted.
     tally: Option<Tally>,
     writer: Writer,

@@ -8,7 +8,7 @@ use crate::candidates::filter::Filter;
 use crate::candidates::{Layout, Meets};
 use crate::engine::{Engine, Guarded};
 use crate::error::{Error, Result};
-use crate::hits::{self, Effort, PORTION, Rules, Scope};
+use crate::hits::{self, Effort, PORTION, Repeats, Rules, Scope};
 use crate::options::{ANY_SCORE, default_min_score};
 use crate::scoring::{MAX_PARAMETER, Scoring, Substitution};
 use std::collections::VecDeque;
@@ -201,6 +201,7 @@ impl Aligner {
             ranks: None,
             filter: self.filter.as_ref(),
             portion: PORTION,
+            repeats: Repeats::Kept,
         };
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut engine = spare().pop().unwrap_or_else(|| self.opened.engine());

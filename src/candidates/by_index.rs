@@ -95,7 +95,8 @@ impl ByIndex {
                 windows.extend(Window::around(target, behind, (len, from + level.seed), span));
             });
             cells += join(windows) as f64 * len as f64;
-            push_regions(&mut regions, (strand, layout.query(record, strand)), &level, span, windows);
+            let query = (strand, layout.query(record, strand));
+            push_regions(&mut regions, targets, query, (&level, span), windows);
         }
         if cells > most { Opened::Dear } else { Opened::Regions { regions, spent: spent + seeding } }
     }

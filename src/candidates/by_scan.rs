@@ -248,7 +248,8 @@ fn finish(mut held: Held, wanted: &Wanted, (levels, batch, layout): (&Levels, &B
     let mut regions: Vec<Region> = Vec::new();
     for (&strand, windows) in layout.orientations().iter().zip(&held.windows) {
         let span = longest_span(codes(strand), least, &levels.field.scoring);
-        push_regions(&mut regions, (strand, layout.query(record, strand)), &level, span, windows);
+        let query = (strand, layout.query(record, strand));
+        push_regions(&mut regions, &batch.targets, query, (&level, span), windows);
     }
     Opened::Regions { regions, spent: spent + held.seeding }
 }

@@ -53,17 +53,20 @@ pub fn join(windows: &mut Vec<Window>) -> u64 {
 /// Appends the regions of a query's windows, which are joined.
 pub fn push_regions(
     regions: &mut Vec<Region>,
+    targets: &Sequences,
     (strand, query): (Strand, u32),
-    level: &Level,
-    span: u32,
+    (level, span): (&Level, u32),
     windows: &[Window],
 ) {
     for &Window { target, start, end, seeds } in windows {
         let most = level.scores.most_score(seeds as usize);
-        regions.extend(chunks(end - start, span, CHUNK).map(|(from, own, to)| {
-            let pair = Pair { query, target, start: start + from, own: start + own, end: start + to };
-            (strand, pair, most)
-        }));
+        let lead = targets.lead(target);
+        let pairs = chunks(end - start, span, CHUNK).map(|(from, own, to)| {
+            let own = (start + own).max(lead);
+            Pair { query, target, start: start + from, own, end: start + to }
+        });
+        let counts = pairs.filter(|pair| pair.own < pair.end);
+        regions.extend(counts.map(|pair| (strand, pair, most)));
     }
 }
 

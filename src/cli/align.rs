@@ -253,6 +253,10 @@ struct AlignMachineFlags {
     /// every reference at once.
     #[arg(long, value_name = "NAME", default_value = "auto", value_enum, hide_possible_values = true)]
     filter: FilterName,
+    /// Compute what is the same every time it comes: equal queries of a batch, and stretches of the references that
+    /// stand elsewhere as well; changes speed and memory, never the answer
+    #[arg(long)]
+    no_dedup: bool,
     /// Where to compute: auto, cpu, gpu, all, gpu:INDEX, gpu:NAME or gpu:PCI-ID
     ///
     /// auto takes the best real GPU; the CPU where there is none, or where the work takes the CPU less time
@@ -507,6 +511,7 @@ impl Flags {
             ref_part: None,
             resume: parts.again.resume,
             filter: machine.filter.into(),
+            dedup: !machine.no_dedup,
             device: machine.device,
             threads: machine.threads.count(),
             batch: machine.batch,

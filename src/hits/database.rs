@@ -26,7 +26,7 @@ pub fn score_short_targets(
     let Scope { batch, layout, .. } = scope;
     let (all, enough) = (MetTargets::all(batch), engine.capabilities().database);
     let is_all = !matches!(layout.meets, Meets::Paired(_)) && !batch.targets.have_circles();
-    if unscored.is_empty() || !is_all || batch.targets.len() < enough {
+    if unscored.is_empty() || !is_all || batch.targets.have_leads() || batch.targets.len() < enough {
         return Ok(all);
     }
     let is_local = batch.scoring.mode.is_local();

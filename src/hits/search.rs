@@ -1,10 +1,10 @@
 //! The search for one record's hits: its regions, what is known of them, and what comes next.
 
+use super::region::{Left, Most, Region, RegionKey, Taken};
 use super::{HitAt, Kept, Rules, Scope, Start};
-use crate::alignment::{Alignment, Found, Hit, Locus, Strand};
-use crate::backtrace::{self, Wanted};
-use crate::batch::{Batch, Pair};
-use crate::bounds::{longest_span, potential};
+use crate::alignment::{Alignment, Found, Hit, Strand};
+use crate::batch::Pair;
+use crate::bounds::longest_span;
 use crate::candidates::levels::Level;
 use crate::candidates::windows::Region as Opened;
 use crate::engine::TargetScore;
@@ -18,28 +18,6 @@ const AHEAD: usize = 16;
 
 /// Regions of a record whose scores are asked for at a time, at least, where bounds tell regions apart.
 const BOUNDED: usize = 64;
-
-/// End columns of one target whose best hit is known, or only bounded from above.
-#[derive(Clone, Copy, Debug)]
-pub struct Region {
-    strand: Strand,
-    pub pair: Pair,
-    bound: i32,
-    /// Whether the best hit scores as much as the bound.
-    is_scored: bool,
-    /// The best hit, once its cell is known, too.
-    best: Option<Hit>,
-}
-
-/// The order of regions by what they can hold: score, strand, target. Where two are equal the cells decide.
-type RegionKey = (Reverse<i32>, Strand, u32);
-
-/// Columns of one target that a hit takes on one strand.
-struct Taken {
-    strand: Strand,
-    target: u32,
-    columns: (u32, u32),
-}
 
 /// Where a search's regions come from.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +54,7 @@ pub enum Need {
     Scores(Vec<u32>),
     /// The regions of another source.
     Regions(Source),
-    /// The paths of these regions' hits, which come next in this order.
+    /// The paths of these regions' hits, which come next in this order; one at least.
     Paths(SmallVec<[Region; 1]>),
     Nothing,
 }
@@ -106,8 +84,12 @@ pub struct RecordSearch {
     ranked_targets: HashSet<u32>,
     /// No hit is reported that scores less.
     least_ranked: i32,
+    /// Columns that the hits found take.
+    taken: SmallVec<[Taken; 1]>,
     /// Regions whose paths are known before they are next.
     ahead: Vec<(Region, Alignment)>,
+    /// The region of the last hit and its path in the pair, where copies of the region may have the same.
+    walked: Option<(Region, Alignment)>,
     /// Whether a hit is known that scores too little beside the best.
     is_cut: bool,
     /// Whether regions were opened with bounds that tell them apart: most of them need no score.
@@ -122,8 +104,7 @@ impl RecordSearch {
         let Start { record, source, spent } = start;
         let most = Most::of(scope, record);
         let region = |(strand, pair, bound): Opened| {
-            let bound = bound.min(most.in_pair(&pair));
-            Region { strand, pair, bound, is_scored: false, best: None }
+            Region::unscored(scope, strand, pair, bound.min(most.in_pair(&pair)))
         };
         let regions = regions.into_iter().map(region).collect();
         let state = match source {
@@ -147,7 +128,9 @@ impl RecordSearch {
             ranks,
             ranked_targets,
             least_ranked,
+            taken: SmallVec::new(),
             ahead,
+            walked: None,
             is_cut,
             is_bounded: false,
             spent,
@@ -162,8 +145,8 @@ impl RecordSearch {
     pub fn advance(&mut self, scope: &Scope) -> Need {
         loop {
             match self.need(scope) {
-                Need::Paths(regions) => match self.known_path(regions.first()) {
-                    Some(alignment) => self.accept(alignment, scope),
+                Need::Paths(regions) => match self.known_path(&regions[0]) {
+                    Some(alignment) => self.accept(&regions[0], alignment, scope),
                     None => return Need::Paths(regions),
                 },
                 need => return need,
@@ -238,7 +221,7 @@ impl RecordSearch {
         let region = &mut self.regions[region];
         self.spent += scope.batch.cells(&region.pair) as f64;
         region.learn(hit, scope.batch)?;
-        if !scope.is_enough(self.record, region.pair.target, hit.score) {
+        if !scope.is_enough(self.record, region.place.target, hit.score) {
             region.forget();
         }
         Ok(())
@@ -255,8 +238,7 @@ impl RecordSearch {
         let most = Most::of(scope, self.record);
         for (pair, hit) in pairs.iter().zip(hits) {
             let strand = layout.strand(pair.query);
-            let mut region =
-                Region { strand, pair: *pair, bound: most.in_pair(pair), is_scored: false, best: None };
+            let mut region = Region::unscored(scope, strand, *pair, most.in_pair(pair));
             region.learn(*hit, batch)?;
             if scope.is_enough(self.record, pair.target, hit.score) {
                 self.regions.push(region);
@@ -285,12 +267,14 @@ impl RecordSearch {
                 let text = format!("{score} for {pair:?}, which can score {} at most", most.in_pair(&pair));
                 return Err(EngineError::Wrong(text));
             }
-            Ok(Region { strand, pair, bound: score, is_scored: true, best: None })
+            let mut region = Region::unscored(scope, strand, pair, score);
+            region.is_scored = true;
+            Ok(region)
         };
         let met = scope.layout.targets(self.record, scope.batch.targets.len());
         let scores = scores.iter().filter(|scored| met.contains(&scored.target));
         let regions = scores.map(region).collect::<Result<Vec<Region>, EngineError>>()?;
-        let is_enough = |region: &Region| scope.is_enough(self.record, region.pair.target, region.bound);
+        let is_enough = |region: &Region| scope.is_enough(self.record, region.place.target, region.bound);
         let first = self.regions.len();
         self.regions.extend(regions.into_iter().filter(is_enough));
         // Without this, what the best score rules out would be held until all targets are scored.
@@ -315,7 +299,7 @@ impl RecordSearch {
             let pair = Pair { query, target, start: 0, own: 0, end: end as u32 };
             let bound = bound.min(most.in_pair(&pair));
             if end <= longest && scope.is_enough(self.record, target, bound) {
-                self.regions.push(Region { strand, pair, bound, is_scored: false, best: None });
+                self.regions.push(Region::unscored(scope, strand, pair, bound));
             }
         }
         self.is_bounded = true;
@@ -390,11 +374,16 @@ impl RecordSearch {
     }
 
     /// The path of the region that is next, if it was found with that of an earlier one.
-    fn known_path(&mut self, next: Option<&Region>) -> Option<Alignment> {
-        let next = next?;
-        let place =
-            self.ahead.iter().position(|(region, _)| region.pair == next.pair && region.best == next.best)?;
-        Some(self.ahead.swap_remove(place).1)
+    fn known_path(&mut self, next: &Region) -> Option<Alignment> {
+        let is_next = |(region, _): &(Region, Alignment)| region.pair == next.pair && region.best == next.best;
+        if let Some(place) = self.ahead.iter().position(is_next) {
+            return Some(self.ahead.swap_remove(place).1);
+        }
+        let same_hit = |region: &Region| {
+            let pair = |region: &Region| (region.pair.query, region.pair.target);
+            region.best == next.best && pair(region) == pair(next)
+        };
+        self.walked.as_ref().filter(|(region, _)| same_hit(region)).map(|(_, path)| path.clone())
     }
 
     /// Takes the paths of regions, the next one and others that may come behind it.
@@ -416,14 +405,14 @@ impl RecordSearch {
         known.sort_unstable_by(|one, other| one.locus().order(&other.locus()));
         let (mut kept, mut next) = (self.kept.clone(), smallvec![best]);
         kept.add(best.hit_at(), &self.rules);
-        let mut met = HashSet::from([best.pair.target]);
+        let mut met = HashSet::from([best.place.target]);
         // Where ranks decide how many hits are wanted, each round asks for as many again as were found.
         let most = match self.is_ranked {
             true => AHEAD.max(self.found.alignments.len()),
             false => usize::MAX,
         };
         for region in known {
-            if !met.insert(region.pair.target) {
+            if !met.insert(region.place.target) {
                 continue;
             }
             let is_wanted = region.bound >= self.least_ranked && self.rules.wants(&kept, region.hit_at());
@@ -506,22 +495,22 @@ impl RecordSearch {
     }
 
     /// Takes the path of the best region's hit, and cuts it, on a circle with its images, out of the regions.
-    fn accept(&mut self, alignment: Alignment, scope: &Scope) {
+    fn accept(&mut self, region: &Region, path: Alignment, scope: &Scope) {
+        let alignment = region.in_place(path.clone());
         let Alignment { target, strand, score, .. } = alignment;
         let batch = scope.batch;
-        let query = batch.query(scope.layout.query(self.record, strand));
-        let span = longest_span(query, self.found.threshold, &batch.scoring);
         // What takes no columns would be found again.
         let is_last =
             batch.scoring.mode.needs_whole_targets() || alignment.target_start == alignment.target_end;
         if is_last {
-            self.regions.retain(|region| (region.strand, region.pair.target) != (strand, target));
+            self.regions.retain(|region| (region.strand, region.place.target) != (strand, target));
         }
-        for taken in alignment.columns_taken(batch.targets.circle(target)) {
-            let taken = Taken { strand, target, columns: taken };
-            let regions = std::mem::take(&mut self.regions);
-            self.regions =
-                regions.into_iter().flat_map(|region| region.without(&taken, batch, span)).collect();
+        let new = self.taken.len();
+        let columns = alignment.columns_taken(batch.targets.circle(target));
+        self.taken.extend(columns.map(|columns| Taken { strand, target, columns }));
+        self.cut(new, region.pair.query, scope);
+        if scope.repeats.distinct().is_some() {
+            self.walked = Some((*region, path));
         }
         self.kept.add(HitAt { target, score }, &self.rules);
         self.rank(&alignment, scope);
@@ -536,6 +525,37 @@ impl RecordSearch {
         self.prune();
     }
 
+    /// Cuts the columns that are taken, from this number on, out of the regions.
+    fn cut(&mut self, new: usize, query: u32, scope: &Scope) {
+        let span = longest_span(scope.batch.query(query), self.found.threshold, &scope.batch.scoring);
+        let mut left = Vec::with_capacity(self.regions.len());
+        // What comes first is last here. Copies meet all that is taken.
+        let mut open: Vec<(Region, usize)> = Vec::new();
+        for region in std::mem::take(&mut self.regions) {
+            open.push((region, new));
+            while let Some((mut region, first)) = open.pop() {
+                let whole = region;
+                let mut is_cut = false;
+                for (number, taken) in self.taken.iter().enumerate().skip(first) {
+                    match region.without(taken, scope.batch, span) {
+                        Left::Whole(same) => region = same,
+                        Left::Pieces(pieces) => {
+                            let copies = scope.repeats.distinct().map(|all| whole.next_copies(all, scope.batch));
+                            open.extend(copies.into_iter().flatten().map(|copy| (copy, 0)));
+                            open.extend(pieces.into_iter().rev().map(|piece| (piece, number + 1)));
+                            is_cut = true;
+                            break;
+                        }
+                    }
+                }
+                if !is_cut {
+                    left.push(region);
+                }
+            }
+        }
+        self.regions = left;
+    }
+
     /// Drops the regions of targets that have no room for a hit any more.
     fn close_targets(&mut self) {
         let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;
@@ -543,146 +563,20 @@ impl RecordSearch {
             return;
         }
         let kept = &self.kept;
-        self.regions.retain(|region| kept.on_target(region.pair.target) < max_per_target);
+        self.regions.retain(|region| kept.on_target(region.place.target) < max_per_target);
         if kept.targets.len() >= max_targets {
             // Only a tie lets a further target in, and then the rest of it as well.
             let tie = kept.of_last_target.filter(|_| keeps_ties);
             let ties = |region: &&Region| tie.is_some_and(|score| region.bound >= score);
             let open: HashSet<u32> =
-                self.regions.iter().filter(ties).map(|region| region.pair.target).collect();
+                self.regions.iter().filter(ties).map(|region| region.place.target).collect();
             let is_open = |target: u32| kept.on_target(target) > 0 || open.contains(&target);
-            self.regions.retain(|region| is_open(region.pair.target));
+            self.regions.retain(|region| is_open(region.place.target));
         }
-    }
-}
-
-/// The most that alignments of a record can score.
-pub struct Most {
-    /// Of each orientation of the record, the last twice where there is one.
-    queries: [i32; 2],
-    first_query: u32,
-    /// Of each target residue.
-    residue: i32,
-}
-
-impl Most {
-    pub fn of(scope: &Scope, record: u32) -> Most {
-        let Scope { batch, layout, .. } = scope;
-        let bound = |strand: &Strand| {
-            let query = batch.query(layout.query(record, *strand));
-            potential(query, &batch.scoring).min(i64::from(i32::MAX)) as i32
-        };
-        let strands = layout.orientations();
-        let queries = [bound(&strands[0]), bound(&strands[strands.len() - 1])];
-        let first_query = layout.query(record, Strand::Forward);
-        Most { queries, first_query, residue: batch.scoring.max_potential() }
-    }
-
-    pub fn in_pair(&self, pair: &Pair) -> i32 {
-        self.queries[(pair.query - self.first_query) as usize].min(by_target(pair, self.residue))
     }
 }
 
 /// Letters of a record's query.
 pub fn query_len(scope: &Scope, record: u32) -> usize {
     scope.batch.query(scope.layout.query(record, Strand::Forward)).len()
-}
-
-/// The most that any alignment of `pair` can score.
-fn bound(batch: &Batch, pair: &Pair) -> i32 {
-    let by_query = potential(batch.query(pair.query), &batch.scoring);
-    by_query.min(i64::from(by_target(pair, batch.scoring.max_potential()))) as i32
-}
-
-/// The most that the target residues of `pair` can score, each at most `most`.
-fn by_target(pair: &Pair, most: i32) -> i32 {
-    (i64::from(pair.cols()) * i64::from(most)).min(i64::from(i32::MAX)) as i32
-}
-
-impl Region {
-    /// As the limits see its hit, which has this score or less.
-    fn hit_at(&self) -> HitAt {
-        HitAt { target: self.pair.target, score: self.bound }
-    }
-
-    /// Where the region stands among scored ones.
-    fn key(&self) -> RegionKey {
-        (Reverse(self.bound), self.strand, self.pair.target)
-    }
-
-    /// Where it stands at best.
-    fn first_key(&self) -> RegionKey {
-        if self.is_scored { self.key() } else { (Reverse(self.bound), Strand::Forward, 0) }
-    }
-
-    fn locus(&self) -> Locus {
-        Locus { hit: self.best.unwrap_or_default(), strand: self.strand, target: self.pair.target }
-    }
-
-    pub fn wanted(&self, batch: &Batch) -> Wanted {
-        let hit = self.best.unwrap_or_default();
-        let window = backtrace::window_of(batch, self.pair.query, self.pair.target, self.pair.start, &hit);
-        Wanted { window, strand: self.strand, score: hit.score }
-    }
-
-    /// Nothing in the region scores enough.
-    fn forget(&mut self) {
-        self.bound = i32::MIN;
-        (self.is_scored, self.best) = (false, None);
-    }
-
-    /// Takes the engine's answer, once it is seen to be possible.
-    fn learn(&mut self, hit: Hit, batch: &Batch) -> Result<(), EngineError> {
-        let pair = &self.pair;
-        let inside = hit.target_end > pair.own
-            && hit.target_end <= pair.end
-            && hit.query_end >= 1
-            && hit.query_end as usize <= batch.query(pair.query).len();
-        let is_other = self.is_scored && hit.score != self.bound;
-        let is_negative = hit.score < 0 && batch.scoring.mode.is_local();
-        if is_negative || hit.score > self.bound || (!hit.is_none() && !inside) || is_other {
-            return Err(EngineError::Wrong(format!(
-                "{hit:?} for {pair:?}, which can score {} at most",
-                self.bound
-            )));
-        }
-        self.bound = hit.score;
-        (self.is_scored, self.best) = (true, Some(hit));
-        Ok(())
-    }
-
-    /// What is left of the region once columns are taken, for hits that span at most `span` columns.
-    fn without(mut self, taken: &Taken, batch: &Batch, span: u32) -> impl Iterator<Item = Region> + use<> {
-        let (taken_start, taken_end) = taken.columns;
-        let same_line = self.strand == taken.strand && self.pair.target == taken.target;
-        if !same_line || self.pair.end <= taken_start {
-            return [Some(self), None].into_iter().flatten();
-        }
-        // A sweep may begin far before the stretch.
-        self.pair.start = self.pair.start.max(self.pair.own.saturating_sub(span));
-        let Pair { start, own, end, .. } = self.pair;
-        if taken_end <= start {
-            return [Some(self), None].into_iter().flatten();
-        }
-        let piece = |start: u32, own: u32, end: u32| {
-            let pair = Pair { start, own, end, ..self.pair };
-            (own < end).then(|| Region {
-                pair,
-                bound: self.bound.min(bound(batch, &pair)),
-                is_scored: false,
-                best: None,
-                ..self
-            })
-        };
-        let mut left = piece(start, own, end.min(taken_start));
-        if let (Some(left), Some(best)) = (&mut left, self.best)
-            && best.target_end <= taken_start
-        {
-            // The best of the whole region ends in this piece, so it is the best of this piece.
-            (left.is_scored, left.best) = (true, self.best);
-            left.bound = best.score;
-        }
-        let right = piece(start.max(taken_end), own.max(taken_end), end);
-        [left, right].into_iter().flatten()
-    }
 }

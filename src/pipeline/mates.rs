@@ -10,7 +10,7 @@ use crate::batch::{Batch, Sequences};
 use crate::candidates::filter::Filter;
 use crate::candidates::{Layout, Meets};
 use crate::error::{EngineError, Result};
-use crate::hits::{self, Effort, PORTION, Rules, Scope};
+use crate::hits::{self, Effort, PORTION, Repeats, Rules, Scope};
 use crate::insert::{InsertSize, Orientation};
 use crate::options::{Mode, Options};
 use crate::pairing::{Pairing, inserts};
@@ -107,6 +107,7 @@ impl PairingScope<'_> {
             ranks: None,
             filter: self.filter,
             portion: PORTION,
+            repeats: Repeats::Kept,
         };
         hits::find(engine, &scope, &mut Effort::default())
     }

@@ -4,6 +4,7 @@ use super::device::Hardware;
 use super::inputs::strands;
 use super::mates::PairingScope;
 use super::ranking::Ranking;
+use super::repeats::TakenOut;
 use super::report::{Reporter, counted};
 use super::significance::Least;
 use super::{Failure, Run, estimate};
@@ -81,6 +82,7 @@ impl<'a> Run<'a> {
             ));
         }
         let strands = strands(options, alphabet);
+        let repeats = TakenOut::new(options, (&targets, alphabet), index.is_some(), hardware);
         let filter = filter(options, (&targets, &scoring, strands), hardware);
         let filter = match index {
             Some(index) => filter.map(|filter| filter.with_stored(index)),
@@ -127,6 +129,7 @@ impl<'a> Run<'a> {
             split,
             strands,
             filter,
+            repeats,
             tally,
             writer,
             failure: Failure::default(),
@@ -148,7 +151,7 @@ impl<'a> Run<'a> {
 }
 
 /// The filter that was asked for; `None` where there is none for such targets and scores.
-fn filter(
+pub(super) fn filter(
     options: &Options,
     (targets, scoring, strands): (&Arc<Sequences>, &Arc<Scoring>, u32),
     hardware: &Hardware,

@@ -7,7 +7,7 @@ use crate::candidates::{Layout, Meets};
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
 use crate::error::{EngineError, Error, Result};
-use crate::hits::{self, Effort, LeastScores, PORTION, Rules, Scope};
+use crate::hits::{self, Effort, LeastScores, PORTION, Repeats, Rules, Scope};
 use crate::options::{Mode, Options, OutputFormat, default_min_score};
 use crate::scoring::{Scoring, Substitution};
 use crate::significance::{Fit, HALVES, Karlin, LETTERS, MEASURED, PAIRS, Sample, SearchSpace, Significance};
@@ -156,6 +156,7 @@ fn fitted(scoring: &Arc<Scoring>) -> Result<Option<Karlin>, EngineError> {
         ranks: None,
         filter: None,
         portion: PORTION,
+        repeats: Repeats::Kept,
     };
     let found = hits::find(&mut engine, &scope, &mut Effort::default())?;
     let best = found.iter().filter_map(|found| found.alignments.first());

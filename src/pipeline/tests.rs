@@ -100,6 +100,7 @@ fn options(folder: &Path) -> Options {
         ref_part: None,
         resume: false,
         filter: FilterChoice::Auto,
+        dedup: true,
         device: DeviceChoice::Cpu(None),
         threads: 4,
         batch: Some(2),

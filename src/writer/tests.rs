@@ -47,6 +47,7 @@ pub(super) fn options() -> Options {
         ref_part: None,
         resume: false,
         filter: FilterChoice::Auto,
+        dedup: true,
         device: DeviceChoice::Cpu(None),
         threads: 1,
         batch: None,

@@ -1,0 +1,113 @@
+//! What repeats among the references of a run, found when the first queries say how far alignments reach.
+
+use super::Run;
+use super::device::Hardware;
+use super::report::counted;
+use super::setup;
+use crate::alphabet::Alphabet;
+use crate::batch::Sequences;
+use crate::error::Result;
+use crate::hits::{Scope, WithoutRepeats};
+use crate::options::{Mode, Options};
+use crate::repeats;
+use std::sync::{Arc, RwLock};
+
+/// References of fewer letters are searched as quickly as they are looked through.
+const LEAST_TARGETS: usize = 1 << 16;
+/// Repeats are taken out where this share of the letters or less is left.
+const MOST_LEFT: f64 = 0.5;
+/// Where later queries reach further, repeats are found again for so many times the letters.
+const GROWTH: u32 = 2;
+/// Spans are multiples of so many letters.
+const ROUNDED: u32 = 64;
+
+/// The references' repeats.
+pub(super) struct TakenOut {
+    state: RwLock<State>,
+    hardware: Hardware,
+}
+
+enum State {
+    /// Nothing is known yet, or no more than that there are many repeats.
+    Unknown { are_many: bool },
+    Known(Arc<WithoutRepeats>),
+    /// They are too few, or none of the run's hits can be found by them.
+    Off,
+}
+
+impl TakenOut {
+    /// For references of an alphabet, unless they have an index already.
+    pub(super) fn new(
+        options: &Options,
+        (targets, alphabet): (&Sequences, Alphabet),
+        has_index: bool,
+        hardware: &Hardware,
+    ) -> TakenOut {
+        let is_for = options.dedup
+            && options.mode == Mode::All
+            && options.scoring.mode.is_local()
+            && alphabet == Alphabet::Dna
+            && !has_index
+            && !targets.have_circles()
+            && targets.codes().len() >= LEAST_TARGETS;
+        let state = if is_for { State::Unknown { are_many: false } } else { State::Off };
+        TakenOut { state: RwLock::new(state), hardware: hardware.clone() }
+    }
+
+    /// The references without repeats, if hits can be found by them; found now, if they are not known.
+    pub(super) fn of(&self, run: &Run, scope: &Scope) -> Result<Option<Arc<WithoutRepeats>>> {
+        let helps = |state: &State| !matches!(state, State::Off);
+        if !scope.is_for_any_targets() || !self.state.read().is_ok_and(|state| helps(&state)) {
+            return Ok(None);
+        }
+        let span = scope.span();
+        let known = |state: &State| match state {
+            State::Known(without) if without.distinct.span() >= span => Some(Arc::clone(without)),
+            _ => None,
+        };
+        if let Some(without) = self.state.read().ok().and_then(|state| known(&state)) {
+            return Ok(Some(without));
+        }
+        // Others wait here, which would find the same.
+        let Ok(mut state) = self.state.write() else { return Ok(None) };
+        if let Some(without) = known(&state) {
+            return Ok(Some(without));
+        }
+        let are_many = match &*state {
+            State::Off => return Ok(None),
+            State::Unknown { are_many } => *are_many,
+            State::Known(_) => true,
+        };
+        let before = match &*state {
+            State::Known(without) => without.distinct.span().saturating_mul(GROWTH),
+            _ => 0,
+        };
+        *state = State::Off;
+        let targets = &scope.batch.targets;
+        targets.prove_all()?;
+        if !are_many && repeats::share_of_distinct(targets)? > MOST_LEFT {
+            return Ok(None);
+        }
+        let span = span.max(before).next_multiple_of(ROUNDED);
+        let distinct = repeats::find(targets, span)?;
+        let (left, all) = (distinct.stretches.letters(), targets.letters());
+        if left as f64 > MOST_LEFT * all as f64 {
+            return Ok(None);
+        }
+        run.reporter.detail(&told(left, all, distinct.copies(), span));
+        let stretches = (&distinct.stretches, &run.scoring, run.strands);
+        let filter = setup::filter(run.options, stretches, &self.hardware);
+        let without = Arc::new(WithoutRepeats { distinct, filter });
+        *state = State::Known(Arc::clone(&without));
+        Ok(Some(without))
+    }
+}
+
+fn told(left: usize, all: usize, copies: usize, span: u32) -> String {
+    let copies = counted(copies as u64, ["stretch", "stretches"]);
+    let share = 100.0 * left as f64 / all as f64;
+    format!(
+        "repeats: {left} of {all} letters of the references are searched ({share:.1} %), alignments of {span} letters at \
+         most; {copies} stand elsewhere, too"
+    )
+}

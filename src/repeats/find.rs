@@ -1,0 +1,248 @@
+//! Finds the copies among targets.
+
+use super::{Copied, Distinct, Place};
+use crate::alphabet::Alphabet;
+use crate::batch::Sequences;
+use crate::error::Result;
+use crate::fingerprints::{self, Kind, Rule};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
+
+/// Letters of the windows that say where a chunk ends, and of chunks in the mean: so short that a copy as long as a read
+/// holds whole ones.
+const WINDOW: usize = 24;
+const MEAN: usize = 64;
+/// A copy that saves fewer columns than this many times a lead is none: the next stretch needs a lead of its own.
+const WORTH: u32 = 1;
+/// One in this many chunks tells how much is distinct.
+const SAMPLED: u64 = 8;
+/// Letters compared at a time.
+const COMPARED: usize = 64;
+
+/// The copies among targets of DNA, for alignments that cover `span` letters at most.
+pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
+    let cuts = cuts(targets)?;
+    let mut finder = Finder::new(targets, span);
+    let mut matches = Vec::new();
+    for (target, cuts) in cuts.iter().enumerate() {
+        matches.clear();
+        finder.match_target(target, cuts, &mut matches);
+        finder.take(target as u32, &matches);
+    }
+    Ok(finder.done())
+}
+
+/// The letters of distinct chunks as a share of all letters, by some of the chunks.
+pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
+    let cuts = cuts(targets)?;
+    let sampled = |(target, cuts): (usize, &Vec<usize>)| {
+        let codes = targets.get(target);
+        let chunks = fingerprints::chunks(codes.len(), cuts);
+        let sums = chunks.map(|chunk| (checksum(&codes[chunk.clone()]), chunk.len()));
+        sums.filter(|(sum, _)| sum % SAMPLED == 0).collect::<Vec<_>>()
+    };
+    let mut sums: Vec<(u64, usize)> = cuts.par_iter().enumerate().flat_map_iter(sampled).collect();
+    let all: usize = sums.iter().map(|(_, len)| len).sum();
+    sums.par_sort_unstable();
+    sums.dedup();
+    let distinct: usize = sums.iter().map(|(_, len)| len).sum();
+    Ok(if all == 0 { 1.0 } else { distinct as f64 / all as f64 })
+}
+
+fn cuts(targets: &Sequences) -> Result<Vec<Vec<usize>>> {
+    let rule = Rule::new(Kind::Rabin, Alphabet::Dna, WINDOW, MEAN)?;
+    Ok(fingerprints::cuts_of_all(targets, &rule))
+}
+
+/// A number that equal letters have in common.
+fn checksum(codes: &[u8]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut sum = codes.len() as u64;
+    let mut take = |word: [u8; 8]| {
+        sum = (sum ^ u64::from_le_bytes(word)).wrapping_mul(ODD);
+        sum ^= sum >> 29;
+    };
+    let mut words = codes.chunks_exact(8);
+    for word in &mut words {
+        take(word.try_into().unwrap_or_default());
+    }
+    let mut last = [0; 8];
+    last[..words.remainder().len()].copy_from_slice(words.remainder());
+    take(last);
+    sum
+}
+
+/// Sums are hashes already.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = checksum(bytes);
+    }
+
+    fn write_u64(&mut self, sum: u64) {
+        self.0 = sum;
+    }
+}
+
+/// Equal letters: `len` of a target from column `column` on, and of all targets from place `from` on.
+#[derive(Clone, Copy, Debug)]
+struct Match {
+    column: usize,
+    len: usize,
+    from: usize,
+    /// Whether both begin with a target.
+    is_start: bool,
+}
+
+/// Columns of targets that a stretch holds for them, by their places among the letters of all targets.
+struct Owned {
+    start: usize,
+    end: usize,
+    stretch: u32,
+    /// The column of the stretch for the first of them.
+    column: u32,
+}
+
+struct Finder<'a> {
+    targets: &'a Sequences,
+    span: u32,
+    /// Where the letters of the chunks lie that were met first, by their sums.
+    chunks: HashMap<u64, Range<usize>, BuildHasherDefault<AsItIs>>,
+    /// In ascending order, without a gap.
+    owned: Vec<Owned>,
+    stretches: Sequences,
+    places: Vec<Place>,
+    copies: Vec<Copied>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(targets: &'a Sequences, span: u32) -> Finder<'a> {
+        Finder {
+            targets,
+            span,
+            chunks: HashMap::default(),
+            owned: Vec::new(),
+            stretches: Sequences::default(),
+            places: Vec::new(),
+            copies: Vec::new(),
+        }
+    }
+
+    /// Stretches of a target that stand before, each as long as it can be, from left to right. Chunks that are in none are
+    /// learned.
+    fn match_target(&mut self, target: usize, cuts: &[usize], matches: &mut Vec<Match>) {
+        let (codes, first) = (self.targets.get(target), self.targets.start(target));
+        // Where the last match ends. One that reaches back a span before that goes on from it.
+        let mut end = 0;
+        for chunk in fingerprints::chunks(codes.len(), cuts) {
+            if chunk.end <= end {
+                continue;
+            }
+            let letters = &codes[chunk.clone()];
+            let own = first + chunk.start..first + chunk.end;
+            let found = match self.chunks.get(&checksum(letters)) {
+                Some(place) if self.targets.codes()[place.clone()] == *letters => place.start,
+                Some(_) => continue,
+                None => {
+                    self.chunks.insert(checksum(letters), own);
+                    continue;
+                }
+            };
+            let least = end.saturating_sub(self.span as usize).min(chunk.start);
+            let found = self.extended((first, codes), &chunk, found, least);
+            if found.column + found.len > end {
+                end = found.column + found.len;
+                matches.push(found);
+            }
+        }
+    }
+
+    /// The longest match around that of a chunk, which begins in no column before `least`. It ends before what it was
+    /// found in reaches itself.
+    fn extended(&self, (first, codes): (usize, &[u8]), chunk: &Range<usize>, found: usize, least: usize) -> Match {
+        let all = self.targets.codes();
+        let source = self.targets.holding(found);
+        let bounds = self.targets.start(source)..self.targets.start(source + 1);
+        let before = common_end(&codes[least..chunk.start], &all[bounds.start..found]);
+        let (column, from) = (chunk.start - before, found - before);
+        let apart = first + column - from;
+        let behind = common_start(&codes[chunk.end..], &all[found + chunk.len()..bounds.end]);
+        let len = (chunk.end + behind - column).min(apart);
+        Match { column, len, from, is_start: column == 0 && from == bounds.start }
+    }
+
+    /// Takes the columns of a target, which has these matches, as stretches and copies.
+    fn take(&mut self, target: u32, matches: &[Match]) {
+        let len = self.targets.get(target as usize).len();
+        let mut done = 0;
+        for found in matches {
+            let lead = if found.is_start { 0 } else { self.span as usize };
+            let (start, end) = ((found.column + lead).max(done), found.column + found.len);
+            let is_whole = start == 0 && end == len;
+            if !is_whole && end < start + (WORTH * self.span) as usize {
+                continue;
+            }
+            self.take_stretch(target, done..start);
+            self.take_copies(target, start..end, found.from + (start - found.column));
+            done = end;
+        }
+        self.take_stretch(target, done..len);
+    }
+
+    /// Columns of a target that are no copies.
+    fn take_stretch(&mut self, target: u32, columns: Range<usize>) {
+        if columns.is_empty() {
+            return;
+        }
+        let start = columns.start.saturating_sub(self.span as usize);
+        let lead = (columns.start - start) as u32;
+        let stretch = self.places.len() as u32;
+        self.stretches.push_with_lead(&self.targets.get(target as usize)[start..columns.end], lead);
+        self.places.push(Place { target, offset: start as i64 });
+        let first = self.targets.start(target as usize);
+        let (start, end) = (first + columns.start, first + columns.end);
+        self.owned.push(Owned { start, end, stretch, column: lead });
+    }
+
+    /// Columns of a target that are copies of those from place `from` on, which all are owned as soon as those before them
+    /// are.
+    fn take_copies(&mut self, target: u32, columns: Range<usize>, mut from: usize) {
+        let first = self.targets.start(target as usize);
+        let mut start = columns.start;
+        while start < columns.end {
+            let own = self.owned.partition_point(|owned| owned.end <= from);
+            let Owned { start: here, end, stretch, column } = self.owned[own];
+            let len = (columns.end - start).min(end - from);
+            let column = column + (from - here) as u32;
+            let place = Place { target, offset: start as i64 - i64::from(column) };
+            self.copies.push(Copied { stretch, start: column, end: column + len as u32, place });
+            self.owned.push(Owned { start: first + start, end: first + start + len, stretch, column });
+            (start, from) = (start + len, from + len);
+        }
+    }
+
+    fn done(self) -> Distinct {
+        Distinct::new(self.stretches, self.places, self.copies, self.span)
+    }
+}
+
+/// Letters that two sequences have in common from their starts.
+fn common_start(one: &[u8], other: &[u8]) -> usize {
+    let blocks = one.chunks_exact(COMPARED).zip(other.chunks_exact(COMPARED));
+    let whole = blocks.take_while(|(one, other)| one == other).count() * COMPARED;
+    let letters = one[whole..].iter().zip(&other[whole..]);
+    whole + letters.take_while(|(one, other)| one == other).count()
+}
+
+/// Letters that two sequences have in common before their ends.
+fn common_end(one: &[u8], other: &[u8]) -> usize {
+    one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
+}
