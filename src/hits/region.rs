@@ -73,6 +73,19 @@ impl Region {
         if self.is_scored { self.key() } else { (Reverse(self.bound), Strand::Forward, 0) }
     }
 
+    /// The first cell that its best hit may end in, for the order of regions of which no more is known.
+    pub fn first_cell(&self) -> (Reverse<i32>, Strand, u32, u32) {
+        (Reverse(self.bound), self.strand, self.place.target, self.place.there(self.pair.own))
+    }
+
+    /// Whether all hits in it that score as much come behind that of a region whose cell is known.
+    pub fn is_behind(&self, best: &Region) -> bool {
+        let Some(hit) = best.best else { return false };
+        let (strand, target, end) = (best.strand, best.place.target, best.place.there(hit.target_end));
+        let (_, own_strand, own_target, own) = self.first_cell();
+        (own_strand, own_target, own) >= (strand, target, end)
+    }
+
     pub fn locus(&self) -> Locus {
         let hit = self.best.unwrap_or_default();
         let hit = Hit { target_end: self.place.there(hit.target_end), ..hit };

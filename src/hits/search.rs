@@ -16,7 +16,9 @@ use std::collections::HashSet;
 /// Paths of a record that are asked for at a time, at most, before it is known how far down hits are wanted.
 const AHEAD: usize = 16;
 
-/// Regions of a record whose scores are asked for at a time, at least, where bounds tell regions apart.
+/// Regions of a record whose scores are asked for at a time, at least, where bounds tell regions apart: windows, and
+/// whole targets.
+const WINDOWS: usize = 4;
 const BOUNDED: usize = 64;
 
 /// Where a search's regions come from.
@@ -466,14 +468,22 @@ impl RecordSearch {
         let needed = if self.is_bounded { needed.min(self.least_expected()) } else { needed };
         // What ranks too low is not reported, and nothing else depends on its score.
         let needed = if self.is_ranked { needed.max(self.least_ranked) } else { needed };
+        // What scores no more than the best and comes behind it is not next.
+        let can_be_next =
+            |region: &Region| best.is_none_or(|best| region.bound > best.bound || !region.is_behind(best));
         let regions = (0..).zip(&self.regions);
-        let is_needed = |region: &Region| !region.is_scored && region.bound >= needed;
+        let is_needed =
+            |region: &Region| !region.is_scored && region.bound >= needed && can_be_next(region);
         let mut unknown: Vec<u32> =
             regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect();
         // What these score may show that the others need no score.
-        let most = BOUNDED.max(self.scored().count());
-        if self.is_bounded && unknown.len() > most {
-            unknown.sort_by_key(|&index| Reverse(self.regions[index as usize].bound));
+        let at_least = match is_on_level {
+            true => WINDOWS.max(self.rules.most().saturating_sub(self.kept.count)),
+            false => BOUNDED,
+        };
+        let most = at_least.max(self.scored().count());
+        if (is_on_level || self.is_bounded) && unknown.len() > most {
+            unknown.sort_by_key(|&index| self.regions[index as usize].first_cell());
             unknown.truncate(most);
         }
         unknown
