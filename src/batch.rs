@@ -250,6 +250,36 @@ impl<'a> FromIterator<&'a [u8]> for Sequences {
     }
 }
 
+/// Letters of the blocks that [`Holding`] looks up.
+const BLOCK: usize = 1 << 9;
+
+/// The sequences that places among the letters of all lie in, by a table: a search would take longer than what the place
+/// is wanted for.
+#[derive(Clone, Debug, Default)]
+pub struct Holding {
+    /// The sequence that holds the first letter of each block.
+    firsts: Vec<u32>,
+}
+
+impl Holding {
+    pub fn new(sequences: &Sequences) -> Holding {
+        let mut first = 0;
+        let of_block = |block: usize| {
+            first += sequences.ends[first..].partition_point(|&end| end <= block * BLOCK);
+            first as u32
+        };
+        Holding { firsts: (0..sequences.codes.len().div_ceil(BLOCK)).map(of_block).collect() }
+    }
+
+    /// As [`Sequences::holding`], of the same sequences, for a place of theirs.
+    pub fn of(&self, sequences: &Sequences, place: usize) -> usize {
+        let block = place / BLOCK;
+        let first = self.firsts[block] as usize;
+        let last = self.firsts.get(block + 1).map_or(sequences.len() - 1, |&next| next as usize);
+        first + sequences.ends[first..last].partition_point(|&end| end <= place)
+    }
+}
+
 /// What an engine works on: queries in the orientation in which they are aligned, targets, scoring.
 #[derive(Clone, Debug)]
 pub struct Batch {
@@ -367,6 +397,17 @@ mod tests {
         let sequences: Sequences = [&[0u8, 1][..], &[], &[2]].into_iter().collect();
         assert_eq!(sequences.len(), 3);
         assert_eq!(sequences.iter().collect::<Vec<_>>(), [&[0u8, 1][..], &[], &[2]]);
+    }
+
+    #[test]
+    fn blocks_tell_which_sequence_holds_a_place() {
+        let lengths = [[0, 3, 0, 0, 1, BLOCK - 4], [0, 0, 2 * BLOCK + 7, 1, 1, 0], [1, 0, BLOCK, 5, 0, 0]];
+        let codes = vec![1u8; 3 * BLOCK];
+        let sequences: Sequences = lengths.iter().flatten().map(|&len| &codes[..len]).collect();
+        let holding = Holding::new(&sequences);
+        for place in 0..sequences.codes().len() {
+            assert_eq!(holding.of(&sequences, place), sequences.holding(place), "{place}");
+        }
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub const MOST_TARGETS: usize = 1 << 27;
 /// Letters of a seed by which a first alignment is looked for, at most; a query has so many of them if it can.
 const GLANCE_SEED: usize = 20;
 const GLANCE_SEEDS: usize = 4;
+/// Places of a seed that are looked at, at most.
+const GLANCE_PLACES: usize = 64;
 /// The share of what a query can score at most beyond which the other strand need not be looked at.
 const GLANCE_ENOUGH: f64 = 0.8;
 /// The share of a full search that looking for a first alignment may cost.
@@ -89,8 +91,8 @@ impl ByIndex {
             let codes = oriented(strand);
             let span = longest_span(codes, least, &levels.field.scoring);
             windows.clear();
-            kmers.for_each_place(codes, level.seed, found, |from, place, bounds| {
-                let target = (&**targets, targets.holding(place) as u32);
+            kmers.for_each_place((codes, level.seed), found, usize::MAX, |from, place, target, bounds| {
+                let target = (&**targets, target);
                 let behind = place + level.seed - bounds.start;
                 windows.extend(Window::around(target, behind, (len, from + level.seed), span));
             });
@@ -122,13 +124,13 @@ impl Seeds for ByIndex {
                 }
                 let seed = (query.len() / GLANCE_SEEDS).clamp(index::MOST_LETTERS as usize, GLANCE_SEED);
                 let Costs { place, compared, .. } = levels.field.costs;
-                let cells =
-                    kmers.look_up(query, seed, found) as f64 * (place + compared * query.len() as f64);
+                let places = kmers.look_up(query, seed, found).min(GLANCE_SEEDS * GLANCE_PLACES);
+                let cells = places as f64 * (place + compared * query.len() as f64);
                 if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
                     continue;
                 }
                 let mut last = None;
-                kmers.for_each_place(query, seed, found, |from, place, bounds| {
+                kmers.for_each_place((query, seed), found, GLANCE_PLACES, |from, place, _, bounds| {
                     let offset = place as i64 - from as i64;
                     if last.replace(offset) != Some(offset) {
                         best = best.max(self.ungapped(query, offset, bounds, &levels.field.scoring));

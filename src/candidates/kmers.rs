@@ -2,7 +2,7 @@
 
 use super::index::{Index, LEAST_LETTERS};
 use crate::alphabet::is_base;
-use crate::batch::Sequences;
+use crate::batch::{Holding, Sequences};
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, OnceLock};
@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 /// An index of the targets, made or read when it is first needed.
 pub struct Kmers {
     targets: Arc<Sequences>,
+    holding: Holding,
     letters: u32,
     /// `None` inside where its threads could not be started, or the file of the targets is damaged.
     index: OnceLock<Option<Index>>,
@@ -33,16 +34,17 @@ pub struct Places {
     places: Vec<(usize, Range<usize>)>,
 }
 
-/// What is called for each place where a seed stands: where it begins in the query and in the letters of all targets,
-/// and which of these are its target's.
-pub trait Place: FnMut(usize, usize, &Range<usize>) {}
+/// What is called for each place where a seed stands: where it begins in the query and in the letters of all targets, its
+/// target, and which of the letters are the target's.
+pub trait Place: FnMut(usize, usize, u32, &Range<usize>) {}
 
-impl<F: FnMut(usize, usize, &Range<usize>)> Place for F {}
+impl<F: FnMut(usize, usize, u32, &Range<usize>)> Place for F {}
 
 impl Kmers {
     pub fn new(targets: &Arc<Sequences>) -> Kmers {
         let letters = Index::suited(targets.codes().len());
-        Kmers { targets: Arc::clone(targets), letters, index: OnceLock::new(), stored: None }
+        let (targets, holding) = (Arc::clone(targets), Holding::new(targets));
+        Kmers { targets, holding, letters, index: OnceLock::new(), stored: None }
     }
 
     /// Takes an index from a file instead of making one, if its k-mers have as many letters.
@@ -112,8 +114,15 @@ impl Kmers {
         places.iter().map(|(_, range)| range.len()).sum()
     }
 
-    /// Calls with each place where a seed of the query that was looked up stands as it is.
-    pub fn for_each_place(&self, query: &[u8], seed: usize, found: &Places, mut call: impl Place) {
+    /// Calls with each place where a seed of the query that was looked up stands as it is, of the first `most` places that
+    /// the index has for each.
+    pub fn for_each_place(
+        &self,
+        (query, seed): (&[u8], usize),
+        found: &Places,
+        most: usize,
+        mut call: impl Place,
+    ) {
         let Some(Some(index)) = self.index.get() else { return };
         for (from, range) in &found.places {
             let codes = &query[*from..from + seed];
@@ -121,16 +130,16 @@ impl Kmers {
             if !codes.iter().all(|&code| is_base(code)) {
                 continue;
             }
-            for &place in index.places(range.clone()) {
+            for &place in index.places(range.start..range.end.min(range.start.saturating_add(most))) {
                 let place = place as usize;
                 if self.targets.codes().get(place..place + seed) != Some(codes) {
                     continue;
                 }
-                let target = self.targets.holding(place);
+                let target = self.holding.of(&self.targets, place);
                 let bounds = self.targets.start(target)..self.targets.start(target + 1);
                 // A seed lies in one target.
                 if place + seed <= bounds.end {
-                    call(*from, place, &bounds);
+                    call(*from, place, target as u32, &bounds);
                 }
             }
         }

@@ -20,8 +20,8 @@ pub struct Window {
 
 impl Window {
     /// All that an alignment can reach which covers `span` letters of the target at most, and of which a seed
-    /// that ends behind the first `to` of the query's `len` letters ends at `end`. On a circle, `None` if none of those
-    /// alignments begins in the first copy.
+    /// that ends behind the first `to` of the query's `len` letters ends at `end`. `None` if none of those alignments
+    /// counts: on a circle if none begins in the first copy.
     pub fn around(
         (targets, target): (&Sequences, u32),
         end: usize,
@@ -32,7 +32,8 @@ impl Window {
         let start = end.saturating_sub(to + gaps);
         let end = (end + len - to + gaps).min(targets.reach(target, span) as usize);
         let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
-        (!is_image).then_some(Window { target, start: start as u32, end: end as u32, seeds: 1 })
+        let counts = !is_image && end > targets.lead(target) as usize;
+        counts.then_some(Window { target, start: start as u32, end: end as u32, seeds: 1 })
     }
 }
 

@@ -19,7 +19,7 @@ const MOST_LEFT: f64 = 0.5;
 /// Where later queries reach further, repeats are found again for so many times the letters.
 const GROWTH: u32 = 2;
 /// Spans are multiples of so many letters.
-const ROUNDED: u32 = 64;
+const ROUNDED: u32 = 16;
 
 /// The references' repeats.
 pub(super) struct TakenOut {
