@@ -10,8 +10,11 @@ pub struct DedupOptions {
     pub reads: Vec<PathBuf>,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
+    /// The output is packed into blocks of bgzf.
+    pub is_packed: bool,
     /// Which record is in which set.
     pub table: Option<PathBuf>,
+    pub is_table_packed: bool,
     /// `None` is that of the first file.
     pub format: Option<ReadFormat>,
     /// `None` detects it from the first file.

@@ -14,7 +14,9 @@ pub fn abundance(name: &[u8]) -> Result<u64, Refused> {
     let add = |number: u64, digit: &u8| number.checked_mul(10)?.checked_add(u64::from(digit - b'0'));
     match digits.iter().try_fold(0, add) {
         None => Err(("the abundance in its name is too large", "give a ;size= below 2^64")),
-        Some(0) => Err(("the abundance in its name is 0", "give a ;size= of 1 or more, or remove the record")),
+        Some(0) => {
+            Err(("the abundance in its name is 0", "give a ;size= of 1 or more, or remove the record"))
+        }
         Some(number) => Ok(number),
     }
 }
@@ -27,7 +29,11 @@ pub fn with_abundance(name: &[u8], abundance: u64, out: &mut Vec<u8>) {
         Some(place) => {
             let (before, behind) = (&name[..place.start], &name[place.end..]);
             out.extend_from_slice(before.strip_suffix(b";").unwrap_or(before));
-            out.extend_from_slice(if out.len() == begin { behind.strip_prefix(b";").unwrap_or(behind) } else { behind });
+            out.extend_from_slice(if out.len() == begin {
+                behind.strip_prefix(b";").unwrap_or(behind)
+            } else {
+                behind
+            });
         }
     }
     if out.len() > begin && out.last() == Some(&b';') {

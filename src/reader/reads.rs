@@ -96,8 +96,7 @@ impl Reads {
     pub fn next(&mut self) -> Option<(Vec<ReadBatch>, Option<Error>)> {
         let Reads { alphabet, with_qualities, with_abundances, letters, .. } = self;
         let take = |batch: &mut ReadBatch, raw: Raw| {
-            check_named_query(raw.name)
-                .map_err(|(_, remedy)| raw.fault("the record has no name", remedy))?;
+            check_named_query(raw.name).map_err(|(_, remedy)| raw.fault("the record has no name", remedy))?;
             batch.take_letters(&raw, *alphabet, letters)?;
             if *with_qualities {
                 batch.qualities.extend_from_slice(raw.quality_line());

@@ -38,7 +38,8 @@ pub fn put_record(
 impl MemberLine<'_> {
     pub fn put(&self, out: &mut Vec<u8>) {
         let strand: &[u8] = if self.is_reverse { b"-" } else { b"+" };
-        let numbers = [self.set as u64, self.size, self.set_size].map(|number| number.to_string().into_bytes());
+        let numbers =
+            [self.set as u64, self.size, self.set_size].map(|number| number.to_string().into_bytes());
         let [set, size, set_size] = numbers.each_ref().map(Vec::as_slice);
         for (at, field) in [set, self.representative, self.name, strand, size, set_size].iter().enumerate() {
             if at > 0 {
