@@ -25,6 +25,7 @@ ROLES = {
     "significance": (6.25, "bit scores, E-values"),
     "json": (6.3, "JSON"),
     "groups": (4.2, "records that stay together"),
+    "dedup": (7.35, "sequences, each once"),
     "memory": (5.25, "where there is none left"),
     "reader": (3.5, "FASTA, FASTQ in"),
     "writer": (4.6, "SAM, BAM, PAF out"),

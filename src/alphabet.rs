@@ -160,6 +160,27 @@ static COMPLEMENTS: [u8; 256] = {
     table
 };
 
+/// The complement of each letter of [`DNA`] in upper case; of any other byte the byte itself.
+static LETTER_COMPLEMENTS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut letter = 0;
+    while letter < table.len() {
+        table[letter] = letter as u8;
+        letter += 1;
+    }
+    let mut code = 0;
+    while code < DNA.len() {
+        table[DNA[code] as usize] = DNA[COMPLEMENTS[code] as usize];
+        code += 1;
+    }
+    table
+};
+
+/// The complement of a letter of DNA in upper case.
+pub fn complement(letter: u8) -> u8 {
+    LETTER_COMPLEMENTS[letter as usize]
+}
+
 /// The reverse complement of DNA codes.
 pub fn reverse_complement_codes(codes: &[u8]) -> impl Iterator<Item = u8> + '_ {
     codes.iter().rev().map(|&code| COMPLEMENTS[code as usize])

@@ -2,6 +2,7 @@
 
 mod align;
 mod circular;
+mod dedup;
 pub mod flags;
 mod grep;
 mod help;
@@ -24,11 +25,13 @@ mod values;
 
 use crate::error::Error;
 use crate::options::{
-    Format, GrepOptions, IndexOptions, MatrixOptions, MergeOptions, Options, OutputFormat, SearchOptions,
+    DedupOptions, Format, GrepOptions, IndexOptions, MatrixOptions, MergeOptions, Options, OutputFormat,
+    SearchOptions,
 };
 use align::{ALL_EXAMPLES, ALL_USAGE, All, EXAMPLES, NOTES, PAIRS_EXAMPLES, PAIRS_USAGE, Pairs, Triangle};
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use dedup::DedupArguments;
 use grep::GrepArguments;
 use index::IndexArguments;
 use search::SearchArguments;
@@ -46,6 +49,8 @@ pub enum Command {
     Search(Box<SearchOptions>),
     /// Print the lines that match with errors.
     Grep(Box<GrepOptions>),
+    /// Write equal sequences once.
+    Dedup(Box<DedupOptions>),
     /// Align all sequences of a file with each other, and write a matrix.
     Matrix(Box<MatrixOptions>),
     /// Make a database of references.
@@ -70,6 +75,7 @@ pub enum Command {
                       swalign all [OPTIONS] FILE\n       \
                       swalign search [OPTIONS] PATTERN TEXT...\n       \
                       swalign grep [OPTIONS] PATTERN FILE...\n       \
+                      swalign dedup [OPTIONS] READS...\n       \
                       swalign index [OPTIONS] FASTA\n       \
                       swalign merge [OPTIONS] OUT PART...\n       \
                       swalign devices [OPTIONS]"
@@ -98,6 +104,9 @@ enum Sub {
     /// Print the lines of any files that match patterns with few edits
     #[command(after_long_help = grep::NOTES, override_usage = grep::USAGE)]
     Grep(Box<GrepArguments>),
+    /// Write equal sequences once, with their numbers
+    #[command(after_long_help = dedup::NOTES, override_usage = dedup::USAGE)]
+    Dedup(Box<DedupArguments>),
     /// Make a database of references, which stands in the place of REFERENCE
     ///
     /// It is one file with the letters as engines read them, names, header lines, and of DNA an index of k-mers. It is
@@ -221,6 +230,7 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
         Some(Sub::Pairs(pairs)) => Command::Align(Box::new(pairs.resolve(command_line)?)),
         Some(Sub::Search(search)) => Command::Search(Box::new(search.resolve(command_line)?)),
         Some(Sub::Grep(grep)) => Command::Grep(Box::new(grep.resolve()?)),
+        Some(Sub::Dedup(dedup)) => Command::Dedup(Box::new(dedup.resolve()?)),
         Some(Sub::Index(index)) => Command::Index(index.resolve()?),
         Some(Sub::Merge(Merge { output, parts, quiet })) => {
             let output = Some(output).filter(|path| path != Path::new("-"));
@@ -259,7 +269,7 @@ fn clearer(error: clap::Error) -> clap::Error {
             let text = format!(
                 "one argument too many: '{word}'; give QUERY and REFERENCE, or the two files of mates and REFERENCE, \
                  several files of single reads as one, as in `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`, and a \
-                 subcommand (pairs, all, search, grep, index, merge, devices) before everything else"
+                 subcommand (pairs, all, search, grep, dedup, index, merge, devices) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }

@@ -122,6 +122,8 @@ pub mod cli;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod database;
 #[cfg_attr(not(engine_room), doc(hidden))]
+pub mod dedup;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod engine;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod error;

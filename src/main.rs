@@ -7,7 +7,7 @@ use swalign::cli::terminal::{self, Form, Terminal};
 use swalign::cli::{self, Command, flags, signals, stdout};
 use swalign::error::{Error, Result};
 use swalign::options::{
-    GrepOptions, GrepOutput, IndexOptions, MatrixOptions, MergeOptions, Options, SearchOptions,
+    DedupOptions, GrepOptions, GrepOutput, IndexOptions, MatrixOptions, MergeOptions, Options, SearchOptions,
 };
 use swalign::{engine, memory, pipeline};
 
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Align(options) => align(&options),
         Command::Search(options) => search(&options),
         Command::Grep(options) => return grep(&options),
+        Command::Dedup(options) => dedup(&options),
         Command::Matrix(options) => matrix(&options),
         Command::Index(options) => index(&options),
         Command::Merge(options) => merge(&options),
@@ -75,6 +76,14 @@ fn matrix(options: &MatrixOptions) -> Result<()> {
     let terminal = Terminal::with_bar(options.run.verbosity, output);
     let summary = pipeline::matrix::matrix(options, &terminal)?;
     terminal.summary(&summary);
+    Ok(())
+}
+
+fn dedup(options: &DedupOptions) -> Result<()> {
+    stdout::check(options.output.as_deref())?;
+    let terminal = Terminal::with_bar(options.verbosity, options.output.as_deref());
+    let summary = pipeline::dedup::dedup(options, &terminal)?;
+    terminal.dedup_summary(&summary);
     Ok(())
 }
 

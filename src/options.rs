@@ -1,6 +1,7 @@
 //! What a run is asked to do, resolved from the command line.
 
 mod columns;
+mod dedup;
 mod grep;
 mod index;
 mod limits;
@@ -10,6 +11,7 @@ mod scoring;
 mod search;
 
 pub use columns::Column;
+pub use dedup::{DedupBy, DedupOptions, ReadFormat};
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
 pub use index::IndexOptions;
 pub use limits::{IdentityDefinition, Limits, PageOptions, Rank};

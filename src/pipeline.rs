@@ -15,6 +15,7 @@
 mod about;
 mod align;
 mod circular;
+pub mod dedup;
 mod device;
 mod estimate;
 pub mod grep;

@@ -5,6 +5,7 @@
 //! [`Record`]s from a [`Reader`], checked and encoded ones from [`Queries`] and [`read_references`].
 //! Memory holds two blocks, one being parsed and one read ahead, however long the input is.
 
+mod abundance;
 mod bgzf;
 mod blocks;
 mod checks;
@@ -17,6 +18,7 @@ mod meter;
 mod names;
 mod parse;
 mod queries;
+mod reads;
 mod references;
 #[cfg(test)]
 mod seams;
@@ -26,12 +28,14 @@ mod source;
 mod tests;
 mod texts;
 
+pub use abundance::with_abundance;
 pub use checks::{MAX_QUERY_NAME, MAYBE_PROTEIN, check_reference, sam_name};
 pub use lines::{LineBlock, LineReader};
 pub use mates::{Mates, QuerySource};
 pub use meter::Meter;
 pub use names::first_repeated;
 pub use queries::Queries;
+pub use reads::{ReadBatch, Reads};
 pub use references::{
     References, alphabet_of, check_reference_names, read_reference_part, read_references, stretch_of_part,
 };

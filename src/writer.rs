@@ -2,6 +2,7 @@
 
 mod bam;
 pub mod bgzf;
+pub mod distinct;
 pub mod frame;
 mod header;
 pub mod hits;
@@ -12,6 +13,7 @@ pub mod matrix;
 #[cfg(test)]
 mod oracle;
 pub mod output;
+pub mod packed;
 mod paf;
 pub mod place;
 pub mod receipt;

@@ -24,6 +24,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("significance", &["batch"]),
     ("batch", &[]),
     ("groups", &[]),
+    // Distinct sequences.
+    ("dedup", &[]),
     ("memory", &[]),
     ("reader", &["batch", "groups", "memory", "options"]),
     ("writer", &["reader", "batch", "groups", "options", "quality", "significance"]),
@@ -69,6 +71,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("pipeline/about", &["report"]),
+    ("pipeline/dedup", &["dedup"]),
     ("pipeline/index", &["database"]),
     ("pipeline/estimate", &["database"]),
     ("pipeline/source", &["database"]),

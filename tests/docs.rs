@@ -9,11 +9,12 @@ use common::folder::Folder;
 use common::repository;
 
 const PAGE: &str = "docs/cli.md";
-const COMMANDS: [&[&str]; 7] = [
+const COMMANDS: [&[&str]; 8] = [
     &["--help"],
     &["pairs", "--help"],
     &["search", "--help"],
     &["grep", "--help"],
+    &["dedup", "--help"],
     &["index", "--help"],
     &["merge", "--help"],
     &["devices", "--help"],

@@ -3,6 +3,7 @@
 mod bar;
 mod devices;
 
+use crate::pipeline::dedup::DedupSummary;
 use crate::pipeline::search::SearchSummary;
 use crate::pipeline::{Reporter, Stage, Summary, counted};
 use bar::Bar;
@@ -59,6 +60,16 @@ impl Terminal {
         }
     }
 
+    /// The line at the end of `swalign dedup`.
+    pub fn dedup_summary(&self, summary: &DedupSummary) {
+        if let Some(bar) = &self.bar {
+            bar.clear();
+        }
+        if self.verbosity > 0 {
+            self.line(&dedup_line(summary));
+        }
+    }
+
     /// The line at the end of a run, and with -v one of what it took.
     pub fn summary(&self, summary: &Summary) {
         if let Some(bar) = &self.bar {
@@ -97,6 +108,20 @@ impl Reporter for Terminal {
             bar.begin(stage);
         }
     }
+}
+
+/// Numbers of records and sets, and the time.
+fn dedup_line(summary: &DedupSummary) -> String {
+    let DedupSummary { records, distinct, written, elapsed } = summary;
+    let share = permille(*distinct, *records).map_or_else(String::new, |part| {
+        if part == 1000 { " (100 %)".to_string() } else { format!(" ({}.{} %)", part / 10, part % 10) }
+    });
+    let mut parts = vec![counted(*records, ["record", "records"]), format!("{distinct} distinct{share}")];
+    if written < distinct {
+        parts.push(format!("{written} written"));
+    }
+    parts.push(format!("{:.2} s", elapsed.as_secs_f64()));
+    parts.join(", ")
 }
 
 /// Numbers of queries, and the time.
@@ -141,6 +166,15 @@ fn effort_line(summary: &Summary) -> String {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn distinct_records_in_plain_words() {
+        let said = |records, distinct, written| {
+            dedup_line(&DedupSummary { records, distinct, written, elapsed: Duration::from_millis(350) })
+        };
+        assert_eq!(said(1, 1, 1), "1 record, 1 distinct (100 %), 0.35 s");
+        assert_eq!(said(3, 2, 1), "3 records, 2 distinct (66.6 %), 1 written, 0.35 s");
+    }
 
     #[test]
     fn summaries_in_plain_words() {

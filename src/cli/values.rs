@@ -3,7 +3,9 @@
 use super::ranked::Columns;
 use crate::alphabet::Alphabet;
 use crate::insert::{InsertSize, MOST_INSERT, Orientation};
-use crate::options::{Column, DeviceChoice, GrepDevice, IdentityDefinition, SearchDevice, Share};
+use crate::options::{
+    Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, ReadFormat, SearchDevice, Share,
+};
 use crate::scoring::MAX_SCORE;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
@@ -131,6 +133,16 @@ pub fn ratio(text: &str) -> Result<f64, String> {
 pub fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
     PossibleValuesParser::new(["dna", "protein"])
         .map(|name| if name == "dna" { Alphabet::Dna } else { Alphabet::Protein })
+}
+
+pub fn dedup_by() -> impl TypedValueParser<Value = DedupBy> {
+    PossibleValuesParser::new(["whole", "prefix"])
+        .map(|name| if name == "whole" { DedupBy::Whole } else { DedupBy::Prefix })
+}
+
+pub fn read_format() -> impl TypedValueParser<Value = ReadFormat> {
+    PossibleValuesParser::new(["fasta", "fastq"])
+        .map(|name| if name == "fasta" { ReadFormat::Fasta } else { ReadFormat::Fastq })
 }
 
 pub fn device(text: &str) -> Result<DeviceChoice, String> {

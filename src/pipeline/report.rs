@@ -7,6 +7,9 @@ use std::time::Duration;
 /// What is aligned, by number.
 pub(super) const QUERIES: [&str; 2] = ["query", "queries"];
 
+/// What is read, by number.
+pub const RECORDS: [&str; 2] = ["record", "records"];
+
 /// Where a run's news go. Called from several threads.
 pub trait Reporter: Sync {
     /// Something that the user should know.

@@ -128,6 +128,11 @@ impl<'a> Raw<'a> {
         self.parsed.qual().map(<[u8]>::to_vec)
     }
 
+    /// The same, as they stand there; none of FASTA.
+    pub fn quality_line(&self) -> &[u8] {
+        self.parsed.qual().unwrap_or_default()
+    }
+
     pub fn fault(&self, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
         let record = Some((self.number, shown(self.name)));
         let place = Place { file: self.file.to_path_buf(), record, line: Some(self.line) };

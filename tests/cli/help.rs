@@ -18,7 +18,7 @@ fn wrong(args: &[&str]) -> String {
 #[test]
 fn help_is_a_subcommand() {
     assert_eq!(printed(&["help"]), printed(&["--help"]));
-    for name in ["pairs", "search", "grep", "index", "merge", "devices"] {
+    for name in ["pairs", "search", "grep", "dedup", "index", "merge", "devices"] {
         assert_eq!(printed(&["help", name]), printed(&[name, "--help"]), "{name}");
     }
     let said = wrong(&["help", "serach"]);

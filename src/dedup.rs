@@ -1,0 +1,114 @@
+//! The distinct ones of many sequences: equal sequences get one number, in the order in which they were first seen.
+//!
+//! A hash finds where an equal sequence may be, and letters decide: sequences of one hash are compared letter by letter.
+//! So the numbers don't depend on the hash, which differs from process to process.
+//!
+//! ```
+//! use swalign::dedup::Distinct;
+//!
+//! let mut distinct = Distinct::default();
+//! let numbers: Vec<usize> = [&b"ACGT"[..], b"AC", b"ACGT"].map(|letters| distinct.insert(letters).number).to_vec();
+//! assert_eq!(numbers, [0, 1, 0]);
+//! assert_eq!(distinct.get(1), b"AC");
+//! ```
+
+pub mod prefixes;
+pub mod strands;
+#[cfg(test)]
+mod tests;
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
+
+/// Distinct sequences of bytes, each stored once.
+#[derive(Clone, Debug, Default)]
+pub struct Distinct<S = RandomState> {
+    /// One behind the other.
+    letters: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+    /// The hash of each.
+    hashes: Vec<u64>,
+    /// Their numbers, by hash.
+    numbers: HashTable<usize>,
+    hasher: S,
+}
+
+/// Where a sequence is among the distinct ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inserted {
+    pub number: usize,
+    /// There was no equal one before.
+    pub is_new: bool,
+}
+
+impl<S: BuildHasher> Distinct<S> {
+    pub fn with_hasher(hasher: S) -> Distinct<S> {
+        let (letters, ends, hashes) = (Vec::new(), Vec::new(), Vec::new());
+        Distinct { letters, ends, hashes, numbers: HashTable::new(), hasher }
+    }
+
+    /// What [`Distinct::hash`] hashes with, for threads that hash while another one inserts.
+    pub fn hasher(&self) -> &S {
+        &self.hasher
+    }
+
+    pub fn hash(&self, sequence: &[u8]) -> u64 {
+        hash(&self.hasher, sequence)
+    }
+
+    /// The number of a sequence, which is stored unless an equal one is.
+    pub fn insert(&mut self, sequence: &[u8]) -> Inserted {
+        self.insert_hashed(self.hash(sequence), sequence)
+    }
+
+    /// As [`Distinct::insert`], with the hash that [`Distinct::hash`] or [`hash`] gives.
+    pub fn insert_hashed(&mut self, hash: u64, sequence: &[u8]) -> Inserted {
+        let (letters, ends, hashes) = (&self.letters, &self.ends, &self.hashes);
+        let is_equal = |&number: &usize| hashes[number] == hash && letters[place(ends, number)] == *sequence;
+        if let Some(&number) = self.numbers.find(hash, is_equal) {
+            return Inserted { number, is_new: false };
+        }
+        let number = self.len();
+        self.numbers.insert_unique(hash, number, |&number| hashes[number]);
+        self.letters.extend_from_slice(sequence);
+        self.ends.push(self.letters.len());
+        self.hashes.push(hash);
+        Inserted { number, is_new: true }
+    }
+}
+
+impl<S> Distinct<S> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The sequence of a number below [`Distinct::len`].
+    pub fn get(&self, number: usize) -> &[u8] {
+        &self.letters[self.place(number)]
+    }
+
+    /// Where it stands among the letters of all, one behind the other.
+    pub fn place(&self, number: usize) -> Range<usize> {
+        place(&self.ends, number)
+    }
+}
+
+fn place(ends: &[usize], number: usize) -> Range<usize> {
+    let begin = number.checked_sub(1).map_or(0, |before| ends[before]);
+    begin..ends[number]
+}
+
+/// The hash of a sequence.
+pub fn hash(hasher: &impl BuildHasher, sequence: &[u8]) -> u64 {
+    let mut hasher = hasher.build_hasher();
+    hasher.write(sequence);
+    hasher.finish()
+}

@@ -1,0 +1,150 @@
+//! `swalign dedup`: equal sequences become one record.
+//!
+//! While a block of records is read, parsed and hashed on all threads, one of them finds the sets of the records before
+//! it. Records come in the order of the input, so the sets don't depend on the threads.
+
+mod sets;
+mod write;
+
+use super::report::{Reporter, Stage, warn};
+use super::threads::set_threads;
+use super::{estimate, report};
+use crate::alphabet::Alphabet;
+use crate::error::{Error, Result};
+use crate::options::{DedupOptions, ReadFormat};
+use crate::reader::{ReadBatch, Reads};
+use crate::writer::Output;
+use crate::writer::output::Beside;
+use rayon::prelude::*;
+use sets::{Hashing, KeyedBatch, Sets};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a run of `swalign dedup` did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DedupSummary {
+    pub records: u64,
+    /// Sets of records.
+    pub distinct: u64,
+    /// Sets that are large enough to be written.
+    pub written: u64,
+    pub elapsed: Duration,
+}
+
+/// What the first file decides for all of them.
+#[derive(Clone, Copy)]
+struct Kind {
+    format: ReadFormat,
+    alphabet: Alphabet,
+}
+
+struct DedupRun<'a> {
+    options: &'a DedupOptions,
+    reporter: &'a dyn Reporter,
+    kind: Option<Kind>,
+    sets: Sets,
+    hashing: Hashing,
+    records: u64,
+    /// Bytes of the files that are read.
+    done: Arc<AtomicU64>,
+}
+
+/// Runs `swalign dedup` as `options` ask.
+pub fn dedup(options: &DedupOptions, reporter: &dyn Reporter) -> Result<DedupSummary> {
+    let begun = Instant::now();
+    set_threads(options.threads, reporter)?;
+    let output = Output::create(options.output.as_deref())?;
+    let table = options.table.as_deref().map(|path| Output::create(Some(path))).transpose()?;
+    let sets = Sets::new(options);
+    let hashing = sets.hashing();
+    let done = Arc::default();
+    let mut run = DedupRun { options, reporter, kind: None, sets, hashing, records: 0, done };
+    run.reporter.stage(run.stage());
+    options.reads.iter().try_for_each(|path| run.read(path))?;
+    reporter.stage(Stage::of("writing"));
+    let DedupRun { kind, sets, records, .. } = run;
+    let found = sets.settle(options.by)?;
+    let format = kind.map_or(ReadFormat::Fasta, |kind| kind.format);
+    let (output, written) = write::records(&found, options, format, output)?;
+    let table = table.map(|table| write::table(&found, options, table)).transpose()?;
+    output.finish_with(Beside { about: table.into_iter().collect(), ..Beside::default() })?;
+    let distinct = found.order.len() as u64;
+    reporter.detail(&format!(
+        "{} letters in distinct sequences, of {} in all records",
+        found.letters(),
+        found.letters_of_all()
+    ));
+    Ok(DedupSummary { records, distinct, written, elapsed: begun.elapsed() })
+}
+
+impl DedupRun<'_> {
+    fn stage(&self) -> Stage {
+        let bytes = self.options.reads.iter().map(|path| estimate::bytes(path, None));
+        Stage {
+            doing: "reading",
+            counted: Some(report::RECORDS),
+            bytes: Some(Arc::clone(&self.done)),
+            size: bytes.sum(),
+        }
+    }
+
+    /// Reads a file to its end.
+    fn read(&mut self, path: &Path) -> Result<()> {
+        let before = self.done.load(Ordering::Relaxed);
+        let mut reads = self.open(path)?;
+        let mut waiting: Vec<KeyedBatch> = Vec::new();
+        loop {
+            let (sets, hashing) = (&mut self.sets, &self.hashing);
+            let (added, next) = rayon::join(|| sets.add(&waiting), || next(&mut reads, hashing));
+            added?;
+            let Some(next) = next? else { break };
+            waiting = next;
+            let records = waiting.iter().map(|keyed| keyed.batch.len() as u64).sum();
+            self.records += records;
+            self.reporter.progress(records);
+            self.done.store(before + reads.meter().bytes(), Ordering::Relaxed);
+        }
+        warn(self.reporter, reads.warning());
+        Ok(())
+    }
+
+    /// Opens a file, which must be of the format and the alphabet of the first one.
+    fn open(&mut self, path: &Path) -> Result<Reads> {
+        let options = self.options;
+        let mut reads = Reads::open(path, self.kind.map(|kind| kind.alphabet).or(options.alphabet))?;
+        let alphabet = reads.alphabet();
+        let own = if reads.is_fastq() { ReadFormat::Fastq } else { ReadFormat::Fasta };
+        let format = options.format.or(self.kind.map(|kind| kind.format)).unwrap_or(own);
+        if options.both_strands && alphabet == Alphabet::Protein {
+            let remedy = "leave --both-strands out, or give --alphabet dna if they are DNA";
+            return Err(reads.fault("these are proteins, which have one strand", remedy));
+        }
+        check_format(&reads, own, format, options.format.is_some())?;
+        self.kind = Some(Kind { format, alphabet });
+        Ok(reads.with_qualities(format == ReadFormat::Fastq).with_abundances(options.size_in))
+    }
+}
+
+/// Refuses a file that is not in the format of the others.
+fn check_format(reads: &Reads, own: ReadFormat, written: ReadFormat, given: bool) -> Result<(), Error> {
+    let problem = match (own, written) {
+        (ReadFormat::Fasta, ReadFormat::Fastq) if given => {
+            "FASTA has no qualities, which --format fastq needs"
+        }
+        (ReadFormat::Fasta, ReadFormat::Fastq) => "this is FASTA, and a file before it is FASTQ",
+        (ReadFormat::Fastq, ReadFormat::Fasta) if !given => "this is FASTQ, and a file before it is FASTA",
+        _ => return Ok(()),
+    };
+    Err(reads.fault(problem, "give --format fasta to write FASTA of all"))
+}
+
+/// The next records with their hashes; `None` after the last ones.
+fn next(reads: &mut Reads, hashing: &Hashing) -> Result<Option<Vec<KeyedBatch>>> {
+    let Some((batches, fault)) = reads.next() else { return Ok(None) };
+    match fault {
+        Some(fault) => Err(fault),
+        None => Ok(Some(batches.into_par_iter().map(|batch: ReadBatch| hashing.key(batch)).collect())),
+    }
+}
