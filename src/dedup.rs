@@ -13,6 +13,7 @@
 //! ```
 
 pub mod prefixes;
+pub mod queries;
 pub mod strands;
 #[cfg(test)]
 mod tests;

@@ -210,6 +210,8 @@ pub struct Scope<'a> {
     /// counts and are forgotten then, so this bounds the memory.
     pub portion: usize,
     pub repeats: Repeats<'a>,
+    /// How many equal queries each record stands for; `None` if for itself.
+    pub counts: Option<&'a [u32]>,
 }
 
 /// What is known of repeats among the targets.
@@ -253,13 +255,24 @@ impl WithoutRepeats {
     }
 }
 
-impl Scope<'_> {
+impl<'a> Scope<'a> {
+    /// Hits by score, without a filter.
+    pub fn new(batch: &'a Batch, layout: Layout, rules: Rules) -> Scope<'a> {
+        let (least, ranks, filter, repeats, counts) = (None, None, None, Repeats::Kept, None);
+        Scope { batch, layout, rules, least, ranks, filter, portion: PORTION, repeats, counts }
+    }
+
     /// The rules for a record's hits.
     pub fn rules_of(&self, record: u32) -> Rules {
         match self.least {
             Some(least) => Rules { min_score: least.lowest(record), ..self.rules },
             None => self.rules,
         }
+    }
+
+    /// How many queries a record stands for.
+    pub fn count(&self, record: u32) -> u64 {
+        self.counts.map_or(1, |counts| counts[record as usize].into())
     }
 
     /// Whether scores and places alone decide which hits count, so that equal targets have equal hits.
@@ -336,7 +349,7 @@ fn find_once(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Res
         let (searches, mut later) = open(scope, &left, room(scope))?;
         for search in finish(engine, scope, searches, effort)? {
             let record = search.record as usize;
-            effort.cut += u64::from(search.is_cut());
+            effort.cut += if search.is_cut() { scope.count(search.record) } else { 0 };
             match search.ended() {
                 Ended::Found(hits) => found[record] = hits,
                 Ended::Later(start) => later.push(start),
@@ -516,7 +529,7 @@ fn score_everything(
     let mut unscored: Vec<&mut RecordSearch> =
         searches.iter_mut().filter(|search| search.is_whole()).collect();
     if scope.filter.is_some() {
-        effort.whole += unscored.len() as u64;
+        effort.whole += unscored.iter().map(|search| scope.count(search.record)).sum::<u64>();
     }
     let left = score_short_targets(engine, scope, &mut unscored, effort)?;
     let each = in_portion(scope, &left, unscored.iter().map(|search| search.record));

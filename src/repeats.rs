@@ -127,7 +127,10 @@ impl Distinct {
             let listed = &self.listed[start as usize..self.ends[bin as usize] as usize];
             let listed = &listed[listed.partition_point(|&number| number < from)..];
             let holds = |copied: &Copied| copied.start < columns.end && columns.start < copied.end;
-            listed.iter().map(|&number| (number, self.copies[number as usize])).find(|(_, copied)| holds(copied))
+            listed
+                .iter()
+                .map(|&number| (number, self.copies[number as usize]))
+                .find(|(_, copied)| holds(copied))
         };
         bins.filter_map(in_bin).min_by_key(|&(number, _)| number)
     }

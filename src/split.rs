@@ -113,7 +113,7 @@ fn within_bound(
             searched[record as usize] = sum;
             within.extend_from_slice(of_record);
         } else {
-            effort.unsplit += 1;
+            effort.unsplit += scope.count(record);
         }
     }
     within
@@ -147,7 +147,8 @@ fn search(
     };
     let layout = Layout { strands: scope.layout.strands, meets: Meets::All };
     let rules = Rules { min_score: least, max_hits: 1, candidates: None, ..scope.rules };
-    hits::find(engine, &Scope { batch: &batch, layout, rules, least: None, ranks: None, ..*scope }, effort)
+    let (least, ranks, counts) = (None, None, None);
+    hits::find(engine, &Scope { batch: &batch, layout, rules, least, ranks, counts, ..*scope }, effort)
 }
 
 /// What an alignment of a query of `len` letters leaves of an interval.

@@ -98,15 +98,7 @@ impl Case {
     fn find(&self, rules: Rules, filter: Option<&Filter>) -> (Vec<Found>, Effort) {
         // Those that no filter helps are then searched in several portions.
         let portion = if filter.is_some() { 40 } else { hits::PORTION };
-        let scope = Scope {
-            batch: &self.batch,
-            layout: self.layout,
-            rules,
-            least: None,
-            ranks: None,
-            filter,
-            portion,
-        };
+        let scope = Scope { filter, portion, ..Scope::new(&self.batch, self.layout, rules) };
         let mut effort = Effort::default();
         let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
         (found, effort)

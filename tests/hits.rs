@@ -161,7 +161,7 @@ impl Case {
     fn find_least(&self, rules: &Rules, least: Option<&dyn LeastScores>) -> Vec<Found> {
         let find = |engine: &mut dyn Engine, portion: usize| {
             let (batch, layout, rules) = (&self.batch, self.layout, *rules);
-            let scope = Scope { batch, layout, rules, least, ranks: None, filter: None, portion };
+            let scope = Scope { least, portion, ..Scope::new(batch, layout, rules) };
             hits::find(engine, &scope, &mut Effort::default()).unwrap()
         };
         let found = find(&mut Cpu::new(), hits::PORTION);
@@ -362,7 +362,7 @@ fn searched(
         scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
     };
     let layout = Layout { strands: 1, meets: Meets::All };
-    let scope = Scope { batch: &batch, layout, rules, least: None, ranks: None, filter: None, portion };
+    let scope = Scope { portion, ..Scope::new(&batch, layout, rules) };
     let mut effort = Effort::default();
     let found = hits::find(engine, &scope, &mut effort).unwrap();
     assert!(found.iter().all(|found| !found.alignments.is_empty()));
@@ -441,8 +441,7 @@ fn databases_have_the_hits_of_their_pairs() {
             let least = Least { batch: &batch, lowest, of_long: 40 };
             let least: Option<&dyn LeastScores> = if random.below(2) == 0 { Some(&least) } else { None };
             let find = |engine: &mut dyn Engine| {
-                let scope =
-                    Scope { batch: &batch, layout, rules, least, ranks: None, filter: None, portion: 64 };
+                let scope = Scope { least, portion: 64, ..Scope::new(&batch, layout, rules) };
                 let mut effort = Effort::default();
                 (hits::find(engine, &scope, &mut effort).unwrap(), effort.cut)
             };
@@ -450,15 +449,7 @@ fn databases_have_the_hits_of_their_pairs() {
             assert_eq!(find(&mut OfDatabases(Cpu::new(), 0)), expected, "seed {seed}, {rules:?}");
             let has_hits = least.is_none() && !expected.0[0].alignments.is_empty();
             for off in [1, -1, 1 << 20, -(1 << 20)].into_iter().filter(|_| has_hits) {
-                let scope = Scope {
-                    batch: &batch,
-                    layout,
-                    rules,
-                    least: None,
-                    ranks: None,
-                    filter: None,
-                    portion: 64,
-                };
+                let scope = Scope { portion: 64, ..Scope::new(&batch, layout, rules) };
                 let wrong = hits::find(&mut OfDatabases(Cpu::new(), off), &scope, &mut Effort::default());
                 assert!(matches!(wrong, Err(EngineError::Wrong(_))), "seed {seed}, {off}, {rules:?}");
             }

@@ -18,7 +18,7 @@ use swalign::candidates::{Layout, Meets};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::hits::{self, Effort, HitAt, PORTION, Rules, Scope};
+use swalign::hits::{self, Effort, HitAt, Rules, Scope};
 use swalign::insert::{InsertSize, Orientation};
 use swalign::pairing::{HitInParts, MateInParts, Pairing};
 use swalign::scoring::Scoring;
@@ -72,7 +72,7 @@ fn pairs(seed: u64) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
 }
 
 fn scope<'a>(batch: &'a Batch, rules: Rules, filter: Option<&'a Filter>) -> Scope<'a> {
-    Scope { batch, layout: LAYOUT, rules, least: None, ranks: None, filter, portion: PORTION }
+    Scope { filter, ..Scope::new(batch, LAYOUT, rules) }
 }
 
 /// The best alignment of a read in columns of a target, by the specification.

@@ -16,7 +16,7 @@ use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::plain::Plain;
-use swalign::hits::{self, Effort, PORTION, Rules, Scope};
+use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::scoring::{AlignmentMode, Matrix, Scoring};
 
 const MODES: [AlignmentMode; 3] = [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap];
@@ -331,15 +331,7 @@ fn hits_are_those_of_their_definition() {
         let layout = Layout { strands, meets: Meets::All };
         for (min_score, secondary_ppm) in [(-1_000_000, 0), (-1_000_000, 800_000), (match_ * 6, 0)] {
             let rules = Rules { min_score, secondary_ppm, max_hits: MOST - 1, ..Rules::BEST };
-            let scope = Scope {
-                batch: &batch,
-                layout,
-                rules,
-                least: None,
-                ranks: None,
-                filter: None,
-                portion: PORTION,
-            };
+            let scope = Scope::new(&batch, layout, rules);
             let found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
             for (record, found) in (0..).zip(&found) {
                 let (expected, threshold) = oracle(&batch, &layout, record, min_score, secondary_ppm);
@@ -392,7 +384,7 @@ fn local_scores_are_bounds_that_lose_no_hit() {
             let limits = Rules { max_targets, max_per_target, keeps_ties, ..Rules::BEST };
             let rules = Rules { min_score, max_hits: usize::MAX, ..limits };
             let (least, ranks, filter) = (None, None, None);
-            let scope = Scope { batch: &batch, layout, rules, least, ranks, filter, portion: PORTION };
+            let scope = Scope { least, ranks, filter, ..Scope::new(&batch, layout, rules) };
             let mut effort = Effort::default();
             let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
             let expected = hits::find(&mut Plain::new(), &scope, &mut Effort::default()).unwrap();

@@ -8,7 +8,7 @@ use crate::candidates::filter::Filter;
 use crate::candidates::{Layout, Meets};
 use crate::engine::{Engine, Guarded};
 use crate::error::{Error, Result};
-use crate::hits::{self, Effort, PORTION, Repeats, Rules, Scope};
+use crate::hits::{self, Effort, Rules, Scope};
 use crate::options::{ANY_SCORE, default_min_score};
 use crate::scoring::{MAX_PARAMETER, Scoring, Substitution};
 use std::collections::VecDeque;
@@ -193,16 +193,7 @@ impl Aligner {
         let targets = Arc::clone(&self.targets.sequences);
         let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::clone(&self.scoring) };
         let layout = Layout { strands: self.strands, meets: Meets::All };
-        let scope = Scope {
-            batch: &batch,
-            layout,
-            rules: self.rules,
-            least: None,
-            ranks: None,
-            filter: self.filter.as_ref(),
-            portion: PORTION,
-            repeats: Repeats::Kept,
-        };
+        let scope = Scope { filter: self.filter.as_ref(), ..Scope::new(&batch, layout, self.rules) };
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut engine = spare().pop().unwrap_or_else(|| self.opened.engine());
         let mut found = hits::find(&mut engine, &scope, &mut Effort::default());

@@ -151,8 +151,12 @@ fn effort_line(summary: &Summary) -> String {
     let seconds = summary.elapsed.as_secs_f64();
     let whole = summary.whole.map(|whole| counted(whole, ["query", "queries"]));
     let whole = whole.map_or_else(String::new, |whole| format!(", {whole} searched in full"));
+    let repeated = match summary.repeated {
+        0 => String::new(),
+        repeated => format!(", {repeated} equal to another of their batch"),
+    };
     format!(
-        "{} cells ({:.2} GCUPS){whole}; reading {:.2} s, device {:.2} s, backtrace {:.2} s, writing {:.2} s",
+        "{} cells ({:.2} GCUPS){whole}{repeated}; reading {:.2} s, device {:.2} s, backtrace {:.2} s, writing {:.2} s",
         summary.cells,
         summary.cells as f64 / seconds.max(1e-9) / 1e9,
         summary.reading.as_secs_f64(),

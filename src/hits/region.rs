@@ -173,14 +173,20 @@ impl Region {
     /// The next copies of the region's columns that it stands for, of which each stands for those behind it.
     pub fn next_copies(&self, distinct: &Distinct, batch: &Batch) -> Vec<Region> {
         let mut next = Vec::new();
-        let mut left: SmallVec<[_; 2]> = self.copies.iter().map(|&from| (self.pair.own..self.pair.end, from)).collect();
+        let mut left: SmallVec<[_; 2]> =
+            self.copies.iter().map(|&from| (self.pair.own..self.pair.end, from)).collect();
         while let Some((columns, from)) = left.pop() {
-            let Some((number, copied)) = distinct.next_copy(self.pair.target, &columns, from) else { continue };
-            let (own, end) = (columns.start.max(copied.columns().start), columns.end.min(copied.columns().end));
+            let Some((number, copied)) = distinct.next_copy(self.pair.target, &columns, from) else {
+                continue;
+            };
+            let (own, end) =
+                (columns.start.max(copied.columns().start), columns.end.min(copied.columns().end));
             let there = Region { place: copied.place, copies: Some(number + 1), ..*self };
             next.extend(there.piece(batch, (self.pair.start, own, end)));
             let others = [columns.start..own, end..columns.end];
-            left.extend(others.into_iter().filter(|columns| !columns.is_empty()).map(|columns| (columns, number + 1)));
+            left.extend(
+                others.into_iter().filter(|columns| !columns.is_empty()).map(|columns| (columns, number + 1)),
+            );
         }
         next
     }

@@ -377,7 +377,8 @@ impl RecordSearch {
 
     /// The path of the region that is next, if it was found with that of an earlier one.
     fn known_path(&mut self, next: &Region) -> Option<Alignment> {
-        let is_next = |(region, _): &(Region, Alignment)| region.pair == next.pair && region.best == next.best;
+        let is_next =
+            |(region, _): &(Region, Alignment)| region.pair == next.pair && region.best == next.best;
         if let Some(place) = self.ahead.iter().position(is_next) {
             return Some(self.ahead.swap_remove(place).1);
         }
@@ -472,8 +473,7 @@ impl RecordSearch {
         let can_be_next =
             |region: &Region| best.is_none_or(|best| region.bound > best.bound || !region.is_behind(best));
         let regions = (0..).zip(&self.regions);
-        let is_needed =
-            |region: &Region| !region.is_scored && region.bound >= needed && can_be_next(region);
+        let is_needed = |region: &Region| !region.is_scored && region.bound >= needed && can_be_next(region);
         let mut unknown: Vec<u32> =
             regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect();
         // What these score may show that the others need no score.
@@ -550,7 +550,8 @@ impl RecordSearch {
                     match region.without(taken, scope.batch, span) {
                         Left::Whole(same) => region = same,
                         Left::Pieces(pieces) => {
-                            let copies = scope.repeats.distinct().map(|all| whole.next_copies(all, scope.batch));
+                            let copies =
+                                scope.repeats.distinct().map(|all| whole.next_copies(all, scope.batch));
                             open.extend(copies.into_iter().flatten().map(|copy| (copy, 0)));
                             open.extend(pieces.into_iter().rev().map(|piece| (piece, number + 1)));
                             is_cut = true;

@@ -5,9 +5,10 @@ use super::report::warn;
 use super::write::Written;
 use super::{QueryBatch, Run};
 use crate::alignment::Found;
-use crate::batch::Batch;
+use crate::batch::{Batch, Sequences};
 use crate::candidates::{Layout, Meets};
 use crate::circles;
+use crate::dedup::queries::Grouped;
 use crate::engine::Guarded;
 use crate::error::{EngineError, Result};
 use crate::hits::{self, Effort, LeastScores, Ranks, Repeats, Scope};
@@ -66,30 +67,8 @@ impl Run<'_> {
             true => (0..most * self.strands as usize).map(|index| queries.get(index)).collect(),
             false => queries,
         };
-        let batch = Batch {
-            queries: Arc::new(queries),
-            targets: Arc::clone(&self.targets),
-            scoring: Arc::clone(&self.scoring),
-        };
-        let layout = Layout { strands: self.strands, meets };
-        let rules = match (&self.pairing, &self.ranking) {
-            (Some(pairing), _) => pairing.candidates(),
-            (None, Some(ranking)) => ranking.widened(self.rules),
-            (None, None) => self.rules,
-        };
-        let least = self.least.of(&batch, layout, self.shortest_target);
-        let least = least.as_ref().map(|least| least as &dyn LeastScores);
-        let filter = self.filter.as_ref();
-        let ranks = self.ranking.as_ref().map(|ranking| ranking.of(&batch, layout));
-        let ranks = ranks.as_ref().filter(|_| self.pairing.is_none()).map(|ranks| ranks as &dyn Ranks);
-        let repeats = Repeats::Kept;
-        let scope = Scope { batch: &batch, layout, rules, least, ranks, filter, portion, repeats };
-        let without = self.repeats.of(self, &scope)?;
-        let repeats = without.as_deref().map_or(Repeats::Kept, Repeats::Known);
-        let scope = Scope { repeats, ..scope };
         let mut effort = Effort::default();
-        let found = self.find(engine, &scope, &mut effort)?;
-        drop(batch);
+        let (found, distinct) = self.find_distinct(engine, queries, (meets, portion), &mut effort)?;
         self.learn(cells, begun.elapsed());
         let formatting = Instant::now();
         let parts = self.writer.parts(before.as_deref(), &records[..found.len()], &found)?;
@@ -98,12 +77,70 @@ impl Run<'_> {
             number,
             parts,
             queries: records.len() as u64,
+            distinct,
             bytes,
             aligned: found.iter().filter(|found| !found.alignments.is_empty()).count() as u64,
             effort,
             sums,
             formatting: formatting.elapsed(),
         })
+    }
+
+    /// The hits of a batch's queries, of which equal ones are aligned once, and how many differ.
+    fn find_distinct(
+        &self,
+        engine: &mut Guarded,
+        mut queries: Sequences,
+        (meets, portion): (Meets, usize),
+        effort: &mut Effort,
+    ) -> Result<(Vec<Found>, u64)> {
+        let strands = self.strands as usize;
+        let mates = if self.pairing.is_some() { 2 } else { 1 };
+        let may_group = self.options.dedup && meets == Meets::All;
+        let mut grouped = may_group.then(|| Grouped::of(&queries, mates * strands, strands)).flatten();
+        if let Some(grouped) = &mut grouped {
+            queries = std::mem::take(&mut grouped.queries);
+        }
+        // Of mates each counts.
+        let counts = grouped.iter().flat_map(|grouped| &grouped.counts);
+        let counts: Vec<u32> = counts.flat_map(|&count| std::iter::repeat_n(count, mates)).collect();
+        let batch = Batch {
+            queries: Arc::new(queries),
+            targets: Arc::clone(&self.targets),
+            scoring: Arc::clone(&self.scoring),
+        };
+        let counts = grouped.is_some().then_some(&counts[..]);
+        let found = self.find_batch(engine, (&batch, counts), (meets, portion), effort)?;
+        let distinct = found.len() as u64;
+        Ok(match grouped {
+            Some(grouped) => (grouped.fanned_out(&found, mates), distinct),
+            None => (found, distinct),
+        })
+    }
+
+    /// The hits of a batch's queries, of which each stands for so many.
+    fn find_batch(
+        &self,
+        engine: &mut Guarded,
+        (batch, counts): (&Batch, Option<&[u32]>),
+        (meets, portion): (Meets, usize),
+        effort: &mut Effort,
+    ) -> Result<Vec<Found>> {
+        let layout = Layout { strands: self.strands, meets };
+        let rules = match (&self.pairing, &self.ranking) {
+            (Some(pairing), _) => pairing.candidates(),
+            (None, Some(ranking)) => ranking.widened(self.rules),
+            (None, None) => self.rules,
+        };
+        let least = self.least.of(batch, layout, self.shortest_target);
+        let least = least.as_ref().map(|least| least as &dyn LeastScores);
+        let filter = self.filter.as_ref();
+        let ranks = self.ranking.as_ref().map(|ranking| ranking.of(batch, layout));
+        let ranks = ranks.as_ref().filter(|_| self.pairing.is_none()).map(|ranks| ranks as &dyn Ranks);
+        let scope = Scope { least, ranks, filter, portion, counts, ..Scope::new(batch, layout, rules) };
+        let without = self.repeats.of(self, &scope)?;
+        let repeats = without.as_deref().map_or(Repeats::Kept, Repeats::Known);
+        self.find(engine, &Scope { repeats, ..scope }, effort)
     }
 
     /// Finds the hits. Where the device fails and the CPU may take over, the batch is done again.

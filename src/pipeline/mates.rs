@@ -10,7 +10,7 @@ use crate::batch::{Batch, Sequences};
 use crate::candidates::filter::Filter;
 use crate::candidates::{Layout, Meets};
 use crate::error::{EngineError, Result};
-use crate::hits::{self, Effort, PORTION, Repeats, Rules, Scope};
+use crate::hits::{self, Effort, Rules, Scope};
 use crate::insert::{InsertSize, Orientation};
 use crate::options::{Mode, Options};
 use crate::pairing::{Pairing, inserts};
@@ -99,16 +99,7 @@ impl PairingScope<'_> {
         };
         let layout = Layout { strands: STRANDS, meets: Meets::All };
         let rules = Rules { max_hits: 1, ..self.rules };
-        let scope = Scope {
-            batch: &batch,
-            layout,
-            rules,
-            least: None,
-            ranks: None,
-            filter: self.filter,
-            portion: PORTION,
-            repeats: Repeats::Kept,
-        };
+        let scope = Scope { filter: self.filter, ..Scope::new(&batch, layout, rules) };
         hits::find(engine, &scope, &mut Effort::default())
     }
 }

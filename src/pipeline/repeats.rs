@@ -29,7 +29,9 @@ pub(super) struct TakenOut {
 
 enum State {
     /// Nothing is known yet, or no more than that there are many repeats.
-    Unknown { are_many: bool },
+    Unknown {
+        are_many: bool,
+    },
     Known(Arc<WithoutRepeats>),
     /// They are too few, or none of the run's hits can be found by them.
     Off,

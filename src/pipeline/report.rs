@@ -61,6 +61,8 @@ pub struct Summary {
     /// Where in the input a part of it begins and ends ([`crate::reader::Extent::places`]).
     pub stretch: (u64, u64),
     pub aligned: u64,
+    /// Queries that had the hits of an equal one of their batch.
+    pub repeated: u64,
     /// Cells of the recurrence that were scored.
     pub cells: u64,
     /// Queries that were searched in full since the filter could not narrow down where they align; `None` without a

@@ -7,7 +7,7 @@ use crate::candidates::{Layout, Meets};
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
 use crate::error::{EngineError, Error, Result};
-use crate::hits::{self, Effort, LeastScores, PORTION, Repeats, Rules, Scope};
+use crate::hits::{self, Effort, LeastScores, Rules, Scope};
 use crate::options::{Mode, Options, OutputFormat, default_min_score};
 use crate::scoring::{Scoring, Substitution};
 use crate::significance::{Fit, HALVES, Karlin, LETTERS, MEASURED, PAIRS, Sample, SearchSpace, Significance};
@@ -148,16 +148,7 @@ fn fitted(scoring: &Arc<Scoring>) -> Result<Option<Karlin>, EngineError> {
     let halves = self::scores(&mut engine, &halves, HALVES)?;
     let measured = batch(scoring, MEASURED, LETTERS);
     let layout = Layout { strands: 1, meets: Meets::Paired(0) };
-    let scope = Scope {
-        batch: &measured,
-        layout,
-        rules: Rules::BEST,
-        least: None,
-        ranks: None,
-        filter: None,
-        portion: PORTION,
-        repeats: Repeats::Kept,
-    };
+    let scope = Scope::new(&measured, layout, Rules::BEST);
     let found = hits::find(&mut engine, &scope, &mut Effort::default())?;
     let best = found.iter().filter_map(|found| found.alignments.first());
     let lengths: Vec<(i32, u32, u32)> = best

@@ -22,6 +22,8 @@ pub struct Written {
     /// Bytes of the input up to the batch's end.
     pub bytes: u64,
     pub aligned: u64,
+    /// Queries that were aligned, each for those that equal it.
+    pub distinct: u64,
     pub effort: Effort,
     /// Where statistics are wanted.
     pub sums: Option<Sums>,
@@ -78,9 +80,10 @@ impl Run<'_> {
 
     /// Adds a batch to the summary, and tells that it is done.
     fn count(&self, written: &Written, summary: &mut Summary) {
-        let Written { number, queries, bytes, aligned, effort, formatting, .. } = written;
+        let Written { number, queries, distinct, bytes, aligned, effort, formatting, .. } = written;
         summary.queries += queries;
         summary.aligned += aligned;
+        summary.repeated += queries.saturating_sub(*distinct);
         summary.cells += effort.cells;
         summary.whole = summary.whole.map(|whole| whole + effort.whole);
         summary.unsplit += effort.unsplit;

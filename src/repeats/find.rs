@@ -167,7 +167,13 @@ impl<'a> Finder<'a> {
 
     /// The longest match around that of a chunk, which begins in no column before `least`. It ends before what it was
     /// found in reaches itself.
-    fn extended(&self, (first, codes): (usize, &[u8]), chunk: &Range<usize>, found: usize, least: usize) -> Match {
+    fn extended(
+        &self,
+        (first, codes): (usize, &[u8]),
+        chunk: &Range<usize>,
+        found: usize,
+        least: usize,
+    ) -> Match {
         let all = self.targets.codes();
         let source = self.targets.holding(found);
         let bounds = self.targets.start(source)..self.targets.start(source + 1);
@@ -245,4 +251,123 @@ fn common_start(one: &[u8], other: &[u8]) -> usize {
 /// Letters that two sequences have in common before their ends.
 fn common_end(one: &[u8], other: &[u8]) -> usize {
     one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers below `most`, by a linear congruential generator.
+    fn numbers(seed: u64) -> impl FnMut(usize) -> usize {
+        let mut state = seed;
+        move |most| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % most
+        }
+    }
+
+    /// Targets of many copies of few letters: whole, cut at any place, changed, in tandem.
+    fn collection(seed: u64) -> Sequences {
+        let mut number = numbers(seed);
+        let founders: Vec<Vec<u8>> =
+            [2000, 500, 90].map(|len| (0..len).map(|_| number(4) as u8).collect()).into();
+        let mut targets = Sequences::default();
+        for _ in 0..30 {
+            let founder = &founders[number(3)];
+            let (start, end) = (number(founder.len()), number(founder.len() + 1));
+            let mut codes = founder.clone();
+            match number(6) {
+                0 => codes.truncate(end),
+                1 => drop(codes.drain(..start)),
+                2 => codes[start] ^= 1,
+                3 => codes.insert(start, 14),
+                4 => codes = founder[..end.min(founder.len() / 9)].repeat(12),
+                _ => {}
+            }
+            targets.push(codes);
+        }
+        targets
+    }
+
+    #[test]
+    fn each_column_stands_once_with_the_letters_before_it() {
+        let mut copied = 0;
+        for (seed, span) in (0..12).flat_map(|seed| [1, 20, 64, 300].map(|span| (seed, span))) {
+            let targets = collection(seed);
+            let distinct = find(&targets, span).unwrap();
+            let mut met: Vec<Vec<u32>> = targets.iter().map(|codes| vec![0; codes.len()]).collect();
+            let mut meet = |stretch: u32, columns: Range<u32>, place: Place| {
+                let codes = distinct.stretches.get(stretch as usize);
+                let target = targets.get(place.target as usize);
+                for column in columns {
+                    let there = place.there(column) as usize;
+                    assert_eq!(place.here(there as u32), column);
+                    met[place.target as usize][there] += 1;
+                    // The letters up to the column, and with them, where there are fewer, the start.
+                    let own = &codes[(column as usize + 1).saturating_sub(span as usize)..=column as usize];
+                    let other = &target[(there + 1).saturating_sub(span as usize)..=there];
+                    assert_eq!(own, other, "seed {seed}, span {span}, {place:?}");
+                }
+            };
+            for (stretch, codes) in (0..).zip(distinct.stretches.iter()) {
+                let own = distinct.stretches.lead(stretch)..codes.len() as u32;
+                meet(stretch, own.clone(), distinct.place(stretch));
+                let (mut from, mut last) = (0, distinct.place(stretch).target);
+                while let Some((number, copy)) = distinct.next_copy(stretch, &own, from) {
+                    assert!(number >= from && copy.place.target >= last, "in the order of places");
+                    meet(stretch, copy.columns(), copy.place);
+                    (from, last) = (number + 1, copy.place.target);
+                    copied += 1;
+                }
+            }
+            assert!(met.iter().flatten().all(|&times| times == 1), "seed {seed}, span {span}");
+        }
+        assert!(copied > 500, "{copied}");
+    }
+
+    #[test]
+    fn equal_sums_of_other_letters_are_no_copies() {
+        let mut number = numbers(1);
+        let codes: Vec<u8> = (0..4000).map(|_| number(4) as u8).collect();
+        let targets: Sequences = [&codes[..2000], &codes[2000..]].into_iter().collect();
+        let cuts = cuts(&targets).unwrap();
+        let mut finder = Finder::new(&targets, 30);
+        let mut matches = Vec::new();
+        // Each chunk of the second target has the sum of one of the first.
+        for (target, cuts) in cuts.iter().enumerate() {
+            for chunk in fingerprints::chunks(2000, cuts) {
+                let letters = &targets.get(target)[chunk];
+                finder.chunks.entry(checksum(letters)).or_insert(0..letters.len());
+            }
+            finder.match_target(target, cuts, &mut matches);
+            matches.retain(|found| {
+                targets.codes()[found.from..][..found.len] != targets.get(target)[found.column..][..found.len]
+            });
+            assert!(matches.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_distinct_is_measured() {
+        let mut number = numbers(2);
+        let codes: Vec<u8> = (0..100_000).map(|_| number(4) as u8).collect();
+        let once: Sequences = [&codes[..]].into_iter().collect();
+        let often: Sequences = [&codes[..]; 8].into_iter().collect();
+        assert_eq!(share_of_distinct(&once).unwrap(), 1.0);
+        let share = share_of_distinct(&often).unwrap();
+        assert!((0.12..0.14).contains(&share), "{share}");
+        assert_eq!(share_of_distinct(&Sequences::default()).unwrap(), 1.0);
+    }
+
+    #[test]
+    fn letters_in_common() {
+        let one: Vec<u8> = (0..200).map(|k| k % 7).collect();
+        for differs in [0, 1, COMPARED - 1, COMPARED, COMPARED + 1, 2 * COMPARED, 199, 200] {
+            let mut other = one.clone();
+            other.iter_mut().skip(differs).take(1).for_each(|code| *code = 9);
+            assert_eq!(common_start(&one, &other), differs);
+            assert_eq!(common_end(&one, &other), if differs == 200 { 200 } else { 199 - differs });
+        }
+        assert_eq!((common_start(&one, &one[..70]), common_end(&one[..0], &one)), (70, 0));
+    }
 }

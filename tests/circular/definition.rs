@@ -77,8 +77,7 @@ impl Case {
         rules: Rules,
         portion: usize,
     ) -> Vec<Found> {
-        let scope =
-            Scope { batch: &self.batch, layout: LAYOUT, rules, least: None, ranks: None, filter, portion };
+        let scope = Scope { filter, portion, ..Scope::new(&self.batch, LAYOUT, rules) };
         hits::find(engine, &scope, &mut Effort::default()).unwrap()
     }
 }

@@ -8,7 +8,7 @@ use swalign::candidates::filter::Filter;
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
-use swalign::hits::{self, Effort, PORTION, Rules, Scope};
+use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::insert::{InsertSize, Orientation};
 use swalign::pairing::{Pairing, inserts};
 use swalign::split::{self, Splitting};
@@ -21,7 +21,7 @@ fn turned(circle: &[u8], by: usize) -> Vec<u8> {
 }
 
 fn find(batch: &Batch, rules: Rules, filter: Option<&Filter>) -> Vec<Found> {
-    let scope = Scope { batch, layout: LAYOUT, rules, least: None, ranks: None, filter, portion: PORTION };
+    let scope = Scope { filter, ..Scope::new(batch, LAYOUT, rules) };
     hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap()
 }
 
@@ -123,15 +123,7 @@ fn paired(reads: &[Vec<u8>], circle: &[u8], is_circle: bool) -> (Vec<Found>, Vec
     let rules = pairing.candidates();
     let mut found = find(&batch, rules, None);
     let telling = inserts(&batch.targets, &found);
-    let scope = Scope {
-        batch: &batch,
-        layout: LAYOUT,
-        rules,
-        least: None,
-        ranks: None,
-        filter: None,
-        portion: PORTION,
-    };
+    let scope = Scope::new(&batch, LAYOUT, rules);
     let before: Vec<bool> = found.iter().map(|found| found.alignments.is_empty()).collect();
     pairing.pair(&mut Cpu::new(), &scope, &mut found, &mut Effort::default()).unwrap();
     let rescued = found.iter().zip(before).filter(|(found, before)| *before && !found.alignments.is_empty());
@@ -201,15 +193,7 @@ fn split_reads_turn_with_the_circle() {
             let batch = batch_of(&reads, &[turned(&circle, by)], &[0], Scoring::dna(2, 4, 4, 2));
             let rules = Rules { min_score: 60, max_hits: 1, ..RULES };
             let mut found = find(&batch, rules, None);
-            let scope = Scope {
-                batch: &batch,
-                layout: LAYOUT,
-                rules,
-                least: None,
-                ranks: None,
-                filter: None,
-                portion: PORTION,
-            };
+            let scope = Scope::new(&batch, LAYOUT, rules);
             let splitting = Splitting { least: 60, is_bounded: false };
             split::supplement(&mut Cpu::new(), &scope, splitting, &mut found, &mut Effort::default())
                 .unwrap();

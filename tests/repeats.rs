@@ -1,0 +1,145 @@
+//! Repeats taken out of the targets change no hit: of collections full of near and exact copies, tandem repeats and
+//! reverse complements, the hits are those that a search of every copy finds.
+
+mod common;
+
+use common::random::Random;
+use std::sync::Arc;
+use swalign::batch::{Batch, Sequences};
+use swalign::candidates::filter::Filter;
+use swalign::candidates::{Layout, Meets};
+use swalign::engine::cpu::Cpu;
+use swalign::hits::{self, Effort, Repeats, Rules, Scope, WithoutRepeats};
+use swalign::repeats;
+use swalign::scoring::Scoring;
+
+fn reversed(codes: &[u8]) -> Vec<u8> {
+    codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
+}
+
+/// Targets that are copies of few others, whole, in part, changed or turned, and some tandem repeats.
+fn collection(random: &mut Random) -> Vec<Vec<u8>> {
+    let letters = random.pick(&[4, 4, 2]);
+    let founders: Vec<Vec<u8>> = (0..3)
+        .map(|_| {
+            let len = random.pick(&[300, 900, 2500]);
+            random.codes(len, letters)
+        })
+        .collect();
+    let mut targets: Vec<Vec<u8>> = Vec::new();
+    for _ in 0..random.pick(&[3, 10, 40]) {
+        let founder = &founders[random.below(3)];
+        let target = match random.below(8) {
+            0 | 1 => founder.clone(),
+            2 => founder[..random.below(founder.len())].to_vec(),
+            3 => founder[random.below(founder.len())..].to_vec(),
+            4 => random.mutated_codes(founder, 4, 300),
+            5 => {
+                let mut changed = founder.clone();
+                let at = random.below(changed.len());
+                changed[at] = 14;
+                changed
+            }
+            6 => reversed(founder),
+            _ => {
+                let len = random.pick(&[1, 7, 60, 500]);
+                let mut tandem = random.codes(40, 4);
+                tandem.extend(founder[..len.min(founder.len())].repeat(2 + random.below(1200 / len)));
+                tandem
+            }
+        };
+        targets.push(target);
+    }
+    targets
+}
+
+/// Queries drawn from the targets, with errors or not.
+fn queries(random: &mut Random, targets: &[Vec<u8>], strands: u32) -> Sequences {
+    let mut queries = Sequences::default();
+    for _ in 0..12 {
+        let target = &targets[random.below(targets.len())];
+        let len = random.pick(&[20, 50, 100, 150]).min(target.len());
+        let start = random.below(target.len() - len + 1);
+        let drawn = &target[start..start + len];
+        let every = random.pick(&[0, 0, 40, 10]);
+        let drawn = if every == 0 { drawn.to_vec() } else { random.mutated_codes(drawn, 4, every) };
+        let drawn = if random.below(2) == 0 { reversed(&drawn) } else { drawn };
+        queries.push(drawn.iter().copied());
+        if strands == 2 {
+            queries.push(reversed(&drawn));
+        }
+    }
+    queries
+}
+
+#[test]
+fn hits_are_those_among_all_copies() {
+    let (mut fewer, mut cells, mut hits, mut copies) = (0, 0, 0, 0);
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let targets = collection(&mut random);
+        let strands = random.pick(&[1, 2, 2]);
+        let scoring = Scoring::dna(1, random.pick(&[1, 4]), random.pick(&[0, 6]), random.pick(&[1, 2]));
+        let batch = Batch {
+            queries: Arc::new(queries(&mut random, &targets, strands)),
+            targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
+            scoring: Arc::new(scoring),
+        };
+        let layout = Layout { strands, meets: Meets::All };
+        let min_score = random.pick(&[12, 18, 30]);
+        for (max_hits, secondary_ppm, candidates) in [
+            (1, 800_000, None),
+            (2, 1_000_000, None),
+            (7, 500_000, None),
+            (200, 0, None),
+            (1, 900_000, Some((18, 9))),
+        ] {
+            let rules = Rules { min_score, secondary_ppm, max_hits, candidates, ..Rules::BEST };
+            let plain = Scope { portion: 40, ..Scope::new(&batch, layout, rules) };
+            let mut all = Effort::default();
+            let expected = hits::find(&mut Cpu::new(), &plain, &mut all).unwrap();
+            hits += expected.iter().map(|found| found.alignments.len()).sum::<usize>();
+            cells += all.cells;
+            let span = plain.span() + random.pick(&[0, 0, 50]);
+            for is_filtered in [false, true] {
+                let distinct = repeats::find(&batch.targets, span).unwrap();
+                copies += distinct.copies();
+                let of = |targets| {
+                    is_filtered.then(|| Filter::by_index(targets, &batch.scoring, strands)).flatten()
+                };
+                let (filter, own) = (of(&distinct.stretches), of(&batch.targets));
+                let without = WithoutRepeats { distinct, filter };
+                let scope = Scope { filter: own.as_ref(), repeats: Repeats::Known(&without), ..plain };
+                let mut some = Effort::default();
+                let found = hits::find(&mut Cpu::new(), &scope, &mut some).unwrap();
+                assert_eq!(found, expected, "seed {seed}, {rules:?}, span {span}, filtered {is_filtered}");
+                fewer += if is_filtered { 0 } else { some.cells };
+            }
+        }
+    }
+    let seen = format!("{fewer} of {cells} cells, {hits} hits, {copies} copies");
+    assert!(fewer * 10 < cells * 9 && hits > 10_000 && copies > 2000, "{seen}");
+}
+
+/// A query that reaches further than repeats were looked for is searched among all copies.
+#[test]
+fn queries_that_reach_too_far_are_searched_in_all_targets() {
+    let mut random = Random::new(5);
+    let gene = random.codes(700, 4);
+    let targets: Arc<Sequences> = Arc::new([&gene[..], &gene].into_iter().collect());
+    let queries = Arc::new([&gene[100..400]].into_iter().collect());
+    let batch = Batch { queries, targets, scoring: Arc::new(Scoring::dna(1, 4, 6, 1)) };
+    let layout = Layout { strands: 1, meets: Meets::All };
+    let rules = Rules { min_score: 20, max_hits: 3, ..Rules::BEST };
+    let plain = Scope::new(&batch, layout, rules);
+    let mut all = Effort::default();
+    let expected = hits::find(&mut Cpu::new(), &plain, &mut all).unwrap();
+    for span in [plain.span() - 1, plain.span()] {
+        let without = WithoutRepeats { distinct: repeats::find(&batch.targets, span).unwrap(), filter: None };
+        let mut effort = Effort::default();
+        let scope = Scope { repeats: Repeats::Known(&without), ..plain };
+        assert_eq!(hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap(), expected);
+        let is_left = span < plain.span();
+        assert!(if is_left { effort.cells == all.cells } else { effort.cells < all.cells }, "span {span}");
+    }
+}
