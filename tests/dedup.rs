@@ -236,9 +236,9 @@ mod refusals {
         refused(&cut, &["-o", "out.fq", "r.fq"], 1, &["r.fq, record 3 'c', line"]);
         let says = ["bad.fa, record 2 'y', line 3: '-' at position 3", "remove the gap characters"];
         refused(&[("bad.fa", b">x\nACGT\n>y\nAC-T\n")], &["-o", "out.fa", "bad.fa"], 1, &says);
-        let protein: &[u8] = b">x\nACGTACGTACGTACGTACGTACGTACGT\n>y\nMKVL\n";
+        let protein: &[u8] = b">x\nACGT\n>y\nMKVL\n";
         let says = ["bad.fa, record 2 'y', line 3: 'L' at position 4", "(--alphabet protein)"];
-        refused(&[("bad.fa", protein)], &["bad.fa"], 1, &says);
+        refused(&[("bad.fa", protein)], &["--alphabet", "dna", "bad.fa"], 1, &says);
         refused(&[("bad.fa", b">\nACGT\n")], &["bad.fa"], 1, &["record 1, line 1: the record has no name"]);
         refused(&[("empty.fa", b"")], &["empty.fa"], 1, &["empty.fa"]);
         refused(&[], &["none.fa"], 1, &["none.fa"]);
