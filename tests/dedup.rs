@@ -34,6 +34,9 @@ fn refused(files: &[(&str, &[u8])], args: &[&str], code: i32, says: &[&str]) {
 mod sets {
     use super::*;
 
+    /// Name, letters and size of a record.
+    type SizedRecord = (String, Vec<u8>, u64);
+
     #[test]
     fn letters_are_compared_without_their_case_and_u_is_t() {
         let all = ">a\nACGT\n>b\nGGTT\n>d\nACGN\n";
@@ -85,7 +88,7 @@ mod sets {
     fn the_table_has_every_record() {
         let mut random = Random::new(3);
         let mut reads = String::new();
-        let mut sets: BTreeMap<Vec<u8>, Vec<(String, Vec<u8>, u64)>> = BTreeMap::new();
+        let mut sets: BTreeMap<Vec<u8>, Vec<SizedRecord>> = BTreeMap::new();
         for number in 0..2000 {
             let len = 1 + random.below(6);
             let letters = random.sequence(Alphabet::Dna, len);
@@ -96,7 +99,7 @@ mod sets {
             sets.entry(lesser).or_default().push((name, letters, size));
         }
         let mut sets: Vec<_> = sets.into_values().collect();
-        let size = |set: &[(String, Vec<u8>, u64)]| set.iter().map(|(_, _, size)| size).sum::<u64>();
+        let size = |set: &[SizedRecord]| set.iter().map(|(_, _, size)| size).sum::<u64>();
         sets.sort_by_key(|set| (u64::MAX - size(set), set[0].0.clone()));
         let mut expected = String::from("#set\trepresentative\tname\tstrand\tsize\tset_size\n");
         let mut records = String::new();
@@ -236,9 +239,9 @@ mod refusals {
         refused(&cut, &["-o", "out.fq", "r.fq"], 1, &["r.fq, record 3 'c', line"]);
         let says = ["bad.fa, record 2 'y', line 3: '-' at position 3", "remove the gap characters"];
         refused(&[("bad.fa", b">x\nACGT\n>y\nAC-T\n")], &["-o", "out.fa", "bad.fa"], 1, &says);
-        let protein: &[u8] = b">x\nACGTACGTACGTACGTACGTACGTACGT\n>y\nMKVL\n";
+        let protein: &[u8] = b">x\nACGT\n>y\nMKVL\n";
         let says = ["bad.fa, record 2 'y', line 3: 'L' at position 4", "(--alphabet protein)"];
-        refused(&[("bad.fa", protein)], &["bad.fa"], 1, &says);
+        refused(&[("bad.fa", protein)], &["--alphabet", "dna", "bad.fa"], 1, &says);
         refused(&[("bad.fa", b">\nACGT\n")], &["bad.fa"], 1, &["record 1, line 1: the record has no name"]);
         refused(&[("empty.fa", b"")], &["empty.fa"], 1, &["empty.fa"]);
         refused(&[], &["none.fa"], 1, &["none.fa"]);

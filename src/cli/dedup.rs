@@ -71,17 +71,17 @@ struct DedupOutputFlags {
 pub const USAGE: &str = "swalign dedup [OPTIONS] READS...";
 
 pub const NOTES: &str = "\
-Sets:
-  Sequences are equal if their letters are: upper case is lower case, and of DNA U is T. N and other
-  IUPAC codes are letters of their own. The first record of a set gives the name and the qualities;
-  with --by prefix the most abundant one of its longest sequence, and then the one of the least name.
-  The set with most reads comes first, and of equal ones that of the least name. Letters are written
-  in upper case, one line a sequence, and names up to their first white space.
+What is equal:
+  Sequences whose letters are: upper case is lower case, and U of DNA is T. N and other IUPAC codes
+  are letters of their own. The first record of a set gives the name and the qualities; with --by
+  prefix the most abundant one of its longest sequence, and then the one of the least name. The set
+  with most reads comes first, and of equal ones that of the least name. Letters are written in
+  upper case, one line a sequence, and names up to their first white space.
 
 Table:
-  A line for each record, set by set, with set (1 is written first), representative (name), name, strand
-  (- is the reverse complement of the representative), size (reads that the record stands for) and
-  set_size (reads of the set). Sets below --min-size are in it, too.
+  A line for each record, set by set, with set (1 is written first), representative (name), name,
+  strand (- is the reverse complement of the representative), size (reads that the record stands
+  for) and set_size (reads of the set). Sets below --min-size are in it, too.
 
 Examples:
   swalign dedup --size-out reads.fq.gz --format fasta -o unique.fa

@@ -142,7 +142,7 @@ fn check_format(reads: &Reads, own: ReadFormat, written: ReadFormat, given: bool
 
 /// The next records with their hashes; `None` after the last ones.
 fn next(reads: &mut Reads, hashing: &Hashing) -> Result<Option<Vec<KeyedBatch>>> {
-    let Some((batches, fault)) = reads.next() else { return Ok(None) };
+    let Some((batches, fault)) = reads.next_batches() else { return Ok(None) };
     match fault {
         Some(fault) => Err(fault),
         None => Ok(Some(batches.into_par_iter().map(|batch: ReadBatch| hashing.key(batch)).collect())),

@@ -93,7 +93,7 @@ impl Reads {
     }
 
     /// The next records up to the first error, and that error; `None` after the last ones.
-    pub fn next(&mut self) -> Option<(Vec<ReadBatch>, Option<Error>)> {
+    pub fn next_batches(&mut self) -> Option<(Vec<ReadBatch>, Option<Error>)> {
         let Reads { alphabet, with_qualities, with_abundances, letters, .. } = self;
         let take = |batch: &mut ReadBatch, raw: Raw| {
             check_named_query(raw.name).map_err(|(_, remedy)| raw.fault("the record has no name", remedy))?;

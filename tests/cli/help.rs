@@ -62,6 +62,7 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         (&["pairs", "-", "-"], "Usage: swalign pairs [OPTIONS] QUERY TARGET"),
         (&["pairs", "q", "t", "--presett", "long"], "Usage: swalign pairs [OPTIONS] QUERY TARGET"),
         (&["all"], "Usage: swalign all [OPTIONS] FILE"),
+        (&["dedup"], "Usage: swalign dedup [OPTIONS] READS..."),
         (&["index"], "Usage: swalign index [OPTIONS] FASTA"),
         (&["merge", "data/sars2.fa"], "Usage: swalign merge [OPTIONS] <OUT> <PART>..."),
         (&["merge", "--nosuch"], "Usage: swalign merge"),
@@ -75,7 +76,7 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         assert!(usage[0].starts_with(begin) && usage.len() <= 2, "{args:?}: {said}");
     }
     assert!(wrong(&["q", "r", "--presett", "long"]).contains("'--preset'"));
-    assert_eq!(usage(&wrong(&[])).len(), 8, "who says nothing sees all");
+    assert_eq!(usage(&wrong(&[])).len(), 9, "who says nothing sees all");
 }
 
 #[test]

@@ -179,6 +179,7 @@ fn a_closed_stdout_is_an_error() {
         ("--device cpu -o /dev/stdout q.fa ref.fa", 1),
         ("pairs --device cpu q.fa ref.fa", 1),
         ("search ACGT ref.fa", 1),
+        ("dedup q.fa", 1),
         ("merge - q.fa", 1),
         ("devices", 1),
         ("--help", 1),
