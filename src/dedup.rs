@@ -65,6 +65,14 @@ impl<S: BuildHasher> Distinct<S> {
         self.insert_hashed(self.hash(sequence), sequence)
     }
 
+    /// The number of a sequence, if an equal one is stored.
+    pub fn find(&self, sequence: &[u8]) -> Option<usize> {
+        let (letters, ends, hashes) = (&self.letters, &self.ends, &self.hashes);
+        let hash = self.hash(sequence);
+        let is_equal = |&number: &usize| hashes[number] == hash && letters[place(ends, number)] == *sequence;
+        self.numbers.find(hash, is_equal).copied()
+    }
+
     /// As [`Distinct::insert`], with the hash that [`Distinct::hash`] or [`hash`] gives.
     pub fn insert_hashed(&mut self, hash: u64, sequence: &[u8]) -> Inserted {
         let (letters, ends, hashes) = (&self.letters, &self.ends, &self.hashes);

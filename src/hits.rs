@@ -210,8 +210,6 @@ pub struct Scope<'a> {
     /// counts and are forgotten then, so this bounds the memory.
     pub portion: usize,
     pub repeats: Repeats<'a>,
-    /// How many equal queries each record stands for; `None` if for itself.
-    pub counts: Option<&'a [u32]>,
 }
 
 /// What is known of repeats among the targets.
@@ -258,8 +256,8 @@ impl WithoutRepeats {
 impl<'a> Scope<'a> {
     /// Hits by score, without a filter.
     pub fn new(batch: &'a Batch, layout: Layout, rules: Rules) -> Scope<'a> {
-        let (least, ranks, filter, repeats, counts) = (None, None, None, Repeats::Kept, None);
-        Scope { batch, layout, rules, least, ranks, filter, portion: PORTION, repeats, counts }
+        let (least, ranks, filter, repeats) = (None, None, None, Repeats::Kept);
+        Scope { batch, layout, rules, least, ranks, filter, portion: PORTION, repeats }
     }
 
     /// The rules for a record's hits.
@@ -268,11 +266,6 @@ impl<'a> Scope<'a> {
             Some(least) => Rules { min_score: least.lowest(record), ..self.rules },
             None => self.rules,
         }
-    }
-
-    /// How many queries a record stands for.
-    pub fn count(&self, record: u32) -> u64 {
-        self.counts.map_or(1, |counts| counts[record as usize].into())
     }
 
     /// Whether scores and places alone decide which hits count, so that equal targets have equal hits.
@@ -303,20 +296,58 @@ impl<'a> Scope<'a> {
 }
 
 /// Work done and time spent on it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Effort {
     /// Cells of the recurrence that were scored.
     pub cells: u64,
-    /// Queries that were searched in full since no filter helped.
-    pub whole: u64,
-    /// Queries with free intervals that were not searched for supplementary hits, since that would have cost too much.
-    pub unsplit: u64,
-    /// Queries with a further hit, known and not reported, that scores too little beside their best.
-    pub cut: u64,
     /// Time in scoring calls.
     pub scoring: Duration,
     /// Time in filling directions and tracing paths back.
     pub backtrace: Duration,
+    /// What is to be said of records.
+    pub said: Vec<(u32, Remarks)>,
+}
+
+/// What is to be said of queries: how many they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Searched in full since no filter helped.
+    pub whole: u64,
+    /// With free intervals that were not searched for supplementary hits, since that would have cost too much.
+    pub unsplit: u64,
+    /// With a further hit, known and not reported, that scores too little beside their best.
+    pub cut: u64,
+}
+
+impl Remarks {
+    const WHOLE: Remarks = Remarks { whole: 1, unsplit: 0, cut: 0 };
+    pub const UNSPLIT: Remarks = Remarks { whole: 0, unsplit: 1, cut: 0 };
+    const CUT: Remarks = Remarks { whole: 0, unsplit: 0, cut: 1 };
+}
+
+impl std::ops::AddAssign for Remarks {
+    fn add_assign(&mut self, other: Remarks) {
+        self.whole += other.whole;
+        self.unsplit += other.unsplit;
+        self.cut += other.cut;
+    }
+}
+
+impl Effort {
+    /// What is to be said of all records.
+    pub fn remarks(&self) -> Remarks {
+        let mut all = Remarks::default();
+        self.said.iter().for_each(|&(_, remarks)| all += remarks);
+        all
+    }
+
+    /// Adds what parts of records took, of which these are the records.
+    pub fn add_parts(&mut self, parts: Effort, record: impl Fn(u32) -> u32) {
+        self.cells += parts.cells;
+        self.scoring += parts.scoring;
+        self.backtrace += parts.backtrace;
+        self.said.extend(parts.said.into_iter().map(|(part, remarks)| (record(part), remarks)));
+    }
 }
 
 /// A record, where its search begins, and what was spent on it before ([`WantedRegions::spent`]).
@@ -349,7 +380,9 @@ fn find_once(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Res
         let (searches, mut later) = open(scope, &left, room(scope))?;
         for search in finish(engine, scope, searches, effort)? {
             let record = search.record as usize;
-            effort.cut += if search.is_cut() { scope.count(search.record) } else { 0 };
+            if search.is_cut() {
+                effort.said.push((search.record, Remarks::CUT));
+            }
             match search.ended() {
                 Ended::Found(hits) => found[record] = hits,
                 Ended::Later(start) => later.push(start),
@@ -529,7 +562,7 @@ fn score_everything(
     let mut unscored: Vec<&mut RecordSearch> =
         searches.iter_mut().filter(|search| search.is_whole()).collect();
     if scope.filter.is_some() {
-        effort.whole += unscored.iter().map(|search| scope.count(search.record)).sum::<u64>();
+        effort.said.extend(unscored.iter().map(|search| (search.record, Remarks::WHOLE)));
     }
     let left = score_short_targets(engine, scope, &mut unscored, effort)?;
     let each = in_portion(scope, &left, unscored.iter().map(|search| search.record));

@@ -28,6 +28,7 @@ pub mod merge;
 mod order;
 mod ranking;
 mod receipts;
+mod remembered;
 mod repeats;
 mod report;
 mod scanner;
@@ -58,6 +59,7 @@ use device::Crew;
 use inputs::OpenInputs;
 use ranking::Ranking;
 use receipts::Noted;
+use remembered::Remembered;
 use repeats::TakenOut;
 use report::QUERIES;
 use significance::Least;
@@ -115,6 +117,7 @@ struct Run<'a> {
     strands: u32,
     filter: Option<Filter>,
     repeats: TakenOut,
+    remembered: Remembered,
     /// Where statistics are wanted.
     tally: Option<Tally>,
     writer: Writer,

@@ -12,7 +12,7 @@ use crate::bounds::potential;
 use crate::candidates::{Layout, Meets};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::hits::{self, Effort, Rules, Scope};
+use crate::hits::{self, Effort, Remarks, Rules, Scope};
 use crate::quality;
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ fn within_bound(
             searched[record as usize] = sum;
             within.extend_from_slice(of_record);
         } else {
-            effort.unsplit += scope.count(record);
+            effort.said.push((record, Remarks::UNSPLIT));
         }
     }
     within
@@ -147,8 +147,11 @@ fn search(
     };
     let layout = Layout { strands: scope.layout.strands, meets: Meets::All };
     let rules = Rules { min_score: least, max_hits: 1, candidates: None, ..scope.rules };
-    let (least, ranks, counts) = (None, None, None);
-    hits::find(engine, &Scope { batch: &batch, layout, rules, least, ranks, counts, ..*scope }, effort)
+    let mut own = Effort::default();
+    let scope = Scope { batch: &batch, layout, rules, least: None, ranks: None, ..*scope };
+    let found = hits::find(engine, &scope, &mut own)?;
+    effort.add_parts(own, |interval| intervals[interval as usize].record);
+    Ok(found)
 }
 
 /// What an alignment of a query of `len` letters leaves of an interval.

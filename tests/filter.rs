@@ -125,7 +125,7 @@ fn hits_are_those_without_a_filter() {
             hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
             cells += all.cells;
             fewer += some.cells;
-            whole += some.whole;
+            whole += some.remarks().whole;
             queries += found.len() as u64;
             let len = |record| case.batch.query(case.layout.query(record, Strand::Forward)).len();
             let has_none = |&record: &u32| filter.first(SeedKind::Index, len(record)).is_none();

@@ -443,7 +443,7 @@ fn databases_have_the_hits_of_their_pairs() {
             let find = |engine: &mut dyn Engine| {
                 let scope = Scope { least, portion: 64, ..Scope::new(&batch, layout, rules) };
                 let mut effort = Effort::default();
-                (hits::find(engine, &scope, &mut effort).unwrap(), effort.cut)
+                (hits::find(engine, &scope, &mut effort).unwrap(), effort.remarks().cut)
             };
             let expected = find(&mut Cpu::new());
             assert_eq!(find(&mut OfDatabases(Cpu::new(), 0)), expected, "seed {seed}, {rules:?}");

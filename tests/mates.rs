@@ -365,7 +365,7 @@ fn supplementary_hits_are_those_of_their_definition() {
             let splitting = Splitting { least, is_bounded: false };
             let effort = &mut Effort::default();
             split::supplement(&mut Cpu::new(), &scope, splitting, &mut found, effort).unwrap();
-            assert_eq!(effort.unsplit, 0);
+            assert_eq!(effort.remarks().unsplit, 0);
             for (number, (found, read)) in found.iter().zip(&reads).enumerate() {
                 let hits = check_split(&batch, (number as u32, read), &targets, found, least);
                 count += hits;
@@ -441,7 +441,7 @@ fn the_search_for_supplementary_hits_is_bounded() {
             }
             assert!(left.is_empty(), "beyond the bound: {left:?}");
         }
-        assert_eq!(effort.unsplit, expected_ended);
+        assert_eq!(effort.remarks().unsplit, expected_ended);
         ended += expected_ended;
     }
     assert!(ended > 5, "{ended}");

@@ -153,7 +153,7 @@ fn effort_line(summary: &Summary) -> String {
     let whole = whole.map_or_else(String::new, |whole| format!(", {whole} searched in full"));
     let repeated = match summary.repeated {
         0 => String::new(),
-        repeated => format!(", {repeated} equal to another of their batch"),
+        repeated => format!(", {repeated} equal to others"),
     };
     format!(
         "{} cells ({:.2} GCUPS){whole}{repeated}; reading {:.2} s, device {:.2} s, backtrace {:.2} s, writing {:.2} s",

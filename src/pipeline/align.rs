@@ -1,6 +1,7 @@
 //! The workers' stage: the hits of a batch are found and formatted.
 
 use super::ranking;
+use super::remembered::Answer;
 use super::report::warn;
 use super::write::Written;
 use super::{QueryBatch, Run};
@@ -8,7 +9,6 @@ use crate::alignment::Found;
 use crate::batch::{Batch, Sequences};
 use crate::candidates::{Layout, Meets};
 use crate::circles;
-use crate::dedup::queries::Grouped;
 use crate::engine::Guarded;
 use crate::error::{EngineError, Result};
 use crate::hits::{self, Effort, LeastScores, Ranks, Repeats, Scope};
@@ -68,7 +68,7 @@ impl Run<'_> {
             false => queries,
         };
         let mut effort = Effort::default();
-        let (found, distinct) = self.find_distinct(engine, queries, (meets, portion), &mut effort)?;
+        let (found, aligned) = self.find_distinct(engine, queries, (meets, portion), &mut effort)?;
         self.learn(cells, begun.elapsed());
         let formatting = Instant::now();
         let parts = self.writer.parts(before.as_deref(), &records[..found.len()], &found)?;
@@ -77,7 +77,7 @@ impl Run<'_> {
             number,
             parts,
             queries: records.len() as u64,
-            distinct,
+            repeated: found.len() as u64 - aligned,
             bytes,
             aligned: found.iter().filter(|found| !found.alignments.is_empty()).count() as u64,
             effort,
@@ -86,7 +86,7 @@ impl Run<'_> {
         })
     }
 
-    /// The hits of a batch's queries, of which equal ones are aligned once, and how many differ.
+    /// The hits of a batch's queries, of which equal ones are aligned once, and how many were aligned.
     fn find_distinct(
         &self,
         engine: &mut Guarded,
@@ -97,32 +97,34 @@ impl Run<'_> {
         let strands = self.strands as usize;
         let mates = if self.pairing.is_some() { 2 } else { 1 };
         let may_group = self.options.dedup && meets == Meets::All;
-        let mut grouped = may_group.then(|| Grouped::of(&queries, mates * strands, strands)).flatten();
-        if let Some(grouped) = &mut grouped {
-            queries = std::mem::take(&mut grouped.queries);
+        let unanswered = || self.remembered.unanswered(&queries, mates * strands, strands);
+        let mut unanswered = may_group.then(unanswered).flatten();
+        if let Some(unanswered) = &mut unanswered {
+            queries = std::mem::take(&mut unanswered.grouped.queries);
         }
-        // Of mates each counts.
-        let counts = grouped.iter().flat_map(|grouped| &grouped.counts);
-        let counts: Vec<u32> = counts.flat_map(|&count| std::iter::repeat_n(count, mates)).collect();
         let batch = Batch {
             queries: Arc::new(queries),
             targets: Arc::clone(&self.targets),
             scoring: Arc::clone(&self.scoring),
         };
-        let counts = grouped.is_some().then_some(&counts[..]);
-        let found = self.find_batch(engine, (&batch, counts), (meets, portion), effort)?;
-        let distinct = found.len() as u64;
-        Ok(match grouped {
-            Some(grouped) => (grouped.fanned_out(&found, mates), distinct),
-            None => (found, distinct),
-        })
+        let found = self.find_batch(engine, &batch, (meets, portion), effort)?;
+        let aligned = found.len() as u64;
+        let Some(unanswered) = unanswered else { return Ok((found, aligned)) };
+        let mut answers = vec![Answer::default(); found.len() / mates];
+        found.into_iter().enumerate().for_each(|(record, found)| answers[record / mates].found.push(found));
+        for (record, remarks) in effort.said.drain(..) {
+            answers[record as usize / mates].remarks += remarks;
+        }
+        let all = self.remembered.answered(unanswered, answers);
+        effort.said.extend(all.iter().map(|answer| (0, answer.remarks)));
+        Ok((all.into_iter().flat_map(|answer| answer.found).collect(), aligned))
     }
 
-    /// The hits of a batch's queries, of which each stands for so many.
+    /// The hits of a batch's queries.
     fn find_batch(
         &self,
         engine: &mut Guarded,
-        (batch, counts): (&Batch, Option<&[u32]>),
+        batch: &Batch,
         (meets, portion): (Meets, usize),
         effort: &mut Effort,
     ) -> Result<Vec<Found>> {
@@ -137,7 +139,7 @@ impl Run<'_> {
         let filter = self.filter.as_ref();
         let ranks = self.ranking.as_ref().map(|ranking| ranking.of(batch, layout));
         let ranks = ranks.as_ref().filter(|_| self.pairing.is_none()).map(|ranks| ranks as &dyn Ranks);
-        let scope = Scope { least, ranks, filter, portion, counts, ..Scope::new(batch, layout, rules) };
+        let scope = Scope { least, ranks, filter, portion, ..Scope::new(batch, layout, rules) };
         let without = self.repeats.of(self, &scope)?;
         let repeats = without.as_deref().map_or(Repeats::Kept, Repeats::Known);
         self.find(engine, &Scope { repeats, ..scope }, effort)

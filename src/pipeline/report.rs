@@ -61,7 +61,7 @@ pub struct Summary {
     /// Where in the input a part of it begins and ends ([`crate::reader::Extent::places`]).
     pub stretch: (u64, u64),
     pub aligned: u64,
-    /// Queries that had the hits of an equal one of their batch.
+    /// Queries that were not aligned, since others equal them.
     pub repeated: u64,
     /// Cells of the recurrence that were scored.
     pub cells: u64,

@@ -4,6 +4,7 @@ use super::device::Hardware;
 use super::inputs::strands;
 use super::mates::PairingScope;
 use super::ranking::Ranking;
+use super::remembered::Remembered;
 use super::repeats::TakenOut;
 use super::report::{Reporter, counted};
 use super::significance::Least;
@@ -130,6 +131,7 @@ impl<'a> Run<'a> {
             strands,
             filter,
             repeats,
+            remembered: Remembered::default(),
             tally,
             writer,
             failure: Failure::default(),

@@ -22,8 +22,8 @@ pub struct Written {
     /// Bytes of the input up to the batch's end.
     pub bytes: u64,
     pub aligned: u64,
-    /// Queries that were aligned, each for those that equal it.
-    pub distinct: u64,
+    /// Queries that were not aligned, since others equal them.
+    pub repeated: u64,
     pub effort: Effort,
     /// Where statistics are wanted.
     pub sums: Option<Sums>,
@@ -80,14 +80,15 @@ impl Run<'_> {
 
     /// Adds a batch to the summary, and tells that it is done.
     fn count(&self, written: &Written, summary: &mut Summary) {
-        let Written { number, queries, distinct, bytes, aligned, effort, formatting, .. } = written;
+        let Written { number, queries, repeated, bytes, aligned, effort, formatting, .. } = written;
         summary.queries += queries;
         summary.aligned += aligned;
-        summary.repeated += queries.saturating_sub(*distinct);
+        summary.repeated += repeated;
         summary.cells += effort.cells;
-        summary.whole = summary.whole.map(|whole| whole + effort.whole);
-        summary.unsplit += effort.unsplit;
-        summary.cut += effort.cut;
+        let remarks = effort.remarks();
+        summary.whole = summary.whole.map(|whole| whole + remarks.whole);
+        summary.unsplit += remarks.unsplit;
+        summary.cut += remarks.cut;
         summary.scoring += effort.scoring;
         summary.backtrace += effort.backtrace;
         self.reporter.detail(&format!(

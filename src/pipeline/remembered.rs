@@ -1,0 +1,157 @@
+//! The hits of queries that came before, for those that equal them.
+
+use crate::alignment::{Alignment, Found};
+use crate::batch::Sequences;
+use crate::dedup::Distinct;
+use crate::dedup::queries::Grouped;
+use crate::hits::Remarks;
+use smallvec::SmallVec;
+use std::sync::RwLock;
+
+/// Memory for queries and hits, about.
+const MOST_BYTES: usize = 64 << 20;
+/// After this many queries they are forgotten, unless one in [`ONE_IN`] of them equals another.
+const TRIED: u64 = 20_000;
+const ONE_IN: u64 = 10;
+/// Where nothing is remembered, queries are grouped if this share of them or less is distinct: else a copy of the distinct
+/// ones takes longer than it saves.
+const MOST_DISTINCT: f64 = 0.9;
+
+/// What was found for a unit of queries: a query, or two mates.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answer {
+    pub found: SmallVec<[Found; 1]>,
+    pub remarks: Remarks,
+}
+
+impl Answer {
+    fn bytes(&self) -> usize {
+        let hits: usize = self.found.iter().map(|found| found.alignments.capacity()).sum();
+        size_of::<Answer>() + hits * size_of::<Alignment>()
+    }
+}
+
+/// A batch's queries without those that equal others.
+pub(super) struct Unanswered {
+    pub grouped: Grouped,
+    /// The answers that are known, in the order of their units.
+    answers: Vec<Answer>,
+}
+
+/// Queries with their hits. A query's hits don't depend on its batch, so what is remembered changes no answer.
+#[derive(Default)]
+pub(super) struct Remembered(RwLock<Memory>);
+
+#[derive(Default)]
+struct Memory {
+    queries: Distinct,
+    answers: Vec<Answer>,
+    bytes: usize,
+    seen: u64,
+    repeated: u64,
+    is_off: bool,
+}
+
+impl Remembered {
+    /// The queries of a batch that have to be aligned, in units of `each` sequences of which every `strands`-th tells the
+    /// others; `None` if all have to be.
+    pub fn unanswered(&self, queries: &Sequences, each: usize, strands: usize) -> Option<Unanswered> {
+        let memory = self.0.read().ok()?;
+        let mut answers = Vec::new();
+        let is_known = |unit: &[u8]| {
+            let number = memory.queries.find(unit);
+            answers.extend(number.map(|number| memory.answers[number].clone()));
+            number.is_some()
+        };
+        let most = if memory.is_off { MOST_DISTINCT } else { 1.0 };
+        let grouped = Grouped::of(queries, (each, strands), most, is_known)?;
+        Some(Unanswered { grouped, answers })
+    }
+
+    /// The answers of all units of a batch, by those of the units that were aligned, which are remembered.
+    pub fn answered(&self, unanswered: Unanswered, new: Vec<Answer>) -> Vec<Answer> {
+        let Unanswered { grouped, answers } = unanswered;
+        let mut known = answers.into_iter();
+        let answer = |group: &Option<u32>| match group {
+            Some(group) => new[*group as usize].clone(),
+            None => known.next().unwrap_or_default(),
+        };
+        let all: Vec<Answer> = grouped.groups.iter().map(answer).collect();
+        if let Ok(mut memory) = self.0.write() {
+            memory.learn(&grouped, new);
+        }
+        all
+    }
+}
+
+impl Memory {
+    fn learn(&mut self, grouped: &Grouped, new: Vec<Answer>) {
+        if self.is_off {
+            return;
+        }
+        self.seen += grouped.groups.len() as u64;
+        self.repeated += (grouped.groups.len() - new.len()) as u64;
+        if self.seen >= TRIED && self.repeated < self.seen / ONE_IN {
+            *self = Memory { is_off: true, ..Memory::default() };
+            return;
+        }
+        for (number, answer) in new.into_iter().enumerate() {
+            if self.bytes > MOST_BYTES {
+                return;
+            }
+            let unit = grouped.units.get(number);
+            self.bytes += unit.len() + answer.bytes();
+            // Another batch may have brought it meanwhile.
+            if self.queries.insert(unit).is_new {
+                self.answers.push(answer);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(score: i32) -> Answer {
+        let found = Found { second: Some(score), ..Found::default() };
+        Answer { found: SmallVec::from_iter([found]), remarks: Remarks::default() }
+    }
+
+    /// Aligns what has to be, with the first letter as score, and says how much that was.
+    fn run(remembered: &Remembered, queries: &[Vec<u8>]) -> usize {
+        let sequences: Sequences = queries.iter().map(Vec::as_slice).collect();
+        let Some(unanswered) = remembered.unanswered(&sequences, 1, 1) else { return queries.len() };
+        let new: Vec<Answer> =
+            unanswered.grouped.queries.iter().map(|codes| answer(codes[0].into())).collect();
+        let aligned = new.len();
+        let all = remembered.answered(unanswered, new);
+        assert_eq!(all.len(), queries.len());
+        for (query, answer) in queries.iter().zip(&all) {
+            assert_eq!(answer.found[0].second, Some(query[0].into()));
+        }
+        aligned
+    }
+
+    #[test]
+    fn equal_queries_have_the_answer_of_the_first() {
+        let remembered = Remembered::default();
+        let queries = [3u8, 1, 3, 2, 1, 3].map(|code| vec![code, 9]);
+        assert_eq!(run(&remembered, &queries), 3);
+        assert_eq!(run(&remembered, &queries), 0, "all are known from the batch before");
+        assert_eq!(run(&remembered, &[vec![4, 9], vec![3], vec![3, 9]]), 2);
+    }
+
+    #[test]
+    fn queries_that_differ_are_forgotten() {
+        let remembered = Remembered::default();
+        let distinct =
+            |from: u32| -> Vec<Vec<u8>> { (from..from + 10_000).map(|k| k.to_le_bytes().to_vec()).collect() };
+        for from in [0, 10_000, 20_000] {
+            run(&remembered, &distinct(from));
+        }
+        assert!(remembered.0.read().unwrap().is_off);
+        assert_eq!(run(&remembered, &distinct(0)), 10_000);
+        assert_eq!(run(&remembered, &vec![vec![7]; 50]), 1, "those of a batch are still grouped");
+    }
+}
