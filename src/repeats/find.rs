@@ -353,7 +353,7 @@ mod tests {
         let codes: Vec<u8> = (0..100_000).map(|_| number(4) as u8).collect();
         let once: Sequences = [&codes[..]].into_iter().collect();
         let often: Sequences = [&codes[..]; 8].into_iter().collect();
-        assert_eq!(share_of_distinct(&once).unwrap(), 1.0);
+        assert!(share_of_distinct(&once).unwrap() > 0.99);
         let share = share_of_distinct(&often).unwrap();
         assert!((0.12..0.14).contains(&share), "{share}");
         assert_eq!(share_of_distinct(&Sequences::default()).unwrap(), 1.0);
