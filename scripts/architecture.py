@@ -39,6 +39,7 @@ ROLES = {
     "quality": (2.1, "mapping qualities"),
     "sliced": (2.9, "a text in every bit of a vector"),
     "fingerprints": (3.66, "equal stretches, equal chunks"),
+    "repeats": (3.7, "what repeats is taken out"),
     "search": (2.55, "patterns with errors"),
     "grep": (2.3, "lines with errors"),
     "database": (5.5, "references that are mapped"),
