@@ -180,7 +180,9 @@ impl<'a> Finder<'a> {
         let before = common_end(&codes[least..chunk.start], &all[bounds.start..found]);
         let (column, from) = (chunk.start - before, found - before);
         let apart = first + column - from;
-        let behind = common_start(&codes[chunk.end..], &all[found + chunk.len()..bounds.end]);
+        // What lies further apart than this is not compared: in tandem repeats that would be all of them for each.
+        let most = codes.len().min(column + apart).max(chunk.end);
+        let behind = common_start(&codes[chunk.end..most], &all[found + chunk.len()..bounds.end]);
         let len = (chunk.end + behind - column).min(apart);
         Match { column, len, from, is_start: column == 0 && from == bounds.start }
     }
@@ -344,6 +346,15 @@ mod tests {
                 targets.codes()[found.from..][..found.len] != targets.get(target)[found.column..][..found.len]
             });
             assert!(matches.is_empty());
+        }
+    }
+
+    /// A cut behind each letter would take many times the memory of the letters.
+    #[test]
+    fn letters_all_equal_have_few_cuts() {
+        for code in [0, 1, 2, 3, 14] {
+            let targets: Sequences = [&[code; 10_000][..]].into_iter().collect();
+            assert!(cuts(&targets).unwrap()[0].is_empty(), "{code}");
         }
     }
 
