@@ -3,9 +3,9 @@
 //!
 //! A *span* `W` bounds the letters that an alignment covers. A column of a target is a *copy* of an earlier one, of the same
 //! or another target, if the `W` letters up to and with each are equal; a target's beginning counts as a letter of its
-//! own. All columns that are no copies make up *stretches*. Each is stored with the letters in front of it that alignments
-//! which end in it can cover, its *lead*. So each alignment has an equal one that ends in a column of a stretch, at the same place or an
-//! earlier one.
+//! own. All columns that are no copies make up *stretches*. Each is stored with its *lead*, the letters in front of it that
+//! alignments which end in it can cover. So each alignment has an equal one that ends in a column of a stretch, at the same
+//! place or an earlier one.
 //!
 //! [`find`] finds copies by content-defined chunks, compared letter by letter. It need not find all of them: a copy that
 //! it misses is a stretch.
