@@ -66,8 +66,7 @@ fn collection() -> Folder {
         read.extend(drawn(&mut random, 700));
         long += &format!(">l{number}\n{}\n>m{number}\n{}\n", text(&read), text(&read));
     }
-    let files =
-        [("genes.fa", &references), ("reads.fq", &reads), ("pairs.fa", &pairs), ("long.fa", &long)];
+    let files = [("genes.fa", &references), ("reads.fq", &reads), ("pairs.fa", &pairs), ("long.fa", &long)];
     folder(&files.map(|(name, text)| (name, text.as_bytes())))
 }
 
