@@ -83,6 +83,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // Paths of single pairs.
     ("pipeline/matrix", &["backtrace", "identity"]),
     ("pipeline/search", &["search"]),
+    ("pipeline/search/texts", &["database"]),
     ("pipeline/grep", &["grep", "search"]),
     ("pipeline/scanner", &["search"]),
     ("pipeline/device", &["search"]),

@@ -10,6 +10,7 @@ mod patterns;
 mod read;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod write;
 
 use super::receipts::{self, Noted};
@@ -19,7 +20,7 @@ use super::threads::{set_threads, start};
 use super::{Reporter, Stage, estimate};
 use crate::error::Result;
 use crate::options::{SearchDevice, SearchFormat, SearchOptions};
-use crate::reader::{Extent, Slice, read_lengths, slices};
+use crate::reader::{Slice, slices};
 use crate::search::Rule;
 use crate::search::exact;
 use crate::search::hits::Wanted;
@@ -34,6 +35,7 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use texts::Searched;
 
 /// Letters of a batch for each thread, and of any batch at least and at most.
 const LETTERS: usize = 1 << 22;
@@ -47,7 +49,7 @@ const SHORTEST: usize = 1 << 19;
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchSummary {
-    /// Where the part that was searched begins and ends in each of the texts' files ([`Extent::places`]), added up.
+    /// Where the part that was searched begins and ends in each of the texts' files ([`Searched::places`]), added up.
     pub stretch: (u64, u64),
     pub patterns: u64,
     pub texts: u64,
@@ -73,8 +75,8 @@ struct SearchRun<'a> {
     needs: Needs,
     /// The slice of each file that is searched; `None` for whole files.
     slices: Option<Vec<Slice>>,
-    /// Extents of the slices of the files that are open or read.
-    extents: Mutex<Vec<Arc<Extent>>>,
+    /// Of the files that are open or read.
+    stretches: Mutex<Vec<Searched>>,
     /// Letters of a batch.
     enough: usize,
     /// Bytes of the texts that are searched.
@@ -88,7 +90,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let noted = Noted::of_search(options)?;
     let search = SearchRun::new(options, reporter)?;
     let header = match options.format {
-        SearchFormat::Sam => sam_header(&read_lengths(&options.texts)?, &options.command_line),
+        SearchFormat::Sam => sam_header(&texts::lengths(&options.texts)?, &options.command_line),
         _ => Vec::new(),
     };
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
@@ -153,7 +155,7 @@ impl<'a> SearchRun<'a> {
         };
         let enough = letters.min((WORK / swept).max(SHORTEST));
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
-        let extents = Mutex::default();
+        let stretches = Mutex::default();
         let needs = Needs::new(&oriented, &rule);
         warn(reporter, patterns::everywhere(&patterns, &wanted));
         Ok(SearchRun {
@@ -165,7 +167,7 @@ impl<'a> SearchRun<'a> {
             seams,
             needs,
             slices,
-            extents,
+            stretches,
             enough,
             searched: Arc::default(),
         })
@@ -183,8 +185,8 @@ impl<'a> SearchRun<'a> {
     }
 
     fn stretch(&self) -> (u64, u64) {
-        let extents = self.extents.lock().unwrap_or_else(PoisonError::into_inner);
-        let places = extents.iter().map(|extent| extent.places());
+        let stretches = self.stretches.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = stretches.iter().map(Searched::places);
         places.fold((0, 0), |(begin, end), (from, to)| (begin + from, end + to))
     }
 }

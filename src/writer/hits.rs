@@ -10,8 +10,10 @@ use crate::options::{PageOptions, SearchFormat};
 use crate::search::align::{Path, Step};
 use crate::search::hits::Hit;
 use crate::search::pattern::Pattern;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write;
+use std::ops::Range;
 
 pub use super::header::of_search as sam_header;
 
@@ -29,7 +31,36 @@ pub struct HitLines<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct TextShown<'a> {
     pub name: &'a str,
-    pub letters: &'a [u8],
+    pub letters: LettersShown<'a>,
+}
+
+/// The letters of a text.
+#[derive(Clone, Copy, Debug)]
+pub enum LettersShown<'a> {
+    /// As they are shown.
+    Written(&'a [u8]),
+    /// Codes of DNA.
+    Codes(&'a [u8]),
+}
+
+impl<'a> LettersShown<'a> {
+    /// Some of them.
+    fn within(self, places: Range<usize>) -> Cow<'a, [u8]> {
+        match self {
+            LettersShown::Written(letters) => letters[places].into(),
+            LettersShown::Codes(codes) => {
+                let letters = Alphabet::Dna.letters();
+                codes[places].iter().map(|&code| letters[usize::from(code)]).collect()
+            }
+        }
+    }
+
+    fn len(self) -> usize {
+        match self {
+            LettersShown::Written(letters) => letters.len(),
+            LettersShown::Codes(codes) => codes.len(),
+        }
+    }
 }
 
 impl<'a> HitLines<'a> {
@@ -53,7 +84,7 @@ impl<'a> HitLines<'a> {
         let Hit { start, end, edits, .. } = *hit;
         let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
         let strand = if hit.strand == Strand::Forward { '+' } else { '-' };
-        let found = &text.letters[start..end];
+        let found = &*text.letters.within(start..end);
         match self.format {
             SearchFormat::Tab => {
                 let cigar = cigar(&hit.path);
@@ -89,7 +120,7 @@ impl<'a> HitLines<'a> {
             Strand::Forward => pattern.letters.clone(),
             Strand::Reverse => pattern.reverse_letters(),
         };
-        let mut columns = columns(&letters, &text.letters[hit.start..hit.end], &hit.path);
+        let mut columns = columns(&letters, &text.letters.within(hit.start..hit.end), &hit.path);
         let (start, end) = (hit.start as u64 + 1, hit.end as u64);
         let mut place = (start, end);
         if hit.strand == Strand::Reverse {
@@ -133,7 +164,7 @@ impl<'a> HitLines<'a> {
             _ if !invert || hits > 0 => {}
             SearchFormat::Fasta => {
                 put(out, format_args!(">{name}\n"));
-                put_line(out, text.letters);
+                put_line(out, &text.letters.within(0..text.letters.len()));
             }
             _ => put(out, format_args!("{name}\n")),
         }

@@ -9,7 +9,7 @@ use crate::search::room::Room;
 use crate::search::stream::TextEnd;
 use crate::search::{Scan, scan_some};
 use crate::writer::Output;
-use crate::writer::hits::{HitLines, TextShown};
+use crate::writer::hits::HitLines;
 use rayon::prelude::*;
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -139,21 +139,25 @@ impl SearchRun<'_> {
             .into_par_iter()
             .zip(gatherers)
             .map(|(TextEnds { active, to, ends }, mut gatherer)| {
-                gatherer.put(wanted, patterns, &active.text.codes, ends, to);
-                let hits = gatherer.next(wanted, patterns, &active.text.codes)?;
+                gatherer.put(wanted, patterns, active.text.codes(), ends, to);
+                let hits = gatherer.next(wanted, patterns, active.text.codes())?;
                 Ok(Gathered { active, to, hits, gatherer })
             })
             .collect::<Result<_>>()?;
+        let mut files = gathered.chunk_by(|a, b| a.active.text.shares_file(&b.active.text));
+        if let Some(fault) = files.find_map(|parts| parts[0].active.text.fault()) {
+            return Err(fault);
+        }
         for Gathered { active, to, mut hits, mut gatherer } in gathered {
             while !hits.is_empty() {
                 sink.hits(active, &hits, self.options.invert)?;
-                hits = gatherer.next(wanted, patterns, &active.text.codes)?;
+                hits = gatherer.next(wanted, patterns, active.text.codes())?;
             }
             if gatherer.is_done(wanted) {
                 active.set_done();
             }
             self.searched.store(active.place(to), Ordering::Relaxed);
-            if to == active.text.codes.len() {
+            if to == active.text.codes().len() {
                 sink.text(active, &gatherer, self.options.invert);
             } else {
                 sink.carried = gatherer;
@@ -165,7 +169,7 @@ impl SearchRun<'_> {
 
 impl HitSink<'_> {
     fn hits(&mut self, active: &ActiveText, hits: &[Hit], invert: bool) -> Result<()> {
-        let place = TextShown { name: &active.text.name, letters: &active.text.letters };
+        let place = active.text.shown();
         self.summary.hits += hits.len() as u64;
         if invert {
             return Ok(());
@@ -181,10 +185,10 @@ impl HitSink<'_> {
 
     /// A text after all of its hits.
     fn text(&mut self, active: &ActiveText, gatherer: &Gatherer, invert: bool) {
-        let place = TextShown { name: &active.text.name, letters: &active.text.letters };
+        let place = active.text.shown();
         self.lines.text(&mut self.text, place, gatherer.given(), invert);
         self.summary.texts += 1;
-        self.summary.letters += active.text.codes.len() as u64;
+        self.summary.letters += active.text.codes().len() as u64;
         self.summary.found += u64::from(gatherer.given() > 0);
     }
 
