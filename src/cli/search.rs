@@ -15,8 +15,8 @@ const MOST_LIMITED: u32 = 32;
 
 #[derive(Args)]
 pub struct SearchArguments {
-    /// The pattern, in IUPAC codes, unless -f has patterns; then texts: FASTA or FASTQ, plain or gzip; -
-    /// is stdin
+    /// The pattern, in IUPAC codes, unless -f has patterns; then texts: FASTA or FASTQ, plain or gzip, or databases
+    /// of `swalign index`; - is stdin
     #[arg(value_name = "PATTERN|TEXT", required = true)]
     inputs: Vec<OsString>,
     /// Patterns: FASTA or FASTQ, plain or gzip; - is stdin
