@@ -115,12 +115,14 @@ impl SearcherBuilder {
         let wanted = Wanted {
             rule,
             limits,
+            pam: None,
             every_end: self.every_end,
             best: self.best,
             first: false,
             strands: if self.both_strands { 2 } else { 1 },
-            before: seams.before(),
-        };
+            before: 0,
+        }
+        .reaching(oriented.iter().map(Vec::len));
         let (scan, device) = Opened::scan(&self.device, &oriented, &rule)?;
         let names = self.patterns.into_iter().map(|(name, _)| name).collect();
         Ok(Searcher { names, oriented, wanted, seams, scan, device })

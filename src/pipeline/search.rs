@@ -140,12 +140,14 @@ impl<'a> SearchRun<'a> {
         let wanted = Wanted {
             rule,
             limits: options.limits.map(limits),
+            pam: None,
             every_end: options.every_end,
             best: options.best,
             first: options.first || options.invert,
             strands: if options.both_strands { 2 } else { 1 },
-            before: seams.before(),
-        };
+            before: 0,
+        }
+        .reaching(patterns.iter().map(|pattern| pattern.letters.len()));
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let swept = match options.device {
             SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
