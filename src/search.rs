@@ -29,6 +29,7 @@
 //! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, [`exact`] looks up
 //!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
 //! - [`pam`] says whether a PAM stands beside a hit, and [`anchors`] which ends and starts count then.
+//! - [`rates`] gives each pattern edits by its length.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
 //!   edits are limited.
 
@@ -48,6 +49,7 @@ pub mod limits;
 pub mod pam;
 pub mod pattern;
 pub mod plain;
+pub mod rates;
 pub mod room;
 pub mod sliced;
 pub mod stream;

@@ -4,7 +4,9 @@ use super::paths::{check_output, check_stdin};
 use super::ranked::page;
 use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
-use crate::options::{PatternSource, SearchDevice, SearchFormat, SearchOptions, Share};
+use crate::options::{
+    PamChoice, PatternSource, SearchColumn, SearchDevice, SearchFormat, SearchOptions, Share,
+};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use std::ffi::OsString;
@@ -24,6 +26,8 @@ pub struct SearchArguments {
     patterns: Option<PathBuf>,
     #[command(flatten)]
     edits: SearchEditFlags,
+    #[command(flatten)]
+    pam: SearchPamFlags,
     #[command(flatten)]
     hits: SearchHitFlags,
     #[command(flatten)]
@@ -47,8 +51,11 @@ struct SearchEditFlags {
         value_parser = values::edits
     )]
     max_edits: u32,
+    /// Most edits of each pattern by its length, instead of -k: R times its letters, rounded down
+    #[arg(long, value_name = "R", conflicts_with = "max_edits", allow_negative_numbers = true, value_parser = values::edit_rate)]
+    edits_by_rate: Option<u32>,
     /// Only replaced letters (Hamming distance)
-    #[arg(long, conflicts_with_all = ["max_ins", "max_del"])]
+    #[arg(long, conflicts_with_all = ["max_ins", "max_del", "max_gap"])]
     no_indels: bool,
     /// Most letters of the pattern that the text lacks [default: as -k]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
@@ -59,6 +66,22 @@ struct SearchEditFlags {
     /// Most replaced letters [default: as -k]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
     max_sub: Option<u32>,
+    /// Most letters inserted and deleted together [default: as -k]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    max_gap: Option<u32>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "PAM")]
+struct SearchPamFlags {
+    /// Only hits with these letters beside them, in IUPAC codes and without edits, such as NGG
+    ///
+    /// They are no part of the hit. Of ends side by side only those with the PAM count.
+    #[arg(long, value_name = "LETTERS", value_parser = values::pam)]
+    pam: Option<String>,
+    /// Which side of the pattern the PAM is at: 3, behind its last letter, or 5, in front of its first
+    #[arg(long, value_name = "5|3", default_value = "3", requires = "pam", value_parser = ["5", "3"], hide_possible_values = true)]
+    pam_side: String,
 }
 
 #[derive(Args)]
@@ -90,6 +113,17 @@ struct SearchOutputFlags {
     /// What is written of a hit
     #[arg(long, value_enum, value_name = "NAME", default_value = "tab")]
     format: SearchFormatName,
+    /// Columns of --format tab, separated by commas; std are those below
+    #[arg(long, value_name = "NAMES", value_parser = values::search_columns)]
+    columns: Option<SearchColumns>,
+    /// Orientation of alignments and matched letters: text, or pattern, with mismatches in lower case
+    /// [default: text, of --format text pattern]
+    #[arg(long, value_enum, value_name = "text|pattern", hide_possible_values = true)]
+    orient: Option<OrientName>,
+    /// Also write a table with a row for each pattern: hits by edits, the best, whether it is the only one, texts with
+    /// and without
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
     /// The number of hits of each text: --format count
     #[arg(short, long, conflicts_with = "format")]
     count: bool,
@@ -146,6 +180,16 @@ enum SearchFormatName {
     Text,
 }
 
+/// Columns of a table.
+#[derive(Clone, Debug)]
+pub struct SearchColumns(pub Vec<SearchColumn>);
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OrientName {
+    Text,
+    Pattern,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SearchNameChoice {
     Id,
@@ -171,7 +215,19 @@ Hits:
 Columns of --format tab, with a header line:
   text, start, end (0-based, half-open, on the forward strand), pattern (a single one is called
   'pattern'), strand, edits, cigar (with = and X, in the text's order; I is a letter of the pattern
-  that the text lacks, D the reverse), match (the text from start to end, in upper case)
+  that the text lacks, D the reverse), match (the text from start to end, in upper case); with --pam
+  behind them pam (the text's letters there), with --orient pattern line (| equal, . replaced, - a gap).
+  --columns also has pattern_aligned, text_aligned, pattern_len, text_len, mismatches, insertions,
+  deletions, gaps, edits_last1, edits_last3, edits_last5 (edits in the last letters of the pattern, at its
+  3' end), last_run (letters behind the last edit), before and after (letters of the text before and
+  behind the hit).
+
+PAM:
+  --pam NGG keeps hits with the PAM beside them, on the pattern's 3' side, or its 5' side with
+  --pam-side 5. Where the PAM lies behind a hit in the text, ends with the PAM are clustered; where it
+  lies in front, starts are, as if text and pattern were read backwards. So a place with the PAM is
+  found wherever a stretch beside it has at most -k edits. BED has the PAM in a seventh column, SAM in
+  the tag pm.
 
 SAM:
   The patterns are the reads; the first hit of a pattern is its primary record, further ones are
@@ -185,6 +241,7 @@ Examples:
   swalign search -k 2 GATTACANNNCATTAG genome.fa
   swalign search -k 3 -f primers.fa --best reads.fq.gz > hits.tsv
   swalign search -k 3 -f primers.fa --format sam genome.fa | samtools view -b -o hits.bam -
+  swalign search -k 4 --pam NGG --orient pattern --summary guides.tsv -f guides.fa genome.fa > sites.tsv
   swalign search -k 1 --no-indels --all -f guides.fa --format bed genome.fa.gz
   zcat reads.fq.gz | swalign search -v -k 4 -f adapters.fa --format fasta - > clean.fa
 
@@ -192,7 +249,7 @@ Exit codes: 0 success, hits or not; 1 failure; 2 wrong usage.";
 
 impl SearchArguments {
     pub fn resolve(self, command_line: String) -> Result<SearchOptions, clap::Error> {
-        let SearchArguments { inputs, patterns, edits, hits, output, parts, machine } = self;
+        let SearchArguments { inputs, patterns, edits, pam, hits, output, parts, machine } = self;
         let mut texts = inputs.into_iter();
         let patterns = match patterns {
             Some(file) => PatternSource::File(file),
@@ -224,20 +281,37 @@ impl SearchArguments {
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         let limits = edits.limits()?;
+        let summary = output.summary.clone();
+        output.check(format, &hits, &parts)?;
+        let (columns, as_pattern) = output.shown(format, pam.pam.is_some())?;
+        if let Some(summary) = &summary {
+            check_files(&patterns, &texts, Some(summary))?;
+            if output.output.as_deref() == Some(summary.as_path()) {
+                let text = "--summary and --output name one file; name another";
+                return Err(usage(ErrorKind::ArgumentConflict, text));
+            }
+        }
+        let in_front = pam.pam_side == "5";
+        let pam = pam.pam.map(|letters| PamChoice { letters, in_front });
         let page = page(output.output.as_deref().is_some_and(|path| path != Path::new("-")));
         Ok(SearchOptions {
             patterns,
             texts,
             output: output.output.filter(|path| path != Path::new("-")),
             max_edits: edits.max_edits,
+            edits_by_rate: edits.edits_by_rate,
             indels: !edits.no_indels,
             limits,
+            pam,
             both_strands: hits.revcomp,
             every_end: hits.all,
             best: hits.best,
             first: hits.first,
             invert: hits.invert_match,
             format,
+            columns,
+            as_pattern,
+            summary,
             page,
             part: parts.part,
             resume: parts.again.resume,
@@ -250,25 +324,71 @@ impl SearchArguments {
     }
 }
 
+impl SearchOutputFlags {
+    /// Refuses what a format or a part can't have.
+    fn check(
+        &self,
+        format: SearchFormat,
+        hits: &SearchHitFlags,
+        parts: &SearchPartFlags,
+    ) -> Result<(), clap::Error> {
+        let turns = matches!(format, SearchFormat::Tab | SearchFormat::Fasta | SearchFormat::Text);
+        let text = if self.columns.is_some() && format != SearchFormat::Tab {
+            "--columns is for --format tab"
+        } else if self.orient.is_some() && !turns {
+            "--orient is for --format tab, fasta and text; the others have the text's orientation"
+        } else if self.summary.as_deref() == Some(Path::new("-")) {
+            "--summary names a file; stdout has the hits"
+        } else if self.summary.is_some() && parts.part.is_some() {
+            "--summary counts all texts, which a part does not see; give it to a run without --part, or count the rows \
+             of the joined table"
+        } else if self.summary.is_some() && hits.invert_match {
+            "--summary counts hits, which --invert-match (-v) does not look for beyond the first; leave one of them out"
+        } else {
+            return Ok(());
+        };
+        Err(usage(ErrorKind::ArgumentConflict, text))
+    }
+
+    /// The columns of the table, and whether alignments have the pattern's orientation.
+    fn shown(&self, format: SearchFormat, has_pam: bool) -> Result<(Vec<SearchColumn>, bool), clap::Error> {
+        let as_pattern = match self.orient {
+            Some(orient) => orient == OrientName::Pattern,
+            None => format == SearchFormat::Text,
+        };
+        let Some(SearchColumns(columns)) = &self.columns else {
+            let pam = has_pam.then_some(SearchColumn::Pam);
+            let line = as_pattern.then_some(SearchColumn::Line);
+            return Ok((SearchColumn::STANDARD.into_iter().chain(pam).chain(line).collect(), as_pattern));
+        };
+        if columns.contains(&SearchColumn::Pam) && !has_pam {
+            let text = "--columns pam has the letters of --pam; give both";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
+        Ok((columns.clone(), as_pattern))
+    }
+}
+
 impl SearchEditFlags {
     /// The limits of single kinds, where one of them says more than -k.
-    fn limits(&self) -> Result<Option<(u32, u32, u32)>, clap::Error> {
-        let most = self.max_edits;
-        let [ins, del, sub] =
-            [self.max_ins, self.max_del, self.max_sub].map(|limit| limit.unwrap_or(most).min(most));
+    fn limits(&self) -> Result<Option<[u32; 4]>, clap::Error> {
+        // What a rate allows is known with the patterns.
+        let most = if self.edits_by_rate.is_some() { u32::MAX } else { self.max_edits };
+        let [ins, del, sub, gap] = [self.max_ins, self.max_del, self.max_sub, self.max_gap]
+            .map(|limit| limit.unwrap_or(most).min(most));
         // Without gaps, a limit of replaced letters is one of all edits.
         let (ins, del) = if self.no_indels { (0, 0) } else { (ins, del) };
-        if [ins, del, sub] == [most; 3] || (self.no_indels && sub == most) {
+        if [ins, del, sub, gap] == [most; 4] || (self.no_indels && sub == most) {
             return Ok(None);
         }
-        if most > MOST_LIMITED {
+        if most > MOST_LIMITED && self.edits_by_rate.is_none() {
             let text = format!(
-                "--max-ins, --max-del and --max-sub are for at most {MOST_LIMITED} edits; give a smaller -k \
+                "--max-ins, --max-del, --max-sub and --max-gap are for at most {MOST_LIMITED} edits; give a smaller -k \
                  with them"
             );
             return Err(usage(ErrorKind::ValueValidation, text));
         }
-        Ok(Some((ins, del, sub)))
+        Ok(Some([ins, del, sub, gap]))
     }
 }
 

@@ -41,8 +41,8 @@ impl Wanted {
     /// edits may be more than the pattern has letters.
     pub fn span_of(&self, len: usize) -> usize {
         match self.limits {
-            Some(_) if self.rule.indels => len + self.rule.max_edits as usize,
-            _ => self.rule.span_of(len),
+            Some(_) if self.rule.indels => len + self.rule_of(len).max_edits as usize,
+            _ => self.rule_of(len).span_of(len),
         }
     }
 
@@ -115,11 +115,12 @@ impl Wanted {
 
     /// The edits of an end that is known to have `least` at least; `None` where they are too many.
     fn edits(&self, cells: &mut Cells, pattern: &[u8], text: &[u8], end: usize, least: u32) -> Option<u32> {
-        let most = self.rule.max_edits;
+        let rule = self.rule_of(pattern.len());
+        let most = rule.max_edits;
         match &self.limits {
             Some(limits) => limits::align(pattern, text, end, (least, most), limits).map(|(edits, _)| edits),
             None if self.rule.indels => {
-                align::fewest_in(cells, pattern, text, end, self.rule.edits_of(pattern.len()) as u32)
+                align::fewest_in(cells, pattern, text, end, rule.edits_of(pattern.len()) as u32)
             }
             None => align::replaced(pattern, text, end).map(|aligned| align::edits(&aligned.path)),
         }
@@ -155,7 +156,7 @@ impl Sought<'_> {
     /// The starts with a PAM in front of them that these ends tell; `tried` is the first that was not tried yet.
     fn starts(&self, pam: &Pam, ends: &[TextEnd], tried: &mut usize) -> Vec<TextEnd> {
         let len = self.pattern.len();
-        let (longest, shortest) = (self.wanted.span_of(len), self.wanted.rule.least_end(len));
+        let (longest, shortest) = (self.wanted.span_of(len), self.wanted.rule_of(len).least_end(len));
         let mut fresh = |end: &TextEnd| {
             let from = end.end.saturating_sub(longest).max(*tried);
             let to = (end.end + 1).saturating_sub(shortest);

@@ -15,6 +15,7 @@ use super::align::{self, Cells, Path};
 use super::anchors::Tried;
 use super::limits::Limits;
 use super::pam::Pam;
+use super::rates::Rate;
 use super::stream::TextEnd;
 use crate::alignment::Strand;
 use crate::error::EngineError;
@@ -53,7 +54,10 @@ impl Hit {
 /// What is asked of the hits of a text.
 #[derive(Clone, Debug)]
 pub struct Wanted {
+    /// Of a rate, with the edits of the longest pattern.
     pub rule: Rule,
+    /// Edits by the length of each pattern.
+    pub rate: Option<Rate>,
     pub limits: Option<Limits>,
     pub pam: Option<Pam>,
     /// All ends, and not one of each cluster.

@@ -72,8 +72,8 @@ fn some_pam(random: &mut Random) -> Option<Pam> {
 
 /// Limits of single kinds, or none.
 fn some_limits(random: &mut Random, rule: &Rule) -> Option<Limits> {
-    let [insertions, deletions, substitutions] = [(); 3].map(|()| random.below(3) as u32);
-    let limits = Limits { insertions, deletions, substitutions };
+    let [insertions, deletions, substitutions, gaps] = [(); 4].map(|()| random.below(3) as u32);
+    let limits = Limits { insertions, deletions, substitutions, gaps };
     (rule.indels && random.below(3) == 0).then_some(limits)
 }
 
@@ -92,6 +92,7 @@ fn hits_do_not_depend_on_parts() {
         let rule = Rule { max_edits: random.below(4) as u32, indels: random.below(4) > 0 };
         let wanted = Wanted {
             rule,
+            rate: None,
             limits: some_limits(&mut random, &rule),
             pam: some_pam(&mut random),
             every_end: random.below(2) == 0,
