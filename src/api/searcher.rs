@@ -5,9 +5,10 @@ use super::{Cigar, Device, targets};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
 use crate::error::{EngineError, Error, Result};
+use crate::options::MOST_PAM_LETTERS;
 use crate::search::hits::{Gatherer, Hit, Wanted};
 use crate::search::limits::{Limits, MOST_LIMITED};
-use crate::search::pam::{MOST_LETTERS, Pam, PamSide};
+use crate::search::pam::{Pam, PamSide};
 use crate::search::pattern::Pattern;
 use crate::search::room::Room;
 use crate::search::stream::{Seams, Stream, TextEnd};
@@ -147,8 +148,8 @@ impl SearcherBuilder {
 
 fn pam(letters: &[u8], side: PamSide) -> Result<Pam> {
     let refused = |text: String| Error::Usage(format!("PAM: {text}"));
-    if !(1..=MOST_LETTERS).contains(&letters.len()) {
-        return Err(refused(format!("it has {} letters; give 1 to {MOST_LETTERS}", letters.len())));
+    if !(1..=MOST_PAM_LETTERS).contains(&letters.len()) {
+        return Err(refused(format!("it has {} letters; give 1 to {MOST_PAM_LETTERS}", letters.len())));
     }
     Pam::new(letters, side).map_err(|place| {
         refused(format!("'{}' at place {place} is no IUPAC code of DNA", letters[place].escape_ascii()))

@@ -1,16 +1,19 @@
 //! The arguments of `swalign search`.
 
+mod output;
+
 use super::paths::{check_output, check_stdin};
 use super::ranked::page;
 use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
-use crate::options::{
-    PamChoice, PatternSource, SearchColumn, SearchDevice, SearchFormat, SearchOptions, Share,
-};
+use crate::options::{PamChoice, PatternSource, SearchDevice, SearchFormat, SearchOptions, Share};
 use clap::error::ErrorKind;
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
+use output::{SearchNameChoice, SearchOutputFlags};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+pub use output::SearchColumns;
 
 /// With limits of single kinds the work grows with the cube of the edits.
 const MOST_LIMITED: u32 = 32;
@@ -105,40 +108,6 @@ struct SearchHitFlags {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "Output")]
-struct SearchOutputFlags {
-    /// Output file [default: stdout]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// What is written of a hit
-    #[arg(long, value_enum, value_name = "NAME", default_value = "tab")]
-    format: SearchFormatName,
-    /// Columns of --format tab, separated by commas; std are those below
-    #[arg(long, value_name = "NAMES", value_parser = values::search_columns)]
-    columns: Option<SearchColumns>,
-    /// Orientation of alignments and matched letters: text, or pattern, with mismatches in lower case
-    /// [default: text, of --format text pattern]
-    #[arg(long, value_enum, value_name = "text|pattern", hide_possible_values = true)]
-    orient: Option<OrientName>,
-    /// Also write a table with a row for each pattern: hits by edits, the best, whether it is the only one, texts with
-    /// and without
-    #[arg(long, value_name = "FILE")]
-    summary: Option<PathBuf>,
-    /// The number of hits of each text: --format count
-    #[arg(short, long, conflicts_with = "format")]
-    count: bool,
-    /// What texts and patterns are called: id, the first word of the header, or full, all of it with spaces for tabs
-    #[arg(long, value_enum, value_name = "id|full", default_value = "id", hide_possible_values = true)]
-    name: SearchNameChoice,
-    /// Say only what went wrong
-    #[arg(short, long, conflicts_with = "verbose")]
-    quiet: bool,
-    /// Say more on stderr; there is no short form
-    #[arg(long)]
-    verbose: bool,
-}
-
-#[derive(Args)]
 #[command(next_help_heading = "Parts")]
 struct SearchPartFlags {
     /// Only part I of N of the texts, from 1, such as 2/8: with the others, joined by `swalign merge` in their
@@ -162,38 +131,6 @@ struct SearchMachineFlags {
     device: SearchDevice,
     #[command(flatten)]
     threads: ThreadsFlag,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SearchFormatName {
-    /// Columns, see below
-    Tab,
-    /// BED of six columns; the fifth is the edits
-    Bed,
-    /// SAM, the pattern as the read; the texts are read twice
-    Sam,
-    /// The matched text, on the reverse strand reverse-complemented
-    Fasta,
-    /// Each text and its number of hits
-    Count,
-    /// Alignments to read, the pattern forward
-    Text,
-}
-
-/// Columns of a table.
-#[derive(Clone, Debug)]
-pub struct SearchColumns(pub Vec<SearchColumn>);
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OrientName {
-    Text,
-    Pattern,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SearchNameChoice {
-    Id,
-    Full,
 }
 
 pub const USAGE: &str = "swalign search [OPTIONS] PATTERN TEXT...\n       \
@@ -257,15 +194,7 @@ impl SearchArguments {
         };
         let texts: Vec<PathBuf> = texts.map(PathBuf::from).collect();
         check_files(&patterns, &texts, output.output.as_deref())?;
-        let format = match output.format {
-            _ if output.count => SearchFormat::Count,
-            SearchFormatName::Tab => SearchFormat::Tab,
-            SearchFormatName::Bed => SearchFormat::Bed,
-            SearchFormatName::Sam => SearchFormat::Sam,
-            SearchFormatName::Fasta => SearchFormat::Fasta,
-            SearchFormatName::Count => SearchFormat::Count,
-            SearchFormatName::Text => SearchFormat::Text,
-        };
+        let format = output.format();
         if hits.invert_match && !matches!(format, SearchFormat::Tab | SearchFormat::Fasta) {
             let text = "--invert-match (-v) lists texts, not hits; give --format tab or fasta with it";
             return Err(usage(ErrorKind::ArgumentConflict, text));
@@ -282,7 +211,7 @@ impl SearchArguments {
         }
         let limits = edits.limits()?;
         let summary = output.summary.clone();
-        output.check(format, &hits, &parts)?;
+        output.check(format, (parts.part.is_some(), hits.invert_match))?;
         let (columns, as_pattern) = output.shown(format, pam.pam.is_some())?;
         if let Some(summary) = &summary {
             check_files(&patterns, &texts, Some(summary))?;
@@ -321,51 +250,6 @@ impl SearchArguments {
             command_line,
             verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
         })
-    }
-}
-
-impl SearchOutputFlags {
-    /// Refuses what a format or a part can't have.
-    fn check(
-        &self,
-        format: SearchFormat,
-        hits: &SearchHitFlags,
-        parts: &SearchPartFlags,
-    ) -> Result<(), clap::Error> {
-        let turns = matches!(format, SearchFormat::Tab | SearchFormat::Fasta | SearchFormat::Text);
-        let text = if self.columns.is_some() && format != SearchFormat::Tab {
-            "--columns is for --format tab"
-        } else if self.orient.is_some() && !turns {
-            "--orient is for --format tab, fasta and text; the others have the text's orientation"
-        } else if self.summary.as_deref() == Some(Path::new("-")) {
-            "--summary names a file; stdout has the hits"
-        } else if self.summary.is_some() && parts.part.is_some() {
-            "--summary counts all texts, which a part does not see; give it to a run without --part, or count the rows \
-             of the joined table"
-        } else if self.summary.is_some() && hits.invert_match {
-            "--summary counts hits, which --invert-match (-v) does not look for beyond the first; leave one of them out"
-        } else {
-            return Ok(());
-        };
-        Err(usage(ErrorKind::ArgumentConflict, text))
-    }
-
-    /// The columns of the table, and whether alignments have the pattern's orientation.
-    fn shown(&self, format: SearchFormat, has_pam: bool) -> Result<(Vec<SearchColumn>, bool), clap::Error> {
-        let as_pattern = match self.orient {
-            Some(orient) => orient == OrientName::Pattern,
-            None => format == SearchFormat::Text,
-        };
-        let Some(SearchColumns(columns)) = &self.columns else {
-            let pam = has_pam.then_some(SearchColumn::Pam);
-            let line = as_pattern.then_some(SearchColumn::Line);
-            return Ok((SearchColumn::STANDARD.into_iter().chain(pam).chain(line).collect(), as_pattern));
-        };
-        if columns.contains(&SearchColumn::Pam) && !has_pam {
-            let text = "--columns pam has the letters of --pam; give both";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        Ok((columns.clone(), as_pattern))
     }
 }
 

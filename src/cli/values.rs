@@ -5,11 +5,10 @@ use super::search::SearchColumns;
 use crate::alphabet::Alphabet;
 use crate::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::options::{
-    Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, ReadFormat, SearchColumn, SearchDevice,
-    Share,
+    Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, MOST_PAM_LETTERS, ReadFormat,
+    SearchColumn, SearchDevice, Share,
 };
 use crate::scoring::MAX_SCORE;
-use crate::search::pam::MOST_LETTERS;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 pub fn score(text: &str) -> Result<i32, String> {
@@ -211,8 +210,8 @@ pub fn edit_rate(text: &str) -> Result<u32, String> {
 
 /// IUPAC codes of a PAM.
 pub fn pam(text: &str) -> Result<String, String> {
-    if !(1..=MOST_LETTERS).contains(&text.len()) {
-        return Err(format!("give 1 to {MOST_LETTERS} letters, such as NGG"));
+    if !(1..=MOST_PAM_LETTERS).contains(&text.len()) {
+        return Err(format!("give 1 to {MOST_PAM_LETTERS} letters, such as NGG"));
     }
     match text.chars().find(|&c| u8::try_from(c).ok().and_then(|c| Alphabet::Dna.code(c)).is_none()) {
         None => Ok(text.to_string()),

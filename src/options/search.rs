@@ -55,6 +55,9 @@ pub struct SearchOptions {
     pub verbosity: u8,
 }
 
+/// Most letters of a PAM.
+pub const MOST_PAM_LETTERS: usize = 32;
+
 /// A PAM, as it was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PamChoice {

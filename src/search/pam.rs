@@ -17,9 +17,6 @@ use crate::alignment::Strand;
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use std::ops::Range;
 
-/// Most letters of a PAM.
-pub const MOST_LETTERS: usize = 32;
-
 /// Which side of the pattern a PAM stands at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PamSide {
@@ -39,7 +36,7 @@ pub struct Pam {
 }
 
 impl Pam {
-    /// The PAM of these letters, one to [`MOST_LETTERS`]; the 0-based place of the first that is no IUPAC code is the
+    /// The PAM of these letters, of which there is one at least; the 0-based place of the first that is no IUPAC code is the
     /// error.
     pub fn new(letters: &[u8], side: PamSide) -> Result<Pam, usize> {
         let mut codes = Vec::with_capacity(letters.len());

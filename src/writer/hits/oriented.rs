@@ -27,7 +27,7 @@ impl Oriented {
     }
 
     /// The columns from the pattern's last letter to its first.
-    fn from_last(&self) -> Box<dyn Iterator<Item = &ColumnShown> + '_> {
+    fn backwards(&self) -> Box<dyn Iterator<Item = &ColumnShown> + '_> {
         if self.forward { Box::new(self.columns.iter().rev()) } else { Box::new(self.columns.iter()) }
     }
 
@@ -35,7 +35,7 @@ impl Oriented {
     /// pattern that follows it, behind the last one with that.
     fn last_edits(&self, letters: usize) -> usize {
         let (mut taken, mut edits) = (0, 0);
-        for column in self.from_last() {
+        for column in self.backwards() {
             taken += usize::from(column.query != GAP);
             if taken > letters {
                 break;
@@ -47,7 +47,7 @@ impl Oriented {
 
     /// Letters of the pattern behind its last edit.
     fn last_run(&self) -> usize {
-        self.from_last().take_while(|column| column.kind == ColumnKind::Equal).count()
+        self.backwards().take_while(|column| column.kind == ColumnKind::Equal).count()
     }
 
     /// What a column of the table holds; `None` where it is not of the alignment.
