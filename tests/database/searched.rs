@@ -41,6 +41,8 @@ fn in_every_format() {
         &["--best", "--max-del", "0"],
         &["--first", "--no-indels"],
         &["--device", "plain"],
+        &["--pam", "NG"],
+        &["--pam", "TV", "--pam-side", "5", "--orient", "pattern", "--format", "fasta"],
     ] {
         let run = |text| folder.run(&[&["search", "-q", "-k", "3", "-f", "p.fa"], more, &[text]].concat());
         let (fasta, database) = (run("ref.fa"), run("ref.fa.swdb"));
