@@ -54,6 +54,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // The filter's scans.
     ("search/finder", &["batch", "candidates"]),
     ("grep", &["engine", "search", "sliced"]),
+    // Lines of bytes, as grep has them.
+    ("dictionary", &["grep"]),
     (
         "pipeline",
         &[
