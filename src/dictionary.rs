@@ -21,9 +21,23 @@
 //!
 //! - [`words`] holds words, one behind the other, as a device takes them too.
 //! - [`plain`] is the specification.
+//! - [`index`] makes a [`Dictionary`]: `sorted` orders the words, `layout` says how many letters are looked up, and `table`
+//!   has a bit and a slot for each. Whole lines are looked up as such (`whole`).
+//! - [`scan`] goes over a text with many places under way, and `newlines` over its lines.
+//! - [`numbers`] counts.
 
+pub mod index;
+mod layout;
+mod newlines;
+pub mod numbers;
 pub mod plain;
+pub mod scan;
+mod sorted;
+mod table;
+mod whole;
 pub mod words;
+
+pub use index::Dictionary;
 
 /// Which occurrences count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

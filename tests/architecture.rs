@@ -55,7 +55,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("search/finder", &["batch", "candidates"]),
     ("grep", &["engine", "search", "sliced"]),
     // Lines of bytes, as grep has them.
-    ("dictionary", &["grep"]),
+    ("dictionary", &["engine", "grep"]),
     (
         "pipeline",
         &[

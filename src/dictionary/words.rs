@@ -20,13 +20,25 @@ impl Default for Words {
 
 impl Words {
     pub fn push(&mut self, word: &[u8]) -> Result<(), Full> {
-        let end = u32::try_from(self.bytes.len() + word.len()).map_err(|_| Full)?;
-        if self.starts.len() >= u32::MAX as usize {
+        let is_full = u32::try_from(self.bytes.len() + word.len()).is_err();
+        if is_full || self.starts.len() >= u32::MAX as usize {
             return Err(Full);
         }
-        self.bytes.extend_from_slice(word);
-        self.starts.push(end);
+        self.put(word);
         Ok(())
+    }
+
+    /// Appends a word for which there is room.
+    pub(super) fn put(&mut self, word: &[u8]) {
+        self.bytes.extend_from_slice(word);
+        self.starts.push(self.bytes.len() as u32);
+    }
+
+    /// Appends words for which there is room.
+    pub fn append(&mut self, words: &Words) {
+        let before = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(&words.bytes);
+        self.starts.extend(words.starts[1..].iter().map(|start| before + start));
     }
 
     /// Words of which all are known.
