@@ -85,7 +85,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // Paths of single pairs.
     ("pipeline/matrix", &["backtrace", "identity"]),
     ("pipeline/search", &["search"]),
-    ("pipeline/grep", &["grep", "search"]),
+    ("pipeline/grep", &["dictionary", "grep", "search"]),
     ("pipeline/scanner", &["search"]),
     ("pipeline/device", &["search"]),
     // The library's front door, beside the command's pipeline.

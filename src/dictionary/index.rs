@@ -103,6 +103,11 @@ impl Dictionary {
         &self.rule
     }
 
+    /// Whether the empty word is among the words.
+    pub fn has_empty(&self) -> bool {
+        self.empty.is_some()
+    }
+
     /// Distinct words.
     pub(super) fn distinct(&self) -> usize {
         match &self.looked_up {

@@ -13,17 +13,22 @@ pub struct Numbers {
 
 impl Numbers {
     pub fn of(dictionary: &Dictionary) -> Numbers {
-        Numbers { sums: (0..dictionary.distinct()).map(|_| AtomicU64::new(0)).collect() }
+        Numbers::of_words(dictionary.distinct())
+    }
+
+    /// For so many words.
+    pub fn of_words(words: usize) -> Numbers {
+        Numbers { sums: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
     #[inline(always)]
-    pub(super) fn add(&self, word: u32, count: u64) {
+    pub fn add(&self, word: u32, count: u64) {
         self.sums[word as usize].fetch_add(count, Ordering::Relaxed);
     }
 
     /// How often each word occurs, in the order in which they were given.
-    pub fn finish(self, dictionary: &Dictionary) -> Vec<u64> {
-        let mut sums: Vec<u64> = self.sums.into_iter().map(AtomicU64::into_inner).collect();
+    pub fn finish(&self, dictionary: &Dictionary) -> Vec<u64> {
+        let mut sums = self.sums();
         if let LookedUp::Beginnings(beginnings) = &dictionary.looked_up
             && !dictionary.rule.whole_words
         {
@@ -36,5 +41,10 @@ impl Numbers {
             }
         }
         dictionary.of().iter().map(|&word| sums[word as usize]).collect()
+    }
+
+    /// What was added for each word.
+    pub fn sums(&self) -> Vec<u64> {
+        self.sums.iter().map(|sum| sum.load(Ordering::Relaxed)).collect()
     }
 }
