@@ -19,8 +19,6 @@ const MASK_BITS: std::ops::RangeInclusive<u32> = 4..=22;
 /// Letters that choose a mask, at most.
 const KEY_LETTERS: usize = 4;
 
-
-
 pub type Slot = [u32; 4];
 
 /// Words one behind the other, and where each begins; in the end their number of bytes.
@@ -40,6 +38,7 @@ impl<'a> WordList<'a> {
 #[derive(Debug)]
 pub struct WordTable {
     pub slots: Vec<Slot>,
+    pub buckets: u32,
     /// Buckets that a lookup reads at most.
     pub probes: u32,
     /// Which lengths words have that begin so, the lengths of long words, and these words' letters.
@@ -101,12 +100,22 @@ impl WordTable {
         all.append(&mut long_lengths);
         all.extend(long_letters);
         let has_empty = words.iter().any(<[u8]>::is_empty);
-        Ok(WordTable { slots, probes, lists: all, mask_shift, key, long_lengths: lengths, has_empty })
+        let buckets = (slots.len() / SLOTS) as u32;
+        Ok(WordTable {
+            slots,
+            buckets,
+            probes,
+            lists: all,
+            mask_shift,
+            key,
+            long_lengths: lengths,
+            has_empty,
+        })
     }
 
-    /// Memory that it takes.
-    pub fn bytes(&self) -> usize {
-        self.slots.len() * size_of::<Slot>() + self.lists.len() * 4
+    /// Gives back what the device has now.
+    pub fn release(&mut self) {
+        (self.slots, self.lists) = (Vec::new(), Vec::new());
     }
 }
 
