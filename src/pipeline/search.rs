@@ -5,6 +5,7 @@
 //! aligned and written portion by portion: memory stays bounded.
 
 mod batch;
+mod counts;
 mod needs;
 mod patterns;
 mod read;
@@ -25,9 +26,12 @@ use crate::search::exact;
 use crate::search::hits::Wanted;
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
+use crate::search::rates::Rate;
 use crate::search::stream::Seams;
-use crate::writer::hits::{HitLines, sam_header};
+use crate::writer::Output;
+use crate::writer::hits::{HitLines, HitStyle, sam_header};
 use crate::writer::output::Beside;
+use counts::Counts;
 use needs::Needs;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
@@ -93,6 +97,9 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     };
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
     output.put(&header)?;
+    let about = options.summary.as_deref().map(|path| Output::create(Some(path))).transpose()?;
+    let most = search.wanted.rule.max_edits.min(counts::MOST_EDITS);
+    let mut counts = about.is_some().then(|| Counts::new(search.patterns.len(), most));
     let (to_writer, from_reader) = sync_channel(1);
     reporter.stage(search.stage());
     let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };
@@ -107,16 +114,21 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
         // A GPU is opened while the first text is read.
         let work = SearchWork { patterns: &search.oriented, rule: &search.wanted.rule };
         let scan = scanner::open(options, &work, reporter)?;
-        search.write(scan.as_ref(), from_reader, &mut output, &mut summary)
+        search.write(scan.as_ref(), from_reader, (&mut output, &mut counts), &mut summary)
     })?;
     summary.stretch = search.stretch();
+    let mut beside = Beside::default();
+    if let (Some(mut about), Some(counts)) = (about, counts) {
+        about.put(counts.table(&search.patterns, summary.texts).as_bytes())?;
+        beside.about.push(about);
+    }
     match noted {
-        None => output.finish()?,
+        None => output.finish_with(beside)?,
         Some(noted) => {
-            let line = HitLines::new(options.format, options.page, &[]).header(options.invert);
+            let line = HitLines::new(options.format, search.style(), &[]).header(options.invert);
             let frame = ((header.len() + line.len()) as u64, 0);
             let records = (summary.texts, summary.stretch);
-            noted.finish((output, Beside::default()), options.output.as_deref(), frame, records, None)?;
+            noted.finish((output, beside), options.output.as_deref(), frame, records, None)?;
         }
     }
     summary.elapsed = begun.elapsed();
@@ -134,18 +146,31 @@ impl<'a> SearchRun<'a> {
         if options.part.is_some() && options.format == SearchFormat::Sam {
             patterns::check_names(&patterns)?;
         }
-        let rule = Rule { max_edits: options.max_edits, indels: options.indels };
+        let rate = options.edits_by_rate.map(|millionths| Rate { millionths });
+        let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
+        let max_edits = rate.map_or(options.max_edits, |rate| rate.edits_of(longest));
+        let rule = Rule { max_edits, indels: options.indels };
+        patterns::check_edits(options, &rule)?;
         let seams = Seams::new(patterns.iter().map(|pattern| pattern.letters.len()), &rule);
-        let limits = |(insertions, deletions, substitutions)| Limits { insertions, deletions, substitutions };
+        let limits = |[insertions, deletions, substitutions, gaps]: [u32; 4]| Limits {
+            insertions,
+            deletions,
+            substitutions,
+            gaps,
+        };
+        let pam = options.pam.as_ref().map(patterns::pam).transpose()?;
         let wanted = Wanted {
             rule,
+            rate,
             limits: options.limits.map(limits),
+            pam,
             every_end: options.every_end,
             best: options.best,
             first: options.first || options.invert,
             strands: if options.both_strands { 2 } else { 1 },
-            before: seams.before(),
-        };
+            before: 0,
+        }
+        .reaching(patterns.iter().map(|pattern| pattern.letters.len()));
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let swept = match options.device {
             SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
@@ -169,6 +194,16 @@ impl<'a> SearchRun<'a> {
             enough,
             searched: Arc::default(),
         })
+    }
+
+    /// How hits are shown.
+    fn style(&self) -> HitStyle {
+        HitStyle {
+            page: self.options.page,
+            columns: self.options.columns.clone(),
+            as_pattern: self.options.as_pattern,
+            pam: self.wanted.pam.clone(),
+        }
     }
 
     /// The search itself.

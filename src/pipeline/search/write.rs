@@ -1,6 +1,7 @@
 //! The writer's stage, which scans as well: ends become hits, and hits lines, in the order of the texts.
 
 use super::batch::{ActiveText, Remainder, TextBatch};
+use super::counts::Counts;
 use super::{SearchRun, SearchSummary};
 use crate::error::Result;
 use crate::pipeline::report::warn;
@@ -45,6 +46,7 @@ struct HitSink<'a> {
     /// The hits of the text that goes on in the next part.
     carried: Gatherer,
     output: &'a mut Output,
+    counts: &'a mut Option<Counts>,
     summary: &'a mut SearchSummary,
 }
 
@@ -54,12 +56,12 @@ impl SearchRun<'_> {
         &self,
         scan: &dyn Scan,
         batches: Receiver<Result<TextBatch>>,
-        output: &mut Output,
+        (output, counts): (&mut Output, &mut Option<Counts>),
         summary: &mut SearchSummary,
     ) -> Result<()> {
-        let lines = HitLines::new(self.options.format, self.options.page, &self.patterns);
-        let text = lines.header(self.options.invert).as_bytes().to_vec();
-        let mut sink = HitSink { lines, text, carried: Gatherer::default(), output, summary };
+        let lines = HitLines::new(self.options.format, self.style(), &self.patterns);
+        let text = lines.header(self.options.invert).into_bytes();
+        let mut sink = HitSink { lines, text, carried: Gatherer::default(), output, counts, summary };
         let least = self.seams.before().max(LEAST_PORTION);
         // Letters of a portion: all of a batch, until one has too many ends.
         let mut most = usize::MAX;
@@ -94,13 +96,18 @@ impl SearchRun<'_> {
         let one = rounds.len() == 1;
         for round in rounds {
             let codes = &round.stream.codes;
-            let ends = match &round.patterns {
-                None => scan.scan_within(codes, &self.oriented, rule, room)?,
-                Some(some) => scan_some(scan, codes, (&self.oriented, some), rule, room)?,
-            };
-            if room.is_over() {
-                return Ok(Vec::new());
+            let mut ends = Vec::new();
+            for (rule, some) in self.wanted.by_rule(&self.oriented, round.patterns) {
+                let found = match &some {
+                    None => scan.scan_within(codes, &self.oriented, &rule, room)?,
+                    Some(some) => scan_some(scan, codes, (&self.oriented, some), &rule, room)?,
+                };
+                if room.is_over() {
+                    return Ok(Vec::new());
+                }
+                ends.push(found);
             }
+            let ends = if ends.len() == 1 { ends.remove(0) } else { ends.concat() };
             let ends = round.stream.place(&ends, &self.oriented, rule);
             if one {
                 return Ok(ends);
@@ -167,6 +174,9 @@ impl HitSink<'_> {
     fn hits(&mut self, active: &ActiveText, hits: &[Hit], invert: bool) -> Result<()> {
         let place = TextShown { name: &active.text.name, letters: &active.text.letters };
         self.summary.hits += hits.len() as u64;
+        if let Some(counts) = self.counts {
+            counts.add(self.summary.texts + 1, hits);
+        }
         if invert {
             return Ok(());
         }
