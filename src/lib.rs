@@ -123,6 +123,9 @@ pub mod cli;
 pub mod database;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod dedup;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod dictionary;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod engine;
 #[cfg_attr(not(engine_room), doc(hidden))]

@@ -13,7 +13,7 @@ mod search_columns;
 
 pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
-pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
+pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
 pub use index::IndexOptions;
 pub use limits::{IdentityDefinition, Limits, PageOptions, Rank};
 pub use matrix::{MatrixOptions, MatrixValues};

@@ -56,6 +56,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // The filter's scans.
     ("search/finder", &["batch", "candidates"]),
     ("grep", &["engine", "search", "sliced"]),
+    // Lines of bytes, as grep has them.
+    ("dictionary", &["engine", "grep"]),
     (
         "pipeline",
         &[
@@ -86,7 +88,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/matrix", &["backtrace", "identity"]),
     ("pipeline/search", &["search"]),
     ("pipeline/search/texts", &["database"]),
-    ("pipeline/grep", &["grep", "search"]),
+    ("pipeline/grep", &["dictionary", "grep", "search"]),
     ("pipeline/scanner", &["search"]),
     ("pipeline/device", &["search"]),
     // The library's front door, beside the command's pipeline.

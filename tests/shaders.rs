@@ -7,7 +7,7 @@ mod suite;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use rayon::prelude::*;
-use swalign::engine::gpu::scan::{bitap, prints, shader as scan};
+use swalign::engine::gpu::scan::{bases, bitap, dictionary, prints, shader as scan};
 use swalign::engine::gpu::variant::{
     CHAINED_ROWS, DatabaseTiles, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
 };
@@ -49,6 +49,20 @@ fn every_kernel_of_fingerprints_is_valid() {
     let variants = prints::shader::Variant::all((1..=65).chain([256]));
     assert_eq!(variants.len(), 66 * 3 + 2, "variants are missing");
     variants.par_iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
+}
+
+/// The kernels of dictionaries: wherever words count, and for the words of bases that searches look up.
+#[test]
+fn every_kernel_of_dictionaries_is_valid() {
+    let variants = dictionary::shader::WordVariant::all();
+    assert_eq!(variants.len(), 5 * 4, "variants are missing");
+    variants.iter().for_each(|variant| is_valid(&variant.wgsl().unwrap(), &format!("{variant:?}")));
+    for places in [false, true] {
+        is_valid(&dictionary::shader::line_starts_wgsl(places).unwrap(), "line starts");
+    }
+    for (letters, step) in [(14, 7), (12, 4), (12, 1), (8, 1), (6, 1), (16, 5)] {
+        is_valid(&bases::shader::BaseVariant { letters, step }.wgsl().unwrap(), "bases");
+    }
 }
 
 /// The host's records are laid out as the kernels read them.

@@ -2,7 +2,7 @@
 
 use super::paths::check_stdin;
 use super::{ThreadsFlag, usage, values};
-use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns};
+use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use std::ffi::OsString;
@@ -53,6 +53,15 @@ struct GrepMatchingFlags {
     /// The lines that do not match; -v is grep's, and not --verbose
     #[arg(short = 'v', long)]
     invert_match: bool,
+    /// Only words: no letter, digit or _ of ASCII beside what matches
+    #[arg(short, long)]
+    word_regexp: bool,
+    /// Only whole lines
+    #[arg(short = 'x', long, conflicts_with = "prefix")]
+    line_regexp: bool,
+    /// Only where a line begins
+    #[arg(long)]
+    prefix: bool,
 }
 
 #[derive(Args)]
@@ -67,9 +76,17 @@ struct GrepOutputFlags {
     /// No names before lines [default with one file]; -h is grep's, and help is --help
     #[arg(short = 'h', long, overrides_with = "with_filename")]
     no_filename: bool,
+    /// What matches, each on a line of its own: from the left, the longest first
+    #[arg(short, long)]
+    only_matching: bool,
     /// The number of lines of each file, instead of lines
     #[arg(short, long)]
     count: bool,
+    /// How often each pattern occurs in all files, in its order: number, tab, pattern. Occurrences may overlap
+    #[arg(long, conflicts_with_all = [
+        "invert_match", "line_number", "with_filename", "only_matching", "count", "files_with_matches", "quiet", "max_count",
+    ])]
+    count_by_pattern: bool,
     /// The names of files with such a line, instead of lines
     #[arg(short = 'l', long)]
     files_with_matches: bool,
@@ -119,11 +136,17 @@ Patterns:
   byte, and can't stand in brackets. ^ $ * + ? ( ) | { are no operators here; write a backslash before
   them, or give -F, with which all characters stand for themselves.
 
+Dictionaries:
+  Without -k, and with -F or patterns that have none of the characters above, patterns are looked up, however
+  many there are. Only then there are -o, -w, -x, --prefix and --count-by-pattern. -w is grep's in the C locale.
+
 Examples:
   swalign grep -k 2 -n approximate docs/*.md
   swalign grep -k 1 -i -c color notes.txt
   swalign grep -k 1 '\\d\\d\\d\\d-\\d\\d-\\d\\d' log.txt
   swalign grep -k 2 -v -f names.txt list.txt > others.txt
+  swalign grep -F -x -f words.txt lines.txt
+  swalign grep -F -w -i --count-by-pattern -f words.txt book.txt | sort -rn
 
 Exit codes, as those of grep: 0 some line; 1 none; 2 an error, also when some file could not be read.";
 
@@ -149,12 +172,20 @@ impl GrepArguments {
             literal: matching.fixed_strings,
             any_case: matching.ignore_case,
             invert: matching.invert_match,
+            whole_words: matching.word_regexp,
+            place: match matching {
+                GrepMatchingFlags { line_regexp: true, .. } => GrepPlace::Line,
+                GrepMatchingFlags { prefix: true, .. } => GrepPlace::Start,
+                _ => GrepPlace::Anywhere,
+            },
             names,
             numbers: output.line_number,
             output: match output {
                 GrepOutputFlags { quiet: true, .. } => GrepOutput::Nothing,
                 GrepOutputFlags { files_with_matches: true, .. } => GrepOutput::Names,
                 GrepOutputFlags { count: true, .. } => GrepOutput::Count,
+                GrepOutputFlags { count_by_pattern: true, .. } => GrepOutput::Table,
+                GrepOutputFlags { only_matching: true, .. } => GrepOutput::Stretches,
                 _ => GrepOutput::Lines,
             },
             max_count: output.max_count.map(|count| count as u64),

@@ -34,6 +34,11 @@ pub struct Reading {
     pub any_case: bool,
 }
 
+/// Whether every byte of a pattern stands for itself, however patterns are read.
+pub fn is_literal(text: &[u8]) -> bool {
+    !text.iter().any(|byte| matches!(byte, b'.' | b'[' | b'\\') || OPERATORS.contains(byte))
+}
+
 impl Class {
     pub fn has(self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1

@@ -35,6 +35,12 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// Whether the line of the byte at `place`, behind all that came, is taken already.
+    #[inline]
+    pub fn has(&self, place: usize) -> bool {
+        place < self.after
+    }
+
     /// The lines of some of the 32 bytes from `first` on, those that `bits` names; none is a newline.
     #[inline]
     pub fn take_word(&mut self, first: usize, mut bits: u32) {

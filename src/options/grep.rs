@@ -18,6 +18,9 @@ pub struct GrepOptions {
     pub any_case: bool,
     /// The lines that do not match.
     pub invert: bool,
+    /// Only occurrences with no letter, digit or `_` beside them.
+    pub whole_words: bool,
+    pub place: GrepPlace,
     /// Names of files before lines.
     pub names: bool,
     /// Numbers before lines.
@@ -40,6 +43,16 @@ pub enum GrepPatterns {
     File(PathBuf),
 }
 
+/// Where in a line a pattern may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrepPlace {
+    Anywhere,
+    /// The line begins with it.
+    Start,
+    /// It is the line.
+    Line,
+}
+
 /// What scans lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrepDevice {
@@ -55,8 +68,12 @@ pub enum GrepDevice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrepOutput {
     Lines,
+    /// What matches in them, without what stands around it.
+    Stretches,
     /// How many, of each file.
     Count,
+    /// How often each pattern occurs, in all files.
+    Table,
     /// Files that have some.
     Names,
     /// Only whether there are some.

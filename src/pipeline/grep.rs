@@ -2,19 +2,22 @@
 //! threads, and writes them in order. A GPU begins with the next blocks while the calling thread works on one.
 
 mod scan;
+mod sought;
 
 use super::Reporter;
 use super::threads::{set_threads, start};
+use crate::dictionary::numbers::Numbers;
+use crate::dictionary::words::Words;
 use crate::engine::gpu::scan::bitap::{Ends, Pending};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Result};
 use crate::grep::NEWLINE;
-use crate::grep::pattern::{Fault, Pattern, Reading};
 use crate::grep::select::{self, Span};
-use crate::options::{GrepOptions, GrepOutput, GrepPatterns};
+use crate::options::{GrepOptions, GrepOutput};
 use crate::reader::{LineBlock, LineReader};
 use crate::writer::Output;
 use rayon::prelude::*;
 use scan::LineScan;
+use sought::Sought;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
@@ -69,16 +72,19 @@ struct GrepRun<'a> {
     options: &'a GrepOptions,
     reporter: &'a dyn Reporter,
     scan: LineScan,
+    /// The words as they were given, and how often they occur, where that is asked for.
+    table: Option<(Words, Numbers)>,
     /// The writer waits for lines.
     waits: AtomicBool,
     /// Files before this one are done, and are not read further.
     wanted: AtomicUsize,
 }
 
-/// The selected lines of a piece.
+/// The selected lines of a piece, and what is shown of them where that is less.
 struct PieceLines<'a> {
     text: &'a [u8],
     lines: Vec<Span>,
+    stretches: Vec<Span>,
 }
 
 /// How far a file is written.
@@ -92,10 +98,16 @@ struct Progress {
 /// Runs `swalign grep` as `options` ask.
 pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummary> {
     let options = &GrepOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
-    let scan = LineScan::open(options, patterns(options)?, reporter)?;
+    let sought = Sought::read(options)?;
+    let given = match &sought {
+        Sought::Words(words) if options.output == GrepOutput::Table => Some(words.clone()),
+        _ => None,
+    };
+    let scan = LineScan::open(options, sought, reporter)?;
+    let table = given.map(|words| (words, scan.numbers()));
     let blocks = BLOCKS + scan.ahead();
-    let grep =
-        GrepRun { options, reporter, scan, waits: AtomicBool::new(false), wanted: AtomicUsize::new(0) };
+    let (waits, wanted) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let grep = GrepRun { options, reporter, scan, table, waits, wanted };
     let mut output = Output::create(None)?;
     let (to_writer, from_reader) = sync_channel(1);
     let (to_reader, spare) = sync_channel(blocks);
@@ -103,13 +115,14 @@ pub fn grep(options: &GrepOptions, reporter: &dyn Reporter) -> Result<GrepSummar
         // The channel holds all of them.
         let _ = to_reader.send(LineBlock::default());
     }
-    let summary = thread::scope(|scope| {
+    let mut summary = thread::scope(|scope| {
         start(scope, || {
             let (to_writer, spare) = (to_writer, spare);
             grep.read(&to_writer, &spare);
         })?;
         grep.write(from_reader, to_reader, &mut output)
     })?;
+    summary.selected += grep.put_table(&mut output)?;
     output.finish()?;
     Ok(summary)
 }
@@ -226,10 +239,16 @@ impl GrepRun<'_> {
         let piece = |piece| self.piece(text, piece, ends);
         let pieces: Vec<PieceLines> = pieces(text).into_par_iter().map(piece).collect();
         let most = self.options.max_count.unwrap_or(u64::MAX);
-        for PieceLines { text, mut lines } in pieces {
+        for PieceLines { text, mut lines, stretches } in pieces {
             lines.truncate((most - progress.selected).min(lines.len() as u64) as usize);
-            if self.options.output == GrepOutput::Lines {
-                self.put_lines(file, text, &lines, progress.lines, output)?;
+            match self.options.output {
+                GrepOutput::Lines => self.put_lines(file, text, &lines, progress.lines, output)?,
+                GrepOutput::Stretches => {
+                    let end = lines.last().map_or(0, |line| line.end);
+                    let own = stretches.partition_point(|stretch| stretch.start < end);
+                    self.put_stretches(file, text, &stretches[..own], progress.lines, output)?;
+                }
+                _ => {}
             }
             progress.selected += lines.len() as u64;
             if self.options.numbers {
@@ -246,8 +265,20 @@ impl GrepRun<'_> {
 
     fn piece<'a>(&self, block: &'a [u8], piece: Range<usize>, ends: &Ends) -> PieceLines<'a> {
         let text = &block[piece.clone()];
-        let lines = self.scan.lines(block, piece, ends);
-        PieceLines { text, lines: if self.options.invert { select::others(text, &lines) } else { lines } }
+        let (mut stretches, lines) = match (self.options.output, &self.table) {
+            (GrepOutput::Stretches, _) => self.scan.stretches(text),
+            (_, Some((_, numbers))) => {
+                self.scan.count(text, numbers);
+                Default::default()
+            }
+            _ => (Vec::new(), self.scan.lines(block, piece, ends)),
+        };
+        if self.options.invert {
+            // Nothing matches in the others.
+            stretches.clear();
+        }
+        let lines = if self.options.invert { select::others(text, &lines) } else { lines };
+        PieceLines { text, lines, stretches }
     }
 
     /// Writes lines; `before` are the lines before `text`.
@@ -284,6 +315,42 @@ impl GrepRun<'_> {
         Ok(())
     }
 
+    /// Writes what matches; `before` are the lines before `text`.
+    fn put_stretches(
+        &self,
+        file: usize,
+        text: &[u8],
+        stretches: &[Span],
+        before: u64,
+        output: &mut Output,
+    ) -> Result<()> {
+        let prefix = if self.options.names { [self.name(file), b":"].concat() } else { Vec::new() };
+        let mut number = (0, before);
+        for stretch in stretches {
+            output.put(&prefix)?;
+            if self.options.numbers {
+                let newlines = memchr::memchr_iter(NEWLINE, &text[number.0..stretch.start]).count();
+                number = (stretch.start, number.1 + newlines as u64);
+                output.put(format!("{}:", number.1 + 1).as_bytes())?;
+            }
+            output.put(&text[stretch.start..stretch.end])?;
+            output.put(&[NEWLINE])?;
+        }
+        Ok(())
+    }
+
+    /// Writes how often each word occurs, if that is asked for; gives the sum.
+    fn put_table(&self, output: &mut Output) -> Result<u64> {
+        let Some((words, numbers)) = &self.table else { return Ok(0) };
+        let counted = self.scan.counted(numbers);
+        for (word, count) in words.iter().zip(&counted) {
+            output.put(format!("{count}\t").as_bytes())?;
+            output.put(word)?;
+            output.put(&[NEWLINE])?;
+        }
+        Ok(counted.iter().fold(0, |sum, &count| sum.saturating_add(count)))
+    }
+
     /// Writes what is known at the end of a file; gives the lines that were selected in it.
     fn end_file(&self, file: usize, progress: &mut Progress, output: &mut Output) -> Result<u64> {
         let selected = std::mem::take(progress).selected;
@@ -318,42 +385,4 @@ fn pieces(text: &[u8]) -> Vec<Range<usize>> {
     }
     pieces.push(begin..text.len());
     pieces
-}
-
-/// The patterns that were given.
-fn patterns(options: &GrepOptions) -> Result<Vec<Pattern>> {
-    let reading = Reading { literal: options.literal, any_case: options.any_case };
-    let mut patterns = Vec::new();
-    for given in &options.patterns {
-        match given {
-            GrepPatterns::Text(text) => {
-                for line in text.split(|&byte| byte == NEWLINE) {
-                    let refused = |fault: Fault| {
-                        let Fault { position, problem, remedy } = fault;
-                        let text = String::from_utf8_lossy(line);
-                        Error::Usage(format!("PATTERN '{text}', position {position}: {problem}; {remedy}"))
-                    };
-                    patterns.push(Pattern::new(line, reading).map_err(refused)?);
-                }
-            }
-            GrepPatterns::File(path) => {
-                let mut reader = LineReader::open(path)?;
-                let mut block = LineBlock::default();
-                let mut number = 0;
-                while reader.fill(&mut block, PIECE, || false)? {
-                    for line in select::every(block.bytes()) {
-                        number += 1;
-                        let place = Place { file: path.clone(), record: None, line: Some(number) };
-                        let refused = |fault: Fault| {
-                            let problem = format!("position {}: {}", fault.position, fault.problem);
-                            Error::input(place, problem, fault.remedy)
-                        };
-                        let pattern = Pattern::new(&block.bytes()[line.start..line.end], reading);
-                        patterns.push(pattern.map_err(refused)?);
-                    }
-                }
-            }
-        }
-    }
-    Ok(patterns)
 }

@@ -5,7 +5,9 @@
 //! A length that many patterns don't share is rounded up: rows that match everything, put in front of a
 //! pattern, change none of its ends.
 
+pub mod bases;
 pub mod bitap;
+pub mod dictionary;
 mod kernels;
 pub mod prints;
 pub mod shader;

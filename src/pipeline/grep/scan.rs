@@ -1,14 +1,19 @@
 //! What `swalign grep` finds lines with.
 
+use super::sought::{Sought, patterns};
+use crate::dictionary::numbers::Numbers;
+use crate::dictionary::words::Words;
+use crate::dictionary::{self, Dictionary};
+use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::scan::bitap::{Ends, Pending};
-use crate::error::EngineError;
+use crate::error::{Error, Result};
 use crate::grep::gpu::{self, OnGpu};
-use crate::grep::pattern::Pattern;
+use crate::grep::pattern::{Pattern, Reading};
 use crate::grep::plain;
-use crate::grep::select::Span;
+use crate::grep::select::{Finder, Span};
 use crate::grep::sliced::Sliced;
-use crate::options::{GrepDevice, GrepOptions};
+use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPlace};
 use crate::pipeline::{Reporter, device};
 use crate::search::Rule;
 use std::ops::Range;
@@ -16,6 +21,8 @@ use std::ops::Range;
 /// Bytes of a block for the cores, and for a GPU.
 const BLOCK: usize = 4 << 20;
 const GPU_BLOCK: usize = 32 << 20;
+/// Bytes of a block for each thread that looks up words.
+const OF_THREAD: usize = 1 << 20;
 /// Blocks that a GPU has besides the one in hand: one being sent, one being searched.
 const ON_GPU: usize = 2;
 
@@ -24,15 +31,22 @@ pub enum LineScan {
     Sliced(Sliced),
     Plain(Vec<Pattern>, Rule),
     Gpu(Box<OnGpu>),
+    /// With the bytes of a block.
+    Words(Box<Dictionary>, usize),
+    PlainWords(Words, dictionary::Rule),
 }
 
 impl LineScan {
     /// Opens what was asked for.
-    pub fn open(
-        options: &GrepOptions,
-        patterns: Vec<Pattern>,
-        reporter: &dyn Reporter,
-    ) -> Result<LineScan, EngineError> {
+    pub fn open(options: &GrepOptions, sought: Sought, reporter: &dyn Reporter) -> Result<LineScan> {
+        let patterns = match sought {
+            Sought::Words(words) if !matches!(options.device, GrepDevice::Gpu(_)) || needs_words(options) => {
+                return LineScan::of_words(options, words, reporter);
+            }
+            Sought::Words(words) => own_patterns(options, &words)?,
+            Sought::Patterns(_) if needs_words(options) => return Err(Error::Usage(ONLY_WORDS.to_string())),
+            Sought::Patterns(patterns) => patterns,
+        };
         let rule = Rule { max_edits: options.max_edits, indels: options.indels };
         Ok(match &options.device {
             GrepDevice::Cpu(name) => {
@@ -49,9 +63,35 @@ impl LineScan {
         })
     }
 
+    fn of_words(options: &GrepOptions, words: Words, reporter: &dyn Reporter) -> Result<LineScan> {
+        let rule = dictionary::Rule {
+            place: match options.place {
+                GrepPlace::Anywhere => dictionary::Place::Anywhere,
+                GrepPlace::Start => dictionary::Place::Start,
+                GrepPlace::Line => dictionary::Place::Line,
+            },
+            whole_words: options.whole_words,
+            any_case: options.any_case,
+        };
+        let set = match &options.device {
+            GrepDevice::Plain => return Ok(LineScan::PlainWords(words, rule)),
+            GrepDevice::Cpu(name) => device::instruction_set(name.as_deref())?,
+            GrepDevice::Gpu(_) => {
+                reporter.note("-o, -w, -x, --prefix and --count-by-pattern are done on the CPU");
+                InstructionSet::best()
+            }
+        };
+        let block = (OF_THREAD * options.threads).clamp(BLOCK, GPU_BLOCK);
+        Ok(LineScan::Words(Box::new(Dictionary::new(set, words, rule)), block))
+    }
+
     /// Bytes of a block.
     pub fn block(&self) -> usize {
-        if matches!(self, LineScan::Gpu(_)) { GPU_BLOCK } else { BLOCK }
+        match self {
+            LineScan::Gpu(_) => GPU_BLOCK,
+            LineScan::Words(_, block) => *block,
+            _ => BLOCK,
+        }
     }
 
     /// Blocks that may be begun before the one in front is done.
@@ -59,17 +99,17 @@ impl LineScan {
         if matches!(self, LineScan::Gpu(_)) { ON_GPU } else { 0 }
     }
 
-    pub fn begin(&self, text: &[u8]) -> Result<Option<Box<Pending>>, EngineError> {
+    pub fn begin(&self, text: &[u8]) -> Result<Option<Box<Pending>>> {
         match self {
-            LineScan::Gpu(scan) => scan.begin(text).map(|pending| Some(Box::new(pending))),
-            LineScan::Sliced(_) | LineScan::Plain(..) => Ok(None),
+            LineScan::Gpu(scan) => Ok(scan.begin(text).map(|pending| Some(Box::new(pending)))?),
+            _ => Ok(None),
         }
     }
 
     /// Where hits end, if a device has looked for them.
-    pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Ends, EngineError> {
+    pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Ends> {
         match (self, pending) {
-            (LineScan::Gpu(scan), Some(pending)) => scan.finish(text, *pending),
+            (LineScan::Gpu(scan), Some(pending)) => Ok(scan.finish(text, *pending)?),
             _ => Ok(Ends::default()),
         }
     }
@@ -80,8 +120,77 @@ impl LineScan {
             LineScan::Sliced(scan) => scan.lines(&block[piece]),
             LineScan::Plain(patterns, rule) => plain::lines(&block[piece], patterns, rule),
             LineScan::Gpu(scan) => scan.lines(block, piece, ends),
+            LineScan::Words(dictionary, _) => dictionary.lines(&block[piece]),
+            LineScan::PlainWords(words, rule) => dictionary::plain::lines(&block[piece], words, rule),
         }
     }
+
+    /// The stretches of a text that match, and the lines that match; of these some have no such stretch where the empty
+    /// word is sought.
+    pub fn stretches(&self, text: &[u8]) -> (Vec<Span>, Vec<Span>) {
+        match self {
+            LineScan::Words(dictionary, _) => {
+                let stretches = dictionary.stretches(text);
+                let lines =
+                    if dictionary.has_empty() { dictionary.lines(text) } else { lines_of(text, &stretches) };
+                (stretches, lines)
+            }
+            LineScan::PlainWords(words, rule) => {
+                (dictionary::plain::stretches(text, words, rule), dictionary::plain::lines(text, words, rule))
+            }
+            _ => Default::default(),
+        }
+    }
+
+    /// Room for how often each word occurs.
+    pub fn numbers(&self) -> Numbers {
+        match self {
+            LineScan::Words(dictionary, _) => Numbers::of(dictionary),
+            LineScan::PlainWords(words, _) => Numbers::of_words(words.len()),
+            _ => Numbers::of_words(0),
+        }
+    }
+
+    /// Adds how often each word occurs in a text.
+    pub fn count(&self, text: &[u8], numbers: &Numbers) {
+        match self {
+            LineScan::Words(dictionary, _) => dictionary.count(text, numbers),
+            LineScan::PlainWords(words, rule) => {
+                let own = dictionary::plain::numbers(text, words, rule);
+                (0..).zip(own).for_each(|(word, count)| numbers.add(word, count));
+            }
+            _ => {}
+        }
+    }
+
+    /// How often each word occurs, in the order in which they were given.
+    pub fn counted(&self, numbers: &Numbers) -> Vec<u64> {
+        match self {
+            LineScan::Words(dictionary, _) => numbers.finish(dictionary),
+            _ => numbers.sums(),
+        }
+    }
+}
+
+const ONLY_WORDS: &str = "-o, -w, -x, --prefix and --count-by-pattern need patterns of which every character stands for \
+                          itself, without edits; give -F, and leave out -k";
+
+/// Whether only a dictionary has what is asked for.
+fn needs_words(options: &GrepOptions) -> bool {
+    options.whole_words
+        || options.place != GrepPlace::Anywhere
+        || matches!(options.output, GrepOutput::Stretches | GrepOutput::Table)
+}
+
+fn own_patterns(options: &GrepOptions, words: &Words) -> Result<Vec<Pattern>> {
+    let reading = Reading { literal: true, any_case: options.any_case };
+    patterns(words, reading).map_err(|fault| Error::Usage(format!("{}; {}", fault.problem, fault.remedy)))
+}
+
+fn lines_of(text: &[u8], stretches: &[Span]) -> Vec<Span> {
+    let mut finder = Finder::new(text);
+    stretches.iter().for_each(|stretch| finder.take(stretch.start));
+    finder.lines()
 }
 
 /// Says which patterns the device leaves to the cores.

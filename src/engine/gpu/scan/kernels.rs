@@ -1,7 +1,7 @@
 //! The scan's kernels that a card has compiled so far.
 
 use super::shader::{Variant, transpose_wgsl};
-use super::{bitap, prints};
+use super::{bases, bitap, dictionary, prints};
 use crate::engine::gpu::device::Device;
 use crate::engine::gpu::pipeline;
 use crate::engine::gpu::template::TemplateError;
@@ -15,6 +15,12 @@ pub enum ScanKernel {
     Sweep(Variant),
     Bitap(bitap::Variant),
     Print(prints::shader::Variant),
+    /// Where lines begin: the pass that counts, or the one that writes.
+    LineStarts {
+        places: bool,
+    },
+    Words(dictionary::shader::WordVariant),
+    Bases(bases::shader::BaseVariant),
 }
 
 impl ScanKernel {
@@ -24,14 +30,24 @@ impl ScanKernel {
             ScanKernel::Sweep(variant) => variant.wgsl(),
             ScanKernel::Bitap(variant) => variant.wgsl(),
             ScanKernel::Print(variant) => variant.wgsl(),
+            ScanKernel::LineStarts { places } => dictionary::shader::line_starts_wgsl(places),
+            ScanKernel::Words(variant) => variant.wgsl(),
+            ScanKernel::Bases(variant) => variant.wgsl(),
         }
     }
 
     /// Bindings by number, and whether the kernel writes to them.
     fn bindings(self) -> &'static [(u32, bool)] {
         let all = &[(0, false), (1, false), (2, false), (3, true), (4, true)];
+        let words = &[(0, false), (1, false), (2, false), (3, false), (4, true), (5, false)];
         match self {
-            ScanKernel::Transpose => &[(0, false), (1, false), (2, true)],
+            ScanKernel::Transpose | ScanKernel::LineStarts { places: false } => {
+                &[(0, false), (1, false), (2, true)]
+            }
+            ScanKernel::LineStarts { places: true } => &[(0, false), (1, false), (2, true), (3, true)],
+            ScanKernel::Words(variant) if variant.wanted == dictionary::shader::Wanted::Places => &words[..5],
+            ScanKernel::Words(_) => words,
+            ScanKernel::Bases(_) => &words[..5],
             ScanKernel::Sweep(Variant { strips: true, .. }) => all,
             ScanKernel::Sweep(_) | ScanKernel::Bitap(_) | ScanKernel::Print(_) => &all[..4],
         }

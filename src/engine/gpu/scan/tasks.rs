@@ -65,3 +65,56 @@ Printing {
     capacity: u32,
 }
 }
+
+record! {
+/// A text whose lines are found: see `shaders/line_starts.wgsl`.
+Tiling {
+    /// Vectors of four words that the text has, and its tiles.
+    vectors: u32,
+    tiles: u32,
+    /// Starts that there is room for behind the first.
+    lines: u32,
+}
+}
+
+record! {
+/// Lines or units of a text in which a dispatch looks for words: see `shaders/words.wgsl`.
+Matching {
+    /// Bytes of the text.
+    bytes: u32,
+    /// The lines or units, from the first to before the end.
+    first: u32,
+    end: u32,
+    /// Buckets less one, and how many of them a lookup reads at most.
+    buckets: u32,
+    probes: u32,
+    /// Letters that choose a mask, and the bits of its hash that don't.
+    key: u32,
+    mask_shift: u32,
+    /// Where the lengths of long words are, how many these are, where the words' letters are, and the longest word.
+    lengths_at: u32,
+    long_lengths: u32,
+    letters_at: u32,
+    longest: u32,
+}
+}
+
+record! {
+/// Units of a text of bases in which a dispatch looks words up: see `shaders/base_words.wgsl`.
+Looking {
+    /// Letters of the text, and words of a plane.
+    letters: u32,
+    stride: u32,
+    /// The units, from the first to before the end.
+    first: u32,
+    end: u32,
+    /// Bits of a hash that do not tell its bit, and that do not tell where its entries begin.
+    bits_shift: u32,
+    starts_shift: u32,
+    /// Where the entries and the patterns are.
+    entries_at: u32,
+    patterns_at: u32,
+    /// Ends that there is room for.
+    capacity: u32,
+}
+}

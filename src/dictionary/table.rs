@@ -1,0 +1,131 @@
+//! Tables from a key to a range of words, in two levels as in `search/exact`: a bit for each hash, which a core's caches
+//! hold, and slots with open addressing (Knuth 1998, 6.4), which a lookup prefetches.
+
+use bytemuck::{Pod, Zeroable};
+
+/// Bits of the first level for each key, at least, where the longest first level has them.
+const BITS_OF_KEY: usize = 8;
+const FEWEST_BITS: u32 = 12;
+const MOST_BITS: u32 = 27;
+/// Slots for two keys.
+const SLOTS_OF_TWO: usize = 3;
+
+/// The words that a key leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Slot {
+    pub key: u64,
+    /// Words `first .. end`; none in a slot that is free.
+    pub first: u32,
+    pub end: u32,
+}
+
+#[derive(Debug)]
+pub struct Table {
+    bits: Bitmap,
+    slots: Vec<Slot>,
+}
+
+/// Which hashes there are.
+#[derive(Debug)]
+pub struct Bitmap {
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+/// The upper half of a product (Knuth 1998, 6.4).
+#[inline(always)]
+pub fn hash(key: u64) -> u32 {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+}
+
+impl Bitmap {
+    /// For so many keys.
+    pub fn with_room(keys: usize) -> Bitmap {
+        let wanted = (keys * BITS_OF_KEY).max(1).next_power_of_two().ilog2();
+        let shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
+        Bitmap { bits: vec![0; (1 << (u32::BITS - shift)) / 64], shift }
+    }
+
+    pub fn insert(&mut self, hash: u32) {
+        let bit = hash >> self.shift;
+        self.bits[bit as usize / 64] |= 1 << (bit % 64);
+    }
+
+    /// 1 where there may be a key of this hash, else 0.
+    #[inline(always)]
+    pub fn may_have(&self, hash: u32) -> usize {
+        let bit = hash >> self.shift;
+        (self.bits[bit as usize / 64] >> (bit % 64) & 1) as usize
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bits.len() * 8
+    }
+}
+
+impl Table {
+    /// For so many keys.
+    pub fn with_room(keys: usize) -> Table {
+        Table { bits: Bitmap::with_room(keys), slots: vec![Slot::zeroed(); keys * SLOTS_OF_TWO / 2 + 1] }
+    }
+
+    /// Inserts a slot, for which there is room, unless one of its key is there that `is_same` as it: then it gives that one.
+    pub fn insert(&mut self, slot: Slot, is_same: impl Fn(Slot) -> bool) -> Result<(), Slot> {
+        let hash = hash(slot.key);
+        match self.search(hash, slot.key, is_same) {
+            (_, Some(there)) => Err(there),
+            (at, None) => {
+                self.bits.insert(hash);
+                self.slots[at] = slot;
+                Ok(())
+            }
+        }
+    }
+
+    /// 1 where there may be a key of this hash, else 0.
+    #[inline(always)]
+    pub fn may_have(&self, hash: u32) -> usize {
+        self.bits.may_have(hash)
+    }
+
+    /// Where the search for a key of this hash begins.
+    #[inline(always)]
+    fn place(&self, hash: u32) -> usize {
+        (u64::from(hash) * self.slots.len() as u64 >> 32) as usize
+    }
+
+    /// What a lookup reads first.
+    #[inline(always)]
+    pub fn near(&self, hash: u32) -> &[Slot] {
+        &self.slots[self.place(hash)..]
+    }
+
+    /// The slot of a key that is the wanted one.
+    #[inline(always)]
+    pub fn find(&self, hash: u32, key: u64, is_wanted: impl Fn(Slot) -> bool) -> Option<Slot> {
+        self.search(hash, key, is_wanted).1
+    }
+
+    /// The slot of a key that is the wanted one, or where it would be.
+    #[inline(always)]
+    fn search(&self, hash: u32, key: u64, is_wanted: impl Fn(Slot) -> bool) -> (usize, Option<Slot>) {
+        let mut at = self.place(hash);
+        // A slot is free, since there are more slots than keys.
+        loop {
+            let slot = self.slots[at];
+            if slot.first == slot.end {
+                return (at, None);
+            }
+            if slot.key == key && is_wanted(slot) {
+                return (at, Some(slot));
+            }
+            at = if at + 1 < self.slots.len() { at + 1 } else { 0 };
+        }
+    }
+
+    /// Memory that it takes.
+    pub fn bytes(&self) -> usize {
+        self.bits.bytes() + self.slots.len() * size_of::<Slot>()
+    }
+}

@@ -1,0 +1,100 @@
+//! What is looked for: patterns as they were given, read and told apart.
+
+use super::PIECE;
+use crate::dictionary::words::Words;
+use crate::error::{Error, Place, Result};
+use crate::grep::NEWLINE;
+use crate::grep::pattern::{Fault, Pattern, Reading, is_literal};
+use crate::grep::select;
+use crate::options::{GrepOptions, GrepPatterns};
+use crate::reader::{LineBlock, LineReader};
+use std::path::PathBuf;
+
+/// What lines are searched for.
+pub enum Sought {
+    /// Bytes that stand for themselves, without edits.
+    Words(Words),
+    Patterns(Vec<Pattern>),
+}
+
+/// What is wrong with a line of patterns.
+enum Refused {
+    Fault(Fault),
+    Full,
+}
+
+impl Sought {
+    /// Reads the patterns that were given.
+    pub fn read(options: &GrepOptions) -> Result<Sought> {
+        let reading = Reading { literal: options.literal, any_case: options.any_case };
+        let mut sought = match options.max_edits {
+            0 => Sought::Words(Words::default()),
+            _ => Sought::Patterns(Vec::new()),
+        };
+        for given in &options.patterns {
+            match given {
+                GrepPatterns::Text(text) => {
+                    for line in text.split(|&byte| byte == NEWLINE) {
+                        sought.push(line, reading).map_err(|refused| refused.of_text(line))?;
+                    }
+                }
+                GrepPatterns::File(path) => {
+                    let mut reader = LineReader::open(path)?;
+                    let mut block = LineBlock::default();
+                    let mut number = 0;
+                    while reader.fill(&mut block, PIECE, || false)? {
+                        for line in select::every(block.bytes()) {
+                            number += 1;
+                            let letters = &block.bytes()[line.start..line.end];
+                            sought.push(letters, reading).map_err(|refused| refused.of_file(path, number))?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(sought)
+    }
+
+    fn push(&mut self, line: &[u8], reading: Reading) -> std::result::Result<(), Refused> {
+        if let Sought::Words(words) = self {
+            if reading.literal || is_literal(line) {
+                return words.push(line).map_err(|_| Refused::Full);
+            }
+            *self = Sought::Patterns(patterns(words, reading).map_err(Refused::Fault)?);
+        }
+        if let Sought::Patterns(patterns) = self {
+            patterns.push(Pattern::new(line, reading).map_err(Refused::Fault)?);
+        }
+        Ok(())
+    }
+}
+
+/// Words as patterns.
+pub fn patterns(words: &Words, reading: Reading) -> std::result::Result<Vec<Pattern>, Fault> {
+    words.iter().map(|word| Pattern::new(word, Reading { literal: true, ..reading })).collect()
+}
+
+impl Refused {
+    const TOO_MANY: &str = "the patterns have more than 4294967295 bytes";
+    const FEWER: &str = "search for a part of them at a time";
+
+    fn of_text(self, line: &[u8]) -> Error {
+        match self {
+            Refused::Fault(Fault { position, problem, remedy }) => {
+                let text = String::from_utf8_lossy(line);
+                Error::Usage(format!("PATTERN '{text}', position {position}: {problem}; {remedy}"))
+            }
+            Refused::Full => Error::Usage(format!("{}; {}", Refused::TOO_MANY, Refused::FEWER)),
+        }
+    }
+
+    fn of_file(self, path: &std::path::Path, number: u64) -> Error {
+        let place = Place { file: PathBuf::from(path), record: None, line: Some(number) };
+        match self {
+            Refused::Fault(Fault { position, problem, remedy }) => {
+                Error::input(place, format!("position {position}: {problem}"), remedy)
+            }
+            Refused::Full => Error::input(place, Refused::TOO_MANY.to_string(), Refused::FEWER),
+        }
+    }
+}
