@@ -22,8 +22,9 @@ pub const CODES: usize = 32;
 const DNA: &[u8] = b"ACGTRYSWKMBDHVN";
 /// Number of codes that are A, C, G or T.
 pub(crate) const BASES: u8 = 4;
-/// A place without a letter in a text that is searched: the bit of letters that are no base, and one more.
-pub(crate) const NOTHING: u8 = 12;
+/// A place without a letter in a text that is searched: the bit of letters that are no base, and one more. No code of DNA
+/// is the same.
+pub(crate) const NOTHING: u8 = 28;
 /// The class of a pattern's letter N: a bit for each base, and one for letters that are none.
 pub(crate) const ANY_LETTER: u8 = 31;
 /// Protein letters in code order (the order of NCBI's matrices).

@@ -11,6 +11,7 @@ mod hit;
 mod searcher;
 mod targets;
 
+pub use crate::search::pam::PamSide;
 pub use aligner::{AlignAll, Aligner, AlignerBuilder, align_pair};
 pub use cigar::{Cigar, Op};
 pub use device::Device;

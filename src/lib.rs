@@ -92,8 +92,8 @@ mod api;
 pub use alignment::Strand;
 pub use alphabet::Alphabet;
 pub use api::{
-    AlignAll, Aligner, AlignerBuilder, Cigar, Device, Hit, Match, Op, SearchAll, Searcher, SearcherBuilder,
-    Targets, align_pair,
+    AlignAll, Aligner, AlignerBuilder, Cigar, Device, Hit, Match, Op, PamSide, SearchAll, Searcher,
+    SearcherBuilder, Targets, align_pair,
 };
 pub use error::{EngineError, Error, Place, Result};
 pub use scoring::{AlignmentMode, Matrix, Scoring};

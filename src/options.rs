@@ -9,6 +9,7 @@ mod matrix;
 mod read_group;
 mod scoring;
 mod search;
+mod search_columns;
 
 pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
@@ -18,7 +19,8 @@ pub use limits::{IdentityDefinition, Limits, PageOptions, Rank};
 pub use matrix::{MatrixOptions, MatrixValues};
 pub use read_group::ReadGroup;
 pub use scoring::{ANY_SCORE, Preset, ScoringChoice, default_min_score, default_split_score};
-pub use search::{PatternSource, SearchDevice, SearchFormat, SearchOptions};
+pub use search::{MOST_PAM_LETTERS, PamChoice, PatternSource, SearchDevice, SearchFormat, SearchOptions};
+pub use search_columns::SearchColumn;
 
 use crate::alphabet::Alphabet;
 use crate::insert::InsertSize;

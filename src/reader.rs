@@ -41,7 +41,7 @@ pub use references::{
 };
 pub use share::{Extent, Slice};
 pub use source::DATABASE;
-pub use texts::{Text, Texts, read_lengths, read_patterns, slices};
+pub use texts::{Text, Texts, check_distinct_names, read_lengths, read_patterns, slices};
 
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};

@@ -28,6 +28,8 @@
 //!   [`codes`] with their bits packed.
 //! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, [`exact`] looks up
 //!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
+//! - [`pam`] says whether a PAM stands beside a hit, and [`anchors`] which ends and starts count then.
+//! - [`rates`] gives each pattern edits by its length.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
 //!   edits are limited.
 
@@ -36,6 +38,7 @@ use codes::Codes;
 use room::Room;
 
 pub mod align;
+pub mod anchors;
 pub mod codes;
 pub mod exact;
 pub mod finder;
@@ -43,8 +46,10 @@ pub mod finder;
 pub mod gpu;
 pub mod hits;
 pub mod limits;
+pub mod pam;
 pub mod pattern;
 pub mod plain;
+pub mod rates;
 pub mod room;
 pub mod sliced;
 pub mod stream;

@@ -26,6 +26,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("groups", &[]),
     // Distinct sequences.
     ("dedup", &[]),
+    // Equal queries of a batch.
+    ("dedup/queries", &["batch"]),
     ("memory", &[]),
     ("reader", &["batch", "groups", "memory", "options"]),
     ("writer", &["reader", "batch", "groups", "options", "quality", "significance"]),
@@ -74,7 +76,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("pipeline/about", &["report"]),
-    ("pipeline/repeats", &["repeats", "bounds"]),
+    ("pipeline/repeats", &["repeats"]),
     ("pipeline/remembered", &["dedup"]),
     ("pipeline/dedup", &["dedup"]),
     ("pipeline/index", &["database"]),
@@ -85,6 +87,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // Paths of single pairs.
     ("pipeline/matrix", &["backtrace", "identity"]),
     ("pipeline/search", &["search"]),
+    ("pipeline/search/texts", &["database"]),
     ("pipeline/grep", &["dictionary", "grep", "search"]),
     ("pipeline/scanner", &["search"]),
     ("pipeline/device", &["search"]),

@@ -5,6 +5,8 @@ mod common;
 mod damage;
 #[path = "database/same.rs"]
 mod same;
+#[path = "database/searched.rs"]
+mod searched;
 
 use common::bam;
 use common::folder::{Folder, folder};

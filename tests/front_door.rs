@@ -26,8 +26,8 @@ use swalign::search::pattern::Pattern;
 use swalign::search::plain;
 use swalign::search::{Rule, Scan};
 use swalign::{
-    Aligner, Alphabet, Device, Error, Hit, Match, Matrix, Op, Scoring, Searcher, SearcherBuilder, Strand,
-    Targets, align_pair,
+    Aligner, Alphabet, Device, Error, Hit, Match, Matrix, Op, PamSide, Scoring, Searcher, SearcherBuilder,
+    Strand, Targets, align_pair,
 };
 
 /// The best score of a pair by the specification.
@@ -305,4 +305,18 @@ fn the_examples_run() {
     search::main().unwrap();
     stream::main().unwrap();
     threads::main().unwrap();
+}
+
+/// A PAM and a limit of gaps, as the command has them.
+#[test]
+fn searches_with_a_pam() {
+    let builder = || Searcher::builder([("g", "ACGTTGCATTAG")]).device(Device::Cpu).max_edits(2);
+    let found = |searcher: Searcher| -> Vec<_> {
+        let matches = searcher.search("AAACGTTGCATTAGTGGACCAATAATGCAACGT").unwrap();
+        matches.iter().map(|one| (one.range(), one.edits())).collect()
+    };
+    assert_eq!(found(builder().pam("NGG", PamSide::Three).build().unwrap()), [(2..14, 0), (21..33, 1)]);
+    assert_eq!(found(builder().pam("NAA", PamSide::Five).max_gaps(0).build().unwrap()), []);
+    let told = |letters: &str| builder().pam(letters, PamSide::Three).build().unwrap_err().to_string();
+    assert!(told("").contains("1 to 32") && told("NX").contains("'X'"));
 }

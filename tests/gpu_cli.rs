@@ -134,7 +134,15 @@ fn parts_of_references() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn searches() {
     let files = ["-f", "data/artic_v3_primers.fa", "data/sars2.fa", "data/ont_sars2.fq.gz"];
-    for args in [&["-k", "3"][..], &["-k", "2", "--all"], &["-k", "2", "--no-indels"], &["-k", "4", "-v"]] {
+    for args in [
+        &["-k", "3"][..],
+        &["-k", "2", "--all"],
+        &["-k", "2", "--no-indels"],
+        &["-k", "4", "-v"],
+        &["-k", "4", "--pam", "NG"],
+        &["-k", "4", "--pam", "NG", "--pam-side", "5", "--max-gap", "1"],
+        &["--edits-by-rate", "0.2", "--pam", "N", "--all"],
+    ] {
         let on = |device: &str| run_here(&[&["search", "--device", device], args, &files].concat());
         assert!(on(&gpu_device()).without_pg() == on("cpu").without_pg(), "{args:?}");
     }

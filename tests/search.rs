@@ -22,6 +22,7 @@ use swalign::search::codes::Codes;
 use swalign::search::exact::Exact;
 use swalign::search::hits::{Gatherer, Hit, Wanted};
 use swalign::search::limits::{self, Limits};
+use swalign::search::pam::{Pam, PamSide};
 use swalign::search::plain;
 use swalign::search::plain::Plain;
 use swalign::search::sliced::Sliced;

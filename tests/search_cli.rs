@@ -10,6 +10,8 @@ mod inputs;
 mod odd;
 #[path = "search_cli/options.rs"]
 mod options;
+#[path = "search_cli/pam.rs"]
+mod pam;
 
 use common::command::{command, finish, program};
 use common::folder::folder;

@@ -33,10 +33,18 @@ def make_search(seed):
     if limited:
         k = min(k, 4)
         words[2] = str(k)
-        limits = {kind: rng.randint(0, k) for kind in "IDX" if rng.random() < 0.6} if rules["indels"] else {}
-        names = {"I": "--max-ins", "D": "--max-del", "X": "--max-sub"}
+        limits = {kind: rng.randint(0, k) for kind in "IDXG" if rng.random() < 0.6} if rules["indels"] else {}
+        names = {"I": "--max-ins", "D": "--max-del", "X": "--max-sub", "G": "--max-gap"}
         words += [word for kind, n in limits.items() for word in (names[kind], str(n))]
-        rules["limits"] = {**dict.fromkeys("IDX", k), **limits} if limits else None
+        rules["limits"] = {**dict.fromkeys("IDXG", k), **limits} if limits else None
+    if not limited and rng.random() < 0.15:
+        millionths = rng.choice([0, 50_000, 100_000, 290_000, rng.randint(0, 400_000)])
+        words[1:3] = ["--edits-by-rate", f"{millionths / 1e6:.6f}"]
+        rules["rate"] = millionths, 1_000_000
+    if rng.random() < 0.4:
+        pam = rng.choice(["N", "A", "ng", "NGG", "TTTV", "RY", piece(rng, pool, rng.choice([1, 2, 3]))]) or "N"
+        rules |= {"pam": decorated(rng, pam, False), "side": rng.choice("53")}
+        words += ["--pam", rules["pam"], "--pam-side", rules["side"]]
     texts = [(f"t{at}", text) for at, text in enumerate(texts)]
     text, zip = packed(rng, fasta(rng, texts))
     files = {f"t.fa{zip}": text}
@@ -59,7 +67,7 @@ def other_formats(case, lines):
     rows = [line.split("\t") for line in lines[1:]]
     found = [row[0] for row in rows]
     texts = [name for name, _ in case.targets]
-    yield ["--format", "bed"], ["\t".join([*row[:4], row[5], row[4]]) for row in rows]
+    yield ["--format", "bed"], ["\t".join([*row[:4], row[5], row[4], *row[8:]]) for row in rows]
     yield ["--format", "count"], ["text\thits", *(f"{name}\t{found.count(name)}" for name in texts)]
     if not {"--all", "--best", "--first"} & set(case.words):
         yield ["-v"], ["text", *(name for name in texts if name not in found)]

@@ -67,7 +67,9 @@ def limited_ends(pattern, text, k, limits):
         differs = j == 0 or not matches(pattern[i - 1], text[j - 1])
         for kind, allowed in (("X" if differs else "=", j > 0), ("D", j > 0), ("I", True)):
             after = {**dict(left), kind: dict(left).get(kind, 1) - (kind != "=")}
-            if allowed and after[kind] >= 0:
+            if kind in "DI" and "G" in after:
+                after["G"] -= 1
+            if allowed and after[kind] >= 0 and after.get("G", 0) >= 0:
                 to = i - (kind != "D"), j - (kind != "I"), tuple(after.items()), lettered or kind != "I"
                 ways.append((fewest(*to)[0] + (kind != "="), kind, to))
         return min(ways, key=lambda way: way[0], default=(math.inf, ""))
@@ -83,15 +85,32 @@ def limited_ends(pattern, text, k, limits):
     return {j: n for j, n in edits.items() if n <= k}, path
 
 
-def search(patterns, texts, k, limits=None, indels=True, strands="+-", all=False, best=False, first=False):
-    """The lines of --format tab. `patterns` and `texts` are (name, letters); `limits` has the most I, D and X."""
-    lines = ["text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch"]
+def with_pam(pam, side, strand, text, j):
+    """Whether the letters behind the first `j` of a text, which is read towards the PAM, are the PAM."""
+    turned = pam.upper() if strand == "+" else pam.upper().translate(COMPLEMENT)[::-1]
+    turned = turned if (side == "3") == (strand == "+") else turned[::-1]
+    behind = text[j : j + len(turned)]
+    return len(behind) == len(turned) and all(map(matches, turned, behind))
+
+
+def search(patterns, texts, k, limits=None, indels=True, strands="+-", all=False, best=False, first=False, rate=None,
+           pam=None, side="3"):  # fmt: skip
+    """The lines of --format tab. `patterns` and `texts` are (name, letters); `limits` has the most I, D and X, and G of
+    I and D together; `rate` is (a, b) for floor(a / b * length) edits. Where a PAM lies in front of a hit, pattern and
+    text are read backwards."""
+    lines = ["text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch" + ("\tpam" if pam else "")]
     for name, letters in texts:
         read, hits = letters.upper().replace("U", "T"), []
         for number, (_, pattern) in enumerate(patterns):
             for strand in strands:
                 turned = pattern.upper() if strand == "+" else pattern.upper().translate(COMPLEMENT)[::-1]
-                at, path = limited_ends(turned, read, k, limits) if limits else ends(turned, read, k, indels)
+                backwards = pam is not None and (side == "3") != (strand == "+")
+                way = -1 if backwards else 1
+                most = len(pattern) * rate[0] // rate[1] if rate else k
+                turned, text = turned[::way], read[::way]
+                at, path = limited_ends(turned, text, most, limits) if limits else ends(turned, text, most, indels)
+                if pam:
+                    at = {j: n for j, n in at.items() if with_pam(pam, side, strand, text, j)}
                 chosen, cluster = [], []
                 for j in sorted(at):
                     if cluster and cluster[-1] != j - 1:
@@ -101,12 +120,16 @@ def search(patterns, texts, k, limits=None, indels=True, strands="+-", all=False
                     chosen.append(min(cluster, key=lambda j: (at[j], j)))
                 for j in sorted(at) if all else chosen:
                     steps, start = path(j)
-                    hits.append((start, j, number, strand, at[j], runs(steps)))
+                    start, end = (len(text) - j, len(text) - start) if backwards else (start, j)
+                    size = len(pam or "")
+                    beside = letters.upper()[start - size : start] if backwards else letters.upper()[end : end + size]
+                    hits.append((start, end, number, strand, at[j], runs(steps[::way]), beside))
         if best and hits:
             fewest = min(hit[4] for hit in hits)
             hits = [hit for hit in hits if hit[4] == fewest]
-        for start, end, number, strand, edits, cigar in sorted(hits)[: 1 if first else None]:
+        for start, end, number, strand, edits, cigar, beside in sorted(hits)[: 1 if first else None]:
             found = patterns[number][0], strand, edits, cigar, letters.upper()[start:end]
+            found += (beside,) if pam else ()
             lines.append("\t".join(map(str, (name, start, end, *found))))
     return lines
 

@@ -5,8 +5,10 @@ use super::{Cigar, Device, targets};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
 use crate::error::{EngineError, Error, Result};
+use crate::options::MOST_PAM_LETTERS;
 use crate::search::hits::{Gatherer, Hit, Wanted};
 use crate::search::limits::{Limits, MOST_LIMITED};
+use crate::search::pam::{Pam, PamSide};
 use crate::search::pattern::Pattern;
 use crate::search::room::Room;
 use crate::search::stream::{Seams, Stream, TextEnd};
@@ -31,8 +33,9 @@ pub struct SearcherBuilder {
     device: Device,
     max_edits: u32,
     indels: bool,
-    /// Most insertions, deletions and substitutions.
-    limits: [Option<u32>; 3],
+    /// Most insertions, deletions, substitutions, and insertions and deletions together.
+    limits: [Option<u32>; 4],
+    pam: Option<(Vec<u8>, PamSide)>,
     both_strands: bool,
     every_end: bool,
     best: bool,
@@ -73,6 +76,18 @@ impl SearcherBuilder {
         self
     }
 
+    /// Most insertions and deletions of a match together. By default as many as edits.
+    pub fn max_gaps(mut self, most: u32) -> SearcherBuilder {
+        self.limits[3] = Some(most);
+        self
+    }
+
+    /// A PAM: IUPAC letters, 1 to 32, that must stand beside a match at this side of the pattern, without edits. They are
+    /// no part of the match.
+    pub fn pam(self, letters: impl AsRef<[u8]>, side: PamSide) -> SearcherBuilder {
+        SearcherBuilder { pam: Some((letters.as_ref().to_vec(), side)), ..self }
+    }
+
     /// Whether the patterns' reverse complements are searched too; true by default.
     pub fn both_strands(self, both: bool) -> SearcherBuilder {
         SearcherBuilder { both_strands: both, ..self }
@@ -93,7 +108,7 @@ impl SearcherBuilder {
     ///
     /// # Errors
     /// [`Error::Usage`] if a pattern has no letters or one that is no IUPAC code, or if a kind of edits is limited for more
-    /// than 32 edits, as the work would grow with their cube; [`Error::Engine`] if the device can't be opened.
+    /// than 32 edits, as the work would grow with their cube, or if the PAM is none; [`Error::Engine`] if the device can't be opened.
     pub fn build(self) -> Result<Searcher> {
         let limits = Limits::of_kinds(self.max_edits, self.indels, self.limits);
         if limits.is_some() && self.max_edits > MOST_LIMITED {
@@ -102,6 +117,7 @@ impl SearcherBuilder {
                 self.max_edits
             )));
         }
+        let pam = self.pam.as_ref().map(|(letters, side)| pam(letters, *side)).transpose()?;
         let patterns: Vec<Pattern> =
             self.patterns.iter().map(|(name, letters)| pattern(name, letters)).collect::<Result<_>>()?;
         let oriented: Vec<Vec<u8>> = match self.both_strands {
@@ -114,17 +130,30 @@ impl SearcherBuilder {
         let seams = Seams::new(oriented.iter().map(Vec::len), &rule);
         let wanted = Wanted {
             rule,
+            rate: None,
             limits,
+            pam,
             every_end: self.every_end,
             best: self.best,
             first: false,
             strands: if self.both_strands { 2 } else { 1 },
-            before: seams.before(),
-        };
+            before: 0,
+        }
+        .reaching(oriented.iter().map(Vec::len));
         let (scan, device) = Opened::scan(&self.device, &oriented, &rule)?;
         let names = self.patterns.into_iter().map(|(name, _)| name).collect();
         Ok(Searcher { names, oriented, wanted, seams, scan, device })
     }
+}
+
+fn pam(letters: &[u8], side: PamSide) -> Result<Pam> {
+    let refused = |text: String| Error::Usage(format!("PAM: {text}"));
+    if !(1..=MOST_PAM_LETTERS).contains(&letters.len()) {
+        return Err(refused(format!("it has {} letters; give 1 to {MOST_PAM_LETTERS}", letters.len())));
+    }
+    Pam::new(letters, side).map_err(|place| {
+        refused(format!("'{}' at place {place} is no IUPAC code of DNA", letters[place].escape_ascii()))
+    })
 }
 
 fn pattern(name: &str, letters: &[u8]) -> Result<Pattern> {
@@ -175,7 +204,8 @@ impl Searcher {
             device: Device::default(),
             max_edits: 0,
             indels: true,
-            limits: [None; 3],
+            limits: [None; 4],
+            pam: None,
             both_strands: true,
             every_end: false,
             best: false,

@@ -1,22 +1,27 @@
 //! The arguments of `swalign search`.
 
+mod output;
+
 use super::paths::{check_output, check_stdin};
 use super::ranked::page;
 use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
-use crate::options::{PatternSource, SearchDevice, SearchFormat, SearchOptions, Share};
+use crate::options::{PamChoice, PatternSource, SearchDevice, SearchFormat, SearchOptions, Share};
 use clap::error::ErrorKind;
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
+use output::{SearchNameChoice, SearchOutputFlags};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+pub use output::SearchColumns;
 
 /// With limits of single kinds the work grows with the cube of the edits.
 const MOST_LIMITED: u32 = 32;
 
 #[derive(Args)]
 pub struct SearchArguments {
-    /// The pattern, in IUPAC codes, unless -f has patterns; then texts: FASTA or FASTQ, plain or gzip; -
-    /// is stdin
+    /// The pattern, in IUPAC codes, unless -f has patterns; then texts: FASTA or FASTQ, plain or gzip, or databases
+    /// of `swalign index`; - is stdin
     #[arg(value_name = "PATTERN|TEXT", required = true)]
     inputs: Vec<OsString>,
     /// Patterns: FASTA or FASTQ, plain or gzip; - is stdin
@@ -24,6 +29,8 @@ pub struct SearchArguments {
     patterns: Option<PathBuf>,
     #[command(flatten)]
     edits: SearchEditFlags,
+    #[command(flatten)]
+    pam: SearchPamFlags,
     #[command(flatten)]
     hits: SearchHitFlags,
     #[command(flatten)]
@@ -47,8 +54,11 @@ struct SearchEditFlags {
         value_parser = values::edits
     )]
     max_edits: u32,
+    /// Most edits of each pattern by its length, instead of -k: R times its letters, rounded down
+    #[arg(long, value_name = "R", conflicts_with = "max_edits", allow_negative_numbers = true, value_parser = values::edit_rate)]
+    edits_by_rate: Option<u32>,
     /// Only replaced letters (Hamming distance)
-    #[arg(long, conflicts_with_all = ["max_ins", "max_del"])]
+    #[arg(long, conflicts_with_all = ["max_ins", "max_del", "max_gap"])]
     no_indels: bool,
     /// Most letters of the pattern that the text lacks [default: as -k]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
@@ -59,6 +69,22 @@ struct SearchEditFlags {
     /// Most replaced letters [default: as -k]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
     max_sub: Option<u32>,
+    /// Most letters inserted and deleted together [default: as -k]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    max_gap: Option<u32>,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "PAM")]
+struct SearchPamFlags {
+    /// Only hits with these letters beside them, in IUPAC codes and without edits, such as NGG
+    ///
+    /// They are no part of the hit. Of ends side by side only those with the PAM count.
+    #[arg(long, value_name = "LETTERS", value_parser = values::pam)]
+    pam: Option<String>,
+    /// Which side of the pattern the PAM is at: 3, behind its last letter, or 5, in front of its first
+    #[arg(long, value_name = "5|3", default_value = "3", requires = "pam", value_parser = ["5", "3"], hide_possible_values = true)]
+    pam_side: String,
 }
 
 #[derive(Args)]
@@ -79,29 +105,6 @@ struct SearchHitFlags {
     /// The texts without a hit, instead of hits; -v is grep's, and not --verbose
     #[arg(short = 'v', long, conflicts_with_all = ["all", "best", "first", "count"])]
     invert_match: bool,
-}
-
-#[derive(Args)]
-#[command(next_help_heading = "Output")]
-struct SearchOutputFlags {
-    /// Output file [default: stdout]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// What is written of a hit
-    #[arg(long, value_enum, value_name = "NAME", default_value = "tab")]
-    format: SearchFormatName,
-    /// The number of hits of each text: --format count
-    #[arg(short, long, conflicts_with = "format")]
-    count: bool,
-    /// What texts and patterns are called: id, the first word of the header, or full, all of it with spaces for tabs
-    #[arg(long, value_enum, value_name = "id|full", default_value = "id", hide_possible_values = true)]
-    name: SearchNameChoice,
-    /// Say only what went wrong
-    #[arg(short, long, conflicts_with = "verbose")]
-    quiet: bool,
-    /// Say more on stderr; there is no short form
-    #[arg(long)]
-    verbose: bool,
 }
 
 #[derive(Args)]
@@ -130,28 +133,6 @@ struct SearchMachineFlags {
     threads: ThreadsFlag,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SearchFormatName {
-    /// Columns, see below
-    Tab,
-    /// BED of six columns; the fifth is the edits
-    Bed,
-    /// SAM, the pattern as the read; the texts are read twice
-    Sam,
-    /// The matched text, on the reverse strand reverse-complemented
-    Fasta,
-    /// Each text and its number of hits
-    Count,
-    /// Alignments to read, the pattern forward
-    Text,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SearchNameChoice {
-    Id,
-    Full,
-}
-
 pub const USAGE: &str = "swalign search [OPTIONS] PATTERN TEXT...\n       \
                          swalign search [OPTIONS] -f PATTERNS TEXT...";
 
@@ -171,7 +152,19 @@ Hits:
 Columns of --format tab, with a header line:
   text, start, end (0-based, half-open, on the forward strand), pattern (a single one is called
   'pattern'), strand, edits, cigar (with = and X, in the text's order; I is a letter of the pattern
-  that the text lacks, D the reverse), match (the text from start to end, in upper case)
+  that the text lacks, D the reverse), match (the text from start to end, in upper case); with --pam
+  behind them pam (the text's letters there), with --orient pattern line (| equal, . replaced, - a gap).
+  --columns also has pattern_aligned, text_aligned, pattern_len, text_len, mismatches, insertions,
+  deletions, gaps, edits_last1, edits_last3, edits_last5 (edits in the last letters of the pattern, at its
+  3' end), last_run (letters behind the last edit), before and after (letters of the text before and
+  behind the hit).
+
+PAM:
+  --pam NGG keeps hits with the PAM beside them, on the pattern's 3' side, or its 5' side with
+  --pam-side 5. Where the PAM lies behind a hit in the text, ends with the PAM are clustered; where it
+  lies in front, starts are, as if text and pattern were read backwards. So a place with the PAM is
+  found wherever a stretch beside it has at most -k edits. BED has the PAM in a seventh column, SAM in
+  the tag pm.
 
 SAM:
   The patterns are the reads; the first hit of a pattern is its primary record, further ones are
@@ -185,6 +178,7 @@ Examples:
   swalign search -k 2 GATTACANNNCATTAG genome.fa
   swalign search -k 3 -f primers.fa --best reads.fq.gz > hits.tsv
   swalign search -k 3 -f primers.fa --format sam genome.fa | samtools view -b -o hits.bam -
+  swalign search -k 4 --pam NGG --orient pattern --summary guides.tsv -f guides.fa genome.fa > sites.tsv
   swalign search -k 1 --no-indels --all -f guides.fa --format bed genome.fa.gz
   zcat reads.fq.gz | swalign search -v -k 4 -f adapters.fa --format fasta - > clean.fa
 
@@ -192,7 +186,7 @@ Exit codes: 0 success, hits or not; 1 failure; 2 wrong usage.";
 
 impl SearchArguments {
     pub fn resolve(self, command_line: String) -> Result<SearchOptions, clap::Error> {
-        let SearchArguments { inputs, patterns, edits, hits, output, parts, machine } = self;
+        let SearchArguments { inputs, patterns, edits, pam, hits, output, parts, machine } = self;
         let mut texts = inputs.into_iter();
         let patterns = match patterns {
             Some(file) => PatternSource::File(file),
@@ -200,15 +194,7 @@ impl SearchArguments {
         };
         let texts: Vec<PathBuf> = texts.map(PathBuf::from).collect();
         check_files(&patterns, &texts, output.output.as_deref())?;
-        let format = match output.format {
-            _ if output.count => SearchFormat::Count,
-            SearchFormatName::Tab => SearchFormat::Tab,
-            SearchFormatName::Bed => SearchFormat::Bed,
-            SearchFormatName::Sam => SearchFormat::Sam,
-            SearchFormatName::Fasta => SearchFormat::Fasta,
-            SearchFormatName::Count => SearchFormat::Count,
-            SearchFormatName::Text => SearchFormat::Text,
-        };
+        let format = output.format();
         if hits.invert_match && !matches!(format, SearchFormat::Tab | SearchFormat::Fasta) {
             let text = "--invert-match (-v) lists texts, not hits; give --format tab or fasta with it";
             return Err(usage(ErrorKind::ArgumentConflict, text));
@@ -224,20 +210,37 @@ impl SearchArguments {
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         let limits = edits.limits()?;
+        let summary = output.summary.clone();
+        output.check(format, (parts.part.is_some(), hits.invert_match))?;
+        let (columns, as_pattern) = output.shown(format, pam.pam.is_some())?;
+        if let Some(summary) = &summary {
+            check_files(&patterns, &texts, Some(summary))?;
+            if output.output.as_deref() == Some(summary.as_path()) {
+                let text = "--summary and --output name one file; name another";
+                return Err(usage(ErrorKind::ArgumentConflict, text));
+            }
+        }
+        let in_front = pam.pam_side == "5";
+        let pam = pam.pam.map(|letters| PamChoice { letters, in_front });
         let page = page(output.output.as_deref().is_some_and(|path| path != Path::new("-")));
         Ok(SearchOptions {
             patterns,
             texts,
             output: output.output.filter(|path| path != Path::new("-")),
             max_edits: edits.max_edits,
+            edits_by_rate: edits.edits_by_rate,
             indels: !edits.no_indels,
             limits,
+            pam,
             both_strands: hits.revcomp,
             every_end: hits.all,
             best: hits.best,
             first: hits.first,
             invert: hits.invert_match,
             format,
+            columns,
+            as_pattern,
+            summary,
             page,
             part: parts.part,
             resume: parts.again.resume,
@@ -252,23 +255,24 @@ impl SearchArguments {
 
 impl SearchEditFlags {
     /// The limits of single kinds, where one of them says more than -k.
-    fn limits(&self) -> Result<Option<(u32, u32, u32)>, clap::Error> {
-        let most = self.max_edits;
-        let [ins, del, sub] =
-            [self.max_ins, self.max_del, self.max_sub].map(|limit| limit.unwrap_or(most).min(most));
+    fn limits(&self) -> Result<Option<[u32; 4]>, clap::Error> {
+        // What a rate allows is known with the patterns.
+        let most = if self.edits_by_rate.is_some() { u32::MAX } else { self.max_edits };
+        let [ins, del, sub, gap] = [self.max_ins, self.max_del, self.max_sub, self.max_gap]
+            .map(|limit| limit.unwrap_or(most).min(most));
         // Without gaps, a limit of replaced letters is one of all edits.
         let (ins, del) = if self.no_indels { (0, 0) } else { (ins, del) };
-        if [ins, del, sub] == [most; 3] || (self.no_indels && sub == most) {
+        if [ins, del, sub, gap] == [most; 4] || (self.no_indels && sub == most) {
             return Ok(None);
         }
-        if most > MOST_LIMITED {
+        if most > MOST_LIMITED && self.edits_by_rate.is_none() {
             let text = format!(
-                "--max-ins, --max-del and --max-sub are for at most {MOST_LIMITED} edits; give a smaller -k \
+                "--max-ins, --max-del, --max-sub and --max-gap are for at most {MOST_LIMITED} edits; give a smaller -k \
                  with them"
             );
             return Err(usage(ErrorKind::ValueValidation, text));
         }
-        Ok(Some((ins, del, sub)))
+        Ok(Some([ins, del, sub, gap]))
     }
 }
 

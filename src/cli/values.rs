@@ -1,10 +1,12 @@
 //! What the text of an argument stands for; an error is the remedy.
 
 use super::ranked::Columns;
+use super::search::SearchColumns;
 use crate::alphabet::Alphabet;
 use crate::insert::{InsertSize, MOST_INSERT, Orientation};
 use crate::options::{
-    Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, ReadFormat, SearchDevice, Share,
+    Column, DedupBy, DeviceChoice, GrepDevice, IdentityDefinition, MOST_PAM_LETTERS, ReadFormat,
+    SearchColumn, SearchDevice, Share,
 };
 use crate::scoring::MAX_SCORE;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -188,4 +190,45 @@ pub fn grep_device(text: &str) -> Result<GrepDevice, String> {
         SearchDevice::Gpu(name) => GrepDevice::Gpu(name),
         SearchDevice::Plain => GrepDevice::Plain,
     })
+}
+
+/// Edits for each letter of a pattern, in millionths: a number from 0 to 1 with at most six digits behind the point.
+pub fn edit_rate(text: &str) -> Result<u32, String> {
+    let (whole, behind) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let fits = is_number(whole)
+        && is_number(behind)
+        && behind.len() <= 6
+        && !(whole.is_empty() && behind.is_empty());
+    let digits = if fits { format!("0{whole}{behind:0<6}") } else { String::new() };
+    let rate = digits.parse::<u64>().ok().filter(|&millionths| millionths < 1_000_000);
+    rate.and_then(|millionths| u32::try_from(millionths).ok()).ok_or_else(|| {
+        "give a number of 0 or more and below 1, with at most six digits behind the point, such as 0.1"
+            .to_string()
+    })
+}
+
+/// IUPAC codes of a PAM.
+pub fn pam(text: &str) -> Result<String, String> {
+    if !(1..=MOST_PAM_LETTERS).contains(&text.len()) {
+        return Err(format!("give 1 to {MOST_PAM_LETTERS} letters, such as NGG"));
+    }
+    match text.chars().find(|&c| u8::try_from(c).ok().and_then(|c| Alphabet::Dna.code(c)).is_none()) {
+        None => Ok(text.to_string()),
+        Some(letter) => Err(format!("'{}' is no IUPAC code of DNA", letter.escape_debug())),
+    }
+}
+
+/// Names of a search's columns, separated by commas.
+pub fn search_columns(text: &str) -> Result<SearchColumns, String> {
+    match SearchColumn::parse(text) {
+        Ok(columns) if columns.is_empty() => {
+            Err("give names of columns, such as std,edits_last3".to_string())
+        }
+        Ok(columns) => Ok(SearchColumns(columns)),
+        Err(name) => {
+            let names: Vec<&str> = SearchColumn::names().collect();
+            Err(format!("there is no column {name}; there are std, {}", names.join(", ")))
+        }
+    }
 }

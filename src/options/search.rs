@@ -1,6 +1,6 @@
 //! What `swalign search` is asked to do.
 
-use super::{PageOptions, Share};
+use super::{PageOptions, SearchColumn, Share};
 use std::path::PathBuf;
 
 /// What `swalign search` is asked to do, all choices made.
@@ -13,10 +13,15 @@ pub struct SearchOptions {
     pub output: Option<PathBuf>,
     /// Most edits of a hit.
     pub max_edits: u32,
+    /// Edits for each letter of a pattern, in millionths, instead of `max_edits`.
+    pub edits_by_rate: Option<u32>,
     /// Whether insertions and deletions are edits.
     pub indels: bool,
-    /// Most insertions, deletions and substitutions, where one of them is below `max_edits`.
-    pub limits: Option<(u32, u32, u32)>,
+    /// Most insertions, deletions, substitutions, and insertions and deletions together, where one of them is below
+    /// `max_edits`.
+    pub limits: Option<[u32; 4]>,
+    /// What must stand beside a hit.
+    pub pam: Option<PamChoice>,
     pub both_strands: bool,
     /// Every end, and not one of each cluster.
     pub every_end: bool,
@@ -27,6 +32,12 @@ pub struct SearchOptions {
     /// The texts without a hit, instead of hits.
     pub invert: bool,
     pub format: SearchFormat,
+    /// Columns of the table.
+    pub columns: Vec<SearchColumn>,
+    /// Whether alignments are shown in the pattern's orientation, and not in the text's.
+    pub as_pattern: bool,
+    /// A table with a row for each pattern.
+    pub summary: Option<PathBuf>,
     /// Where alignments to read are shown.
     pub page: PageOptions,
     /// Only this part of the texts.
@@ -42,6 +53,18 @@ pub struct SearchOptions {
     pub command_line: String,
     /// 0 quiet, 1 normal, 2 verbose.
     pub verbosity: u8,
+}
+
+/// Most letters of a PAM.
+pub const MOST_PAM_LETTERS: usize = 32;
+
+/// A PAM, as it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PamChoice {
+    /// IUPAC codes.
+    pub letters: String,
+    /// Whether it stands at the pattern's 5' side, and not at its 3' side.
+    pub in_front: bool,
 }
 
 /// Where patterns come from.

@@ -78,7 +78,8 @@ pub fn is_done(options: &Options, reporter: &dyn Reporter) -> bool {
 /// As [`is_done`], for a search.
 pub fn is_search_done(options: &SearchOptions, reporter: &dyn Reporter) -> bool {
     let inputs = search_inputs(options).len();
-    options.resume && told(&search_task(options), inputs, options.output.as_deref(), reporter)
+    let is_told_of = options.summary.as_deref().is_none_or(Path::exists);
+    options.resume && is_told_of && told(&search_task(options), inputs, options.output.as_deref(), reporter)
 }
 
 fn told(task: &Task, inputs: usize, output: Option<&Path>, reporter: &dyn Reporter) -> bool {

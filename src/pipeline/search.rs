@@ -5,11 +5,13 @@
 //! aligned and written portion by portion: memory stays bounded.
 
 mod batch;
+mod counts;
 mod needs;
 mod patterns;
 mod read;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod write;
 
 use super::receipts::{self, Noted};
@@ -19,21 +21,25 @@ use super::threads::{set_threads, start};
 use super::{Reporter, Stage, estimate};
 use crate::error::Result;
 use crate::options::{SearchDevice, SearchFormat, SearchOptions};
-use crate::reader::{Extent, Slice, read_lengths, slices};
+use crate::reader::{Slice, slices};
 use crate::search::Rule;
 use crate::search::exact;
 use crate::search::hits::Wanted;
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
+use crate::search::rates::Rate;
 use crate::search::stream::Seams;
-use crate::writer::hits::{HitLines, sam_header};
+use crate::writer::Output;
+use crate::writer::hits::{HitLines, HitStyle, sam_header};
 use crate::writer::output::Beside;
+use counts::Counts;
 use needs::Needs;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use texts::Searched;
 
 /// Letters of a batch for each thread, and of any batch at least and at most.
 const LETTERS: usize = 1 << 22;
@@ -47,7 +53,7 @@ const SHORTEST: usize = 1 << 19;
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchSummary {
-    /// Where the part that was searched begins and ends in each of the texts' files ([`Extent::places`]), added up.
+    /// Where the part that was searched begins and ends in each of the texts' files ([`Searched::places`]), added up.
     pub stretch: (u64, u64),
     pub patterns: u64,
     pub texts: u64,
@@ -73,8 +79,8 @@ struct SearchRun<'a> {
     needs: Needs,
     /// The slice of each file that is searched; `None` for whole files.
     slices: Option<Vec<Slice>>,
-    /// Extents of the slices of the files that are open or read.
-    extents: Mutex<Vec<Arc<Extent>>>,
+    /// Of the files that are open or read.
+    stretches: Mutex<Vec<Searched>>,
     /// Letters of a batch.
     enough: usize,
     /// Bytes of the texts that are searched.
@@ -88,11 +94,14 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let noted = Noted::of_search(options)?;
     let search = SearchRun::new(options, reporter)?;
     let header = match options.format {
-        SearchFormat::Sam => sam_header(&read_lengths(&options.texts)?, &options.command_line),
+        SearchFormat::Sam => sam_header(&texts::lengths(&options.texts)?, &options.command_line),
         _ => Vec::new(),
     };
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
     output.put(&header)?;
+    let about = options.summary.as_deref().map(|path| Output::create(Some(path))).transpose()?;
+    let most = search.wanted.rule.max_edits.min(counts::MOST_EDITS);
+    let mut counts = about.is_some().then(|| Counts::new(search.patterns.len(), most));
     let (to_writer, from_reader) = sync_channel(1);
     reporter.stage(search.stage());
     let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };
@@ -107,16 +116,21 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
         // A GPU is opened while the first text is read.
         let work = SearchWork { patterns: &search.oriented, rule: &search.wanted.rule };
         let scan = scanner::open(options, &work, reporter)?;
-        search.write(scan.as_ref(), from_reader, &mut output, &mut summary)
+        search.write(scan.as_ref(), from_reader, (&mut output, &mut counts), &mut summary)
     })?;
     summary.stretch = search.stretch();
+    let mut beside = Beside::default();
+    if let (Some(mut about), Some(counts)) = (about, counts) {
+        about.put(counts.table(&search.patterns, summary.texts).as_bytes())?;
+        beside.about.push(about);
+    }
     match noted {
-        None => output.finish()?,
+        None => output.finish_with(beside)?,
         Some(noted) => {
-            let line = HitLines::new(options.format, options.page, &[]).header(options.invert);
+            let line = HitLines::new(options.format, search.style(), &[]).header(options.invert);
             let frame = ((header.len() + line.len()) as u64, 0);
             let records = (summary.texts, summary.stretch);
-            noted.finish((output, Beside::default()), options.output.as_deref(), frame, records, None)?;
+            noted.finish((output, beside), options.output.as_deref(), frame, records, None)?;
         }
     }
     summary.elapsed = begun.elapsed();
@@ -134,18 +148,31 @@ impl<'a> SearchRun<'a> {
         if options.part.is_some() && options.format == SearchFormat::Sam {
             patterns::check_names(&patterns)?;
         }
-        let rule = Rule { max_edits: options.max_edits, indels: options.indels };
+        let rate = options.edits_by_rate.map(|millionths| Rate { millionths });
+        let longest = patterns.iter().map(|pattern| pattern.letters.len()).max().unwrap_or(0);
+        let max_edits = rate.map_or(options.max_edits, |rate| rate.edits_of(longest));
+        let rule = Rule { max_edits, indels: options.indels };
+        patterns::check_edits(options, &rule)?;
         let seams = Seams::new(patterns.iter().map(|pattern| pattern.letters.len()), &rule);
-        let limits = |(insertions, deletions, substitutions)| Limits { insertions, deletions, substitutions };
+        let limits = |[insertions, deletions, substitutions, gaps]: [u32; 4]| Limits {
+            insertions,
+            deletions,
+            substitutions,
+            gaps,
+        };
+        let pam = options.pam.as_ref().map(patterns::pam).transpose()?;
         let wanted = Wanted {
             rule,
+            rate,
             limits: options.limits.map(limits),
+            pam,
             every_end: options.every_end,
             best: options.best,
             first: options.first || options.invert,
             strands: if options.both_strands { 2 } else { 1 },
-            before: seams.before(),
-        };
+            before: 0,
+        }
+        .reaching(patterns.iter().map(|pattern| pattern.letters.len()));
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let swept = match options.device {
             SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
@@ -153,7 +180,7 @@ impl<'a> SearchRun<'a> {
         };
         let enough = letters.min((WORK / swept).max(SHORTEST));
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
-        let extents = Mutex::default();
+        let stretches = Mutex::default();
         let needs = Needs::new(&oriented, &rule);
         warn(reporter, patterns::everywhere(&patterns, &wanted));
         Ok(SearchRun {
@@ -165,10 +192,20 @@ impl<'a> SearchRun<'a> {
             seams,
             needs,
             slices,
-            extents,
+            stretches,
             enough,
             searched: Arc::default(),
         })
+    }
+
+    /// How hits are shown.
+    fn style(&self) -> HitStyle {
+        HitStyle {
+            page: self.options.page,
+            columns: self.options.columns.clone(),
+            as_pattern: self.options.as_pattern,
+            pam: self.wanted.pam.clone(),
+        }
     }
 
     /// The search itself.
@@ -183,8 +220,8 @@ impl<'a> SearchRun<'a> {
     }
 
     fn stretch(&self) -> (u64, u64) {
-        let extents = self.extents.lock().unwrap_or_else(PoisonError::into_inner);
-        let places = extents.iter().map(|extent| extent.places());
+        let stretches = self.stretches.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = stretches.iter().map(Searched::places);
         places.fold((0, 0), |(begin, end), (from, to)| (begin + from, end + to))
     }
 }

@@ -51,7 +51,7 @@ pub struct Slice {
 
 impl Slice {
     /// Where in this file, of so many bytes, the cuts are looked for at which the part begins and ends.
-    fn borders(&self, size: u64) -> [u64; 2] {
+    pub fn borders(&self, size: u64) -> [u64; 2] {
         let Share { number, of } = self.share;
         [number - 1, number].map(|parts| {
             let byte = (u128::from(parts) * u128::from(self.total)).div_ceil(u128::from(of)) as u64;

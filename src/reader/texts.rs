@@ -94,36 +94,35 @@ pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<Slice>> {
     Ok(sizes.into_iter().map(&mut slice).collect())
 }
 
-/// Names and lengths of all texts of the files, as SAM's header has them: what it can't hold is refused.
-pub fn read_lengths(paths: &[PathBuf]) -> Result<Vec<(String, usize)>> {
-    let (mut names, mut lengths) = (Vec::new(), Vec::new());
-    for path in paths {
-        if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            let remedy = "give a file, or another --format";
-            return Err(Error::input(whole(path), "it can't be read twice, as SAM's header demands", remedy));
-        }
-        let mut reader = Reader::open(path)?;
-        while let Some(harvest) = reader.harvest(|texts: &mut Vec<(String, usize)>, raw| {
-            let len = raw.written().len();
-            // One without letters is no error, and is left out of the header.
-            check_reference(raw.name, len.max(1)).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
-            texts.push((raw.name.to_string(), len));
-            Ok(())
-        }) {
-            for (name, len) in harvest.pieces.into_iter().flat_map(|(_, texts)| texts) {
-                names.push(name);
-                lengths.push(len);
-            }
-            if let Some(fault) = harvest.fault {
-                return Err(fault);
-            }
-        }
-        if let Some((_, later)) = first_repeated(&names) {
-            let problem = format!("the name '{}' stands twice among the texts", names[later].escape_debug());
-            return Err(Error::input(whole(path), problem, "SAM needs a name of its own for each text"));
+/// Names and lengths of the texts of a file, as SAM's header has them: what it can't hold is refused.
+pub fn read_lengths(path: &Path) -> Result<Vec<(String, usize)>> {
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        let remedy = "give a file, or another --format";
+        return Err(Error::input(whole(path), "it can't be read twice, as SAM's header demands", remedy));
+    }
+    let mut lengths = Vec::new();
+    let mut reader = Reader::open(path)?;
+    while let Some(harvest) = reader.harvest(|texts: &mut Vec<(String, usize)>, raw| {
+        let len = raw.written().len();
+        // One without letters is no error, and is left out of the header.
+        check_reference(raw.name, len.max(1)).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
+        texts.push((raw.name.to_string(), len));
+        Ok(())
+    }) {
+        lengths.extend(harvest.pieces.into_iter().flat_map(|(_, texts)| texts));
+        if let Some(fault) = harvest.fault {
+            return Err(fault);
         }
     }
-    Ok(names.into_iter().zip(lengths).collect())
+    Ok(lengths)
+}
+
+/// Refuses texts of one name, of which the later one is in this file.
+pub fn check_distinct_names(texts: &[(String, usize)], path: &Path) -> Result<()> {
+    let names: Vec<String> = texts.iter().map(|(name, _)| name.clone()).collect();
+    let Some((_, later)) = first_repeated(&names) else { return Ok(()) };
+    let problem = format!("the name '{}' stands twice among the texts", names[later].escape_debug());
+    Err(Error::input(whole(path), problem, "SAM needs a name of its own for each text"))
 }
 
 /// Reads all patterns of a file, none of them empty. As reads of SAM their names are checked.

@@ -68,6 +68,14 @@ pub fn align_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, edits
     found
 }
 
+/// The fewest edits of a pattern at `end`; `None` where they are more than `most`.
+pub fn fewest_in(kept: &mut Cells, pattern: &[u8], text: &[u8], end: usize, most: u32) -> Option<u32> {
+    let band = Band::fill(kept, pattern, text, end, most as usize, CELLS);
+    let edits = band.at(pattern.len(), band.off);
+    *kept = band.kept;
+    (edits <= most).then_some(edits)
+}
+
 /// The path of a pattern without gaps; `None` where it does not fit before `end`.
 pub fn replaced(pattern: &[u8], text: &[u8], end: usize) -> Option<Aligned> {
     let start = end.checked_sub(pattern.len())?;

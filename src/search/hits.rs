@@ -2,7 +2,8 @@
 //!
 //! Ends of one pattern on one strand of one text that stand side by side form a cluster. Of a cluster the
 //! end with the fewest edits is reported, of several the leftmost; or all ends are. A hit is an end with the
-//! path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand.
+//! path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand. With a PAM, ends stand for
+//! anchors ([`super::anchors`]), and of starts with equal edits the rightmost is reported: what reading backwards does.
 //!
 //! A long text comes in parts. What can't change any more is given out at the end of each: not the cluster
 //! that touches the end, unless it has an end without edits, and nothing that a hit of a later part might
@@ -10,8 +11,11 @@
 //! portion, and not before they can be given out.
 
 use super::Rule;
-use super::align::{self, Aligned, Cells, Path};
-use super::limits::{self, Limits};
+use super::align::{self, Cells, Path};
+use super::anchors::Tried;
+use super::limits::Limits;
+use super::pam::Pam;
+use super::rates::Rate;
 use super::stream::TextEnd;
 use crate::alignment::Strand;
 use crate::error::EngineError;
@@ -50,8 +54,12 @@ impl Hit {
 /// What is asked of the hits of a text.
 #[derive(Clone, Debug)]
 pub struct Wanted {
+    /// Of a rate, with the edits of the longest pattern.
     pub rule: Rule,
+    /// Edits by the length of each pattern.
+    pub rate: Option<Rate>,
     pub limits: Option<Limits>,
+    pub pam: Option<Pam>,
     /// All ends, and not one of each cluster.
     pub every_end: bool,
     /// Only hits with the fewest edits in the text.
@@ -68,6 +76,8 @@ pub struct Wanted {
 /// hits out, portion by portion.
 #[derive(Clone, Debug, Default)]
 pub struct Gatherer {
+    /// The starts that were tried where PAMs lie in front.
+    tried: Tried,
     /// The clusters that may go on, by pattern.
     open: BTreeMap<u32, Cluster>,
     /// Ends whose hits can't be given out before others that are not known yet.
@@ -82,7 +92,7 @@ pub struct Gatherer {
     given: u64,
 }
 
-/// An end that is reported.
+/// An end that is reported: an anchor.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     end: usize,
@@ -137,12 +147,14 @@ impl Gatherer {
             return;
         }
         let whole = to == text.len();
-        let limited = wanted.limits.as_ref().map(|limits| within(wanted, limits, patterns, text, ends));
-        let ends = limited.as_deref().unwrap_or(ends);
+        let asks = wanted.limits.is_some() || wanted.pam.is_some();
+        let anchors = asks.then(|| wanted.anchors(patterns, text, ends, &mut self.tried));
+        let ends = anchors.as_deref().unwrap_or(ends);
         if wanted.every_end {
             self.pending.extend(ends.iter().map(Chosen::of));
         } else {
-            self.choose(ends, to, whole);
+            let until = if whole { usize::MAX } else { to };
+            self.choose(wanted, ends, until);
         }
         if wanted.best {
             let fewest = self.pending.iter().map(|end| end.edits).min();
@@ -154,7 +166,9 @@ impl Gatherer {
             0
         } else {
             let open = self.open.values().filter(|cluster| !cluster.taken).map(|cluster| cluster.end);
-            open.min().unwrap_or(to + 1).min(to + 1)
+            // A later end tells of starts before it.
+            let next = if wanted.pam.is_some() { (to + 1).saturating_sub(wanted.before) } else { to + 1 };
+            open.min().unwrap_or(next).min(next)
         };
         let (ready, pending): (Vec<Chosen>, Vec<Chosen>) =
             mem::take(&mut self.pending).into_iter().partition(|end| end.end < self.until);
@@ -205,12 +219,15 @@ impl Gatherer {
         self.ready.split_off(self.ready.len() - count)
     }
 
-    /// One end of each cluster that is at its end.
-    fn choose(&mut self, ends: &[TextEnd], to: usize, whole: bool) {
+    /// One end of each cluster that is at its end. The ends up to `to` are known, of a text that is whole all.
+    fn choose(&mut self, wanted: &Wanted, ends: &[TextEnd], to: usize) {
         let chosen = &mut self.pending;
         let mut before = mem::take(&mut self.open);
+        // A start may be told by an end that is as far behind it as a hit is long.
+        let ahead = |pattern: u32| if wanted.anchors_at_starts(pattern) { wanted.before } else { 0 };
         for ends in ends.chunk_by(|a, b| a.pattern == b.pattern) {
             let pattern = ends[0].pattern;
+            let at_starts = wanted.anchors_at_starts(pattern);
             let mut take = |cluster: &Cluster| {
                 if !cluster.taken {
                     chosen.push(Chosen { pattern, end: cluster.end, edits: cluster.edits });
@@ -221,7 +238,7 @@ impl Gatherer {
                 match &mut current {
                     Some(cluster) if cluster.last + 1 == found.end => {
                         cluster.last = found.end;
-                        if found.edits < cluster.edits {
+                        if found.edits < cluster.edits || (at_starts && found.edits == cluster.edits) {
                             (cluster.end, cluster.edits) = (found.end, found.edits);
                         }
                     }
@@ -233,8 +250,8 @@ impl Gatherer {
                 }
             }
             let Some(mut cluster) = current else { continue };
-            let ended = whole || cluster.last < to;
-            if ended || cluster.edits == 0 {
+            let ended = cluster.last + ahead(pattern) < to;
+            if ended || (cluster.edits == 0 && !at_starts) {
                 take(&cluster);
                 cluster.taken = true;
             }
@@ -243,7 +260,9 @@ impl Gatherer {
             }
         }
         for (pattern, cluster) in before {
-            if !cluster.taken {
+            if cluster.last + ahead(pattern) >= to {
+                self.open.insert(pattern, cluster);
+            } else if !cluster.taken {
                 chosen.push(Chosen { pattern, end: cluster.end, edits: cluster.edits });
             }
         }
@@ -274,42 +293,18 @@ impl Wanted {
         end: &Chosen,
     ) -> Result<Hit, EngineError> {
         let classes = &patterns[end.pattern as usize];
-        let aligned = match &self.limits {
-            Some(limits) => {
-                limits::align(classes, text, end.end, (end.edits, end.edits), limits).map(|found| found.1)
-            }
-            None if self.rule.indels => align::align_in(cells, classes, text, end.end, end.edits),
-            None => align::replaced(classes, text, end.end),
-        };
-        let Some(Aligned { start, path }) = aligned.filter(|found| align::edits(&found.path) == end.edits)
-        else {
-            let text = format!("there is no hit with {} edits that ends at {}", end.edits, end.end);
+        let anchor = (end.end, end.edits);
+        let found = self.aligned(cells, (end.pattern, classes), text, anchor);
+        let Some((place, path)) = found.filter(|(_, path)| align::edits(path) == end.edits) else {
+            let text = format!("there is no hit with {} edits at {}", end.edits, end.end);
             return Err(EngineError::Wrong(text));
         };
-        let forward = end.pattern.is_multiple_of(self.strands);
-        let strand = if forward { Strand::Forward } else { Strand::Reverse };
-        Ok(Hit { start, end: end.end, pattern: end.pattern / self.strands, strand, edits: end.edits, path })
+        let (pattern, strand) = (end.pattern / self.strands, self.strand(end.pattern));
+        Ok(Hit { start: place.start, end: place.end, pattern, strand, edits: end.edits, path })
     }
 }
 
 /// What the ends count when hits are made of them in portions of about [`PORTION`].
 pub fn weight(patterns: &[Vec<u8>], ends: &[TextEnd]) -> usize {
     ends.iter().map(|end| OF_HIT + patterns[end.pattern as usize].len()).sum()
-}
-
-/// The ends that have a path within the limits, with its edits.
-fn within(
-    wanted: &Wanted,
-    limits: &Limits,
-    patterns: &[Vec<u8>],
-    text: &[u8],
-    ends: &[TextEnd],
-) -> Vec<TextEnd> {
-    let edits = |end: &TextEnd| {
-        let classes = &patterns[end.pattern as usize];
-        let most = wanted.rule.max_edits;
-        let (edits, _) = limits::align(classes, text, end.end, (end.edits, most), limits)?;
-        Some(TextEnd { edits, ..*end })
-    };
-    ends.par_iter().with_min_len(RUN).filter_map(edits).collect()
 }

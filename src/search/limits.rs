@@ -19,16 +19,19 @@ pub struct Limits {
     pub insertions: u32,
     pub deletions: u32,
     pub substitutions: u32,
+    /// Of insertions and deletions together.
+    pub gaps: u32,
 }
 
 impl Limits {
-    /// The limits of insertions, deletions and substitutions, where one of them says more than `most` edits of any kind.
-    pub fn of_kinds(most: u32, indels: bool, kinds: [Option<u32>; 3]) -> Option<Limits> {
-        let [ins, del, substitutions] = kinds.map(|limit| limit.unwrap_or(most).min(most));
+    /// The limits of insertions, deletions, substitutions, and insertions and deletions together, where one of them says
+    /// more than `most` edits of any kind.
+    pub fn of_kinds(most: u32, indels: bool, kinds: [Option<u32>; 4]) -> Option<Limits> {
+        let [ins, del, substitutions, gaps] = kinds.map(|limit| limit.unwrap_or(most).min(most));
         // Without gaps, a limit of replaced letters is one of all edits.
         let (insertions, deletions) = if indels { (ins, del) } else { (0, 0) };
-        let says_no_more = substitutions == most && (!indels || [insertions, deletions] == [most; 2]);
-        (!says_no_more).then_some(Limits { insertions, deletions, substitutions })
+        let says_no_more = substitutions == most && (!indels || [insertions, deletions, gaps] == [most; 3]);
+        (!says_no_more).then_some(Limits { insertions, deletions, substitutions, gaps })
     }
 }
 
@@ -125,6 +128,7 @@ impl Round<'_> {
         let within = after.insertions <= self.limits.insertions
             && after.deletions <= self.limits.deletions
             && after.substitutions <= self.limits.substitutions
+            && after.insertions + after.deletions <= self.limits.gaps
             && after.insertions + after.deletions + after.substitutions <= self.edits;
         within.then_some((step, after))
     }

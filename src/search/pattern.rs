@@ -19,10 +19,10 @@ pub fn class_of(code: u8) -> Class {
     OF_CODES[code as usize]
 }
 
-/// Whether a class matches a letter of the text.
+/// Whether a class matches a letter of the text: any code of DNA, of which those that are no base count as [`OTHER`], or
+/// [`NOTHING`].
 pub fn matches(class: Class, letter: u8) -> bool {
-    debug_assert!(letter <= OTHER || letter == NOTHING);
-    u16::from(class) >> letter & 1 == 1
+    letter != NOTHING && class >> letter.min(OTHER) & 1 == 1
 }
 
 /// What is searched, and its name.

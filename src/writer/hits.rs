@@ -1,17 +1,23 @@
 //! The hits of a search as lines.
 
+mod oriented;
+
 use super::line::{REVERSE, SECONDARY};
 use super::list::shown::{ColumnKind, ColumnShown, GAP};
 use super::list::text::{Blocks, line, push_blocks};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
 use crate::alphabet::reverse_complement;
-use crate::options::{PageOptions, SearchFormat};
+use crate::options::{PageOptions, SearchColumn, SearchFormat};
 use crate::search::align::{Path, Step};
 use crate::search::hits::Hit;
+use crate::search::pam::Pam;
 use crate::search::pattern::Pattern;
+use oriented::Oriented;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write;
+use std::ops::Range;
 
 pub use super::header::of_search as sam_header;
 
@@ -22,29 +28,72 @@ pub struct HitLines<'a> {
     patterns: &'a [Pattern],
     /// For SAM: the patterns that have a record, whose further ones are secondary.
     seen: Vec<bool>,
-    page: PageOptions,
+    style: HitStyle,
+}
+
+/// How hits are shown.
+#[derive(Clone, Debug)]
+pub struct HitStyle {
+    pub page: PageOptions,
+    /// Columns of the table.
+    pub columns: Vec<SearchColumn>,
+    /// Whether alignments have the pattern's orientation, and not the text's.
+    pub as_pattern: bool,
+    pub pam: Option<Pam>,
 }
 
 /// A text, as its hits show it.
 #[derive(Clone, Copy, Debug)]
 pub struct TextShown<'a> {
     pub name: &'a str,
-    pub letters: &'a [u8],
+    pub letters: LettersShown<'a>,
+}
+
+/// The letters of a text.
+#[derive(Clone, Copy, Debug)]
+pub enum LettersShown<'a> {
+    /// As they are shown.
+    Written(&'a [u8]),
+    /// Codes of DNA.
+    Codes(&'a [u8]),
+}
+
+impl<'a> LettersShown<'a> {
+    /// Some of them.
+    fn within(self, places: Range<usize>) -> Cow<'a, [u8]> {
+        match self {
+            LettersShown::Written(letters) => letters[places].into(),
+            LettersShown::Codes(codes) => {
+                let letters = Alphabet::Dna.letters();
+                codes[places].iter().map(|&code| letters[usize::from(code)]).collect()
+            }
+        }
+    }
+
+    fn len(self) -> usize {
+        match self {
+            LettersShown::Written(letters) => letters.len(),
+            LettersShown::Codes(codes) => codes.len(),
+        }
+    }
 }
 
 impl<'a> HitLines<'a> {
-    pub fn new(format: SearchFormat, page: PageOptions, patterns: &'a [Pattern]) -> HitLines<'a> {
+    pub fn new(format: SearchFormat, style: HitStyle, patterns: &'a [Pattern]) -> HitLines<'a> {
         let seen = if format == SearchFormat::Sam { vec![false; patterns.len()] } else { Vec::new() };
-        HitLines { format, patterns, seen, page }
+        HitLines { format, patterns, seen, style }
     }
 
     /// The first line, where the format has one. `invert` is for texts instead of hits.
-    pub fn header(&self, invert: bool) -> &'static str {
+    pub fn header(&self, invert: bool) -> String {
         match self.format {
-            SearchFormat::Tab if invert => "text\n",
-            SearchFormat::Tab => "text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch\n",
-            SearchFormat::Count => "text\thits\n",
-            SearchFormat::Bed | SearchFormat::Fasta | SearchFormat::Sam | SearchFormat::Text => "",
+            SearchFormat::Tab if invert => "text\n".to_string(),
+            SearchFormat::Tab => {
+                let names: Vec<&str> = self.style.columns.iter().map(|column| column.name()).collect();
+                names.join("\t") + "\n"
+            }
+            SearchFormat::Count => "text\thits\n".to_string(),
+            SearchFormat::Bed | SearchFormat::Fasta | SearchFormat::Sam | SearchFormat::Text => String::new(),
         }
     }
 
@@ -53,65 +102,142 @@ impl<'a> HitLines<'a> {
         let Hit { start, end, edits, .. } = *hit;
         let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
         let strand = if hit.strand == Strand::Forward { '+' } else { '-' };
-        let found = &text.letters[start..end];
+        let found = &*text.letters.within(start..end);
         match self.format {
-            SearchFormat::Tab => {
-                let cigar = cigar(&hit.path);
-                put(out, format_args!("{name}\t{start}\t{end}\t{pattern}\t{strand}\t{edits}\t{cigar}\t"));
-                put_line(out, found);
-            }
+            SearchFormat::Tab => self.row(out, text, hit),
             SearchFormat::Bed => {
-                put(out, format_args!("{name}\t{start}\t{end}\t{pattern}\t{edits}\t{strand}\n"));
+                put(out, format_args!("{name}\t{start}\t{end}\t{pattern}\t{edits}\t{strand}"));
+                if let Some(pam) = self.pam(text, hit, false) {
+                    out.push(b'\t');
+                    out.extend_from_slice(&pam);
+                }
+                out.push(b'\n');
             }
             SearchFormat::Fasta => {
-                let cigar = cigar(&hit.path);
+                let cigar = self.cigar(hit);
+                let pam =
+                    self.pam(text, hit, true).map(|pam| format!(" pam={}", String::from_utf8_lossy(&pam)));
+                let pam = pam.unwrap_or_default();
                 put(
                     out,
                     format_args!(
-                        ">{name}:{start}-{end}({strand}) pattern={pattern} edits={edits} cigar={cigar}\n"
+                        ">{name}:{start}-{end}({strand}) pattern={pattern} edits={edits} cigar={cigar}{pam}\n"
                     ),
                 );
                 match hit.strand {
+                    _ if self.style.as_pattern => put_line(out, &self.oriented(text, hit, true).matched()),
                     Strand::Forward => put_line(out, found),
                     Strand::Reverse => put_line(out, &reverse_complement(&as_dna(found))),
                 }
             }
-            SearchFormat::Sam => self.sam(out, name, hit),
+            SearchFormat::Sam => self.sam(out, text, hit),
             SearchFormat::Text => self.alignment(out, text, hit),
             SearchFormat::Count => {}
         }
     }
 
-    /// The alignment to read: the pattern forward, and of a hit on the reverse strand the text's reverse complement.
-    fn alignment(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
+    /// A row of the table.
+    fn row(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
+        let HitStyle { as_pattern, .. } = self.style;
+        let pattern = &self.patterns[hit.pattern as usize];
+        let mut oriented = None;
+        for (place, column) in self.style.columns.iter().enumerate() {
+            if place > 0 {
+                out.push(b'\t');
+            }
+            match column {
+                SearchColumn::Text => put(out, format_args!("{}", text.name)),
+                SearchColumn::Start | SearchColumn::Before => put(out, format_args!("{}", hit.start)),
+                SearchColumn::End => put(out, format_args!("{}", hit.end)),
+                SearchColumn::Pattern => put(out, format_args!("{}", pattern.name)),
+                SearchColumn::Strand => out.push(if hit.strand == Strand::Forward { b'+' } else { b'-' }),
+                SearchColumn::Edits => put(out, format_args!("{}", hit.edits)),
+                SearchColumn::Cigar => put(out, format_args!("{}", self.cigar(hit))),
+                SearchColumn::Match if !as_pattern => {
+                    out.extend_from_slice(&text.letters.within(hit.start..hit.end));
+                }
+                SearchColumn::Pam => {
+                    out.extend_from_slice(&self.pam(text, hit, as_pattern).unwrap_or_default());
+                }
+                SearchColumn::PatternLen => put(out, format_args!("{}", pattern.letters.len())),
+                SearchColumn::TextLen => put(out, format_args!("{}", text.letters.len())),
+                SearchColumn::After => put(out, format_args!("{}", text.letters.len() - hit.end)),
+                column => {
+                    let shown = oriented.get_or_insert_with(|| self.oriented(text, hit, as_pattern));
+                    match shown.cell(*column) {
+                        Some(cell) => out.extend_from_slice(cell.as_bytes()),
+                        None => out.extend_from_slice(&shown.matched()),
+                    }
+                }
+            }
+        }
+        out.push(b'\n');
+    }
+
+    /// The CIGAR in the orientation that is asked for.
+    fn cigar(&self, hit: &Hit) -> String {
+        if self.style.as_pattern && hit.strand == Strand::Reverse {
+            cigar(&hit.path.iter().rev().copied().collect())
+        } else {
+            cigar(&hit.path)
+        }
+    }
+
+    /// The letters of the text where the PAM is, as the pattern has it or in the text's order.
+    fn pam(&self, text: TextShown, hit: &Hit, as_pattern: bool) -> Option<Vec<u8>> {
+        let pam = self.style.pam.as_ref()?;
+        let edge = if pam.is_behind(hit.strand) { hit.end } else { hit.start };
+        let letters = &*text.letters.within(pam.place(hit.strand, text.letters.len(), edge)?);
+        let turned = as_pattern && hit.strand == Strand::Reverse;
+        Some(if turned { reverse_complement(&as_dna(letters)) } else { letters.to_vec() })
+    }
+
+    /// The alignment of a hit.
+    fn oriented(&self, text: TextShown, hit: &Hit, as_pattern: bool) -> Oriented {
         let pattern = &self.patterns[hit.pattern as usize];
         let letters = match hit.strand {
             Strand::Forward => pattern.letters.clone(),
             Strand::Reverse => pattern.reverse_letters(),
         };
-        let mut columns = columns(&letters, &text.letters[hit.start..hit.end], &hit.path);
-        let (start, end) = (hit.start as u64 + 1, hit.end as u64);
-        let mut place = (start, end);
-        if hit.strand == Strand::Reverse {
+        let mut columns = columns(&letters, &text.letters.within(hit.start..hit.end), &hit.path);
+        let turned = as_pattern && hit.strand == Strand::Reverse;
+        if turned {
             columns.reverse();
             columns.iter_mut().for_each(ColumnShown::complement);
-            place = (end, start);
         }
-        let descends = hit.strand == Strand::Reverse;
-        let (sign, edits) = (if descends { '-' } else { '+' }, hit.edits);
+        Oriented { columns, forward: turned || hit.strand == Strand::Forward }
+    }
+
+    /// The alignment to read: the pattern forward, and of a hit on the reverse strand the text's reverse complement; or
+    /// the text forward.
+    fn alignment(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
+        let pattern = &self.patterns[hit.pattern as usize];
+        let Oriented { columns, forward } = self.oriented(text, hit, self.style.as_pattern);
+        let (start, end) = (hit.start as u64 + 1, hit.end as u64);
+        let descends = hit.strand == Strand::Reverse && forward;
+        let place = if descends { (end, start) } else { (start, end) };
+        let (sign, edits) = (if hit.strand == Strand::Reverse { '-' } else { '+' }, hit.edits);
         let mut block = String::new();
         let unit = if edits == 1 { "edit" } else { "edits" };
         let (name, of) = (&pattern.name, text.name);
-        line(&mut block, format_args!("{name} in {of}, {start} to {end}, strand {sign}, {edits} {unit}\n"));
-        let query = (1, letters.len() as u64);
+        let pam = self.pam(text, hit, self.style.as_pattern);
+        let pam = pam.map_or(String::new(), |pam| format!(", PAM {}", String::from_utf8_lossy(&pam)));
+        line(
+            &mut block,
+            format_args!("{name} in {of}, {start} to {end}, strand {sign}, {edits} {unit}{pam}\n"),
+        );
+        let len = pattern.letters.len() as u64;
+        let query = if forward { (1, len) } else { (len, 1) };
         let (labels, alphabet) = (["Pattern", "Text   "], Alphabet::Dna);
-        let blocks = Blocks { labels, alphabet, query, target: place, columns: &columns, descends };
-        push_blocks(&mut block, &self.page, &blocks);
+        let descend = [!forward, descends];
+        let blocks = Blocks { labels, alphabet, query, target: place, columns: &columns, descends: descend };
+        push_blocks(&mut block, &self.style.page, &blocks);
         out.extend_from_slice(block.as_bytes());
     }
 
     /// A record: the whole pattern is the read, in the text's orientation.
-    fn sam(&mut self, out: &mut Vec<u8>, text: &str, hit: &Hit) {
+    fn sam(&mut self, out: &mut Vec<u8>, shown: TextShown, hit: &Hit) {
+        let text = shown.name;
         let pattern = &self.patterns[hit.pattern as usize];
         let (strand, letters) = match hit.strand {
             Strand::Forward => (0, as_dna(&pattern.letters)),
@@ -122,7 +248,12 @@ impl<'a> HitLines<'a> {
         let (name, cigar) = (&pattern.name, cigar(&hit.path));
         put(out, format_args!("{name}\t{flag}\t{text}\t{}\t255\t{cigar}\t*\t0\t0\t", hit.start + 1));
         out.extend_from_slice(&letters);
-        put(out, format_args!("\t*\tNM:i:{}\n", hit.edits));
+        put(out, format_args!("\t*\tNM:i:{}", hit.edits));
+        if let Some(pam) = self.pam(shown, hit, false) {
+            out.extend_from_slice(b"\tpm:Z:");
+            out.extend_from_slice(&pam);
+        }
+        out.push(b'\n');
     }
 
     /// A text after all of its hits.
@@ -133,7 +264,7 @@ impl<'a> HitLines<'a> {
             _ if !invert || hits > 0 => {}
             SearchFormat::Fasta => {
                 put(out, format_args!(">{name}\n"));
-                put_line(out, text.letters);
+                put_line(out, &text.letters.within(0..text.letters.len()));
             }
             _ => put(out, format_args!("{name}\n")),
         }

@@ -81,22 +81,27 @@ fn limits_choose_the_first_of_the_best_paths() {
         let len = 1 + random.below(6);
         let pattern: Vec<u8> = random.codes(len, 4).iter().map(|code| 1 << code).collect();
         let paths = all_paths(&pattern, &text, 3);
-        for [insertions, deletions, substitutions] in [
-            [0, 0, 3],
-            [3, 3, 0],
-            [1, 0, 2],
-            [0, 2, 1],
-            [1, 1, 1],
-            [3, 0, 0],
-            [0, 0, 0],
-            [2, 3, 1],
-            [3, 3, 3],
+        for [insertions, deletions, substitutions, gaps] in [
+            [0, 0, 3, 6],
+            [3, 3, 0, 6],
+            [1, 0, 2, 6],
+            [0, 2, 1, 6],
+            [1, 1, 1, 6],
+            [3, 0, 0, 6],
+            [0, 0, 0, 6],
+            [2, 3, 1, 6],
+            [3, 3, 3, 6],
+            [3, 3, 3, 1],
+            [2, 2, 3, 2],
+            [3, 1, 0, 3],
+            [3, 3, 3, 0],
         ] {
-            let limits = Limits { insertions, deletions, substitutions };
+            let limits = Limits { insertions, deletions, substitutions, gaps };
             let within = |path: &&Vec<Step>| {
                 count(path, Step::Insertion) <= insertions
                     && count(path, Step::Deletion) <= deletions
                     && count(path, Step::Replaced) <= substitutions
+                    && count(path, Step::Insertion) + count(path, Step::Deletion) <= gaps
                     && path.iter().any(|step| *step != Step::Insertion)
             };
             let cost = |path: &&Vec<Step>| path.iter().filter(|step| **step != Step::Equal).count() as u32;

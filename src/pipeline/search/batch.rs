@@ -1,6 +1,6 @@
 //! Texts laid behind one another, and how a batch is cut where its ends are too many to be held at once.
 
-use crate::reader::Text;
+use super::texts::SearchText;
 use crate::search::stream::{Seams, Stream, Stretch};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A text under way, with the codes that a scan takes.
 pub struct ActiveText {
-    pub text: Text,
+    pub text: SearchText,
     /// Bytes of all files before its beginning and its end, about.
     bytes: [u64; 2],
     /// No further hit of it is asked for.
@@ -17,13 +17,13 @@ pub struct ActiveText {
 }
 
 impl ActiveText {
-    pub fn new(text: Text, bytes: [u64; 2]) -> ActiveText {
+    pub fn new(text: SearchText, bytes: [u64; 2]) -> ActiveText {
         ActiveText { text, bytes, done: AtomicBool::new(false) }
     }
 
     /// Bytes of all files before the end of its first `letters`, about.
     pub fn place(&self, letters: usize) -> u64 {
-        let ([begin, end], all) = (self.bytes, self.text.codes.len().max(1) as u128);
+        let ([begin, end], all) = (self.bytes, self.text.codes().len().max(1) as u128);
         begin + (u128::from(end - begin) * letters as u128 / all) as u64
     }
 
@@ -46,7 +46,7 @@ pub struct TextBatch {
 impl TextBatch {
     /// Appends the part `own` of a text.
     pub fn push(&mut self, seams: &Seams, active: &Arc<ActiveText>, own: Range<usize>) {
-        self.stream.push(seams, self.texts.len(), &active.text.codes, own);
+        self.stream.push(seams, self.texts.len(), active.text.codes(), own);
         self.texts.push(Arc::clone(active));
     }
 

@@ -67,7 +67,7 @@ impl Needs {
             }
             let mut some = Stream::default();
             for stretch in fitting() {
-                let codes = &batch.texts[stretch.text].text.codes;
+                let codes = batch.texts[stretch.text].text.codes();
                 some.push(seams, stretch.text, codes, stretch.after..stretch.to);
             }
             rounds.push(ScanRound { stream: Cow::Owned(some), patterns: Some(patterns.collect()) });

@@ -2,10 +2,9 @@
 
 use super::SearchRun;
 use super::batch::{ActiveText, TextBatch};
+use super::texts::TextSource;
 use crate::error::Result;
 use crate::pipeline::report::warn;
-use crate::reader::Texts;
-use crate::search::stream::plain_codes;
 use std::mem;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, PoisonError};
@@ -23,17 +22,15 @@ impl SearchRun<'_> {
         let mut batch = TextBatch::default();
         let mut before = 0;
         for (index, path) in self.options.texts.iter().enumerate() {
-            let mut texts =
-                Texts::open(path, self.slices.as_ref().map(|slices| slices[index]), self.options.full_names)?;
-            self.extents.lock().unwrap_or_else(PoisonError::into_inner).push(texts.extent());
+            let slice = self.slices.as_ref().map(|slices| slices[index]);
+            let mut texts = TextSource::open(path, slice, self.options.full_names)?;
+            self.stretches.lock().unwrap_or_else(PoisonError::into_inner).push(texts.searched());
             let mut begin = before;
             while let Some(text) = texts.next() {
-                let mut text = text?;
-                plain_codes(&mut text.codes);
                 let end = before + texts.bytes_given();
-                let active = Arc::new(ActiveText::new(text, [begin, end]));
+                let active = Arc::new(ActiveText::new(text?, [begin, end]));
                 begin = end;
-                if !self.cut(&active, &mut batch, batches) {
+                if !self.cut(&active, &mut batch, batches)? {
                     return Ok(());
                 }
             }
@@ -50,8 +47,8 @@ impl SearchRun<'_> {
         active: &Arc<ActiveText>,
         batch: &mut TextBatch,
         batches: &SyncSender<Result<TextBatch>>,
-    ) -> bool {
-        let codes = &active.text.codes;
+    ) -> Result<bool> {
+        let codes = active.text.codes();
         let mut after = 0;
         let mut most = if self.wanted.first { FIRST_LETTERS } else { usize::MAX };
         // Whether the text is done is known only after a scan. So its parts are batches of their own.
@@ -59,16 +56,17 @@ impl SearchRun<'_> {
         loop {
             let full = batch.stream.codes.len() >= self.enough || batch.texts.len() >= TEXTS;
             if (full || send) && batches.send(Ok(mem::take(batch))).is_err() {
-                return false;
+                return Ok(false);
             }
             let room = (self.enough - batch.stream.codes.len()).min(most);
             // A text that is done needs no further scan.
             let to = if active.is_done() { codes.len() } else { codes.len().min(after + room) };
             let from = if active.is_done() { to } else { after };
+            active.text.prove(from.saturating_sub(self.seams.before())..to)?;
             batch.push(&self.seams, active, from..to);
             after = to;
             if after == codes.len() {
-                return !send || batches.send(Ok(mem::take(batch))).is_ok();
+                return Ok(!send || batches.send(Ok(mem::take(batch))).is_ok());
             }
             send = self.wanted.first;
             most = most.saturating_mul(2);

@@ -2,7 +2,7 @@
 
 use super::read::FIRST_LETTERS;
 use super::*;
-use crate::options::PatternSource;
+use crate::options::{PatternSource, SearchColumn};
 use std::fs;
 
 struct Silence;
@@ -35,14 +35,19 @@ fn run(texts: &[Vec<u8>], first: bool, invert: bool) -> (SearchSummary, String) 
         texts: vec![path("t.fa")],
         output: Some(path("out")),
         max_edits: 0,
+        edits_by_rate: None,
         indels: true,
         limits: None,
+        pam: None,
         both_strands: false,
         every_end: false,
         best: false,
         first,
         invert,
         format: SearchFormat::Tab,
+        columns: SearchColumn::STANDARD.to_vec(),
+        as_pattern: false,
+        summary: None,
         page: Default::default(),
         part: None,
         resume: false,

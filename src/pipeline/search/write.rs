@@ -1,6 +1,7 @@
 //! The writer's stage, which scans as well: ends become hits, and hits lines, in the order of the texts.
 
 use super::batch::{ActiveText, Remainder, TextBatch};
+use super::counts::Counts;
 use super::{SearchRun, SearchSummary};
 use crate::error::Result;
 use crate::pipeline::report::warn;
@@ -9,7 +10,7 @@ use crate::search::room::Room;
 use crate::search::stream::TextEnd;
 use crate::search::{Scan, scan_some};
 use crate::writer::Output;
-use crate::writer::hits::{HitLines, TextShown};
+use crate::writer::hits::HitLines;
 use rayon::prelude::*;
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -45,6 +46,7 @@ struct HitSink<'a> {
     /// The hits of the text that goes on in the next part.
     carried: Gatherer,
     output: &'a mut Output,
+    counts: &'a mut Option<Counts>,
     summary: &'a mut SearchSummary,
 }
 
@@ -54,12 +56,12 @@ impl SearchRun<'_> {
         &self,
         scan: &dyn Scan,
         batches: Receiver<Result<TextBatch>>,
-        output: &mut Output,
+        (output, counts): (&mut Output, &mut Option<Counts>),
         summary: &mut SearchSummary,
     ) -> Result<()> {
-        let lines = HitLines::new(self.options.format, self.options.page, &self.patterns);
-        let text = lines.header(self.options.invert).as_bytes().to_vec();
-        let mut sink = HitSink { lines, text, carried: Gatherer::default(), output, summary };
+        let lines = HitLines::new(self.options.format, self.style(), &self.patterns);
+        let text = lines.header(self.options.invert).into_bytes();
+        let mut sink = HitSink { lines, text, carried: Gatherer::default(), output, counts, summary };
         let least = self.seams.before().max(LEAST_PORTION);
         // Letters of a portion: all of a batch, until one has too many ends.
         let mut most = usize::MAX;
@@ -94,13 +96,18 @@ impl SearchRun<'_> {
         let one = rounds.len() == 1;
         for round in rounds {
             let codes = &round.stream.codes;
-            let ends = match &round.patterns {
-                None => scan.scan_within(codes, &self.oriented, rule, room)?,
-                Some(some) => scan_some(scan, codes, (&self.oriented, some), rule, room)?,
-            };
-            if room.is_over() {
-                return Ok(Vec::new());
+            let mut ends = Vec::new();
+            for (rule, some) in self.wanted.by_rule(&self.oriented, round.patterns) {
+                let found = match &some {
+                    None => scan.scan_within(codes, &self.oriented, &rule, room)?,
+                    Some(some) => scan_some(scan, codes, (&self.oriented, some), &rule, room)?,
+                };
+                if room.is_over() {
+                    return Ok(Vec::new());
+                }
+                ends.push(found);
             }
+            let ends = if ends.len() == 1 { ends.remove(0) } else { ends.concat() };
             let ends = round.stream.place(&ends, &self.oriented, rule);
             if one {
                 return Ok(ends);
@@ -139,21 +146,25 @@ impl SearchRun<'_> {
             .into_par_iter()
             .zip(gatherers)
             .map(|(TextEnds { active, to, ends }, mut gatherer)| {
-                gatherer.put(wanted, patterns, &active.text.codes, ends, to);
-                let hits = gatherer.next(wanted, patterns, &active.text.codes)?;
+                gatherer.put(wanted, patterns, active.text.codes(), ends, to);
+                let hits = gatherer.next(wanted, patterns, active.text.codes())?;
                 Ok(Gathered { active, to, hits, gatherer })
             })
             .collect::<Result<_>>()?;
+        let mut files = gathered.chunk_by(|a, b| a.active.text.shares_file(&b.active.text));
+        if let Some(fault) = files.find_map(|parts| parts[0].active.text.fault()) {
+            return Err(fault);
+        }
         for Gathered { active, to, mut hits, mut gatherer } in gathered {
             while !hits.is_empty() {
                 sink.hits(active, &hits, self.options.invert)?;
-                hits = gatherer.next(wanted, patterns, &active.text.codes)?;
+                hits = gatherer.next(wanted, patterns, active.text.codes())?;
             }
             if gatherer.is_done(wanted) {
                 active.set_done();
             }
             self.searched.store(active.place(to), Ordering::Relaxed);
-            if to == active.text.codes.len() {
+            if to == active.text.codes().len() {
                 sink.text(active, &gatherer, self.options.invert);
             } else {
                 sink.carried = gatherer;
@@ -165,8 +176,11 @@ impl SearchRun<'_> {
 
 impl HitSink<'_> {
     fn hits(&mut self, active: &ActiveText, hits: &[Hit], invert: bool) -> Result<()> {
-        let place = TextShown { name: &active.text.name, letters: &active.text.letters };
+        let place = active.text.shown();
         self.summary.hits += hits.len() as u64;
+        if let Some(counts) = self.counts {
+            counts.add(self.summary.texts + 1, hits);
+        }
         if invert {
             return Ok(());
         }
@@ -181,10 +195,10 @@ impl HitSink<'_> {
 
     /// A text after all of its hits.
     fn text(&mut self, active: &ActiveText, gatherer: &Gatherer, invert: bool) {
-        let place = TextShown { name: &active.text.name, letters: &active.text.letters };
+        let place = active.text.shown();
         self.lines.text(&mut self.text, place, gatherer.given(), invert);
         self.summary.texts += 1;
-        self.summary.letters += active.text.codes.len() as u64;
+        self.summary.letters += active.text.codes().len() as u64;
         self.summary.found += u64::from(gatherer.given() > 0);
     }
 

@@ -23,8 +23,8 @@ pub struct Blocks<'a> {
     pub query: (u64, u64),
     pub target: (u64, u64),
     pub columns: &'a [ColumnShown],
-    /// Whether letters of the target are numbered downwards.
-    pub descends: bool,
+    /// Whether letters of each are numbered downwards.
+    pub descends: [bool; 2],
 }
 
 /// One of the two sequences of a block: its label, and the number of its next letter.
@@ -82,7 +82,7 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryShown, hit: &Sho
         query: (u64::from(hit.query.0) + 1, hit.query.1.into()),
         target: (first.into(), last.into()),
         columns: &hit.columns,
-        descends: hit.strand == Strand::Reverse,
+        descends: [false, hit.strand == Strand::Reverse],
     };
     push_blocks(text, page, &blocks);
 }
@@ -95,8 +95,8 @@ pub fn push_blocks(text: &mut String, page: &PageOptions, blocks: &Blocks) {
     let label = labels[0].len();
     // The label, a space, the number, a space, letters, a space, the number.
     let letters = page.width.saturating_sub(2 * digits + label + 3).max(LEAST);
-    let mut query = Side { label: labels[0], next: query.0, descends: false };
-    let mut target = Side { label: labels[1], next: target.0, descends };
+    let mut query = Side { label: labels[0], next: query.0, descends: descends[0] };
+    let mut target = Side { label: labels[1], next: target.0, descends: descends[1] };
     for block in columns.chunks(letters) {
         query.push(text, page, digits, block, |column| column.query);
         let signs: String = block.iter().map(|column| sign(alphabet, column)).collect();

@@ -1,0 +1,231 @@
+//! The texts of a search: records of FASTA and FASTQ, read one after the other, or those of a database, which stay in
+//! its file and are proven when they are first scanned.
+
+use crate::alphabet::Alphabet;
+use crate::database::{self, Database};
+use crate::error::{Error, Place, Result};
+use crate::reader::{
+    Extent, References, Slice, Text, Texts, check_distinct_names, check_reference_names, read_lengths,
+};
+use crate::writer::hits::{LettersShown, TextShown};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A text that is searched.
+pub struct SearchText {
+    pub name: String,
+    letters: TextLetters,
+}
+
+enum TextLetters {
+    Read { letters: Vec<u8>, codes: Vec<u8> },
+    Stored { references: Arc<References>, place: usize },
+}
+
+/// The texts of a file, in order.
+pub enum TextSource {
+    Read(Box<Texts>),
+    Stored(StoredTexts),
+}
+
+/// The texts of a database, or of a part of it.
+pub struct StoredTexts {
+    references: Arc<References>,
+    own: Range<usize>,
+    next: usize,
+    /// Bytes of the file.
+    bytes: u64,
+    change: Option<String>,
+}
+
+/// Where the part that is searched of a file begins and ends.
+pub enum Searched {
+    Read(Arc<Extent>),
+    /// In letters of a database.
+    Stored(u64, u64),
+}
+
+impl SearchText {
+    /// Codes of DNA.
+    pub fn codes(&self) -> &[u8] {
+        match &self.letters {
+            TextLetters::Read { codes, .. } => codes,
+            TextLetters::Stored { references, place } => references.sequences.get(*place),
+        }
+    }
+
+    /// Proves letters before they are read.
+    pub fn prove(&self, places: Range<usize>) -> Result<()> {
+        if let TextLetters::Stored { references, place } = &self.letters {
+            let start = references.sequences.start(*place);
+            references.sequences.prove(start + places.start..start + places.end)?;
+        }
+        Ok(())
+    }
+
+    pub fn shown(&self) -> TextShown<'_> {
+        let letters = match &self.letters {
+            TextLetters::Read { letters, .. } => LettersShown::Written(letters),
+            TextLetters::Stored { .. } => LettersShown::Codes(self.codes()),
+        };
+        TextShown { name: &self.name, letters }
+    }
+
+    /// What is wrong with the file that its letters lie in, as far as it is known by now.
+    pub fn fault(&self) -> Option<Error> {
+        match &self.letters {
+            TextLetters::Read { .. } => None,
+            TextLetters::Stored { references, .. } => references.sequences.fault(),
+        }
+    }
+
+    /// Whether both lie in one file, so that what is wrong with one is with the other.
+    pub fn shares_file(&self, other: &SearchText) -> bool {
+        match (&self.letters, &other.letters) {
+            (TextLetters::Stored { references: a, .. }, TextLetters::Stored { references: b, .. }) => {
+                Arc::ptr_eq(a, b)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl From<Text> for SearchText {
+    fn from(Text { name, letters, codes }: Text) -> SearchText {
+        SearchText { name, letters: TextLetters::Read { letters, codes } }
+    }
+}
+
+impl TextSource {
+    /// Opens a file, or a slice of it.
+    pub fn open(path: &Path, slice: Option<Slice>, full_names: bool) -> Result<TextSource> {
+        if !database::is_one(path) {
+            return Ok(TextSource::Read(Box::new(Texts::open(path, slice, full_names)?)));
+        }
+        let database = open_database(path)?;
+        let mut references = database.references(full_names, None)?;
+        if full_names {
+            references.names = std::mem::take(&mut references.titles);
+        }
+        let bytes = std::fs::metadata(path).map_err(|source| Error::io(path, source))?.len();
+        let mut texts = StoredTexts {
+            own: 0..references.names.len(),
+            next: 0,
+            bytes,
+            change: database.change(),
+            references: Arc::new(references),
+        };
+        if let Some(slice) = slice {
+            let [begin, end] = slice.borders(bytes).map(|border| texts.place_of(border));
+            (texts.own, texts.next) = (begin..end, begin);
+        }
+        Ok(TextSource::Stored(texts))
+    }
+
+    pub fn searched(&self) -> Searched {
+        match self {
+            TextSource::Read(texts) => Searched::Read(texts.extent()),
+            TextSource::Stored(StoredTexts { references, own, .. }) => {
+                let place = |place: usize| match place == references.names.len() {
+                    true => references.sequences.codes().len() as u64,
+                    false => references.sequences.start(place) as u64,
+                };
+                Searched::Stored(place(own.start), place(own.end))
+            }
+        }
+    }
+
+    /// Bytes of the file that the texts given so far stand for, about.
+    pub fn bytes_given(&self) -> u64 {
+        match self {
+            TextSource::Read(texts) => texts.bytes_given(),
+            TextSource::Stored(texts) => texts.bytes_before(texts.next) - texts.bytes_before(texts.own.start),
+        }
+    }
+
+    pub fn warning(&self) -> Option<String> {
+        match self {
+            TextSource::Read(texts) => texts.warning(),
+            TextSource::Stored(texts) => texts.change.clone(),
+        }
+    }
+}
+
+impl StoredTexts {
+    /// Bytes of the file before the letters of a text, as if it had nothing but letters.
+    fn bytes_before(&self, place: usize) -> u64 {
+        let sequences = &self.references.sequences;
+        let all = sequences.codes().len() as u128;
+        let before = if place == sequences.len() { all } else { sequences.start(place) as u128 };
+        (u128::from(self.bytes) * before / all.max(1)) as u64
+    }
+
+    /// The first text that begins at a byte of the file or behind it.
+    fn place_of(&self, border: u64) -> usize {
+        let (mut low, mut high) = (0, self.references.sequences.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.bytes_before(middle) < border { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}
+
+impl Iterator for TextSource {
+    type Item = Result<SearchText>;
+
+    fn next(&mut self) -> Option<Result<SearchText>> {
+        match self {
+            TextSource::Read(texts) => Some(texts.next()?.map(SearchText::from)),
+            TextSource::Stored(texts) => {
+                let place = texts.next;
+                texts.next += 1;
+                let references = Arc::clone(&texts.references);
+                let name = references.names.get(place).filter(|_| place < texts.own.end)?.clone();
+                Some(Ok(SearchText { name, letters: TextLetters::Stored { references, place } }))
+            }
+        }
+    }
+}
+
+impl Searched {
+    pub fn places(&self) -> (u64, u64) {
+        match self {
+            Searched::Read(extent) => extent.places(),
+            Searched::Stored(begin, end) => (*begin, *end),
+        }
+    }
+}
+
+/// Names and lengths of all texts of the files, as SAM's header has them: what it can't hold is refused.
+pub fn lengths(paths: &[PathBuf]) -> Result<Vec<(String, usize)>> {
+    let mut all = Vec::new();
+    for path in paths {
+        if database::is_one(path) {
+            let References { names, lengths, .. } = open_database(path)?.references(false, None)?;
+            check_reference_names(&names, path)?;
+            all.extend(names.into_iter().zip(lengths.into_iter().map(|len| len as usize)));
+        } else {
+            all.extend(read_lengths(path)?);
+        }
+        check_distinct_names(&all, path)?;
+    }
+    Ok(all)
+}
+
+/// A database of DNA as it was written.
+fn open_database(path: &Path) -> Result<Arc<Database>> {
+    let database = Database::open(path)?;
+    let refused = |problem, remedy| {
+        Error::input(Place { file: path.to_path_buf(), ..Place::default() }, problem, remedy)
+    };
+    if database.alphabet() != Alphabet::Dna {
+        return Err(refused("it holds proteins, and patterns are nucleotides", "give a database of DNA"));
+    }
+    if database.masks_lower_case() {
+        let remedy = "make a database of all letters by `swalign index` without --mask-lower-case";
+        return Err(refused("its letters in lower case are masked, and search takes all letters", remedy));
+    }
+    Ok(Arc::new(database))
+}
