@@ -230,3 +230,133 @@ fn blocks_pieces_and_devices_do_not_show() {
 fn who_waits_sees_lines_at_once() {
     lines_come_at_once(&["grep", "x", "-"]);
 }
+
+/// Words that are looked up.
+mod words {
+    use super::*;
+
+    fn here() -> Folder {
+        common::folder::folder(&[
+            ("t.txt", b"the cat concatenates\nCats and_cat\n\ncat\r\ncat\nscat cat-cat\x00cat"),
+            ("u.txt", b"no such thing\n"),
+            ("w.txt", b"cat\nconcat\ncaten\nthe\n"),
+            ("none", b""),
+        ])
+    }
+
+    #[track_caller]
+    fn printed(args: &[&str], code: i32) -> String {
+        let outcome = here().run(&[&["grep"], args].concat());
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(code), ""), "{args:?}");
+        String::from_utf8(outcome.stdout).unwrap()
+    }
+
+    #[test]
+    fn places() {
+        let f = |args: &[&str]| printed(&[&["-F", "-f", "w.txt", "-n"], args, &["t.txt"]].concat(), 0);
+        let numbers = |text: String| {
+            text.lines().map(|line| line.split(':').next().unwrap().to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(numbers(f(&[])), "1 2 4 5 6");
+        assert_eq!(numbers(f(&["-i"])), "1 2 4 5 6");
+        assert_eq!(numbers(f(&["-w"])), "1 4 5 6");
+        assert_eq!(numbers(f(&["-x"])), "5");
+        assert_eq!(numbers(f(&["--prefix"])), "1 4 5");
+        assert_eq!(numbers(f(&["--prefix", "-i"])), "1 2 4 5");
+        assert_eq!(numbers(f(&["-vw"])), "2 3");
+        assert_eq!(numbers(f(&["-xw"])), "5");
+        assert_eq!(
+            printed(&["-F", "-x", "-e", "cat", "-e", "the", "-c", "t.txt", "u.txt"], 0),
+            "t.txt:1\nu.txt:0\n"
+        );
+        assert_eq!(printed(&["-F", "-x", "-f", "none", "t.txt"], 1), "");
+        // Without -F: no pattern has a character with a meaning.
+        assert_eq!(printed(&["-x", "cat", "t.txt"], 0), "cat\n");
+    }
+
+    #[test]
+    fn only_what_matches() {
+        let all = "1:the\n1:cat\n1:concat\n2:cat\n4:cat\n5:cat\n6:cat\n6:cat\n6:cat\n6:cat\n";
+        assert_eq!(printed(&["-Fon", "-f", "w.txt", "t.txt"], 0), all);
+        assert_eq!(printed(&["-Fon", "-m1", "-f", "w.txt", "t.txt"], 0), "1:the\n1:cat\n1:concat\n");
+        assert_eq!(
+            printed(&["-Fonw", "-f", "w.txt", "t.txt"], 0),
+            "1:the\n1:cat\n4:cat\n5:cat\n6:cat\n6:cat\n6:cat\n"
+        );
+        assert_eq!(printed(&["-Fov", "-f", "w.txt", "t.txt"], 0), "");
+        assert_eq!(printed(&["-Foc", "-f", "w.txt", "t.txt"], 0), "5\n");
+        assert_eq!(printed(&["-FoH", "-x", "-f", "w.txt", "t.txt"], 0), "t.txt:cat\n");
+        assert_eq!(printed(&["-Fo", "-e", "", "u.txt"], 0), "");
+        assert_eq!(printed(&["-Fo", "-e", "", "-e", "such", "u.txt"], 0), "such\n");
+    }
+
+    #[test]
+    fn numbers_by_pattern() {
+        let table = |args: &[&str], code| {
+            printed(&[&["-F", "--count-by-pattern", "-f", "w.txt"], args].concat(), code)
+        };
+        assert_eq!(table(&["t.txt"], 0), "9\tcat\n1\tconcat\n1\tcaten\n1\tthe\n");
+        assert_eq!(table(&["-i", "t.txt", "u.txt"], 0), "10\tcat\n1\tconcat\n1\tcaten\n1\tthe\n");
+        assert_eq!(table(&["-x", "t.txt"], 0), "1\tcat\n0\tconcat\n0\tcaten\n0\tthe\n");
+        assert_eq!(table(&["none"], 1), "0\tcat\n0\tconcat\n0\tcaten\n0\tthe\n");
+        assert_eq!(
+            printed(&["--count-by-pattern", "-e", "thing", "-e", "thing", "-e", "", "u.txt"], 0),
+            "1\tthing\n1\tthing\n14\t\n"
+        );
+    }
+
+    #[test]
+    fn what_is_refused() {
+        let refused = |args: &[&str], says: &[&str]| {
+            let outcome = here().run(&[&["grep"], args].concat());
+            outcome.said(2, says);
+            assert!(outcome.stdout.is_empty());
+        };
+        for option in ["-o", "-w", "-x", "--prefix", "--count-by-pattern"] {
+            refused(&[option, "-k", "1", "cat", "t.txt"], &["-F", "-k"]);
+            refused(&[option, "c.t", "t.txt"], &["-F", "-k"]);
+        }
+        refused(&["-x", "--prefix", "cat", "t.txt"], &["--prefix"]);
+        refused(&["--count-by-pattern", "-v", "cat", "t.txt"], &["--invert-match"]);
+        refused(&["-F", "-f", ".", "t.txt"], &["."]);
+        refused(&["-f", "w.txt", "-e", "b(d", "t.txt"], &["position 2", "'('"]);
+    }
+
+    /// Every option, with few and many threads, against the specification's device.
+    #[test]
+    fn devices_and_threads_do_not_show() {
+        let mut random = Random::new(8);
+        let text: Vec<u8> = (0..560_000).map(|_| random.pick(b"abcAB_ \r\n")).collect();
+        let words: Vec<u8> = (0..12)
+            .flat_map(|_| {
+                let len = 1 + random.below(7);
+                (0..=len).map(|at| if at == len { b'\n' } else { random.pick(b"abc") }).collect::<Vec<u8>>()
+            })
+            .collect();
+        let here = folder();
+        fs::write(here.path().join("long.txt"), &text).unwrap();
+        fs::write(here.path().join("words.txt"), &words).unwrap();
+        for options in [
+            "-n",
+            "-nw",
+            "-nx",
+            "--prefix",
+            "-on",
+            "-oiw",
+            "-io",
+            "-vc",
+            "--count-by-pattern",
+            "-ixc",
+            "-om9",
+        ] {
+            let of = |more: &[&str]| {
+                run(here.path(), &[&["grep", "-F", options, "-f", "words.txt", "long.txt"], more].concat())
+            };
+            let expected = of(&["--device", "plain"]);
+            assert_eq!(expected.code, Some(0), "{options}");
+            assert!(!expected.stdout.is_empty(), "{options}");
+            assert!(of(&["-t", "1"]).stdout == expected.stdout, "{options}");
+            assert!(of(&["-t", "4"]).stdout == expected.stdout, "{options}");
+        }
+    }
+}

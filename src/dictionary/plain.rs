@@ -8,14 +8,25 @@ use crate::grep::select::{self, Span};
 pub fn occurrences(text: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
     let mut found = Vec::new();
     for line in select::every(text) {
-        let letters = &text[line.start..line.end];
-        for start in 0..=letters.len() {
-            for (word, own) in (0..).zip(words.iter()) {
-                let end = start + own.len();
-                let has = letters.get(start..end).is_some_and(|stretch| are_equal(stretch, own, rule));
-                if has && rule.allows(letters, start, end) {
-                    found.push(Occurrence { start: line.start + start, end: line.start + end, word });
-                }
+        let own = in_line(&text[line.start..line.end], words, rule);
+        found.extend(own.into_iter().map(|Occurrence { start, end, word }| Occurrence {
+            start: line.start + start,
+            end: line.start + end,
+            word,
+        }));
+    }
+    found
+}
+
+/// Those of a line.
+fn in_line(line: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    for start in 0..=line.len() {
+        for (word, own) in (0..).zip(words.iter()) {
+            let end = start + own.len();
+            let has = line.get(start..end).is_some_and(|stretch| are_equal(stretch, own, rule));
+            if has && rule.allows(line, start, end) {
+                found.push(Occurrence { start, end, word });
             }
         }
     }
@@ -25,8 +36,7 @@ pub fn occurrences(text: &[u8], words: &Words, rule: &Rule) -> Vec<Occurrence> {
 
 /// The lines in which some word occurs, without their newlines.
 pub fn lines(text: &[u8], words: &Words, rule: &Rule) -> Vec<Span> {
-    let found = occurrences(text, words, rule);
-    let has = |line: &Span| found.iter().any(|one| line.start <= one.start && one.end <= line.end);
+    let has = |line: &Span| !in_line(&text[line.start..line.end], words, rule).is_empty();
     select::every(text).into_iter().filter(has).collect()
 }
 
