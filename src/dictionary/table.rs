@@ -92,7 +92,7 @@ impl Table {
     /// Where the search for a key of this hash begins.
     #[inline(always)]
     fn place(&self, hash: u32) -> usize {
-        (u64::from(hash) * self.slots.len() as u64 >> 32) as usize
+        ((u64::from(hash) * self.slots.len() as u64) >> 32) as usize
     }
 
     /// What a lookup reads first.

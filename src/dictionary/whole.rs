@@ -101,7 +101,7 @@ impl Whole {
     }
 
     pub fn bytes(&self) -> usize {
-        self.words.bytes().len() + self.words.starts().len() * size_of::<u32>() + self.table.bytes()
+        self.words.bytes().len() + size_of_val(self.words.starts()) + self.table.bytes()
     }
 }
 
