@@ -42,6 +42,7 @@ ROLES = {
     "repeats": (3.7, "what repeats is taken out"),
     "search": (2.55, "patterns with errors"),
     "grep": (2.3, "lines with errors"),
+    "dictionary": (2.45, "words looked up"),
     "database": (5.5, "references that are mapped"),
     "statistics": (4.4, "a run's records summed up"),
     "report": (4.7, "the page and JSON of a run"),

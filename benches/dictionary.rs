@@ -1,0 +1,150 @@
+//! Throughput of words looked up in lines: `cargo bench --bench dictionary -- [cpu:SET] [mib=N] [threads=N]`, and what all
+//! benchmarks take (common/mod.rs).
+//!
+//! The text is of N MiB (default: 64), in memory, of short lines: one in four is a word. Amounts are bytes of text; a time
+//! holds all from the text to its lines, or to how often each word occurs. Rows that build take the words, packed, to the
+//! dictionary; their amounts are words, and their note says the memory. The lines of the text's start are held
+//! against those of the aho-corasick crate, and so are the numbers of its words.
+
+mod common;
+
+use aho_corasick::AhoCorasick;
+use common::random::Random;
+use common::{Bench, Device, Row};
+use rayon::prelude::*;
+use std::ops::Range;
+use swalign::dictionary::numbers::Numbers;
+use swalign::dictionary::words::Words;
+use swalign::dictionary::{Dictionary, Place, Rule};
+use swalign::engine::cpu::simd::InstructionSet;
+use swalign::grep::select;
+
+const PIECE: usize = 512 << 10;
+/// Bytes of the text's start, in which answers are compared.
+const CHECKED: usize = 200_000;
+
+struct Kind {
+    letters: &'static [u8],
+    lens: Range<usize>,
+    name: &'static str,
+}
+
+const PROSE: Kind = Kind { letters: b"abcdefghijklmnopqrstuvwxyz", lens: 4..13, name: "letters" };
+const DNA: Kind = Kind { letters: b"ACGT", lens: 20..21, name: "DNA of 20" };
+
+const PLACES: [(Place, &str); 3] =
+    [(Place::Anywhere, "anywhere"), (Place::Start, "prefix"), (Place::Line, "whole lines")];
+
+impl Kind {
+    fn word(&self, random: &mut Random) -> Vec<u8> {
+        let len = self.lens.start + random.below(self.lens.len());
+        (0..len).map(|_| random.pick(self.letters)).collect()
+    }
+
+    fn words(&self, count: usize) -> Words {
+        let random = &mut Random::new(1);
+        let mut words = Words::default();
+        (0..count).for_each(|_| words.push(&self.word(random)).expect("room"));
+        words
+    }
+
+    fn text(&self, words: &Words, size: usize) -> Vec<u8> {
+        let random = &mut Random::new(2);
+        let mut text = Vec::with_capacity(size + 32);
+        while text.len() < size {
+            match random.below(4) {
+                0 => text.extend_from_slice(words.get(random.below(words.len()))),
+                _ => text.extend(self.word(random)),
+            }
+            text.push(b'\n');
+        }
+        text
+    }
+}
+
+/// Whole lines of `enough` bytes or a little more.
+fn cut(text: &[u8], enough: usize) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut begin = 0;
+    while begin < text.len() {
+        let newline = text.get(begin + enough..).and_then(|rest| rest.iter().position(|&byte| byte == b'\n'));
+        let end = newline.map_or(text.len(), |at| begin + enough + at + 1);
+        ranges.push(begin..end);
+        begin = end;
+    }
+    ranges
+}
+
+fn lines(dictionary: &Dictionary, text: &[u8]) -> usize {
+    cut(text, PIECE).into_par_iter().map(|piece| dictionary.lines(&text[piece]).len()).sum()
+}
+
+fn numbers(dictionary: &Dictionary, text: &[u8]) -> Vec<u64> {
+    let numbers = Numbers::of(dictionary);
+    cut(text, PIECE).into_par_iter().for_each(|piece| dictionary.count(&text[piece], &numbers));
+    numbers.finish(dictionary)
+}
+
+/// Demands the answers of the aho-corasick crate.
+fn check(dictionary: &Dictionary, words: &Words, text: &[u8], what: &str) {
+    let text = &text[cut(text, CHECKED.min(text.len() - 1)).swap_remove(0)];
+    let automaton = AhoCorasick::new(words.iter()).expect("an automaton");
+    let mut sums = vec![0; words.len()];
+    let mut expected = Vec::new();
+    for line in select::every(text) {
+        let letters = &text[line.start..line.end];
+        let all = automaton.find_overlapping_iter(letters);
+        let own = all.filter(|one| dictionary.rule().allows(letters, one.start(), one.end()));
+        let found = own.map(|one| sums[one.pattern().as_usize()] += 1).count();
+        expected.extend((found > 0).then_some(line));
+    }
+    assert!(dictionary.lines(text) == expected, "{what}: other lines");
+    assert!(numbers(dictionary, text) == sums, "{what}: other numbers");
+}
+
+fn rows(bench: &mut Bench, kind: &Kind, count: usize, set: InstructionSet) {
+    let by = set.name();
+    let words = kind.words(count);
+    let text = kind.text(&words, bench.number("mib", bench.sized(64)) << 20);
+    for (place, name) in PLACES {
+        let rule = Rule { place, ..Rule::default() };
+        let name = format!("{count} words, {}, {name}", kind.name);
+        let [built, found, counted] = ["built", "lines", "numbers"].map(|what| format!("{name}: {what}"));
+        if bench.wants(&built) {
+            let (dictionary, times) = bench.rounds.time(|| Dictionary::new(set, words.clone(), rule));
+            let note = format!("{:.1} bytes a word", dictionary.bytes() as f64 / count as f64);
+            bench.print(&Row { work: &built, by, amount: count, unit: "words", note }, &times);
+        }
+        let (some, all) = (bench.wants(&found), bench.wants(&counted));
+        if !some && !all {
+            continue;
+        }
+        let dictionary = Dictionary::new(set, words.clone(), rule);
+        check(&dictionary, &words, &text, &name);
+        if some {
+            let (lines, times) = bench.rounds.time(|| lines(&dictionary, &text));
+            let note = format!("{lines} lines");
+            bench.print(&Row { work: &found, by, amount: text.len(), unit: "bytes", note }, &times);
+        }
+        if all {
+            let (sums, times) = bench.rounds.time(|| numbers(&dictionary, &text));
+            let note = format!("{} occurrences", sums.iter().sum::<u64>());
+            bench.print(&Row { work: &counted, by, amount: text.len(), unit: "bytes", note }, &times);
+        }
+    }
+}
+
+fn main() {
+    let mut bench = Bench::new(&[], &["threads", "mib"]);
+    bench.use_threads();
+    let set = match &bench.device {
+        Some(Device::Gpu(_)) => common::fail("words are looked up on the CPU"),
+        Some(Device::Cpu(name)) => Bench::set(name.as_deref()),
+        None => InstructionSet::best(),
+    };
+    for (kind, counts) in [(PROSE, &[1000, 100_000, 1_000_000][..]), (DNA, &[1000, 100_000])] {
+        for &count in counts {
+            rows(&mut bench, &kind, count, set);
+        }
+    }
+}
