@@ -1,10 +1,14 @@
-//! Throughput of words looked up in lines: `cargo bench --bench dictionary -- [cpu:SET] [mib=N] [threads=N]`, and what all
-//! benchmarks take (common/mod.rs).
+//! Throughput of words looked up in lines: `cargo bench --bench dictionary -- [DEVICE] [mib=N] [mega=N] [threads=N]`, and
+//! what all benchmarks take (common/mod.rs).
 //!
 //! The text is of N MiB (default: 64), in memory, of short lines: one in four is a word. Amounts are bytes of text; a time
 //! holds all from the text to its lines, or to how often each word occurs. Rows that build take the words, packed, to the
 //! dictionary; their amounts are words, and their note says the memory. The lines of the text's start are held
 //! against those of the aho-corasick crate, and so are the numbers of its words.
+//!
+//! On a GPU the text lies there already, and amounts are lines: whole lines, and lines that a word begins, with a bit for
+//! each line as the answer. They are held against those of the CPU. Patterns of DNA are looked up in N million letters
+//! (default: 256) that lie there, and their ends are held against those of the CPU.
 
 mod common;
 
@@ -13,11 +17,18 @@ use common::random::Random;
 use common::{Bench, Device, Row};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 use swalign::dictionary::numbers::Numbers;
 use swalign::dictionary::words::Words;
 use swalign::dictionary::{Dictionary, Place, Rule};
 use swalign::engine::cpu::simd::InstructionSet;
+use swalign::engine::gpu::Card;
+use swalign::engine::gpu::scan::bases::{BaseScan, BaseWord, BaseWords};
+use swalign::engine::gpu::scan::dictionary::{WordList, WordPlace, WordRule, WordScan};
 use swalign::grep::select;
+use swalign::search::Scan;
+use swalign::search::codes::Codes;
+use swalign::search::exact::Exact;
 
 const PIECE: usize = 512 << 10;
 /// Bytes of the text's start, in which answers are compared.
@@ -134,11 +145,93 @@ fn rows(bench: &mut Bench, kind: &Kind, count: usize, set: InstructionSet) {
     }
 }
 
+/// Lines of a text on a card, by a dictionary of 4 to 12 letters.
+fn lines_on(bench: &mut Bench, card: &Arc<Card>) {
+    let count = bench.sized(1_000_000);
+    let words = PROSE.words(count);
+    let mut text = Vec::new();
+    for (place, on_device, what) in
+        [(Place::Line, WordPlace::Line, "whole lines"), (Place::Start, WordPlace::Start, "prefix")]
+    {
+        let name = format!("{count} words, {}, {what}, resident", PROSE.name);
+        if !bench.wants(&name) {
+            continue;
+        }
+        if text.is_empty() {
+            text = PROSE.text(&words, bench.number("mib", bench.sized(64)) << 20);
+        }
+        let rule = Rule { place, ..Rule::default() };
+        let expected = lines(&Dictionary::new(InstructionSet::best(), words.clone(), rule), &text);
+        let rule = WordRule { place: on_device, whole_words: false, any_case: false };
+        let list = WordList { bytes: words.bytes(), starts: words.starts() };
+        let mut scan = WordScan::new(Arc::clone(card), list, rule).expect("words on the device");
+        let resident = scan.load(&text).expect("a text on the device");
+        let look = |scan: &mut WordScan, ()| scan.bits(&resident).expect("lines");
+        let (bits, times) = bench.rounds.time_on(&mut scan, || (), look, |scan| scan.kernel_time());
+        let found: usize = bits.iter().map(|bits| bits.count_ones() as usize).sum();
+        assert_eq!(found, expected, "{name}: other lines");
+        let note = format!("{found} lines match, {} bytes of text", text.len());
+        bench.print(&Row { work: &name, by: "gpu", amount: resident.lines(), unit: "lines", note }, &times);
+    }
+}
+
+/// Words of 14 letters at every seventh place, as the CPU enters patterns of 20.
+fn words_of(patterns: &[Vec<u8>]) -> BaseWords {
+    let (letters, step) = (14, 7);
+    let mut words = Vec::new();
+    for (pattern, classes) in (0..).zip(patterns) {
+        for before in 0..step {
+            let own = &classes[before..before + letters];
+            let plane = |k: u32| {
+                let bit = |class: &u8| (class.trailing_zeros() >> k) & 1;
+                own.iter().enumerate().fold(0, |word, (at, class)| word | (bit(class) << at))
+            };
+            let word = plane(0) | (plane(1) << letters);
+            words.push(BaseWord { word, pattern, before: before as u32 });
+        }
+    }
+    BaseWords { letters, step, words }
+}
+
+/// Patterns of 20 bases in bases that lie on a card.
+fn patterns_on(bench: &mut Bench, card: &Arc<Card>) {
+    let count = bench.sized(100_000);
+    let name = format!("{count} patterns of 20 bases, resident");
+    if !bench.wants(&name) {
+        return;
+    }
+    let random = &mut Random::new(3);
+    let text = random.codes(bench.number("mega", bench.either(256, 4)) * 1_000_000, 4);
+    let pattern = |number: usize, random: &mut Random| match number % 2 {
+        0 => random.codes(20, 4),
+        _ => text[random.below(text.len() - 20)..][..20].to_vec(),
+    };
+    let patterns: Vec<Vec<u8>> =
+        (0..count).map(|number| pattern(number, random).iter().map(|code| 1 << code).collect()).collect();
+    let exact = Exact::on(InstructionSet::best());
+    let rule = swalign::search::Rule { max_edits: 0, indels: true };
+    let expected = exact.scan(&Codes::of(&text), &patterns, &rule).expect("ends");
+    let mut scan = BaseScan::new(Arc::clone(card));
+    let on_device = scan.patterns(&patterns, &[words_of(&patterns)]).expect("patterns on the device");
+    let resident = scan.load(&text).expect("a text on the device");
+    let look = |scan: &mut BaseScan, ()| scan.ends(&resident, &on_device, usize::MAX).expect("ends");
+    let (ends, times) = bench.rounds.time_on(&mut scan, || (), look, |scan| scan.kernel_time());
+    let is_same =
+        ends.iter().map(|end| (end.pattern, end.end)).eq(expected.iter().map(|end| (end.pattern, end.end)));
+    assert!(is_same, "{name}: other ends");
+    let note = format!("{} ends", ends.len());
+    bench.print(&Row { work: &name, by: "gpu", amount: text.len(), unit: "letters", note }, &times);
+}
+
 fn main() {
-    let mut bench = Bench::new(&[], &["threads", "mib"]);
+    let mut bench = Bench::new(&[], &["threads", "mib", "mega"]);
     bench.use_threads();
     let set = match &bench.device {
-        Some(Device::Gpu(_)) => common::fail("words are looked up on the CPU"),
+        Some(Device::Gpu(name)) => {
+            let card = Bench::card(name.as_deref());
+            lines_on(&mut bench, &card);
+            return patterns_on(&mut bench, &card);
+        }
         Some(Device::Cpu(name)) => Bench::set(name.as_deref()),
         None => InstructionSet::best(),
     };

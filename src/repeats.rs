@@ -7,7 +7,7 @@
 //! alignments which end in it can cover. So each alignment has an equal one that ends in a column of a stretch, at the same
 //! place or an earlier one.
 //!
-//! [`find`] finds copies by content-defined chunks, compared letter by letter. It need not find all of them: a copy that
+//! [`find()`] finds copies by content-defined chunks, compared letter by letter. It need not find all of them: a copy that
 //! it misses is a stretch.
 
 mod find;

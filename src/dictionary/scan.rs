@@ -115,7 +115,7 @@ trait Sink {
         false
     }
 
-    /// An occurrence. Unless [`Sink::takes_all`], it is the longest one of those that a table has at a place.
+    /// An occurrence. Where a sink does not take all, it is the longest one of those that a table has at a place.
     fn take(&mut self, start: usize, end: usize, word: u32);
 
     /// Whether all occurrences that begin at a place matter where ends are chosen by what is behind them; else the

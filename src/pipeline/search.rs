@@ -53,7 +53,7 @@ const SHORTEST: usize = 1 << 19;
 /// What a search did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchSummary {
-    /// Where the part that was searched begins and ends in each of the texts' files ([`Searched::places`]), added up.
+    /// Where the part that was searched begins and ends in each of the texts' files (`Searched::places`), added up.
     pub stretch: (u64, u64),
     pub patterns: u64,
     pub texts: u64,
