@@ -7,6 +7,7 @@ use crate::dedup::queries::Grouped;
 use crate::hits::Remarks;
 use smallvec::SmallVec;
 use std::sync::RwLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Memory for queries and hits, about.
 const MOST_BYTES: usize = 64 << 20;
@@ -16,6 +17,9 @@ const ONE_IN: u64 = 10;
 /// Where nothing is remembered, queries are grouped if this share of them or less is distinct: else a copy of the distinct
 /// ones takes longer than it saves.
 const MOST_DISTINCT: f64 = 0.9;
+/// Where nothing is remembered and the batch that was looked at last had nothing to group, one batch in this many is looked
+/// at.
+const LOOKED_AT: u64 = 8;
 
 /// What was found for a unit of queries: a query, or two mates.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +44,11 @@ pub(super) struct Unanswered {
 
 /// Queries with their hits. A query's hits don't depend on its batch, so what is remembered changes no answer.
 #[derive(Default)]
-pub(super) struct Remembered(RwLock<Memory>);
+pub(super) struct Remembered {
+    memory: RwLock<Memory>,
+    /// Batches that come before the next one that is looked at, where nothing is remembered.
+    passed: AtomicU64,
+}
 
 #[derive(Default)]
 struct Memory {
@@ -56,7 +64,10 @@ impl Remembered {
     /// The queries of a batch that have to be aligned, in units of `each` sequences of which every `strands`-th tells the
     /// others; `None` if all have to be.
     pub fn unanswered(&self, queries: &Sequences, each: usize, strands: usize) -> Option<Unanswered> {
-        let memory = self.0.read().ok()?;
+        let memory = self.memory.read().ok()?;
+        if memory.is_off && self.passes() {
+            return None;
+        }
         let mut answers = Vec::new();
         let is_known = |unit: &[u8]| {
             let number = memory.queries.find(unit);
@@ -64,8 +75,17 @@ impl Remembered {
             number.is_some()
         };
         let most = if memory.is_off { MOST_DISTINCT } else { 1.0 };
-        let grouped = Grouped::of(queries, (each, strands), most, is_known)?;
-        Some(Unanswered { grouped, answers })
+        let grouped = Grouped::of(queries, (each, strands), most, is_known);
+        if memory.is_off && grouped.is_none() {
+            self.passed.store(LOOKED_AT - 1, Ordering::Relaxed);
+        }
+        Some(Unanswered { grouped: grouped?, answers })
+    }
+
+    /// Whether a batch is not looked at.
+    fn passes(&self) -> bool {
+        let one_less = |passed: u64| passed.checked_sub(1);
+        self.passed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 
     /// The answers of all units of a batch, by those of the units that were aligned, which are remembered.
@@ -77,7 +97,7 @@ impl Remembered {
             None => known.next().unwrap_or_default(),
         };
         let all: Vec<Answer> = grouped.groups.iter().map(answer).collect();
-        if let Ok(mut memory) = self.0.write() {
+        if let Ok(mut memory) = self.memory.write() {
             memory.learn(&grouped, new);
         }
         all
@@ -150,8 +170,17 @@ mod tests {
         for from in [0, 10_000, 20_000] {
             run(&remembered, &distinct(from));
         }
-        assert!(remembered.0.read().unwrap().is_off);
-        assert_eq!(run(&remembered, &distinct(0)), 10_000);
+        assert!(remembered.memory.read().unwrap().is_off);
         assert_eq!(run(&remembered, &vec![vec![7]; 50]), 1, "those of a batch are still grouped");
+        assert_eq!(run(&remembered, &distinct(0)), 10_000);
+        for _ in 1..LOOKED_AT {
+            assert_eq!(run(&remembered, &vec![vec![7]; 50]), 50, "the batch before had nothing to group");
+        }
+        assert_eq!(run(&remembered, &vec![vec![7]; 50]), 1, "one batch in some is looked at");
+        assert_eq!(
+            run(&remembered, &vec![vec![7]; 50]),
+            1,
+            "and the next ones, while there is something to group"
+        );
     }
 }
