@@ -16,7 +16,7 @@ fn text(letters: &[u8]) -> &str {
     std::str::from_utf8(letters).unwrap()
 }
 
-/// Copies of three genes, most of them exact, one in four changed; reads and mates of which many are equal; long reads.
+/// Copies of three genes, most of them exact, one in four changed, some on the other strand; reads and mates of which many are equal; long reads.
 fn collection() -> Folder {
     let mut random = Random::new(11);
     let founders: Vec<Vec<u8>> = (0..3).map(|_| random.sequence(Alphabet::Dna, 2400)).collect();
@@ -29,6 +29,14 @@ fn collection() -> Folder {
             2 => gene[random.below(300)..].to_vec(),
             _ => gene.clone(),
         });
+        // A hit on either strand; and a gene that is its own reverse complement.
+        if number % 10 == 9 {
+            genes[number] = reverse_complement(&genes[number]);
+        }
+        if number % 20 == 4 {
+            let half = genes[number][..1000].to_vec();
+            genes[number] = [half.clone(), reverse_complement(&half)].concat();
+        }
     }
     let [mut references, mut reads, mut pairs, mut long] = [(); 4].map(|()| String::new());
     for (number, gene) in genes.iter().enumerate() {
