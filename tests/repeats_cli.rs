@@ -6,7 +6,6 @@ mod common;
 use common::command::{command, finish};
 use common::folder::{Folder, folder};
 use common::random::Random;
-use common::sam::without_pg;
 use swalign::alphabet::{Alphabet, reverse_complement};
 
 const GENES: usize = 60;
@@ -100,7 +99,7 @@ fn the_same_bytes_are_written_without_dedup() {
             let all = args.iter().chain(&["genes.fa", "--device", "cpu"]).chain(more);
             let outcome = finish(command(folder.path()).args(all));
             outcome.ended(0);
-            (without_pg(&String::from_utf8(outcome.stdout).unwrap()), outcome.stderr)
+            (String::from_utf8(outcome.stdout).unwrap(), outcome.stderr)
         };
         let (plain, said) = run(&["--no-dedup", "-v"]);
         assert!(!said.contains("repeats:") && !said.contains("equal to others"), "{args:?}: {said}");
