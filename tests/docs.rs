@@ -73,12 +73,22 @@ fn the_first_command_says_what_the_readme_has_it_say() {
     assert!(outcome.stderr.contains(&summary), "{summary}\n{}", outcome.stderr);
 }
 
-/// The commands of README.md's shell blocks that are swalign's, one a line.
+/// The commands of README.md that are swalign's, in the order of the page: those of its shell blocks, one a line, and those
+/// of its tables.
 fn commands_of_the_readme() -> Vec<String> {
     let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
-    let blocks = readme.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap_or_default());
-    let lines = blocks.flat_map(str::lines).map(str::to_string);
-    lines.filter(|line| line.starts_with("swalign ") || line.contains("| swalign ")).collect()
+    let (mut commands, mut is_shell) = (Vec::new(), false);
+    for line in readme.lines() {
+        if line.starts_with("```") {
+            is_shell = line == "```sh";
+        } else if is_shell && (line.starts_with("swalign ") || line.contains("| swalign ")) {
+            commands.push(line.to_string());
+        } else if let Some((_, cell)) = line.split_once("| `swalign ").filter(|_| line.starts_with("| ")) {
+            let command = cell.split_once("` |").expect("one command in a cell").0;
+            commands.push(format!("swalign {command}"));
+        }
+    }
+    commands
 }
 
 /// Each in the order of the page, since later ones take what earlier ones wrote.

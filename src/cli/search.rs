@@ -166,6 +166,17 @@ Columns of --format tab, with a header line:
   3' end), last_run (letters behind the last edit), before and after (letters of the text before and
   behind the hit).
 
+Amplicons:
+  --amplicons joins hits of a pair's two patterns that face each other: one on the forward strand, and one
+  on the reverse strand that begins no earlier and ends no earlier. The amplicon begins where the first
+  begins and ends where the other ends, and its length is within --amplicon-size. Either pattern may be
+  the forward one; the strand is + where it is the pair's first (_LEFT, _F, /1, the first column of
+  --pairs, with any the earlier pattern). Columns of --format tab, with a header line:
+  text, start, end, length, pair (its name; of --pairs and any both patterns' names), strand, forward
+  (pattern on the forward strand), forward_end and forward_edits (of its hit), reverse, reverse_start,
+  reverse_edits. BED has both hits' edits in the fifth column, FASTA the letters from start to end, on
+  strand - reverse-complemented. Order: by text, start, end, pattern forward, pattern reverse.
+
 PAM:
   --pam NGG keeps hits with the PAM beside them, on the pattern's 3' side, or its 5' side with
   --pam-side 5. Where the PAM lies behind a hit in the text, ends with the PAM are clustered; where it
@@ -187,6 +198,8 @@ Examples:
   swalign search -k 3 -f primers.fa --format sam genome.fa | samtools view -b -o hits.bam -
   swalign search -k 4 --pam NGG --orient pattern --summary guides.tsv -f guides.fa genome.fa > sites.tsv
   swalign search -k 1 --no-indels --all -f guides.fa --format bed genome.fa.gz
+  swalign search -k 2 -f primers.fa --amplicons --amplicon-size 300..500 genomes.fa > amplicons.tsv
+  swalign search -k 2 -f pool.fa --amplicons any --format fasta genome.fa > products.fa
   zcat reads.fq.gz | swalign search -v -k 4 -f adapters.fa --format fasta - > clean.fa
 
 Exit codes: 0 success, hits or not; 1 failure; 2 wrong usage.";

@@ -3,7 +3,7 @@
 use super::SearchHitFlags;
 use super::output::SearchOutputFlags;
 use crate::cli::{usage, values};
-use crate::options::{AmpliconChoice, PairSource, PatternSource, SearchFormat};
+use crate::options::{AmpliconChoice, PairSource, PatternSource};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -78,7 +78,7 @@ impl SearchAmpliconFlags {
 }
 
 impl SearchHitFlags {
-    /// What can't be, where hits are joined.
+    /// What can't be asked for where hits are joined.
     fn against_amplicons(&self) -> Option<&'static str> {
         if !self.revcomp {
             Some("--amplicons needs hits on both strands; leave --revcomp no out")
@@ -88,21 +88,6 @@ impl SearchHitFlags {
             Some(
                 "--amplicons lists amplicons, and --invert-match (-v) texts without a hit; leave one of them out",
             )
-        } else {
-            None
-        }
-    }
-}
-
-impl SearchOutputFlags {
-    /// What can't be, where hits are joined.
-    fn against_amplicons(&self) -> Option<&'static str> {
-        if matches!(self.format(), SearchFormat::Sam | SearchFormat::Text) {
-            Some("--amplicons has the formats tab, bed, fasta and count; give one of them")
-        } else if self.columns.is_some() || self.orient.is_some() {
-            Some("--columns and --orient are for hits; leave them out with --amplicons")
-        } else if self.summary.is_some() {
-            Some("--summary counts hits that are reported; leave it out with --amplicons")
         } else {
             None
         }
