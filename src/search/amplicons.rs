@@ -11,9 +11,9 @@
 //! # Joining
 //!
 //! Hits come ordered by start. A forward site waits until no reverse site can come that is near enough, and then meets
-//! those that are held. Reverse sites lie in lanes, each with those that a primer of one side of a pair can meet, ordered
-//! as amplicons are; so the amplicons of a start are a merge of stretches of lanes, given out one by one. Held are the
-//! sites within the greatest length, in each lane that they belong to, and a cursor for each forward site of one start.
+//! those that are held. Reverse sites lie in lanes, one for each class of patterns that are alike, ordered as amplicons
+//! are; so the amplicons of a start are a merge of stretches of lanes, given out one by one. Held are the sites within the
+//! greatest length, and for the forward sites of one start a cursor for each lane that they meet.
 
 mod pairs;
 
@@ -61,6 +61,8 @@ pub struct Joiner<'a> {
     waiting: VecDeque<Site>,
     /// Reverse sites, lane by lane.
     lanes: Vec<BTreeSet<Held>>,
+    /// Lanes that have sites.
+    used: Vec<u32>,
     /// Sites in all lanes, and how many there were when those that none can need were last taken out.
     held: usize,
     after_sweep: usize,
@@ -127,7 +129,16 @@ impl<'a> Joiner<'a> {
     /// `lengths` are those of amplicons.
     pub fn new(pairs: &'a Pairs, lengths: RangeInclusive<usize>) -> Joiner<'a> {
         let lanes = vec![BTreeSet::new(); pairs.lanes()];
-        Joiner { pairs, lengths, waiting: VecDeque::new(), lanes, held: 0, after_sweep: 0, given: 0 }
+        Joiner {
+            pairs,
+            lengths,
+            waiting: VecDeque::new(),
+            lanes,
+            used: Vec::new(),
+            held: 0,
+            after_sweep: 0,
+            given: 0,
+        }
     }
 
     /// Amplicons of the text that were given out so far.
@@ -141,8 +152,8 @@ impl<'a> Joiner<'a> {
         self.give_out(|site| site.start.saturating_add(most) < hit.start, give)?;
         let site = Site::of(hit);
         match hit.strand {
-            Strand::Forward if self.pairs.has_forward(site.pattern) => self.waiting.push_back(site),
-            Strand::Forward => {}
+            Strand::Forward if self.pairs.roles(site.pattern).is_empty() => {}
+            Strand::Forward => self.waiting.push_back(site),
             Strand::Reverse => self.hold(&site),
         }
         Ok(())
@@ -156,24 +167,35 @@ impl<'a> Joiner<'a> {
     /// Forgets the text.
     pub fn clear(&mut self) {
         self.waiting.clear();
-        if self.held > 0 {
-            self.lanes.iter_mut().for_each(BTreeSet::clear);
-        }
+        self.used.drain(..).for_each(|lane| self.lanes[lane as usize].clear());
         (self.held, self.after_sweep, self.given) = (0, 0, 0);
     }
 
-    /// Puts a reverse site into its lanes.
+    /// Puts a reverse site into its lane.
     fn hold(&mut self, site: &Site) {
+        let Some(lane) = self.pairs.lane(site.pattern) else { return };
         if self.held > LEAST_HELD.max(2 * self.after_sweep) {
-            let earliest = self.waiting.front().map_or(site.start, |first| first.start);
-            self.lanes.iter_mut().for_each(|lane| lane.retain(|held| held.start >= earliest));
-            self.held = self.lanes.iter().map(BTreeSet::len).sum();
-            self.after_sweep = self.held;
+            self.sweep(self.waiting.front().map_or(site.start, |first| first.start));
         }
         let Site { start, end, pattern, edits } = *site;
-        for &lane in self.pairs.lanes_of(pattern) {
-            self.held += usize::from(self.lanes[lane as usize].insert(Held { end, pattern, start, edits }));
+        let sites = &mut self.lanes[lane as usize];
+        if sites.is_empty() {
+            self.used.push(lane);
         }
+        self.held += usize::from(sites.insert(Held { end, pattern, start, edits }));
+    }
+
+    /// Takes out the sites that start before all that can meet them.
+    fn sweep(&mut self, earliest: usize) {
+        let lanes = &mut self.lanes;
+        self.held = 0;
+        self.used.retain(|&lane| {
+            let sites = &mut lanes[lane as usize];
+            sites.retain(|site| site.start >= earliest);
+            self.held += sites.len();
+            !sites.is_empty()
+        });
+        self.after_sweep = self.held;
     }
 
     /// Gives out the amplicons of the first forward sites, as long as `is_sure` that all their reverse sites are held.

@@ -16,8 +16,13 @@ impl Numbers {
     }
 }
 
-/// All amplicons, by the definition: every forward hit beside every reverse hit, and every pair of either.
-fn plain(pairs: &[NamedPair], any: bool, lengths: &RangeInclusive<usize>, hits: &[Hit]) -> Vec<Amplicon> {
+/// All amplicons, by the definition: every forward hit beside every reverse hit, and every pair of either. Without
+/// classes each pattern goes with each.
+fn plain(
+    pairs: Option<(&[Option<u32>], &[NamedPair])>,
+    lengths: &RangeInclusive<usize>,
+    hits: &[Hit],
+) -> Vec<Amplicon> {
     let mut found = Vec::new();
     let on = |strand| hits.iter().filter(move |hit| hit.strand == strand).map(Site::of);
     for forward in on(Strand::Forward) {
@@ -26,17 +31,20 @@ fn plain(pairs: &[NamedPair], any: bool, lengths: &RangeInclusive<usize>, hits: 
             if !face || !lengths.contains(&(reverse.end - forward.start)) {
                 continue;
             }
-            if any {
+            let Some((class_of, pairs)) = pairs else {
                 let strand =
                     if forward.pattern <= reverse.pattern { Strand::Forward } else { Strand::Reverse };
                 found.push(Amplicon { forward, reverse, pair: None, strand });
-            }
-            for (place, NamedPair { first, second, .. }) in (0..).zip(pairs) {
+                continue;
+            };
+            let class = |site: &Site| class_of[site.pattern as usize];
+            for (place, NamedPair { classes, .. }) in (0..).zip(pairs) {
                 let pair = Some(place);
-                let (f, r) = (forward.pattern, reverse.pattern);
-                if first.contains(&f) && second.contains(&r) {
+                let both = [class(&forward), class(&reverse)];
+                let [first, second] = classes.map(Some);
+                if both == [first, second] {
                     found.push(Amplicon { forward, reverse, pair, strand: Strand::Forward });
-                } else if second.contains(&f) && first.contains(&r) {
+                } else if both == [second, first] {
                     found.push(Amplicon { forward, reverse, pair, strand: Strand::Reverse });
                 }
             }
@@ -82,24 +90,21 @@ fn joined_hits_are_all_that_face_each_other() {
     for seed in 0..400 {
         let mut numbers = Numbers(seed);
         let patterns = 1 + numbers.below(8);
-        // The patterns of each side, of one pair after the other, so that no two pairs share both.
-        let mut deck: Vec<u32> = (0..patterns as u32).collect();
-        let mut pairs = Vec::new();
-        while deck.len() > 1 {
-            let first = deck.split_off(deck.len() - 1 - numbers.below(deck.len().min(3)));
-            let second = deck.split_off(deck.len() - numbers.below(deck.len().min(3) + 1));
-            let second = if second.is_empty() { first.clone() } else { second };
-            pairs.push(NamedPair { name: format!("{}", pairs.len()), first, second });
-        }
-        // Primers that stand in two pairs.
-        if let [one, .., other] = &pairs[..] {
-            let (first, second) = (one.first.clone(), other.second.clone());
-            pairs.push(NamedPair { name: "both".to_string(), first, second });
+        let classes = 1 + numbers.below(patterns);
+        let mut class = || Some(numbers.below(classes + 1) as u32).filter(|&class| class < classes as u32);
+        let mut class_of: Vec<Option<u32>> = (0..patterns).map(|_| class()).collect();
+        class_of[0] = Some(classes as u32 - 1);
+        let mut pairs: Vec<NamedPair> = Vec::new();
+        for _ in 0..numbers.below(6) {
+            let [first, second] = [(); 2].map(|()| numbers.below(classes) as u32);
+            if !pairs.iter().any(|pair| [[first, second], [second, first]].contains(&pair.classes)) {
+                pairs.push(NamedPair { name: String::new(), classes: [first, second] });
+            }
         }
         let least = numbers.below(30);
         let lengths = least..=[least, least + 1, least + 20, 300, usize::MAX][numbers.below(5)];
         let any = Pairs::any();
-        let named = Pairs::named(patterns, pairs.clone());
+        let named = Pairs::named(class_of.clone(), pairs.clone());
         // One joiner takes several texts.
         let mut joiners = [Joiner::new(&any, lengths.clone()), Joiner::new(&named, lengths.clone())];
         for _ in 0..3 {
@@ -107,8 +112,8 @@ fn joined_hits_are_all_that_face_each_other() {
             let letters = [1, 10, 100, 1000][numbers.below(4)];
             let hits = hits(&mut numbers, count, letters, patterns);
             for (joiner, is_any) in joiners.iter_mut().zip([true, false]) {
-                let own = if is_any { &[][..] } else { &pairs };
-                let expected = plain(own, is_any, &lengths, &hits);
+                let own = (!is_any).then_some((&class_of[..], &pairs[..]));
+                let expected = plain(own, &lengths, &hits);
                 sum += expected.len();
                 assert_eq!(joined(joiner, &hits), expected, "seed {seed}, {lengths:?}, any: {is_any}");
             }
