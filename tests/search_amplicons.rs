@@ -68,7 +68,13 @@ fn the_amplicons_of_artic() {
         ("artic_v4.1_primers.bed", None, 99, 113),
         ("artic_v5.3.2_primers.bed", None, 96, 96),
     ] {
-        let primers = scheme(bed, fasta);
+        let mut primers = scheme(bed, fasta);
+        // One primer of V4.1 ends 14 letters behind its sequence in the BED.
+        let longer = |primer: &&mut Primer| primer.end - primer.start != primer.letters.len();
+        for Primer { name, start, end, letters, .. } in primers.iter_mut().filter(longer) {
+            assert_eq!((&**name, *end - *start - letters.len()), ("SARS-CoV-2_64_LEFT", 14));
+            *end = *start + letters.len();
+        }
         let mut expected = Vec::new();
         for (f, left) in primers.iter().enumerate().filter(|(_, primer)| primer.forward) {
             for (r, right) in primers.iter().enumerate().filter(|(_, primer)| !primer.forward) {
@@ -224,7 +230,8 @@ fn joined_hits_of_random_texts() {
         for _ in 0..random.below(25) {
             let len = random.below(60);
             text.extend(random.sequence(Alphabet::Dna, len));
-            let copy = random.mutated(Alphabet::Dna, &letters[random.below(12)], 5);
+            let number = random.below(12);
+            let copy = random.mutated(Alphabet::Dna, &letters[number], 5);
             text.extend(if random.below(2) == 0 { copy } else { reverse_complement(&copy) });
         }
         texts += &format!(">t{number}\n{}\n", String::from_utf8_lossy(&text));

@@ -167,15 +167,16 @@ Columns of --format tab, with a header line:
   behind the hit).
 
 Amplicons:
-  --amplicons joins hits of a pair's two patterns that face each other: one on the forward strand, and one
-  on the reverse strand that begins no earlier and ends no earlier. The amplicon begins where the first
-  begins and ends where the other ends, and its length is within --amplicon-size. Either pattern may be
-  the forward one; the strand is + where it is the pair's first (_LEFT, _F, /1, the first column of
-  --pairs, with any the earlier pattern). Columns of --format tab, with a header line:
-  text, start, end, length, pair (its name; of --pairs and any both patterns' names), strand, forward
-  (pattern on the forward strand), forward_end and forward_edits (of its hit), reverse, reverse_start,
-  reverse_edits. BED has both hits' edits in the fifth column, FASTA the letters from start to end, on
-  strand - reverse-complemented. Order: by text, start, end, pattern forward, pattern reverse.
+  --amplicons joins hits of a pair's two patterns that face each other: one on the forward strand,
+  and one on the reverse strand that begins no earlier and ends no earlier. The amplicon begins
+  where the first begins and ends where the other ends, and its length is within --amplicon-size.
+  Either pattern may be the forward one; the strand is + where it is the pair's first (_LEFT, _F,
+  /1, the first column of --pairs, with any the earlier pattern), else -.
+  Columns of --format tab, with a header line: text, start, end, length, pair (its name; of --pairs
+  and any both patterns' names), strand, forward (the pattern on the forward strand), forward_end,
+  forward_edits, reverse, reverse_start, reverse_edits. BED has the edits of both hits in the fifth
+  column, FASTA the letters from start to end, on strand - reverse-complemented. The order is by
+  text, start, end, forward pattern, reverse pattern.
 
 PAM:
   --pam NGG keeps hits with the PAM beside them, on the pattern's 3' side, or its 5' side with
