@@ -167,10 +167,10 @@ mod tests {
         let remembered = Remembered::default();
         let distinct =
             |from: u32| -> Vec<Vec<u8>> { (from..from + 10_000).map(|k| k.to_le_bytes().to_vec()).collect() };
-        for from in [0, 10_000, 20_000] {
-            run(&remembered, &distinct(from));
-        }
-        assert!(remembered.memory.read().unwrap().is_off);
+        let is_off = || remembered.memory.read().unwrap().is_off;
+        let batches = [0, 10_000, 20_000].into_iter().take_while(|_| !is_off());
+        batches.for_each(|from| assert_eq!(run(&remembered, &distinct(from)), 10_000));
+        assert!(is_off());
         assert_eq!(run(&remembered, &vec![vec![7]; 50]), 1, "those of a batch are still grouped");
         assert_eq!(run(&remembered, &distinct(0)), 10_000);
         for _ in 1..LOOKED_AT {
