@@ -122,6 +122,20 @@ fn joined_hits_are_all_that_face_each_other() {
     assert!(sum > 10_000, "{sum} amplicons");
 }
 
+/// Many more hits than are held before a sweep.
+#[test]
+fn sweeps_lose_nothing() {
+    let pairs = Pairs::any();
+    for seed in 0..4 {
+        let mut numbers = Numbers(1000 + seed);
+        let hits = hits(&mut numbers, 6000, 3000, 2);
+        assert!(hits.len() > 4 * LEAST_HELD);
+        let lengths = 1..=[5, 9, 30, 100][seed as usize];
+        let mut joiner = Joiner::new(&pairs, lengths.clone());
+        assert!(joined(&mut joiner, &hits) == plain(None, &lengths, &hits), "seed {seed}");
+    }
+}
+
 /// What a joiner holds depends on the greatest length, and not on the text's.
 #[test]
 fn sites_out_of_reach_are_not_held() {
@@ -145,7 +159,6 @@ fn sites_out_of_reach_are_not_held() {
     assert!(found > 70 * 19_900, "{found} amplicons");
 }
 
-/// The number of amplicons does not decide how much is held of them.
 #[test]
 fn an_error_ends_the_joining() {
     let pairs = Pairs::any();
