@@ -84,8 +84,10 @@ def other_outputs(rng, case, lines):
         yield ["--summary", "summary.tsv"], {}, "summary.tsv", views.summary(hits, patterns, texts, most_edits(case))
     if not {"--best", "--first"} & set(case.words):
         if rules["strands"] == "+-":
-            words, files, amplicons = views.amplicons(rng, hits, patterns, texts)
-            yield words, files, None, amplicons
+            # Of several kinds.
+            for _ in range(4):
+                words, files, amplicons = views.amplicons(rng, hits, patterns, texts)
+                yield words, files, None, amplicons
         if "--all" not in case.words:
             yield ["-v"], {}, None, ["text", *(name for name, _ in texts if name not in found)]
 
