@@ -33,6 +33,8 @@ MOST_SECONDS = 120
 SHRINK_SECONDS = 30
 # Of cases, the shares that are `search`, `grep` and mates.
 SEARCHES, GREPS, MATES = 0.12, 0.05, 0.2
+# Of those of `grep`, the share that looks words up.
+FIXED = 0.4
 
 
 class Difference(Exception):
@@ -231,9 +233,14 @@ def check_search(program, rng, case):
     case.reference["expected"] = "".join(f"{line}\n" for line in expected)
     got = program.run(case.words)
     compare_lines(case.words, expected, got.decode().splitlines())
-    words, lines = rng.choice(list(searches.other_formats(case, expected)))
+    words, files, output, lines = rng.choice(list(searches.other_outputs(rng, case, expected)))
     words = [case.words[0], *words, *case.words[1:]]
-    compare_lines(words, lines, program.run(words).decode().splitlines())
+    for name, data in files.items():
+        (program.folder / name).write_bytes(data)
+        case.files[name] = data
+    printed = program.run(words)
+    got_there = printed if output is None else (program.folder / output).read_bytes()
+    compare_lines(words, lines, got_there.decode().splitlines())
     words = [*case.words, *way(rng, program, False)]
     compare_bytes(words, got, program.run(words))
     if rng.random() < 0.2:
@@ -243,7 +250,7 @@ def check_search(program, rng, case):
 def check_grep(program, rng, case):
     expected = searches.expected_grep(case)
     case.reference["expected"] = "".join(f"{line}\n" for line in expected)
-    code = 0 if expected else 1
+    code = searches.grep_code(case, expected)
     got = program.run(case.words, [code])
     compare_lines(case.words, expected, got.decode().splitlines())
     words = [*case.words, *way(rng, program, False)]
@@ -365,7 +372,8 @@ def make(seed, only, small):
     if kind == "search":
         return searches.make_search(seed), check_search
     if kind == "grep":
-        return searches.make_grep(seed), check_grep
+        fixed = random.Random(f"{seed} grep").random() < FIXED
+        return searches.make_words(seed) if fixed else searches.make_grep(seed), check_grep
     if kind == "mates":
         return cases.make_mates(seed, small), check_alignment
     return cases.make(seed, small), check_alignment

@@ -93,8 +93,14 @@ ONLY = {
     "batch": ["--batch", "1"],
     "PAF": ["--format", "paf"],
     "search": ["search"],
+    "columns": ["--columns"],
+    "amplicons": ["--amplicons"],
     "grep": ["grep"],
+    "words": ["grep", "-F"],
 }
+# What is looked for among cases of another kind than alignments.
+OF_KIND = {"columns": "search", "amplicons": "search", "search": "search", "grep": "grep", "words": "grep"}
+OF_KIND |= dict.fromkeys(OF_MATES, "mates")
 # Faults of other kinds; "none" is none.
 WHOLE = ["BAM", "sort", "crash", "refusal", "merge"]
 

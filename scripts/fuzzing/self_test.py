@@ -92,8 +92,7 @@ def run(main, arguments):
     for kind in ["none", *faulty.FAULTS, *faulty.ONLY, *faulty.WHOLE]:
         os.environ["FAULTY_KIND"] = kind
         words = ["--swalign", faulty.__file__, "--keep", f"{arguments.keep}/self-test", "--no-shrink", "--small"]
-        only = kind if kind in ("search", "grep") else "mates" if kind in faulty.OF_MATES else "align"
-        words += ["--only", only, "--seed", str(arguments.seed)]
+        words += ["--only", faulty.OF_KIND.get(kind, "align"), "--seed", str(arguments.seed)]
         words += ["--seconds", "600", "--cases", str(10 if kind == "none" else TRIES)]
         with contextlib.redirect_stdout(io.StringIO()) as said:
             noticed = main(words) == 1
