@@ -130,14 +130,14 @@ impl<D: ScanDevice> OnGpu<D> {
         text: &Codes,
         patterns: &[Vec<u8>],
         room: &Room,
-    ) -> Result<Option<(Vec<End>, Vec<u32>)>, EngineError> {
+    ) -> Result<Option<LookUp>, EngineError> {
         if self.is_lost() {
             return Ok(None);
         }
         match self.device.look_up(text, patterns, room.left()) {
-            Ok(LookUp { ends, others }) => {
-                room.take(ends.len());
-                Ok(Some((ends, others)))
+            Ok(found) => {
+                room.take(found.ends.len());
+                Ok(Some(found))
             }
             Err(error) if self.fall_back(&error) => Ok(None),
             Err(error) => Err(error),
