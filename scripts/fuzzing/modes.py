@@ -6,9 +6,9 @@ Each matrix is filled cell by cell. Of mode overlap there is a second one, of th
 import random
 from functools import lru_cache
 
-from .cases import AMINO, MOST_QUERIES, Case, again, fasta, length, letters, make_query, make_records, make_repeats
-from .cases import make_scoring, make_targets, mutated, packed, query_names
-from .reference import NEVER, reverse_complement
+from .cases import AMINO, MOST_QUERIES, PRESETS, ROOT, Case, again, fasta, length, letters, make_query, make_records
+from .cases import make_repeats, make_scoring, make_targets, mutated, packed, query_names
+from .reference import NEVER, Scoring, reverse_complement
 
 MODES = ["glocal", "global", "overlap"]
 CELLS = 30_000
@@ -131,18 +131,28 @@ def make_text(rng, alphabet, protein, pool, most):
     return reverse_complement(text) if not protein and rng.random() < 0.4 else text
 
 
-def make(seed, small=False):
-    """The case of a seed: a search or pairs in one of the modes."""
-    rng = random.Random(seed)
-    protein, paired, mode = rng.random() < 0.2, rng.random() < 0.2, rng.choice(MODES)
+def well_known(rng, protein):
+    """Scores whose E-values have published constants, which need not be fitted."""
+    if protein:
+        matrix = (ROOT / "data/matrices/BLOSUM62").read_text()
+        return Scoring(True, 11, 1, matrix=matrix), ["--matrix", "BLOSUM62"], {}
+    name = rng.choice(["short", "short", "blastn"])
+    match, mismatch, gap_open, gap_extend = PRESETS[name]
+    return Scoring(False, gap_open, gap_extend, match, mismatch), ["--preset", name], {}
+
+
+def inputs(rng, mode, max_hits=1):
+    """Sequences for a mode: a dict of scoring, words for it, files, whether it is of proteins, and of pairs, strands,
+    queries and targets."""
+    protein, paired = rng.random() < 0.2, rng.random() < 0.2
     alphabet = list(AMINO if protein else "ACGT")
-    scoring, words, files = make_scoring(rng, protein)
+    known = mode == "local" and rng.random() < 0.9
+    scoring, words, files = well_known(rng, protein) if known else make_scoring(rng, protein)
     strands = "+" if protein or rng.random() < 0.3 else "+-"
-    max_hits = rng.choice([1, 1, 2, 3, 5, 20])
     make_texts = make_repeats if rng.random() < 0.2 else make_targets
     targets = make_texts(rng, alphabet, protein, rng.choice([1, 2, 7, 16, 33, 64, 65, 130, 257, 300, 500]))
     pool, row = [text.upper() for text in targets], sum(map(len, targets)) * len(strands)
-    cells, queries = CELLS // (min(3, max_hits) if mode == "glocal" else 1), []
+    cells, queries = CELLS // (min(3, max_hits) if mode in ("glocal", "local") else 1), []
     while len(queries) < (len(targets) if paired else MOST_QUERIES):
         queries.append(make_text(rng, alphabet, protein, pool, max(1, cells // row)))
         if sum(map(len, queries)) * row >= cells and not paired:
@@ -150,21 +160,37 @@ def make(seed, small=False):
     if rng.random() < 0.3:
         queries, targets_again = again(rng, queries, targets if paired else None)
         targets = targets_again or targets
-    min_score = rng.choice([None, None, None, 1, rng.randint(1, 30 * scoring.match)])
-    ratio = rng.choice([None, None, "0", "0.5", "0.95", "1", f"{rng.random():.6f}"])
-    rules = {"min_score": NEVER if min_score is None else min_score, "ppm": round(float(ratio or "0.8") * 1_000_000)}
-    rules |= {"told": "none" if min_score is None else min_score, "mode": mode, "strands": strands, "max_hits": max_hits}
-    rules |= {"eqx": rng.random() < 0.3, "group": None, "circles": [], "find": finder(mode)}
-    rules |= {"sam": without_ends} if mode == "global" else {}
-    words = ["--mode", mode, *words, "--alphabet", "protein" if protein else "dna"]
-    words += [] if min_score is None else ["--min-score", str(min_score)]
-    words += (["--secondary-ratio", ratio] if ratio else []) + ["--eqx"] * rules["eqx"]
-    words += ["--max-hits", str(max_hits)] * (max_hits > 1)
+    words = ["--mode", mode] * (mode != "local" or rng.random() < 0.3) + words
+    words += ["--alphabet", "protein" if protein else "dna"]
     words += ["--forward-only"] * (strands == "+" and not paired and not protein)
     words += ["--both-strands"] * (strands == "+-" and paired)
-    queries, kind, query = make_records(rng, query_names(rng, len(queries)), queries)
-    targets = [(f"t{at}", text) for at, text in enumerate(targets)]
+    return {"scoring": scoring, "words": words, "files": files, "protein": protein, "paired": paired,
+            "strands": strands, "queries": queries, "targets": targets}  # fmt: skip
+
+
+def case_of(rng, made, words, reference):
+    """The case with these words in front of its files."""
+    queries, kind, query = make_records(rng, query_names(rng, len(made["queries"])), made["queries"])
+    targets = [(f"t{at}", text) for at, text in enumerate(made["targets"])]
     (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))
-    files |= {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
-    words = [*["pairs"] * paired, *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
-    return Case(words, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": paired})
+    files = made["files"] | {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
+    words = [*["pairs"] * made["paired"], *made["words"], *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
+    reference |= {"scoring": made["scoring"], "paired": made["paired"]}
+    return Case(words, queries, targets, files, reference)
+
+
+def make(seed, small=False):
+    """The case of a seed: a search or pairs in one of the modes."""
+    rng = random.Random(seed)
+    mode, max_hits = rng.choice(MODES), rng.choice([1, 1, 2, 3, 5, 20])
+    made = inputs(rng, mode, max_hits)
+    min_score = rng.choice([None, None, None, 1, rng.randint(1, 30 * made["scoring"].match)])
+    ratio = rng.choice([None, None, "0", "0.5", "0.95", "1", f"{rng.random():.6f}"])
+    rules = {"min_score": NEVER if min_score is None else min_score, "ppm": round(float(ratio or "0.8") * 1_000_000)}
+    rules |= {"told": "none" if min_score is None else min_score, "mode": mode, "strands": made["strands"]}
+    rules |= {"eqx": rng.random() < 0.3, "group": None, "circles": [], "find": finder(mode), "max_hits": max_hits}
+    rules |= {"sam": without_ends} if mode == "global" else {}
+    words = [] if min_score is None else ["--min-score", str(min_score)]
+    words += (["--secondary-ratio", ratio] if ratio else []) + ["--eqx"] * rules["eqx"]
+    words += ["--max-hits", str(max_hits)] * (max_hits > 1)
+    return case_of(rng, made, words, {"rules": rules})
