@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from fuzzing import cases, lists, mates, modes, reference, searches, sets  # noqa: E402
+from fuzzing import cases, list_checks, lists, mates, modes, reference, searches, sets, triangle  # noqa: E402
 from fuzzing.program import (  # noqa: E402
     Difference, Program, compare_bytes, compare_lines, part_of, perhaps_database, read_bam, way
 )  # fmt: skip
@@ -29,7 +29,7 @@ from fuzzing.program import (  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 SHRINK_SECONDS = 30
 # Of cases, the shares of each kind; the others are searches and pairs of single reads in mode local.
-SHARES = {"search": 0.12, "grep": 0.05, "mates": 0.2, "modes": 0.2, "dedup": 0.06, "lists": 0.2}
+SHARES = {"search": 0.12, "grep": 0.05, "mates": 0.2, "modes": 0.2, "dedup": 0.06, "lists": 0.2, "all": 0.1}
 
 
 def check_alignment(program, rng, case):
@@ -222,7 +222,7 @@ def smaller(case):
 def shrunk(program, check_case, case, seed, difference):
     """A smaller case that still differs; where the command failed, it must fail there, and only there."""
     failed = lambda difference: difference.args[1].startswith("exit code")
-    if case.words[0] in ("grep", "dedup") or "p.fa" not in case.files and case.words[0] == "search":
+    if case.words[0] in ("grep", "dedup", "all") or "p.fa" not in case.files and case.words[0] == "search":
         return case
     end, again = time.monotonic() + SHRINK_SECONDS, True
     while again:
@@ -269,8 +269,10 @@ def make(seed, only, small):
         return cases.make_mates(seed, small), check_alignment
     if kind == "dedup":
         return sets.make(seed), sets.check
+    if kind == "all":
+        return triangle.make(seed, small), triangle.check
     if kind == "lists":
-        return lists.make(seed, small), lists.check
+        return lists.make(seed, small), list_checks.check
     if kind == "modes":
         return modes.make(seed, small), check_alignment
     return cases.make(seed, small), check_alignment

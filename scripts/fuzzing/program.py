@@ -120,7 +120,7 @@ def perhaps_database(rng, program, case, share=0.25):
     """The references, which the last word names, as a database of the same name, so that @PG tells no difference; else
     as they are. Gives the words before those of the command, for messages."""
     is_rna = case.words[0] == "search" and any("U" in letters.upper() for _, letters in case.targets)
-    if case.words[0] == "pairs" or is_rna or rng.random() >= share:
+    if case.words[0] in ("pairs", "all") or is_rna or rng.random() >= share:
         yield []
         return
     name, fasta = case.words[-1], "references.fa"

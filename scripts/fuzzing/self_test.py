@@ -89,10 +89,11 @@ def run(main, arguments):
     missed = golden()
     print("\n".join(missed), end="")
     os.environ["FAULTY_SWALIGN"] = str(Path(arguments.swalign).resolve())
-    for kind in ["none", *faulty.FAULTS, *faulty.ONLY, *faulty.WHOLE]:
+    for kind in ["none", *faulty.FAULTS, *faulty.ONLY, *faulty.WHOLE, *faulty.OF_KINDS]:
         os.environ["FAULTY_KIND"] = kind
         words = ["--swalign", faulty.__file__, "--keep", f"{arguments.keep}/self-test", "--no-shrink", "--small"]
         only = kind if kind in ("search", "grep") else "mates" if kind in faulty.OF_MATES else "align"
+        only = faulty.OF_KINDS[kind][0] if kind in faulty.OF_KINDS else only
         words += ["--only", only, "--seed", str(arguments.seed)]
         words += ["--seconds", "600", "--cases", str(10 if kind == "none" else TRIES)]
         with contextlib.redirect_stdout(io.StringIO()) as said:
