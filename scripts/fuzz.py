@@ -5,8 +5,10 @@
     scripts/fuzz.py --seed N --first I --cases 1     case I again
     scripts/fuzz.py --self-test                      does the fuzzer notice faults?
 
-Each case is a small input with options. The command's SAM and PAF must be those of the reference, its BAM the
-same records, and other devices, threads, filters, batches and parts must give the same bytes. A failure prints
+Each case is a small input with options, and of one kind: searches and pairs in mode local, in other modes, mates,
+lists of hits, `all`, `search`, `grep` and `dedup`. SAM, PAF, tables, JSON and matrices must be those of the reference,
+BAM and text tell the same, and other devices, threads, filters, batches, parts, --no-dedup and a database in the place
+of the references must give the same bytes. A failure prints
 the command, the seed and the first difference, keeps the inputs, and makes them smaller; the exit code is 1.
 The cases of a seed are always the same. It needs Python's standard library only.
 """

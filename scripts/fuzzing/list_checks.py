@@ -87,7 +87,7 @@ def close(bits, evalue, shown_bits, shown_evalue):
     if bits is None or evalue is None:
         return (shown_bits, shown_evalue) == ("0", "-1")
     bits_off = 1.06 + bits * 1e-3 if bits > 99 else 0.051
-    steps = [(1e-179, 1e-179), (1e-3, evalue * 0.01), (0.1, 6e-4), (1, 6e-3), (10, 0.06)]
+    steps = [(1e-179, 1e-179), (9e-4, evalue * 0.01), (0.1, 6e-4), (1, 6e-3), (10, 0.06)]
     evalue_off = next((off for most, off in steps if evalue < most), 0.6 + evalue * 0.01)
     return abs(float(shown_bits) - bits) <= bits_off and abs(float(shown_evalue) - evalue) <= evalue_off
 

@@ -94,8 +94,8 @@ def run(main, arguments):
         words = ["--swalign", faulty.__file__, "--keep", f"{arguments.keep}/self-test", "--no-shrink", "--small"]
         only = kind if kind in ("search", "grep") else "mates" if kind in faulty.OF_MATES else "align"
         only = faulty.OF_KINDS[kind][0] if kind in faulty.OF_KINDS else only
-        words += ["--only", only, "--seed", str(arguments.seed)]
-        words += ["--seconds", "600", "--cases", str(10 if kind == "none" else TRIES)]
+        words += ["--only", only] if kind != "none" else []
+        words += ["--seed", str(arguments.seed), "--seconds", "600", "--cases", str(25 if kind == "none" else TRIES)]
         with contextlib.redirect_stdout(io.StringIO()) as said:
             noticed = main(words) == 1
         right = noticed == (kind != "none")
