@@ -94,6 +94,8 @@ pub struct RecordSearch {
     walked: Option<(Region, Alignment)>,
     /// Whether a hit is known that scores too little beside the best.
     is_cut: bool,
+    /// Whether the order of the strands chose among hits of one score, or may have.
+    is_tied: bool,
     /// Whether regions were opened with bounds that tell them apart: most of them need no score.
     is_bounded: bool,
     /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
@@ -134,6 +136,7 @@ impl RecordSearch {
             ahead,
             walked: None,
             is_cut,
+            is_tied: false,
             is_bounded: false,
             spent,
         };
@@ -180,6 +183,8 @@ impl RecordSearch {
         if let Some(best) = best
             && self.wants(&best)
         {
+            let ties = |region: &Region| region.strand != best.strand && region.bound >= best.bound;
+            self.is_tied |= self.regions.iter().any(ties);
             return Need::Paths(self.next_paths(best));
         }
         if self.found.alignments.len() == 1 {
@@ -349,6 +354,12 @@ impl RecordSearch {
     /// Whether the limits have room for a hit that is known and that the best one's score rules out.
     pub fn is_cut(&self) -> bool {
         self.is_cut && self.kept.count < self.rules.max_hits && self.rules.max_hits > 1
+    }
+
+    /// Whether the order of the strands chose among hits of one score, or may have. Where it did not, the query's reverse
+    /// complement has the same hits, each on the other strand.
+    pub fn is_tied(&self) -> bool {
+        self.is_tied
     }
 
     /// Whether the path of a region's hit is wanted next.

@@ -175,7 +175,8 @@ impl<'a> SearchRun<'a> {
         .reaching(patterns.iter().map(|pattern| pattern.letters.len()));
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let swept = match options.device {
-            SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
+            SearchDevice::Plain => oriented.len().max(1),
+            _ if exact::pays(&oriented, &rule) => 1,
             _ => oriented.len().max(1),
         };
         let enough = letters.min((WORK / swept).max(SHORTEST));
