@@ -28,7 +28,7 @@ def shown(share, digits):
 class Hit:
     """A hit as a list shows it: the query forward, the target as its reverse complement where the hit is reverse."""
 
-    def __init__(self, record, target, scoring, hit):
+    def __init__(self, record, target, scoring, hit, mode):
         self.score, self.strand, self.number = hit["score"], hit["strand"], hit["target"]
         self.name, self.letters = record[0], record[1]
         self.target, text, self.title = target
@@ -52,7 +52,9 @@ class Hit:
         path = "".join(row[2] for row in rows)
         self.columns, self.nident, self.mismatch = len(path), path.count("="), path.count("X")
         self.positive, self.gaps = positive, path.count("I") + path.count("D")
-        self.gapopen, self.inner = len(re.findall("I+|D+", path)), len(re.sub("^(I+|D+)|(I+|D+)$", "", path))
+        self.gapopen = len(re.findall("I+|D+", path))
+        # Of mode global, gaps at the ends count in no identity but those of all columns.
+        self.inner = len(re.sub("^(I+|D+)|(I+|D+)$", "", path)) if mode == "global" else self.columns
         steps = [q + t if kind != "=" else "=" for q, t, kind in rows]
         self.btop = re.sub("=+", lambda run: str(len(run[0])), "".join(steps)) if "=" in steps else "".join(steps)
 
@@ -117,7 +119,7 @@ def listed(record, targets, scoring, rules):
     found.sort(key=reference.locus)
     beside = reference.threshold(found[0]["score"], rules["ppm"], least) if found else 0
     found = [hit for hit in found if hit["score"] >= beside]
-    found = [Hit(record, targets[hit["target"]], scoring, hit) for hit in found]
+    found = [Hit(record, targets[hit["target"]], scoring, hit, rules["mode"]) for hit in found]
     found = [hit for hit in found if hit.identity(rules["iddef"]) >= rules["min_identity"]]
     found = [hit for hit in found if hit.coverage() >= rules["min_coverage"]]
     key = (lambda hit: -hit.identity(rules["iddef"])) if rules["rank"] == "identity" else lambda hit: -hit.score

@@ -43,7 +43,7 @@ def first_end(query, target, scoring, mode):
     H, M = fill(query, target, scoring, mode)
     m, n = len(query), len(target)
     if mode == "glocal":
-        ends = [(-H[m][j], j, m) for j in range(n + 1)]
+        ends = [(-H[m][j], j, m) for j in range(1, n + 1)]
     elif mode == "global":
         ends = [(-H[m][n], n, m)]
     else:
@@ -110,11 +110,12 @@ def finder(mode):
     return hits
 
 
-def without_ends(hit):
-    """The hit as SAM has it: without deletions at its ends."""
+def in_sam(hit):
+    """The hit as SAM has it: without deletions at its ends. One without a letter of the target is at the letter before."""
     path, (start, end) = hit["path"], hit["place"]
+    if start == end:
+        return {**hit, "place": (start - 1, end - 1)}
     left, right = len(path) - len(path.lstrip("D")), len(path) - len(path.rstrip("D"))
-    left, right = (left, right) if left < len(path) else (0, 0)
     return {**hit, "path": path[left : len(path) - right], "place": (start + left, end - right)}
 
 
@@ -188,8 +189,7 @@ def make(seed, small=False):
     ratio = rng.choice([None, None, "0", "0.5", "0.95", "1", f"{rng.random():.6f}"])
     rules = {"min_score": NEVER if min_score is None else min_score, "ppm": round(float(ratio or "0.8") * 1_000_000)}
     rules |= {"told": "none" if min_score is None else min_score, "mode": mode, "strands": made["strands"]}
-    rules |= {"eqx": rng.random() < 0.3, "group": None, "circles": [], "find": finder(mode), "max_hits": max_hits}
-    rules |= {"sam": without_ends} if mode == "global" else {}
+    rules |= {"eqx": rng.random() < 0.3, "group": None, "circles": [], "find": finder(mode), "max_hits": max_hits, "sam": in_sam}
     words = [] if min_score is None else ["--min-score", str(min_score)]
     words += (["--secondary-ratio", ratio] if ratio else []) + ["--eqx"] * rules["eqx"]
     words += ["--max-hits", str(max_hits)] * (max_hits > 1)

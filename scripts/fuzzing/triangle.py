@@ -65,7 +65,7 @@ def cell(one, other, scoring, rules):
         return 0
     if rules["values"] == "score":
         return found[0]["score"]
-    return lists.Hit(one, (*other, ""), scoring, found[0]).identity(rules["iddef"])
+    return lists.Hit(one, (*other, ""), scoring, found[0], rules["mode"]).identity(rules["iddef"])
 
 
 def check_matrix(program, rng, case):
