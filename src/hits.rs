@@ -141,6 +141,9 @@ pub trait Ranks: Sync {
     /// Targets whose hits are reported, but for ties.
     fn places(&self) -> usize;
 
+    /// Whether more than one hit of a target may be reported.
+    fn has_more_on_targets(&self) -> bool;
+
     /// What a hit of the record is ranked by, the highest first; `None` for one that is not reported in any case.
     fn rank(&self, record: u32, hit: &Alignment) -> Option<f64>;
 

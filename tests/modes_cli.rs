@@ -102,6 +102,24 @@ fn however_it_is_computed_the_bytes_are_the_same() {
 }
 
 /// Parts of the queries, and of the references, joined.
+/// A reference that is listed keeps its further hits, which score less than those of other references may.
+#[test]
+fn limits_of_identity_leave_further_hits_of_a_reference() {
+    let files =
+        [("q.fa", &b">q\nACGTTT\n"[..]), ("t.fa", b">t1\nACGTTT\n>t2\nACGTAACC\n>t3\nGGGGGGGGGGGGGGG\n")];
+    let folder = folder(&files);
+    let columns = ["--format", "tab", "--columns", "sseqid,score,strand", "--max-hsps", "2"];
+    for (targets, expected) in
+        [("1", "t1\t6\t+\nt1\t-12\t-\n"), ("2", "t1\t6\t+\nt2\t-12\t+\nt1\t-12\t-\nt2\t-14\t-\n")]
+    {
+        for limit in [&[][..], &["--min-identity", "0.1"]] {
+            let args =
+                [&["-q", "--mode", "global", "q.fa", "t.fa", "--max-targets", targets], &columns[..], limit];
+            assert_eq!(text(folder.run(&args.concat()).stdout), expected, "{targets}, {limit:?}");
+        }
+    }
+}
+
 /// In lanes of all widths, also beside queries with letters.
 #[test]
 fn a_query_without_letters_has_no_alignment() {

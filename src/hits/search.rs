@@ -79,12 +79,15 @@ pub struct RecordSearch {
     found: Found,
     /// What is found, as the limits see it.
     kept: Kept,
-    /// Whether ranks decide how many hits are wanted.
+    /// Whether ranks decide how many hits are wanted, and if so, whether more than one of a target is reported.
     is_ranked: bool,
+    has_more_on_targets: bool,
     /// The highest ranks of the targets that hits were found on, in descending order, as many as are reported.
     ranks: Vec<f64>,
     ranked_targets: HashSet<u32>,
     /// No hit is reported that scores less.
+    least: i32,
+    /// No hit is reported that scores less, on a target without one.
     least_ranked: i32,
     /// Columns that the hits found take.
     taken: SmallVec<[Taken; 1]>,
@@ -119,7 +122,7 @@ impl RecordSearch {
         let found = Found { threshold: rules.min_score, ..Found::default() };
         let kept = Kept::default();
         let (ahead, is_cut) = (Vec::new(), false);
-        let least_ranked = scope.ranks.map_or(i32::MIN, |ranks| ranks.least_score(record, None));
+        let least = scope.ranks.map_or(i32::MIN, |ranks| ranks.least_score(record, None));
         let (ranks, ranked_targets) = (Vec::new(), HashSet::new());
         let mut search = RecordSearch {
             record,
@@ -129,9 +132,11 @@ impl RecordSearch {
             found,
             kept,
             is_ranked: scope.ranks.is_some(),
+            has_more_on_targets: scope.ranks.is_some_and(|ranks| ranks.has_more_on_targets()),
             ranks,
             ranked_targets,
-            least_ranked,
+            least,
+            least_ranked: least,
             taken: SmallVec::new(),
             ahead,
             walked: None,
@@ -364,7 +369,13 @@ impl RecordSearch {
 
     /// Whether the path of a region's hit is wanted next.
     fn wants(&self, region: &Region) -> bool {
-        region.bound >= self.least_ranked && self.rules.wants(&self.kept, region.hit_at())
+        region.bound >= self.least_on(region.place.target) && self.rules.wants(&self.kept, region.hit_at())
+    }
+
+    /// No hit on a target is reported that scores less.
+    fn least_on(&self, target: u32) -> i32 {
+        let has_more = self.has_more_on_targets && self.ranked_targets.contains(&target);
+        if has_more { self.least } else { self.least_ranked }
     }
 
     /// Notes how a hit is ranked, and with that how far down there may be others that are reported.
@@ -429,7 +440,8 @@ impl RecordSearch {
             if !met.insert(region.place.target) {
                 continue;
             }
-            let is_wanted = region.bound >= self.least_ranked && self.rules.wants(&kept, region.hit_at());
+            let least = self.least_on(region.place.target);
+            let is_wanted = region.bound >= least && self.rules.wants(&kept, region.hit_at());
             if !is_wanted || next.len() >= most {
                 break;
             }
@@ -478,8 +490,6 @@ impl RecordSearch {
             None => i32::MIN,
         };
         let needed = if self.is_bounded { needed.min(self.least_expected()) } else { needed };
-        // What ranks too low is not reported, and nothing else depends on its score.
-        let needed = if self.is_ranked { needed.max(self.least_ranked) } else { needed };
         // What scores no more than the best and comes behind it is not next.
         let can_be_next =
             |region: &Region| best.is_none_or(|best| region.bound > best.bound || !region.is_behind(best));
@@ -580,6 +590,12 @@ impl RecordSearch {
 
     /// Drops the regions of targets that have no room for a hit any more.
     fn close_targets(&mut self) {
+        if self.is_ranked {
+            // What ranks too low is not reported, and nothing else depends on its score.
+            let mut regions = std::mem::take(&mut self.regions);
+            regions.retain(|region| region.bound >= self.least_on(region.place.target));
+            self.regions = regions;
+        }
         let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;
         if !self.rules.counts_targets() || self.rules.candidates.is_some() {
             return;
