@@ -178,8 +178,8 @@ impl<D: ScanDevice> Scan for OnGpu<D> {
     ) -> Result<Vec<End>, EngineError> {
         let pays = self.looks_up && exact::pays(patterns, rule);
         let looked_up = if pays { self.looked_up(text, patterns, room)? } else { None };
-        let (mut ends, left) =
-            looked_up.unwrap_or_else(|| (Vec::new(), (0..patterns.len() as u32).collect()));
+        let all = || LookUp { ends: Vec::new(), others: (0..patterns.len() as u32).collect() };
+        let LookUp { mut ends, others: left } = looked_up.unwrap_or_else(all);
         let on_device = |place: &u32| takes(&patterns[*place as usize], rule);
         let (device, cores): (Vec<u32>, Vec<u32>) = left.into_iter().partition(on_device);
         ends.extend(self.on_device(text, (patterns, &device), rule, room)?);
