@@ -10,9 +10,10 @@ use common::repository;
 use std::collections::BTreeSet;
 
 const PAGE: &str = "docs/cli.md";
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 9] = [
     &["--help"],
     &["pairs", "--help"],
+    &["all", "--help"],
     &["search", "--help"],
     &["grep", "--help"],
     &["dedup", "--help"],
