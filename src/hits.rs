@@ -16,6 +16,7 @@ use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::bounds::longest_span;
 use crate::candidates::filter::Filter;
+use crate::candidates::seeds::Seen;
 use crate::candidates::{self, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions};
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
@@ -407,14 +408,20 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<Start> {
     };
     let kind = filter.kind(scope.batch, &scope.layout);
     let seen = filter.glance(kind, scope.batch, &scope.layout, records);
-    let source = |(record, seen): (u32, i32)| {
+    let source = |(record, seen): (u32, Seen)| {
         let rules = scope.rules_of(record);
-        let (len, least) = (query_len(scope, record), rules.threshold(seen));
-        // What is seen may be but a part of the best, with a gap beside it: then it leads too far down.
-        let suggested = filter.at_most(kind, len, least).filter(|_| seen >= rules.min_score);
-        let first = filter.first(kind, len);
-        let level =
-            suggested.filter(|level| first.is_none_or(|first| level.is_quicker_than(&first))).or(first);
+        let (Seen::Alignment(score) | Seen::Estimate(score)) = seen;
+        let (len, least) = (query_len(scope, record), rules.threshold(score));
+        let suggested = filter.at_most(kind, len, least).filter(|_| score >= rules.min_score);
+        let first = || filter.first(kind, len);
+        let level = match seen {
+            Seen::Estimate(_) => suggested.or_else(first),
+            // It may be but a part of the best, with a gap beside it: then it leads too far down.
+            Seen::Alignment(_) => {
+                let first = first();
+                suggested.filter(|level| first.is_none_or(|first| level.is_quicker_than(&first))).or(first)
+            }
+        };
         let source = level.map_or(Source::All, |level| Source::Level(level, least.max(level.least)));
         Start { record, source, spent: 0.0 }
     };
