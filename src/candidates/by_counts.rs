@@ -38,7 +38,9 @@ impl Counting<'_> {
             tally.count(listed, (&bins, needed), |bin, held| {
                 let band = bins.diagonals(bin);
                 match &mut run {
-                    Some(((_, last), most)) if band.0 <= *last + 1 => (*last, *most) = (band.1, held.max(*most)),
+                    Some(((_, last), most)) if band.0 <= *last + 1 => {
+                        (*last, *most) = (band.1, held.max(*most))
+                    }
                     run => run.replace((band, held)).into_iter().for_each(&mut end),
                 }
             });
@@ -70,12 +72,7 @@ impl Counting<'_> {
 impl ByIndex {
     /// What is wanted for one record, opened by counts of seeds. Where windows take more than counting shorter seeds would, these
     /// are counted.
-    pub fn count(
-        &self,
-        (batch, layout): (&Batch, &Layout),
-        wanted: &Wanted,
-        work: &mut Work,
-    ) -> Opened {
+    pub fn count(&self, (batch, layout): (&Batch, &Layout), wanted: &Wanted, work: &mut Work) -> Opened {
         let len = batch.query(layout.query(wanted.record, Strand::Forward)).len();
         let most = self.levels.most(len, wanted.spent);
         let mut seeding = 0.0;
@@ -83,7 +80,8 @@ impl ByIndex {
         let mut next = Some(wanted.level);
         while let Some(level) = next {
             let limit = best.as_ref().map_or(most, |&(cells, _)| cells.min(most));
-            let Some((cells, regions)) = self.counted((batch, layout), wanted, (&level, limit), (&mut seeding, work))
+            let Some((cells, regions)) =
+                self.counted((batch, layout), wanted, (&level, limit), (&mut seeding, work))
             else {
                 break;
             };

@@ -122,8 +122,8 @@ impl Kmers {
         letters: Range<usize>,
     ) -> impl Iterator<Item = (usize, &'a [u32])> + Clone + use<'a> {
         let index = self.index.get().and_then(Option::as_ref);
-        let [first, behind] =
-            [letters.start, letters.end].map(|letter| found.places.partition_point(|&(from, _)| from < letter));
+        let [first, behind] = [letters.start, letters.end]
+            .map(|letter| found.places.partition_point(|&(from, _)| from < letter));
         let places = move |range: &Range<usize>| index.map_or(&[][..], |index| index.places(range.clone()));
         found.places[first..behind.max(first)].iter().map(move |(from, range)| (*from, places(range)))
     }
