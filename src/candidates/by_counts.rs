@@ -29,19 +29,19 @@ impl Counting<'_> {
             let letters = seeds.start * self.counts.seed()..seeds.end * self.counts.seed();
             let bins = Bins::new(self.len, self.targets.codes().len(), self.counts.band(seeds.len()));
             let listed = self.kmers.listed(found, letters.clone());
-            // Bands that overlap are one.
+            // Bins side by side are one.
             let mut run: Option<((i64, i64), usize)> = None;
             let mut end = |((first, last), held): ((i64, i64), usize)| {
                 let most = self.counts.most_score(seeds.len(), held);
                 self.push((first, last), (letters.start, letters.end), most, windows);
             };
             tally.count(listed, (&bins, needed), |bin, held| {
-                let band = bins.diagonals(bin);
+                let diagonals = bins.diagonals(bin);
                 match &mut run {
-                    Some(((_, last), most)) if band.0 <= *last + 1 => {
-                        (*last, *most) = (band.1, held.max(*most))
+                    Some(((_, last), most)) if diagonals.0 == *last + 1 => {
+                        (*last, *most) = (diagonals.1, held.max(*most));
                     }
-                    run => run.replace((band, held)).into_iter().for_each(&mut end),
+                    run => run.replace((diagonals, held)).into_iter().for_each(&mut end),
                 }
             });
             run.into_iter().for_each(end);

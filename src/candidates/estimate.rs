@@ -33,6 +33,7 @@ impl Estimate {
         let mut best = (0, 0);
         tally.count(seeds.clone(), (&bins, LEAST_HELD), |bin, held| best = best.max((held, bin)));
         let (first, last) = bins.diagonals(best.1);
+        let (first, last) = (first - bins.width() as i64, last + bins.width() as i64);
         let in_band = |(from, places): (usize, &[u32])| {
             let diagonal = |&place: &u32| i64::from(place) - from as i64;
             places.iter().map(diagonal).any(|diagonal| (first..=last).contains(&diagonal)).then_some(from)

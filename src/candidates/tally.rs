@@ -38,11 +38,23 @@ impl Bins {
         self.side_by_side << self.shift
     }
 
-    /// The diagonals of the bins from number `first` on that hold a band, by where they begin in the letters of all targets,
-    /// the first and the last of them.
-    pub fn diagonals(&self, first: usize) -> (i64, i64) {
-        let first = ((first << self.shift) as i64) - self.len as i64;
-        (first, first + self.width() as i64 - 1)
+    /// The first and the last of a bin's diagonals, by where they begin in the letters of all targets.
+    pub fn diagonals(&self, bin: usize) -> (i64, i64) {
+        let first = ((bin << self.shift) as i64) - self.len as i64;
+        (first, first + (1 << self.shift) - 1)
+    }
+
+    /// The most that bins side by side hold of which `bin` is one.
+    fn most_around(&self, counts: &[u16], bin: usize) -> usize {
+        let count = |bin: usize| counts.get(bin).map_or(0, |&count| usize::from(count));
+        let first = (bin + 1).saturating_sub(self.side_by_side);
+        let mut held: usize = (first..first + self.side_by_side).map(count).sum();
+        let mut most = held;
+        for gone in first..bin {
+            held = held + count(gone + self.side_by_side) - count(gone);
+            most = most.max(held);
+        }
+        most
     }
 
     fn of(&self, from: usize, place: u32) -> usize {
@@ -54,7 +66,7 @@ impl Bins {
 #[derive(Debug, Default)]
 pub struct Tally {
     counts: Vec<u16>,
-    /// Bins that hold a bin's share of what is needed, or more.
+    /// Bins that hold their share of what is needed, or more.
     hot: Vec<u32>,
 }
 
@@ -62,8 +74,9 @@ pub struct Tally {
 const SPARSE: usize = 8;
 
 impl Tally {
-    /// Counts places of seeds, given with where each seed begins in the query. Calls with the first of such bins side by
-    /// side, in ascending order, as hold `needed` places or more together, and with the places they hold.
+    /// Counts places of seeds, given with where each seed begins in the query. Of such bins side by side as hold `needed` places
+    /// or more together, at most as many as a count can be, one holds its share of what is needed at least. Calls with all
+    /// bins that do, in ascending order, and with the most places that such bins side by side hold of which it is one.
     pub fn count<'a>(
         &mut self,
         seeds: impl Iterator<Item = (usize, &'a [u32])> + Clone,
@@ -90,17 +103,11 @@ impl Tally {
             }
         }
         hot.sort_unstable();
-        let mut next = 0;
         for &bin in &*hot {
-            let bin = bin as usize;
-            for first in next.max((bin + 1).saturating_sub(bins.side_by_side))..=bin {
-                let band = &counts[first..(first + bins.side_by_side).min(bins.bins)];
-                let held = band.iter().map(|&count| usize::from(count)).sum();
-                if held >= needed {
-                    call(first, held);
-                }
+            let held = bins.most_around(counts, bin as usize);
+            if held >= needed {
+                call(bin as usize, held);
             }
-            next = bin + 1;
         }
         if all < bins.bins / SPARSE {
             for (from, places) in seeds {
@@ -124,10 +131,10 @@ mod tests {
             let bins = Bins::new(len, letters, band);
             assert!(bins.count() <= 1 << (MOST_BINS + 1), "{bins:?}");
             for first in [0, 1, 15, 16, 17, 63, 64, letters - band] {
-                let bin = bins.of(len, first as u32);
-                let (lowest, highest) = bins.diagonals(bin);
-                let (from, to) = (first as i64 - len as i64, (first + band) as i64 - len as i64);
-                assert!(lowest <= from && to <= highest, "{bins:?}: {first}");
+                let [low, high] = [first, first + band].map(|place| bins.of(len, place as u32));
+                assert!(high - low < bins.side_by_side, "{bins:?}: {first}");
+                let (lowest, highest) = bins.diagonals(low);
+                assert!((lowest..=highest).contains(&(first as i64 - len as i64)));
             }
         }
     }
@@ -153,14 +160,21 @@ mod tests {
             let mut found = Vec::new();
             let seeds = lists.iter().map(|(from, places)| (*from, &places[..]));
             tally.count(seeds, (&bins, needed), |first, held| found.push((first, held)));
-            let held = |first: usize| {
-                let (lowest, highest) = bins.diagonals(first);
+            let held = |bin: usize| {
+                let (lowest, highest) = bins.diagonals(bin);
                 let diagonals = lists.iter().flat_map(|(from, places)| {
                     places.iter().map(move |&place| i64::from(place) - *from as i64)
                 });
                 diagonals.filter(|diagonal| (lowest..=highest).contains(diagonal)).count()
             };
-            let all = (0..bins.count()).map(|first| (first, held(first)));
+            let counts: Vec<usize> = (0..bins.count()).map(held).collect();
+            let sides = bins.side_by_side;
+            let most = |bin: usize| {
+                let firsts = (bin + 1).saturating_sub(sides)..=bin;
+                firsts.map(|first| counts[first..].iter().take(sides).sum::<usize>()).max().unwrap()
+            };
+            let all =
+                (0..bins.count()).filter(|&bin| counts[bin] * sides >= needed).map(|bin| (bin, most(bin)));
             let expected: Vec<(usize, usize)> = all.filter(|&(_, held)| held >= needed).collect();
             assert_eq!(found, expected, "{bins:?}, {needed} needed");
             assert!(tally.counts.iter().all(|&count| count == 0));
