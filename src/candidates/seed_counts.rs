@@ -95,7 +95,7 @@ mod tests {
         // end: 408 / 6 are 68 of 100 seeds.
         let scoring = Scoring::dna(2, 4, 4, 2);
         let counts = SeedCounts::new(1000, (10, 1), 1600, &scoring).unwrap();
-        assert_eq!(counts.segments().collect::<Vec<_>>(), [0..100]);
+        assert_eq!(counts.segments().next(), Some(0..100));
         assert_eq!((counts.least_held(100), counts.band(100)), (32, 202));
         assert_eq!([0, 32, 99, 100].map(|held| counts.most_score(100, held)), [1408, 1600, 2002, 2008]);
         // Of four segments one has 102 or less: 17 seeds.
