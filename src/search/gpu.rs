@@ -122,6 +122,10 @@ impl<D: ScanDevice> Scan for OnGpu<D> {
         Ok(ends)
     }
 
+    fn is_on_device(&self) -> bool {
+        true
+    }
+
     fn take_notice(&self) -> Option<String> {
         self.fallback.as_ref()?.lock().ok()?.notice.take()
     }

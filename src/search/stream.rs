@@ -93,6 +93,12 @@ impl Stream {
         self.codes.extend(codes[from..own.end].iter().map(|&code| code.min(OTHER)));
     }
 
+    /// Appends the part `own` of a text without its codes, for what takes these from the text itself.
+    pub fn mark(&mut self, text: usize, own: std::ops::Range<usize>) {
+        let std::ops::Range { start, end } = own;
+        self.stretches.push(Stretch { text, from: start, after: start, to: end, at: 0 });
+    }
+
     /// The ends of a scan in their texts: only those that a stretch owns, by text, pattern and end.
     pub fn place(&self, ends: &[End], patterns: &[Vec<u8>], rule: &Rule) -> Vec<TextEnd> {
         let place = |found: &End| {
