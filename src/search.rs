@@ -27,7 +27,7 @@
 //! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts, as
 //!   [`codes`] with their bits packed.
 //! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, [`exact`] looks up
-//!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
+//!   many patterns without edits, [`pieces`] those with few replaced letters, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
 //! - [`pam`] says whether a PAM stands beside a hit, and [`anchors`] which ends and starts count then. [`sites`] finds
 //!   these from the PAMs, where that costs less than a scan.
 //! - [`rates`] gives each pattern edits by its length.
@@ -49,7 +49,9 @@ pub mod hits;
 pub mod limits;
 pub mod pam;
 pub mod pattern;
+pub mod pieces;
 pub mod plain;
+mod planes;
 pub mod rates;
 pub mod room;
 pub mod sites;

@@ -7,6 +7,8 @@ mod hits;
 mod looked_up;
 #[path = "search/paths.rs"]
 mod paths;
+#[path = "search/pieces.rs"]
+mod pieces;
 #[path = "search/scans.rs"]
 mod scans;
 #[path = "search/sites.rs"]

@@ -15,7 +15,6 @@
 
 mod guides;
 mod look;
-mod planes;
 mod seeds;
 
 use super::anchors::Tried;
@@ -40,6 +39,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const STRETCH: usize = 1 << 16;
 /// Letters of a PAM, at most.
 const MOST_PAM: usize = 32;
+/// Words of groups whose tables are kept, at most; of more, each group's are made anew in each call.
+const MOST_KEPT: usize = 1 << 24;
 /// Nanoseconds of one core, about: a letter on its way to planes and sites, for each strand; and a cell of a sweep, for each
 /// byte of a vector.
 const OF_LETTER: f64 = 0.15;
@@ -223,8 +224,10 @@ impl Sites {
         let mut anchors = Vec::new();
         let all: Vec<(usize, Range<usize>)> = parts.iter().map(|part| part.own.clone()).enumerate().collect();
         if self.are_made(parts) {
-            let groups = self.groups.get_or_init(|| self.plans.iter().map(Group::new).collect());
-            for (plan, group) in self.plans.iter().zip(groups) {
+            let kept = self.are_kept().then(|| self.groups.get_or_init(|| self.plans.iter().map(Group::new).collect()));
+            for (number, plan) in self.plans.iter().enumerate() {
+                let fresh = kept.is_none().then(|| Group::new(plan));
+                let Some(group) = fresh.as_ref().or_else(|| kept?.get(number)) else { continue };
                 let (found, left) = self.look(plan, group, parts, room);
                 for found in found {
                     let Some(part) = found.first().map(|first| &parts[first.text]) else { continue };
@@ -254,8 +257,13 @@ impl Sites {
         let letters = self.letters.unwrap_or(0).max(swept + letters) as f64;
         let spares = |plan: &Plan| letters * (self.of_sweep(plan) - self.of_looks(plan)).max(0.0);
         let (spared, made): (f64, f64) =
-            self.plans.iter().fold((0.0, 0.0), |(spared, made), plan| (spared + spares(plan), made + plan.of_tables));
+            self.plans.iter().fold((0.0, 0.0), |(spared, made), plan| (spared + spares(plan), made + plan.of_tables()));
         spared > made
+    }
+
+    /// Whether the tables of all groups are kept for the next call.
+    fn are_kept(&self) -> bool {
+        self.plans.iter().map(|plan| plan.words).sum::<usize>() <= MOST_KEPT
     }
 
     fn of_plan(&self, plan: &Plan) -> Vec<u32> {

@@ -1,6 +1,6 @@
 //! Guides: patterns with their letters in the order in which they are met from the PAM, in groups that share seeds.
 
-use super::planes::Window;
+use crate::search::planes::Window;
 use super::seeds::{MOST_LETTERS, Seed, Table};
 use crate::search::pattern::Class;
 
@@ -12,8 +12,8 @@ const MOST_SEED_EDITS: usize = 2;
 const FEWEST_LETTERS: usize = 5;
 /// Letters of a guide that the choice of seeds looks at.
 const LOOKED_AT: usize = 2 * MOST_LETTERS;
-/// Words of the seeds of a group, at most, about: 12 bytes each.
-const MOST_ENTRIES: usize = 1 << 23;
+/// Words of the seeds of a group, at most, about: 12 to 16 bytes each.
+const MOST_WORDS: usize = 1 << 23;
 
 /// Nanoseconds, about, of one core: a look at a table, by the letters of its seed, above and below those whose bits fill
 /// a core's first cache; comparing a guide that a word names; and making a word of a guide.
@@ -48,8 +48,8 @@ pub struct Plan {
     pub seeds: Seeds,
     /// What a site costs.
     pub of_site: f64,
-    /// What making the tables costs.
-    pub of_tables: f64,
+    /// Words of all guides, about.
+    pub words: usize,
 }
 
 impl Plan {
@@ -77,18 +77,23 @@ impl Plan {
                 same.iter().partition(|guide| is_plain(guide) || words_of(guide).is_some());
             others.extend(too_many.iter().map(|guide| guide.number));
             let words = counts.words(&seeds);
-            for guides in own.chunks((MOST_ENTRIES / words).max(1)) {
+            for guides in own.chunks((MOST_WORDS / words).max(1)) {
                 plans.push(Plan {
                     edits,
                     indels,
                     seeds,
                     of_site: counts.cost(&seeds, edits, guides.len()),
-                    of_tables: (guides.len() * words) as f64 * MAKE_WORD,
+                    words: guides.len() * words,
                     guides: guides.iter().map(|&guide| guide.clone()).collect(),
                 });
             }
         }
         (plans, others)
+    }
+
+    /// What making the tables costs.
+    pub fn of_tables(&self) -> f64 {
+        self.words as f64 * MAKE_WORD
     }
 
     /// Letters of the longest guide with its edits.

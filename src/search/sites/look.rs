@@ -5,7 +5,7 @@
 
 use super::Side;
 use super::guides::Group;
-use super::planes::{Planes, Window};
+use crate::search::planes::{Planes, Window};
 use super::seeds::{Entry, Table};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
 use std::ops::Range;
