@@ -178,8 +178,10 @@ impl<'a> SearchRun<'a> {
             before: 0,
         }
         .reaching(patterns.iter().map(|pattern| pattern.letters.len()));
+        let sites = scanner::sites(options, &wanted, &oriented)?;
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let swept = match options.device {
+            _ if sites.is_some() => 1,
             SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
             _ => oriented.len().max(1),
         };
@@ -187,7 +189,6 @@ impl<'a> SearchRun<'a> {
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
         let stretches = Mutex::default();
         let needs = Needs::new(&oriented, &rule);
-        let sites = scanner::sites(options, &wanted, &oriented)?;
         let layout = Layout { seams, scanned: sites.is_none() };
         warn(reporter, patterns::everywhere(&patterns, &wanted));
         Ok(SearchRun {

@@ -75,6 +75,9 @@ impl Exact {
 
     /// The patterns by their pieces, where that is worth it.
     fn pieces(&self, patterns: &[Vec<u8>], rule: &Rule) -> Option<Arc<Pieces>> {
+        if !pieces::takes(rule) {
+            return None;
+        }
         let mut last = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pieces) = last.as_ref().filter(|pieces| pieces.is_of(patterns, rule)) {
             return Some(Arc::clone(pieces));
@@ -92,7 +95,7 @@ impl Scan for Exact {
         rule: &Rule,
         room: &Room,
     ) -> Result<Vec<End>, EngineError> {
-        if let Some(pieces) = self.pieces(patterns, rule).filter(|_| rule.max_edits > 0) {
+        if let Some(pieces) = self.pieces(patterns, rule) {
             let mut ends = pieces.scan(self.set, text, room);
             ends.extend(scan_some(&self.swept, text, (patterns, &pieces.others), rule, room)?);
             ends.par_sort_unstable();

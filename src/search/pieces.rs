@@ -77,6 +77,11 @@ fn word_of(classes: &[u8]) -> Option<u64> {
     Some(word)
 }
 
+/// Whether patterns can be looked up by such a rule.
+pub fn takes(rule: &Rule) -> bool {
+    !rule.indels && (1..=MOST_EDITS as u32).contains(&rule.max_edits)
+}
+
 /// Whether patterns of a length can be cut.
 fn fits(len: usize, edits: usize) -> bool {
     len <= MOST_LETTERS && len / (edits + 1) >= FEWEST_LETTERS
@@ -95,7 +100,7 @@ fn costs(set: InstructionSet, count: usize, len: usize, edits: usize) -> (f64, f
 fn lengths(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> [bool; MOST_LETTERS + 1] {
     let edits = rule.max_edits as usize;
     let mut counts = [0; MOST_LETTERS + 1];
-    if rule.indels || edits == 0 || edits > MOST_EDITS {
+    if !takes(rule) {
         return [false; MOST_LETTERS + 1];
     }
     for pattern in patterns.iter().filter(|pattern| fits(pattern.len(), edits)) {
@@ -118,10 +123,11 @@ pub fn pays(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> bool {
 }
 
 impl Pieces {
-    /// Of those patterns that cost less to look up, or of all that can be; `None` where there are none.
+    /// Of those patterns that cost less to look up, or of `all` that can be; `None` where there are none. [`takes`] says by
+    /// which rules.
     pub fn new(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule, all: bool) -> Option<Pieces> {
         let edits = rule.max_edits as usize;
-        let lengths = match all && !rule.indels && (1..=MOST_EDITS).contains(&edits) {
+        let lengths = match all && takes(rule) {
             true => std::array::from_fn(|len| fits(len, edits)),
             false => lengths(set, patterns, rule),
         };
@@ -139,7 +145,7 @@ impl Pieces {
         (!cuts.is_empty()).then_some(Pieces { edits, cuts, count: patterns.len(), others })
     }
 
-    /// Whether it was made of these patterns, all of them as they are now.
+    /// Whether it was made of these patterns, for as many edits.
     pub fn is_of(&self, patterns: &[Vec<u8>], rule: &Rule) -> bool {
         let is_same = |cut: &Cut| {
             let table = &cut.tables[0];

@@ -39,13 +39,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const STRETCH: usize = 1 << 16;
 /// Letters of a PAM, at most.
 const MOST_PAM: usize = 32;
-/// Words of groups whose tables are kept, at most; of more, each group's are made anew in each call.
-const MOST_KEPT: usize = 1 << 24;
 /// Nanoseconds of one core, about: a letter on its way to planes and sites, for each strand; and a cell of a sweep, for each
 /// byte of a vector.
 const OF_LETTER: f64 = 0.15;
 const OF_CELL: f64 = 0.2;
-/// Of what a sweep costs, so much is the most that is given to looking at words and sites before the sweep is made.
+/// Of what a sweep costs, so much is the most that looking at a stretch may cost before it is swept.
 const SHARE: f64 = 0.5;
 
 /// A part of a text, whose own anchors are sought: those at places behind the start of `own` and up to its end.
@@ -263,7 +261,7 @@ impl Sites {
 
     /// Whether the tables of all groups are kept for the next call.
     fn are_kept(&self) -> bool {
-        self.plans.iter().map(|plan| plan.words).sum::<usize>() <= MOST_KEPT
+        self.plans.iter().map(|plan| plan.words).sum::<usize>() <= guides::MOST_KEPT
     }
 
     fn of_plan(&self, plan: &Plan) -> Vec<u32> {

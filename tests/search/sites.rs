@@ -156,3 +156,50 @@ fn hits_from_pams_are_those_of_all_ends() {
     }
     assert!(looked > 150 && hits > 3000, "{looked} searches with {hits} hits");
 }
+
+/// Many guides beside a rare PAM are looked for, few guides and those beside any letter are swept; the anchors are
+/// the same, also where tables are made only after some letters.
+#[test]
+fn what_costs_less_is_chosen() {
+    let mut random = Random::new(89);
+    let set = InstructionSet::best();
+    let wanted = |pam: &str, max_edits: u32| Wanted {
+        rule: Rule { max_edits, indels: true },
+        rate: None,
+        limits: None,
+        pam: Some(Pam::new(pam.as_bytes(), PamSide::Three).expect("IUPAC codes")),
+        every_end: false,
+        best: false,
+        first: false,
+        strands: 2,
+        before: 22,
+    };
+    let patterns = oriented(&mut random, &[20; 400], 2);
+    let sites = |pam, edits, patterns: &[Vec<u8>], letters| Sites::new(set, &wanted(pam, edits), patterns, letters);
+    assert!(sites("NGG", 3, &patterns, None).is_some());
+    assert!(sites("NGG", 3, &patterns[..4], None).is_none());
+    assert!(sites("N", 1, &patterns[..40], None).is_none());
+    let wanted = wanted("NGG", 1);
+    let mut text = planted(&mut random, &patterns, 20_000, 4);
+    // Nothing but sites, which are left to a sweep.
+    text[9_000..12_000].fill(2);
+    let mut found = Vec::new();
+    for letters in [None, Some(1 << 40)] {
+        let sites = Sites::new(set, &wanted, &patterns, letters).expect("sites");
+        assert!(sites.gain() > 1.0);
+        for part in [text.len(), 700] {
+            let mut all = Vec::new();
+            for from in (0..text.len()).step_by(part) {
+                let part = TextPart { text: 3, codes: &text, own: from..text.len().min(from + part) };
+                all.extend(sites.anchors(&Sliced::on(set), &patterns, &[part], &Room::unlimited()).unwrap());
+            }
+            all.sort();
+            found.push(all);
+        }
+    }
+    let swept = Sites::within(set, &wanted, &patterns, (1 << 16, 0.0)).expect("sites");
+    let part = TextPart { text: 3, codes: &text, own: 0..text.len() };
+    let expected = swept.anchors(&Sliced::on(set), &patterns, &[part], &Room::unlimited()).unwrap();
+    assert!(expected.len() > 50, "{} anchors", expected.len());
+    found.iter().for_each(|found| assert_eq!(found, &expected));
+}

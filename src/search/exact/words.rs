@@ -116,33 +116,34 @@ pub struct Table {
 }
 
 impl Table {
-    fn new(shape: Shape, entries: &[Entry]) -> Table {
-        let wanted = (entries.len() * BITS_OF_WORD).next_power_of_two().ilog2();
+    /// Of as many entries as `for_each` calls with, twice: so no second copy of them is made on the way.
+    fn new(shape: Shape, count: usize, for_each: impl Fn(&mut dyn FnMut(Entry))) -> Table {
+        let wanted = (count * BITS_OF_WORD).next_power_of_two().ilog2();
         let bits_shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
-        let starts_shift = u32::BITS - entries.len().next_power_of_two().ilog2().clamp(1, MOST_BITS);
+        let starts_shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, MOST_BITS);
         let mut table = Table {
             shape,
             bits: vec![0; (1 << (u32::BITS - bits_shift)) / 64],
             bits_shift,
             starts: vec![0; (1 << (u32::BITS - starts_shift)) + 1],
             starts_shift,
-            entries: vec![Entry::zeroed(); entries.len()],
+            entries: vec![Entry::zeroed(); count],
         };
         // A counting sort by the upper bits of the hash.
-        for entry in entries {
+        for_each(&mut |entry| {
             let bit = entry.hash >> bits_shift;
             table.bits[bit as usize / 64] |= 1 << (bit % 64);
             table.starts[(entry.hash >> starts_shift) as usize + 1] += 1;
-        }
+        });
         for at in 1..table.starts.len() {
             table.starts[at] += table.starts[at - 1];
         }
         let mut next = table.starts.clone();
-        for entry in entries {
+        for_each(&mut |entry| {
             let next = &mut next[(entry.hash >> starts_shift) as usize];
-            table.entries[*next as usize] = *entry;
+            table.entries[*next as usize] = entry;
             *next += 1;
-        }
+        });
         table
     }
 
@@ -177,20 +178,28 @@ impl Index {
     pub fn new(patterns: &[Vec<u8>]) -> Index {
         let mut index =
             Index { classes: patterns.concat(), starts: vec![0], tables: Vec::new(), others: Vec::new() };
-        let mut entries: [Vec<Entry>; SHAPES.len()] = Default::default();
+        // Of each shape, which patterns are entered in it, and where their words begin.
+        let mut entered: [Vec<(u32, u32)>; SHAPES.len()] = Default::default();
         for (pattern, classes) in (0..).zip(patterns) {
             index.starts.push(index.starts[pattern as usize] + classes.len());
-            let Some((number, place)) = shape_of(classes) else {
-                index.others.push(pattern);
-                continue;
-            };
-            let shape = SHAPES[number];
-            shape.for_each_word(&classes[place..place + shape.span()], |at, hash| {
-                entries[number].push(Entry { hash, pattern, before: (place + at) as u32 });
-            });
+            match shape_of(classes) {
+                Some((number, place)) => entered[number].push((pattern, place as u32)),
+                None => index.others.push(pattern),
+            }
         }
-        let used = SHAPES.into_iter().zip(&entries).filter(|(_, entries)| !entries.is_empty());
-        index.tables = used.map(|(shape, entries)| Table::new(shape, entries)).collect();
+        for (shape, entered) in SHAPES.into_iter().zip(&entered).filter(|(_, entered)| !entered.is_empty()) {
+            let for_each = |call: &mut dyn FnMut(Entry)| {
+                for &(pattern, place) in entered {
+                    let classes = &index.classes(pattern)[place as usize..][..shape.span()];
+                    let entry = |at: usize, hash| Entry { hash, pattern, before: place + at as u32 };
+                    shape.for_each_word(classes, |at, hash| call(entry(at, hash)));
+                }
+            };
+            let mut count = 0;
+            for_each(&mut |_| count += 1);
+            let table = Table::new(shape, count, for_each);
+            index.tables.push(table);
+        }
         index
     }
 

@@ -14,6 +14,10 @@ const FEWEST_LETTERS: usize = 5;
 const LOOKED_AT: usize = 2 * MOST_LETTERS;
 /// Words of the seeds of a group, at most, about: 12 to 16 bytes each.
 const MOST_WORDS: usize = 1 << 23;
+/// Words of all groups whose tables are kept, at most; of more, each group's are made anew for each batch of letters, which
+/// has about so many sites.
+pub const MOST_KEPT: usize = 1 << 24;
+const SITES: f64 = 2e6;
 
 /// Nanoseconds, about, of one core: a look at a table, by the letters of its seed, above and below those whose bits fill
 /// a core's first cache; comparing a guide that a word names; and making a word of a guide.
@@ -132,15 +136,18 @@ impl Counts {
         self.of(&seeds.first) + seeds.second.map_or(0, |seed| self.of(&seed))
     }
 
-    /// What a site costs with so many guides.
+    /// What a site costs with so many guides, which may be of several groups.
     fn cost(&self, seeds: &Seeds, edits: usize, guides: usize) -> f64 {
+        let words = guides * self.words(seeds);
+        let groups = words.div_ceil(MOST_WORDS) as f64;
         let cost = |seed: &Seed, looks: usize| {
             let look = if seed.letters <= NEAR_LETTERS { LOOK } else { FAR_LOOK };
             let share = self.of(seed) as f64 / 4f64.powi(seed.letters as i32);
-            looks as f64 * (look + share * guides as f64 * COMPARE)
+            looks as f64 * (groups * look + share * guides as f64 * COMPARE)
         };
         let looks = if self.indels { 2 * edits + 1 } else { 1 };
-        cost(&seeds.first, 1) + seeds.second.map_or(0.0, |seed| cost(&seed, looks))
+        let made_anew = if words > MOST_KEPT { words as f64 * MAKE_WORD / SITES } else { 0.0 };
+        made_anew + cost(&seeds.first, 1) + seeds.second.map_or(0.0, |seed| cost(&seed, looks))
     }
 
     /// The seeds that cost the least for guides of at least `len` letters; `None` where guides are too short.
