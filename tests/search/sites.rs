@@ -31,9 +31,10 @@ fn planted(random: &mut Random, patterns: &[Vec<u8>], len: usize, letters: u8) -
     text
 }
 
-fn limits(random: &mut Random) -> Limits {
+fn limits(random: &mut Random, rule: &Rule) -> Limits {
     let [insertions, deletions, substitutions, gaps] = [(); 4].map(|()| random.below(4) as u32);
-    Limits { insertions, deletions, substitutions, gaps }
+    let of_gaps = |most: u32| if rule.indels { most } else { 0 };
+    Limits { insertions: of_gaps(insertions), deletions: of_gaps(deletions), substitutions, gaps }
 }
 
 /// Patterns of a few lengths; with both strands, each and its reverse complement.
@@ -129,7 +130,7 @@ fn hits_from_pams_are_those_of_all_ends() {
         let wanted = Wanted {
             rule,
             rate: (random.below(5) == 0).then(|| Rate { millionths: random.pick(&[50_000, 150_000]) }),
-            limits: (random.below(3) == 0).then(|| limits(&mut random)),
+            limits: (random.below(3) == 0).then(|| limits(&mut random, &rule)),
             pam: Some(Pam::new(pam, side).expect("IUPAC codes")),
             every_end: random.below(2) == 0,
             best: random.below(4) == 0,
@@ -200,6 +201,6 @@ fn what_costs_less_is_chosen() {
     let swept = Sites::within(set, &wanted, &patterns, (1 << 16, 0.0)).expect("sites");
     let part = TextPart { text: 3, codes: &text, own: 0..text.len() };
     let expected = swept.anchors(&Sliced::on(set), &patterns, &[part], &Room::unlimited()).unwrap();
-    assert!(expected.len() > 50, "{} anchors", expected.len());
+    assert!(expected.len() > 30, "{} anchors", expected.len());
     found.iter().for_each(|found| assert_eq!(found, &expected));
 }
