@@ -173,13 +173,15 @@ fn guides(bench: &Bench) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut patterns = Vec::new();
     let count = bench.either(bench.number("guides", 312), 40);
     for number in 0..count {
-        let letters: Vec<u8> = random.codes(GUIDE, 4).iter().map(|&code| b"ACGT"[usize::from(code)]).collect();
+        let letters: Vec<u8> =
+            random.codes(GUIDE, 4).iter().map(|&code| b"ACGT"[usize::from(code)]).collect();
         let pattern = Pattern::new(String::new(), &letters).expect("bases");
         for (classes, pam_before) in [(pattern.classes(), false), (pattern.reverse_classes(), true)] {
             let mut own: Vec<u8> = classes.iter().map(|class| class.trailing_zeros() as u8).collect();
             own[random.below(GUIDE)] = random.below(4) as u8;
             // NGG behind, or CCN in front.
-            let own = if pam_before { [&[1, 1, 0], &own[..]].concat() } else { [&own[..], &[0, 2, 2]].concat() };
+            let own =
+                if pam_before { [&[1, 1, 0], &own[..]].concat() } else { [&own[..], &[0, 2, 2]].concat() };
             let room = if number % 2 == 0 { text.len() } else { text.len().min(CHECKED_SITES) };
             let at = random.below(room - own.len());
             text[at..at + own.len()].copy_from_slice(&own);
@@ -214,7 +216,9 @@ fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns)
         // As many letters as a batch of a command on 16 threads has.
         let parts = (0..codes.len()).step_by(1 << 26).map(|from| {
             let own = from..codes.len().min(from + (1 << 26));
-            sites.anchors(scan, patterns, &[TextPart { text: 0, codes, own }], &Room::unlimited()).expect("anchors")
+            sites
+                .anchors(scan, patterns, &[TextPart { text: 0, codes, own }], &Room::unlimited())
+                .expect("anchors")
         });
         let mut all: Vec<TextEnd> = parts.flatten().collect();
         all.sort_unstable();
@@ -226,7 +230,8 @@ fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns)
     let expected = anchors(&all_swept(), &Plain, &text[..checked]);
     assert!(found.iter().filter(is_checked).eq(expected.iter().filter(is_checked)), "{pam}: other anchors");
     assert!(expected.len() > 20, "{pam}: {} anchors", expected.len());
-    let hashed = |end: &TextEnd| mix(u64::from(end.pattern) << 40 | (end.end as u64) << 8 | u64::from(end.edits));
+    let hashed =
+        |end: &TextEnd| mix(u64::from(end.pattern) << 40 | (end.end as u64) << 8 | u64::from(end.edits));
     let sum = found.iter().map(hashed).fold(0, u64::wrapping_add);
     let note = format!("{} anchors, sum {sum:016x}{}", found.len(), if swept { ", swept" } else { "" });
     let work = format!("guides beside {pam}, {}", patterns.len() / 2);
@@ -256,9 +261,7 @@ fn main() {
     let backends = match &bench.device {
         Some(Device::Gpu(name)) => vec![Backend::on_gpu(name.as_deref())],
         Some(Device::Cpu(name)) => vec![Backend::on_cores(Bench::set(name.as_deref()), swept)],
-        None => {
-            InstructionSet::available().into_iter().map(|set| Backend::on_cores(set, swept)).collect()
-        }
+        None => InstructionSet::available().into_iter().map(|set| Backend::on_cores(set, swept)).collect(),
     };
     let sets = backends.iter().filter_map(|backend| match backend {
         Backend::Cores(set, _) => Some(*set),

@@ -30,7 +30,11 @@ pub struct SearchWork<'a> {
 
 /// What finds hits from their PAMs, where that costs less than the scan of the device that was asked for: `plain` is for
 /// comparison, and a GPU scans.
-pub fn sites(options: &SearchOptions, wanted: &Wanted, patterns: &[Vec<u8>]) -> Result<Option<Sites>, EngineError> {
+pub fn sites(
+    options: &SearchOptions,
+    wanted: &Wanted,
+    patterns: &[Vec<u8>],
+) -> Result<Option<Sites>, EngineError> {
     let letters = || options.texts.iter().map(|path| estimate::letters(path)).sum::<Option<u64>>();
     let parts = options.part.map_or(1, |part| u64::from(part.of));
     let sites = |set| Sites::new(set, wanted, patterns, letters().map(|letters| letters / parts));

@@ -74,7 +74,9 @@ impl Codes {
         }
         let first = first / RUN * RUN;
         let runs = blocks[first..].par_chunks(RUN).zip(low[first..].par_chunks_mut(RUN));
-        let runs = runs.zip(high[first..].par_chunks_mut(RUN)).zip(rare[first / BLOCK..].par_chunks_mut(RUN / BLOCK));
+        let runs = runs
+            .zip(high[first..].par_chunks_mut(RUN))
+            .zip(rare[first / BLOCK..].par_chunks_mut(RUN / BLOCK));
         runs.for_each(|(((blocks, low), high), rare)| set.run(Pack { blocks, low, high, rare, first: 0 }));
     }
 

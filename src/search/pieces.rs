@@ -68,7 +68,9 @@ pub struct Pieces {
 
 /// The word of a pattern of bases: the lower bits below the higher ones.
 fn word_of(classes: &[u8]) -> Option<u64> {
-    let bases = || classes.iter().map(|class| (class.is_power_of_two() && *class < 16).then(|| class.trailing_zeros()));
+    let bases = || {
+        classes.iter().map(|class| (class.is_power_of_two() && *class < 16).then(|| class.trailing_zeros()))
+    };
     let mut word = 0;
     for (at, base) in bases().enumerate() {
         let base = u64::from(base?);
@@ -117,7 +119,8 @@ fn lengths(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> [bool; MOS
 /// Whether patterns are looked up, nearly all of them.
 pub fn pays(set: InstructionSet, patterns: &[Vec<u8>], rule: &Rule) -> bool {
     let lengths = lengths(set, patterns, rule);
-    let looked_up = |pattern: &&Vec<u8>| lengths.get(pattern.len()) == Some(&true) && word_of(pattern).is_some();
+    let looked_up =
+        |pattern: &&Vec<u8>| lengths.get(pattern.len()) == Some(&true) && word_of(pattern).is_some();
     let swept = patterns.len() - patterns.iter().filter(looked_up).count();
     swept * 64 < patterns.len()
 }
@@ -164,7 +167,8 @@ impl Pieces {
         let look = |planes: &mut Planes, (cut, stretch): (&Cut, usize)| {
             set.run(Look { cut, edits: self.edits, text, first: stretch * STRETCH, planes, room })
         };
-        let all = self.cuts.par_iter().flat_map(|cut| (0..stretches).into_par_iter().map(move |at| (cut, at)));
+        let all =
+            self.cuts.par_iter().flat_map(|cut| (0..stretches).into_par_iter().map(move |at| (cut, at)));
         all.map_init(Planes::default, look).flatten_iter().collect()
     }
 }
@@ -284,10 +288,15 @@ impl Look<'_> {
                     let mut found = |place: usize| {
                         let differ = differ(table.words[place]);
                         // Of the pieces without edits the first one tells of a hit.
-                        let is_first = differ & mask == 0 && before.iter().all(|table| differ & table.mask() != 0);
+                        let is_first =
+                            differ & mask == 0 && before.iter().all(|table| differ & table.mask() != 0);
                         if is_first && differ.count_ones() as usize <= EDITS {
                             let end = (first + at + cut.len) as u32;
-                            ends.push(End { pattern: table.patterns[place], end, edits: differ.count_ones() });
+                            ends.push(End {
+                                pattern: table.patterns[place],
+                                end,
+                                edits: differ.count_ones(),
+                            });
                         }
                     };
                     let (runs, rest) = table.words[named.clone()].as_chunks::<RUN>();

@@ -127,7 +127,8 @@ impl Planes {
     fn of_class(&self, class: Class, word: usize) -> u64 {
         let (low, high) = (self.low[word], self.high[word]);
         let of = |base: u32, bits: u64| if class >> base & 1 == 1 { bits } else { 0 };
-        (of(0, !low & !high) | of(1, low & !high) | of(2, !low & high) | of(3, low & high)) & !self.other[word]
+        (of(0, !low & !high) | of(1, low & !high) | of(2, !low & high) | of(3, low & high))
+            & !self.other[word]
     }
 }
 

@@ -137,7 +137,8 @@ impl Sites {
         let all = mem::take(&mut sites.plans).into_iter();
         let (plans, swept): (Vec<Plan>, Vec<Plan>) =
             all.partition(|plan| sites.of_looks(plan) < SHARE * sites.of_sweep(plan));
-        let swept = swept.iter().flat_map(|plan| &plan.guides).flat_map(|guide| wanted.oriented(guide.number));
+        let swept =
+            swept.iter().flat_map(|plan| &plan.guides).flat_map(|guide| wanted.oriented(guide.number));
         let mut others: Vec<u32> = sites.others.iter().copied().chain(swept).collect();
         others.sort_unstable();
         let is_more = plans.iter().map(|plan| plan.guides.len()).sum::<usize>() * wanted.strands as usize
@@ -222,7 +223,9 @@ impl Sites {
         let mut anchors = Vec::new();
         let all: Vec<(usize, Range<usize>)> = parts.iter().map(|part| part.own.clone()).enumerate().collect();
         if self.are_made(parts) {
-            let kept = self.are_kept().then(|| self.groups.get_or_init(|| self.plans.iter().map(Group::new).collect()));
+            let kept = self
+                .are_kept()
+                .then(|| self.groups.get_or_init(|| self.plans.iter().map(Group::new).collect()));
             for (number, plan) in self.plans.iter().enumerate() {
                 let fresh = kept.is_none().then(|| Group::new(plan));
                 let Some(group) = fresh.as_ref().or_else(|| kept?.get(number)) else { continue };
@@ -254,8 +257,10 @@ impl Sites {
         let swept = self.swept.fetch_add(letters, Ordering::Relaxed);
         let letters = self.letters.unwrap_or(0).max(swept + letters) as f64;
         let spares = |plan: &Plan| letters * (self.of_sweep(plan) - self.of_looks(plan)).max(0.0);
-        let (spared, made): (f64, f64) =
-            self.plans.iter().fold((0.0, 0.0), |(spared, made), plan| (spared + spares(plan), made + plan.of_tables()));
+        let (spared, made): (f64, f64) = self
+            .plans
+            .iter()
+            .fold((0.0, 0.0), |(spared, made), plan| (spared + spares(plan), made + plan.of_tables()));
         spared > made
     }
 
@@ -285,7 +290,9 @@ impl Sites {
             .enumerate()
             .flat_map(|(number, part)| {
                 let Range { start, end } = part.own;
-                (start..end).step_by(self.stretch).map(move |from| (number, from..end.min(from + self.stretch)))
+                (start..end)
+                    .step_by(self.stretch)
+                    .map(move |from| (number, from..end.min(from + self.stretch)))
             })
             .collect();
         let of_sweep = self.of_sweep(plan);
@@ -306,7 +313,8 @@ impl Sites {
             });
             let Some(found) = found else { return (Vec::new(), Some((*number, own.clone()))) };
             room.take(found.len());
-            let anchor = |Found { pattern, place, edits }| TextEnd { text: *number, pattern, end: place, edits };
+            let anchor =
+                |Found { pattern, place, edits }| TextEnd { text: *number, pattern, end: place, edits };
             (found.into_iter().map(anchor).collect(), None)
         };
         let looked: Vec<_> = stretches.par_iter().map_init(Scratch::default, look).collect();

@@ -121,9 +121,12 @@ fn hits_from_pams_are_those_of_all_ends() {
         }
         let patterns = oriented(&mut random, &lengths, strands);
         let letters = 2 + random.below(3) as u8;
-        let texts: Vec<Vec<u8>> = [0, 1, 30, 700, 64 + random.below(200)]
-            .map(|len| if len < 2 { random.codes(len, 4) } else { planted(&mut random, &patterns, len, letters) })
-            .to_vec();
+        let texts: Vec<Vec<u8>> =
+            [0, 1, 30, 700, 64 + random.below(200)]
+                .map(|len| {
+                    if len < 2 { random.codes(len, 4) } else { planted(&mut random, &patterns, len, letters) }
+                })
+                .to_vec();
         let rule = Rule { max_edits: random.below(6) as u32, indels: random.below(4) > 0 };
         let pam = random.pick(&[&b"NGG"[..], b"NGG", b"G", b"NR", b"TTTV", b"N", b"NNGRRT", b"VNS"]);
         let side = random.pick(&[PamSide::Three, PamSide::Five]);
@@ -141,7 +144,8 @@ fn hits_from_pams_are_those_of_all_ends() {
         .reaching(patterns.iter().map(Vec::len));
         let (part, stretch) = (random.pick(&[1, 17, 100, 64, 1000]), random.pick(&[1, 63, 64, 65, 1 << 16]));
         let share = random.pick(&[f64::INFINITY, f64::INFINITY, 0.5, 10.0]);
-        let Some(sites) = Sites::within(sets[round % sets.len()], &wanted, &patterns, (stretch, share)) else {
+        let Some(sites) = Sites::within(sets[round % sets.len()], &wanted, &patterns, (stretch, share))
+        else {
             continue;
         };
         let part = if part == 1 && texts.iter().any(|text| text.len() > 300) { 29 } else { part };
@@ -149,7 +153,8 @@ fn hits_from_pams_are_those_of_all_ends() {
         let found = from_sites(&sites, &Sliced::on(sets[0]), search, &texts, part);
         let expected = from_ends(search, &texts);
         for (text, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            let what = format!("round {round}, text {text}, lengths {lengths:?}, parts of {part}, {wanted:?}");
+            let what =
+                format!("round {round}, text {text}, lengths {lengths:?}, parts of {part}, {wanted:?}");
             assert_eq!(found, expected, "{what}, stretches of {stretch}, share {share}");
         }
         looked += 1;
@@ -176,7 +181,8 @@ fn what_costs_less_is_chosen() {
         before: 22,
     };
     let patterns = oriented(&mut random, &[20; 400], 2);
-    let sites = |pam, edits, patterns: &[Vec<u8>], letters| Sites::new(set, &wanted(pam, edits), patterns, letters);
+    let sites =
+        |pam, edits, patterns: &[Vec<u8>], letters| Sites::new(set, &wanted(pam, edits), patterns, letters);
     assert!(sites("NGG", 3, &patterns, None).is_some());
     assert!(sites("NGG", 3, &patterns[..4], None).is_none());
     assert!(sites("N", 1, &patterns[..40], None).is_none());

@@ -1,8 +1,8 @@
 //! Guides: patterns with their letters in the order in which they are met from the PAM, in groups that share seeds.
 
-use crate::search::planes::Window;
 use super::seeds::{MOST_LETTERS, Seed, Table};
 use crate::search::pattern::Class;
+use crate::search::planes::Window;
 
 /// Letters that a guide and its edits have, at most: bits of a window.
 pub const MOST_SPAN: usize = 64;
@@ -21,11 +21,11 @@ const SITES: f64 = 2e6;
 
 /// Nanoseconds, about, of one core: a look at a table, by the letters of its seed, above and below those whose bits fill
 /// a core's first cache; comparing a guide that a word names; and making a word of a guide.
-const LOOK: f64 = 1.0;
-const FAR_LOOK: f64 = 2.5;
+const LOOK: f64 = 2.5;
+const FAR_LOOK: f64 = 6.0;
 const NEAR_LETTERS: usize = 9;
-pub const COMPARE: f64 = 30.0;
-const MAKE_WORD: f64 = 25.0;
+pub const COMPARE: f64 = 60.0;
+const MAKE_WORD: f64 = 190.0;
 
 /// A guide's letters, away from the PAM, its number among all, and how it may differ.
 #[derive(Clone, Debug)]

@@ -5,9 +5,9 @@
 
 use super::Side;
 use super::guides::Group;
-use crate::search::planes::{Planes, Window};
 use super::seeds::{Entry, Table};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
+use crate::search::planes::{Planes, Window};
 use std::ops::Range;
 
 /// Sites of a batch.

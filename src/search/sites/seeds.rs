@@ -30,7 +30,8 @@ pub struct Seed {
 impl Seed {
     /// The seed's words in a guide; `None` where they are too many.
     pub fn words(&self, guide: &[Class]) -> Option<Vec<u32>> {
-        let mut search = WordSearch { classes: &guide[self.at..self.at + self.letters], seed: self, words: Vec::new() };
+        let mut search =
+            WordSearch { classes: &guide[self.at..self.at + self.letters], seed: self, words: Vec::new() };
         let mut first = [u8::MAX; MOST_LETTERS + 1];
         for (row, cell) in first[..=self.letters].iter_mut().enumerate() {
             *cell = if row == 0 || self.indels { row as u8 } else { u8::MAX };
@@ -75,14 +76,17 @@ impl WordSearch<'_> {
                 next[rows] = column[rows];
                 least = 0;
             } else {
-                if self.seed.indels {
-                    next[0] = len as u8 + 1;
+                // Farther from the diagonal there are more edits than may be.
+                let (place, edits) = (len + 1, self.seed.edits);
+                if self.seed.indels && place <= edits {
+                    next[0] = place as u8;
                 }
-                for row in 1..=rows {
+                for row in place.saturating_sub(edits).max(1)..=rows.min(place + edits) {
                     let differs = u8::from(self.classes[row - 1] >> base & 1 == 0);
                     next[row] = column[row - 1].saturating_add(differs);
                     if self.seed.indels {
-                        next[row] = next[row].min(column[row] + 1).min(next[row - 1] + 1);
+                        let gaps = column[row].min(next[row - 1]).saturating_add(1);
+                        next[row] = next[row].min(gaps);
                     }
                     least = least.min(next[row]);
                 }
@@ -119,11 +123,8 @@ pub struct Table {
 impl Table {
     /// Of guides that have not too many words.
     pub fn new(seed: Seed, guides: &[&[Class]]) -> Table {
-        let words: Vec<Vec<u32>> = guides
-            .par_iter()
-            .with_min_len(RUN)
-            .map(|guide| seed.words(guide).unwrap_or_default())
-            .collect();
+        let words: Vec<Vec<u32>> =
+            guides.par_iter().with_min_len(RUN).map(|guide| seed.words(guide).unwrap_or_default()).collect();
         let count: usize = words.iter().map(Vec::len).sum();
         let shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, 24);
         let mut table = Table {
