@@ -30,7 +30,7 @@ const MOST_BITS: u32 = 22;
 
 /// Nanoseconds of one core, about: a piece of a place, a pattern that it names, and a cell of a sweep for each byte of a
 /// vector.
-const OF_PIECE: f64 = 4.0;
+const OF_PIECE: f64 = 10.0;
 const OF_PATTERN: f64 = 0.4;
 const OF_CELL: f64 = 0.2;
 /// Bytes of a pattern for each of its pieces, of which 8 are its letters and 4 its number.
