@@ -55,6 +55,9 @@ pub struct TextPart<'a> {
     pub own: Range<usize>,
 }
 
+/// Letters of the part with this number, whose anchors are its own.
+type OwnRange = (usize, Range<usize>);
+
 /// One strand of a search.
 #[derive(Clone, Debug)]
 pub struct Side {
@@ -221,7 +224,7 @@ impl Sites {
         room: &Room,
     ) -> Result<Vec<TextEnd>, EngineError> {
         let mut anchors = Vec::new();
-        let all: Vec<(usize, Range<usize>)> = parts.iter().map(|part| part.own.clone()).enumerate().collect();
+        let all: Vec<OwnRange> = parts.iter().map(|part| part.own.clone()).enumerate().collect();
         if self.are_made(parts) {
             let kept = self
                 .are_kept()
@@ -284,8 +287,8 @@ impl Sites {
         group: &Group,
         parts: &[TextPart],
         room: &Room,
-    ) -> (Vec<Vec<TextEnd>>, Vec<(usize, Range<usize>)>) {
-        let stretches: Vec<(usize, Range<usize>)> = parts
+    ) -> (Vec<Vec<TextEnd>>, Vec<OwnRange>) {
+        let stretches: Vec<OwnRange> = parts
             .iter()
             .enumerate()
             .flat_map(|(number, part)| {
@@ -296,7 +299,7 @@ impl Sites {
             })
             .collect();
         let of_sweep = self.of_sweep(plan);
-        let look = |scratch: &mut Scratch, (number, own): &(usize, Range<usize>)| {
+        let look = |scratch: &mut Scratch, (number, own): &OwnRange| {
             let part = &parts[*number];
             if room.is_over() {
                 return (Vec::new(), None);
@@ -328,7 +331,7 @@ impl Sites {
         scan: &dyn Scan,
         (patterns, some): (&[Vec<Class>], &[u32]),
         parts: &[TextPart],
-        left: &[(usize, Range<usize>)],
+        left: &[OwnRange],
         room: &Room,
     ) -> Result<Vec<TextEnd>, EngineError> {
         let wanted = &self.wanted;
@@ -370,8 +373,8 @@ impl Sites {
 }
 
 /// Ranges of one part side by side as one.
-fn joined(ranges: impl Iterator<Item = (usize, Range<usize>)>) -> Vec<(usize, Range<usize>)> {
-    let mut joined: Vec<(usize, Range<usize>)> = Vec::new();
+fn joined(ranges: impl Iterator<Item = OwnRange>) -> Vec<OwnRange> {
+    let mut joined: Vec<OwnRange> = Vec::new();
     for (number, range) in ranges {
         match joined.last_mut() {
             Some((last, before)) if *last == number && before.end == range.start => before.end = range.end,
