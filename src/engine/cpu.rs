@@ -7,6 +7,7 @@ mod lanes;
 mod score;
 pub mod simd;
 mod strip;
+mod striped;
 mod trace;
 
 use crate::alignment::Hit;
@@ -29,6 +30,7 @@ use simd::InstructionSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use strip::{Fill, Rectangle, Sweep};
+use striped::{StripedSweep, WindowSize};
 use trace::{BandShape, Trace};
 
 /// Four times the widest vectors of 16 threads, whatever the machine has, so that each machine does the same work.
@@ -54,6 +56,8 @@ const BAND_ROWS: u32 = 64;
 
 /// Rows of a strip of any instruction set, or of several.
 const STRIP_ROWS: u32 = 16;
+/// Rows from which on a rectangle is swept with its rows dealt to narrow lanes.
+const STRIPED_ROWS: usize = 128;
 /// Cells from which on a pair is swept by several threads, in parts of this side.
 const SHARED_CELLS: u64 = 1 << 24;
 const PART_SIDE: u32 = 4 * BLOCK_ROWS;
@@ -373,7 +377,16 @@ fn sweep_parts(
 fn sweep(set: InstructionSet, batch: &Batch, (block, edges): (&Block, &Edges), own: usize) -> (Edges, Hit) {
     let (query, target) = block.codes(batch);
     let rectangle = Rectangle { query, target, scoring: &batch.scoring };
-    set.run(Sweep { rectangle, edges, own })
+    sweep_rectangle(set, rectangle, edges, own)
+}
+
+/// The edges that a rectangle leaves, and the first best cell of its columns from `own` on.
+fn sweep_rectangle(set: InstructionSet, rectangle: Rectangle<'_>, edges: &Edges, own: usize) -> (Edges, Hit) {
+    let size = WindowSize::of(rectangle.scoring, set.lanes(Width::W16.bytes()));
+    match size.filter(|_| rectangle.query.len() >= STRIPED_ROWS) {
+        Some(size) => set.run(StripedSweep { rectangle, edges, own, size }),
+        None => set.run(Sweep { rectangle, edges, own }),
+    }
 }
 
 /// The places of sweeps, in an order that brings together what goes well side by side: sweeps of one query where lanes
@@ -539,7 +552,7 @@ impl Scorer<'_> {
             let rectangle =
                 Rectangle { query: self.batch.query(pair.query), target, scoring: &self.batch.scoring };
             let own = (pair.own - from) as usize;
-            let (left, hit) = self.set.run(Sweep { rectangle, edges: &edges, own });
+            let (left, hit) = sweep_rectangle(self.set, rectangle, &edges, own);
             edges.vertical = left.vertical;
             let first = std::mem::replace(&mut from, pair.end);
             if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + first, ..hit } }
