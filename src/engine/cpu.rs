@@ -58,6 +58,8 @@ const BAND_ROWS: u32 = 64;
 const STRIP_ROWS: u32 = 16;
 /// Rows from which on a rectangle is swept with its rows dealt to narrow lanes.
 const STRIPED_ROWS: usize = 128;
+/// Lanes of 8 bits that are too few for it: the compiler makes single bytes of arrays there (docs/ideas.md).
+const STRIPED_LANES: usize = 16;
 /// Cells from which on a pair is swept by several threads, in parts of this side.
 const SHARED_CELLS: u64 = 1 << 24;
 const PART_SIDE: u32 = 4 * BLOCK_ROWS;
@@ -382,8 +384,9 @@ fn sweep(set: InstructionSet, batch: &Batch, (block, edges): (&Block, &Edges), o
 
 /// The edges that a rectangle leaves, and the first best cell of its columns from `own` on.
 fn sweep_rectangle(set: InstructionSet, rectangle: Rectangle<'_>, edges: &Edges, own: usize) -> (Edges, Hit) {
+    let is_wide = set.lanes(Width::W8.bytes()) > STRIPED_LANES;
     let size = WindowSize::of(rectangle.scoring, set.lanes(Width::W16.bytes()));
-    match size.filter(|_| rectangle.query.len() >= STRIPED_ROWS) {
+    match size.filter(|_| is_wide && rectangle.query.len() >= STRIPED_ROWS) {
         Some(size) => set.run(StripedSweep { rectangle, edges, own, size }),
         None => set.run(Sweep { rectangle, edges, own }),
     }

@@ -303,11 +303,11 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
             let f = simd.with_first(self.gap, T::of(self.values.gap(f)));
             strip.columns.corner = h;
             let scores = &self.scores[place..place + rows];
-            let mut down = Down { diagonal, f, top: self.penalties.floor };
+            let down = Down { diagonal, f, top: self.penalties.floor };
             let (upper, lower) = self.column.split_at_mut(last_row + 1);
-            down.rows(simd, &self.penalties, upper, scores);
+            let down = down.rows(simd, &self.penalties, upper, scores);
             let below = down.f;
-            down.rows(simd, &self.penalties, lower, &scores[last_row + 1..]);
+            let down = down.rows(simd, &self.penalties, lower, &scores[last_row + 1..]);
             let entering = self.gaps_from_lane_to_lane(simd, down.f);
             self.follow(simd, entering);
             let h = cast_slice::<_, T>(from_ref(&self.column[last_row]))[last_lane].value();
@@ -321,7 +321,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
                 false => limit,
             };
             let known = simd.splat(T::of(self.values.h(known.min(limit))));
-            if simd.any_lane(simd.gt(down.top, known)) && self.note(strip, col, &down.top) {
+            if simd.any_lane(simd.gt(down.top, known)) && self.note(strip, col, down.top) {
                 left = col + 1;
                 break;
             }
@@ -375,8 +375,8 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
     /// Looks for the best cell in a column whose best values are `top`; says whether they have outgrown the lanes.
     #[cold]
     #[inline(never)]
-    fn note(&self, strip: &mut Strip, col: usize, top: &S::V) -> bool {
-        let tops: &[T] = cast_slice(from_ref(top));
+    fn note(&self, strip: &mut Strip, col: usize, top: S::V) -> bool {
+        let tops: &[T] = cast_slice(from_ref(&top));
         let lanes: &[T] = cast_slice(&self.column);
         let rows = self.column.len();
         let cell = |lane: usize, row: usize| lanes[2 * row * S::LANES + lane];
@@ -418,19 +418,21 @@ struct Down<V> {
 impl<V: Copy> Down<V> {
     #[inline(always)]
     fn rows<T: Lane, S: Vectors<T, V = V>>(
-        &mut self,
+        self,
         simd: S,
         penalties: &Penalties<V>,
         column: &mut [[V; 2]],
         scores: &[V],
-    ) {
+    ) -> Down<V> {
+        let Down { mut diagonal, mut f, mut top } = self;
         for (place, &score) in column.iter_mut().zip(scores) {
             let [h, e] = *place;
-            let cell = cell(simd, penalties, simd.add(self.diagonal, score), e, self.f);
-            (self.diagonal, self.f) = (h, cell.f);
-            self.top = simd.max(cell.h, self.top);
+            let cell = cell(simd, penalties, simd.add(diagonal, score), e, f);
+            (diagonal, f) = (h, cell.f);
+            top = simd.max(cell.h, top);
             *place = [cell.h, cell.e];
         }
+        Down { diagonal, f, top }
     }
 }
 
