@@ -21,7 +21,7 @@ use crate::engine::primitives::all_paths;
 use crate::engine::{Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
 use crate::engine::{Primitives, TargetScore, Tile, Window};
 use crate::error::EngineError;
-use crate::scoring::{AlignmentMode, Substitution};
+use crate::scoring::{AlignmentMode, Scoring, Substitution};
 use anchored::{Anchored, Values, ends_of};
 use lanes::Costs;
 use rayon::prelude::*;
@@ -56,10 +56,11 @@ const BAND_ROWS: u32 = 64;
 
 /// Rows of a strip of any instruction set, or of several.
 const STRIP_ROWS: u32 = 16;
-/// Rows from which on a rectangle is swept with its rows dealt to narrow lanes.
-const STRIPED_ROWS: usize = 128;
-/// Lanes of 8 bits that are too few for it: the compiler makes single bytes of arrays there (docs/ideas.md).
-const STRIPED_LANES: usize = 16;
+/// Rows for each lane of 8 bits from which on a rectangle is swept with its rows dealt to narrow lanes.
+const STRIPED_ROWS: usize = 4;
+/// What a column of it costs beside its cells, and how much more than pairs side by side its cells cost, in steps of those.
+const STRIPED_COLUMN: u64 = 16;
+const STRIPED_STEP: u64 = 2;
 /// Cells from which on a pair is swept by several threads, in parts of this side.
 const SHARED_CELLS: u64 = 1 << 24;
 const PART_SIDE: u32 = 4 * BLOCK_ROWS;
@@ -382,11 +383,15 @@ fn sweep(set: InstructionSet, batch: &Batch, (block, edges): (&Block, &Edges), o
     sweep_rectangle(set, rectangle, edges, own)
 }
 
+/// The windows of a sweep whose `rows` are dealt to narrow lanes, if that pays.
+fn striped_window(set: InstructionSet, scoring: &Scoring, rows: usize) -> Option<WindowSize> {
+    let size = WindowSize::of(scoring, set.lanes(Width::W16.bytes()));
+    size.filter(|_| rows >= STRIPED_ROWS * set.lanes(Width::W8.bytes()))
+}
+
 /// The edges that a rectangle leaves, and the first best cell of its columns from `own` on.
 fn sweep_rectangle(set: InstructionSet, rectangle: Rectangle<'_>, edges: &Edges, own: usize) -> (Edges, Hit) {
-    let is_wide = set.lanes(Width::W8.bytes()) > STRIPED_LANES;
-    let size = WindowSize::of(rectangle.scoring, set.lanes(Width::W16.bytes()));
-    match size.filter(|_| is_wide && rectangle.query.len() >= STRIPED_ROWS) {
+    match striped_window(set, rectangle.scoring, rectangle.query.len()) {
         Some(size) => set.run(StripedSweep { rectangle, edges, own, size }),
         None => set.run(Sweep { rectangle, edges, own }),
     }
@@ -470,9 +475,7 @@ impl Scorer<'_> {
         if longest == 0 || widest == 0 {
             return of_all(Some(if is_local { Hit::default() } else { Hit::NONE }));
         }
-        let lanes = self.set.lanes(Width::W32.bytes());
-        let strips = |pair: Pair| steps_of(rows(&pair).div_ceil(lanes), pair.cols() + lanes as u32);
-        let in_strips = STRIP_STEP * pairs().map(strips).sum::<u64>();
+        let in_strips = pairs().map(|pair| self.steps_of_one(rows(&pair), pair.cols())).sum::<u64>();
         if longest > MOST_ROWS || in_strips < steps_of(longest, widest) {
             return group.iter().flat_map(|sweep| self.score_in_strips(sweep)).map(Some).collect();
         }
@@ -493,6 +496,18 @@ impl Scorer<'_> {
             }
             _ => of_all(None),
         }
+    }
+
+    /// What a pair by itself costs, in steps of pairs side by side.
+    fn steps_of_one(&self, rows: usize, cols: u32) -> u64 {
+        let scoring = &self.batch.scoring;
+        if striped_window(self.set, scoring, rows).is_some() {
+            let width = if scoring.mode.is_local() { Width::W8 } else { Width::W16 };
+            let rows = rows.div_ceil(self.set.lanes(width.bytes())) as u64;
+            return STRIPED_STEP * (rows + STRIPED_COLUMN) * u64::from(cols);
+        }
+        let lanes = self.set.lanes(Width::W32.bytes());
+        STRIP_STEP * rows.div_ceil(lanes) as u64 * (u64::from(cols) + lanes as u64)
     }
 
     /// The same in modes other than local.

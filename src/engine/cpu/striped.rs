@@ -20,6 +20,8 @@ use std::slice::from_ref;
 /// Rows of a strip for each lane of 16 bits, at most: what a column reads and writes should stay in the nearest cache.
 const MOST_ROWS: usize = 64;
 const LEAST_ROWS: usize = 4;
+/// Rows that a gap from above is followed through before it is asked again whether it counts.
+const FOLLOWED: usize = 4;
 /// Columns of a window, at most.
 const MOST_COLS: i64 = 1 << 12;
 /// Codes of a target's letters.
@@ -32,24 +34,23 @@ pub struct WindowSize {
     cols: usize,
     /// How far below the highest value that enters a window its values lie, at most.
     spread: i32,
+    values: LaneValues,
 }
 
 impl WindowSize {
     /// For `lanes` lanes of 16 bits; `None` where neighbouring cells may differ by too much.
     pub fn of(scoring: &Scoring, lanes: usize) -> Option<WindowSize> {
         let costs = Costs::new(scoring);
-        let (best, most) = (i64::from(costs.best), costs.most::<i16>()?);
+        let values = LaneValues::of::<i16>(&costs)?;
+        let (best, most) = (i64::from(costs.best), i64::from(values.most));
         // Cells side by side, or one above the other, differ by no more than this.
         let step = best + i64::from(costs.first);
         let with = |rows: usize| {
             let cols = (most - best - step * (rows as i64 + 2)) / (step + best);
             let cols = cols.min(MOST_COLS);
             let spread = step * (rows as i64 + cols + 2);
-            (cols >= rows as i64 / 2).then_some(WindowSize {
-                rows,
-                cols: cols as usize,
-                spread: spread as i32,
-            })
+            let size = WindowSize { rows, cols: cols as usize, spread: spread as i32, values };
+            (cols >= rows as i64 / 2).then_some(size)
         };
         let mut heights = std::iter::successors(Some(MOST_ROWS), |rows| Some(rows / 2));
         heights.by_ref().take_while(|&rows| rows >= LEAST_ROWS).find_map(|rows| with(rows * lanes))
@@ -158,7 +159,8 @@ impl Strip<'_> {
         let is_local = self.scoring.mode.is_local();
         let cols = self.columns.letters.len();
         // Lanes of 8 bits hold scores near 0 alone.
-        let narrow = Costs::new(self.scoring).most::<i8>().filter(|_| is_local).map(|most| most as i32 / 2);
+        let costs = Costs::new(self.scoring);
+        let narrow = LaneValues::of::<i8>(&costs).filter(|values| is_local && values.most >= 8 * costs.best);
         let mut in_8 = None;
         let mut in_16 = None;
         let mut col = 0;
@@ -166,13 +168,13 @@ impl Strip<'_> {
             let end = cols.min(col + size.cols);
             let entering = self.columns.behind.iter().chain(&self.columns.above[col..end]);
             let highest = entering.map(|value| value[0]).max().unwrap_or(0);
-            if narrow.is_some_and(|most| highest <= most) {
-                let lanes = in_8.get_or_insert_with(|| StripedLanes::<i8, S>::new(simd, self));
+            if let Some(values) = narrow.filter(|values| highest <= values.most / 2) {
+                let lanes = in_8.get_or_insert_with(|| StripedLanes::<i8, S>::new(simd, self, values));
                 col = lanes.sweep(simd, self, col..cols, 0);
             } else {
                 let origin = highest - size.spread;
                 let origin = if is_local { origin.max(0) } else { origin };
-                let lanes = in_16.get_or_insert_with(|| StripedLanes::<i16, S>::new(simd, self));
+                let lanes = in_16.get_or_insert_with(|| StripedLanes::<i16, S>::new(simd, self, size.values));
                 col = lanes.sweep(simd, self, col..end, origin);
             }
         }
@@ -195,7 +197,7 @@ struct StripedLanes<T: Lane, S: Stripes<T>> {
 }
 
 /// What scores are as values of lanes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LaneValues {
     /// The floor's.
     zero: i32,
@@ -207,6 +209,17 @@ struct LaneValues {
 }
 
 impl LaneValues {
+    /// Gaps that are followed may sink lower than what other steps compute; `None` where lanes of this type don't hold the
+    /// penalties.
+    #[inline(always)]
+    fn of<T: Lane>(costs: &Costs) -> Option<LaneValues> {
+        let sink = FOLLOWED as i64 * i64::from(costs.extend);
+        let (zero, most) = (costs.zero::<T>() + sink, costs.most::<T>()? - sink);
+        let (first, extend) = (costs.first, costs.extend);
+        let of = LaneValues { zero: zero as i32, most: most as i32, first, extend, origin: 0 };
+        (most >= i64::from(costs.best).max(1)).then_some(of)
+    }
+
     #[inline(always)]
     fn h(&self, h: i32) -> i32 {
         h.saturating_sub(self.origin).max(0) + self.zero
@@ -225,7 +238,7 @@ impl LaneValues {
 
 impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
     #[inline(always)]
-    fn new(simd: S, strip: &Strip) -> StripedLanes<T, S> {
+    fn new(simd: S, strip: &Strip, values: LaneValues) -> StripedLanes<T, S> {
         let costs = Costs::new(strip.scoring);
         let nothing = Nothing::of(strip.scoring);
         let query = strip.columns.query;
@@ -241,15 +254,14 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
                 strip.substitutes.score(simd, &queries, letter, &mut scores);
             }
         }
-        let (zero, most) = (costs.zero::<T>() as i32, costs.most::<T>().unwrap_or(0) as i32);
-        let values = LaneValues { zero, most, first: costs.first, extend: costs.extend, origin: 0 };
+        let zero = simd.splat(T::of(values.zero));
         StripedLanes {
             column: vec![[simd.splat(T::of(0)); 2]; rows],
             scores,
             places,
-            penalties: costs.penalties(simd),
+            penalties: Penalties { floor: zero, ..costs.penalties(simd) },
             open: simd.splat(T::of(costs.first - costs.extend)),
-            gap: simd.splat(T::of(zero - costs.first)),
+            gap: simd.splat(T::of(values.zero - costs.first)),
             values,
         }
     }
@@ -360,15 +372,17 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
     #[inline(always)]
     fn follow(&mut self, simd: S, mut f: S::V) {
         let Penalties { floor, first, extend } = self.penalties;
-        let least = simd.add(self.gap, extend);
-        for [h, e] in &mut self.column {
-            // From a gap that is lower on no cell below gets anything that it has not got from H.
-            if !simd.any_lane(simd.gt(f, simd.max(simd.sub(*h, self.open), floor))) {
+        for cells in self.column.chunks_mut(FOLLOWED) {
+            // From a gap that is lower no cell from here on gets anything that it has not got from H.
+            if !simd.any_lane(simd.gt(f, simd.max(simd.sub(cells[0][0], self.open), floor))) {
                 break;
             }
-            *h = simd.max(*h, f);
-            *e = simd.max(*e, simd.sub(*h, first));
-            f = simd.sub(simd.max(f, least), extend);
+            for [h, e] in cells {
+                *h = simd.max(*h, f);
+                *e = simd.max(*e, simd.sub(*h, first));
+                f = simd.sub(f, extend);
+            }
+            f = simd.max(f, self.gap);
         }
     }
 
