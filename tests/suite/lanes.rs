@@ -112,7 +112,7 @@ pub fn alike_pairs_agree(engine: &mut dyn Primitives) {
         [(Scoring::dna(20, 30, 10, 5), 4, 3700), (dna, 4, 2600), (protein, 20, 2600)]
     {
         let target = random.codes(cols, letters);
-        let query = random.mutated_codes(&target, letters, 3);
+        let query = random.mutated_codes(&target, letters, 30);
         let (batch, pair) = one_pair(&query, &target, &scoring);
         let case = format!("alike, {scoring}");
         let hits = scores_agree(engine, &batch, &[pair], &case);
