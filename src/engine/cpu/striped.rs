@@ -4,6 +4,10 @@
 //! All lanes are in one column. A gap that comes down from one lane to the next is looked for after the column, and
 //! followed down the rows as far as it counts (docs/algorithm.md, section 9).
 
+mod window;
+
+pub use window::WindowSize;
+
 use super::cell::{Penalties, cell};
 use super::lanes::{Costs, Nothing, Tables, side_by_side, tables};
 use super::simd::{Kernel, Lane, Simd, Stripes, Vectors};
@@ -16,46 +20,10 @@ use crate::scoring::{Scoring, Substitution};
 use bytemuck::{cast_slice, cast_slice_mut};
 use std::ops::Range;
 use std::slice::from_ref;
+use window::{FOLLOWED, LaneValues};
 
-/// Rows of a strip for each lane of 16 bits, at most: what a column reads and writes should stay in the nearest cache.
-const MOST_ROWS: usize = 64;
-const LEAST_ROWS: usize = 4;
-/// Rows that a gap from above is followed through before it is asked again whether it counts.
-const FOLLOWED: usize = 4;
-/// Columns of a window, at most.
-const MOST_COLS: i64 = 1 << 12;
 /// Codes of a target's letters.
 const LETTERS: usize = 64;
-
-/// What a window of lanes of 16 bits holds, so that no value leaves their range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowSize {
-    rows: usize,
-    cols: usize,
-    /// How far below the highest value that enters a window its values lie, at most.
-    spread: i32,
-    values: LaneValues,
-}
-
-impl WindowSize {
-    /// For `lanes` lanes of 16 bits; `None` where neighbouring cells may differ by too much.
-    pub fn of(scoring: &Scoring, lanes: usize) -> Option<WindowSize> {
-        let costs = Costs::new(scoring);
-        let values = LaneValues::of::<i16>(&costs)?;
-        let (best, most) = (i64::from(costs.best), i64::from(values.most));
-        // Cells side by side, or one above the other, differ by no more than this.
-        let step = best + i64::from(costs.first);
-        let with = |rows: usize| {
-            let cols = (most - best - step * (rows as i64 + 2)) / (step + best);
-            let cols = cols.min(MOST_COLS);
-            let spread = step * (rows as i64 + cols + 2);
-            let size = WindowSize { rows, cols: cols as usize, spread: spread as i32, values };
-            (cols >= rows as i64 / 2).then_some(size)
-        };
-        let mut heights = std::iter::successors(Some(MOST_ROWS), |rows| Some(rows / 2));
-        heights.by_ref().take_while(|&rows| rows >= LEAST_ROWS).find_map(|rows| with(rows * lanes))
-    }
-}
 
 /// Sweeps a rectangle from the edges that enter it. Answers the edges that leave it and the first best cell of the
 /// columns from `own` on, its rows and columns counted in the rectangle.
@@ -194,46 +162,6 @@ struct StripedLanes<T: Lane, S: Stripes<T>> {
     /// A gap that opens where H is at the floor.
     gap: S::V,
     values: LaneValues,
-}
-
-/// What scores are as values of lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LaneValues {
-    /// The floor's.
-    zero: i32,
-    most: i32,
-    first: i32,
-    extend: i32,
-    /// The score that the floor stands for.
-    origin: i32,
-}
-
-impl LaneValues {
-    /// Gaps that are followed may sink lower than what other steps compute; `None` where lanes of this type don't hold the
-    /// penalties.
-    #[inline(always)]
-    fn of<T: Lane>(costs: &Costs) -> Option<LaneValues> {
-        let sink = FOLLOWED as i64 * i64::from(costs.extend);
-        let (zero, most) = (costs.zero::<T>() + sink, costs.most::<T>()? - sink);
-        let (first, extend) = (costs.first, costs.extend);
-        let of = LaneValues { zero: zero as i32, most: most as i32, first, extend, origin: 0 };
-        (most >= i64::from(costs.best).max(1)).then_some(of)
-    }
-
-    #[inline(always)]
-    fn h(&self, h: i32) -> i32 {
-        h.saturating_sub(self.origin).max(0) + self.zero
-    }
-
-    #[inline(always)]
-    fn gap(&self, gap: i32) -> i32 {
-        gap.saturating_sub(self.origin).max(-self.first) + self.zero
-    }
-
-    #[inline(always)]
-    fn score(&self, value: i32) -> i32 {
-        value - self.zero + self.origin
-    }
 }
 
 impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
