@@ -108,10 +108,8 @@ pub fn long_pairs_agree(engine: &mut dyn Primitives) {
 pub fn alike_pairs_agree(engine: &mut dyn Primitives) {
     let [dna, protein] = [1, 6].map(|number| scorings().swap_remove(number));
     let mut random = Random::new(41);
-    for (scoring, letters, cols) in
-        [(Scoring::dna(20, 30, 10, 5), 4, 3700), (dna, 4, 2600), (protein, 20, 2600)]
-    {
-        let target = random.codes(cols, letters);
+    for (scoring, letters) in [(Scoring::dna(40, 50, 30, 4), 4), (dna, 4), (protein, 20)] {
+        let target = random.codes(2100, letters);
         let query = random.mutated_codes(&target, letters, 30);
         let (batch, pair) = one_pair(&query, &target, &scoring);
         let case = format!("alike, {scoring}");

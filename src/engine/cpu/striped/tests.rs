@@ -176,3 +176,20 @@ fn sweeps_agree_where_scores_outgrow_lanes() {
         agrees(&query, &target, &scoring, [0, 0], 0, [256, 300]);
     }
 }
+
+/// Neighbouring cells that may differ by more than lanes of 16 bits hold leave no room for a window.
+#[test]
+fn windows_have_room_for_what_scores_allow() {
+    for lanes in [8, 16, 32] {
+        for scoring in scorings() {
+            let size = WindowSize::of(&scoring, lanes).expect("a window");
+            let costs = super::Costs::new(&scoring);
+            let (rows, cols) = (size.rows as i32, size.cols as i32);
+            assert_eq!(size.spread, (rows + cols + 2) * (costs.best + costs.first), "{scoring}");
+            assert!(size.spread + (cols + 1) * costs.best <= size.values.most, "{scoring}");
+        }
+        for scoring in [Scoring::dna(1000, 30_000, 20_000, 900), Scoring::dna(1, 4, 70_000, 1)] {
+            assert_eq!(WindowSize::of(&scoring, lanes), None, "{scoring}");
+        }
+    }
+}
