@@ -103,12 +103,14 @@ pub struct RecordSearch {
     is_bounded: bool,
     /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
     spent: f64,
+    /// The first hit, where it is known and a lower level is wanted.
+    first: Option<Box<Region>>,
 }
 
 impl RecordSearch {
     /// With regions, and the most that an alignment in each can score.
     pub fn new(scope: &Scope, start: Start, regions: Vec<Opened>) -> RecordSearch {
-        let Start { record, source, spent } = start;
+        let Start { record, source, spent, first } = start;
         let most = Most::of(scope, record);
         let region = |(strand, pair, bound): Opened| {
             Region::unscored(scope, strand, pair, bound.min(most.in_pair(&pair)))
@@ -144,9 +146,26 @@ impl RecordSearch {
             is_tied: false,
             is_bounded: false,
             spent,
+            first: None,
         };
+        first.into_iter().for_each(|first| search.know_first(&first));
         search.prune();
         search
+    }
+
+    /// Takes the first hit, which is known, into the region that owns its end.
+    fn know_first(&mut self, first: &Region) {
+        let Some(hit) = first.best else { return };
+        let owns = |region: &&mut Region| {
+            let line = |region: &Region| (region.strand, region.pair.query, region.pair.target);
+            line(region) == line(first)
+                && region.pair.own < hit.target_end
+                && hit.target_end <= region.pair.end
+        };
+        if let Some(region) = self.regions.iter_mut().find(owns) {
+            region.bound = hit.score;
+            (region.is_scored, region.best) = (true, Some(hit));
+        }
     }
 
     /// Goes from state to state as far as the search can by itself, and says what it needs then. It needs the same until
@@ -182,6 +201,7 @@ impl RecordSearch {
             return Need::Scores(unknown);
         }
         if let Some(source) = self.lower(best.as_ref(), scope) {
+            self.first = self.proven(best, scope).map(Box::new);
             self.end(SearchState::Lower(source));
             return Need::Regions(source);
         }
@@ -217,7 +237,7 @@ impl RecordSearch {
 
     /// Where the search of the record goes on with `source`.
     pub fn start(&self, source: Source) -> Start {
-        Start { record: self.record, source, spent: self.spent }
+        Start { record: self.record, source, spent: self.spent, first: self.first.clone() }
     }
 
     /// How the round ended for the search.
@@ -315,6 +335,13 @@ impl RecordSearch {
             }
         }
         self.is_bounded = true;
+    }
+
+    /// The best of a level's regions, where it is sure to be the first hit of all and every level's regions say where it lies.
+    fn proven(&self, best: Option<Region>, scope: &Scope) -> Option<Region> {
+        let SearchState::OnLevel { held, .. } = self.state else { return None };
+        let is_known = |best: &Region| best.bound >= held && best.best.is_some() && self.wants(best);
+        best.filter(|best| is_known(best) && scope.repeats.distinct().is_none())
     }
 
     /// What the search must go on with where a level's regions may lack what counts: another level, or everything.

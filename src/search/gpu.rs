@@ -176,7 +176,7 @@ impl<D: ScanDevice> Scan for OnGpu<D> {
         rule: &Rule,
         room: &Room,
     ) -> Result<Vec<End>, EngineError> {
-        let pays = self.looks_up && exact::pays(patterns, rule);
+        let pays = self.looks_up && exact::words_pay(patterns, rule);
         let looked_up = if pays { self.looked_up(text, patterns, room)? } else { None };
         let all = || LookUp { ends: Vec::new(), others: (0..patterns.len() as u32).collect() };
         let LookUp { mut ends, others: left } = looked_up.unwrap_or_else(all);
@@ -186,6 +186,10 @@ impl<D: ScanDevice> Scan for OnGpu<D> {
         ends.extend(scan_some(&self.cores, text, (patterns, &cores), rule, room)?);
         ends.par_sort_unstable();
         Ok(ends)
+    }
+
+    fn is_on_device(&self) -> bool {
+        true
     }
 
     fn take_notice(&self) -> Option<String> {

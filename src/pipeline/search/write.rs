@@ -8,6 +8,7 @@ use crate::pipeline::report::warn;
 use crate::search::amplicons::{Amplicon, Joiner};
 use crate::search::hits::{self, Gatherer, Hit};
 use crate::search::room::Room;
+use crate::search::sites::TextPart;
 use crate::search::stream::TextEnd;
 use crate::search::{Scan, scan_some};
 use crate::writer::Output;
@@ -73,12 +74,12 @@ impl SearchRun<'_> {
         let text = self.first_line().into_bytes();
         let (joined, carried) = (self.joined(), Gatherer::default());
         let mut sink = HitSink { lines, joined, text, carried, output, counts, summary };
-        let least = self.seams.before().max(LEAST_PORTION);
+        let least = self.layout.seams.before().max(LEAST_PORTION);
         // Letters of a portion: all of a batch, until one has too many ends.
         let mut most = usize::MAX;
         for batch in batches {
             let mut rest = Remainder::of(batch?);
-            while let Some(portion) = rest.next(&self.seams, most) {
+            while let Some(portion) = rest.next(&self.layout, most) {
                 let letters = portion.letters();
                 let room = if letters <= least { Room::unlimited() } else { Room::of(ENDS) };
                 let ends = if portion.is_done() { Vec::new() } else { self.scan(scan, &portion, &room)? };
@@ -108,10 +109,16 @@ impl SearchRun<'_> {
         Some(Joined { joiner: Joiner::new(pairs, least..=most), lines })
     }
 
-    /// The ends in all texts of a portion.
+    /// The ends in all texts of a portion, or the anchors where these are found from their PAMs.
     fn scan(&self, scan: &dyn Scan, portion: &TextBatch, room: &Room) -> Result<Vec<TextEnd>> {
+        if let Some(sites) = &self.sites {
+            let parts = portion.stream.stretches.iter().zip(&portion.texts).map(|(stretch, active)| {
+                TextPart { text: stretch.text, codes: active.text.codes(), own: stretch.after..stretch.to }
+            });
+            return Ok(sites.anchors(scan, &self.oriented, &parts.collect::<Vec<_>>(), room)?);
+        }
         let (rule, mut placed) = (&self.wanted.rule, Vec::new());
-        let rounds = self.needs.rounds(portion, &self.seams);
+        let rounds = self.needs.rounds(portion, &self.layout.seams);
         let one = rounds.len() == 1;
         for round in rounds {
             let codes = &round.stream.codes;
@@ -165,7 +172,10 @@ impl SearchRun<'_> {
             .into_par_iter()
             .zip(gatherers)
             .map(|(TextEnds { active, to, ends }, mut gatherer)| {
-                gatherer.put(wanted, patterns, active.text.codes(), ends, to);
+                match self.sites {
+                    Some(_) => gatherer.put_anchors(wanted, active.text.codes(), ends, to),
+                    None => gatherer.put(wanted, patterns, active.text.codes(), ends, to),
+                }
                 let hits = gatherer.next(wanted, patterns, active.text.codes())?;
                 Ok(Gathered { active, to, hits, gatherer })
             })

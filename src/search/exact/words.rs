@@ -116,33 +116,34 @@ pub struct Table {
 }
 
 impl Table {
-    fn new(shape: Shape, entries: &[Entry]) -> Table {
-        let wanted = (entries.len() * BITS_OF_WORD).next_power_of_two().ilog2();
+    /// Of as many entries as `for_each` calls with, twice: so no second copy of them is made on the way.
+    fn new(shape: Shape, count: usize, for_each: impl Fn(&mut dyn FnMut(Entry))) -> Table {
+        let wanted = (count * BITS_OF_WORD).next_power_of_two().ilog2();
         let bits_shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
-        let starts_shift = u32::BITS - entries.len().next_power_of_two().ilog2().clamp(1, MOST_BITS);
+        let starts_shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, MOST_BITS);
         let mut table = Table {
             shape,
             bits: vec![0; (1 << (u32::BITS - bits_shift)) / 64],
             bits_shift,
             starts: vec![0; (1 << (u32::BITS - starts_shift)) + 1],
             starts_shift,
-            entries: vec![Entry::zeroed(); entries.len()],
+            entries: vec![Entry::zeroed(); count],
         };
         // A counting sort by the upper bits of the hash.
-        for entry in entries {
+        for_each(&mut |entry| {
             let bit = entry.hash >> bits_shift;
             table.bits[bit as usize / 64] |= 1 << (bit % 64);
             table.starts[(entry.hash >> starts_shift) as usize + 1] += 1;
-        }
+        });
         for at in 1..table.starts.len() {
             table.starts[at] += table.starts[at - 1];
         }
         let mut next = table.starts.clone();
-        for entry in entries {
+        for_each(&mut |entry| {
             let next = &mut next[(entry.hash >> starts_shift) as usize];
-            table.entries[*next as usize] = *entry;
+            table.entries[*next as usize] = entry;
             *next += 1;
-        }
+        });
         table
     }
 
@@ -201,22 +202,35 @@ pub struct PatternWord {
     pub before: u32,
 }
 
-/// The words of patterns by the shapes that these are entered in, and the patterns that are entered in none.
-pub fn words_of_all(patterns: &[Vec<u8>]) -> (Vec<(Shape, Vec<PatternWord>)>, Vec<u32>) {
-    let mut words: [Vec<PatternWord>; SHAPES.len()] = Default::default();
+/// Patterns that are entered in a shape, and where in each its words begin.
+pub struct Entered {
+    pub shape: Shape,
+    patterns: Vec<(u32, u32)>,
+}
+
+impl Entered {
+    /// Calls with all words.
+    pub fn for_each(&self, patterns: &[Vec<u8>], mut call: impl FnMut(PatternWord)) {
+        for &(pattern, place) in &self.patterns {
+            let classes = &patterns[pattern as usize][place as usize..][..self.shape.span()];
+            let of_place =
+                |at: usize, word: u32| call(PatternWord { word, pattern, before: place + at as u32 });
+            self.shape.for_each_word(classes, of_place);
+        }
+    }
+}
+
+/// Patterns by the shapes that they are entered in, and those that are entered in none.
+pub fn entered(patterns: &[Vec<u8>]) -> (Vec<Entered>, Vec<u32>) {
+    let mut all = SHAPES.map(|shape| Entered { shape, patterns: Vec::new() });
     let mut others = Vec::new();
     for (pattern, classes) in (0..).zip(patterns) {
-        let Some((number, place)) = shape_of(classes) else {
-            others.push(pattern);
-            continue;
-        };
-        let shape = SHAPES[number];
-        shape.for_each_word(&classes[place..place + shape.span()], |at, word| {
-            words[number].push(PatternWord { word, pattern, before: (place + at) as u32 });
-        });
+        match shape_of(classes) {
+            Some((number, place)) => all[number].patterns.push((pattern, place as u32)),
+            None => others.push(pattern),
+        }
     }
-    let used = SHAPES.into_iter().zip(words).filter(|(_, words)| !words.is_empty());
-    (used.collect(), others)
+    (all.into_iter().filter(|own| !own.patterns.is_empty()).collect(), others)
 }
 
 /// Patterns by their words.
@@ -230,15 +244,17 @@ pub struct Index {
 
 impl Index {
     pub fn new(patterns: &[Vec<u8>]) -> Index {
-        let (words, others) = words_of_all(patterns);
-        let entry = |&PatternWord { word, pattern, before }: &PatternWord| Entry {
-            hash: hash(word),
-            pattern,
-            before,
+        let (entered, others) = entered(patterns);
+        let table = |own: &Entered| {
+            let for_each = |call: &mut dyn FnMut(Entry)| {
+                own.for_each(patterns, |PatternWord { word, pattern, before }| {
+                    call(Entry { hash: hash(word), pattern, before });
+                });
+            };
+            let mut count = 0;
+            for_each(&mut |_| count += 1);
+            Table::new(own.shape, count, for_each)
         };
-        let table = |(shape, words): (Shape, Vec<PatternWord>)| {
-            Table::new(shape, &words.iter().map(entry).collect::<Vec<_>>())
-        };
-        Index { classes: Classes::of(patterns), tables: words.into_iter().map(table).collect(), others }
+        Index { classes: Classes::of(patterns), tables: entered.iter().map(table).collect(), others }
     }
 }

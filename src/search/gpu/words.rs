@@ -4,7 +4,7 @@ use crate::engine::gpu::Card;
 use crate::engine::gpu::scan::bases::{BaseEnd, BasePatterns, BaseScan, BaseWord, BaseWords};
 use crate::error::EngineError;
 use crate::search::End;
-use crate::search::exact::words::{Classes, PatternWord, words_of_all};
+use crate::search::exact::words::{Classes, Entered, PatternWord, entered};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -57,16 +57,15 @@ impl WordsOnCard {
             return Ok(Arc::clone(known));
         }
         *last = None;
-        let (entered, others) = words_of_all(patterns);
-        let word = |&PatternWord { word, pattern, before }: &PatternWord| BaseWord { word, pattern, before };
-        let words: Vec<BaseWords> = entered
-            .iter()
-            .map(|(shape, words)| BaseWords {
-                letters: shape.letters,
-                step: shape.step,
-                words: words.iter().map(word).collect(),
-            })
-            .collect();
+        let (entered, others) = entered(patterns);
+        let words_of = |own: &Entered| {
+            let mut words = Vec::new();
+            own.for_each(patterns, |PatternWord { word, pattern, before }| {
+                words.push(BaseWord { word, pattern, before });
+            });
+            BaseWords { letters: own.shape.letters, step: own.shape.step, words }
+        };
+        let words: Vec<BaseWords> = entered.iter().map(words_of).collect();
         let known = Known {
             classes: Classes::of(patterns),
             on_device: self.scan.patterns(patterns, &words)?,
