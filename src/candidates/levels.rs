@@ -5,6 +5,7 @@
 //! of what scores less. Shorter seeds reach down to lower scores, and stand in more places by chance.
 
 use super::counting;
+use super::estimate::LONG;
 use super::seed_counts::SeedCounts;
 use super::seed_scores::SeedScores;
 use crate::batch::Sequences;
@@ -34,6 +35,9 @@ const MOST_BY_CHANCE: f64 = 8.0;
 const MOST_SHARE: f64 = 0.5;
 /// What a window costs that is found and not scored, in windows that are scored.
 const UNSCORED: f64 = 0.1;
+/// Seeds are counted where that is expected to take at most so many times as much as looking for one: where a stretch of the
+/// query stands elsewhere as well, single seeds lead to windows there, and counts don't.
+const COUNTED_MORE: f64 = 1.25;
 /// Lengths of queries whose levels are kept.
 const KEPT_LENGTHS: usize = 1 << 12;
 
@@ -284,19 +288,21 @@ impl Levels {
         let levels = self.levels(len);
         let enough = (self.field.perfect(len) * FIRST_SHARE) as i32;
         let able = || levels.iter().filter(|level| level.least <= enough);
-        let few = able().rev().find(|level| level.by_chance <= MOST_BY_CHANCE).copied();
-        few.or_else(|| self.or_counted(able().next().copied(), (len, enough))).or(levels.last().copied())
+        let few = able().rev().find(|level| level.by_chance <= MOST_BY_CHANCE);
+        let level = few.or_else(|| able().next()).copied();
+        self.or_counted(level, (len, enough)).or(levels.last().copied())
     }
 
-    /// The quicker of a level and one that counts seeds, for all that scores `least` or more.
+    /// A level, or one that counts seeds if that takes hardly more, for all that scores `least` or more.
     fn or_counted(&self, level: Option<Level>, (len, least): (usize, i32)) -> Option<Level> {
-        let is_quick = |level: &Level| level.by_chance <= MOST_BY_CHANCE;
+        let is_long = len >= LONG * self.field.kmer as usize;
+        let is_quick = |level: &Level| !is_long && level.by_chance <= MOST_BY_CHANCE;
         if self.kind == SeedKind::Scan || level.as_ref().is_some_and(is_quick) {
             return level;
         }
         let counted = counting::level(&self.field, (len, least), self.field.kmer as usize);
-        let cells = |level: &Level| level.cells_for(len, least);
-        level.into_iter().chain(counted).min_by(|a, b| cells(a).total_cmp(&cells(b)))
+        let most = level.map_or(f64::INFINITY, |level| level.cells_for(len, least) * COUNTED_MORE);
+        counted.filter(|counted| counted.cells(len) <= most).or(level)
     }
 
     /// The level for the lowest scores among those that take hardly more cells than `level`.
