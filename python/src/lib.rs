@@ -30,7 +30,7 @@ mod _native {
     #[pymodule_export]
     use crate::hit::{_hit, PyHit};
     #[pymodule_export]
-    use crate::pairs::{PairStream, align, align_pairs};
+    use crate::pairs::{_align_again, PairStream, align, align_pairs};
     #[pymodule_export]
     use crate::scoring::{_scoring, PyScoring};
     #[pymodule_export]

@@ -5,7 +5,7 @@ use crate::errors::exception;
 use crate::hit::{Found, Of, PyHit};
 use crate::jobs::{self, GivenUp};
 use crate::letters::{Sequence, alphabet_of, sequence, type_name};
-use crate::scoring::{Choice, Chosen};
+use crate::scoring::{Choice, Chosen, PyScoring};
 use crate::stream::Stream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -222,4 +222,18 @@ impl PairStream {
             })),
         }
     }
+}
+
+/// Aligns one pair so many times without Python, for benchmarks/pairs.py.
+#[pyfunction]
+pub fn _align_again(
+    py: Python<'_>,
+    query: &Bound<'_, PyAny>,
+    target: &Bound<'_, PyAny>,
+    scoring: &PyScoring,
+    count: usize,
+) -> PyResult<()> {
+    let pair = (sequence(query)?, sequence(target)?);
+    let pairs = &scoring.chosen.pairs;
+    py.detach(|| (0..count).try_for_each(|_| pairs.align(&pair.0, &pair.1).map(drop))).map_err(exception)
 }
