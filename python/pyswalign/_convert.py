@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from ._native import Scoring
 
@@ -13,7 +13,7 @@ def _whole(name: str, value: float) -> int:
     return int(value)
 
 
-def _gaps(opened: int, extended: int) -> dict[str, int]:
+def _gaps(opened: int, extended: int) -> dict[str, Any]:
     """The costs of a gap whose first letter costs ``opened``, and each further one ``extended``."""
     if extended < 1:
         raise ValueError(f"a further letter of a gap costs {extended}; scorings here charge at least 1")
@@ -30,7 +30,7 @@ def _matrix(name: str, letters: str, rows: Any) -> tuple[str, str]:
     return name, "\n".join(lines) + "\n"
 
 
-def _match_and_mismatch(match: float, mismatch: float) -> dict[str, int]:
+def _match_and_mismatch(match: float, mismatch: float) -> dict[str, Any]:
     if match < 1 or mismatch > 0:
         raise ValueError(f"match {match} and mismatch {mismatch}: give a positive match, and a mismatch of 0 or less")
     return {"match": _whole("match", match), "mismatch": _whole("mismatch", -mismatch)}
@@ -60,7 +60,7 @@ def from_biopython(aligner: Any) -> Scoring:
     if matrix is None:
         return Scoring(**keywords, **_match_and_mismatch(aligner.match_score, aligner.mismatch_score))
     letters = "".join(matrix.alphabet)
-    alphabet = "dna" if set(letters) <= set("ACGTUNRYSWKMBDHV") else "protein"
+    alphabet: Literal["dna", "protein"] = "dna" if set(letters) <= set("ACGTUNRYSWKMBDHV") else "protein"
     rows = [[matrix[query, target] for target in letters] for query in letters]
     return Scoring(**keywords, matrix=_matrix("Biopython", letters, rows), alphabet=alphabet)
 

@@ -199,12 +199,16 @@ impl PyAligner {
             Scores::TooLarge => return Err(too_large()),
             Scores::Refused(row, error) => {
                 let error = exception(error);
-                error.add_note(py, &format!("query {row} of score_matrix"))?;
+                // Python 3.11 has notes.
+                let _ = error.value(py).call_method1("add_note", (format!("query {row} of score_matrix"),));
                 return Err(error);
             }
         };
         let options = PyDict::new(py);
         options.set_item("dtype", "int32")?;
+        if scores.is_empty() {
+            return numpy.call_method("zeros", ((rows, columns),), Some(&options));
+        }
         let values = numpy.call_method("frombuffer", (PyByteArray::new(py, &scores),), Some(&options))?;
         values.call_method1("reshape", (rows, columns))
     }

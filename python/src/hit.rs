@@ -122,7 +122,7 @@ impl Found {
         let (mut upper, mut lower) = (Vec::new(), Vec::new());
         for &(len, op) in &self.runs {
             for _ in 0..len {
-                let mut next = |letters: &mut std::slice::Iter<'_, u8>, without: u8| match op == without {
+                let next = |letters: &mut std::slice::Iter<'_, u8>, without: u8| match op == without {
                     true => GAP,
                     false => letters.next().copied().unwrap_or(GAP),
                 };

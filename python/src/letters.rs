@@ -4,6 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyMapping, PyString, PyTuple};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use swalign::{Alphabet, Records};
 
 /// Letters, and what they are called if that is known.
@@ -103,7 +104,8 @@ pub fn path(given: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
 /// Many sequences, one after the other.
 pub enum Source {
     Python(Py<PyIterator>),
-    File(Box<Records>),
+    /// The lock only makes it shareable: one thread at a time has the source.
+    File(Mutex<Records>),
 }
 
 impl Source {
@@ -111,7 +113,7 @@ impl Source {
     /// in errors.
     pub fn of(given: &Bound<'_, PyAny>, what: &str) -> PyResult<Source> {
         if let Some(path) = path(given)? {
-            return Ok(Source::File(Box::new(Records::open(path).map_err(crate::errors::exception)?)));
+            return Ok(Source::File(Mutex::new(Records::open(path).map_err(crate::errors::exception)?)));
         }
         if plain(given)?.is_some() {
             return Err(PyTypeError::new_err(format!(
@@ -134,6 +136,7 @@ impl Source {
                 Some(item.and_then(|item| sequence(&item)))
             }
             Source::File(records) => {
+                let records = records.get_mut().unwrap_or_else(PoisonError::into_inner);
                 let record = py.detach(|| records.next())?;
                 let record = record.map_err(crate::errors::exception);
                 Some(record.map(|record| Sequence { name: Some(record.name), letters: record.letters }))

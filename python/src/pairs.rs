@@ -87,7 +87,7 @@ pub fn align(
     let settings = Settings { both_strands, min_score };
     let aligning = Aligning::new(chosen, settings, &Device::named("cpu")).map_err(exception)?;
     let cells = cells(&pair);
-    let work = move |_: &GivenUp| {
+    let work = move |_: &GivenUp| -> swalign::Result<Option<PyHit>> {
         let hit = aligning.aligner().align(&pair.0, &pair.1)?;
         Ok(hit.map(|hit| shown(&aligning.chosen, &pair, &hit)))
     };

@@ -100,7 +100,7 @@ def test_errors_of_files(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="target 'b': '!' at place 2 is no letter of DNA"):
         Database([("a", "ACGT"), ("b", "AC!T")], alphabet="dna")
     with pytest.raises(TypeError, match="put it into a list"):
-        Database(b"ACGT")
+        Database(b"ACGT")  # type: ignore[arg-type]
 
 
 def test_errors_are_those_of_the_command(command: Command, tmp_path: Path) -> None:

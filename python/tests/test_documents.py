@@ -66,9 +66,10 @@ def test_notebook(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
         if cell["cell_type"] != "code":
             continue
         body = ast.parse("".join(cell["source"])).body
-        last = body.pop() if isinstance(body[-1], ast.Expr) else None
-        exec(compile(ast.Module(body, []), str(path), "exec"), names)
-        if last is not None:
+        last = body[-1]
+        done = body[:-1] if isinstance(last, ast.Expr) else body
+        exec(compile(ast.Module(done, []), str(path), "exec"), names)
+        if isinstance(last, ast.Expr):
             shown = eval(compile(ast.Expression(last.value), str(path), "eval"), names)
             page = getattr(shown, "_repr_html_", shown.__repr__)()
             assert page
