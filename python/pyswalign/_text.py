@@ -77,6 +77,7 @@ def text(hit: Hit, width: int = WIDTH) -> str:
     """The hit as ``swalign --format text`` writes it."""
     lines = [
         f"Query: {hit.query_name or 'query'} ({hit.query_length} letters)",
+        "",
         f"> {hit.target_name} ({hit.target_length} letters)",
         *_headline(hit),
     ]

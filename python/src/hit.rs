@@ -22,8 +22,9 @@ const GAP: u8 = b'-';
 /// (36, 0, 22, 2, 26, '10M2D12M')
 /// >>> print(hit)
 /// Query: query (22 letters)
+/// <BLANKLINE>
 /// > target (28 letters)
-/// Score 36 (48.2 bits), E-value 2.39e-13, strand +
+/// Score 36 (34.5 bits), E-value 1.74e-08, strand +
 /// Identities 22/24 (91.7 %), gaps 2/24 (8.3 %), query 100.0 % covered
 /// <BLANKLINE>
 /// Query   1 ACGTTGCATT--AGCCATGGATCC 22

@@ -62,8 +62,9 @@ def test_json_of_the_command(command: Command) -> None:
             assert (hit.target_name, hit.score, hit.query_name) == (of["target"], of["score"], line["query"])
             assert (hit.query_start, hit.query_end) == (of["query_start"], of["query_end"])
             assert (hit.target_start, hit.target_end) == (of["target_start"], of["target_end"])
-            assert hit.evalue == pytest.approx(of["evalue"], rel=1e-12)
-            assert hit.bits == pytest.approx(of["bits"], rel=1e-12)
+            # As it is printed there.
+            assert hit.evalue == pytest.approx(of["evalue"], rel=0.01, abs=1e-180)
+            assert hit.bits == pytest.approx(of["bits"], abs=0.051)
     assert shown > 5
 
 
@@ -82,14 +83,14 @@ def test_text_of_the_command(command: Command) -> None:
 
 def test_text_of_both_strands_and_proteins() -> None:
     hit = pyswalign.align("GGATCCATGGCTAATG", "TTCATTAGCCATGGATCCAA", both_strands=True)
-    assert str(hit).splitlines()[5:] == [
+    assert str(hit).splitlines()[6:] == [
         "Query   1 GGATCCATGGCTAATG 16",
         "          ||||||||||||||||",
         "Target 18 GGATCCATGGCTAATG 3",
     ]
     hit = pyswalign.align("HEAGAWGHEE", "PAWHEAE")
     assert hit is not None
-    assert hit.aligned == ("AWGHEE", "AW HEE"[:2] + " " + "HE+"[:2] + hit.aligned[1][5:], hit.aligned[2]) or hit.score == 17
+    assert hit.aligned == ("HEA", "HEA", "HEA") and hit.score == 17
     assert "Identities" in str(hit) and "strand" not in str(hit) and "positives" in str(hit)
 
 
