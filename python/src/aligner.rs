@@ -324,7 +324,7 @@ impl HitStream {
         let shared = Arc::clone(&self.shared);
         let take = |queries: &mut Source| Some(queries.next(py)?.map(|query| (query.letters.len(), query)));
         let align = |queries: Vec<Sequence>, letters: usize| {
-            let cells = shared.cells(letters);
+            let (cells, shared) = (shared.cells(letters), Arc::clone(&shared));
             jobs::run(py, cells, move |given_up| shared.align(&queries, given_up))
         };
         self.stream.next(take, align)?.map(|hits| list(py, hits?)).transpose()

@@ -6,6 +6,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use std::io::ErrorKind;
+use std::path::Path;
 use swalign::{EngineError, Error};
 
 pyo3::create_exception!(
@@ -26,6 +27,7 @@ pub fn exception(error: Error) -> PyErr {
     let text = error.to_string();
     match error {
         Error::Usage(_) => PyValueError::new_err(text),
+        Error::Input { place, .. } if is_missing(&place.file) => PyFileNotFoundError::new_err(text),
         Error::Input { .. } => InputError::new_err(text),
         Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
@@ -38,4 +40,9 @@ pub fn exception(error: Error) -> PyErr {
         Error::Engine(EngineError::OutOfMemory(_)) => PyMemoryError::new_err(text),
         _ => DeviceError::new_err(text),
     }
+}
+
+/// Whether there is no such file; stdin has a name that is none.
+fn is_missing(file: &Path) -> bool {
+    !file.as_os_str().is_empty() && !file.starts_with("<stdin>") && !file.exists()
 }

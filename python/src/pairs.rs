@@ -103,7 +103,7 @@ pub fn align(
 /// >>> import pyswalign
 /// >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]
 /// >>> [hit.score for hit in pyswalign.align_pairs(pairs, preset="long", device="cpu")]
-/// [12, 8]
+/// [12, 10]
 #[pyfunction]
 #[pyo3(signature = (pairs, *, device="auto", both_strands=false, min_score=None, **choice))]
 pub fn align_pairs(

@@ -130,7 +130,7 @@ pub fn patterns(given: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Vec<u8>)>> {
     let py = given.py();
     let is_one = crate::letters::is_plain(given) && path(given)?.is_none();
     let source = match is_one {
-        true => Source::of(&PyList::new(py, [given])?, "patterns")?,
+        true => Source::of(PyList::new(py, [given])?.as_any(), "patterns")?,
         false => Source::of(given, "patterns")?,
     };
     let all = source.all(py)?.into_iter().enumerate();

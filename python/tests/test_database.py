@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -135,8 +137,6 @@ def test_import_needs_neither_numpy_nor_a_gpu() -> None:
         "import sys; sys.modules['numpy'] = None; import pyswalign; "
         "print(pyswalign.align('ACGT', 'ACGT').score, 'numpy' in str(sys.modules.get('numpy')))"
     )
-    import sys
-
-    env = {"VK_DRIVER_FILES": "/nonexistent", "VK_ICD_FILENAMES": "/nonexistent"}
+    env = {**os.environ, "VK_DRIVER_FILES": "/nonexistent", "VK_ICD_FILENAMES": "/nonexistent"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
     assert done.stdout.split() == ["4", "False"]

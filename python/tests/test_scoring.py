@@ -106,7 +106,7 @@ def test_what_of_biopython_is_refused() -> None:
     with pytest.raises(ValueError, match="must cost the same"):
         from_biopython(uneven)
     with pytest.raises(ValueError, match="at least 1"):
-        from_biopython(Align.PairwiseAligner())
+        from_biopython(Align.PairwiseAligner(open_gap_score=0, extend_gap_score=0))
 
 
 def test_letters_tell_the_alphabet() -> None:
