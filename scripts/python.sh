@@ -30,17 +30,14 @@ fi
 say "building the Python package"
 began=$SECONDS
 rm -rf "$target_dir/python-wheel"
-# With the command's features, most of what it needs is compiled already.
-"$venv/bin/maturin" build --quiet --locked --profile dev --features as-tested --manifest-path python/Cargo.toml \
+"$venv/bin/maturin" build --quiet --locked --profile dev --manifest-path python/Cargo.toml \
     --target-dir "$target_dir" --interpreter "$venv/bin/python" --compatibility linux --out "$target_dir/python-wheel"
 "$venv/bin/pip" install --quiet --force-reinstall --no-deps --no-index "$target_dir"/python-wheel/pyswalign-*.whl
 say "built in $((SECONDS - began)) s"
 
 say "types of the Python package"
-# In a folder without the sources, so that what was installed is checked.
-(cd python/tests && "$venv/bin/mypy" --strict --cache-dir "$target_dir/python-mypy" --package pyswalign \
-    --python-executable "$venv/bin/python" && "$venv/bin/mypy" --strict --cache-dir "$target_dir/python-mypy" \
-    --python-executable "$venv/bin/python" ./*.py ../benchmarks/*.py)
+(cd python && "$venv/bin/mypy" --strict --cache-dir "$target_dir/python-mypy" --python-executable "$venv/bin/python" \
+    pyswalign tests benchmarks)
 
 say "tests of the Python package"
 cd python/tests

@@ -96,7 +96,7 @@ def test_errors_of_files(tmp_path: Path) -> None:
         Database(tmp_path / "none.fa")
     wrong = tmp_path / "wrong.fa"
     wrong.write_text(">a\nACGT\n>b\nAC!T\n")
-    with pytest.raises(pyswalign.InputError, match=r"wrong.fa.*record 2 \(b\).*") as error:
+    with pytest.raises(pyswalign.InputError, match=r"wrong.fa, record 2 'b', line 3: '!' at position 3") as error:
         Database(wrong)
     assert isinstance(error.value, ValueError)
     with pytest.raises(ValueError, match="target 'b': '!' at place 2 is no letter of DNA"):
@@ -124,9 +124,10 @@ def test_index(command: Command, tmp_path: Path) -> None:
     hits, others = (
         list(Aligner(of, device="cpu", max_hits=3).align_batch(queries)) for of in (database, plain)
     )
-    assert len(hits) > 100 and hits == others
+    assert len(hits) > 50 and hits == others
     damaged = bytearray(index.read_bytes())
-    damaged[-10] ^= 1
+    # One letter, as its code.
+    damaged[damaged.index(bytes("ACGT".index(letter) for letter in plain.sequence(0, 0, 40)))] ^= 1
     index.write_bytes(damaged)
     with pytest.raises((pyswalign.DeviceError, pyswalign.InputError), match="damaged"):
         list(Aligner(Database(index), device="cpu", filter=False).align_batch(queries))
