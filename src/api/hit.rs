@@ -50,7 +50,7 @@ impl Hit {
         self.alignment.score
     }
 
-    /// Place of the target among the [`Targets`], from 0.
+    /// Place of the target among the [`crate::Targets`], from 0.
     pub fn target(&self) -> usize {
         self.alignment.target as usize
     }

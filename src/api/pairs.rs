@@ -49,7 +49,7 @@ impl PairAlignerBuilder {
     /// The aligner. Opens the device.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the scoring or the least score is out of its range; [`Error::Engine`] if the device can't be
+    /// [`crate::Error::Usage`] if the scoring or the least score is out of its range; [`crate::Error::Engine`] if the device can't be
     /// opened.
     pub fn build(self) -> Result<PairAligner> {
         let PairAlignerBuilder { scoring, device, min_score, both_strands } = self;
@@ -99,8 +99,8 @@ impl PairAligner {
     /// nothing scores enough: in local mode, where no two letters score more than 0.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a byte is no letter of the alphabet, or a sequence is so long that its score could overflow;
-    /// [`Error::Engine`] if the device fails and no other may go on.
+    /// [`crate::Error::Usage`] if a byte is no letter of the alphabet, or a sequence is so long that its score could overflow;
+    /// [`crate::Error::Engine`] if the device fails and no other may go on.
     pub fn align(&self, query: impl AsRef<[u8]>, target: impl AsRef<[u8]>) -> Result<Option<Hit>> {
         self.align_all([(query, target)]).next().unwrap_or(Ok(None))
     }
@@ -280,7 +280,7 @@ where
 /// ```
 ///
 /// # Errors
-/// [`Error::Usage`] if the scoring is out of its range, a byte is no letter of its alphabet, or a sequence is too long.
+/// [`crate::Error::Usage`] if the scoring is out of its range, a byte is no letter of its alphabet, or a sequence is too long.
 pub fn align_pair(
     query: impl AsRef<[u8]>,
     target: impl AsRef<[u8]>,
