@@ -13,10 +13,9 @@ use common::random::{Random, mix};
 use common::{Bench, Device, Row};
 use std::time::{Duration, Instant};
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::engine::gpu::scan::Scanner;
 use swalign::search::codes::Codes;
 use swalign::search::exact::Exact;
-use swalign::search::gpu::OnGpu;
+use swalign::search::gpu::{OnCard, OnGpu};
 use swalign::search::plain::Plain;
 use swalign::search::sliced::Sliced;
 use swalign::search::{End, Rule, Scan};
@@ -77,8 +76,8 @@ impl Backend {
     }
 
     fn on_gpu(name: Option<&str>) -> Backend {
-        let scanner = Scanner::new(Bench::card(name));
-        Backend::Gpu(Box::new(OnGpu::new(scanner, Sliced::on(InstructionSet::best()), false)))
+        let card = OnCard::new(Bench::card(name));
+        Backend::Gpu(Box::new(OnGpu::new(card, Sliced::on(InstructionSet::best()), false)))
     }
 
     fn name(&self) -> &str {
@@ -100,7 +99,7 @@ impl Backend {
     fn kernel_time(&self) -> Duration {
         match self {
             Backend::Cores(..) => Duration::ZERO,
-            Backend::Gpu(scan) => scan.scanner().kernel_time(),
+            Backend::Gpu(scan) => scan.device().kernel_time(),
         }
     }
 }

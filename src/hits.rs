@@ -141,6 +141,9 @@ pub trait Ranks: Sync {
     /// Targets whose hits are reported, but for ties.
     fn places(&self) -> usize;
 
+    /// Whether more than one hit of a target may be reported.
+    fn has_more_on_targets(&self) -> bool;
+
     /// What a hit of the record is ranked by, the highest first; `None` for one that is not reported in any case.
     fn rank(&self, record: u32, hit: &Alignment) -> Option<f64>;
 
@@ -306,6 +309,8 @@ pub struct Effort {
     pub backtrace: Duration,
     /// What is to be said of records.
     pub said: Vec<(u32, Remarks)>,
+    /// Records of which the order of the strands chose hits, or may have.
+    pub tied: Vec<u32>,
 }
 
 /// What is to be said of queries: how many they are.
@@ -341,12 +346,18 @@ impl Effort {
         all
     }
 
+    /// Adds what other records took, of which nothing is to be said.
+    pub fn add(&mut self, others: Effort) {
+        self.cells += others.cells;
+        self.scoring += others.scoring;
+        self.backtrace += others.backtrace;
+    }
+
     /// Adds what parts of records took, of which these are the records.
-    pub fn add_parts(&mut self, parts: Effort, record: impl Fn(u32) -> u32) {
-        self.cells += parts.cells;
-        self.scoring += parts.scoring;
-        self.backtrace += parts.backtrace;
-        self.said.extend(parts.said.into_iter().map(|(part, remarks)| (record(part), remarks)));
+    pub fn add_parts(&mut self, mut parts: Effort, record: impl Fn(u32) -> u32) {
+        let said = std::mem::take(&mut parts.said);
+        self.add(parts);
+        self.said.extend(said.into_iter().map(|(part, remarks)| (record(part), remarks)));
     }
 }
 
@@ -382,6 +393,9 @@ fn find_once(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Res
             let record = search.record as usize;
             if search.is_cut() {
                 effort.said.push((search.record, Remarks::CUT));
+            }
+            if search.is_tied() {
+                effort.tied.push(search.record);
             }
             match search.ended() {
                 Ended::Found(hits) => found[record] = hits,

@@ -30,6 +30,7 @@
 //!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
 //! - [`pam`] says whether a PAM stands beside a hit, and [`anchors`] which ends and starts count then.
 //! - [`rates`] gives each pattern edits by its length.
+//! - [`amplicons`] joins hits that face each other.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
 //!   edits are limited.
 
@@ -38,6 +39,7 @@ use codes::Codes;
 use room::Room;
 
 pub mod align;
+pub mod amplicons;
 pub mod anchors;
 pub mod codes;
 pub mod exact;

@@ -2,12 +2,11 @@
 
 use super::{Reporter, device, estimate};
 use crate::engine::cpu::simd::InstructionSet;
-use crate::engine::gpu::scan::Scanner;
 use crate::engine::gpu::{Card, card_is_granted};
 use crate::error::EngineError;
 use crate::options::{SearchDevice, SearchOptions};
 use crate::search::exact::{self, Exact};
-use crate::search::gpu::{OnGpu, takes};
+use crate::search::gpu::{OnCard, OnGpu, ScanDevice, takes};
 use crate::search::plain::Plain;
 use crate::search::sliced::Sliced;
 use crate::search::{Rule, Scan};
@@ -30,9 +29,9 @@ pub fn open(
 ) -> Result<Box<dyn Scan>, EngineError> {
     let set = InstructionSet::best();
     let gpu = |name: Option<&str>, may_fall_back: bool| -> Result<Box<dyn Scan>, EngineError> {
-        let scanner = Scanner::new(Card::open(name, false)?);
-        reporter.detail(&format!("scanning on {}", scanner.describe()));
-        Ok(Box::new(OnGpu::new(scanner, Sliced::on(set), may_fall_back)))
+        let card = OnCard::new(Card::open(name, false)?);
+        reporter.detail(&format!("scanning on {}", card.describe()));
+        Ok(Box::new(OnGpu::new(card, Sliced::on(set), may_fall_back)))
     };
     Ok(match &options.device {
         SearchDevice::Plain => Box::new(Plain),

@@ -4,6 +4,7 @@
 //! Nearly every place may be an end. So a batch with too many ends is scanned portion by portion, and its hits are
 //! aligned and written portion by portion: memory stays bounded.
 
+mod amplicons;
 mod batch;
 mod counts;
 mod needs;
@@ -23,6 +24,7 @@ use crate::error::Result;
 use crate::options::{SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{Slice, slices};
 use crate::search::Rule;
+use crate::search::amplicons::Pairs;
 use crate::search::exact;
 use crate::search::hits::Wanted;
 use crate::search::limits::Limits;
@@ -30,7 +32,7 @@ use crate::search::pattern::Pattern;
 use crate::search::rates::Rate;
 use crate::search::stream::Seams;
 use crate::writer::Output;
-use crate::writer::hits::{HitLines, HitStyle, sam_header};
+use crate::writer::hits::{AmpliconLines, HitLines, HitStyle, sam_header};
 use crate::writer::output::Beside;
 use counts::Counts;
 use needs::Needs;
@@ -62,7 +64,9 @@ pub struct SearchSummary {
     /// Without those after the last hit that was asked for.
     pub scanned: u64,
     pub hits: u64,
-    /// Texts with a hit.
+    /// Of joined hits.
+    pub amplicons: Option<u64>,
+    /// Texts with a hit, of joined hits with an amplicon.
     pub found: u64,
     pub elapsed: Duration,
 }
@@ -77,6 +81,8 @@ struct SearchRun<'a> {
     wanted: Wanted,
     seams: Seams,
     needs: Needs,
+    /// Which hits are joined, where they are.
+    pairs: Option<Pairs>,
     /// The slice of each file that is searched; `None` for whole files.
     slices: Option<Vec<Slice>>,
     /// Of the files that are open or read.
@@ -104,7 +110,9 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let mut counts = about.is_some().then(|| Counts::new(search.patterns.len(), most));
     let (to_writer, from_reader) = sync_channel(1);
     reporter.stage(search.stage());
-    let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };
+    let amplicons = options.amplicons.as_ref().map(|_| 0);
+    let patterns = search.patterns.len() as u64;
+    let mut summary = SearchSummary { patterns, amplicons, ..SearchSummary::default() };
     thread::scope(|scope| {
         start(scope, || {
             let batches = to_writer;
@@ -127,8 +135,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     match noted {
         None => output.finish_with(beside)?,
         Some(noted) => {
-            let line = HitLines::new(options.format, search.style(), &[]).header(options.invert);
-            let frame = ((header.len() + line.len()) as u64, 0);
+            let frame = ((header.len() + search.first_line().len()) as u64, 0);
             let records = (summary.texts, summary.stretch);
             noted.finish((output, beside), options.output.as_deref(), frame, records, None)?;
         }
@@ -175,13 +182,16 @@ impl<'a> SearchRun<'a> {
         .reaching(patterns.iter().map(|pattern| pattern.letters.len()));
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let swept = match options.device {
-            SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
+            SearchDevice::Plain => oriented.len().max(1),
+            _ if exact::pays(&oriented, &rule) => 1,
             _ => oriented.len().max(1),
         };
         let enough = letters.min((WORK / swept).max(SHORTEST));
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
         let stretches = Mutex::default();
         let needs = Needs::new(&oriented, &rule);
+        let given = |choice| amplicons::pairs(choice, &options.patterns, &patterns, reporter);
+        let pairs = options.amplicons.as_ref().map(given).transpose()?;
         warn(reporter, patterns::everywhere(&patterns, &wanted));
         Ok(SearchRun {
             options,
@@ -191,6 +201,7 @@ impl<'a> SearchRun<'a> {
             wanted,
             seams,
             needs,
+            pairs,
             slices,
             stretches,
             enough,
@@ -205,6 +216,14 @@ impl<'a> SearchRun<'a> {
             columns: self.options.columns.clone(),
             as_pattern: self.options.as_pattern,
             pam: self.wanted.pam.clone(),
+        }
+    }
+
+    /// The first line of the table.
+    fn first_line(&self) -> String {
+        match self.options.amplicons {
+            None => HitLines::new(self.options.format, self.style(), &[]).header(self.options.invert),
+            Some(_) => AmpliconLines::header(self.options.format),
         }
     }
 

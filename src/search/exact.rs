@@ -5,7 +5,7 @@
 //! letters in a word each, and looked at a batch at a time: all places of the first level, then all places of the
 //! second for what has passed, then the patterns, class by class. Loads of a level do not wait for one another.
 
-mod words;
+pub mod words;
 
 use super::codes::Codes;
 use super::room::{Ends, Room};
@@ -61,7 +61,7 @@ impl Exact {
     fn index(&self, patterns: &[Vec<u8>]) -> Arc<Index> {
         let mut last = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
-            Some(index) if index.is_of(patterns) => Arc::clone(index),
+            Some(index) if index.classes.are(patterns) => Arc::clone(index),
             _ => Arc::clone(last.insert(Arc::new(Index::new(patterns)))),
         }
     }
@@ -115,7 +115,7 @@ impl Kernel for Look<'_> {
             if ends.are_too_many() {
                 return;
             }
-            let classes = index.classes(entry.pattern);
+            let classes = index.classes.get(entry.pattern);
             let letters = at
                 .checked_sub(entry.before as usize)
                 .and_then(|start| text.get(start..start + classes.len()));

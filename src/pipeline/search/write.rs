@@ -5,11 +5,13 @@ use super::counts::Counts;
 use super::{SearchRun, SearchSummary};
 use crate::error::Result;
 use crate::pipeline::report::warn;
+use crate::search::amplicons::{Amplicon, Joiner};
 use crate::search::hits::{self, Gatherer, Hit};
 use crate::search::room::Room;
 use crate::search::stream::TextEnd;
 use crate::search::{Scan, scan_some};
 use crate::writer::Output;
+use crate::writer::hits::AmpliconLines;
 use crate::writer::hits::HitLines;
 use rayon::prelude::*;
 use std::mem;
@@ -38,9 +40,17 @@ struct TextEnds<'a> {
     ends: &'a [TextEnd],
 }
 
+/// Where hits become amplicons.
+struct Joined<'a> {
+    joiner: Joiner<'a>,
+    lines: AmpliconLines<'a>,
+}
+
 /// Where the hits go.
 struct HitSink<'a> {
     lines: HitLines<'a>,
+    /// What joins hits, where amplicons are asked for.
+    joined: Option<Joined<'a>>,
     /// Lines that are not written yet.
     text: Vec<u8>,
     /// The hits of the text that goes on in the next part.
@@ -60,8 +70,9 @@ impl SearchRun<'_> {
         summary: &mut SearchSummary,
     ) -> Result<()> {
         let lines = HitLines::new(self.options.format, self.style(), &self.patterns);
-        let text = lines.header(self.options.invert).into_bytes();
-        let mut sink = HitSink { lines, text, carried: Gatherer::default(), output, counts, summary };
+        let text = self.first_line().into_bytes();
+        let (joined, carried) = (self.joined(), Gatherer::default());
+        let mut sink = HitSink { lines, joined, text, carried, output, counts, summary };
         let least = self.seams.before().max(LEAST_PORTION);
         // Letters of a portion: all of a batch, until one has too many ends.
         let mut most = usize::MAX;
@@ -87,6 +98,14 @@ impl SearchRun<'_> {
             self.reporter.progress(sink.summary.texts);
         }
         sink.flush()
+    }
+
+    /// What joins hits.
+    fn joined(&self) -> Option<Joined<'_>> {
+        let (choice, pairs) = (self.options.amplicons.as_ref()?, self.pairs.as_ref()?);
+        let (least, most) = choice.lengths;
+        let lines = AmpliconLines::new(self.options.format, pairs, &self.patterns);
+        Some(Joined { joiner: Joiner::new(pairs, least..=most), lines })
     }
 
     /// The ends in all texts of a portion.
@@ -165,7 +184,7 @@ impl SearchRun<'_> {
             }
             self.searched.store(active.place(to), Ordering::Relaxed);
             if to == active.text.codes().len() {
-                sink.text(active, &gatherer, self.options.invert);
+                sink.text(active, &gatherer, self.options.invert)?;
             } else {
                 sink.carried = gatherer;
             }
@@ -184,27 +203,52 @@ impl HitSink<'_> {
         if invert {
             return Ok(());
         }
+        if let Some(Joined { joiner, lines }) = &mut self.joined {
+            let mut give = |amplicon: &Amplicon| {
+                lines.amplicon(&mut self.text, place, amplicon);
+                flush(self.output, &mut self.text, LINES)
+            };
+            return hits.iter().try_for_each(|hit| joiner.put(hit, &mut give));
+        }
         for hit in hits {
             self.lines.hit(&mut self.text, place, hit);
-            if self.text.len() >= LINES {
-                self.flush()?;
-            }
+            flush(self.output, &mut self.text, LINES)?;
         }
         Ok(())
     }
 
     /// A text after all of its hits.
-    fn text(&mut self, active: &ActiveText, gatherer: &Gatherer, invert: bool) {
+    fn text(&mut self, active: &ActiveText, gatherer: &Gatherer, invert: bool) -> Result<()> {
         let place = active.text.shown();
-        self.lines.text(&mut self.text, place, gatherer.given(), invert);
+        let mut found = gatherer.given();
+        if let Some(Joined { joiner, lines }) = &mut self.joined {
+            joiner.finish(&mut |amplicon: &Amplicon| {
+                lines.amplicon(&mut self.text, place, amplicon);
+                flush(self.output, &mut self.text, LINES)
+            })?;
+            found = joiner.given();
+            joiner.clear();
+            lines.text(&mut self.text, place, found);
+            self.summary.amplicons = self.summary.amplicons.map(|sum| sum + found);
+        } else {
+            self.lines.text(&mut self.text, place, found, invert);
+        }
         self.summary.texts += 1;
         self.summary.letters += active.text.codes().len() as u64;
-        self.summary.found += u64::from(gatherer.given() > 0);
+        self.summary.found += u64::from(found > 0);
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.output.put(&self.text)?;
-        self.text.clear();
-        Ok(())
+        flush(self.output, &mut self.text, 0)
     }
+}
+
+/// Writes the lines of `text` where they have so many bytes.
+fn flush(output: &mut Output, text: &mut Vec<u8>, least: usize) -> Result<()> {
+    if text.len() >= least {
+        output.put(text)?;
+        text.clear();
+    }
+    Ok(())
 }

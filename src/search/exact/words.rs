@@ -58,7 +58,7 @@ impl Shape {
         classes.windows(self.letters).map(of_word).fold(0, usize::saturating_add)
     }
 
-    /// Calls with each word of a span: its place and hash.
+    /// Calls with each word of a span, and its place.
     fn for_each_word(self, classes: &[u8], mut call: impl FnMut(usize, u32)) {
         let mut words: Vec<u32> = Vec::new();
         for (place, classes) in classes.windows(self.letters).enumerate() {
@@ -75,7 +75,7 @@ impl Shape {
                 }
                 words[..count].iter_mut().for_each(|word| *word |= first);
             }
-            words.iter().for_each(|&word| call(place, hash(word)));
+            words.iter().for_each(|&word| call(place, word));
         }
     }
 }
@@ -161,13 +161,68 @@ impl Table {
     }
 }
 
+/// Classes of patterns, one behind the other.
+#[derive(Debug)]
+pub struct Classes {
+    classes: Vec<u8>,
+    /// Where those of each pattern begin, and in the end their number.
+    starts: Vec<usize>,
+}
+
+impl Classes {
+    pub fn of(patterns: &[Vec<u8>]) -> Classes {
+        let mut starts = vec![0];
+        starts.extend(patterns.iter().scan(0, |sum, classes| {
+            *sum += classes.len();
+            Some(*sum)
+        }));
+        Classes { classes: patterns.concat(), starts }
+    }
+
+    /// Those of a pattern.
+    #[inline(always)]
+    pub fn get(&self, pattern: u32) -> &[u8] {
+        &self.classes[self.starts[pattern as usize]..self.starts[pattern as usize + 1]]
+    }
+
+    /// Whether they are those of these patterns.
+    pub fn are(&self, patterns: &[Vec<u8>]) -> bool {
+        self.starts.len() == patterns.len() + 1
+            && (0..).zip(patterns).all(|(pattern, classes)| self.get(pattern) == classes)
+    }
+}
+
+/// A word of a pattern, as its shape has it.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternWord {
+    pub word: u32,
+    pub pattern: u32,
+    /// Letters of the pattern before the word.
+    pub before: u32,
+}
+
+/// The words of patterns by the shapes that these are entered in, and the patterns that are entered in none.
+pub fn words_of_all(patterns: &[Vec<u8>]) -> (Vec<(Shape, Vec<PatternWord>)>, Vec<u32>) {
+    let mut words: [Vec<PatternWord>; SHAPES.len()] = Default::default();
+    let mut others = Vec::new();
+    for (pattern, classes) in (0..).zip(patterns) {
+        let Some((number, place)) = shape_of(classes) else {
+            others.push(pattern);
+            continue;
+        };
+        let shape = SHAPES[number];
+        shape.for_each_word(&classes[place..place + shape.span()], |at, word| {
+            words[number].push(PatternWord { word, pattern, before: (place + at) as u32 });
+        });
+    }
+    let used = SHAPES.into_iter().zip(words).filter(|(_, words)| !words.is_empty());
+    (used.collect(), others)
+}
+
 /// Patterns by their words.
 #[derive(Debug)]
 pub struct Index {
-    /// Those of all patterns, one behind the other.
-    classes: Vec<u8>,
-    /// Where the classes of each pattern begin, and in the end their number.
-    starts: Vec<usize>,
+    pub classes: Classes,
     pub tables: Vec<Table>,
     /// The patterns that are in none of the tables.
     pub others: Vec<u32>,
@@ -175,34 +230,15 @@ pub struct Index {
 
 impl Index {
     pub fn new(patterns: &[Vec<u8>]) -> Index {
-        let mut index =
-            Index { classes: patterns.concat(), starts: vec![0], tables: Vec::new(), others: Vec::new() };
-        let mut entries: [Vec<Entry>; SHAPES.len()] = Default::default();
-        for (pattern, classes) in (0..).zip(patterns) {
-            index.starts.push(index.starts[pattern as usize] + classes.len());
-            let Some((number, place)) = shape_of(classes) else {
-                index.others.push(pattern);
-                continue;
-            };
-            let shape = SHAPES[number];
-            shape.for_each_word(&classes[place..place + shape.span()], |at, hash| {
-                entries[number].push(Entry { hash, pattern, before: (place + at) as u32 });
-            });
-        }
-        let used = SHAPES.into_iter().zip(&entries).filter(|(_, entries)| !entries.is_empty());
-        index.tables = used.map(|(shape, entries)| Table::new(shape, entries)).collect();
-        index
-    }
-
-    /// The classes of a pattern.
-    #[inline(always)]
-    pub fn classes(&self, pattern: u32) -> &[u8] {
-        &self.classes[self.starts[pattern as usize]..self.starts[pattern as usize + 1]]
-    }
-
-    /// Whether these are its patterns.
-    pub fn is_of(&self, patterns: &[Vec<u8>]) -> bool {
-        self.starts.len() == patterns.len() + 1
-            && (0..).zip(patterns).all(|(pattern, classes)| self.classes(pattern) == classes)
+        let (words, others) = words_of_all(patterns);
+        let entry = |&PatternWord { word, pattern, before }: &PatternWord| Entry {
+            hash: hash(word),
+            pattern,
+            before,
+        };
+        let table = |(shape, words): (Shape, Vec<PatternWord>)| {
+            Table::new(shape, &words.iter().map(entry).collect::<Vec<_>>())
+        };
+        Index { classes: Classes::of(patterns), tables: words.into_iter().map(table).collect(), others }
     }
 }
