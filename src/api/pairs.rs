@@ -174,7 +174,8 @@ impl PairAligner {
         };
         let pairs: Vec<Pair> = (0..count * strands).map(pair).collect();
         let hits = engine.score(batch, &pairs)?;
-        let strand = |query: u32| if query % strands == 0 { Strand::Forward } else { Strand::Reverse };
+        let strand =
+            |query: u32| if query.is_multiple_of(strands) { Strand::Forward } else { Strand::Reverse };
         let locus = |&at: &usize| {
             let Pair { query, target, .. } = pairs[at];
             Locus { hit: hits[at], strand: strand(query), target }
