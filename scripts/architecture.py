@@ -33,6 +33,7 @@ ROLES = {
     "candidates": (0.9, "where a hit can lie"),
     "backtrace": (0, "from a hit to its path"),
     "hits": (0.9, "which alignments, which order"),
+    "fitted": (5.1, "constants behind E-values"),
     "pairing": (0.3, "hits of mates, together"),
     "split": (1.3, "what a hit leaves of a read"),
     "circles": (1.4, "hits across an origin, cut"),

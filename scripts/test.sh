@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, two minutes of
-# fuzzing whole commands, 20 seconds of each fuzz target, and batch jobs on a small Slurm.
+# fuzzing whole commands, 20 seconds of each fuzz target, the Python package, and batch jobs on a small Slurm.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
 # missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, Chromium for the page
-# of --report, and Slurm.
+# of --report, the package's peers in target/python-venv, and Slurm.
 # What can't be had is said, and the tests that need it are reported as skipped, never as passed.
 #
 # SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter of that name instead of on lavapipe.
@@ -93,6 +93,7 @@ done
 
 say "cargo fmt --check"
 cargo fmt --check
+cargo fmt --check --manifest-path python/Cargo.toml
 say "pictures and tables of docs/"
 scripts/plots.py --check
 scripts/architecture.py --check
@@ -142,6 +143,12 @@ say "fuzzing whole commands"
 scripts/fuzz.py --seed 1 --seconds 120 --swalign "$SWALIGN"
 say "fuzzing what reads files, patterns and arguments"
 scripts/fuzz_targets.sh 20
+
+say "the Python package"
+status=0
+SWALIGN=$SWALIGN scripts/python.sh || status=$?
+[ $status -ne 77 ] || loud "no Python with pip here: the Python package is SKIPPED"
+[ $status -eq 0 ] || [ $status -eq 77 ] || exit $status
 
 say "batch jobs on a small Slurm"
 status=0

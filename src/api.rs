@@ -7,14 +7,24 @@
 mod aligner;
 mod cigar;
 mod device;
+mod engines;
 mod hit;
+mod pairs;
+mod records;
+mod scores;
+mod scoring;
 mod searcher;
+mod significance;
 mod targets;
 
 pub use crate::search::pam::PamSide;
-pub use aligner::{AlignAll, Aligner, AlignerBuilder, align_pair};
+pub use aligner::{AlignAll, Aligner, AlignerBuilder};
 pub use cigar::{Cigar, Op};
 pub use device::Device;
 pub use hit::Hit;
+pub use pairs::{AlignPairs, PairAligner, PairAlignerBuilder, align_pair};
+pub use records::{Record, Records};
+pub use scores::ScoreAll;
 pub use searcher::{Match, SearchAll, Searcher, SearcherBuilder};
+pub use significance::Significance;
 pub use targets::Targets;

@@ -13,10 +13,13 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | align one sequence with another | [`align_pair`] |
+//! | align one sequence with another | [`align_pair`], or [`PairAligner`] for many pairs |
 //! | find where queries align in references | [`Targets`], then [`Aligner::align`], or [`Aligner::align_all`] for an iterator of them |
+//! | know the scores alone, of all with all | [`Aligner::score_all`] |
+//! | know how likely a score is by chance | [`Significance`] |
 //! | find where short patterns occur with few edits | [`Searcher::search`], [`Searcher::search_all`] |
-//! | choose scores and gap costs | [`Scoring::dna`], [`Scoring::matrix`] with [`Matrix::named`] or [`Matrix::from_text`] |
+//! | read a file's sequences | [`Records`], [`Targets::open`] |
+//! | choose scores and gap costs | [`Scoring::preset`], [`Scoring::dna`], [`Scoring::matrix`] with [`Matrix::named`] or [`Matrix::from_text`] |
 //! | choose what computes | [`Device`] |
 //!
 //! Sequences go in as letters. A [`Hit`] and a [`Match`] say where, on which [`Strand`], how well, and by which [`Cigar`].
@@ -72,7 +75,8 @@
 //! # Features
 //!
 //! - `gpu`: engines on GPUs, through wgpu. Without it [`Device::Auto`] is the CPU.
-//! - `cli` (default, brings `gpu`): what the command `swalign` is made from. A library needs it not:
+//! - `database`: [`Targets::open`] takes databases that `swalign index` made.
+//! - `cli` (default, brings both): what the command `swalign` is made from. A library needs it not:
 //!   `default-features = false, features = ["gpu"]`.
 //!
 //! # Stability
@@ -92,8 +96,9 @@ mod api;
 pub use alignment::Strand;
 pub use alphabet::Alphabet;
 pub use api::{
-    AlignAll, Aligner, AlignerBuilder, Cigar, Device, Hit, Match, Op, PamSide, SearchAll, Searcher,
-    SearcherBuilder, Targets, align_pair,
+    AlignAll, AlignPairs, Aligner, AlignerBuilder, Cigar, Device, Hit, Match, Op, PairAligner,
+    PairAlignerBuilder, PamSide, Record, Records, ScoreAll, SearchAll, Searcher, SearcherBuilder,
+    Significance, Targets, align_pair,
 };
 pub use error::{EngineError, Error, Place, Result};
 pub use scoring::{AlignmentMode, Matrix, Scoring};
@@ -118,7 +123,7 @@ pub mod circles;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod cli;
-#[cfg(feature = "cli")]
+#[cfg(feature = "database")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod database;
 #[cfg_attr(not(engine_room), doc(hidden))]
@@ -132,6 +137,8 @@ pub mod engine;
 pub mod error;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod fingerprints;
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod fitted;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod grep;
@@ -171,7 +178,6 @@ pub mod report;
 pub mod scoring;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod search;
-#[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod significance;
 #[cfg_attr(not(engine_room), doc(hidden))]

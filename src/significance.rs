@@ -55,7 +55,7 @@ pub struct SearchSpace {
     pub targets: u64,
 }
 
-/// Bit scores and E-values of one scoring in one search space.
+/// Bit scores and E-values of one scoring in one search space, as BLAST reckons them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Significance {
     karlin: Karlin,
@@ -129,11 +129,6 @@ impl Karlin {
 }
 
 impl Significance {
-    /// For queries that all meet all targets; without `space` for queries that meet one target each.
-    pub fn new((karlin, is_fitted): (Karlin, bool), space: Option<SearchSpace>) -> Significance {
-        Significance { karlin, is_fitted, space }
-    }
-
     /// The bit score of a score.
     pub fn bits(&self, score: i32) -> f64 {
         // Of a score as it is: BLAST rounds it for E-values alone.
@@ -143,6 +138,15 @@ impl Significance {
     /// The E-value of a score, of a query and a target of so many letters.
     pub fn evalue(&self, score: i32, query: usize, target: usize) -> f64 {
         self.space(score, query, target) * self.karlin.k * exp(-self.karlin.nats(score))
+    }
+}
+
+/// What the command asks besides.
+#[doc(hidden)]
+impl Significance {
+    /// For queries that all meet all targets; without `space` for queries that meet one target each.
+    pub fn new((karlin, is_fitted): (Karlin, bool), space: Option<SearchSpace>) -> Significance {
+        Significance { karlin, is_fitted, space }
     }
 
     /// The space in which alignments of a score can begin, for the E-value.

@@ -45,6 +45,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("backtrace", &["batch", "bounds", "engine"]),
     ("repeats", &["batch", "fingerprints"]),
     ("hits", &["batch", "bounds", "engine", "candidates", "backtrace", "repeats"]),
+    // Constants of a scoring, from alignments of random sequences.
+    ("fitted", &["batch", "candidates", "engine", "hits", "significance"]),
     ("pairing", &["batch", "bounds", "engine", "backtrace", "hits", "quality"]),
     ("split", &["batch", "bounds", "engine", "candidates", "hits", "quality"]),
     ("circles", &["batch", "candidates", "quality"]),
@@ -82,7 +84,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/index", &["database"]),
     ("pipeline/estimate", &["database"]),
     ("pipeline/source", &["database"]),
-    ("pipeline/significance", &["significance"]),
+    ("pipeline/significance", &["fitted", "significance"]),
     ("pipeline/ranking", &["identity", "significance"]),
     // Paths of single pairs.
     ("pipeline/matrix", &["backtrace", "identity"]),
@@ -92,7 +94,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/scanner", &["search"]),
     ("pipeline/device", &["search"]),
     // The library's front door, beside the command's pipeline.
-    ("api", &["options", "reader", "batch", "engine", "candidates", "hits", "search"]),
+    ("api", &["options", "reader", "batch", "engine", "candidates", "backtrace", "hits", "search"]),
+    ("api/significance", &["fitted", "significance"]),
+    ("api/targets", &["database"]),
     ("cli", &["options"]),
     // What is shown: adapters, news of the run and its summary.
     ("cli/terminal", &["engine", "pipeline"]),

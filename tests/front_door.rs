@@ -26,8 +26,8 @@ use swalign::search::pattern::Pattern;
 use swalign::search::plain;
 use swalign::search::{Rule, Scan};
 use swalign::{
-    Aligner, Alphabet, Device, Error, Hit, Match, Matrix, Op, PamSide, Scoring, Searcher, SearcherBuilder,
-    Strand, Targets, align_pair,
+    Aligner, AlignmentMode, Alphabet, Device, Error, Hit, Match, Matrix, Op, PairAligner, PamSide, Records,
+    Scoring, Searcher, SearcherBuilder, Significance, Strand, Targets, align_pair,
 };
 
 /// The best score of a pair by the specification.
@@ -319,4 +319,186 @@ fn searches_with_a_pam() {
     assert_eq!(found(builder().pam("NAA", PamSide::Five).max_gaps(0).build().unwrap()), []);
     let told = |letters: &str| builder().pam(letters, PamSide::Three).build().unwrap_err().to_string();
     assert!(told("").contains("1 to 32") && told("NX").contains("'X'"));
+}
+
+/// Many pairs at once, on both strands, in order, beside pairs that are refused.
+#[test]
+fn pairs_of_both_strands() {
+    let mut random = Random::new(31);
+    let scoring = Scoring::dna(1, 4, 6, 1);
+    let aligner = PairAligner::builder(scoring.clone()).both_strands(true).build().unwrap();
+    let lengths = [1, 7, 8, 9, 31, 32, 33, 64, 90];
+    let mut pairs = Vec::new();
+    for number in 0..600 {
+        let (rows, cols) = (random.pick(&lengths), random.pick(&lengths));
+        let query = random.text(Alphabet::Dna, rows);
+        let mut target = random.text(Alphabet::Dna, cols);
+        match number % 3 {
+            0 => target.push_str(&query),
+            1 => target.push_str(&reverse_complement(&query)),
+            _ => {}
+        }
+        pairs.push((query, target));
+    }
+    let answers: Vec<Option<Hit>> =
+        aligner.align_all(pairs.iter().map(|(q, t)| (q, t))).map(Result::unwrap).collect();
+    assert_eq!(answers.len(), pairs.len());
+    for (answer, (query, target)) in answers.iter().zip(&pairs) {
+        let forward = plain_score(query, target, &scoring);
+        let reverse = plain_score(&reverse_complement(query), target, &scoring);
+        assert_eq!(answer.as_ref().map_or(0, Hit::score), forward.max(reverse), "{query} {target}");
+        let Some(hit) = answer else { continue };
+        assert_eq!(hit.strand() == Strand::Reverse, reverse > forward, "{query} {target}");
+        assert_eq!(rescored(hit, query, target, &scoring), i64::from(hit.score()), "{query} {target}");
+        // The aligner of queries has the same one.
+        let targets = Targets::from_dna([("target", target)]).unwrap();
+        let of_targets =
+            Aligner::builder(scoring.clone()).device(Device::Cpu).min_score(1).build(&targets).unwrap();
+        assert_eq!(of_targets.align(query).unwrap().first(), Some(hit), "{query} {target}");
+    }
+    let mixed = [("ACGT", "AC!T"), ("ACGT", "ACGT"), ("", "ACGT"), ("?", "A")];
+    let answers: Vec<_> = aligner.align_all(mixed).collect();
+    assert_eq!(answers[0].as_ref().unwrap_err().to_string(), "target: '!' at place 2 is no letter of DNA");
+    assert_eq!(answers[1].as_ref().unwrap().as_ref().map(Hit::score), Some(4));
+    assert_eq!(answers[2].as_ref().unwrap(), &None);
+    assert_eq!(answers[3].as_ref().unwrap_err().to_string(), "query: '?' at place 0 is no letter of DNA");
+    let demanding = PairAligner::builder(scoring.clone()).min_score(5).build().unwrap();
+    assert_eq!(demanding.align("ACGT", "ACGT").unwrap(), None);
+    assert!(PairAligner::builder(scoring).min_score(0).build().is_err());
+}
+
+fn reverse_complement(letters: &str) -> String {
+    String::from_utf8(swalign::alphabet::reverse_complement(letters.as_bytes())).unwrap()
+}
+
+/// In the other modes, scores may be negative, and every pair with letters has an alignment.
+#[test]
+fn pairs_in_other_modes() {
+    let mut random = Random::new(32);
+    for mode in [AlignmentMode::Glocal, AlignmentMode::Global, AlignmentMode::Overlap] {
+        let scoring = Scoring::dna(2, 3, 5, 2).in_mode(mode);
+        let aligner = PairAligner::builder(scoring.clone()).build().unwrap();
+        for _ in 0..60 {
+            let (rows, cols) = (1 + random.below(40), 1 + random.below(40));
+            let (query, target) = (random.text(Alphabet::Dna, rows), random.text(Alphabet::Dna, cols));
+            let Some(hit) = aligner.align(&query, &target).unwrap() else {
+                assert_eq!(mode, AlignmentMode::Overlap, "{query} {target}");
+                continue;
+            };
+            assert_eq!(hit.score(), plain_score(&query, &target, &scoring), "{mode} {query} {target}");
+            assert_eq!(
+                rescored(&hit, &query, &target, &scoring),
+                i64::from(hit.score()),
+                "{mode} {query} {target}"
+            );
+        }
+    }
+}
+
+#[test]
+fn scores_of_all_with_all() {
+    let mut random = Random::new(33);
+    let texts: Vec<String> = (0..23).map(|place| random.text(Alphabet::Dna, place * 5)).collect();
+    let targets = Targets::from_dna(texts[..9].iter().map(|text| ("", text))).unwrap();
+    let scoring = Scoring::dna(1, 1, 0, 2);
+    for both in [false, true] {
+        let builder = Aligner::builder(scoring.clone()).device(Device::Cpu).both_strands(both);
+        let aligner = builder.build(&targets).unwrap();
+        let rows: Vec<Vec<i32>> = aligner.score_all(&texts, &targets).map(Result::unwrap).collect();
+        assert_eq!(rows.len(), texts.len());
+        for (query, row) in texts.iter().zip(rows) {
+            let score = |target: &String| {
+                let forward = plain_score(query, target, &scoring);
+                if both {
+                    forward.max(plain_score(&reverse_complement(query), target, &scoring))
+                } else {
+                    forward
+                }
+            };
+            assert_eq!(row, texts[..9].iter().map(score).collect::<Vec<i32>>(), "{query}");
+        }
+        let none = Targets::from_dna::<&str, &str>([]).unwrap();
+        let rows: Vec<Vec<i32>> = aligner.score_all(["ACGT", "A"], &none).map(Result::unwrap).collect();
+        assert_eq!(rows, [Vec::new(), Vec::new()]);
+        let mixed: Vec<_> = aligner.score_all(["AC!T", "ACGT"], &targets).collect();
+        assert!(mixed[0].is_err() && mixed[1].is_ok());
+    }
+    let global = scoring.in_mode(AlignmentMode::Global);
+    let aligner = Aligner::builder(global).device(Device::Cpu).build(&targets).unwrap();
+    let error = aligner.score_all(["ACGT"], &targets).next().unwrap().unwrap_err();
+    assert!(error.to_string().contains("without letters"), "{error}");
+    let proteins = Targets::from_protein([("p", "MKV")]).unwrap();
+    assert!(aligner.score_all(["ACGT"], &proteins).next().unwrap().is_err());
+}
+
+/// A database of `swalign index` as targets, and its letters.
+#[test]
+fn targets_of_a_database() {
+    let folder = common::folder::Folder::new();
+    let file = folder.file("16s.swdb");
+    let fasta = common::repository().join("data/16s_20.fa");
+    let arguments = [std::ffi::OsStr::new("index"), fasta.as_os_str(), "-o".as_ref(), file.as_ref()];
+    let outcome = common::command::finish(common::command::command(&common::repository()).args(arguments));
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let (mapped, read) = (Targets::open(&file).unwrap(), Targets::open(&fasta).unwrap());
+    assert_eq!(mapped.len(), read.len());
+    let all = |targets: &Targets, place: usize| targets.letters(place, 0..targets.length(place).unwrap());
+    assert!((0..read.len()).all(|place| all(&mapped, place) == all(&read, place)));
+    let records: Vec<_> = Records::open(&fasta).unwrap().map(Result::unwrap).collect();
+    assert_eq!(records[3].letters, all(&read, 3).unwrap());
+    let build = |targets: &Targets| {
+        Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(Device::Cpu).max_hits(3).build(targets).unwrap()
+    };
+    let (of_mapped, of_read) = (build(&mapped), build(&read));
+    for record in &records {
+        let query = &record.letters[100..300];
+        assert_eq!(of_mapped.align(query).unwrap(), of_read.align(query).unwrap());
+    }
+    let searcher =
+        Searcher::builder([("515F", "GTGYCAGCMGCCGCGGTAA")]).max_edits(2).build_beside(&of_mapped).unwrap();
+    let found = searcher.search_targets(&mapped).unwrap();
+    let each: Vec<_> = records.iter().map(|record| searcher.search(record).unwrap()).collect();
+    assert!(found == each && found.iter().all(|found| !found.is_empty()));
+    let proteins = Targets::from_protein([("p", "MKV")]).unwrap();
+    assert!(searcher.search_targets(&proteins).is_err());
+}
+
+#[test]
+fn letters_of_targets() {
+    let targets = Targets::from_dna([("a", "acguRN"), ("b", "")]).unwrap();
+    assert_eq!(targets.letters(0, 0..6).as_deref(), Some(&b"ACGTRN"[..]));
+    assert_eq!(targets.letters(1, 0..0).as_deref(), Some(&b""[..]));
+    assert_eq!(
+        [targets.letters(0, 0..7), targets.letters(2, 0..0), targets.letters(1, 0..1)],
+        [None, None, None]
+    );
+}
+
+/// E-values as the command has them, of searches and of pairs.
+#[test]
+fn evalues_of_hits() {
+    let targets = Targets::from_fasta(common::repository().join("data/uniprot_60.fa")).unwrap();
+    let scoring = Scoring::preset("protein").unwrap();
+    let of_search = Significance::of_search(&scoring, &targets).unwrap().unwrap();
+    // tests/golden/blastp_uniprot_60.tsv, which has blastp's own: a score of 973 of 194 letters with 194.
+    let (evalue, bits) = (of_search.evalue(973, 194, 194), of_search.bits(973).trunc());
+    assert_eq!(format!("{evalue:.2e} {bits}"), "2.38e-139 379");
+    let of_pairs = Significance::of_pairs(&scoring).unwrap().unwrap();
+    assert!(of_pairs.evalue(100, 194, 194) < of_search.evalue(100, 194, 194));
+    assert_eq!(of_pairs.bits(100), of_search.bits(100));
+    assert!(Significance::of_pairs(&Scoring::dna(1, 0, 1, 1)).unwrap().is_none());
+    let global = scoring.in_mode(AlignmentMode::Global);
+    assert!(Significance::of_pairs(&global).unwrap().is_none());
+    assert!(Significance::of_pairs(&Scoring::dna(0, 0, 1, 1)).is_err());
+}
+
+#[test]
+fn presets_by_name() {
+    let made: Vec<Scoring> = Scoring::PRESETS.iter().map(|name| Scoring::preset(name).unwrap()).collect();
+    assert_eq!(made[0], Scoring::dna(1, 4, 6, 1));
+    assert_eq!(made[4], Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1));
+    assert_eq!(Scoring::preset("map-ont"), None);
+    assert_eq!((made[2].match_and_mismatch(), made[4].match_and_mismatch()), (Some((2, 3)), None));
+    assert_eq!(made[4].substitution_matrix().map(|matrix| matrix.name.as_str()), Some("BLOSUM62"));
+    assert_eq!([made[4].of_letters(b'W', b'w'), made[0].of_letters(b'!', b'A')], [Some(11), None]);
 }

@@ -1,18 +1,17 @@
 //! Local alignments of queries with targets.
 
-use super::device::Opened;
+use super::engines::Engines;
 use super::{Device, Hit, Targets, targets};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::{Batch, Sequences};
 use crate::candidates::filter::Filter;
 use crate::candidates::{Layout, Meets};
-use crate::engine::{Engine, Guarded};
 use crate::error::{Error, Result};
 use crate::hits::{self, Effort, Rules, Scope};
-use crate::options::{ANY_SCORE, default_min_score};
+use crate::options::default_min_score;
 use crate::scoring::{MAX_PARAMETER, Scoring, Substitution};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Queries and letters that [`Aligner::align_all`] aligns at a time, at most, but for a query that is longer.
 const QUERIES: usize = 4096;
@@ -94,23 +93,14 @@ impl AlignerBuilder {
         let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
         let strands = if both_strands && scoring.alphabet == Alphabet::Dna { 2 } else { 1 };
         let scoring = Arc::new(scoring);
-        let opened = Opened::open(&device)?;
-        let device = opened.engine().capabilities().name;
+        let engines = Engines::open(&device)?;
+        let opened = &engines.opened;
         // How many queries will come is not known: an index is made as soon as those that came would have repaid it.
         let sequences = &targets.sequences;
         let found = |scan| Filter::auto(sequences, &scoring, strands, Box::new(scan), None);
         let filter = if filter && scoring.mode.is_local() { found(opened.finder(sequences)) } else { None };
-        let filter = filter.map(|filter| filter.with_costs(opened.costs()));
-        Ok(Aligner {
-            targets: targets.clone(),
-            scoring,
-            rules,
-            strands,
-            filter,
-            opened,
-            device,
-            spare: Mutex::default(),
-        })
+        let filter = filter.map(|filter| targets.with_index(filter.with_costs(opened.costs())));
+        Ok(Aligner { targets: targets.clone(), scoring, rules, strands, filter, engines })
     }
 }
 
@@ -133,15 +123,11 @@ impl AlignerBuilder {
 /// ```
 pub struct Aligner {
     targets: Targets,
-    scoring: Arc<Scoring>,
+    pub(super) scoring: Arc<Scoring>,
     rules: Rules,
-    strands: u32,
+    pub(super) strands: u32,
     filter: Option<Filter>,
-    opened: Opened,
-    /// What it computes on, in words.
-    device: String,
-    /// Engines that no call uses now.
-    spare: Mutex<Vec<Guarded>>,
+    pub(super) engines: Engines,
 }
 
 impl Aligner {
@@ -165,7 +151,7 @@ impl Aligner {
 
     /// What computes, as `swalign` says it: `GPU NVIDIA H100`, `CPU (avx512)`.
     pub fn device(&self) -> &str {
-        &self.device
+        &self.engines.device
     }
 
     /// The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the
@@ -188,35 +174,36 @@ impl Aligner {
         AlignAll { aligner: self, queries: queries.into_iter(), ready: VecDeque::new() }
     }
 
-    /// The hits of some queries, those that can be aligned, on an engine that no other call uses.
-    fn batch(&self, queries: Sequences, lengths: &[usize]) -> Result<Vec<Vec<Hit>>> {
+    /// The hits of some queries, those that can be aligned.
+    fn batch(&self, queries: Sequences) -> Result<Vec<Vec<Hit>>> {
         let targets = Arc::clone(&self.targets.sequences);
         let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::clone(&self.scoring) };
         let layout = Layout { strands: self.strands, meets: Meets::All };
         let scope = Scope { filter: self.filter.as_ref(), ..Scope::new(&batch, layout, self.rules) };
-        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut engine = spare().pop().unwrap_or_else(|| self.opened.engine());
-        let mut found = hits::find(&mut engine, &scope, &mut Effort::default());
-        if let Err(error) = &found
-            && engine.fall_back(error)
-        {
-            found = hits::find(&mut engine, &scope, &mut Effort::default());
-        }
-        spare().push(engine);
+        let found = self.engines.run(|engine| hits::find(engine, &scope, &mut Effort::default()))?;
+        self.targets.check()?;
         let hits = |(record, found): (usize, crate::alignment::Found)| {
             let hit = |alignment: crate::alignment::Alignment| {
                 let query = batch.query(layout.query(record as u32, alignment.strand));
-                Hit::new(&self.targets, alignment, query, lengths[record])
+                let target = alignment.target as usize;
+                let name = self.targets.name(target).unwrap_or_default().to_string();
+                let codes = self.targets.sequences.get(target);
+                Hit::new(name, self.scoring.alphabet, alignment, (query, codes))
             };
             found.alignments.into_iter().map(hit).collect()
         };
-        Ok(found?.into_iter().enumerate().map(hits).collect())
+        Ok(found.into_iter().enumerate().map(hits).collect())
     }
 
     /// Adds a query in the orientations in which it is aligned.
     fn take(&self, letters: &[u8], queries: &mut Sequences) -> Result<()> {
+        self.take_for(letters, &self.targets, queries)
+    }
+
+    /// Adds a query that meets some targets.
+    pub(super) fn take_for(&self, letters: &[u8], targets: &Targets, queries: &mut Sequences) -> Result<()> {
         let alphabet = self.scoring.alphabet;
-        let longest = self.targets.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
+        let longest = targets.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
         if !self.scoring.fits(letters.len()) || !self.scoring.fits_below(letters.len(), longest) {
             return Err(usage(format!("a query of {} letters is too long for this scoring", letters.len())));
         }
@@ -262,21 +249,16 @@ where
     /// Aligns the next queries.
     fn fill(&mut self) {
         let mut queries = Sequences::default();
-        let (mut lengths, mut refused) = (Vec::new(), Vec::new());
+        let mut refused = Vec::new();
         while refused.len() < QUERIES && queries.codes().len() < LETTERS {
             let Some(query) = self.queries.next() else { break };
-            let letters = query.as_ref();
-            let taken = self.aligner.take(letters, &mut queries);
-            if taken.is_ok() {
-                lengths.push(letters.len());
-            }
-            refused.push(taken.err());
+            refused.push(self.aligner.take(query.as_ref(), &mut queries).err());
         }
-        if lengths.is_empty() {
+        if queries.is_empty() {
             self.ready.extend(refused.into_iter().flatten().map(Err));
             return;
         }
-        match self.aligner.batch(queries, &lengths) {
+        match self.aligner.batch(queries) {
             Ok(found) => {
                 let mut found = found.into_iter();
                 let answer = |refused: Option<Error>| {
@@ -304,32 +286,7 @@ where
     }
 }
 
-/// The best alignment of one query with one target, both as they are given, in the mode of the scoring; `None` where
-/// one has no letters, and in local mode where no two letters score more than 0. Runs on the calling thread's CPU.
-///
-/// ```
-/// use swalign::{Scoring, align_pair};
-///
-/// let hit = align_pair("ACGTTGCA", "TTACGTTGGCATT", &Scoring::dna(2, 4, 4, 2))?.expect("they share letters");
-/// assert_eq!((hit.score(), hit.cigar().to_string().as_str()), (12, "6M"));
-/// # Ok::<(), swalign::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Error::Usage`] if the scoring is out of its range, a byte is no letter of its alphabet, or a sequence is too long.
-pub fn align_pair(
-    query: impl AsRef<[u8]>,
-    target: impl AsRef<[u8]>,
-    scoring: &Scoring,
-) -> Result<Option<Hit>> {
-    let targets = Targets::from_letters(scoring.alphabet, [("target", target)])?;
-    let least = if scoring.mode.is_local() { 1 } else { ANY_SCORE };
-    let builder = Aligner::builder(scoring.clone()).device(Device::Cpu).min_score(least);
-    let aligner = builder.both_strands(false).filter(false).build(&targets)?;
-    Ok(aligner.align(query)?.into_iter().next())
-}
-
-fn check_scoring(scoring: &Scoring) -> Result<()> {
+pub(super) fn check_scoring(scoring: &Scoring) -> Result<()> {
     let within = |name: &str, value: i32, least: i32| match (least..=MAX_PARAMETER).contains(&value) {
         true => Ok(()),
         false => Err(usage(format!("{name} {value} is out of range; give {least} to {MAX_PARAMETER}"))),
@@ -342,6 +299,6 @@ fn check_scoring(scoring: &Scoring) -> Result<()> {
     within("gap_extend", scoring.gap_extend, 1)
 }
 
-fn usage(text: String) -> Error {
+pub(super) fn usage(text: String) -> Error {
     Error::Usage(text)
 }

@@ -58,12 +58,17 @@ impl Opened {
             Device::Auto if exact::pays(patterns, rule) => Opened::Cpu(InstructionSet::best()),
             device => Opened::open(device)?,
         };
-        let scan: Box<dyn Scan + Send> = match &opened {
+        Ok(opened.scanner())
+    }
+
+    /// What scans texts on this device, and what that computes on.
+    pub fn scanner(&self) -> (Box<dyn Scan + Send>, String) {
+        let scan: Box<dyn Scan + Send> = match self {
             Opened::Cpu(set) => Box::new(Exact::on(*set)),
             #[cfg(feature = "gpu")]
             Opened::Gpu(gpu) => Box::new(gpu.scan()),
         };
-        Ok((scan, opened.engine().capabilities().name))
+        (scan, self.engine().capabilities().name)
     }
 
     /// What scans targets for the filter.

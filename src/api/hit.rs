@@ -1,6 +1,6 @@
 //! A hit, as callers see it.
 
-use super::{Cigar, Targets};
+use super::Cigar;
 use crate::alignment::{Alignment, Op, Strand};
 use crate::alphabet::Alphabet;
 use std::ops::Range;
@@ -16,12 +16,16 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// The hit that `alignment` is; `query` are the codes that it aligns.
-    pub(super) fn new(targets: &Targets, alignment: Alignment, query: &[u8], query_len: usize) -> Hit {
-        let target = alignment.target as usize;
-        let (name, codes) = (targets.name(target).unwrap_or_default(), targets.sequences.get(target));
+    /// The hit that `alignment` is, on a target of this name; `query` and `codes` are all codes of both sequences, the query's
+    /// in the aligned orientation.
+    pub(super) fn new(
+        name: String,
+        alphabet: Alphabet,
+        alignment: Alignment,
+        (query, codes): (&[u8], &[u8]),
+    ) -> Hit {
         // N and its kin are equal to nothing.
-        let letters = if targets.alphabet() == Alphabet::Dna { 4 } else { u8::MAX };
+        let letters = if alphabet == Alphabet::Dna { 4 } else { u8::MAX };
         let is_match = |&(q, t): &(&u8, &u8)| q == t && *q < letters;
         let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
         let (mut matches, mut columns) = (0, 0);
@@ -38,7 +42,7 @@ impl Hit {
                 Op::Deletion => t += len,
             }
         }
-        Hit { name: name.to_string(), alignment, query_len, matches, columns }
+        Hit { name, alignment, query_len: query.len(), matches, columns }
     }
 
     /// The optimal score.
@@ -46,7 +50,7 @@ impl Hit {
         self.alignment.score
     }
 
-    /// Place of the target among the [`Targets`], from 0.
+    /// Place of the target among the [`crate::Targets`], from 0.
     pub fn target(&self) -> usize {
         self.alignment.target as usize
     }

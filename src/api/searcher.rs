@@ -1,7 +1,7 @@
 //! Patterns in texts, with edits.
 
 use super::device::Opened;
-use super::{Cigar, Device, targets};
+use super::{Aligner, Cigar, Device, Targets, targets};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
 use crate::error::{EngineError, Error, Result};
@@ -110,6 +110,18 @@ impl SearcherBuilder {
     /// [`Error::Usage`] if a pattern has no letters or one that is no IUPAC code, or if a kind of edits is limited for more
     /// than 32 edits, as the work would grow with their cube, or if the PAM is none; [`Error::Engine`] if the device can't be opened.
     pub fn build(self) -> Result<Searcher> {
+        self.build_on(None)
+    }
+
+    /// The searcher for the patterns on the device of an aligner, which is open already.
+    ///
+    /// # Errors
+    /// As [`SearcherBuilder::build`].
+    pub fn build_beside(self, aligner: &Aligner) -> Result<Searcher> {
+        self.build_on(Some(&aligner.engines.opened))
+    }
+
+    fn build_on(self, opened: Option<&Opened>) -> Result<Searcher> {
         let limits = Limits::of_kinds(self.max_edits, self.indels, self.limits);
         if limits.is_some() && self.max_edits > MOST_LIMITED {
             return Err(Error::Usage(format!(
@@ -140,7 +152,10 @@ impl SearcherBuilder {
             before: 0,
         }
         .reaching(oriented.iter().map(Vec::len));
-        let (scan, device) = Opened::scan(&self.device, &oriented, &rule)?;
+        let (scan, device) = match opened {
+            Some(opened) => opened.scanner(),
+            None => Opened::scan(&self.device, &oriented, &rule)?,
+        };
         let names = self.patterns.into_iter().map(|(name, _)| name).collect();
         Ok(Searcher { names, oriented, wanted, seams, scan, device })
     }
@@ -235,8 +250,23 @@ impl Searcher {
         SearchAll { searcher: self, texts: texts.into_iter(), ready: VecDeque::new() }
     }
 
+    /// The matches of each of these targets, in their order.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and no other may go on.
+    pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Match>>> {
+        if targets.alphabet() != Alphabet::Dna {
+            return Err(Error::Usage("patterns are searched in DNA, the targets are protein".to_string()));
+        }
+        targets.sequences.prove_all()?;
+        let texts: Vec<&[u8]> = targets.sequences.iter().collect();
+        let found = self.batch(&texts)?;
+        targets.check()?;
+        Ok(found)
+    }
+
     /// The matches of texts that are codes.
-    fn batch(&self, texts: &[Vec<u8>]) -> Result<Vec<Vec<Match>>> {
+    fn batch(&self, texts: &[&[u8]]) -> Result<Vec<Vec<Match>>> {
         let mut found = vec![Found::default(); texts.len()];
         let (mut portion, mut room) = (Vec::new(), LETTERS);
         for (text, codes) in texts.iter().enumerate() {
@@ -260,11 +290,11 @@ impl Searcher {
     }
 
     /// Scans parts of different texts; where they have too many ends, one half of them after the other.
-    fn scan(&self, texts: &[Vec<u8>], parts: Vec<Part>, found: &mut [Found]) -> Result<(), EngineError> {
+    fn scan(&self, texts: &[&[u8]], parts: Vec<Part>, found: &mut [Found]) -> Result<(), EngineError> {
         let letters: usize = parts.iter().map(|part| part.own.len()).sum();
         let mut stream = Stream::default();
         for part in &parts {
-            stream.push(&self.seams, part.text, &texts[part.text], part.own.clone());
+            stream.push(&self.seams, part.text, texts[part.text], part.own.clone());
         }
         let rule = &self.wanted.rule;
         let can_halve = letters > LEAST_LETTERS.max(self.seams.before());
@@ -283,7 +313,7 @@ impl Searcher {
     /// Adds the matches of parts whose ends are known, by text.
     fn gather(
         &self,
-        texts: &[Vec<u8>],
+        texts: &[&[u8]],
         parts: &[Part],
         ends: &[TextEnd],
         found: &mut [Found],
@@ -293,7 +323,7 @@ impl Searcher {
         own.par_iter_mut().zip(parts).try_for_each(|(found, part)| {
             let from = ends.partition_point(|end| end.text < part.text);
             let to = ends.partition_point(|end| end.text <= part.text);
-            let text = &texts[part.text];
+            let text = texts[part.text];
             let hits =
                 found.gatherer.take(&self.wanted, &self.oriented, text, &ends[from..to], part.own.end)?;
             found.hits.extend(hits);
@@ -377,6 +407,7 @@ where
                 Err(problem) => refused.push(Some(Error::Usage(format!("text: {problem}")))),
             }
         }
+        let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
         match self.searcher.batch(&texts) {
             Ok(found) => {
                 let mut found = found.into_iter();

@@ -2,9 +2,12 @@
 
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
+use crate::candidates::StoredIndex;
+use crate::candidates::filter::Filter;
 use crate::error::{Error, Result};
-use crate::reader::{Reader, read_references};
+use crate::reader::{Reader, References, read_references};
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,21 +17,42 @@ pub struct Targets {
     names: Arc<Vec<String>>,
     pub(super) sequences: Arc<Sequences>,
     alphabet: Alphabet,
+    /// The index of k-mers that lies in their database.
+    index: Option<StoredIndex>,
 }
 
 impl Targets {
+    /// The references of a database that `swalign index` made, or else the records of a FASTA or FASTQ file. Databases need
+    /// the feature `database`. Their letters stay in the file: it must not be written over while it is in use.
+    ///
+    /// # Errors
+    /// As [`Targets::from_fasta`]. A database that turns out to be damaged is an error where its letters are used.
+    pub fn open(path: impl AsRef<Path>) -> Result<Targets> {
+        #[cfg(feature = "database")]
+        if crate::database::is_one(path.as_ref()) {
+            let database = Arc::new(crate::database::Database::open(path.as_ref())?);
+            let index = database.index();
+            return Ok(Targets { index, ..Targets::of_references(database.references(false, None)?) });
+        }
+        Targets::from_fasta(path)
+    }
+
+    fn of_references(references: References) -> Targets {
+        Targets {
+            names: Arc::new(references.names),
+            sequences: Arc::new(references.sequences),
+            alphabet: references.alphabet,
+            index: None,
+        }
+    }
+
     /// The records of a FASTA or FASTQ file, plain or in gzip; whether they are DNA or proteins is read off their letters.
     ///
     /// # Errors
     /// [`Error::Io`] if the file can't be read, [`Error::Input`] with the record and the line of what is wrong in it.
     pub fn from_fasta(path: impl AsRef<Path>) -> Result<Targets> {
         let mut reader = Reader::open(path.as_ref())?.with_any_names(true);
-        let references = read_references(&mut reader, None)?;
-        Ok(Targets {
-            names: Arc::new(references.names),
-            sequences: Arc::new(references.sequences),
-            alphabet: references.alphabet,
-        })
+        Ok(Targets::of_references(read_references(&mut reader, None)?))
     }
 
     /// DNA, as names and letters. Lower case is upper case, U is T, and IUPAC codes match nothing.
@@ -69,7 +93,7 @@ impl Targets {
             all.try_push(|codes| encode(alphabet, letters, codes)).map_err(refused)?;
             names.push(name);
         }
-        Ok(Targets { names: Arc::new(names), sequences: Arc::new(all), alphabet })
+        Ok(Targets { names: Arc::new(names), sequences: Arc::new(all), alphabet, index: None })
     }
 
     /// How many there are.
@@ -95,6 +119,35 @@ impl Targets {
     /// Letters of the target at this place, from 0.
     pub fn length(&self, target: usize) -> Option<usize> {
         (target < self.len()).then(|| self.sequences.get(target).len())
+    }
+
+    /// Letters of a stretch of the target at this place, in upper case, as alignments have them: U is T. `None` where there
+    /// is no such stretch.
+    ///
+    /// ```
+    /// let targets = swalign::Targets::from_dna([("one", "ACGUN")])?;
+    /// assert_eq!(targets.letters(0, 1..5).as_deref(), Some(&b"CGTN"[..]));
+    /// # Ok::<(), swalign::Error>(())
+    /// ```
+    pub fn letters(&self, target: usize, range: Range<usize>) -> Option<Vec<u8>> {
+        let codes = if target < self.len() { self.sequences.get(target).get(range)? } else { return None };
+        let letters = self.alphabet.letters();
+        // A damaged file may have codes that are none.
+        let letter = |&code: &u8| letters.get(usize::from(code)).copied().unwrap_or(b'?');
+        Some(codes.iter().map(letter).collect())
+    }
+
+    /// Says what is wrong with the file that the sequences lie in.
+    pub(super) fn check(&self) -> Result<()> {
+        self.sequences.fault().map_or(Ok(()), Err)
+    }
+
+    /// The filter with the index of k-mers, where a file has one.
+    pub(super) fn with_index(&self, filter: Filter) -> Filter {
+        match &self.index {
+            Some(index) => filter.with_stored(index.clone()),
+            None => filter,
+        }
     }
 }
 

@@ -1,0 +1,45 @@
+"""Exact Smith-Waterman alignment, and search with edits, on any GPU and on the CPU.
+
+>>> import pyswalign
+>>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")
+>>> hit.score, hit.target_start, hit.target_end, hit.cigar
+(36, 2, 26, '10M2D12M')
+
+``align`` and ``align_pairs`` take a query and a target each. An ``Aligner`` finds queries in a ``Database``, which is made once
+and shared, and searches patterns in it. Scores are the true optimum, and the answers do not depend on the device.
+
+A gap of k letters costs gap_open + k * gap_extend; see ``Scoring``, ``from_biopython`` and ``from_parasail``.
+"""
+
+from ._convert import from_biopython, from_parasail
+from ._native import (
+    Aligner,
+    Database,
+    DeviceError,
+    Hit,
+    HitIterator,
+    InputError,
+    Match,
+    PairIterator,
+    Scoring,
+    __version__,
+    align,
+    align_pairs,
+)
+
+__all__ = [
+    "Aligner",
+    "Database",
+    "DeviceError",
+    "Hit",
+    "HitIterator",
+    "InputError",
+    "Match",
+    "PairIterator",
+    "Scoring",
+    "__version__",
+    "align",
+    "align_pairs",
+    "from_biopython",
+    "from_parasail",
+]

@@ -1,0 +1,115 @@
+"""Scorings of other libraries."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ._native import Scoring
+
+
+def _whole(name: str, value: float) -> int:
+    if value != int(value):
+        raise ValueError(f"{name} {value} is no whole number: multiply all scores by one factor")
+    return int(value)
+
+
+def _gaps(opened: int, extended: int) -> dict[str, Any]:
+    """The costs of a gap whose first letter costs ``opened``, and each further one ``extended``."""
+    if extended < 1:
+        raise ValueError(f"a further letter of a gap costs {extended}; scorings here charge at least 1")
+    if opened < extended:
+        raise ValueError(f"the first letter of a gap costs {opened}, less than the {extended} of a further one")
+    return {"gap_open": opened - extended, "gap_extend": extended}
+
+
+def _matrix(name: str, letters: str, rows: Any) -> tuple[str, str]:
+    """A matrix as a text, as BLAST's files have it."""
+    lines = ["   " + "  ".join(letters)]
+    for letter, row in zip(letters, rows):
+        lines.append(" ".join([letter, *(str(_whole("a score", float(score))) for score in row)]))
+    return name, "\n".join(lines) + "\n"
+
+
+def _match_and_mismatch(match: float, mismatch: float) -> dict[str, Any]:
+    if match < 1 or mismatch > 0:
+        raise ValueError(f"match {match} and mismatch {mismatch}: give a positive match, and a mismatch of 0 or less")
+    return {"match": _whole("match", match), "mismatch": _whole("mismatch", -mismatch)}
+
+
+def from_biopython(aligner: Any) -> Scoring:
+    """The scoring of a ``Bio.Align.PairwiseAligner``.
+
+    Biopython charges ``open_gap_score`` for the first letter of a gap and ``extend_gap_score`` for each further one, both
+    negative; here a gap of k letters costs gap_open + k * gap_extend. So -7 and -1 are gap_open=6 and gap_extend=1.
+    Modes "local" and "global" are taken, with the same costs for all gaps, and whole numbers.
+
+    >>> from Bio.Align import PairwiseAligner
+    >>> from pyswalign import from_biopython
+    >>> aligner = PairwiseAligner(mode="local", match_score=1, mismatch_score=-4, open_gap_score=-7, extend_gap_score=-1)
+    >>> from_biopython(aligner)
+    Scoring(match=1, mismatch=4, gap_open=6, gap_extend=1)
+    """
+    if aligner.mode not in ("local", "global"):
+        raise ValueError(f"mode '{aligner.mode}' of Biopython is not known here; give 'local' or 'global'")
+    try:
+        costs = [_whole("a gap's score", -score) for score in (aligner.open_gap_score, aligner.extend_gap_score)]
+    except ValueError as error:
+        raise ValueError(f"insertions, deletions and gaps at the ends must cost the same: {error}") from error
+    keywords: dict[str, Any] = {"mode": aligner.mode, **_gaps(*costs)}
+    matrix = aligner.substitution_matrix
+    if matrix is None:
+        return Scoring(**keywords, **_match_and_mismatch(aligner.match_score, aligner.mismatch_score))
+    letters = "".join(matrix.alphabet)
+    alphabet: Literal["dna", "protein"] = "dna" if set(letters) <= set("ACGTUNRYSWKMBDHV") else "protein"
+    rows = [[matrix[query, target] for target in letters] for query in letters]
+    return Scoring(**keywords, matrix=_matrix("Biopython", letters, rows), alphabet=alphabet)
+
+
+def from_parasail(open: int, extend: int, matrix: Any = None, *, mode: str = "local") -> Scoring:
+    """The scoring of ``parasail.sw_trace(query, target, open, extend, matrix)``.
+
+    parasail charges ``open`` for the first letter of a gap and ``extend`` for each further one; here a gap of k letters costs
+    gap_open + k * gap_extend. So 11 and 1 are gap_open=10 and gap_extend=1. Without a matrix it is BLOSUM62; a matrix is
+    one of parasail's, or the name of a built-in one.
+
+    >>> from pyswalign import from_parasail
+    >>> from_parasail(11, 1)
+    Scoring(matrix='BLOSUM62', gap_open=10, gap_extend=1)
+    """
+    keywords: dict[str, Any] = {"mode": mode, **_gaps(open, extend)}
+    if matrix is None or isinstance(matrix, str):
+        return Scoring(**keywords, matrix=(matrix or "BLOSUM62").upper())
+    letters = _letters(matrix)
+    rows = [[int(score) for score in row[: len(letters)]] for row in matrix.matrix[: len(letters)]]
+    if not set(letters) <= set("ACGTUN"):
+        named = _built_in(matrix, letters, rows, keywords)
+        return named or Scoring(**keywords, matrix=_matrix("parasail", letters, rows), alphabet="protein")
+    same = {rows[at][at] for at in range(len(letters))}
+    others = {score for at, row in enumerate(rows) for to, score in enumerate(row) if at != to}
+    if set(letters) == set("ACGT") and len(same) == 1 and len(others) == 1:
+        return Scoring(**keywords, **_match_and_mismatch(same.pop(), others.pop()))
+    return Scoring(**keywords, matrix=_matrix("parasail", letters, rows), alphabet="dna")
+
+
+def _letters(matrix: Any) -> str:
+    """The letters of a matrix of parasail, in its order; its row for all others is left out, unless it is that of '*'."""
+    mapper = [int(place) for place in matrix.mapper[:128]]
+    letters = ""
+    for place in range(matrix.size):
+        own = [chr(code) for code in range(128) if mapper[code] == place and chr(code).isupper()]
+        if len(own) == 1:
+            letters += own[0]
+    if matrix.size == len(letters) + 1 and len(letters) > 20:
+        letters += "*"
+    return letters
+
+
+def _built_in(matrix: Any, letters: str, rows: list[list[int]], keywords: dict[str, Any]) -> Scoring | None:
+    """The built-in matrix of this name, if it has these scores."""
+    try:
+        scoring = Scoring(**keywords, matrix=matrix.name.decode().upper())
+    except (OSError, UnicodeDecodeError):
+        return None
+    pairs = ((query, target) for query in range(len(letters)) for target in range(len(letters)))
+    same = all(scoring.score(letters[query], letters[target]) == rows[query][target] for query, target in pairs)
+    return scoring if same else None

@@ -1,0 +1,332 @@
+//! Queries against a database.
+
+use crate::database::Database;
+use crate::device::Device;
+use crate::errors::exception;
+use crate::hit::{Found, Of, PyHit, list};
+use crate::jobs::{self, GivenUp};
+use crate::letters::{Sequence, Source, sequence};
+use crate::scoring::{Choice, Chosen, PyScoring};
+use crate::significance::Significance;
+use crate::stream::Stream;
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyDict, PyList};
+use std::sync::Arc;
+use swalign::Targets;
+
+/// Values of a score matrix, at most.
+const MOST_VALUES: usize = 1 << 33;
+
+/// Finds the best alignments of queries with the sequences of a database.
+///
+/// The score of each hit is the true optimum, and the hits do not depend on the device or the number of threads. Threads may
+/// share an aligner, and the GIL is free while it works. ``device`` is "auto" (the best GPU, or the CPU where there is
+/// none or it fails), "cpu", "gpu", or a part of a GPU's name. The scoring is a ``preset``, numbers that override it
+/// (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``, ``mode``), or a ``scoring``.
+///
+/// >>> from pyswalign import Aligner, Database
+/// >>> aligner = Aligner(Database([("chr1", "GGACGTTGCATTCAAGCCATGGATCCAA")]), preset="long", min_score=20, device="cpu")
+/// >>> [hit] = aligner.align("ACGTTGCATTAGCCATGGATCC")
+/// >>> hit
+/// <Hit query:0-22 chr1:2-26 + score=36 10M2D12M>
+/// >>> queries = [("r1", "ACGTTGCATTAGCC"), ("r2", "GGATCCATGGCT")]
+/// >>> [[(hit.query_name, hit.strand, hit.score) for hit in hits] for hits in aligner.align_batch(queries)]
+/// [[('r1', 1, 20)], [('r2', -1, 24)]]
+#[pyclass(frozen, name = "Aligner", module = "pyswalign")]
+pub struct PyAligner {
+    shared: Arc<Shared>,
+    database: Py<Database>,
+    chosen: Chosen,
+}
+
+/// What the jobs of an aligner need.
+pub struct Shared {
+    aligner: swalign::Aligner,
+    targets: Targets,
+    /// Letters of all targets.
+    letters: u64,
+    scoring: Arc<swalign::Scoring>,
+    significance: Arc<Significance>,
+    device: Device,
+}
+
+impl Shared {
+    /// Cells of the recurrence of so many letters, where nothing is left out.
+    fn cells(&self, letters: usize) -> u64 {
+        (letters as u64).saturating_mul(self.letters).saturating_mul(2)
+    }
+
+    /// The hits of some queries.
+    fn align(&self, queries: &[Sequence], given_up: &GivenUp) -> Vec<swalign::Result<Vec<PyHit>>> {
+        let of_query = |(query, hits): (&Sequence, swalign::Result<Vec<swalign::Hit>>)| {
+            Ok(hits?.iter().map(|hit| self.shown(query, hit)).collect())
+        };
+        let hits = self.aligner.align_all(queries).take_while(|_| !given_up.is_true());
+        queries.iter().zip(hits).map(of_query).collect()
+    }
+
+    fn shown(&self, query: &Sequence, hit: &swalign::Hit) -> PyHit {
+        let target = self.targets.letters(hit.target(), hit.target_range()).unwrap_or_default();
+        let of = Of {
+            query_name: query.name.as_deref(),
+            query: &query.letters,
+            target_name: hit.target_name(),
+            target_len: self.targets.length(hit.target()).unwrap_or_default(),
+            target,
+            scoring: &self.scoring,
+        };
+        PyHit::new(Found::new(hit, of), &self.significance)
+    }
+}
+
+/// Settings of an aligner beside its scoring.
+struct Settings {
+    device: Device,
+    min_score: Option<i32>,
+    max_hits: usize,
+    secondary_ratio: f64,
+    both_strands: bool,
+    filter: bool,
+}
+
+impl Settings {
+    fn build(self, scoring: swalign::Scoring, targets: &Targets) -> swalign::Result<swalign::Aligner> {
+        let mut builder = swalign::Aligner::builder(scoring)
+            .device(self.device.asked())
+            .max_hits(self.max_hits)
+            .secondary_ratio(self.secondary_ratio)
+            .both_strands(self.both_strands)
+            .filter(self.filter);
+        if let Some(score) = self.min_score {
+            builder = builder.min_score(score);
+        }
+        builder.build(targets)
+    }
+}
+
+#[pymethods]
+impl PyAligner {
+    #[new]
+    #[pyo3(signature = (database, *, device="auto", min_score=None, max_hits=1, secondary_ratio=0.8, both_strands=true, filter=true, **choice))]
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn new(
+        py: Python<'_>,
+        database: &Bound<'_, PyAny>,
+        device: &str,
+        min_score: Option<i32>,
+        max_hits: usize,
+        secondary_ratio: f64,
+        both_strands: bool,
+        filter: bool,
+        choice: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyAligner> {
+        let choice = Choice::of("Aligner", choice)?;
+        let database = match database.cast::<Database>() {
+            Ok(database) => database.clone().unbind(),
+            Err(_) => Py::new(py, Database::of(database, choice.alphabet())?)?,
+        };
+        let targets = database.get().targets.clone();
+        let chosen = choice.resolve(|| targets.alphabet())?;
+        let device = Device::named(device);
+        let settings =
+            Settings { device: device.clone(), min_score, max_hits, secondary_ratio, both_strands, filter };
+        let (scoring, own) = ((*chosen.scoring).clone(), targets.clone());
+        let aligner = jobs::run(py, u64::MAX, move |_| settings.build(scoring, &own))?.map_err(exception)?;
+        let device = device.opened(aligner.device());
+        let letters = (0..targets.len()).filter_map(|place| targets.length(place)).sum::<usize>() as u64;
+        let scoring = Arc::clone(&chosen.scoring);
+        let significance = Arc::new(Significance::of_search(&scoring, &targets));
+        let shared = Shared { aligner, targets, letters, scoring, significance, device };
+        Ok(PyAligner { shared: Arc::new(shared), database, chosen })
+    }
+
+    /// The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the best
+    /// one that overlaps no earlier hit on its target and strand, and so on, up to ``max_hits``. Empty where nothing
+    /// scores ``min_score``.
+    fn align<'py>(&self, py: Python<'py>, query: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        self.shared.device.check()?;
+        let query = sequence(query)?;
+        let shared = Arc::clone(&self.shared);
+        let cells = shared.cells(query.letters.len());
+        let found = jobs::run(py, cells, move |given_up| shared.align(&[query], given_up))?;
+        list(py, found.into_iter().next().unwrap_or_else(|| Ok(Vec::new())).map_err(exception)?)
+    }
+
+    /// The hits of each query, in their order, as an iterator of lists.
+    ///
+    /// Queries are any iterable, an endless one too, a mapping from names to sequences, or the pathlib.Path of a FASTA or
+    /// FASTQ file. They are taken some thousands at a time, as hits are asked for. What is wrong with one query is raised in
+    /// its place, and the next ones may be asked for.
+    fn align_batch(&self, queries: &Bound<'_, PyAny>) -> PyResult<HitStream> {
+        self.shared.device.check()?;
+        let queries = Source::of(queries, "the queries of align_batch")?;
+        Ok(HitStream { shared: Arc::clone(&self.shared), stream: Stream::new(queries) })
+    }
+
+    /// The best score of each query with each target as a NumPy array of int32: a row for each query, a column for each
+    /// target. Targets are the database's, unless others are given. 0 where nothing scores in local mode.
+    #[pyo3(signature = (queries, targets=None))]
+    fn score_matrix<'py>(
+        &self,
+        py: Python<'py>,
+        queries: &Bound<'py, PyAny>,
+        targets: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.shared.device.check()?;
+        let numpy = py.import("numpy")?;
+        let targets = match targets {
+            None => self.shared.targets.clone(),
+            Some(given) => match given.cast::<Database>() {
+                Ok(database) => database.get().targets.clone(),
+                Err(_) => Database::of(given, Some(self.shared.scoring.alphabet))?.targets,
+            },
+        };
+        let queries = match queries.cast::<Database>() {
+            Ok(database) => all_of(&database.get().targets),
+            Err(_) => Source::of(queries, "the queries of score_matrix")?.all(py)?,
+        };
+        let (rows, columns) = (queries.len(), targets.len());
+        let too_large =
+            || PyMemoryError::new_err(format!("no room for a matrix of {rows} x {columns} scores"));
+        if rows.checked_mul(columns).is_none_or(|values| values > MOST_VALUES) {
+            return Err(too_large());
+        }
+        let shared = Arc::clone(&self.shared);
+        let scores = jobs::run(py, u64::MAX, move |given_up| scores(&shared, &queries, &targets, given_up))?;
+        let scores = match scores {
+            Scores::Bytes(scores) => scores,
+            Scores::TooLarge => return Err(too_large()),
+            Scores::Refused(row, error) => {
+                let error = exception(error);
+                // Python 3.11 has notes.
+                let _ = error.value(py).call_method1("add_note", (format!("query {row} of score_matrix"),));
+                return Err(error);
+            }
+        };
+        let options = PyDict::new(py);
+        options.set_item("dtype", "int32")?;
+        if scores.is_empty() {
+            return numpy.call_method("zeros", ((rows, columns),), Some(&options));
+        }
+        let values = numpy.call_method("frombuffer", (PyByteArray::new(py, &scores),), Some(&options))?;
+        values.call_method1("reshape", (rows, columns))
+    }
+
+    /// Finds where patterns occur in the database's sequences with at most ``k`` edits, on both strands: a list of Match, by
+    /// target, start and end. Patterns are sequences, with or without names, of IUPAC letters: R matches A and G.
+    ///
+    /// Edits are letters replaced, inserted and deleted, or, with ``indels=False``, replaced alone. Of ends side by side the
+    /// best is given, with ``every_end`` all; with ``best`` only the matches of a target with its fewest edits.
+    ///
+    /// >>> from pyswalign import Aligner
+    /// >>> aligner = Aligner([("t", "CCGATACACCTGTAATCCC")], device="cpu")
+    /// >>> [(m.pattern_name, m.start, m.end, m.strand, m.edits, m.cigar) for m in aligner.search({"site": "GATTACA"}, k=1)]
+    /// [('site', 2, 8, 1, 1, '2=1I4='), ('site', 10, 17, -1, 0, '7=')]
+    #[pyo3(signature = (patterns, k=0, *, indels=true, both_strands=true, every_end=false, best=false))]
+    #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
+    fn search<'py>(
+        &self,
+        py: Python<'py>,
+        patterns: &Bound<'py, PyAny>,
+        k: u32,
+        indels: bool,
+        both_strands: bool,
+        every_end: bool,
+        best: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.shared.device.check()?;
+        let patterns = crate::search::patterns(patterns)?;
+        let builder = swalign::Searcher::builder(patterns)
+            .max_edits(k)
+            .indels(indels)
+            .both_strands(both_strands)
+            .every_end(every_end)
+            .best(best);
+        let shared = Arc::clone(&self.shared);
+        let search =
+            move |_: &GivenUp| builder.build_beside(&shared.aligner)?.search_targets(&shared.targets);
+        let found = jobs::run(py, u64::MAX, search)?.map_err(exception)?;
+        crate::search::list(py, &self.shared.targets, found)
+    }
+
+    /// The database.
+    #[getter]
+    fn database(&self, py: Python<'_>) -> Py<Database> {
+        self.database.clone_ref(py)
+    }
+
+    /// How letters and gaps score.
+    #[getter]
+    fn scoring(&self) -> PyScoring {
+        PyScoring { chosen: self.chosen.clone() }
+    }
+
+    /// What computes: "GPU NVIDIA H100", "CPU (2 threads, avx512)".
+    #[getter]
+    fn device(&self) -> &str {
+        self.shared.aligner.device()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Aligner of {} targets on {}>", self.shared.targets.len(), self.device())
+    }
+}
+
+fn all_of(targets: &Targets) -> Vec<Sequence> {
+    let sequence = |place: usize| Sequence {
+        name: targets.name(place).map(str::to_string),
+        letters: targets.length(place).and_then(|len| targets.letters(place, 0..len)).unwrap_or_default(),
+    };
+    (0..targets.len()).map(sequence).collect()
+}
+
+/// What came of a score matrix.
+enum Scores {
+    /// The numbers' bytes, row by row.
+    Bytes(Vec<u8>),
+    TooLarge,
+    /// The first row that has none.
+    Refused(usize, swalign::Error),
+}
+
+fn scores(shared: &Shared, queries: &[Sequence], targets: &Targets, given_up: &GivenUp) -> Scores {
+    let mut bytes = Vec::new();
+    if bytes.try_reserve_exact(queries.len() * targets.len() * size_of::<i32>()).is_err() {
+        return Scores::TooLarge;
+    }
+    for (row, scores) in shared.aligner.score_all(queries, targets).enumerate() {
+        match scores {
+            Ok(scores) => bytes.extend(scores.into_iter().flat_map(i32::to_ne_bytes)),
+            Err(error) => return Scores::Refused(row, error),
+        }
+        if given_up.is_true() {
+            break;
+        }
+    }
+    Scores::Bytes(bytes)
+}
+
+/// The hits of queries, one list after the other.
+#[pyclass(name = "HitIterator", module = "pyswalign")]
+pub struct HitStream {
+    shared: Arc<Shared>,
+    stream: Stream<Source, Vec<PyHit>>,
+}
+
+#[pymethods]
+impl HitStream {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let shared = Arc::clone(&self.shared);
+        let take = |queries: &mut Source| Some(queries.next(py)?.map(|query| (query.letters.len(), query)));
+        let align = |queries: Vec<Sequence>, letters: usize| {
+            let (cells, shared) = (shared.cells(letters), Arc::clone(&shared));
+            jobs::run(py, cells, move |given_up| shared.align(&queries, given_up))
+        };
+        self.stream.next(take, align)?.map(|hits| list(py, hits?)).transpose()
+    }
+}

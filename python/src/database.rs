@@ -1,0 +1,133 @@
+//! Targets, held once for any number of aligners and threads.
+
+use crate::errors::exception;
+use crate::jobs;
+use crate::letters::{Source, alphabet_of, path};
+use crate::scoring::{alphabet as named, alphabet_name};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::path::PathBuf;
+use swalign::{Alphabet, Records, Targets};
+
+/// Reading may take long.
+const LONG: u64 = u64::MAX;
+
+/// The sequences that queries are aligned with.
+///
+/// It is made of sequences (str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, records of
+/// Biopython or pysam, a mapping from names to sequences), or of a file: FASTA or FASTQ, plain or in gzip, or a database that
+/// ``swalign index`` made, whose letters stay in the file. Sequences without a name are called by their place: "0", "1".
+/// Threads and aligners may share it.
+///
+/// >>> from pyswalign import Database
+/// >>> database = Database({"chr1": "ACGTTGCA", "chr2": "GATTACA"})
+/// >>> len(database), database.names, database.length(1), database.alphabet
+/// (2, ['chr1', 'chr2'], 7, 'dna')
+/// >>> database.sequence(0, 2, 5)
+/// 'GTT'
+#[pyclass(frozen, name = "Database", module = "pyswalign")]
+pub struct Database {
+    pub targets: Targets,
+}
+
+impl Database {
+    /// Sequences or a file; a str is the path of a file.
+    pub fn of(given: &Bound<'_, PyAny>, alphabet: Option<Alphabet>) -> PyResult<Database> {
+        let py = given.py();
+        let file: Option<PathBuf> = match given.cast::<PyString>() {
+            Ok(_) => Some(given.extract()?),
+            Err(_) => path(given)?,
+        };
+        let targets = match file {
+            Some(file) => jobs::run(py, LONG, move |_| read(file, alphabet))?.map_err(exception)?,
+            None => {
+                let sequences = Source::of(given, "a database's sequences")?.all(py)?;
+                let letters = || sequences.iter().map(|sequence| &*sequence.letters);
+                let alphabet = alphabet.unwrap_or_else(|| alphabet_of(letters()));
+                let named = |(place, sequence): (usize, crate::letters::Sequence)| {
+                    (sequence.name.unwrap_or_else(|| place.to_string()), sequence.letters)
+                };
+                let make = move |_: &jobs::GivenUp| {
+                    Targets::from_letters(alphabet, sequences.into_iter().enumerate().map(named))
+                };
+                jobs::run(py, LONG, make)?.map_err(exception)?
+            }
+        };
+        Ok(Database { targets })
+    }
+
+    fn place(&self, index: isize) -> PyResult<usize> {
+        let len = self.targets.len();
+        let place = if index < 0 { index.checked_add_unsigned(len) } else { Some(index) };
+        let place = place.and_then(|place| usize::try_from(place).ok()).filter(|&place| place < len);
+        place.ok_or_else(|| {
+            PyIndexError::new_err(format!("the database has {len} sequences, and none at {index}"))
+        })
+    }
+}
+
+fn read(file: PathBuf, alphabet: Option<Alphabet>) -> swalign::Result<Targets> {
+    let Some(alphabet) = alphabet else { return Targets::open(file) };
+    let records = Records::open(file)?.collect::<swalign::Result<Vec<_>>>()?;
+    Targets::from_letters(alphabet, records.into_iter().map(|record| (record.name, record.letters)))
+}
+
+#[pymethods]
+impl Database {
+    #[new]
+    #[pyo3(signature = (sequences, *, alphabet=None))]
+    fn new(sequences: &Bound<'_, PyAny>, alphabet: Option<&str>) -> PyResult<Database> {
+        Database::of(sequences, alphabet.map(named).transpose()?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The names of the sequences, in their order.
+    #[getter]
+    fn names(&self) -> Vec<&str> {
+        (0..self.targets.len()).filter_map(|place| self.targets.name(place)).collect()
+    }
+
+    /// "dna" or "protein".
+    #[getter]
+    fn alphabet(&self) -> &'static str {
+        alphabet_name(self.targets.alphabet())
+    }
+
+    /// The name of the sequence at this place.
+    fn name(&self, index: isize) -> PyResult<&str> {
+        Ok(self.targets.name(self.place(index)?).unwrap_or_default())
+    }
+
+    /// Letters of the sequence at this place.
+    fn length(&self, index: isize) -> PyResult<usize> {
+        Ok(self.targets.length(self.place(index)?).unwrap_or_default())
+    }
+
+    /// Letters of the sequence at this place, from start to end, as alignments have them: in upper case, U as T.
+    #[pyo3(signature = (index, start=0, end=None))]
+    fn sequence(&self, index: isize, start: usize, end: Option<usize>) -> PyResult<String> {
+        let place = self.place(index)?;
+        let len = self.targets.length(place).unwrap_or_default();
+        let end = end.unwrap_or(len);
+        let letters = self.targets.letters(place, start..end.max(start));
+        let letters = letters.filter(|_| start <= end).ok_or_else(|| {
+            PyIndexError::new_err(format!(
+                "sequence {index} has {len} letters, and no stretch {start} to {end}"
+            ))
+        })?;
+        Ok(letters.into_iter().map(char::from).collect())
+    }
+
+    fn __repr__(&self) -> String {
+        let letters: usize = (0..self.targets.len()).filter_map(|place| self.targets.length(place)).sum();
+        format!(
+            "<Database of {} {} sequences, {letters} letters>",
+            self.targets.len(),
+            self.targets.alphabet()
+        )
+    }
+}

@@ -1,0 +1,51 @@
+//! What computes.
+
+use crate::errors::DeviceError;
+use crate::jobs::is_forked;
+use pyo3::prelude::*;
+
+/// A device as it was asked for, and whether it can be used in this process.
+#[derive(Clone, Debug)]
+pub struct Device {
+    asked: swalign::Device,
+    /// The process in which a GPU was opened.
+    opened: Option<u32>,
+}
+
+impl Device {
+    /// "auto", "cpu", "gpu", or a GPU's number or a part of its name.
+    pub fn named(name: &str) -> Device {
+        let asked = match name {
+            "auto" => swalign::Device::Auto,
+            "cpu" => swalign::Device::Cpu,
+            "gpu" => swalign::Device::Gpu,
+            name => swalign::Device::GpuNamed(name.to_string()),
+        };
+        Device { asked, opened: None }
+    }
+
+    pub fn is_cpu(&self) -> bool {
+        self.asked == swalign::Device::Cpu
+    }
+
+    pub fn asked(&self) -> swalign::Device {
+        self.asked.clone()
+    }
+
+    /// The device once it is open, as it calls itself.
+    pub fn opened(self, name: &str) -> Device {
+        let is_cpu = name.starts_with("CPU");
+        Device { opened: (!is_cpu).then(std::process::id), ..self }
+    }
+
+    /// A GPU does not come along into a process that was forked.
+    pub fn check(&self) -> PyResult<()> {
+        match self.opened {
+            Some(process) if is_forked() && process != std::process::id() => Err(DeviceError::new_err(
+                "this aligner has a GPU that another process opened; make the aligner in this one, or start processes by \
+                 'spawn'",
+            )),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Errors of the library as Python exceptions with the same words.
+
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyOSError,
+    PyPermissionError, PyRuntimeError, PyValueError,
+};
+use pyo3::prelude::*;
+use std::io::ErrorKind;
+use std::path::Path;
+use swalign::{EngineError, Error};
+
+pyo3::create_exception!(
+    pyswalign,
+    InputError,
+    PyValueError,
+    "A file is not what it should be: the message has the file, the record, the line and the remedy."
+);
+pyo3::create_exception!(
+    pyswalign,
+    DeviceError,
+    PyRuntimeError,
+    "A device can't be opened, or it failed and no other may go on."
+);
+
+/// The exception for an error.
+pub fn exception(error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::Usage(_) => PyValueError::new_err(text),
+        Error::Input { place, .. } if is_missing(&place.file) => PyFileNotFoundError::new_err(text),
+        Error::Input { .. } => InputError::new_err(text),
+        Error::Io { source, .. } => match source.kind() {
+            ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+            ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+            ErrorKind::IsADirectory => PyIsADirectoryError::new_err(text),
+            ErrorKind::NotADirectory => PyNotADirectoryError::new_err(text),
+            ErrorKind::OutOfMemory => PyMemoryError::new_err(text),
+            _ => PyOSError::new_err(text),
+        },
+        Error::Engine(EngineError::OutOfMemory(_)) => PyMemoryError::new_err(text),
+        _ => DeviceError::new_err(text),
+    }
+}
+
+/// Whether there is no such file; stdin has a name that is none.
+fn is_missing(file: &Path) -> bool {
+    !file.as_os_str().is_empty() && !file.starts_with("<stdin>") && !file.exists()
+}

@@ -1,0 +1,424 @@
+//! A hit, as Python programs see it.
+
+use crate::scoring::{alphabet, alphabet_name};
+use crate::significance::Significance;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use swalign::{Alphabet, Scoring, Strand};
+
+const GAP: u8 = b'-';
+
+/// An alignment of a query with a target.
+///
+/// Coordinates are 0-based and half-open, the query's in the query as it was given. On the strand -1 the query's reverse
+/// complement is aligned; ``cigar`` is in the target's direction, as SAM has it. ``print(hit)`` shows the letters.
+///
+/// >>> import pyswalign
+/// >>> hit = pyswalign.align("ACGTTGCATTAGCCATGGATCC", "GGACGTTGCATTCAAGCCATGGATCCAA", preset="long")
+/// >>> hit.score, hit.query_start, hit.query_end, hit.target_start, hit.target_end, hit.cigar
+/// (36, 0, 22, 2, 26, '10M2D12M')
+/// >>> print(hit)
+/// Query: query (22 letters)
+/// <BLANKLINE>
+/// > target (28 letters)
+/// Score 36 (34.5 bits), E-value 1.74e-08, strand +
+/// Identities 22/24 (91.7 %), gaps 2/24 (8.3 %), query 100.0 % covered
+/// <BLANKLINE>
+/// Query   1 ACGTTGCATT--AGCCATGGATCC 22
+///           ||||||||||  ||||||||||||
+/// Target  3 ACGTTGCATTCAAGCCATGGATCC 26
+#[pyclass(frozen, name = "Hit", module = "pyswalign")]
+#[derive(Clone)]
+pub struct PyHit {
+    pub found: Found,
+    significance: Likely,
+}
+
+/// What is known of bit score and E-value.
+#[derive(Clone)]
+enum Likely {
+    Reckoned(Option<(f64, f64)>),
+    Open(Arc<Significance>),
+}
+
+/// An alignment, and the letters that it aligns.
+#[derive(Clone, PartialEq)]
+pub struct Found {
+    query_name: Option<String>,
+    target_name: String,
+    target_index: usize,
+    /// Letters of the whole sequences.
+    lengths: (usize, usize),
+    score: i32,
+    query: (usize, usize),
+    target: (usize, usize),
+    is_reverse: bool,
+    /// Lengths and letters of SAM.
+    runs: Vec<(u32, u8)>,
+    matches: usize,
+    alphabet: Alphabet,
+    /// Aligned letters, in the target's direction.
+    letters: (Box<[u8]>, Box<[u8]>),
+    /// Of proteins, what stands between the letters of both.
+    signs: Option<Box<[u8]>>,
+}
+
+/// The query and the target of a hit, and how they score.
+pub struct Of<'a> {
+    pub query_name: Option<&'a str>,
+    pub query: &'a [u8],
+    pub target_name: &'a str,
+    pub target_len: usize,
+    /// The target's aligned letters.
+    pub target: Vec<u8>,
+    pub scoring: &'a Scoring,
+}
+
+impl Found {
+    pub fn new(hit: &swalign::Hit, of: Of<'_>) -> Found {
+        let Of { query_name, query, target_name, target_len, target, scoring } = of;
+        let alphabet = scoring.alphabet;
+        let aligned = &query[hit.query_range()];
+        let is_reverse = hit.strand() == Strand::Reverse;
+        let mut letters: Box<[u8]> = match is_reverse {
+            true => aligned.iter().rev().map(|&letter| complement(letter)).collect(),
+            false => aligned.into(),
+        };
+        let mut target = target.into_boxed_slice();
+        normalise(&mut letters, alphabet);
+        normalise(&mut target, alphabet);
+        let mut found = Found {
+            query_name: query_name.map(str::to_string),
+            target_name: target_name.to_string(),
+            target_index: hit.target(),
+            lengths: (query.len(), target_len),
+            score: hit.score(),
+            query: (hit.query_range().start, hit.query_range().end),
+            target: (hit.target_range().start, hit.target_range().end),
+            is_reverse,
+            runs: hit.cigar().runs().map(|(len, op)| (len, op.letter() as u8)).collect(),
+            matches: hit.matches(),
+            alphabet,
+            letters: (letters, target),
+            signs: None,
+        };
+        if alphabet == Alphabet::Protein {
+            let [query, target] = found.rows();
+            let sign = |(&query, &target): (&u8, &u8)| match scoring.of_letters(query, target) {
+                _ if query == target => query,
+                Some(score) if score > 0 => b'+',
+                _ => b' ',
+            };
+            found.signs = Some(query.iter().zip(&target).map(sign).collect());
+        }
+        found
+    }
+
+    /// Both rows with gaps, in the target's direction.
+    fn rows(&self) -> [Vec<u8>; 2] {
+        let (mut query, mut target) = (self.letters.0.iter(), self.letters.1.iter());
+        let (mut upper, mut lower) = (Vec::new(), Vec::new());
+        for &(len, op) in &self.runs {
+            for _ in 0..len {
+                let next = |letters: &mut std::slice::Iter<'_, u8>, without: u8| match op == without {
+                    true => GAP,
+                    false => letters.next().copied().unwrap_or(GAP),
+                };
+                upper.push(next(&mut query, b'D'));
+                lower.push(next(&mut target, b'I'));
+            }
+        }
+        [upper, lower]
+    }
+
+    /// The query's row, what stands between, and the target's, in the query's direction.
+    fn shown(&self) -> [String; 3] {
+        let [mut query, mut target] = self.rows();
+        let is_equal = |(query, target): (&u8, &u8)| query == target && b"ACGT".contains(query);
+        let mut signs: Vec<u8> = match &self.signs {
+            Some(signs) => signs.to_vec(),
+            None => query.iter().zip(&target).map(|pair| if is_equal(pair) { b'|' } else { b' ' }).collect(),
+        };
+        if self.is_reverse {
+            for row in [&mut query, &mut target] {
+                row.reverse();
+                row.iter_mut().for_each(|letter| *letter = complement(*letter));
+            }
+            signs.reverse();
+        }
+        [query, signs, target].map(|row| row.into_iter().map(char::from).collect())
+    }
+
+    fn columns(&self) -> usize {
+        self.runs.iter().map(|&(len, _)| len as usize).sum()
+    }
+
+    fn cigar(&self) -> String {
+        self.runs.iter().map(|&(len, op)| format!("{len}{}", char::from(op))).collect()
+    }
+}
+
+/// Letters as alignments have them.
+fn normalise(letters: &mut [u8], alphabet: Alphabet) {
+    letters.make_ascii_uppercase();
+    if alphabet == Alphabet::Dna {
+        letters.iter_mut().filter(|letter| **letter == b'U').for_each(|letter| *letter = b'T');
+    }
+}
+
+/// The complement of a letter of DNA; what is none stays.
+pub fn complement(letter: u8) -> u8 {
+    const LETTERS: &[u8; 16] = b"ACGTRYSWKMBDHVNU";
+    const OTHERS: &[u8; 16] = b"TGCAYRSWMKVHDBNA";
+    let place = LETTERS.iter().position(|own| own.eq_ignore_ascii_case(&letter));
+    place.map_or(letter, |place| OTHERS[place])
+}
+
+impl PyHit {
+    pub fn new(found: Found, significance: &Arc<Significance>) -> PyHit {
+        let is_local = significance.is_local();
+        let significance =
+            if is_local { Likely::Open(Arc::clone(significance)) } else { Likely::Reckoned(None) };
+        PyHit { found, significance }
+    }
+
+    fn likely(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
+        match &self.significance {
+            Likely::Reckoned(known) => Ok(*known),
+            Likely::Open(significance) => significance.of(py, self.found.score, self.found.lengths),
+        }
+    }
+}
+
+/// What of a hit is pickled: names, places, numbers, letters.
+type State<'py> = (
+    (Option<String>, String, usize),
+    ((usize, usize), (usize, usize), (usize, usize), bool),
+    (i32, usize, Vec<(u32, u8)>, &'static str),
+    (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>),
+    Option<(f64, f64)>,
+);
+
+#[pymethods]
+impl PyHit {
+    /// The optimal score.
+    #[getter]
+    fn score(&self) -> i32 {
+        self.found.score
+    }
+
+    /// How many alignments of this score are expected by chance; of one target with a database's size in an Aligner, of the
+    /// two sequences alone in a pair. None in modes other than local, and for scorings whose scores grow without bound.
+    #[getter]
+    fn evalue(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        Ok(self.likely(py)?.map(|(_, evalue)| evalue))
+    }
+
+    /// The score in bits; None where there is no E-value.
+    #[getter]
+    fn bits(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        Ok(self.likely(py)?.map(|(bits, _)| bits))
+    }
+
+    /// The query's name; None where it was given without.
+    #[getter]
+    fn query_name(&self) -> Option<&str> {
+        self.found.query_name.as_deref()
+    }
+
+    /// The target's name.
+    #[getter]
+    fn target_name(&self) -> &str {
+        &self.found.target_name
+    }
+
+    /// The target's place in the database, from 0.
+    #[getter]
+    fn target_index(&self) -> usize {
+        self.found.target_index
+    }
+
+    /// First aligned letter of the query, from 0.
+    #[getter]
+    fn query_start(&self) -> usize {
+        self.found.query.0
+    }
+
+    /// The letter behind the last aligned one of the query.
+    #[getter]
+    fn query_end(&self) -> usize {
+        self.found.query.1
+    }
+
+    /// Letters of the whole query.
+    #[getter]
+    fn query_length(&self) -> usize {
+        self.found.lengths.0
+    }
+
+    /// First aligned letter of the target, from 0.
+    #[getter]
+    fn target_start(&self) -> usize {
+        self.found.target.0
+    }
+
+    /// The letter behind the last aligned one of the target.
+    #[getter]
+    fn target_end(&self) -> usize {
+        self.found.target.1
+    }
+
+    /// Letters of the whole target.
+    #[getter]
+    fn target_length(&self) -> usize {
+        self.found.lengths.1
+    }
+
+    /// 1 where the query is aligned as it was given, -1 where its reverse complement is.
+    #[getter]
+    fn strand(&self) -> i8 {
+        if self.found.is_reverse { -1 } else { 1 }
+    }
+
+    /// The path in the target's direction as SAM writes it, without clips: M, I (the query alone) and D (the target alone).
+    #[getter]
+    fn cigar(&self) -> String {
+        self.found.cigar()
+    }
+
+    /// The same as a list of lengths and letters.
+    #[getter]
+    fn cigar_list(&self) -> Vec<(u32, char)> {
+        self.found.runs.iter().map(|&(len, op)| (len, char::from(op))).collect()
+    }
+
+    /// Columns of equal letters; of DNA only A, C, G and T are equal.
+    #[getter]
+    fn matches(&self) -> usize {
+        self.found.matches
+    }
+
+    /// Columns that are no match: letters replaced, inserted and deleted.
+    #[getter]
+    fn edits(&self) -> usize {
+        self.found.columns() - self.found.matches
+    }
+
+    /// Columns of the alignment, gaps included.
+    #[getter]
+    fn columns(&self) -> usize {
+        self.found.columns()
+    }
+
+    /// Matches in all columns, 0 to 1.
+    #[getter]
+    fn identity(&self) -> f64 {
+        self.found.matches as f64 / self.found.columns().max(1) as f64
+    }
+
+    /// "dna" or "protein".
+    #[getter]
+    fn alphabet(&self) -> &'static str {
+        alphabet_name(self.found.alphabet)
+    }
+
+    /// The rows of the alignment in the query's direction: the query with gaps, what stands between, the target with gaps.
+    #[getter]
+    fn aligned(&self) -> (String, String, String) {
+        self.found.shown().into()
+    }
+
+    fn __repr__(&self) -> String {
+        let Found { target_name, query, target, score, .. } = &self.found;
+        let strand = if self.found.is_reverse { '-' } else { '+' };
+        format!(
+            "<Hit {}:{}-{} {target_name}:{}-{} {strand} score={score} {}>",
+            self.query_name().unwrap_or("query"),
+            query.0,
+            query.1,
+            target.0,
+            target.1,
+            self.found.cigar()
+        )
+    }
+
+    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyswalign._text")?.getattr("text")?.call1((slf,))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyswalign._text")?.getattr("html")?.call1((slf,))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyHit>().is_ok_and(|other| other.get().found == self.found)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let Found { query_name, target_name, score, query, target, is_reverse, .. } = &self.found;
+        (query_name, target_name, score, query, target, is_reverse).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let restore = py.import("pyswalign._native")?.getattr("_hit")?;
+        let found = &self.found;
+        let bytes = |letters: &[u8]| PyBytes::new(py, letters);
+        let state: State<'py> = (
+            (found.query_name.clone(), found.target_name.clone(), found.target_index),
+            (found.lengths, found.query, found.target, found.is_reverse),
+            (found.score, found.matches, found.runs.clone(), alphabet_name(found.alphabet)),
+            (bytes(&found.letters.0), bytes(&found.letters.1), found.signs.as_deref().map(bytes)),
+            self.likely(py)?,
+        );
+        Ok((restore, (state,).into_pyobject(py)?))
+    }
+}
+
+/// What a pickle holds of a hit, as it comes back.
+type Pickled = (
+    (Option<String>, String, usize),
+    ((usize, usize), (usize, usize), (usize, usize), bool),
+    (i32, usize, Vec<(u32, u8)>, String),
+    (Vec<u8>, Vec<u8>, Option<Vec<u8>>),
+    Option<(f64, f64)>,
+);
+
+/// Makes a pickled hit anew.
+#[pyfunction]
+pub fn _hit(state: Pickled) -> PyResult<PyHit> {
+    let (
+        (query_name, target_name, target_index),
+        (lengths, query, target, is_reverse),
+        numbers,
+        letters,
+        likely,
+    ) = state;
+    let (score, matches, runs, alphabet_name) = numbers;
+    let found = Found {
+        query_name,
+        target_name,
+        target_index,
+        lengths,
+        score,
+        query,
+        target,
+        is_reverse,
+        runs,
+        matches,
+        alphabet: alphabet(&alphabet_name)?,
+        letters: (letters.0.into(), letters.1.into()),
+        signs: letters.2.map(Into::into),
+    };
+    Ok(PyHit { found, significance: Likely::Reckoned(likely) })
+}
+
+/// The hits of a query as a list.
+pub fn list<'py>(py: Python<'py>, hits: Vec<PyHit>) -> PyResult<Bound<'py, PyList>> {
+    let hits: Vec<Py<PyHit>> = hits.into_iter().map(|hit| Py::new(py, hit)).collect::<PyResult<_>>()?;
+    PyList::new(py, hits)
+}

@@ -1,0 +1,166 @@
+//! Sequences as Python programs have them.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyMapping, PyString, PyTuple};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use swalign::{Alphabet, Records};
+
+/// Letters, and what they are called if that is known.
+#[derive(Clone, Debug, Default)]
+pub struct Sequence {
+    pub name: Option<String>,
+    pub letters: Vec<u8>,
+}
+
+impl AsRef<[u8]> for Sequence {
+    fn as_ref(&self) -> &[u8] {
+        &self.letters
+    }
+}
+
+/// Takes letters and, of pairs and records, a name.
+pub fn sequence(given: &Bound<'_, PyAny>) -> PyResult<Sequence> {
+    if let Some(letters) = plain(given)? {
+        return Ok(Sequence { name: None, letters });
+    }
+    if let Ok(pair) = given.cast::<PyTuple>()
+        && pair.len() == 2
+    {
+        return Ok(Sequence { name: Some(name(&pair.get_item(0)?)?), letters: letters(&pair.get_item(1)?)? });
+    }
+    // Biopython's records, then those of pysam and of others.
+    for [own_name, own_letters] in [["id", "seq"], ["name", "sequence"], ["name", "seq"]] {
+        if let (Some(called), Some(of)) = (given.getattr_opt(own_name)?, given.getattr_opt(own_letters)?) {
+            let name = if called.is_none() { None } else { Some(name(&called)?) };
+            return Ok(Sequence { name, letters: letters(&of)? });
+        }
+    }
+    Ok(Sequence { name: None, letters: letters(given)? })
+}
+
+/// Takes letters alone.
+fn letters(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Some(letters) = plain(given)? {
+        return Ok(letters);
+    }
+    // NumPy's arrays, of bytes or of single characters, and memoryviews.
+    let item = given.getattr_opt("itemsize")?.map(|size| size.extract::<usize>()).transpose();
+    if let (Ok(Some(size)), Some(to_bytes)) = (item, given.getattr_opt("tobytes")?) {
+        if size != 1 {
+            return Err(PyTypeError::new_err(format!(
+                "a sequence is an array of uint8, one byte a letter; items of this {} have {size} bytes",
+                type_name(given)
+            )));
+        }
+        return Ok(to_bytes.call0()?.cast::<PyBytes>()?.as_bytes().to_vec());
+    }
+    // Biopython's Seq.
+    if let Some(to_bytes) = given.getattr_opt("__bytes__")? {
+        return Ok(to_bytes.call0()?.cast::<PyBytes>()?.as_bytes().to_vec());
+    }
+    Err(PyTypeError::new_err(format!(
+        "a sequence is str, bytes, bytearray, a NumPy array of uint8, a pair (name, sequence) or a record with a name and \
+         a sequence, not {}",
+        type_name(given)
+    )))
+}
+
+/// Text and bytes; `None` for what is neither.
+fn plain(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(Some(text.to_cow()?.as_bytes().to_vec()));
+    }
+    if let Ok(bytes) = given.cast::<PyBytes>() {
+        return Ok(Some(bytes.as_bytes().to_vec()));
+    }
+    Ok(given.cast::<PyByteArray>().ok().map(|bytes| bytes.to_vec()))
+}
+
+/// Whether it is text or bytes.
+pub fn is_plain(given: &Bound<'_, PyAny>) -> bool {
+    given.is_instance_of::<PyString>()
+        || given.is_instance_of::<PyBytes>()
+        || given.is_instance_of::<PyByteArray>()
+}
+
+fn name(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    match given.cast::<PyBytes>() {
+        Ok(bytes) => Ok(String::from_utf8_lossy(bytes.as_bytes()).into_owned()),
+        Err(_) => Ok(given.str()?.to_cow()?.into_owned()),
+    }
+}
+
+pub fn type_name(given: &Bound<'_, PyAny>) -> String {
+    given.get_type().name().map_or_else(|_| "that".to_string(), |name| name.to_string())
+}
+
+/// A path object; a str is none, since most are sequences.
+pub fn path(given: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    if given.hasattr("__fspath__")? { given.extract().map(Some) } else { Ok(None) }
+}
+
+/// Many sequences, one after the other.
+pub enum Source {
+    Python(Py<PyIterator>),
+    /// The lock only makes it shareable: one thread at a time has the source.
+    File(Mutex<Records>),
+}
+
+impl Source {
+    /// An iterable of sequences, a mapping from names to sequences, or the path of a FASTA or FASTQ file. `what` names them
+    /// in errors.
+    pub fn of(given: &Bound<'_, PyAny>, what: &str) -> PyResult<Source> {
+        if let Some(path) = path(given)? {
+            return Ok(Source::File(Mutex::new(Records::open(path).map_err(crate::errors::exception)?)));
+        }
+        if plain(given)?.is_some() {
+            return Err(PyTypeError::new_err(format!(
+                "{what} are many sequences, not one {}: put it into a list, or give a file as pathlib.Path",
+                type_name(given)
+            )));
+        }
+        let items = match given.cast::<PyMapping>() {
+            Ok(mapping) => mapping.items()?.try_iter()?,
+            Err(_) => given.try_iter()?,
+        };
+        Ok(Source::Python(items.unbind()))
+    }
+
+    /// The next one; `None` at the end.
+    pub fn next(&mut self, py: Python<'_>) -> Option<PyResult<Sequence>> {
+        match self {
+            Source::Python(items) => {
+                let item = items.bind(py).clone().next()?;
+                Some(item.and_then(|item| sequence(&item)))
+            }
+            Source::File(records) => {
+                let records = records.get_mut().unwrap_or_else(PoisonError::into_inner);
+                let record = py.detach(|| records.next())?;
+                let record = record.map_err(crate::errors::exception);
+                Some(record.map(|record| Sequence { name: Some(record.name), letters: record.letters }))
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn all(mut self, py: Python<'_>) -> PyResult<Vec<Sequence>> {
+        std::iter::from_fn(|| self.next(py)).collect()
+    }
+}
+
+/// Letters that tell the alphabet.
+const TELLING: usize = 1 << 16;
+
+/// The alphabet of some sequences, by the first letters of all; DNA where there are none.
+pub fn alphabet_of<'a>(sequences: impl IntoIterator<Item = &'a [u8]>) -> Alphabet {
+    let mut first = Vec::new();
+    for letters in sequences {
+        first.extend_from_slice(&letters[..letters.len().min(TELLING - first.len())]);
+        if first.len() == TELLING {
+            break;
+        }
+    }
+    Alphabet::detect(&first).unwrap_or(Alphabet::Dna)
+}

@@ -1,0 +1,45 @@
+//! `pyswalign`: the library's front door for Python.
+//!
+//! Python objects become letters here (`letters`), work runs without the GIL (`jobs`), batch by batch for iterators
+//! (`stream`), and hits become Python objects (`hit`). Nothing is computed here.
+
+mod aligner;
+mod database;
+mod device;
+mod errors;
+mod hit;
+mod jobs;
+mod letters;
+mod pairs;
+mod scoring;
+mod search;
+mod significance;
+mod stream;
+
+use pyo3::prelude::*;
+
+/// The compiled part of pyswalign.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::aligner::{HitStream, PyAligner};
+    #[pymodule_export]
+    use crate::database::Database;
+    #[pymodule_export]
+    use crate::errors::{DeviceError, InputError};
+    #[pymodule_export]
+    use crate::hit::{_hit, PyHit};
+    #[pymodule_export]
+    use crate::pairs::{_align_again, PairStream, align, align_pairs};
+    #[pymodule_export]
+    use crate::scoring::{_scoring, PyScoring};
+    #[pymodule_export]
+    use crate::search::PyMatch;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

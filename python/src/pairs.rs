@@ -1,0 +1,239 @@
+//! One query with one target each.
+
+use crate::device::Device;
+use crate::errors::exception;
+use crate::hit::{Found, Of, PyHit};
+use crate::jobs::{self, GivenUp};
+use crate::letters::{Sequence, alphabet_of, sequence, type_name};
+use crate::scoring::{Choice, Chosen, PyScoring};
+use crate::stream::Stream;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyString, PyTuple};
+use std::sync::Arc;
+use swalign::{Alphabet, PairAligner};
+
+/// What a target is called that was given without a name.
+const TARGET: &str = "target";
+
+/// A query and its target.
+type Pair = (Sequence, Sequence);
+
+fn alphabet_of_pair((query, target): &Pair) -> Alphabet {
+    alphabet_of([&*query.letters, &*target.letters])
+}
+
+fn cells((query, target): &Pair) -> u64 {
+    (query.letters.len() as u64).saturating_mul(target.letters.len() as u64)
+}
+
+fn shown(chosen: &Chosen, (query, target): &Pair, hit: &swalign::Hit) -> PyHit {
+    let of = Of {
+        query_name: query.name.as_deref(),
+        query: &query.letters,
+        target_name: target.name.as_deref().unwrap_or(TARGET),
+        target_len: target.letters.len(),
+        target: target.letters[hit.target_range()].to_vec(),
+        scoring: &chosen.scoring,
+    };
+    PyHit::new(Found::new(hit, of), &chosen.significance)
+}
+
+/// Settings of a pair aligner beside its scoring.
+#[derive(Clone, Copy)]
+struct Settings {
+    both_strands: bool,
+    min_score: Option<i32>,
+}
+
+impl Settings {
+    fn build(self, chosen: &Chosen, device: &Device) -> swalign::Result<PairAligner> {
+        let mut builder = PairAligner::builder((*chosen.scoring).clone())
+            .device(device.asked())
+            .both_strands(self.both_strands);
+        if let Some(score) = self.min_score {
+            builder = builder.min_score(score);
+        }
+        builder.build()
+    }
+}
+
+/// The best alignment of a query with a target; None where nothing scores more than 0, or ``min_score``.
+///
+/// Both are str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, or records of Biopython or pysam.
+/// Whether they are DNA or proteins is read off their letters, unless ``alphabet``, a ``preset`` or a ``matrix`` says so.
+/// Only the forward strand is aligned, unless ``both_strands``. It runs on the CPU; ``align_pairs`` is quicker for many.
+///
+/// >>> import pyswalign
+/// >>> pyswalign.align("ACGTTGCA", "TTACGTTGGCATT", match=2, mismatch=4, gap_open=4, gap_extend=2)
+/// <Hit query:0-6 target:2-8 + score=12 6M>
+/// >>> pyswalign.align("HEAGAWGHEE", "PAWHEAE").score
+/// 17
+/// >>> pyswalign.align("AAAA", "CCCC") is None
+/// True
+#[pyfunction]
+#[pyo3(signature = (query, target, *, both_strands=false, min_score=None, **choice))]
+pub fn align(
+    py: Python<'_>,
+    query: &Bound<'_, PyAny>,
+    target: &Bound<'_, PyAny>,
+    both_strands: bool,
+    min_score: Option<i32>,
+    choice: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Option<PyHit>> {
+    let choice = Choice::of("align", choice)?;
+    let pair = (sequence(query)?, sequence(target)?);
+    let chosen = choice.resolve(|| alphabet_of_pair(&pair))?;
+    let settings = Settings { both_strands, min_score };
+    let aligning = Aligning::new(chosen, settings, &Device::named("cpu")).map_err(exception)?;
+    let cells = cells(&pair);
+    let work = move |_: &GivenUp| -> swalign::Result<Option<PyHit>> {
+        let hit = aligning.aligner().align(&pair.0, &pair.1)?;
+        Ok(hit.map(|hit| shown(&aligning.chosen, &pair, &hit)))
+    };
+    jobs::run(py, cells, work)?.map_err(exception)
+}
+
+/// The best alignment of each pair of a query and a target, in their order, as an iterator of hits, None where there is none.
+///
+/// Pairs are any iterable of two sequences each, an endless one too. They are taken some thousands at a time, as hits are
+/// asked for. What is wrong with one pair is raised in its place, and the next ones may be asked for. ``device`` is that of
+/// an Aligner. Whether all are DNA or proteins is read off the first pair.
+///
+/// >>> import pyswalign
+/// >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]
+/// >>> [hit.score for hit in pyswalign.align_pairs(pairs, preset="long", device="cpu")]
+/// [12, 10]
+#[pyfunction]
+#[pyo3(signature = (pairs, *, device="auto", both_strands=false, min_score=None, **choice))]
+pub fn align_pairs(
+    pairs: &Bound<'_, PyAny>,
+    device: &str,
+    both_strands: bool,
+    min_score: Option<i32>,
+    choice: Option<&Bound<'_, PyDict>>,
+) -> PyResult<PairStream> {
+    let choice = Choice::of("align_pairs", choice)?;
+    let settings = Settings { both_strands, min_score };
+    let (device, pairs) = (Device::named(device), pairs.try_iter()?.unbind());
+    let mut stream =
+        PairStream { stream: Stream::new(pairs), device, settings, choice: Some(choice), aligning: None };
+    if stream.choice.as_ref().is_some_and(Choice::tells_alphabet) {
+        stream.begin(|| Alphabet::Dna)?;
+    }
+    Ok(stream)
+}
+
+/// A scoring, and what aligns by it.
+struct Aligning {
+    chosen: Chosen,
+    /// Another aligner than the scoring's own.
+    own: Option<PairAligner>,
+}
+
+impl Aligning {
+    fn new(chosen: Chosen, settings: Settings, device: &Device) -> swalign::Result<Aligning> {
+        let is_plain = !settings.both_strands && settings.min_score.is_none() && device.is_cpu();
+        let own = if is_plain { None } else { Some(settings.build(&chosen, device)?) };
+        Ok(Aligning { chosen, own })
+    }
+
+    fn aligner(&self) -> &PairAligner {
+        self.own.as_ref().unwrap_or(&self.chosen.pairs)
+    }
+
+    fn align(&self, pairs: &[Pair], given_up: &GivenUp) -> Vec<swalign::Result<Option<PyHit>>> {
+        let aligner = self.aligner();
+        let of = pairs.iter().map(|(query, target)| (query, target));
+        let hits = aligner.align_all(of).take_while(|_| !given_up.is_true());
+        let one = |(pair, hit): (&Pair, swalign::Result<Option<swalign::Hit>>)| {
+            Ok(hit?.map(|hit| shown(&self.chosen, pair, &hit)))
+        };
+        pairs.iter().zip(hits).map(one).collect()
+    }
+}
+
+/// The hits of pairs, one after the other.
+#[pyclass(name = "PairIterator", module = "pyswalign")]
+pub struct PairStream {
+    stream: Stream<Py<PyIterator>, Option<PyHit>>,
+    device: Device,
+    settings: Settings,
+    /// The scoring, until it is known.
+    choice: Option<Choice>,
+    aligning: Option<Arc<Aligning>>,
+}
+
+impl PairStream {
+    /// What aligns, whose alphabet the first pair tells where it was left open.
+    fn begin(&mut self, alphabet: impl FnOnce() -> Alphabet) -> PyResult<Arc<Aligning>> {
+        if let Some(choice) = self.choice.take() {
+            let chosen = choice.resolve(alphabet)?;
+            let aligning = Aligning::new(chosen, self.settings, &self.device).map_err(exception)?;
+            let opened = aligning.aligner().device().to_string();
+            self.device = self.device.clone().opened(&opened);
+            self.aligning = Some(Arc::new(aligning));
+        }
+        self.device.check()?;
+        self.aligning.clone().ok_or_else(|| PyValueError::new_err("the scoring of these pairs was refused"))
+    }
+}
+
+/// The next pair and its letters.
+fn next(py: Python<'_>, pairs: &mut Py<PyIterator>) -> Option<PyResult<(usize, Pair)>> {
+    let item = pairs.bind(py).clone().next()?;
+    Some(item.and_then(|item| {
+        let two = |item: &Bound<'_, PyAny>| -> PyResult<Pair> {
+            Ok((sequence(&item.get_item(0)?)?, sequence(&item.get_item(1)?)?))
+        };
+        let is_text = item.cast::<PyString>().is_ok() || item.cast::<PyBytes>().is_ok();
+        if is_text || !item.len().is_ok_and(|len| len == 2) {
+            return Err(PyTypeError::new_err(format!(
+                "a pair is a query and a target, as a tuple or list of two, not {}",
+                type_name(&item)
+            )));
+        }
+        let pair = two(&item)?;
+        Ok((pair.0.letters.len() + pair.1.letters.len(), pair))
+    }))
+}
+
+#[pymethods]
+impl PairStream {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut stream =
+            std::mem::replace(&mut self.stream, Stream::new(PyTuple::empty(py).try_iter()?.unbind()));
+        let align = |pairs: Vec<Pair>, _: usize| {
+            let aligning = self.begin(|| pairs.first().map_or(Alphabet::Dna, alphabet_of_pair))?;
+            let cells = pairs.iter().map(cells).fold(0, u64::saturating_add);
+            jobs::run(py, cells, move |given_up| aligning.align(&pairs, given_up))
+        };
+        let answer = stream.next(|pairs| next(py, pairs), align);
+        self.stream = stream;
+        match answer? {
+            None => Ok(None),
+            Some(hit) => Ok(Some(match hit? {
+                Some(hit) => Bound::new(py, hit)?.into_any(),
+                None => py.None().into_bound(py),
+            })),
+        }
+    }
+}
+
+/// Aligns one pair so many times without Python, for benchmarks/pairs.py.
+#[pyfunction]
+pub fn _align_again(
+    py: Python<'_>,
+    query: &Bound<'_, PyAny>,
+    target: &Bound<'_, PyAny>,
+    scoring: &PyScoring,
+    count: usize,
+) -> PyResult<()> {
+    let pair = (sequence(query)?, sequence(target)?);
+    let pairs = &scoring.chosen.pairs;
+    py.detach(|| (0..count).try_for_each(|_| pairs.align(&pair.0, &pair.1).map(drop))).map_err(exception)
+}

@@ -1,0 +1,372 @@
+//! Scorings, and how callers say which one they want.
+
+use crate::errors::exception;
+use crate::significance::Significance;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
+
+/// How letters and gaps score.
+///
+/// A gap of k letters costs gap_open + k * gap_extend, both positive numbers: with gap_open=4 and gap_extend=2 a gap of one
+/// letter costs 6, and one of two letters 8. Biopython and parasail give the cost of the first letter and that of each
+/// further one; ``from_biopython`` and ``from_parasail`` translate.
+///
+/// Presets: "short" (1/4/6/1, bwa mem's; the default for DNA), "long" (2/4/4/2, minimap2's), "blastn" (2/3/5/2), "linear"
+/// (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for proteins). Modes: "local", "glocal" (the whole query),
+/// "global" (both whole), "overlap" (one end of each is free).
+///
+/// >>> from pyswalign import Scoring
+/// >>> Scoring("long")
+/// Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
+/// >>> Scoring(match=2, mode="global").gap_open
+/// 6
+/// >>> Scoring("protein", matrix="BLOSUM50", gap_open=13, gap_extend=2).score("W", "W")
+/// 15
+#[pyclass(frozen, name = "Scoring", module = "pyswalign")]
+pub struct PyScoring {
+    pub chosen: Chosen,
+}
+
+/// A scoring, and what is made of it once.
+#[derive(Clone)]
+pub struct Chosen {
+    pub scoring: Arc<swalign::Scoring>,
+    /// The text of a matrix that is not built in.
+    matrix_text: Option<Arc<str>>,
+    /// What aligns pairs on one strand, on the CPU.
+    pub pairs: Arc<PairAligner>,
+    pub significance: Arc<Significance>,
+}
+
+impl Chosen {
+    /// Checks the scoring.
+    fn new(scoring: swalign::Scoring, matrix_text: Option<Arc<str>>) -> PyResult<Chosen> {
+        let pairs = PairAligner::builder(scoring.clone()).build().map_err(exception)?;
+        let scoring = Arc::new(scoring);
+        let significance = Arc::new(Significance::of_pairs(&scoring));
+        Ok(Chosen { scoring, matrix_text, pairs: Arc::new(pairs), significance })
+    }
+
+    /// The default for an alphabet.
+    pub fn default(alphabet: Alphabet) -> PyResult<Chosen> {
+        static DNA: OnceLock<Chosen> = OnceLock::new();
+        static PROTEIN: OnceLock<Chosen> = OnceLock::new();
+        let (cell, name) = match alphabet {
+            Alphabet::Dna => (&DNA, "short"),
+            Alphabet::Protein => (&PROTEIN, "protein"),
+        };
+        match cell.get() {
+            Some(chosen) => Ok(chosen.clone()),
+            None => {
+                let chosen = Chosen::new(preset(name)?, None)?;
+                Ok(cell.get_or_init(|| chosen).clone())
+            }
+        }
+    }
+}
+
+/// A scoring as callers say it, by keywords.
+#[derive(Default)]
+pub struct Choice {
+    scoring: Option<Chosen>,
+    preset: Option<String>,
+    match_: Option<i32>,
+    mismatch: Option<i32>,
+    gap_open: Option<i32>,
+    gap_extend: Option<i32>,
+    matrix: Option<MatrixChoice>,
+    mode: Option<AlignmentMode>,
+    alphabet: Option<Alphabet>,
+}
+
+enum MatrixChoice {
+    BuiltIn(Matrix),
+    Text { name: String, text: Arc<str> },
+}
+
+impl Choice {
+    /// Takes the keywords that `of` was called with, those of a scoring.
+    pub fn of(call: &str, given: Option<&Bound<'_, PyDict>>) -> PyResult<Choice> {
+        let mut choice = Choice::default();
+        let Some(given) = given else { return Ok(choice) };
+        for (key, value) in given {
+            if value.is_none() {
+                continue;
+            }
+            let key: String = key.extract()?;
+            match &*key {
+                "scoring" => choice.scoring = Some(value.cast::<PyScoring>()?.get().chosen.clone()),
+                "preset" => choice.preset = Some(value.extract()?),
+                "match" => choice.match_ = Some(number(&key, &value)?),
+                "mismatch" => choice.mismatch = Some(number(&key, &value)?),
+                "gap_open" => choice.gap_open = Some(number(&key, &value)?),
+                "gap_extend" => choice.gap_extend = Some(number(&key, &value)?),
+                "matrix" => choice.matrix = Some(matrix(&value)?),
+                "mode" => choice.mode = Some(mode(&value.extract::<String>()?)?),
+                "alphabet" => choice.alphabet = Some(alphabet(&value.extract::<String>()?)?),
+                _ => {
+                    return Err(PyTypeError::new_err(format!(
+                        "{call}() got an unexpected keyword argument '{key}'"
+                    )));
+                }
+            }
+        }
+        Ok(choice)
+    }
+
+    /// Whether the alphabet follows from what was said.
+    pub fn tells_alphabet(&self) -> bool {
+        let is_built_in = matches!(self.matrix, Some(MatrixChoice::BuiltIn(_)));
+        self.alphabet().is_some() || self.preset.is_some() || is_built_in
+    }
+
+    /// The alphabet, where it was said.
+    pub fn alphabet(&self) -> Option<Alphabet> {
+        self.alphabet.or(self.scoring.as_ref().map(|chosen| chosen.scoring.alphabet))
+    }
+
+    /// The scoring; `of_sequences` tells their alphabet where that was left open.
+    pub fn resolve(self, of_sequences: impl FnOnce() -> Alphabet) -> PyResult<Chosen> {
+        let Choice { scoring, preset, match_, mismatch, gap_open, gap_extend, matrix, mode, alphabet } = self;
+        if let Some(chosen) = scoring {
+            let others = [match_, mismatch, gap_open, gap_extend].iter().any(Option::is_some);
+            if others || preset.is_some() || matrix.is_some() || mode.is_some() {
+                return refused(
+                    "scoring excludes preset, match, mismatch, gap_open, gap_extend, matrix and mode",
+                );
+            }
+            return Ok(chosen);
+        }
+        let alphabet = match (alphabet, preset.as_deref(), &matrix) {
+            (Some(alphabet), _, _) => alphabet,
+            (None, Some("protein"), _) | (None, None, Some(MatrixChoice::BuiltIn(_))) => Alphabet::Protein,
+            (None, Some(_), None) => Alphabet::Dna,
+            (None, _, _) => of_sequences(),
+        };
+        let numbers = [match_, mismatch, gap_open, gap_extend];
+        if preset.is_none() && matrix.is_none() && mode.is_none() && numbers == [None; 4] {
+            return Chosen::default(alphabet);
+        }
+        let default = if alphabet == Alphabet::Dna { "short" } else { "protein" };
+        let base = self::preset(preset.as_deref().unwrap_or(default))?;
+        let open = gap_open.unwrap_or(base.gap_open);
+        let extend = gap_extend.unwrap_or(base.gap_extend);
+        let is_by_match = match_.or(mismatch).is_some();
+        let (scoring, text) = match matrix {
+            Some(_) if is_by_match => {
+                return refused("matrix excludes match and mismatch; give one or the other");
+            }
+            Some(MatrixChoice::BuiltIn(_)) if alphabet == Alphabet::Dna => {
+                return refused("the built-in matrices score proteins, and the sequences are DNA");
+            }
+            Some(MatrixChoice::BuiltIn(matrix)) => {
+                (swalign::Scoring::matrix(alphabet, matrix, open, extend), None)
+            }
+            Some(MatrixChoice::Text { name, text }) => {
+                let matrix = Matrix::from_text(&name, &text, alphabet).map_err(exception)?;
+                (swalign::Scoring::matrix(alphabet, matrix, open, extend), Some(text))
+            }
+            None => match (base.match_and_mismatch(), base.substitution_matrix()) {
+                (Some((own_match, own_mismatch)), _) if alphabet == Alphabet::Dna => {
+                    let (match_, mismatch) = (match_.unwrap_or(own_match), mismatch.unwrap_or(own_mismatch));
+                    (swalign::Scoring::dna(match_, mismatch, open, extend), None)
+                }
+                (None, Some(matrix)) if alphabet == Alphabet::Protein && !is_by_match => {
+                    (swalign::Scoring::matrix(alphabet, matrix.clone(), open, extend), None)
+                }
+                _ if alphabet == Alphabet::Protein => {
+                    return refused(
+                        "proteins are scored by a matrix; give matrix or preset='protein', not match and mismatch",
+                    );
+                }
+                _ => {
+                    return refused(
+                        "preset 'protein' scores proteins, but the sequences are DNA; leave it out",
+                    );
+                }
+            },
+        };
+        Chosen::new(scoring.in_mode(mode.unwrap_or_default()), text)
+    }
+}
+
+fn refused<T>(text: &str) -> PyResult<T> {
+    Err(PyValueError::new_err(text.to_string()))
+}
+
+fn preset(name: &str) -> PyResult<swalign::Scoring> {
+    swalign::Scoring::preset(name).ok_or_else(|| {
+        let names = swalign::Scoring::PRESETS.join(", ");
+        PyValueError::new_err(format!("no preset is called '{name}'; give one of {names}"))
+    })
+}
+
+fn number(key: &str, value: &Bound<'_, PyAny>) -> PyResult<i32> {
+    let number: i64 = value.extract()?;
+    i32::try_from(number).map_err(|_| PyValueError::new_err(format!("{key} {number} is out of range")))
+}
+
+fn mode(name: &str) -> PyResult<AlignmentMode> {
+    let of_name = AlignmentMode::ALL.into_iter().find(|(mode, _)| mode.to_string() == name);
+    of_name.map(|(mode, _)| mode).ok_or_else(|| {
+        let names: Vec<String> = AlignmentMode::ALL.iter().map(|(mode, _)| mode.to_string()).collect();
+        PyValueError::new_err(format!("no mode is called '{name}'; give one of {}", names.join(", ")))
+    })
+}
+
+pub fn alphabet(name: &str) -> PyResult<Alphabet> {
+    match name {
+        "dna" => Ok(Alphabet::Dna),
+        "protein" => Ok(Alphabet::Protein),
+        _ => refused(&format!("alphabet '{name}': give 'dna' or 'protein'")),
+    }
+}
+
+pub fn alphabet_name(alphabet: Alphabet) -> &'static str {
+    match alphabet {
+        Alphabet::Dna => "dna",
+        Alphabet::Protein => "protein",
+    }
+}
+
+/// The name of a built-in matrix, the path of a file, or a name and a text.
+fn matrix(given: &Bound<'_, PyAny>) -> PyResult<MatrixChoice> {
+    if let Ok(pair) = given.cast::<PyTuple>() {
+        let (name, text): (String, String) = pair.extract()?;
+        return Ok(MatrixChoice::Text { name, text: text.into() });
+    }
+    let path: PathBuf = given.extract()?;
+    if let Some(matrix) = path.to_str().and_then(Matrix::named) {
+        return Ok(MatrixChoice::BuiltIn(matrix));
+    }
+    let text = std::fs::read_to_string(&path).map_err(|source| {
+        let names: Vec<&str> = Matrix::names().collect();
+        let text = format!(
+            "{}: {source}; give the path of a matrix file, or one of {}",
+            path.display(),
+            names.join(", ")
+        );
+        PyErr::from(std::io::Error::new(source.kind(), text))
+    })?;
+    Ok(MatrixChoice::Text { name: path.display().to_string(), text: text.into() })
+}
+
+#[pymethods]
+impl PyScoring {
+    #[new]
+    #[pyo3(signature = (preset=None, **choice))]
+    fn new(preset: Option<&Bound<'_, PyAny>>, choice: Option<&Bound<'_, PyDict>>) -> PyResult<PyScoring> {
+        let mut said = Choice::of("Scoring", choice)?;
+        if let Some(preset) = preset {
+            said.preset = Some(preset.extract()?);
+        }
+        Ok(PyScoring { chosen: said.resolve(|| Alphabet::Dna)? })
+    }
+
+    /// Score of a match; None where a matrix scores.
+    #[getter]
+    fn r#match(&self) -> Option<i32> {
+        self.chosen.scoring.match_and_mismatch().map(|(match_, _)| match_)
+    }
+
+    /// Cost of a mismatch, a positive number; None where a matrix scores.
+    #[getter]
+    fn mismatch(&self) -> Option<i32> {
+        self.chosen.scoring.match_and_mismatch().map(|(_, mismatch)| mismatch)
+    }
+
+    /// Cost of opening a gap, besides the extension by its first letter.
+    #[getter]
+    fn gap_open(&self) -> i32 {
+        self.chosen.scoring.gap_open
+    }
+
+    /// Cost of each letter of a gap.
+    #[getter]
+    fn gap_extend(&self) -> i32 {
+        self.chosen.scoring.gap_extend
+    }
+
+    /// The matrix's name; None where match and mismatch score.
+    #[getter]
+    fn matrix(&self) -> Option<&str> {
+        self.chosen.scoring.substitution_matrix().map(|matrix| &*matrix.name)
+    }
+
+    /// Which ends of the sequences are free: "local", "glocal", "global" or "overlap".
+    #[getter]
+    fn mode(&self) -> String {
+        self.chosen.scoring.mode.to_string()
+    }
+
+    /// "dna" or "protein".
+    #[getter]
+    fn alphabet(&self) -> &'static str {
+        alphabet_name(self.chosen.scoring.alphabet)
+    }
+
+    /// The score of two letters.
+    fn score(&self, query: &str, target: &str) -> PyResult<i32> {
+        let alphabet = self.chosen.scoring.alphabet;
+        let (&[query], &[target]) = (query.as_bytes(), target.as_bytes()) else {
+            return refused(&format!("give one letter of {alphabet} each"));
+        };
+        let score = self.chosen.scoring.of_letters(query, target);
+        score.ok_or_else(|| PyValueError::new_err(format!("give letters of {alphabet}")))
+    }
+
+    /// What a gap of so many letters costs.
+    fn gap_cost(&self, length: usize) -> i64 {
+        if length == 0 { 0 } else { self.chosen.scoring.gap_cost(length) }
+    }
+
+    fn __repr__(&self) -> String {
+        let scoring = &self.chosen.scoring;
+        let letters = match (scoring.match_and_mismatch(), scoring.substitution_matrix()) {
+            (Some((match_, mismatch)), _) => format!("match={match_}, mismatch={mismatch}"),
+            (None, Some(matrix)) => format!("matrix='{}'", matrix.name),
+            (None, None) => String::new(),
+        };
+        let mode = if scoring.mode.is_local() { String::new() } else { format!(", mode='{}'", scoring.mode) };
+        format!("Scoring({letters}, gap_open={}, gap_extend={}{mode})", scoring.gap_open, scoring.gap_extend)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyScoring>().is_ok_and(|other| *other.get().chosen.scoring == *self.chosen.scoring)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let scoring = &self.chosen.scoring;
+        let of_letters = scoring.match_and_mismatch().unwrap_or_default();
+        [of_letters.0, of_letters.1, scoring.gap_open, scoring.gap_extend]
+            .iter()
+            .fold(0, |hash: u64, &number| hash.wrapping_mul(1_000_003).wrapping_add(number as u64))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let restore = py.import("pyswalign._native")?.getattr("_scoring")?;
+        let Chosen { scoring, matrix_text, .. } = &self.chosen;
+        let keywords = PyDict::new(py);
+        keywords.set_item("alphabet", self.alphabet())?;
+        keywords.set_item("mode", self.mode())?;
+        keywords.set_item("gap_open", scoring.gap_open)?;
+        keywords.set_item("gap_extend", scoring.gap_extend)?;
+        keywords.set_item("match", self.r#match())?;
+        keywords.set_item("mismatch", self.mismatch())?;
+        match (self.matrix(), matrix_text) {
+            (Some(name), Some(text)) => keywords.set_item("matrix", (name, &**text))?,
+            (name, _) => keywords.set_item("matrix", name)?,
+        }
+        Ok((restore, (keywords,).into_pyobject(py)?))
+    }
+}
+
+/// Makes a pickled scoring anew.
+#[pyfunction]
+pub fn _scoring(keywords: &Bound<'_, PyDict>) -> PyResult<PyScoring> {
+    PyScoring::new(None, Some(keywords))
+}

@@ -1,0 +1,26 @@
+"""The command, where it was built: what it says is held against the package."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from common import ROOT
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def command() -> Command:
+    """Runs swalign; SWALIGN names the program."""
+    program = Path(os.environ.get("SWALIGN", ROOT / "target" / "debug" / "swalign"))
+    if not program.exists():
+        pytest.skip(f"{program} is not there: build the command, or set SWALIGN")
+
+    def run(*args: object, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([program, *map(str, args)], capture_output=True, text=True, check=check)
+
+    return run

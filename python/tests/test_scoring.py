@@ -1,0 +1,120 @@
+"""Scorings: presets, what is refused, and those of other libraries."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import parasail
+import pyswalign
+import pytest
+from Bio import Align
+from Bio.Align import substitution_matrices
+from common import AMINO_ACIDS, random_letters, related_pair
+from pyswalign import Scoring, from_biopython, from_parasail
+
+
+def test_presets() -> None:
+    assert repr(Scoring()) == "Scoring(match=1, mismatch=4, gap_open=6, gap_extend=1)"
+    assert repr(Scoring("protein")) == "Scoring(matrix='BLOSUM62', gap_open=11, gap_extend=1)"
+    assert Scoring("linear").gap_cost(3) == 6 and Scoring("long").gap_cost(0) == 0
+    assert Scoring("long", mode="global") != Scoring("long") == Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
+    assert hash(Scoring("long")) == hash(Scoring("long"))
+    assert Scoring(matrix="PAM30").alphabet == "protein"
+
+
+@pytest.mark.parametrize(
+    ("keywords", "text"),
+    [
+        ({"preset": "map-ont"}, "no preset is called 'map-ont'; give one of short, long"),
+        ({"match": 0}, "match 0 is out of range; give 1 to 1048576"),
+        ({"gap_extend": 0}, "gap_extend 0 is out of range"),
+        ({"match": 2**40}, "match 1099511627776 is out of range"),
+        ({"mode": "semi"}, "no mode is called 'semi'; give one of local, glocal"),
+        ({"alphabet": "rna"}, "alphabet 'rna': give 'dna' or 'protein'"),
+        ({"alphabet": "protein", "match": 2}, "proteins are scored by a matrix"),
+        ({"matrix": "BLOSUM62", "match": 2}, "matrix excludes match and mismatch"),
+        ({"matrix": "BLOSUM62", "alphabet": "dna"}, "the built-in matrices score proteins"),
+        ({"preset": "protein", "alphabet": "dna"}, "scores proteins"),
+    ],
+)
+def test_what_is_refused(keywords: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        Scoring(**keywords)
+
+
+def test_wrong_keywords() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gap'"):
+        pyswalign.align("A", "A", gap=3)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="scoring excludes"):
+        pyswalign.align("A", "A", scoring=Scoring(), match=3)
+
+
+def test_matrix_files(tmp_path: Path) -> None:
+    file = tmp_path / "matrix"
+    file.write_text("   A C G T\nA  3 -1 -1 -1\nC -1 3 -1 -1\nG -1 -1 3 -1\nT -1 -1 -1 3\n")
+    scoring = Scoring(matrix=file, alphabet="dna")
+    assert (scoring.score("A", "A"), scoring.score("a", "C")) == (3, -1)
+    assert pickle.loads(pickle.dumps(scoring)) == scoring
+    with pytest.raises(FileNotFoundError, match="give the path of a matrix file, or one of BLOSUM45"):
+        Scoring(matrix="BLOSUM63")
+    file.write_text("nonsense")
+    with pytest.raises(ValueError):
+        Scoring(matrix=file, alphabet="dna")
+
+
+def test_parasails_matrices() -> None:
+    rng = random.Random(7)
+    assert from_parasail(11, 1) == Scoring("protein", gap_open=10)
+    assert from_parasail(8, 2, parasail.matrix_create("ACGT", 2, -3)) == Scoring(
+        match=2, mismatch=3, gap_open=6, gap_extend=2
+    )
+    assert from_parasail(11, 1, parasail.blosum62).matrix == "BLOSUM62"
+    matrices = [parasail.blosum50, parasail.pam100, parasail.blosum62.copy()]
+    matrices[2].set_value(0, 0, 9)
+    for matrix in matrices:
+        scoring = from_parasail(11, 2, matrix)
+        for _ in range(20):
+            query, target = related_pair(rng, 60, 80, AMINO_ACIDS)
+            hit = pyswalign.align(query, target, scoring=scoring)
+            assert (hit.score if hit else 0) == parasail.sw(query, target, 11, 2, matrix).score
+    assert from_parasail(11, 2, matrices[2]).score("A", "A") == 9
+    for opened, extended in [(1, 2), (3, 0)]:
+        with pytest.raises(ValueError, match="letter of a gap costs"):
+            from_parasail(opened, extended)
+
+
+def test_biopythons_matrices() -> None:
+    rng = random.Random(8)
+    aligner = Align.PairwiseAligner(mode="local", open_gap_score=-12, extend_gap_score=-1)
+    aligner.substitution_matrix = substitution_matrices.load("BLOSUM62")
+    scoring = from_biopython(aligner)
+    assert (scoring.alphabet, scoring.gap_open) == ("protein", 11)
+    for _ in range(20):
+        query, target = related_pair(rng, 60, 80, AMINO_ACIDS)
+        hit = pyswalign.align(query, target, scoring=scoring)
+        assert (hit.score if hit else 0) == aligner.score(target, query)
+
+
+def test_what_of_biopython_is_refused() -> None:
+    with pytest.raises(ValueError, match="whole number"):
+        from_biopython(Align.PairwiseAligner(match_score=1.5, mismatch_score=-1, open_gap_score=-2, extend_gap_score=-1))
+    uneven = Align.PairwiseAligner(match_score=1, mismatch_score=-1, open_gap_score=-2, extend_gap_score=-1)
+    uneven.open_internal_insertion_score = -5
+    with pytest.raises(ValueError, match="must cost the same"):
+        from_biopython(uneven)
+    with pytest.raises(ValueError, match="at least 1"):
+        from_biopython(Align.PairwiseAligner(open_gap_score=0, extend_gap_score=0))
+
+
+def test_letters_tell_the_alphabet() -> None:
+    rng = random.Random(9)
+    protein = random_letters(rng, 30, AMINO_ACIDS)
+    hit = pyswalign.align(protein, protein)
+    assert hit is not None and hit.alphabet == "protein"
+    hit = pyswalign.align("ACGT", "ACGT")
+    assert hit is not None and hit.alphabet == "dna" and hit.score == 4
+    hit = pyswalign.align("ACGT", "ACGT", alphabet="protein")
+    assert hit is not None and hit.alphabet == "protein"

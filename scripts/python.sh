@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Builds the Python package from python/ and runs its tests: scripts/python.sh [PYTEST ARGUMENTS]. It is compiled as the main
+# crate's tests are (profile dev, same target folder), into a virtual environment of its own with the libraries that it is
+# held against. Ends with code 77 where there is no Python, no pip, or no package index: then nothing was tested.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target_dir=${CARGO_TARGET_DIR:-$PWD/target}
+venv=$target_dir/python-venv
+# Versions are pinned, so that a failure is one of ours.
+packages=(maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 numpy==2.4.6 parasail==1.3.4 edlib==1.3.9.post1 biopython==1.88)
+
+say() { printf '\n=== %s\n' "$*" >&2; }
+
+if ! python3 -c 'import ensurepip, venv, sys; assert sys.version_info >= (3, 9)' 2>/dev/null; then
+    echo "no Python 3.9 with venv and pip here" >&2
+    exit 77
+fi
+stamp="$(python3 --version) ${packages[*]}"
+if [ "$(cat "$venv/stamp" 2>/dev/null)" != "$stamp" ]; then
+    say "installing ${packages[*]}"
+    rm -rf "$venv"
+    if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --only-binary :all: "${packages[@]}"; }; then
+        rm -rf "$venv"
+        exit 77
+    fi
+    echo "$stamp" >"$venv/stamp"
+fi
+
+say "building the Python package"
+began=$SECONDS
+rm -rf "$target_dir/python-wheel"
+"$venv/bin/maturin" build --quiet --locked --profile dev --manifest-path python/Cargo.toml \
+    --target-dir "$target_dir" --interpreter "$venv/bin/python" --compatibility linux --out "$target_dir/python-wheel"
+"$venv/bin/pip" install --quiet --force-reinstall --no-deps --no-index "$target_dir"/python-wheel/pyswalign-*.whl
+say "built in $((SECONDS - began)) s"
+
+say "types of the Python package"
+(cd python && "$venv/bin/mypy" --strict --cache-dir "$target_dir/python-mypy" --python-executable "$venv/bin/python" \
+    pyswalign tests benchmarks)
+
+say "tests of the Python package"
+cd python/tests
+SWALIGN=${SWALIGN:-$target_dir/debug/swalign} "$venv/bin/python" -m pytest -p no:cacheprovider "$@"

@@ -1,0 +1,38 @@
+//! Engines on one device, for calls that run side by side.
+
+use super::Device;
+use super::device::Opened;
+use crate::engine::{Engine, Guarded};
+use crate::error::EngineError;
+use std::sync::{Mutex, PoisonError};
+
+/// A device that is open, and its engines.
+pub(super) struct Engines {
+    pub opened: Opened,
+    /// What it computes on, in words.
+    pub device: String,
+    /// Engines that no call uses now.
+    spare: Mutex<Vec<Guarded>>,
+}
+
+impl Engines {
+    pub fn open(device: &Device) -> Result<Engines, EngineError> {
+        let opened = Opened::open(device)?;
+        let device = opened.engine().capabilities().name;
+        Ok(Engines { opened, device, spare: Mutex::default() })
+    }
+
+    /// Runs `work` on an engine that no other call uses; once more where a fallback takes over.
+    pub fn run<T>(&self, work: impl Fn(&mut dyn Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut engine = spare().pop().unwrap_or_else(|| self.opened.engine());
+        let mut done = work(&mut engine);
+        if let Err(error) = &done
+            && engine.fall_back(error)
+        {
+            done = work(&mut engine);
+        }
+        spare().push(engine);
+        done
+    }
+}

@@ -1,0 +1,139 @@
+//! Scores alone.
+
+use super::aligner::usage;
+use super::{Aligner, Targets};
+use crate::batch::{Batch, Pair, Sequences};
+use crate::error::{Error, Result};
+use crate::hits::PORTION;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+impl Aligner {
+    /// The best score of each query with each of `targets`, which need not be the aligner's own: a row for each query, in
+    /// their order. Where DNA is aligned on both strands it is that of the better one; 0 where nothing scores in local mode.
+    /// Queries are taken as rows are asked for. An error is that of one query, unless the device failed.
+    ///
+    /// ```
+    /// use swalign::{Aligner, Device, Scoring, Targets};
+    ///
+    /// let targets = Targets::from_dna([("one", "ACGTTGCA"), ("two", "CCCC")])?;
+    /// let aligner = Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(Device::Cpu).build(&targets)?;
+    /// let rows: Vec<Vec<i32>> = aligner.score_all(["CGTTG", "CCC"], &targets).collect::<Result<_, _>>()?;
+    /// assert_eq!(rows, [[5, 1], [1, 3]]);
+    /// # Ok::<(), swalign::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if a query has a byte that is no letter of the alphabet, is so long that its score could overflow, or
+    /// if a sequence has no letters in a mode other than local.
+    pub fn score_all<'a, I>(&'a self, queries: I, targets: &'a Targets) -> ScoreAll<'a, I::IntoIter>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<[u8]>,
+    {
+        ScoreAll { aligner: self, targets, queries: queries.into_iter(), ready: VecDeque::new() }
+    }
+
+    /// The scores of queries that can be aligned, row by row.
+    fn scores(&self, queries: Sequences, targets: &Targets) -> Result<Vec<Vec<i32>>> {
+        let batch = Batch {
+            queries: Arc::new(queries),
+            targets: Arc::clone(&targets.sequences),
+            scoring: Arc::clone(&self.scoring),
+        };
+        let (strands, all) = (self.strands as usize, 0..targets.len() as u32);
+        let pair = |query: u32, target: u32| {
+            let end = batch.target(target).len() as u32;
+            Pair { query, target, start: 0, own: 0, end }
+        };
+        let pairs: Vec<Pair> = (0..batch.queries.len() as u32)
+            .flat_map(|query| all.clone().map(move |target| (query, target)))
+            .map(|(query, target)| pair(query, target))
+            .collect();
+        let hits = self.engines.run(|engine| engine.score(&batch, &pairs))?;
+        targets.check()?;
+        let row = |of_query: &[crate::alignment::Hit]| {
+            let best = |target: usize| {
+                let scores = of_query.iter().skip(target).step_by(targets.len().max(1)).map(|hit| hit.score);
+                scores.max().unwrap_or(0)
+            };
+            (0..targets.len()).map(best).collect()
+        };
+        Ok(hits.chunks(targets.len().max(1) * strands).map(row).collect())
+    }
+}
+
+/// The scores of queries one after the other; see [`Aligner::score_all`].
+#[derive(Debug)]
+#[must_use = "iterators do nothing unless they are asked"]
+pub struct ScoreAll<'a, I> {
+    aligner: &'a Aligner,
+    targets: &'a Targets,
+    queries: I,
+    ready: VecDeque<Result<Vec<i32>>>,
+}
+
+impl<I> ScoreAll<'_, I>
+where
+    I: Iterator,
+    I::Item: AsRef<[u8]>,
+{
+    /// Scores the next queries.
+    fn fill(&mut self) {
+        let (aligner, targets) = (self.aligner, self.targets);
+        let most = (PORTION / (targets.len().max(1) * aligner.strands as usize)).max(1);
+        let (mut queries, mut refused) = (Sequences::default(), Vec::new());
+        while refused.len() < most {
+            let Some(query) = self.queries.next() else { break };
+            let letters = query.as_ref();
+            let taken = aligner.can_score(letters, targets);
+            refused.push(taken.and_then(|()| aligner.take_for(letters, targets, &mut queries)).err());
+        }
+        let scored = match targets.is_empty() {
+            true => Ok(vec![Vec::new(); queries.len() / aligner.strands as usize]),
+            false if queries.is_empty() => Ok(Vec::new()),
+            false => aligner.scores(queries, targets),
+        };
+        match scored {
+            Ok(rows) => {
+                let mut rows = rows.into_iter();
+                let answer =
+                    |refused: Option<Error>| refused.map_or_else(|| Ok(rows.next().unwrap_or_default()), Err);
+                self.ready.extend(refused.into_iter().map(answer));
+            }
+            Err(error) => self.ready.push_back(Err(error)),
+        }
+    }
+}
+
+impl<I> Iterator for ScoreAll<'_, I>
+where
+    I: Iterator,
+    I::Item: AsRef<[u8]>,
+{
+    type Item = Result<Vec<i32>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ready.is_empty() {
+            self.fill();
+        }
+        self.ready.pop_front()
+    }
+}
+
+impl Aligner {
+    /// Whether a query has a score with each of some targets.
+    fn can_score(&self, letters: &[u8], targets: &Targets) -> Result<()> {
+        let alphabet = self.scoring.alphabet;
+        if alphabet != targets.alphabet() {
+            let text = format!("the scoring is for {alphabet}, the targets are {}", targets.alphabet());
+            return Err(usage(text));
+        }
+        let empty = letters.is_empty() || targets.sequences.iter().any(<[u8]>::is_empty);
+        if empty && !self.scoring.mode.is_local() {
+            let text = "a sequence without letters has no score in this mode; leave it out";
+            return Err(usage(text.to_string()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! How likely scores are by chance.
+
+use super::Targets;
+use super::aligner::check_scoring;
+use crate::error::Result;
+use crate::fitted::karlin;
+use crate::scoring::Scoring;
+use crate::significance::SearchSpace;
+use std::sync::Arc;
+
+pub use crate::significance::Significance;
+
+impl Significance {
+    /// For queries that all meet all of these targets.
+    ///
+    /// The constants are published ones where there are any, else they are fitted to the scores of random sequences, which
+    /// takes some tenths of a second. `None` where those scores grow without bound, and in modes other than local.
+    ///
+    /// ```
+    /// use swalign::{Scoring, Significance, Targets};
+    ///
+    /// let targets = Targets::from_dna([("one", "ACGT".repeat(250))])?;
+    /// let scoring = Scoring::preset("blastn").expect("a preset");
+    /// let significance = Significance::of_search(&scoring, &targets)?.expect("it has constants");
+    /// assert!(significance.evalue(100, 100, 1000) < 1e-10 && significance.bits(100) > 80.0);
+    /// # Ok::<(), swalign::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] if the scoring is out of its range.
+    pub fn of_search(scoring: &Scoring, targets: &Targets) -> Result<Option<Significance>> {
+        let sequences = &targets.sequences;
+        let space = SearchSpace { letters: sequences.letters() as u64, targets: sequences.len() as u64 };
+        Significance::of(scoring, Some(space))
+    }
+
+    /// For queries that meet one target each.
+    ///
+    /// # Errors
+    /// [`crate::Error::Usage`] if the scoring is out of its range.
+    pub fn of_pairs(scoring: &Scoring) -> Result<Option<Significance>> {
+        Significance::of(scoring, None)
+    }
+
+    fn of(scoring: &Scoring, space: Option<SearchSpace>) -> Result<Option<Significance>> {
+        check_scoring(scoring)?;
+        if !scoring.mode.is_local() {
+            return Ok(None);
+        }
+        let constants = karlin(&Arc::new(scoring.clone()))?;
+        Ok(constants.map(|constants| Significance::new(constants, space)))
+    }
+}
