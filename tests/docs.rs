@@ -9,15 +9,17 @@ use common::folder::Folder;
 use common::repository;
 
 const PAGE: &str = "docs/cli.md";
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 10] = [
     &["--help"],
     &["pairs", "--help"],
+    &["all", "--help"],
     &["search", "--help"],
     &["grep", "--help"],
     &["dedup", "--help"],
     &["index", "--help"],
     &["merge", "--help"],
     &["devices", "--help"],
+    &["completions", "--help"],
 ];
 /// Characters of a line. The help fits itself to its terminal, and where there is none, as in this
 /// test, to this.

@@ -1,6 +1,7 @@
 //! Adapters and devices: finding, naming, opening, waiting, and noticing faults.
 
 use super::pipeline::bindings;
+use super::profile::Profile;
 use super::variant::Variant;
 use crate::error::EngineError;
 use rayon::prelude::*;
@@ -224,9 +225,21 @@ fn no_gpu(infos: &[wgpu::AdapterInfo]) -> EngineError {
     ))
 }
 
+/// An adapter to open, and what it is cut down to.
+struct AskedAdapter {
+    adapter: wgpu::Adapter,
+    profile: Option<&'static Profile>,
+}
+
+impl AskedAdapter {
+    fn whole(adapter: wgpu::Adapter) -> AskedAdapter {
+        AskedAdapter { adapter, profile: None }
+    }
+}
+
 /// Opens all of them side by side: each takes the driver a while.
-fn request_all(adapters: Vec<wgpu::Adapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
-    let request = |adapter| pollster::block_on(Device::request(adapter, checked));
+fn request_all(adapters: Vec<AskedAdapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
+    let request = |asked| pollster::block_on(Device::request(asked, checked));
     adapters.into_par_iter().map(request).collect()
 }
 
@@ -236,7 +249,9 @@ impl Device {
         let (mut adapters, infos) = found();
         let granted = granted(&infos)?.and_then(|granted| granted.first().copied());
         match granted.or_else(|| default_index(&infos)) {
-            Some(best) => pollster::block_on(Device::request(adapters.swap_remove(best), checked)),
+            Some(best) => {
+                pollster::block_on(Device::request(AskedAdapter::whole(adapters.swap_remove(best)), checked))
+            }
             None => Err(no_gpu(&infos)),
         }
     }
@@ -248,17 +263,19 @@ impl Device {
             return Err(no_gpu(&infos));
         }
         if let Some(granted) = granted(&infos)? {
-            return request_all(granted.into_iter().map(|index| adapters[index].clone()).collect(), checked);
+            let granted = granted.into_iter().map(|index| AskedAdapter::whole(adapters[index].clone()));
+            return request_all(granted.collect(), checked);
         }
         let real = adapters.into_iter().filter(|adapter| rank(&adapter.get_info()).is_some());
-        request_all(real.collect(), checked)
+        request_all(real.map(AskedAdapter::whole).collect(), checked)
     }
 
-    /// Opens the adapters that `names` name, each once.
+    /// Opens the adapters that `names` name, each once, and each cut down to the profile behind its name, if there is one.
     pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Device>, EngineError> {
         let (adapters, infos) = found();
         let mut chosen = Vec::new();
         for wanted in names {
+            let (wanted, profile) = Profile::split(wanted);
             let named = |(index, info): (usize, &wgpu::AdapterInfo)| {
                 is_named(wanted, index, &info.name, &info.device_pci_bus_id)
             };
@@ -266,19 +283,23 @@ impl Device {
                 let text = format!("no adapter is named '{wanted}' (found: {})", names_of(&infos));
                 return Err(EngineError::NoDevice(format!("{text}; `swalign devices` lists them")));
             };
-            if chosen.contains(&index) {
+            if chosen.iter().any(|&(known, _)| known == index) {
                 let text = format!("'{wanted}' names adapter {index} a second time; name each once");
                 return Err(EngineError::NoDevice(text));
             }
-            chosen.push(index);
+            chosen.push((index, profile));
         }
-        request_all(chosen.into_iter().map(|index| adapters[index].clone()).collect(), checked)
+        let asked = |(index, profile): (usize, _)| AskedAdapter { adapter: adapters[index].clone(), profile };
+        request_all(chosen.into_iter().map(asked).collect(), checked)
     }
 
-    async fn request(adapter: wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
+    async fn request(asked: AskedAdapter, checked: bool) -> Result<Device, EngineError> {
+        let AskedAdapter { adapter, profile } = asked;
         let info = adapter.get_info();
-        let limits = adapter.limits();
+        let has = adapter.limits();
+        let limits = profile.map_or_else(|| has.clone(), |profile| profile.cut(has.clone()));
         let features = adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
+        let features = features & profile.map_or(wgpu::Features::all(), Profile::features);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("swalign"),
             required_features: features,
@@ -309,8 +330,9 @@ impl Device {
         });
         let timing = features.contains(wgpu::Features::TIMESTAMP_QUERY);
         let tick = timing.then(|| queue.get_timestamp_period());
-        let sized =
-            features.contains(wgpu::Features::SUBGROUP) && info.subgroup_min_size == info.subgroup_max_size;
+        let sized = features.contains(wgpu::Features::SUBGROUP)
+            && info.subgroup_min_size == info.subgroup_max_size
+            && profile.is_none();
         let subgroup = sized.then_some(info.subgroup_min_size);
         let opened = Device { device, queue, name: info.name, limits, tick, subgroup, checked, fault };
         opened.check_limits()?;
