@@ -6,14 +6,20 @@ use super::variant::Variant;
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::{Duration, Instant};
+#[cfg(not(target_arch = "wasm32"))]
+use {
+    std::thread,
+    std::time::{Duration, Instant},
+};
 
 /// A device that has not answered for so long is taken for lost.
+#[cfg(not(target_arch = "wasm32"))]
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a thread sleeps before it asks a device again: a sixteenth of its wait so far, but no less and no
 /// more than this.
+#[cfg(not(target_arch = "wasm32"))]
 const SHORTEST_NAP: Duration = Duration::from_micros(10);
+#[cfg(not(target_arch = "wasm32"))]
 const LONGEST_NAP: Duration = Duration::from_micros(100);
 
 /// An adapter as `swalign devices` shows it.
@@ -58,11 +64,23 @@ fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor)
 }
 
+/// What a driver answers while the thread waits.
+#[cfg(not(target_arch = "wasm32"))]
+fn answer<T>(asked: impl Future<Output = T>) -> Result<T, EngineError> {
+    Ok(pollster::block_on(asked))
+}
+
+/// In a page nothing is answered while its thread waits, so nothing is waited for.
+#[cfg(target_arch = "wasm32")]
+fn answer<T>(_: impl Future<Output = T>) -> Result<T, EngineError> {
+    Err(EngineError::NoDevice("a page can't wait for its GPU; take the CPU".to_string()))
+}
+
 /// All adapters, each card once, in the order of their indices.
 fn adapters() -> Vec<wgpu::Adapter> {
     let mut adapters: Vec<wgpu::Adapter> = Vec::new();
     // Of a card that appears under several backends the first is kept: Vulkan and Metal come first.
-    for adapter in pollster::block_on(instance().enumerate_adapters(wgpu::Backends::all())) {
+    for adapter in answer(instance().enumerate_adapters(wgpu::Backends::all())).unwrap_or_default() {
         let info = adapter.get_info();
         let same = |known: &wgpu::Adapter| {
             let known = known.get_info();
@@ -239,7 +257,7 @@ impl AskedAdapter {
 
 /// Opens all of them side by side: each takes the driver a while.
 fn request_all(adapters: Vec<AskedAdapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
-    let request = |asked| pollster::block_on(Device::request(asked, checked));
+    let request = |asked| answer(Device::request(asked, checked))?;
     adapters.into_par_iter().map(request).collect()
 }
 
@@ -249,9 +267,7 @@ impl Device {
         let (mut adapters, infos) = found();
         let granted = granted(&infos)?.and_then(|granted| granted.first().copied());
         match granted.or_else(|| default_index(&infos)) {
-            Some(best) => {
-                pollster::block_on(Device::request(AskedAdapter::whole(adapters.swap_remove(best)), checked))
-            }
+            Some(best) => answer(Device::request(AskedAdapter::whole(adapters.swap_remove(best)), checked))?,
             None => Err(no_gpu(&infos)),
         }
     }
@@ -382,6 +398,7 @@ impl Device {
     ///
     /// It asks again and again: threads that waited inside a driver for different submissions to one queue were
     /// held up by ten milliseconds now and then (docs/ideas.md).
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
         let begun = Instant::now();
         loop {
@@ -398,6 +415,16 @@ impl Device {
         }
     }
 
+    /// In a page callbacks are called while nothing runs, so nothing can be waited for.
+    #[cfg(target_arch = "wasm32")]
+    pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
+        self.poll()?;
+        match arrived() {
+            Some(arrived) => Ok(arrived),
+            None => answer(std::future::pending()),
+        }
+    }
+
     /// Has callbacks called whose time has come.
     pub fn poll(&self) -> Result<(), EngineError> {
         self.device.poll(wgpu::PollType::Poll).map_err(|error| EngineError::Lost(error.to_string()))?;
@@ -410,9 +437,9 @@ impl Device {
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let made = create(&self.device);
-        let internal = pollster::block_on(internal.pop());
-        let validation = pollster::block_on(validation.pop());
-        if pollster::block_on(memory.pop()).is_some() {
+        let internal = answer(internal.pop())?;
+        let validation = answer(validation.pop())?;
+        if answer(memory.pop())?.is_some() {
             return Err(EngineError::OutOfMemory(what.to_string()));
         }
         match internal.or(validation) {
