@@ -33,7 +33,12 @@ fn shown() -> clap::Command {
 fn visible(command: &clap::Command) -> clap::Command {
     let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set());
     let subcommands = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
-    clap::Command::new(command.get_name().to_string())
+    let shown = clap::Command::new(command.get_name().to_string());
+    let shown = match command.get_version() {
+        Some(version) => shown.version(version.to_string()),
+        None => shown,
+    };
+    shown
         .about(command.get_about().cloned().unwrap_or_default())
         // These are among its arguments by now, where it has them.
         .disable_help_flag(true)

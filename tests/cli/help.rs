@@ -68,7 +68,6 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         (&["merge", "--nosuch"], "Usage: swalign merge"),
         (&["devices", "x"], "Usage: swalign devices [OPTIONS]"),
         (&["completions"], "Usage: swalign completions SHELL"),
-        (&["completions", "csh"], "Usage: swalign completions SHELL"),
         (&["-", "-"], "Usage: swalign [OPTIONS] QUERY [MATES] REFERENCE"),
         (&["q", "r", "--presett", "long"], "Usage: swalign [OPTIONS] QUERY [MATES] REFERENCE"),
         (&["q.fa"], "Usage: swalign [OPTIONS] QUERY [MATES] REFERENCE"),
