@@ -41,9 +41,19 @@ fn mutated(random: &mut Random, letters: &[u8], per_mille: usize) -> Vec<u8> {
 
 /// Reads of 150 letters of a text, in both orientations.
 fn reads(random: &mut Random, text: &[u8], count: usize, per_mille: usize) -> Vec<Vec<u8>> {
+    reads_of(random, text, (count, 150), per_mille)
+}
+
+/// Reads of so many letters.
+fn reads_of(
+    random: &mut Random,
+    text: &[u8],
+    (count, len): (usize, usize),
+    per_mille: usize,
+) -> Vec<Vec<u8>> {
     let read = |_| {
-        let start = random.below(text.len() - 150 + 1);
-        let read = mutated(random, &text[start..start + 150], per_mille);
+        let start = random.below(text.len() - len + 1);
+        let read = mutated(random, &text[start..start + len], per_mille);
         if random.below(2) == 0 { read } else { reverse_complement(&read) }
     };
     (0..count).map(read).collect()
@@ -85,7 +95,36 @@ fn inputs(bench: &Bench) -> Vec<Input> {
     let virus = letters(random, 5_000);
     all.push(("many reads, 5 kb".into(), reads(random, &virus, sized(50_000, 500), 10), vec![virus.clone()]));
     let foreign: Vec<Vec<u8>> = (0..sized(10_000, 100)).map(|_| letters(random, 150)).collect();
-    all.push(("many foreign reads, 5 kb".into(), foreign, vec![virus]));
+    all.push(("many foreign reads, 5 kb".into(), foreign, vec![virus.clone()]));
+    all.extend(long_inputs(random, sized, &virus));
+    all
+}
+
+/// Inputs with queries for which seeds are counted.
+fn long_inputs(random: &mut Random, sized: impl Fn(usize, usize) -> usize, virus: &[u8]) -> Vec<Input> {
+    let mut all: Vec<Input> = Vec::new();
+    let genome = letters(random, sized(1_000_000, 100_000));
+    for (len, per_mille) in [(15_000, 3), (5_000, 20), (5_000, 50), (5_000, 80), (5_000, 130), (1_000, 50)] {
+        let len = sized(len, len / 5);
+        let reads = reads_of(random, &genome, (sized(20_000 / len, 2).max(1), len), per_mille);
+        all.push((
+            format!("reads of {len}, {per_mille} per mille changed, 1 Mb"),
+            reads,
+            vec![genome.clone()],
+        ));
+    }
+    let foreign = vec![letters(random, sized(5_000, 1_000))];
+    all.push(("a long foreign read, 1 Mb".into(), foreign, vec![genome.clone()]));
+    let chimeras = reads_of(random, &genome, (sized(4, 2), sized(2_500, 500)), 20);
+    all.push(("chimeras, 1 Mb".into(), vec![chimeras.concat()], vec![genome.clone()]));
+    // Half of the genome are copies of one stretch, which reads lie in.
+    let unit = letters(random, sized(6_000, 1_000));
+    let copies: Vec<u8> = (0..sized(80, 20)).flat_map(|_| mutated(random, &unit, 100)).collect();
+    let repeats = [&genome[..genome.len() / 2], &copies[..]].concat();
+    let reads = reads_of(random, &copies, (sized(4, 2), sized(5_000, 900)), 30);
+    all.push(("reads in repeats, 1 Mb".into(), reads, vec![repeats]));
+    let long = reads_of(random, virus, (sized(100, 10), sized(1_000, 500)), 80);
+    all.push(("long reads, 5 kb".into(), long, vec![virus.to_vec()]));
     all
 }
 

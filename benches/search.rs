@@ -1,11 +1,16 @@
-//! Throughput of the scan for patterns with errors: `cargo bench --bench search -- [DEVICE] [threads=N]`, and what all
-//! benchmarks take (common/mod.rs).
+//! Throughput of the scan for patterns with errors: `cargo bench --bench search -- [DEVICE] [threads=N] [swept] [mega=N]
+//! [guides=N]`, and what all benchmarks take (common/mod.rs).
 //!
 //! The default devices are the instruction sets that this processor has. Amounts are letters of text times patterns; a
 //! pattern and its reverse complement are two. The text is random and in memory, packed as a command's reader leaves
 //! it; a time holds all from there to sorted ends. The note has the seconds that it takes, once, to pack the text from
 //! a byte a letter. On a GPU kernel time is that of the sweeps alone: the text is there, and ends have not come back.
-//! Ends of a few patterns in the text's start are held against the specification's.
+//! Ends of a few patterns in the text's start are held against the specification's. With `swept` patterns are swept where
+//! they would be looked up.
+//!
+//! Rows of guides have N of 20 letters (default: 312) with a PAM, both strands and three edits, in N million letters
+//! (default: 100) as a database has them. A time holds all from there to sorted anchors, tables included. The anchors
+//! in the text's start are held against the specification's. With `swept` they come of all ends; both print one sum.
 
 mod common;
 
@@ -13,12 +18,17 @@ use common::random::{Random, mix};
 use common::{Bench, Device, Row};
 use std::time::{Duration, Instant};
 use swalign::engine::cpu::simd::InstructionSet;
-use swalign::engine::gpu::scan::Scanner;
 use swalign::search::codes::Codes;
 use swalign::search::exact::Exact;
-use swalign::search::gpu::OnGpu;
+use swalign::search::gpu::{OnCard, OnGpu};
+use swalign::search::hits::Wanted;
+use swalign::search::pam::{Pam, PamSide};
+use swalign::search::pattern::Pattern;
 use swalign::search::plain::Plain;
+use swalign::search::room::Room;
+use swalign::search::sites::{Sites, TextPart};
 use swalign::search::sliced::Sliced;
+use swalign::search::stream::TextEnd;
 use swalign::search::{End, Rule, Scan};
 
 /// Letters of the text's start, in which a few patterns' ends are compared with the specification's.
@@ -40,7 +50,7 @@ const fn work(name: &'static str, letters: usize, patterns: usize, len: usize, m
     Work { name, letters, patterns, len, max_edits, indels: true }
 }
 
-const WORKS: [Work; 16] = [
+const WORKS: [Work; 20] = [
     work("one m=20 k=3 of a text in the cache", 1_000_000, 1, 20, 3),
     work("one m=20 k=1", 100_000_000, 1, 20, 1),
     work("one m=20 k=2", 100_000_000, 1, 20, 2),
@@ -57,7 +67,17 @@ const WORKS: [Work; 16] = [
     work("1000 m=20 k=0", 100_000_000, 1000, 20, 0),
     work("10000 m=20 k=0", 100_000_000, 10_000, 20, 0),
     work("100000 m=20 k=0", 100_000_000, 100_000, 20, 0),
+    Work { indels: false, ..work("1000 m=16 k=1 without gaps", 4_000_000, 1000, 16, 1) },
+    Work { indels: false, ..work("10000 m=16 k=1 without gaps", 4_000_000, 10_000, 16, 1) },
+    Work { indels: false, ..work("100000 m=16 k=1 without gaps", 4_000_000, 100_000, 16, 1) },
+    Work { indels: false, ..work("1000000 m=16 k=1 without gaps", 4_000_000, 1_000_000, 16, 1) },
 ];
+
+/// PAMs of rows of guides.
+const PAMS: [&str; 3] = ["NGG", "NNGRRT", "N"];
+/// Letters of the text's start, in which all anchors of guides are compared with the specification's.
+const CHECKED_SITES: usize = 50_000;
+const GUIDE: usize = 20;
 
 /// For GPUs besides: more than the cores do in a while.
 const LONG: [Work; 3] = [
@@ -72,13 +92,13 @@ enum Backend {
 }
 
 impl Backend {
-    fn on_cores(set: InstructionSet) -> Backend {
-        Backend::Cores(set, Box::new(Exact::on(set)))
+    fn on_cores(set: InstructionSet, swept: bool) -> Backend {
+        Backend::Cores(set, if swept { Box::new(Sliced::on(set)) } else { Box::new(Exact::on(set)) })
     }
 
     fn on_gpu(name: Option<&str>) -> Backend {
-        let scanner = Scanner::new(Bench::card(name));
-        Backend::Gpu(Box::new(OnGpu::new(scanner, Sliced::on(InstructionSet::best()), false)))
+        let card = OnCard::new(Bench::card(name));
+        Backend::Gpu(Box::new(OnGpu::new(card, Sliced::on(InstructionSet::best()), false)))
     }
 
     fn name(&self) -> &str {
@@ -100,7 +120,7 @@ impl Backend {
     fn kernel_time(&self) -> Duration {
         match self {
             Backend::Cores(..) => Duration::ZERO,
-            Backend::Gpu(scan) => scan.scanner().kernel_time(),
+            Backend::Gpu(scan) => scan.device().kernel_time(),
         }
     }
 }
@@ -111,7 +131,7 @@ fn input(bench: &Bench, work: &Work) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut text = random.codes(bench.sized(work.letters), 4);
     let mut pattern = || random.codes(work.len, 4).iter().map(|code| 1 << code).collect();
     let patterns: Vec<Vec<u8>> = (0..bench.sized(work.patterns)).map(|_| pattern()).collect();
-    if work.max_edits == 0 || bench.is_small {
+    if work.max_edits == 0 || !work.indels && work.max_edits == 1 || bench.is_small {
         // Else there would be nothing to compare.
         let places = (0..bench.sized(CHECKED)).step_by(PLANTED);
         for (pattern, at) in patterns.iter().take(CHECKED_PATTERNS).zip(places) {
@@ -145,14 +165,108 @@ fn row(bench: &mut Bench, backend: &mut Backend, work: &Work) {
     bench.print(&Row { work: work.name, by, amount, unit: "letters", note }, &times);
 }
 
+/// Guides in a text that has some of them, each beside what may be a PAM.
+fn guides(bench: &Bench) -> (Vec<u8>, Vec<Vec<u8>>) {
+    let mut random = Random::new(3);
+    let mut text = random.codes(bench.sized(1_000_000 * bench.number("mega", 100)), 4);
+    let mut patterns = Vec::new();
+    let count = bench.either(bench.number("guides", 312), 40);
+    for number in 0..count {
+        let letters: Vec<u8> =
+            random.codes(GUIDE, 4).iter().map(|&code| b"ACGT"[usize::from(code)]).collect();
+        let pattern = Pattern::new(String::new(), &letters).expect("bases");
+        for (classes, pam_before) in [(pattern.classes(), false), (pattern.reverse_classes(), true)] {
+            let mut own: Vec<u8> = classes.iter().map(|class| class.trailing_zeros() as u8).collect();
+            own[random.below(GUIDE)] = random.below(4) as u8;
+            // NGG behind, or CCN in front.
+            let own =
+                if pam_before { [&[1, 1, 0], &own[..]].concat() } else { [&own[..], &[0, 2, 2]].concat() };
+            let room = if number % 2 == 0 { text.len() } else { text.len().min(CHECKED_SITES) };
+            let at = random.below(room - own.len());
+            text[at..at + own.len()].copy_from_slice(&own);
+            patterns.push(classes);
+        }
+    }
+    (text, patterns)
+}
+
+fn guide_row(bench: &mut Bench, set: InstructionSet, pam: &str, (text, patterns): (&[u8], &[Vec<u8>])) {
+    let wanted = Wanted {
+        rule: Rule { max_edits: 3, indels: true },
+        rate: None,
+        limits: None,
+        pam: Some(Pam::new(pam.as_bytes(), PamSide::Three).expect("IUPAC codes")),
+        every_end: false,
+        best: false,
+        first: false,
+        strands: 2,
+        before: 0,
+    }
+    .reaching(patterns.iter().map(Vec::len));
+    // Without any share of a sweep all is swept.
+    let swept = bench.has("swept");
+    let all_swept = || Sites::within(set, &wanted, patterns, (1 << 16, 0.0)).expect("guides");
+    let make = || match swept {
+        true => all_swept(),
+        false => Sites::new(set, &wanted, patterns, Some(text.len() as u64)).unwrap_or_else(all_swept),
+    };
+    let sweep = Sliced::on(set);
+    let anchors = |sites: &Sites, scan: &dyn Scan, codes: &[u8]| {
+        // As many letters as a batch of a command on 16 threads has.
+        let parts = (0..codes.len()).step_by(1 << 26).map(|from| {
+            let own = from..codes.len().min(from + (1 << 26));
+            sites
+                .anchors(scan, patterns, &[TextPart { text: 0, codes, own }], &Room::unlimited())
+                .expect("anchors")
+        });
+        let mut all: Vec<TextEnd> = parts.flatten().collect();
+        all.sort_unstable();
+        all
+    };
+    let (found, times) = bench.rounds.time(|| anchors(&make(), &sweep, text));
+    let checked = text.len().min(CHECKED_SITES);
+    let is_checked = |anchor: &&TextEnd| anchor.end + 2 * GUIDE < checked;
+    let expected = anchors(&all_swept(), &Plain, &text[..checked]);
+    assert!(found.iter().filter(is_checked).eq(expected.iter().filter(is_checked)), "{pam}: other anchors");
+    assert!(expected.len() > 20, "{pam}: {} anchors", expected.len());
+    let hashed =
+        |end: &TextEnd| mix(u64::from(end.pattern) << 40 | (end.end as u64) << 8 | u64::from(end.edits));
+    let sum = found.iter().map(hashed).fold(0, u64::wrapping_add);
+    let note = format!("{} anchors, sum {sum:016x}{}", found.len(), if swept { ", swept" } else { "" });
+    let work = format!("guides beside {pam}, {}", patterns.len() / 2);
+    let amount = text.len() * patterns.len();
+    bench.print(&Row { work: &work, by: set.name(), amount, unit: "letters", note }, &times);
+}
+
+/// The rows of guides.
+fn guide_rows(bench: &mut Bench, sets: &[InstructionSet]) {
+    let wanted: Vec<&str> =
+        PAMS.into_iter().filter(|pam| bench.wants(&format!("guides beside {pam}"))).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let (text, patterns) = guides(bench);
+    for &set in sets {
+        for pam in &wanted {
+            guide_row(bench, set, pam, (&text, &patterns));
+        }
+    }
+}
+
 fn main() {
-    let mut bench = Bench::new(&[], &["threads"]);
+    let mut bench = Bench::new(&["swept"], &["threads", "mega", "guides"]);
     bench.use_threads();
+    let swept = bench.has("swept");
     let backends = match &bench.device {
         Some(Device::Gpu(name)) => vec![Backend::on_gpu(name.as_deref())],
-        Some(Device::Cpu(name)) => vec![Backend::on_cores(Bench::set(name.as_deref()))],
-        None => InstructionSet::available().into_iter().map(Backend::on_cores).collect(),
+        Some(Device::Cpu(name)) => vec![Backend::on_cores(Bench::set(name.as_deref()), swept)],
+        None => InstructionSet::available().into_iter().map(|set| Backend::on_cores(set, swept)).collect(),
     };
+    let sets = backends.iter().filter_map(|backend| match backend {
+        Backend::Cores(set, _) => Some(*set),
+        Backend::Gpu(_) => None,
+    });
+    guide_rows(&mut bench, &sets.collect::<Vec<_>>());
     for mut backend in backends {
         let long = if matches!(backend, Backend::Gpu(_)) { &LONG[..] } else { &[] };
         for work in WORKS.iter().chain(long) {

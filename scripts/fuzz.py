@@ -5,8 +5,10 @@
     scripts/fuzz.py --seed N --first I --cases 1     case I again
     scripts/fuzz.py --self-test                      does the fuzzer notice faults?
 
-Each case is a small input with options. The command's SAM and PAF must be those of the reference, its BAM the
-same records, and other devices, threads, filters, batches and parts must give the same bytes. A failure prints
+Each case is a small input with options, and of one kind: searches and pairs in mode local, in other modes, mates,
+lists of hits, `all`, `search`, `grep` and `dedup`. SAM, PAF, tables, JSON and matrices must be those of the reference,
+BAM and text tell the same, and other devices, threads, filters, batches, parts, --no-dedup and a database in the place
+of the references must give the same bytes. A failure prints
 the command, the seed and the first difference, keeps the inputs, and makes them smaller; the exit code is 1.
 The cases of a seed are always the same. It needs Python's standard library only.
 """
@@ -14,127 +16,24 @@ The cases of a seed are always the same. It needs Python's standard library only
 import argparse
 import gzip
 import random
-import re
 import shlex
-import subprocess
 import sys
 import time
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from fuzzing import cases, mates, reference, searches  # noqa: E402
-from fuzzing.formats import bam_lines  # noqa: E402
+from fuzzing import cases, list_checks, lists, mates, modes, reference, searches, sets, triangle  # noqa: E402
+from fuzzing.program import (  # noqa: E402
+    Difference, Program, compare_bytes, compare_lines, part_of, perhaps_database, read_bam, way
+)  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[1]
-COLUMNS = "QNAME FLAG RNAME POS MAPQ CIGAR RNEXT PNEXT TLEN SEQ QUAL".split()
-MOST_SECONDS = 120
 SHRINK_SECONDS = 30
-# Of cases, the shares that are `search`, `grep` and mates.
-SEARCHES, GREPS, MATES = 0.12, 0.05, 0.2
-
-
-class Difference(Exception):
-    """A command that did not do what it must: the words of the command and what differs."""
-
-
-class Program:
-    """The command under test, run in a folder of its own."""
-
-    def __init__(self, path, folder, gpu):
-        self.path, self.folder, self.runs = str(Path(path).resolve()), folder, 0
-        help = subprocess.run([self.path, "--help"], capture_output=True, text=True).stdout
-        named = re.search(r"--filter <NAME>[^:]+: ([a-z,\s]+);", help)
-        self.filters = re.split(r",\s*|\s+or\s+", named[1]) if named else ["auto", "none"]
-        self.gpu = gpu
-
-    @cached_property
-    def devices(self):
-        """Values of --device that this machine has; plain and the GPU that was named are tried more often."""
-        named = ["plain", "plain", "cpu"] + [f"gpu:{self.gpu}"] * 3 * bool(self.gpu)
-        for name in ("avx512", "avx2", "sse4.1", "baseline"):
-            words = [self.path, "search", "--device", f"cpu:{name}", "A", "-"]
-            tried = subprocess.run(words, input=b">a\nA\n", capture_output=True)
-            named += [f"cpu:{name}"] * (tried.returncode == 0)
-        return named
-
-    def run(self, words, codes=(0,)):
-        """The bytes on stdout."""
-        self.runs += 1
-        try:
-            done = subprocess.run([self.path, *words], cwd=self.folder, capture_output=True, timeout=MOST_SECONDS)
-        except subprocess.TimeoutExpired:
-            raise Difference(words, f"it still runs after {MOST_SECONDS} s") from None
-        if done.returncode not in codes or b"panicked" in done.stderr:
-            raise Difference(words, f"exit code {done.returncode}: {done.stderr.decode(errors='replace').strip()}")
-        return done.stdout
-
-
-def field_names(words, got):
-    """Names of the columns of a line, for messages."""
-    if words[0] == "search" or "paf" in words:
-        return []
-    return COLUMNS if len(got) >= len(COLUMNS) else []
-
-
-def compare_lines(words, expected, got):
-    """The first line that differs, and in which column."""
-    for at, (want, have) in enumerate(zip(expected, got)):
-        if want == have:
-            continue
-        want, have = want.split("\t"), have.split("\t")
-        column = next((k for k, (a, b) in enumerate(zip(want, have)) if a != b), min(len(want), len(have)))
-        name = dict(enumerate(field_names(words, have))).get(column, f"column {column + 1}")
-        both = [fields[column] if column < len(fields) else "nothing" for fields in (want, have)]
-        short = lambda field: field if len(field) < 80 else field[:77] + "..."
-        shown = "\n    ".join(" ".join(map(short, row)) for row in (want, have))
-        raise Difference(words, f"line {at + 1}, {name}: {both[0]} expected, {both[1]} found\n    {shown}")
-    if len(expected) != len(got):
-        extra = (expected if len(expected) > len(got) else got)[min(len(expected), len(got))]
-        raise Difference(words, f"{len(expected)} lines expected, {len(got)} found; the first one more: {extra[:200]}")
-
-
-def read_bam(words, data):
-    try:
-        return bam_lines(data)
-    except ValueError as error:
-        raise Difference(words, f"no BAM: {error}") from None
-
-
-def compare_bytes(words, expected, got):
-    """Bytes that must be equal; as text the first line that differs is shown."""
-    if expected == got:
-        return
-    try:
-        compare_lines(words, expected.decode().splitlines(), got.decode().splitlines())
-    except UnicodeDecodeError:
-        compare_lines(words, *(sum(read_bam(words, data), []) for data in (expected, got)))
-    raise Difference(words, "the bytes differ from those of the plain run, though not the records")
-
-
-def part_of(program, rng, case, words, kind, extension, expected):
-    """Parts and what `merge` makes of them."""
-    of = rng.choice([2, 2, 3, 4, 7])
-    names = [f"part.{at + 1}.{extension}" for at in range(of)]
-    for at, name in enumerate(names):
-        program.run([*words, kind, f"{at + 1}/{of}", "-o", name])
-    rng.shuffle(names)
-    merge = ["merge", "-q", f"whole.{extension}", *names]
-    program.run(merge)
-    compare_bytes([*words, kind, f"1/{of} ...; swalign", *merge], expected, (program.folder / merge[2]).read_bytes())
-    for path in program.folder.glob("part.*"):
-        path.unlink()
-
-
-def way(rng, program, with_batch):
-    """Words that must not change a byte."""
-    choices = [["--device", rng.choice(program.devices)], ["-t", rng.choice("1124")], []]
-    words = choices[0] * (rng.random() < 0.7) + choices[1] * (rng.random() < 0.7)
-    if with_batch:
-        words += ["--filter", rng.choice(program.filters)] * (rng.random() < 0.6)
-        words += ["--batch", rng.choice("13")] * (rng.random() < 0.4)
-    return words
+# Of cases, the shares of each kind; the others are searches and pairs of single reads in mode local.
+SHARES = {"search": 0.12, "grep": 0.05, "mates": 0.2, "modes": 0.2, "dedup": 0.06, "lists": 0.2, "all": 0.1}
+# Of those of `grep`, the share that looks words up.
+FIXED = 0.4
 
 
 def check_alignment(program, rng, case):
@@ -157,7 +56,7 @@ def check_alignment(program, rng, case):
     group = [rules["group"]] if rules["group"] else []
     comments = [line for line in header if line.startswith("@CO")]
     compare_lines(case.words, ["@HD\tVN:1.6\tSO:unsorted", *places, *group], header[: -1 - len(comments)])
-    told = [f"@CO\tswalign hits: min_score={rules['min_score']} "]
+    told = [f"@CO\tswalign hits: min_score={rules.get('told', rules['min_score'])} "]
     if insert := case.reference.get("insert"):
         told.append("@CO\tswalign insert: orientation={2} mean={0} deviation={1}".format(*insert))
     if split := rules.get("split"):
@@ -173,8 +72,9 @@ def check_alignment(program, rng, case):
         compare_bam(case, header, sam, plain("bam"))
     for _ in range(rng.choice([1, 1, 2, 3])):
         format = rng.choice(formats)
-        words = [*case.words, "--format", format, *way(rng, program, True)]
-        compare_bytes(words, plain(format), program.run(words))
+        words, expected = [*case.words, "--format", format, *way(rng, program, True, "find" not in rules)], plain(format)
+        with perhaps_database(rng, program, case) as before:
+            compare_bytes([*before, *words], expected, program.run(words))
     if "bam" in formats and not case.reference["paired"] and rng.random() < 0.15:
         compare_sorted(case, program, header, plain("bam"))
     # Parts of the references have no circles and split no reads, and of mates they need the insert size.
@@ -183,7 +83,9 @@ def check_alignment(program, rng, case):
     for kind in ["--part"] + ["--ref-part"] * (not whole_references):
         if rng.random() < 0.12:
             format = rng.choice(formats)
-            part_of(program, rng, case, [*case.words, *way(rng, program, True)], kind, format, plain(format))
+            words, expected = [*case.words, *way(rng, program, True, "find" not in rules)], plain(format)
+            with perhaps_database(rng, program, case):
+                part_of(program, rng, case, words, kind, format, expected)
 
 
 def expected_lines(case):
@@ -231,19 +133,25 @@ def check_search(program, rng, case):
     case.reference["expected"] = "".join(f"{line}\n" for line in expected)
     got = program.run(case.words)
     compare_lines(case.words, expected, got.decode().splitlines())
-    words, lines = rng.choice(list(searches.other_formats(case, expected)))
+    words, files, output, lines = rng.choice(list(searches.other_outputs(rng, case, expected)))
     words = [case.words[0], *words, *case.words[1:]]
-    compare_lines(words, lines, program.run(words).decode().splitlines())
+    for name, data in files.items():
+        (program.folder / name).write_bytes(data)
+        case.files[name] = data
+    printed = program.run(words)
+    got_there = printed if output is None else (program.folder / output).read_bytes()
+    compare_lines(words, lines, got_there.decode().splitlines())
     words = [*case.words, *way(rng, program, False)]
-    compare_bytes(words, got, program.run(words))
-    if rng.random() < 0.2:
-        part_of(program, rng, case, words, "--part", "tsv", got)
+    with perhaps_database(rng, program, case) as before:
+        compare_bytes([*before, *words], got, program.run(words))
+        if rng.random() < 0.2:
+            part_of(program, rng, case, words, "--part", "tsv", got)
 
 
 def check_grep(program, rng, case):
     expected = searches.expected_grep(case)
     case.reference["expected"] = "".join(f"{line}\n" for line in expected)
-    code = 0 if expected else 1
+    code = searches.grep_code(case, expected)
     got = program.run(case.words, [code])
     compare_lines(case.words, expected, got.decode().splitlines())
     words = [*case.words, *way(rng, program, False)]
@@ -323,7 +231,7 @@ def smaller(case):
 def shrunk(program, check_case, case, seed, difference):
     """A smaller case that still differs; where the command failed, it must fail there, and only there."""
     failed = lambda difference: difference.args[1].startswith("exit code")
-    if case.words[0] == "grep" or "p.fa" not in case.files and case.words[0] == "search":
+    if case.words[0] in ("grep", "dedup", "all") or "p.fa" not in case.files and case.words[0] == "search":
         return case
     end, again = time.monotonic() + SHRINK_SECONDS, True
     while again:
@@ -360,14 +268,23 @@ def report(program, check_case, case, seed, difference, keep, shrink):
 
 def make(seed, only, small):
     """The case of a seed, and how it is checked."""
-    shares = {"search": SEARCHES, "grep": GREPS, "mates": MATES, "align": 1 - SEARCHES - GREPS - MATES}
+    shares = {**SHARES, "align": 1 - sum(SHARES.values())}
     kind = only or random.Random(f"{seed} kind").choices(list(shares), shares.values())[0]
     if kind == "search":
         return searches.make_search(seed), check_search
     if kind == "grep":
-        return searches.make_grep(seed), check_grep
+        fixed = random.Random(f"{seed} grep").random() < FIXED
+        return searches.make_words(seed) if fixed else searches.make_grep(seed), check_grep
     if kind == "mates":
         return cases.make_mates(seed, small), check_alignment
+    if kind == "dedup":
+        return sets.make(seed), sets.check
+    if kind == "all":
+        return triangle.make(seed, small), triangle.check
+    if kind == "lists":
+        return lists.make(seed, small), list_checks.check
+    if kind == "modes":
+        return modes.make(seed, small), check_alignment
     return cases.make(seed, small), check_alignment
 
 
@@ -413,7 +330,7 @@ def main(words=None):
     parser.add_argument("--swalign", default=default_program(), metavar="PATH")
     parser.add_argument("--gpu", metavar="NAME", help="also run on the GPU of this name")
     parser.add_argument("--keep", default=ROOT / "target/fuzz", metavar="DIR", help="where inputs of failures stay")
-    parser.add_argument("--only", choices=["align", "mates", "search", "grep"], help="one kind of cases")
+    parser.add_argument("--only", choices=["align", *SHARES], help="one kind of cases")
     parser.add_argument("--small", action="store_true", help="no targets that are large enough for the filter")
     parser.add_argument("--no-shrink", action="store_true", help="leave failing inputs as large as they are")
     parser.add_argument("--self-test", action="store_true", help="see whether the fuzzer notices faults")

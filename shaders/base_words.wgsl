@@ -1,7 +1,8 @@
 // Many patterns without edits in a text of bases: words of the text are looked up among words of the patterns
 // (src/search/exact/words.rs tells which, and why every STEP-th word of the text is enough; Sutinen and Tarhio 1996).
 //
-// The text lies in three planes: the lower bit of each letter, the higher one, and whether it is no base. A thread
+// The text lies in three planes: the lower bit of each letter, the higher one, and whether it is no base (then the low bit
+// tells nothing from a letter). A thread
 // takes a unit: PLACES places, STEP letters apart, so that its words of the planes begin with the first one's
 // letter. It asks for the bits of all places before it looks at any. What passes is rare, and looked at place by place.
 
@@ -40,7 +41,8 @@ fn stands(letters_at_: u32, len: u32, start: u32) -> bool {
         let other = letters_at(2u, start + done);
         let bases = (~low & ~high & index[place]) | (low & ~high & index[place + 1u])
             | (~low & high & index[place + 2u]) | (low & high & index[place + 3u]);
-        let same = (bases & ~other) | (other & index[place + 4u]);
+        // Where there is no letter, the low bit is set too.
+        let same = (bases & ~other) | (other & ~low & index[place + 4u]);
         let rest = len - done;
         let needed = select(~0u, (1u << (rest & 31u)) - 1u, rest < 32u);
         if ((~same & needed) != 0u) {

@@ -8,14 +8,19 @@
 //!
 //! [`filter`] finds the windows that can hold alignments of a higher score, without looking at all.
 
+mod by_counts;
 pub mod by_index;
 pub mod by_scan;
+mod counting;
+mod estimate;
 pub mod filter;
 mod index;
 mod kmers;
 pub mod levels;
+pub mod seed_counts;
 pub mod seed_scores;
 pub mod seeds;
+mod tally;
 pub mod windows;
 
 pub use index::Index;

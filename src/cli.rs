@@ -238,6 +238,7 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
 }
 
 fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
+    let line = search::join_words(line);
     let matches = Arguments::command().try_get_matches_from(line).map_err(clearer)?;
     let command_line = line::of_records(&Arguments::command(), &matches);
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;

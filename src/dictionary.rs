@@ -24,8 +24,9 @@
 //! - [`index`] makes a [`Dictionary`]: `sorted` orders the words, `layout` says how many letters are looked up, and `table`
 //!   has a bit and a slot for each. Whole lines are looked up as such (`whole`).
 //! - [`scan`] goes over a text with many places under way, and `newlines` over its lines.
-//! - [`numbers`] counts.
+//! - [`numbers`] counts, and [`gpu`] has a GPU look words up.
 
+pub mod gpu;
 pub mod index;
 mod layout;
 mod newlines;

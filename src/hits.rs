@@ -16,6 +16,7 @@ use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::bounds::longest_span;
 use crate::candidates::filter::Filter;
+use crate::candidates::seeds::Seen;
 use crate::candidates::{self, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions};
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
@@ -140,6 +141,9 @@ pub trait LeastScores: Sync {
 pub trait Ranks: Sync {
     /// Targets whose hits are reported, but for ties.
     fn places(&self) -> usize;
+
+    /// Whether more than one hit of a target may be reported.
+    fn has_more_on_targets(&self) -> bool;
 
     /// What a hit of the record is ranked by, the highest first; `None` for one that is not reported in any case.
     fn rank(&self, record: u32, hit: &Alignment) -> Option<f64>;
@@ -306,6 +310,8 @@ pub struct Effort {
     pub backtrace: Duration,
     /// What is to be said of records.
     pub said: Vec<(u32, Remarks)>,
+    /// Records of which the order of the strands chose hits, or may have.
+    pub tied: Vec<u32>,
 }
 
 /// What is to be said of queries: how many they are.
@@ -341,21 +347,36 @@ impl Effort {
         all
     }
 
+    /// Adds what other records took, of which nothing is to be said.
+    pub fn add(&mut self, others: Effort) {
+        self.cells += others.cells;
+        self.scoring += others.scoring;
+        self.backtrace += others.backtrace;
+    }
+
     /// Adds what parts of records took, of which these are the records.
-    pub fn add_parts(&mut self, parts: Effort, record: impl Fn(u32) -> u32) {
-        self.cells += parts.cells;
-        self.scoring += parts.scoring;
-        self.backtrace += parts.backtrace;
-        self.said.extend(parts.said.into_iter().map(|(part, remarks)| (record(part), remarks)));
+    pub fn add_parts(&mut self, mut parts: Effort, record: impl Fn(u32) -> u32) {
+        let said = std::mem::take(&mut parts.said);
+        self.add(parts);
+        self.said.extend(said.into_iter().map(|(part, remarks)| (record(part), remarks)));
     }
 }
 
 /// A record, where its search begins, and what was spent on it before ([`WantedRegions::spent`]).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Start {
     record: u32,
     source: Source,
     spent: f64,
+    /// The region of the first hit, where that is known.
+    first: Option<Box<Region>>,
+}
+
+impl Start {
+    /// Where nothing is known.
+    fn new(record: u32, source: Source) -> Start {
+        Start { record, source, spent: 0.0, first: None }
+    }
 }
 
 /// Finds the hits of every record of the batch.
@@ -383,6 +404,9 @@ fn find_once(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Res
             if search.is_cut() {
                 effort.said.push((search.record, Remarks::CUT));
             }
+            if search.is_tied() {
+                effort.tied.push(search.record);
+            }
             match search.ended() {
                 Ended::Found(hits) => found[record] = hits,
                 Ended::Later(start) => later.push(start),
@@ -403,20 +427,30 @@ fn room(scope: &Scope) -> usize {
 /// first one, or with everything.
 fn first_sources(scope: &Scope, records: u32) -> Vec<Start> {
     let Some(filter) = scope.filter else {
-        return (0..records).map(|record| Start { record, source: Source::All, spent: 0.0 }).collect();
+        return (0..records).map(|record| Start::new(record, Source::All)).collect();
     };
     let kind = filter.kind(scope.batch, &scope.layout);
     let seen = filter.glance(kind, scope.batch, &scope.layout, records);
-    let source = |(record, seen): (u32, i32)| {
+    let source = |(record, seen): (u32, Seen)| {
         let rules = scope.rules_of(record);
-        let (len, least) = (query_len(scope, record), rules.threshold(seen));
-        // What is seen may be but a part of the best, with a gap beside it: then it leads too far down.
-        let suggested = filter.at_most(kind, len, least).filter(|_| seen >= rules.min_score);
-        let first = filter.first(kind, len);
-        let level =
-            suggested.filter(|level| first.is_none_or(|first| level.is_quicker_than(&first))).or(first);
+        let len = query_len(scope, record);
+        let (score, least) = match seen {
+            // Once the first hit is known, it need not be scored again among lower ones.
+            Seen::Estimate(score) => (score, score.max(rules.min_score)),
+            Seen::Alignment(score) => (score, rules.threshold(score)),
+        };
+        let suggested = filter.at_most(kind, len, least).filter(|_| score >= rules.min_score);
+        let first = || filter.first(kind, len);
+        let level = match seen {
+            Seen::Estimate(_) => suggested.or_else(first),
+            // It may be but a part of the best, with a gap beside it: then it leads too far down.
+            Seen::Alignment(_) => {
+                let first = first();
+                suggested.filter(|level| first.is_none_or(|first| level.is_quicker_than(&first))).or(first)
+            }
+        };
         let source = level.map_or(Source::All, |level| Source::Level(level, least.max(level.least)));
-        Start { record, source, spent: 0.0 }
+        Start::new(record, source)
     };
     (0..records).into_par_iter().zip(seen).map(source).collect()
 }
@@ -429,7 +463,7 @@ fn open(
     room: usize,
 ) -> Result<(Vec<RecordSearch>, Vec<Start>), EngineError> {
     let Scope { batch, layout, .. } = scope;
-    let on_level = |&Start { record, source, spent }: &Start| match source {
+    let on_level = |&Start { record, source, spent, .. }: &Start| match source {
         Source::Level(level, least) => Some(WantedRegions { record, level, least, spent }),
         Source::All => None,
     };
@@ -440,7 +474,8 @@ fn open(
     };
     let (mut opened, mut later) = (Vec::new(), Vec::new());
     let mut in_full = 0;
-    for &(mut start) in starts {
+    for start in starts {
+        let mut start = start.clone();
         let mut regions = Vec::new();
         if let Source::Level(..) = start.source {
             match filtered.next() {
@@ -632,7 +667,7 @@ fn descend(scope: &Scope, searches: &mut [RecordSearch], needs: &[Need]) -> Resu
         }
     }
     let held: usize = searches.iter().map(|search| search.regions.len()).sum();
-    let starts: Vec<Start> = wanted.iter().map(|&(_, start)| start).collect();
+    let starts: Vec<Start> = wanted.iter().map(|(_, start)| start.clone()).collect();
     let (opened, _) = open(scope, &starts, room(scope).saturating_sub(held))?;
     let mut opened = opened.into_iter().peekable();
     for (index, start) in wanted {

@@ -19,7 +19,10 @@ pub use limits::{IdentityDefinition, Limits, PageOptions, Rank};
 pub use matrix::{MatrixOptions, MatrixValues};
 pub use read_group::ReadGroup;
 pub use scoring::{ANY_SCORE, Preset, ScoringChoice, default_min_score, default_split_score};
-pub use search::{MOST_PAM_LETTERS, PamChoice, PatternSource, SearchDevice, SearchFormat, SearchOptions};
+pub use search::{
+    AmpliconChoice, MOST_PAM_LETTERS, PairSource, PamChoice, PatternSource, SearchDevice, SearchFormat,
+    SearchOptions,
+};
 pub use search_columns::SearchColumn;
 
 use crate::alphabet::Alphabet;

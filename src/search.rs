@@ -27,9 +27,11 @@
 //! - [`stream`] lays stretches of texts one behind the other, so that one scan serves many short texts, as
 //!   [`codes`] with their bits packed.
 //! - A [`Scan`] finds the ends: [`plain`] is the specification, [`sliced`] the fast one, [`exact`] looks up
-//!   many patterns without edits, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
-//! - [`pam`] says whether a PAM stands beside a hit, and [`anchors`] which ends and starts count then.
+//!   many patterns without edits, [`pieces`] those with few replaced letters, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
+//! - [`pam`] says whether a PAM stands beside a hit, and [`anchors`] which ends and starts count then. [`sites`] finds
+//!   these from the PAMs, where that costs less than a scan.
 //! - [`rates`] gives each pattern edits by its length.
+//! - [`amplicons`] joins hits that face each other.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
 //!   edits are limited.
 
@@ -38,6 +40,7 @@ use codes::Codes;
 use room::Room;
 
 pub mod align;
+pub mod amplicons;
 pub mod anchors;
 pub mod codes;
 pub mod exact;
@@ -48,9 +51,12 @@ pub mod hits;
 pub mod limits;
 pub mod pam;
 pub mod pattern;
+pub mod pieces;
 pub mod plain;
+mod planes;
 pub mod rates;
 pub mod room;
+pub mod sites;
 pub mod sliced;
 pub mod stream;
 
@@ -110,6 +116,11 @@ pub trait Scan: Sync {
     /// All ends of all patterns, however many there are.
     fn scan(&self, text: &Codes, patterns: &[Vec<u8>], rule: &Rule) -> Result<Vec<End>, EngineError> {
         self.scan_within(text, patterns, rule, &Room::unlimited())
+    }
+
+    /// Whether a device of its own scans, and not the cores.
+    fn is_on_device(&self) -> bool {
+        false
     }
 
     /// What the user should hear of since the last call.

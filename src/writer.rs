@@ -148,8 +148,7 @@ impl Writer {
         let (eqx, query) = (options.eqx, options.query.clone());
         let queries = [query.clone(), options.mate_file().map_or(query, Path::to_path_buf)];
         let hard_clips = options.hard_clips && format != Format::Paf;
-        let has_end_gaps = matches!(scoring.mode, AlignmentMode::Glocal | AlignmentMode::Global);
-        let shows_end_gaps = !has_end_gaps || format == Format::Paf;
+        let shows_end_gaps = scoring.mode == AlignmentMode::Local || format == Format::Paf;
         let lines =
             LineMaker { targets, scoring, residues, eqx, hard_clips, queries, any_names, shows_end_gaps };
         let (sort, of_part) = (options.sort, options.ref_part.is_some());

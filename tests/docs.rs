@@ -7,6 +7,7 @@ mod common;
 use common::command::{command, finish};
 use common::folder::Folder;
 use common::repository;
+use std::collections::BTreeSet;
 
 const PAGE: &str = "docs/cli.md";
 const COMMANDS: [&[&str]; 10] = [
@@ -75,12 +76,22 @@ fn the_first_command_says_what_the_readme_has_it_say() {
     assert!(outcome.stderr.contains(&summary), "{summary}\n{}", outcome.stderr);
 }
 
-/// The commands of README.md's shell blocks that are swalign's, one a line.
+/// The commands of README.md that are swalign's, in the order of the page: those of its shell blocks, one a line, and those
+/// of its tables.
 fn commands_of_the_readme() -> Vec<String> {
     let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
-    let blocks = readme.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap_or_default());
-    let lines = blocks.flat_map(str::lines).map(str::to_string);
-    lines.filter(|line| line.starts_with("swalign ") || line.contains("| swalign ")).collect()
+    let (mut commands, mut is_shell) = (Vec::new(), false);
+    for line in readme.lines() {
+        if line.starts_with("```") {
+            is_shell = line == "```sh";
+        } else if is_shell && (line.starts_with("swalign ") || line.contains("| swalign ")) {
+            commands.push(line.to_string());
+        } else if let Some((_, cell)) = line.split_once("| `swalign ").filter(|_| line.starts_with("| ")) {
+            let command = cell.split_once("` |").expect("one command in a cell").0;
+            commands.push(format!("swalign {command}"));
+        }
+    }
+    commands
 }
 
 /// Each in the order of the page, since later ones take what earlier ones wrote.
@@ -114,6 +125,26 @@ fn every_command_of_the_readme_runs() {
             assert!(len > 0, "{line}\nwrote no {output}");
         }
     }
+}
+
+/// What the table of searches in README.md says that they find.
+#[test]
+fn searches_find_what_the_readme_says() {
+    let printed = |part: &str| {
+        let commands = commands_of_the_readme();
+        let line = commands.iter().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part}"));
+        let words: Vec<&str> = line.split(' ').skip(1).take_while(|word| *word != "-o").collect();
+        finish(command(&repository()).args(words)).text().to_string()
+    };
+    let primers = printed(" search -k 4 -f data/artic");
+    let with = |edits: &str| primers.lines().filter(|line| line.split('\t').nth(5) == Some(edits)).count();
+    assert_eq!((primers.lines().count(), with("0"), with("4")), (1 + 218 + 5, 218, 5));
+    assert_eq!(printed("--amplicons --format fasta").matches('>').count(), 131);
+    assert!(printed("--amplicons any").lines().count() > 131);
+    let barcodes = printed("ont_barcodes");
+    let fields = barcodes.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
+    let (reads, names): (BTreeSet<&str>, BTreeSet<&str>) = fields.map(|row| (row[0], row[3])).unzip();
+    assert_eq!((reads.len(), names), (50, BTreeSet::from(["NB07"])));
 }
 
 /// A heading's anchor, as GitHub makes it.

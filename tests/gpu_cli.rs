@@ -142,6 +142,8 @@ fn searches() {
         &["-k", "4", "--pam", "NG"],
         &["-k", "4", "--pam", "NG", "--pam-side", "5", "--max-gap", "1"],
         &["--edits-by-rate", "0.2", "--pam", "N", "--all"],
+        &["-k", "0"],
+        &["-k", "0", "--pam", "NG", "--all"],
     ] {
         let on = |device: &str| run_here(&[&["search", "--device", device], args, &files].concat());
         assert!(on(&gpu_device()).without_pg() == on("cpu").without_pg(), "{args:?}");

@@ -6,12 +6,14 @@ mod common;
 use common::devices::card;
 use common::random::Random;
 use std::sync::Arc;
+use swalign::dictionary::gpu::OnGpu;
 use swalign::dictionary::words::Words;
 use swalign::dictionary::{Place, Rule, plain};
 use swalign::engine::gpu::Card;
 use swalign::engine::gpu::scan::bases::{BaseEnd, BaseScan, BaseTuning, BaseWord, BaseWords};
 use swalign::engine::gpu::scan::dictionary::{NONE, WordList, WordPlace, WordRule, WordScan, WordTuning};
-use swalign::grep::select;
+use swalign::error::EngineError;
+use swalign::grep::select::{self, Span};
 use swalign::search::codes::Codes;
 use swalign::search::plain::Plain;
 use swalign::search::{NOTHING, OTHER, Scan};
@@ -65,7 +67,31 @@ fn compare(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, what: &str)
             assert_eq!(bit(line), expected != NONE, "{what}: line {line}");
         }
     }
-    plain::lines(text, words, &rule).len()
+    let expected = plain::lines(text, words, &rule);
+    lines_of_pieces(card, text, words, rule, &expected, what);
+    expected.len()
+}
+
+/// Demands the lines from the whole text, and from pieces of it that end with lines.
+#[track_caller]
+fn lines_of_pieces(card: &Arc<Card>, text: &[u8], words: &Words, rule: Rule, expected: &[Span], what: &str) {
+    let scan = match OnGpu::new(Arc::clone(card), words.clone(), rule) {
+        Ok(scan) => scan,
+        Err(EngineError::Unsupported(_)) if words.iter().any(<[u8]>::is_empty) => return,
+        Err(error) => panic!("{error}"),
+    };
+    let found = scan.find(text).unwrap_or_else(|error| panic!("{error}"));
+    let every = select::every(text);
+    let few = every.len() / 200 + 1;
+    for lines in [few, 7 * few, usize::MAX] {
+        let mut all = Vec::new();
+        for piece in every.chunks(lines) {
+            let piece = piece[0].start..text.len().min(piece[piece.len() - 1].end + 1);
+            let own = scan.lines(text, piece.clone(), &found).into_iter();
+            all.extend(own.map(|line| Span { start: piece.start + line.start, end: piece.start + line.end }));
+        }
+        assert_eq!(all, expected, "{what}, {rule:?}, pieces of {lines}");
+    }
 }
 
 /// Words of these lengths, of few letters, and lines made of them.

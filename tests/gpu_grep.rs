@@ -279,6 +279,43 @@ mod through_the_command {
         assert_eq!((stdin.code, stdin.stdout.as_slice()), (Some(0), &b"the lazy dog\n"[..]));
     }
 
+    /// Words in numbers that are looked up, by each option that a dictionary has.
+    #[test]
+    #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+    fn words() {
+        let folder = Folder::new();
+        let mut random = Random::new(11);
+        let mut word = |most: usize| -> Vec<u8> {
+            let len = 1 + random.below(most);
+            (0..len).map(|_| random.pick(b"abcABC_ ")).collect()
+        };
+        let words: Vec<Vec<u8>> = (0..200).map(|_| word(9)).collect();
+        let lines: Vec<Vec<u8>> = (0..3000).map(|_| word(30)).chain(words[..50].to_vec()).collect();
+        fs::write(folder.path().join("words"), words.join(&b'\n')).unwrap();
+        fs::write(folder.path().join("a.txt"), lines.join(&b'\n')).unwrap();
+        folder.write("empty", "");
+        for place in ["", "-x", "--prefix"] {
+            for more in [&[][..], &["-i"], &["-w"], &["-i", "-w", "-v"], &["-c"], &["-l"], &["-n", "-m", "7"]]
+            {
+                let files = ["-F", "-f", "words", "a.txt", "empty", "a.txt"];
+                let mut args = [&[place][..], more, &files].concat();
+                args.retain(|word| !word.is_empty());
+                same(folder.path(), &args);
+            }
+        }
+        let outcome = on(&gpu_device(), folder.path(), &["-F", "-o", "-f", "words", "a.txt"]);
+        assert!(
+            outcome.stderr.contains("-o and --count-by-pattern are done on the CPU"),
+            "{}",
+            outcome.stderr
+        );
+        // The empty word matches every line; a device is not asked.
+        fs::write(folder.path().join("words"), [words.join(&b'\n'), b"\n\n".to_vec()].concat()).unwrap();
+        let outcome = on(&gpu_device(), folder.path(), &["-F", "-c", "-f", "words", "a.txt"]);
+        assert_eq!(outcome.stdout, b"3050\n");
+        assert!(outcome.stderr.contains("the words are looked up on the CPU: "), "{}", outcome.stderr);
+    }
+
     /// What the device does not take is said, and found.
     #[test]
     #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]

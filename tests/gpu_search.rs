@@ -9,15 +9,15 @@ use common::scans::{LENGTHS, classes, genome, patterns, same};
 use std::sync::Arc;
 use swalign::engine::cpu::simd::InstructionSet;
 use swalign::engine::gpu::Card;
-use swalign::engine::gpu::scan::{ScanTuning, Scanner};
+use swalign::engine::gpu::scan::ScanTuning;
 use swalign::search::codes::Codes;
-use swalign::search::gpu::OnGpu;
+use swalign::search::gpu::{OnCard, OnGpu};
 use swalign::search::plain::Plain;
 use swalign::search::sliced::Sliced;
 use swalign::search::{NOTHING, OTHER, Rule, Scan};
 
 fn scan(card: &Arc<Card>, tuning: ScanTuning) -> OnGpu {
-    OnGpu::new(Scanner::new(Arc::clone(card)).tuned(tuning), Sliced::on(InstructionSet::best()), false)
+    OnGpu::new(OnCard::new(Arc::clone(card)).tuned(tuning), Sliced::on(InstructionSet::best()), false)
 }
 
 /// Little room for ends: it grows, and the work is done in halves.

@@ -102,6 +102,62 @@ fn however_it_is_computed_the_bytes_are_the_same() {
 }
 
 /// Parts of the queries, and of the references, joined.
+/// A reference that is listed keeps its further hits, which score less than those of other references may.
+#[test]
+fn limits_of_identity_leave_further_hits_of_a_reference() {
+    let files =
+        [("q.fa", &b">q\nACGTTT\n"[..]), ("t.fa", b">t1\nACGTTT\n>t2\nACGTAACC\n>t3\nGGGGGGGGGGGGGGG\n")];
+    let folder = folder(&files);
+    let columns = ["--format", "tab", "--columns", "sseqid,score,strand", "--max-hsps", "2"];
+    for (targets, expected) in
+        [("1", "t1\t6\t+\nt1\t-12\t-\n"), ("2", "t1\t6\t+\nt2\t-12\t+\nt1\t-12\t-\nt2\t-14\t-\n")]
+    {
+        for limit in [&[][..], &["--min-identity", "0.1"]] {
+            let args =
+                [&["-q", "--mode", "global", "q.fa", "t.fa", "--max-targets", targets], &columns[..], limit];
+            assert_eq!(text(folder.run(&args.concat()).stdout), expected, "{targets}, {limit:?}");
+        }
+    }
+}
+
+/// In lanes of all widths, also beside queries with letters.
+#[test]
+fn a_query_without_letters_has_no_alignment() {
+    let folder = folder(&[("q.fa", b">none\n>q\nCCAAC\n"), ("t.fa", b">t\nCCAACGC\n")]);
+    for mode in MODES {
+        for gap in ["6", "300", "65536", "1000000"] {
+            let on = |device: &str| {
+                let args = ["-q", "--mode", mode, "--gap-open", gap, "--device", device, "q.fa", "t.fa"];
+                text(folder.run(&args).stdout)
+            };
+            let lines = on("cpu");
+            assert_eq!(lines, on("plain"), "{mode}, {gap}");
+            let none = lines.lines().find(|line| line.starts_with("none\t")).unwrap();
+            assert!(none.starts_with("none\t4\t*\t0\t0\t*\t"), "{mode}, {gap}: {none}");
+        }
+    }
+}
+
+/// The deletions that SAM leaves out count for the mapping quality, as in PAF.
+#[test]
+fn mapping_qualities_of_sam_and_paf_are_the_same() {
+    let folder = folder(&[
+        ("q.fa", b">q\nACGGTACGTTAC\n>r\nTTTTTACGGTACGTTACGTCC\n"),
+        ("t.fa", b">t\nACGGTACGTTACGGGGGGGGG\n>u\nGACGGTACGTTACG\n"),
+    ]);
+    for mode in MODES {
+        let qualities = |format: &str, column: usize| -> Vec<String> {
+            let scoring = ["--preset", "linear", "--match", "9", "--format", format];
+            let args = [&["-q", "--device", "cpu", "--mode", mode][..], &scoring, &["q.fa", "t.fa"]].concat();
+            let lines = text(folder.run(&args).stdout);
+            let lines = lines.lines().filter(|line| !line.starts_with('@'));
+            lines.map(|line| line.split('\t').nth(column).unwrap().to_string()).collect()
+        };
+        let sam = qualities("sam", 4);
+        assert_eq!((sam.len(), &sam), (2, &qualities("paf", 11)), "{mode}");
+    }
+}
+
 #[test]
 fn parts_join_to_the_whole() {
     let folder = Folder::new();

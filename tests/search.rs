@@ -7,8 +7,12 @@ mod hits;
 mod looked_up;
 #[path = "search/paths.rs"]
 mod paths;
+#[path = "search/pieces.rs"]
+mod pieces;
 #[path = "search/scans.rs"]
 mod scans;
+#[path = "search/sites.rs"]
+mod sites;
 
 use common::random::Random;
 use common::scans::{LENGTHS, classes, genome, patterns, same};
@@ -23,8 +27,11 @@ use swalign::search::exact::Exact;
 use swalign::search::hits::{Gatherer, Hit, Wanted};
 use swalign::search::limits::{self, Limits};
 use swalign::search::pam::{Pam, PamSide};
+use swalign::search::pattern::Pattern;
 use swalign::search::plain;
 use swalign::search::plain::Plain;
+use swalign::search::room::Room;
+use swalign::search::sites::{Sites, TextPart};
 use swalign::search::sliced::Sliced;
 use swalign::search::stream::{Seams, Stream, TextEnd, plain_codes};
 use swalign::search::{End, NOTHING, OTHER, Rule, Scan};

@@ -113,6 +113,37 @@ def make_targets(rng, alphabet, protein, most):
     return [decorated(rng, text, protein) for text in targets]
 
 
+def make_repeats(rng, alphabet, protein, most):
+    """Targets of which most letters stand elsewhere as well: few texts, whole or in part, again and again."""
+    size = min(most, rng.choice([40, 100, 200, 400]))
+    texts = [letters(rng, alphabet, size) for _ in range(rng.choice([1, 1, 2, 3]))]
+    targets, total = [], 0
+    while total < most and len(targets) < 60:
+        text = rng.choice(texts)
+        kind = rng.random()
+        if kind < 0.3:
+            text = piece(rng, texts, rng.randint(1, size))
+        elif kind < 0.6:
+            text = mutated(rng, alphabet, text, rng.choice([0.002, 0.01, 0.03]))
+        elif kind < 0.7:
+            text = text + rng.choice(texts)
+        elif kind < 0.75 and not protein:
+            text = reverse_complement(text)
+        text = text[: most - total] or rng.choice(alphabet)
+        targets.append(text)
+        total += len(text)
+    return targets
+
+
+def again(rng, queries, targets=None):
+    """Queries of which some come several times, written alike or not; of pairs each with its target."""
+    order = list(range(len(queries))) + rng.choices(range(len(queries)), k=rng.randint(1, 12))
+    order = order if targets is None else rng.choices(range(len(queries)), k=len(queries))
+    rng.shuffle(order)
+    other = lambda text: text.lower() if rng.random() < 0.2 else text.upper() if rng.random() < 0.2 else text
+    return [other(queries[at]) for at in order], targets and [targets[at] for at in order]
+
+
 def make_query(rng, alphabet, protein, targets, most):
     """A query of about `most` letters at most: a changed piece of a target, two pieces, or letters of its own."""
     kind, len = rng.random(), length(rng, min(most, 257))
@@ -272,7 +303,8 @@ def make_mates(seed, small=False):
     rng = random.Random(seed)
     scoring, words, files = make_scoring(rng, False)
     most = rng.choice([60, 150, 300, 500, 800, 800] + [1500, 2500] * (not small))
-    targets = make_targets(rng, list("ACGT"), False, most)
+    make_texts = make_repeats if rng.random() < 0.2 else make_targets
+    targets = make_texts(rng, list("ACGT"), False, most)
     pool, row = [text.upper() for text in targets], 2 * sum(map(len, targets))
     orientation, mean, deviation = rng.choice(["fr", "fr", "fr", "rf", "ff"]), rng.randint(10, 200), rng.randint(1, 30)
     letters = []
@@ -290,6 +322,9 @@ def make_mates(seed, small=False):
         if rng.random() < 0.2:
             pair[rng.randint(0, 1)] = make_query(rng, list("ACGT"), False, pool, 60)
         letters += [decorated(rng, text, False) for text in pair]
+    if rng.random() < 0.3:
+        pairs = rng.choices(range(len(letters) // 2), k=rng.randint(1, 8))
+        letters += [letters[2 * at + mate] for at in pairs for mate in (0, 1)]
     rules, further = make_rules(rng, scoring, "--matrix" in words, letters)
     max_hits = rng.choice([1, 1, 2, 5, 100])
     words = [*words, "--alphabet", "dna", *further, *["--max-hits", str(max_hits)] * (max_hits > 1)]
@@ -330,15 +365,17 @@ def make(seed, small=False):
     cells, most = 30_000, rng.choice([*SEAMS, *[150, 300, 500] * 5])
     if size >= 0.7:
         cells, most = (1_500_000 if size > 0.97 else 300_000) // min(5, max_hits), rng.randint(2048, 3000)
-    targets = make_targets(rng, alphabet, protein, most)
+    make_texts = make_repeats if rng.random() < 0.25 else make_targets
+    targets = make_texts(rng, alphabet, protein, most)
     pool, row = [text.upper() for text in targets], sum(map(len, targets)) * len(strands)
     queries = []
     while len(queries) < (len(targets) if paired else MOST_QUERIES):
         queries.append(make_query(rng, alphabet, protein, pool, max(1, cells // row)))
         if sum(map(len, queries)) * row >= cells and not paired:
             break
-    if rng.random() < 0.1:
-        queries[-1] = queries[0]
+    if rng.random() < 0.3:
+        queries, targets_again = again(rng, queries, targets if paired else None)
+        targets = targets_again or targets
     rules, further = make_rules(rng, scoring, "--matrix" in words, queries)
     words = [*words, "--alphabet", "protein" if protein else "dna", *further]
     words += ["--max-hits", str(max_hits)] * (max_hits > 1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A swalign with a fault, for the fuzzer's self-test: runs the true one and changes what it writes.
 
-The environment names the true program (FAULTY_SWALIGN) and the fault (FAULTY_KIND), one of those in `FAULTS`.
+The environment names the true program (FAULTY_SWALIGN) and the fault (FAULTY_KIND), one of those in the tables.
 """
 
 import os
@@ -85,18 +85,95 @@ FAULTS = {
 }
 # Those that are looked for among mates.
 OF_MATES = ["PNEXT", "TLEN", "MC", "MQ", "ms"]
+
+
+def in_json(key, change):
+    """Changes a value of the first hit for which there is another one."""
+
+    def fault(lines):
+        text = "\n".join(lines)
+        for found in re.finditer(rf'"{key}": ("[^"]*"|[^,}}]+)', text):
+            if change(found[1]) != found[1]:
+                return (text[: found.start(1)] + change(found[1]) + text[found.end(1) :]).split("\n")
+        return lines
+
+    return fault
+
+
+def field(change, first=0):
+    """Changes the last column of a line of a table, the first one for which there is another value."""
+
+    def fault(lines):
+        for number, line in enumerate(lines[first:], first):
+            head, tab, last = line.rpartition("\t")
+            if tab and line[0] != "#" and change(last) != last:
+                return [*lines[:number], head + tab + change(last), *lines[number + 1 :]]
+        return lines
+
+    return fault
+
+
+def swapped(lines):
+    """The first two hits of a query the other way round."""
+    return [re.sub(r'"hits": \[(\{[^{}]*\}), (\{[^{}]*\})', r'"hits": [\2, \1', line) for line in lines]
+
+
+def last_hit_lost(lines):
+    return [re.sub(r', \{[^{}]*\}\]\}$', "]}", line) for line in lines]
+
+
+def digit(text):
+    """The last digit of a number, or the last letter, another one."""
+    other = {"9": "8", "-": "A"}.get(text[-1:], chr(ord(text[-1]) + 1) if text else "1")
+    return text[:-1] + other
+
+
+# Faults of other kinds of cases: the kind, words that the command must have, and what is changed.
+OF_KINDS = {
+    "mode place": ("modes", ["sam"], column(3, add(1))),
+    "mode path": ("modes", ["sam"], column(5, gap_moved)),
+    "mode tie": ("modes", ["sam"], another_target),
+    "mode score": ("modes", ["sam"], tag("AS", add(-1))),
+    "mode deletions": ("modes", ["paf"], column(7, add(1))),
+    "list start": ("lists", ["json"], in_json("query_start", add(1))),
+    "list target": ("lists", ["json"], in_json("target_end", add(-1))),
+    "list identity": ("lists", ["json"], in_json("identity", lambda share: str(float(share) / 2))),
+    "list matches": ("lists", ["json"], in_json("matches", add(1))),
+    "list positives": ("lists", ["json"], in_json("positives", add(1))),
+    "list gaps": ("lists", ["json"], in_json("gap_openings", add(1))),
+    "list strand": ("lists", ["json"], in_json("strand", lambda _: '"-"')),
+    "list letters": ("lists", ["json"], in_json("target_aligned", lambda text: text.replace("G", "C", 1))),
+    "list bits": ("lists", ["json"], in_json("bits", lambda bits: bits if bits == "null" else str(float(bits) + 1))),
+    "list order": ("lists", ["json"], swapped),
+    "list end": ("lists", ["json"], last_hit_lost),
+    "table": ("lists", ["tab"], field(digit)),
+    "text": ("lists", ["text"], lambda lines: [re.sub(r"^(Target +)(\d+)", r"\g<1>1\2", line) for line in lines]),
+    "triangle": ("all", ["json"], last_hit_lost),
+    "matrix": ("all", ["matrix"], field(digit, 1)),
+    "set size": ("dedup", ["--size-out"], lambda lines: [re.sub(r"(;size=\d+)$", r"\g<1>0", line) for line in lines]),
+    "set order": ("dedup", [], lambda lines: lines[4:] + lines[:4]),
+    "set strand": ("dedup", ["--both-strands"], None),
+    "set packed": ("dedup", ["-o"], None),
+}
 # Faults with these words only: the plain run is right.
 ONLY = {
     "threads": ["-t", "4"],
     "device": ["--device", "plain"],
     "filter": ["--filter", "none"],
     "batch": ["--batch", "1"],
+    "no-dedup": ["--no-dedup"],
     "PAF": ["--format", "paf"],
     "search": ["search"],
+    "columns": ["--columns"],
+    "amplicons": ["--amplicons"],
     "grep": ["grep"],
+    "words": ["grep", "-F"],
 }
+# What is looked for among cases of another kind than alignments.
+KIND_OF = {"columns": "search", "amplicons": "search", "search": "search", "grep": "grep", "words": "grep"}
+KIND_OF |= dict.fromkeys(OF_MATES, "mates")
 # Faults of other kinds; "none" is none.
-WHOLE = ["BAM", "sort", "crash", "refusal", "merge"]
+WHOLE = ["BAM", "sort", "crash", "refusal", "merge", "database"]
 
 
 def has(words, part):
@@ -108,9 +185,15 @@ def changed(kind, words, output):
         # A flag of the packed text: the checksum of its block is wrong then.
         is_there = has(words, ["bam"] if kind == "BAM" else ["--sort"])
         return output[:20] + bytes([output[20] ^ 1]) + output[21:] if is_there else output
-    if kind in ONLY:
+    if kind in OF_KINDS:
+        _, among, fault = OF_KINDS[kind]
+        lines = output.decode().splitlines()
+        is_there = all(word in words for word in among) and lines and fault
+        return "".join(f"{line}\n" for line in fault(lines)).encode() if is_there else output
+    if kind in ONLY or kind == "database" and os.path.exists("references.fa"):
+        among = ONLY.get(kind, [])
         lines = output.splitlines(keepends=True)
-        return b"".join(lines[:-1]) if has(words, ONLY[kind]) else output
+        return b"".join(lines[:-1]) if has(words, among) else output
     if words[0] in ("search", "grep") or "--format" not in words or "sam" not in words or kind not in FAULTS:
         return output
     lines = output.decode().splitlines()
@@ -128,6 +211,14 @@ def main(words):
     if kind == "merge" and words[0] == "merge" and done.returncode == 0:
         with open(words[2], "r+b") as file:
             file.truncate(os.path.getsize(words[2]) - 1)
+    if kind == "set strand" and "--table" in words and done.returncode == 0:
+        with open("sets.tsv", "r+") as file:
+            text = file.read().replace("\t-\t", "\t+\t")
+            file.seek(0)
+            file.write(text)
+    if kind == "set packed" and "out.gz" in words and done.returncode == 0:
+        with open("out.gz", "r+b") as file:
+            file.truncate(os.path.getsize("out.gz") - 1)
     output = done.stdout if "--help" in words else changed(kind, words, done.stdout)
     sys.stdout.buffer.write(output)
     sys.stderr.buffer.write(done.stderr)

@@ -108,7 +108,9 @@ def walk(query, target, scoring, i, j):
 
 
 def threshold(best, ppm, min_score):
-    return max(min_score, -(-best * ppm // 1_000_000))
+    if ppm == 0:
+        return min_score
+    return max(min_score, -(-best * ppm // 1_000_000) if best > 0 else best)
 
 
 def locus(hit):
@@ -182,9 +184,9 @@ def pieces(scoring, query, target, hit):
 
 def mapping_quality(scoring, first, second, least):
     span = max(first["query"][1] - first["query"][0], first["place"][1] - first["place"][0])
-    sub = second["score"] if second else least - 1
+    sub = max(0, second["score"]) if second else max(0, least - 1)
     score, a, b = first["score"], scoring.match, scoring.mismatch
-    if sub >= score:
+    if sub >= score or score <= 0:
         return 0
     identity = min(1, 1 - (span * a - score) / (a + b) / span)
     t = identity**2 * (1 if span < 50 else math.log(50) / math.log(span))
@@ -212,7 +214,7 @@ def differences(scoring, query, target, hit):
             equals += 1
         elif step == "M":
             md, equals = f"{md}{equals}{shown(t)}", 0
-        elif step == "D" and hit["path"][at - 1] == "D":
+        elif step == "D" and hit["path"][max(0, at - 1) : at] == "D":
             md += shown(t)
         elif step == "D":
             md, equals = f"{md}{equals}^{shown(t)}", 0
@@ -224,13 +226,14 @@ def differences(scoring, query, target, hit):
 
 def search(letters, targets, scoring, rules):
     """What is found of one query: its hits, the second best one, and the mapping quality of the first. `targets` are
-    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx, group and the names of
-    circles."""
+    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx, group, the names of
+    circles, and in modes other than local what finds hits, and what SAM has of them."""
     beside = lambda best: threshold(best, rules["ppm"], rules["min_score"])
     numbered = [(number, target) for number, (_, target) in targets.items()]
     most = max(2, rules["max_hits"])
     circles = {number for number, (name, _) in targets.items() if name in rules["circles"]}
-    found = hits(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most, circles)
+    find = rules.get("find", hits)
+    found = find(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most, circles)
     second = found[1] if len(found) > 1 else None
     quality = mapping_quality(scoring, found[0], second, beside(found[0]["score"])) if found else 0
     return {"hits": found[: rules["max_hits"]], "second": second, "quality": quality}
@@ -328,14 +331,16 @@ def written(record, found, targets, scoring, rules, mate=None):
         reverse, rname = hit["strand"] == "-", targets[hit["target"]][0]
         query = reverse_complement(letters) if reverse else letters
         (start, end), (left, right) = hit["query"], hit["place"]
-        cigar, inner, (nm, md, (matches, block, de)) = cigar_of(letters, hit, targets, scoring, rules)
+        _, inner, (paf_nm, _, (matches, block, de)) = cigar_of(letters, hit, targets, scoring, rules)
+        in_sam = rules["sam"](hit) if "sam" in rules else hit
+        cigar, _, (nm, md, _) = cigar_of(letters, in_sam, targets, scoring, rules)
         values = (qualities or "*")[::-1] if reverse else qualities or "*"
         sequence = scoring.shown(query)
         if rank == 2048 and rules.get("clip") == "hard":
             sequence, cigar = sequence[start:end], cigar.replace("S", "H")
             values = values[start:end] if qualities else "*"
         flag = 16 * reverse | rank | flags | (of_primary if rank == 0 else 0)
-        fields = [name or "*", flag, rname, left + 1, mapq, cigar]
+        fields = [name or "*", flag, rname, in_sam["place"][0] + 1, mapq, cigar]
         five_prime = right if reverse else left
         length = mate["end"][1] - five_prime if mate["end"] and mate["end"][0] == rname else 0
         fields += ["=" if place[0] == rname else place[0], place[1], length] if place else ["*", 0, 0]
@@ -347,7 +352,7 @@ def written(record, found, targets, scoring, rules, mate=None):
         sam.append(fields + mate["tags"] * (rank == 0) + group)
         fields = [(name or "*") + mate["suffix"], len(letters), *taken(hit, len(letters)), hit["strand"], rname]
         fields += [len(targets[hit["target"]][1]), left, right, matches, block, mapq]
-        fields += [f"NM:i:{nm}", f"AS:i:{hit['score']}", f"tp:A:{'PS'[rank == 256]}"]
+        fields += [f"NM:i:{paf_nm}", f"AS:i:{hit['score']}", f"tp:A:{'PS'[rank == 256]}"]
         paf.append(fields + [f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}"] + ["su:i:1"] * (rank == 2048))
     text = lambda rows: ["\t".join(map(str, row)) for row in rows]
     return text(sam), text(paf)

@@ -2,7 +2,7 @@
 
 import random
 
-from . import sellers
+from . import sellers, views
 from .cases import SEAMS, Case, decorated, fasta, letters, mutated, packed, piece
 from .reference import reverse_complement
 
@@ -62,15 +62,34 @@ def expected_search(case):
     return sellers.search(case.queries, case.targets, **case.reference["rules"])
 
 
-def other_formats(case, lines):
-    """What other options must write, from the lines of --format tab."""
-    rows = [line.split("\t") for line in lines[1:]]
+def most_edits(case):
+    """Edits of the longest pattern."""
+    rules = case.reference["rules"]
+    longest = max(len(pattern) for _, pattern in case.queries)
+    return longest * rules["rate"][0] // rules["rate"][1] if "rate" in rules else rules["k"]
+
+
+def other_outputs(rng, case, lines):
+    """(words, files that they need, file of the output or None for stdout, its lines) of other options, from the lines of
+    --format tab."""
+    rows, rules = [line.split("\t") for line in lines[1:]], case.reference["rules"]
     found = [row[0] for row in rows]
-    texts = [name for name, _ in case.targets]
-    yield ["--format", "bed"], ["\t".join([*row[:4], row[5], row[4], *row[8:]]) for row in rows]
-    yield ["--format", "count"], ["text\thits", *(f"{name}\t{found.count(name)}" for name in texts)]
-    if not {"--all", "--best", "--first"} & set(case.words):
-        yield ["-v"], ["text", *(name for name in texts if name not in found)]
+    patterns, texts = case.queries, case.targets
+    hits = [views.Hit(row, dict(patterns), dict(texts)) for row in rows]
+    words, table = views.table(rng, hits, "pam" in rules)
+    yield words, {}, None, table
+    yield ["--format", "bed"], {}, None, ["\t".join([*row[:4], row[5], row[4], *row[8:]]) for row in rows]
+    yield ["--format", "count"], {}, None, ["text\thits", *(f"{name}\t{found.count(name)}" for name, _ in texts)]
+    if most_edits(case) <= views.MOST_COUNTED:
+        yield ["--summary", "summary.tsv"], {}, "summary.tsv", views.summary(hits, patterns, texts, most_edits(case))
+    if not {"--best", "--first"} & set(case.words):
+        if rules["strands"] == "+-":
+            # Of several kinds.
+            for _ in range(4):
+                words, files, amplicons = views.amplicons(rng, hits, patterns, texts)
+                yield words, files, None, amplicons
+        if "--all" not in case.words:
+            yield ["-v"], {}, None, ["text", *(name for name, _ in texts if name not in found)]
 
 
 def make_grep(seed):
@@ -96,5 +115,37 @@ def make_grep(seed):
     return Case([*words, "lines.txt"], patterns, lines, {"lines.txt": text.encode()}, {"rules": rules})
 
 
+def make_words(seed):
+    """The case of a seed for `swalign grep -F`."""
+    rng = random.Random(seed)
+    letters = rng.choice(["ab", "aA_ ", "abcdefghij .", "ACGT", ".*[\\x"])
+    lengths = [rng.choice([0, 1, 2, 5, 16, 17, 40, 130]) for _ in range(rng.randint(1, 30))]
+    lines = ["".join(rng.choices(letters, k=length)) for length in lengths]
+    words = [piece(rng, lines, rng.choice([1, 1, 2, 3, 8, 15, 16, 17, 33])) for _ in range(rng.choice([1, 2, 5, 40]))]
+    words = [mutated(rng, letters, word, rng.choice([0, 0, 0.1])) or letters[0] for word in words]
+    words += rng.sample(words, 1) * (rng.random() < 0.2)
+    rules = {"ignore_case": rng.random() < 0.3, "where": rng.choice([None, None, "-w", "-x", "--prefix"])}
+    rules["output"] = rng.choice([None, "-o", "-n", "-c", "--count-by-pattern"])
+    rules["invert"] = rules["output"] in (None, "-n", "-c") and rng.random() < 0.3
+    args = ["grep", "-F"] + ["-i"] * rules["ignore_case"] + ["-v"] * rules["invert"]
+    args += [word for word in (rules["where"], rules["output"]) if word]
+    files = {"lines.txt": "".join(f"{line}\n" for line in lines).encode()}
+    if rng.random() < 0.7:
+        args += ["-f", "words.txt"]
+        files["words.txt"] = "".join(f"{word}\n" for word in words).encode()
+    else:
+        args += [arg for word in words for arg in ("-e", word)]
+    return Case([*args, "lines.txt"], words, lines, files, {"words": rules})
+
+
 def expected_grep(case):
+    if "words" in case.reference:
+        return sellers.words_of_lines(case.queries, case.targets, **case.reference["words"])
     return sellers.grep(case.queries, case.targets, **case.reference["rules"])
+
+
+def grep_code(case, expected):
+    """The exit code: 0 where a line is selected."""
+    if case.reference.get("words", {}).get("output") in ("-c", "--count-by-pattern"):
+        return 0 if any(int(line.split("\t")[0]) for line in expected) else 1
+    return 0 if expected else 1

@@ -89,12 +89,12 @@ def run(main, arguments):
     missed = golden()
     print("\n".join(missed), end="")
     os.environ["FAULTY_SWALIGN"] = str(Path(arguments.swalign).resolve())
-    for kind in ["none", *faulty.FAULTS, *faulty.ONLY, *faulty.WHOLE]:
+    for kind in ["none", *faulty.FAULTS, *faulty.ONLY, *faulty.WHOLE, *faulty.OF_KINDS]:
         os.environ["FAULTY_KIND"] = kind
         words = ["--swalign", faulty.__file__, "--keep", f"{arguments.keep}/self-test", "--no-shrink", "--small"]
-        only = kind if kind in ("search", "grep") else "mates" if kind in faulty.OF_MATES else "align"
-        words += ["--only", only, "--seed", str(arguments.seed)]
-        words += ["--seconds", "600", "--cases", str(10 if kind == "none" else TRIES)]
+        only = faulty.OF_KINDS[kind][0] if kind in faulty.OF_KINDS else faulty.KIND_OF.get(kind, "align")
+        words += ["--only", only] if kind != "none" else []
+        words += ["--seed", str(arguments.seed), "--seconds", "600", "--cases", str(25 if kind == "none" else TRIES)]
         with contextlib.redirect_stdout(io.StringIO()) as said:
             noticed = main(words) == 1
         right = noticed == (kind != "none")

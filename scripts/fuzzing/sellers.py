@@ -147,3 +147,43 @@ def grep(patterns, lines, k, indels=True, ignore_case=False, invert=False):
         return any(sum(not same(p, t) for p, t in zip(classes, window)) <= k for window in windows)
 
     return [line for line in lines if any(found(pattern, line) for pattern in patterns) != invert]
+
+
+def occurrences(words, line, ignore_case, where):
+    """(start, end) of the words in a line, as `where` (None, "-w", "-x" or "--prefix") allows."""
+    low = lambda text: text.lower() if ignore_case else text
+    is_word = lambda at: 0 <= at < len(line) and (line[at].isalnum() or line[at] == "_")
+    allowed = {
+        None: lambda start, end: True,
+        "-x": lambda start, end: (start, end) == (0, len(line)),
+        "--prefix": lambda start, end: start == 0,
+        "-w": lambda start, end: not is_word(start - 1) and not is_word(end),
+    }[where]
+    for number, word in enumerate(words):
+        for start in range(len(line) - len(word) + 1):
+            end = start + len(word)
+            if low(line[start:end]) == low(word) and allowed(start, end):
+                yield number, start, end
+
+
+def words_of_lines(words, lines, output, ignore_case=False, invert=False, where=None):
+    """The lines of `swalign grep -F` for words of ASCII, in one file: `output` is None, "-o", "-n", "-c" or
+    "--count-by-pattern"."""
+    found = [list(occurrences(words, line, ignore_case, where)) for line in lines]
+    if output == "--count-by-pattern":
+        counts = [sum(number == at for own in found for number, _, _ in own) for at in range(len(words))]
+        return [f"{count}\t{word}" for count, word in zip(counts, words)]
+    selected = [at for at, own in enumerate(found) if bool(own) != invert]
+    if output == "-c":
+        return [str(len(selected))]
+    if output == "-n":
+        return [f"{at + 1}:{lines[at]}" for at in selected]
+    if output is None:
+        return [lines[at] for at in selected]
+    shown = []
+    for line, own in zip(lines, found):
+        at = 0
+        while rest := [(start, -end) for _, start, end in own if start >= at and end > start]:
+            start, end = min(rest)
+            shown, at = shown + [line[start:-end]], -end
+    return shown

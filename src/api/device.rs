@@ -108,9 +108,8 @@ fn open_gpu(_: Option<&str>, _: bool) -> Result<Opened, EngineError> {
 #[cfg(feature = "gpu")]
 mod gpu {
     use super::*;
-    use crate::engine::gpu::scan::Scanner;
     use crate::engine::gpu::{Card, Gpu};
-    use crate::search::gpu::OnGpu;
+    use crate::search::gpu::{OnCard, OnGpu};
 
     pub struct Opened {
         card: Arc<Card>,
@@ -124,12 +123,12 @@ mod gpu {
         }
 
         pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {
-            Finder::new(targets, Box::new(self.scan()), true)
+            Finder::new(targets, Box::new(self.scan().sweeping()), true)
         }
 
         pub fn scan(&self) -> OnGpu {
-            let scanner = Scanner::new(Arc::clone(&self.card));
-            OnGpu::new(scanner, Sliced::on(InstructionSet::best()), self.may_fall_back)
+            let card = OnCard::new(Arc::clone(&self.card));
+            OnGpu::new(card, Sliced::on(InstructionSet::best()), self.may_fall_back)
         }
 
         pub fn engine(&self) -> Guarded {

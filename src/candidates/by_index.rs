@@ -1,9 +1,11 @@
 //! Seeds that stand in the targets as they are, found by an index of k-mers.
 
+use super::estimate::{Estimate, LONG};
 use super::index;
 use super::kmers::{Kmers, Places};
-use super::levels::{Costs, Field, Levels, SeedKind};
-use super::seeds::Seeds;
+use super::levels::{Costs, Field, Known, Levels, SeedKind};
+use super::seeds::{Seeds, Seen};
+use super::tally::Tally;
 use super::windows::{Region, Window, join, push_regions};
 use super::{Layout, Opened, Wanted};
 use crate::alignment::Strand;
@@ -30,9 +32,18 @@ const GLANCE_SHARE: f64 = 0.05;
 
 /// Finds seeds by an index.
 pub struct ByIndex {
-    targets: Arc<Sequences>,
+    pub targets: Arc<Sequences>,
     pub kmers: Kmers,
-    levels: Levels,
+    pub levels: Levels,
+}
+
+/// What a thread works with, kept from query to query.
+#[derive(Default)]
+pub struct Work {
+    /// Where the index has the seeds of each orientation.
+    pub places: [Places; 2],
+    pub windows: Vec<Window>,
+    pub tally: Tally,
 }
 
 impl ByIndex {
@@ -63,17 +74,61 @@ impl ByIndex {
         best
     }
 
-    /// What is wanted for one record, opened by the index.
+    /// The score of the best alignment without gaps that a few long seeds of a record lead to.
+    fn first_alignment(&self, batch: &Batch, layout: &Layout, record: u32, found: &mut Places) -> i32 {
+        let ByIndex { kmers, levels, .. } = self;
+        let mut best = 0;
+        for &strand in layout.orientations() {
+            let query = batch.query(layout.query(record, strand));
+            if f64::from(best) > GLANCE_ENOUGH * potential(query, &levels.field.scoring) as f64 {
+                break;
+            }
+            let seed = (query.len() / GLANCE_SEEDS).clamp(index::MOST_LETTERS as usize, GLANCE_SEED);
+            let Costs { place, compared, .. } = levels.field.costs;
+            let places = kmers.look_up(query, seed, found).min(GLANCE_SEEDS * GLANCE_PLACES);
+            let cells = places as f64 * (place + compared * query.len() as f64);
+            if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
+                continue;
+            }
+            let mut last = None;
+            kmers.for_each_place((query, seed), found, GLANCE_PLACES, |from, place, _, bounds| {
+                let offset = place as i64 - from as i64;
+                if last.replace(offset) != Some(offset) {
+                    best = best.max(self.ungapped(query, offset, bounds, &levels.field.scoring));
+                }
+            });
+        }
+        best
+    }
+
+    /// About what the best alignment of a record scores, by counts of its seeds; 0 where nothing is seen, or too much would have
+    /// to be looked at.
+    fn estimate(&self, (batch, layout): (&Batch, &Layout), record: u32, work: &mut Work) -> i32 {
+        let ByIndex { targets, kmers, levels } = self;
+        let seed = kmers.letters() as usize;
+        let of_strand = |strand: &Strand| {
+            let query = batch.query(layout.query(record, *strand));
+            let places = kmers.look_up(query, seed, &mut work.places[0]) as f64;
+            let Costs { place, counted, .. } = levels.field.costs;
+            let cells = (query.len() / seed) as f64 * place + 2.0 * places * counted;
+            if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
+                return 0;
+            }
+            let estimate = Estimate { len: query.len(), seed, letters: targets.codes().len() };
+            let listed = kmers.listed(&work.places[0], 0..query.len());
+            estimate.score(listed, &mut work.tally, &levels.field.scoring)
+        };
+        layout.orientations().iter().map(of_strand).max().unwrap_or(0)
+    }
+
+    /// What is wanted for one record, opened by places of single seeds.
     fn look_up(
         &self,
         (batch, layout): (&Batch, &Layout),
         &Wanted { record, level, least, spent }: &Wanted,
-        (places, windows): (&mut [Places; 2], &mut Vec<Window>),
+        Work { places, windows, .. }: &mut Work,
     ) -> Opened {
         let ByIndex { targets, kmers, levels } = self;
-        if !kmers.are_ready() {
-            return Opened::Dear;
-        }
         let oriented = |strand: Strand| batch.query(layout.query(record, strand));
         let len = oriented(Strand::Forward).len();
         let most = levels.most(len, spent);
@@ -96,9 +151,9 @@ impl ByIndex {
                 let behind = place + level.seed - bounds.start;
                 windows.extend(Window::around(target, behind, (len, from + level.seed), span));
             });
-            cells += join(windows) as f64 * len as f64;
+            cells += join(windows, u32::saturating_add) as f64 * len as f64;
             let query = (strand, layout.query(record, strand));
-            push_regions(&mut regions, targets, query, (&level, span), windows);
+            push_regions(&mut regions, targets, query, (span, |held| level.most_score(held)), windows);
         }
         if cells > most { Opened::Dear } else { Opened::Regions { regions, spent: spent + seeding } }
     }
@@ -113,33 +168,15 @@ impl Seeds for ByIndex {
         &mut self.levels
     }
 
-    fn glance(&self, batch: &Batch, layout: &Layout, records: u32) -> Vec<i32> {
-        let ByIndex { kmers, levels, .. } = self;
-        let best = |found: &mut Places, record: u32| {
-            let mut best = 0;
-            for &strand in layout.orientations() {
-                let query = batch.query(layout.query(record, strand));
-                if f64::from(best) > GLANCE_ENOUGH * potential(query, &levels.field.scoring) as f64 {
-                    break;
-                }
-                let seed = (query.len() / GLANCE_SEEDS).clamp(index::MOST_LETTERS as usize, GLANCE_SEED);
-                let Costs { place, compared, .. } = levels.field.costs;
-                let places = kmers.look_up(query, seed, found).min(GLANCE_SEEDS * GLANCE_PLACES);
-                let cells = places as f64 * (place + compared * query.len() as f64);
-                if cells > levels.field.whole(query.len()) * GLANCE_SHARE {
-                    continue;
-                }
-                let mut last = None;
-                kmers.for_each_place((query, seed), found, GLANCE_PLACES, |from, place, _, bounds| {
-                    let offset = place as i64 - from as i64;
-                    if last.replace(offset) != Some(offset) {
-                        best = best.max(self.ungapped(query, offset, bounds, &levels.field.scoring));
-                    }
-                });
+    fn glance(&self, batch: &Batch, layout: &Layout, records: u32) -> Vec<Seen> {
+        let look = |work: &mut Work, record: u32| {
+            let query = batch.query(layout.query(record, Strand::Forward));
+            match query.len() < LONG * self.kmers.letters() as usize {
+                true => Seen::Alignment(self.first_alignment(batch, layout, record, &mut work.places[0])),
+                false => Seen::Estimate(self.estimate((batch, layout), record, work)),
             }
-            best
         };
-        (0..records).into_par_iter().map_init(Places::default, best).collect()
+        (0..records).into_par_iter().map_init(Work::default, look).collect()
     }
 
     fn regions(
@@ -151,16 +188,20 @@ impl Seeds for ByIndex {
     ) -> Result<Vec<Opened>, EngineError> {
         self.kmers.prepare();
         let taken = AtomicUsize::new(0);
-        let open = |(places, windows): &mut ([Places; 2], Vec<Window>), wanted: &Wanted| {
+        let open = |work: &mut Work, wanted: &Wanted| {
             if taken.load(Ordering::Relaxed) >= room.max(1) {
                 return Opened::Later;
             }
-            let opened = self.look_up((batch, layout), wanted, (places, windows));
+            let opened = match wanted.level.known {
+                _ if !self.kmers.are_ready() => Opened::Dear,
+                Known::Held(_) => self.look_up((batch, layout), wanted, work),
+                Known::Counted(_) => self.count((batch, layout), wanted, work),
+            };
             if let Opened::Regions { regions, .. } = &opened {
                 taken.fetch_add(regions.len(), Ordering::Relaxed);
             }
             opened
         };
-        Ok(wanted.par_iter().map_init(Default::default, open).collect())
+        Ok(wanted.par_iter().map_init(Work::default, open).collect())
     }
 }

@@ -1,7 +1,7 @@
 //! Windows around places that a scan of all targets finds, for the seeds of many records at a time.
 
 use super::levels::{Field, Levels, SeedKind};
-use super::seeds::Seeds;
+use super::seeds::{Seeds, Seen};
 use super::windows::{Region, Window, join, push_regions};
 use super::{Layout, Opened, Wanted};
 use crate::alignment::Strand;
@@ -87,7 +87,7 @@ impl Held {
 
     /// Joins windows, and gives up where they take too much.
     fn join(&mut self, len: usize) {
-        let columns: u64 = self.windows.iter_mut().map(join).sum();
+        let columns: u64 = self.windows.iter_mut().map(|windows| join(windows, u32::saturating_add)).sum();
         self.cells = columns as f64 * len as f64;
         self.join_at = 2 * self.len() + LOOSE;
         if self.seeding + self.cells > self.most {
@@ -198,8 +198,8 @@ impl Seeds for ByScan {
     }
 
     /// A scan takes too long for a glance.
-    fn glance(&self, _: &Batch, _: &Layout, records: u32) -> Vec<i32> {
-        vec![0; records as usize]
+    fn glance(&self, _: &Batch, _: &Layout, records: u32) -> Vec<Seen> {
+        vec![Seen::Alignment(0); records as usize]
     }
 
     /// By scans, one for each kind of level: as much of it as there is `room` for regions, by what is
@@ -249,7 +249,7 @@ fn finish(mut held: Held, wanted: &Wanted, (levels, batch, layout): (&Levels, &B
     for (&strand, windows) in layout.orientations().iter().zip(&held.windows) {
         let span = longest_span(codes(strand), least, &levels.field.scoring);
         let query = (strand, layout.query(record, strand));
-        push_regions(&mut regions, &batch.targets, query, (&level, span), windows);
+        push_regions(&mut regions, &batch.targets, query, (span, |held| level.most_score(held)), windows);
     }
     Opened::Regions { regions, spent: spent + held.seeding }
 }

@@ -12,7 +12,7 @@ use super::by_scan::{ByScan, Scan};
 use super::index::Index;
 use super::kmers::StoredIndex;
 use super::levels::{Costs, Level, Levels, SeedKind};
-use super::seeds::Seeds;
+use super::seeds::{Seeds, Seen};
 use super::{Layout, Opened, Wanted};
 use crate::alignment::Strand;
 use crate::batch::{Batch, Sequences};
@@ -143,12 +143,12 @@ impl Filter {
     /// Columns that the first level leaves of the targets for a query of `len` letters, about; `None` where none pays.
     pub fn columns(&self, len: usize) -> Option<u64> {
         let levels = self.levels(SeedKind::Index).or(self.levels(SeedKind::Scan))?;
-        levels.first(len).map(|level| level.columns())
+        levels.first(len).map(|level| level.columns as u64)
     }
 
     /// [`Seeds::glance`] by what finds seeds of a kind.
-    pub fn glance(&self, kind: SeedKind, batch: &Batch, layout: &Layout, records: u32) -> Vec<i32> {
-        let none = || vec![0; records as usize];
+    pub fn glance(&self, kind: SeedKind, batch: &Batch, layout: &Layout, records: u32) -> Vec<Seen> {
+        let none = || vec![Seen::Alignment(0); records as usize];
         self.of(kind).map_or_else(none, |seeds| seeds.glance(batch, layout, records))
     }
 

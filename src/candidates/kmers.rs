@@ -114,6 +114,20 @@ impl Kmers {
         places.iter().map(|(_, range)| range.len()).sum()
     }
 
+    /// Of seeds that were looked up and are no longer than the index's k-mers, those that begin at these letters of the query:
+    /// where each begins, and all its places. Some places may be others: where a sequence's end cuts it short.
+    pub fn listed<'a>(
+        &'a self,
+        found: &'a Places,
+        letters: Range<usize>,
+    ) -> impl Iterator<Item = (usize, &'a [u32])> + Clone + use<'a> {
+        let index = self.index.get().and_then(Option::as_ref);
+        let [first, behind] = [letters.start, letters.end]
+            .map(|letter| found.places.partition_point(|&(from, _)| from < letter));
+        let places = move |range: &Range<usize>| index.map_or(&[][..], |index| index.places(range.clone()));
+        found.places[first..behind.max(first)].iter().map(move |(from, range)| (*from, places(range)))
+    }
+
     /// Calls with each place where a seed of the query that was looked up stands as it is, of the first `most` places that
     /// the index has for each.
     pub fn for_each_place(

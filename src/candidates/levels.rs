@@ -4,6 +4,8 @@
 //! holds such a seed, so the windows around the places of the seeds hold all that score so much, and nothing is known
 //! of what scores less. Shorter seeds reach down to lower scores, and stand in more places by chance.
 
+use super::counting;
+use super::seed_counts::SeedCounts;
 use super::seed_scores::SeedScores;
 use crate::batch::Sequences;
 use crate::scoring::Scoring;
@@ -50,6 +52,9 @@ pub enum SeedKind {
 pub struct Costs {
     /// A place of the index that is looked at.
     pub place: f64,
+    /// A place of the index that is counted, and a bin whose count is made 0.
+    pub counted: f64,
+    pub bin: f64,
     /// A letter that is compared where no gap is looked for.
     pub compared: f64,
     /// A letter of a target that is scanned for a letter of a seed.
@@ -91,6 +96,8 @@ impl Costs {
         let on_all = |nanoseconds: f64| nanoseconds * cells_a_nanosecond / threads.max(1) as f64;
         Costs {
             place: on_all(20.0),
+            counted: on_all(2.0),
+            bin: on_all(0.1),
             compared: on_all(0.7),
             scanned: 1.0 / 18.0,
             pass: 0.5 * cells_a_nanosecond,
@@ -106,6 +113,15 @@ impl Default for Costs {
     }
 }
 
+/// What is known of alignments that score enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Known {
+    /// Each holds a seed.
+    Held(SeedScores),
+    /// Each holds seeds of one segment on near diagonals.
+    Counted(SeedCounts),
+}
+
 /// Seeds of one length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
@@ -116,13 +132,13 @@ pub struct Level {
     pub edits: usize,
     /// Every alignment of at least this score lies in a window.
     pub least: i32,
-    pub scores: SeedScores,
+    pub known: Known,
     /// Places where a seed stands by chance, if letters are random.
     pub by_chance: f64,
     /// Columns of all windows, about.
-    columns: f64,
+    pub columns: f64,
     /// Cells that could be scored while the places are found, about.
-    seeding: f64,
+    pub seeding: f64,
 }
 
 impl Level {
@@ -131,16 +147,24 @@ impl Level {
         self.by_chance < other.by_chance
     }
 
+    /// What an alignment does not exceed that holds so many seeds on a level where one is enough.
+    pub fn most_score(&self, held: u32) -> i32 {
+        match self.known {
+            Known::Held(scores) => scores.most_score(held as usize),
+            Known::Counted(_) => i32::MAX,
+        }
+    }
+
     /// What the windows cost where only scores of `least` or more count, in windows that are scored.
     fn cost(&self, least: i32) -> f64 {
         // With one seed by chance, can it score so much?
-        let scored = self.scores.most_score(1) >= least;
+        let scored = self.most_score(1) >= least;
         1.0 + self.by_chance * if scored { 1.0 } else { UNSCORED }
     }
 
-    /// Columns of all windows, about.
-    pub fn columns(&self) -> u64 {
-        self.columns as u64
+    /// Cells that a query of `len` letters takes where only scores of `least` or more count, about.
+    fn cells_for(&self, len: usize, least: i32) -> f64 {
+        self.seeding + self.columns * len as f64 * self.cost(least) / (1.0 + self.by_chance)
     }
 
     /// Cells that a query of `len` letters takes on this level, about.
@@ -213,15 +237,26 @@ impl Field {
     fn level(&self, kind: SeedKind, len: usize, (seed, edits): (usize, usize)) -> Option<Level> {
         let scores = SeedScores::new(len, seed, edits, &self.scoring)?;
         let least = scores.least_score();
-        let slack = (self.perfect(len) - f64::from(least + self.scoring.gap_open)).max(0.0);
-        let window = len as f64 + 2.0 * slack / f64::from(self.scoring.gap_extend);
+        let window = self.window(len, least);
         // A letter replaced by 3 others, left out, or one of 4 put before it: about 8 ways for each place.
         let ways: f64 = (1..=edits).map(|edit| 8.0 * seed as f64 / edit as f64).product();
         let by_chance = (len / seed) as f64 * self.columns() * ways / 4f64.powi(seed as i32);
         let columns = (1.0 + by_chance) * window;
         let seeding = self.seeding(kind, len, seed, by_chance);
-        let pays = columns * PAYS <= self.columns() && seeding * PAYS <= self.whole(len);
-        pays.then_some(Level { kind, seed, edits, least, scores, by_chance, columns, seeding })
+        let pays = self.pays(len, (columns, seeding));
+        let known = Known::Held(scores);
+        pays.then_some(Level { kind, seed, edits, least, known, by_chance, columns, seeding })
+    }
+
+    /// Columns of a window in which a query of `len` letters scores `least`.
+    pub fn window(&self, len: usize, least: i32) -> f64 {
+        let slack = (self.perfect(len) - f64::from(least) - f64::from(self.scoring.gap_open)).max(0.0);
+        len as f64 + 2.0 * slack / f64::from(self.scoring.gap_extend)
+    }
+
+    /// Whether a level that takes so much pays for a query of `len` letters.
+    pub fn pays(&self, len: usize, (columns, seeding): (f64, f64)) -> bool {
+        columns * PAYS <= self.columns() && seeding * PAYS <= self.whole(len)
     }
 }
 
@@ -248,12 +283,20 @@ impl Levels {
     pub fn first(&self, len: usize) -> Option<Level> {
         let levels = self.levels(len);
         let enough = (self.field.perfect(len) * FIRST_SHARE) as i32;
-        levels
-            .iter()
-            .rev()
-            .find(|level| level.by_chance <= MOST_BY_CHANCE && level.least <= enough)
-            .copied()
-            .or_else(|| levels.iter().find(|level| level.least <= enough).or(levels.last()).copied())
+        let able = || levels.iter().filter(|level| level.least <= enough);
+        let few = able().rev().find(|level| level.by_chance <= MOST_BY_CHANCE).copied();
+        few.or_else(|| self.or_counted(able().next().copied(), (len, enough))).or(levels.last().copied())
+    }
+
+    /// The quicker of a level and one that counts seeds, for all that scores `least` or more.
+    fn or_counted(&self, level: Option<Level>, (len, least): (usize, i32)) -> Option<Level> {
+        let is_quick = |level: &Level| level.by_chance <= MOST_BY_CHANCE;
+        if self.kind == SeedKind::Scan || level.as_ref().is_some_and(is_quick) {
+            return level;
+        }
+        let counted = counting::level(&self.field, (len, least), self.field.kmer as usize);
+        let cells = |level: &Level| level.cells_for(len, least);
+        level.into_iter().chain(counted).min_by(|a, b| cells(a).total_cmp(&cells(b)))
     }
 
     /// The level for the lowest scores among those that take hardly more cells than `level`.
@@ -270,16 +313,18 @@ impl Levels {
     pub fn at_most(&self, len: usize, most: i32) -> Option<Level> {
         let levels = self.levels(len);
         let able = levels.iter().filter(|level| level.least <= most);
-        able.min_by(|a, b| a.cost(most).total_cmp(&b.cost(most))).copied()
+        let quickest = able.min_by(|a, b| a.cost(most).total_cmp(&b.cost(most))).copied();
+        self.or_counted(quickest, (len, most))
     }
 
     /// The next level below one on which nothing was found, where `spent` cells were; `None` where none pays.
     pub fn below(&self, len: usize, level: &Level, spent: f64) -> Option<Level> {
         let levels = self.levels(len);
-        let lower =
-            |other: &&Level| i64::from(other.least) * 10 <= i64::from(level.least) * i64::from(NEXT_TENTHS);
-        let last = levels.last().filter(|last| last.least < level.least);
-        let next = levels.iter().find(lower).or(last).map(|level| self.lowered(&levels, len, *level))?;
+        let least = (i64::from(level.least) * i64::from(NEXT_TENTHS) / 10) as i32;
+        let next = levels.iter().find(|other| other.least <= least);
+        let next = self.or_counted(next.copied(), (len, least));
+        let last = || levels.last().filter(|last| last.least < level.least).copied();
+        let next = next.or_else(last).map(|level| self.lowered(&levels, len, level))?;
         // An index tells what a level takes before that is spent.
         let pays = self.kind == SeedKind::Index || next.cells(len) <= self.most(len, spent);
         pays.then_some(next)

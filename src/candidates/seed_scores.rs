@@ -17,6 +17,18 @@ pub struct SeedScores {
     most: [i32; KEPT],
 }
 
+/// Twice what an alignment loses at least by a seed of `seed` letters that it covers and that has more than `edits` edits.
+/// `None` where the proof does not hold for the scoring.
+pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i64> {
+    let Substitution::Equal { match_, mismatch } = scoring.substitution else { return None };
+    let [a, b] = [match_, mismatch].map(i64::from);
+    let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
+    // One edit more than is found.
+    let (seed, more) = (i64::try_from(seed).ok()?, i64::try_from(edits).ok()? + 1);
+    let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= o;
+    is_proven.then(|| (2 * more * (a + b)).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))
+}
+
 /// Numbers of seeds of which the most is kept.
 const KEPT: usize = 8;
 
@@ -25,16 +37,9 @@ impl SeedScores {
     /// `None` where the proof does not hold for the
     /// scoring, or no alignment is sure to hold a seed.
     pub fn new(len: usize, seed: usize, edits: usize, scoring: &Scoring) -> Option<SeedScores> {
-        let Substitution::Equal { match_, mismatch } = scoring.substitution else { return None };
-        let [a, b] = [match_, mismatch].map(i64::from);
-        let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
+        let spoil = twice_to_spoil(seed, edits, scoring).filter(|_| scoring.fits(len))?;
+        let a = i64::from(scoring.max_potential());
         let (len, seed) = (i64::try_from(len).ok()?, i64::try_from(seed).ok()?);
-        // One edit more than is found.
-        let more = i64::try_from(edits).ok()? + 1;
-        if seed < more || 2 * (a + e) * (seed - more) < o || !scoring.fits(len as usize) {
-            return None;
-        }
-        let spoil = (2 * more * (a + b)).min(2 * (o + more * e)).min(o + 2 * more * (a + e));
         let mut seeds = SeedScores { len, seed, match_: a, spoil, most: [0; KEPT] };
         seeds.most = std::array::from_fn(|found| seeds.most_with(found as i64));
         (i64::from(seeds.least_score()) <= a * len).then_some(seeds)

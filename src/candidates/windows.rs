@@ -1,6 +1,5 @@
 //! Stretches of targets around places where seeds of a query stand.
 
-use super::levels::Level;
 use super::{CHUNK, chunks};
 use crate::alignment::Strand;
 use crate::batch::{Pair, Sequences};
@@ -14,8 +13,8 @@ pub struct Window {
     target: u32,
     start: u32,
     end: u32,
-    /// Places of seeds that it was made for.
-    seeds: u32,
+    /// What is held in it: places of seeds that it was made for, or the most that an alignment scores.
+    held: u32,
 }
 
 impl Window {
@@ -33,34 +32,52 @@ impl Window {
         let end = (end + len - to + gaps).min(targets.reach(target, span) as usize);
         let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
         let counts = !is_image && end > targets.lead(target) as usize;
-        counts.then_some(Window { target, start: start as u32, end: end as u32, seeds: 1 })
+        counts.then_some(Window { target, start: start as u32, end: end as u32, held: 1 })
+    }
+
+    /// All that an alignment can reach which covers `span` letters of the target at most, and of which some letters of a
+    /// query of `len` lie on diagonals that begin in the target from `first` to `last`: it scores `most` at most. `None` as
+    /// above.
+    pub fn along(
+        (targets, target): (&Sequences, u32),
+        (first, last): (i64, i64),
+        len: usize,
+        (span, most): (u32, i32),
+    ) -> Option<Window> {
+        let gaps = i64::from(span) - len as i64;
+        let start = (first - gaps).max(0) as usize;
+        let end = (last + len as i64 + gaps).clamp(0, i64::from(targets.reach(target, span))) as usize;
+        let is_image = targets.circle(target).is_some_and(|circle| start >= circle as usize);
+        let counts = !is_image && end > start.max(targets.lead(target) as usize);
+        counts.then(|| Window { target, start: start as u32, end: end as u32, held: most.max(0) as u32 })
     }
 }
 
-/// Sorts windows, and joins those that share columns; gives the number of columns.
-pub fn join(windows: &mut Vec<Window>) -> u64 {
+/// Sorts windows, and joins those that share columns, with what both hold; gives the number of columns.
+pub fn join(windows: &mut Vec<Window>, hold: impl Fn(u32, u32) -> u32) -> u64 {
     windows.sort_unstable();
     windows.dedup_by(|next, window| {
         let is_joined = next.target == window.target && next.start < window.end;
         if is_joined {
             window.end = window.end.max(next.end);
-            window.seeds = window.seeds.saturating_add(next.seeds);
+            window.held = hold(window.held, next.held);
         }
         is_joined
     });
     windows.iter().map(|window| u64::from(window.end - window.start)).sum()
 }
 
-/// Appends the regions of a query's windows, which are joined.
+/// Appends the regions of a query's windows, which are joined; `most` is what an alignment scores at most in a window that
+/// holds so much.
 pub fn push_regions(
     regions: &mut Vec<Region>,
     targets: &Sequences,
     (strand, query): (Strand, u32),
-    (level, span): (&Level, u32),
+    (span, most): (u32, impl Fn(u32) -> i32),
     windows: &[Window],
 ) {
-    for &Window { target, start, end, seeds } in windows {
-        let most = level.scores.most_score(seeds as usize);
+    for &Window { target, start, end, held } in windows {
+        let most = most(held);
         let lead = targets.lead(target);
         let pairs = chunks(end - start, span, CHUNK).map(|(from, own, to)| {
             let own = (start + own).max(lead);
@@ -77,7 +94,7 @@ mod tests {
 
     #[test]
     fn windows_that_share_columns_are_joined() {
-        let window = |target, start, end| Window { target, start, end, seeds: 1 };
+        let window = |target, start, end| Window { target, start, end, held: 1 };
         let mut windows = vec![
             window(1, 5, 9),
             window(0, 20, 30),
@@ -86,12 +103,12 @@ mod tests {
             window(0, 28, 29),
             window(0, 6, 8),
         ];
-        assert_eq!(join(&mut windows), 5 + 2 + 10 + 4);
-        let seeds = |window, seeds| Window { seeds, ..window };
+        assert_eq!(join(&mut windows, u32::saturating_add), 5 + 2 + 10 + 4);
+        let seeds = |window, held| Window { held, ..window };
         let expected =
             [seeds(window(0, 5, 10), 2), window(0, 10, 12), seeds(window(0, 20, 30), 2), window(1, 5, 9)];
         assert_eq!(windows, expected);
-        assert_eq!(join(&mut windows), 21, "again");
+        assert_eq!(join(&mut windows, u32::saturating_add), 21, "again");
         assert_eq!(windows, expected);
     }
 }

@@ -253,8 +253,8 @@ struct AlignMachineFlags {
     /// every reference at once.
     #[arg(long, value_name = "NAME", default_value = "auto", value_enum, hide_possible_values = true)]
     filter: FilterName,
-    /// Compute what is the same every time it comes: equal queries of a batch, and stretches of the references that
-    /// stand elsewhere as well; changes speed and memory, never the answer
+    /// Compute what is the same every time it comes: queries that equal others or their reverse complements, and
+    /// stretches of the references that stand elsewhere as well; changes speed and memory, never the answer
     #[arg(long)]
     no_dedup: bool,
     /// Where to compute: auto, cpu, gpu, all, gpu:INDEX, gpu:NAME or gpu:PCI-ID

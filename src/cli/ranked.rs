@@ -46,8 +46,8 @@ pub struct RankedFlags {
     min_coverage: Option<f64>,
     /// How identities are counted, as vsearch numbers it: 0 to 4 [default: 2]
     ///
-    /// Equal letters of: 0 the shorter sequence, 1 all columns, 2 all columns but gaps at the ends (BLAST's), 3 without
-    /// mismatches and gaps, of the longer sequence, 4 all columns.
+    /// Equal letters of: 0 the shorter sequence, 1 all columns, 2 all columns but, in mode global, gaps at the ends (BLAST's),
+    /// 3 without mismatches and gaps, of the longer sequence, 4 all columns.
     #[arg(long, value_name = "N", value_parser = values::identity_definition)]
     iddef: Option<IdentityDefinition>,
     /// Columns of --format tab, separated by commas; std are BLAST's twelve [default: std]

@@ -1,18 +1,23 @@
 //! The arguments of `swalign search`.
 
+mod amplicons;
 mod output;
 
 use super::paths::{check_output, check_stdin};
 use super::ranked::page;
 use super::{AgainFlag, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
-use crate::options::{PamChoice, PatternSource, SearchDevice, SearchFormat, SearchOptions, Share};
+use crate::options::{
+    AmpliconChoice, PamChoice, PatternSource, SearchDevice, SearchFormat, SearchOptions, Share,
+};
+use amplicons::SearchAmpliconFlags;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use output::{SearchNameChoice, SearchOutputFlags};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+pub use amplicons::join_words;
 pub use output::SearchColumns;
 
 /// With limits of single kinds the work grows with the cube of the edits.
@@ -31,6 +36,8 @@ pub struct SearchArguments {
     edits: SearchEditFlags,
     #[command(flatten)]
     pam: SearchPamFlags,
+    #[command(flatten)]
+    amplicons: SearchAmpliconFlags,
     #[command(flatten)]
     hits: SearchHitFlags,
     #[command(flatten)]
@@ -159,6 +166,18 @@ Columns of --format tab, with a header line:
   3' end), last_run (letters behind the last edit), before and after (letters of the text before and
   behind the hit).
 
+Amplicons:
+  --amplicons joins hits of a pair's two patterns that face each other: one on the forward strand,
+  and one on the reverse strand that begins no earlier and ends no earlier. The amplicon begins
+  where the first begins and ends where the other ends, and its length is within --amplicon-size.
+  Either pattern may be the forward one; the strand is + where it is the pair's first (_LEFT, _F,
+  /1, the first column of --pairs, with any the earlier pattern), else -.
+  Columns of --format tab, with a header line: text, start, end, length, pair (its name; of --pairs
+  and any both patterns' names), strand, forward (the pattern on the forward strand), forward_end,
+  forward_edits, reverse, reverse_start, reverse_edits. BED has the edits of both hits in the fifth
+  column, FASTA the letters from start to end, on strand - reverse-complemented. The order is by
+  text, start, end, forward pattern, reverse pattern.
+
 PAM:
   --pam NGG keeps hits with the PAM beside them, on the pattern's 3' side, or its 5' side with
   --pam-side 5. Where the PAM lies behind a hit in the text, ends with the PAM are clustered; where it
@@ -180,20 +199,24 @@ Examples:
   swalign search -k 3 -f primers.fa --format sam genome.fa | samtools view -b -o hits.bam -
   swalign search -k 4 --pam NGG --orient pattern --summary guides.tsv -f guides.fa genome.fa > sites.tsv
   swalign search -k 1 --no-indels --all -f guides.fa --format bed genome.fa.gz
+  swalign search -k 2 -f primers.fa --amplicons --amplicon-size 300..500 genomes.fa > amplicons.tsv
+  swalign search -k 2 -f pool.fa --amplicons any --format fasta genome.fa > products.fa
   zcat reads.fq.gz | swalign search -v -k 4 -f adapters.fa --format fasta - > clean.fa
 
 Exit codes: 0 success, hits or not; 1 failure; 2 wrong usage.";
 
 impl SearchArguments {
     pub fn resolve(self, command_line: String) -> Result<SearchOptions, clap::Error> {
-        let SearchArguments { inputs, patterns, edits, pam, hits, output, parts, machine } = self;
+        let SearchArguments { inputs, patterns, edits, pam, amplicons, hits, output, parts, machine } = self;
         let mut texts = inputs.into_iter();
         let patterns = match patterns {
             Some(file) => PatternSource::File(file),
             None => PatternSource::Letters(letters(texts.next().unwrap_or_default())?),
         };
         let texts: Vec<PathBuf> = texts.map(PathBuf::from).collect();
-        check_files(&patterns, &texts, output.output.as_deref())?;
+        let amplicons = amplicons.resolve(&patterns, &hits, &output)?;
+        let pairs = amplicons.as_ref().and_then(AmpliconChoice::file);
+        check_files(&patterns, pairs, &texts, output.output.as_deref())?;
         let format = output.format();
         if hits.invert_match && !matches!(format, SearchFormat::Tab | SearchFormat::Fasta) {
             let text = "--invert-match (-v) lists texts, not hits; give --format tab or fasta with it";
@@ -214,7 +237,7 @@ impl SearchArguments {
         output.check(format, (parts.part.is_some(), hits.invert_match))?;
         let (columns, as_pattern) = output.shown(format, pam.pam.is_some())?;
         if let Some(summary) = &summary {
-            check_files(&patterns, &texts, Some(summary))?;
+            check_files(&patterns, pairs, &texts, Some(summary))?;
             if output.output.as_deref() == Some(summary.as_path()) {
                 let text = "--summary and --output name one file; name another";
                 return Err(usage(ErrorKind::ArgumentConflict, text));
@@ -232,6 +255,7 @@ impl SearchArguments {
             indels: !edits.no_indels,
             limits,
             pam,
+            amplicons,
             both_strands: hits.revcomp,
             every_end: hits.all,
             best: hits.best,
@@ -296,6 +320,7 @@ fn letters(given: OsString) -> Result<String, clap::Error> {
 /// Refuses a search without texts, stdin twice, and an output that would overwrite an input.
 fn check_files(
     patterns: &PatternSource,
+    pairs: Option<&Path>,
     texts: &[PathBuf],
     output: Option<&Path>,
 ) -> Result<(), clap::Error> {
@@ -307,7 +332,7 @@ fn check_files(
         PatternSource::File(file) => Some(file),
         PatternSource::Letters(_) => None,
     };
-    let inputs = || file.into_iter().chain(texts).map(PathBuf::as_path);
+    let inputs = || file.into_iter().chain(texts).map(PathBuf::as_path).chain(pairs);
     check_stdin(inputs())?;
     inputs().try_for_each(|input| check_output(input, output))
 }

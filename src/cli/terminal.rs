@@ -48,14 +48,16 @@ impl Terminal {
             bar.clear();
         }
         if self.verbosity > 0 {
-            let SearchSummary { patterns, texts, letters, hits, found, elapsed, .. } = summary;
+            let SearchSummary { patterns, texts, letters, hits, amplicons, found, elapsed, .. } = summary;
             let seconds = elapsed.as_secs_f64();
+            let units = if amplicons.is_some() { ["amplicon", "amplicons"] } else { ["hit", "hits"] };
             self.line(&format!(
-                "{}, {} of {}, {found} with a hit, {} in {seconds:.2} s",
+                "{}, {} of {}, {found} with {}, {} in {seconds:.2} s",
                 counted(*patterns, ["pattern", "patterns"]),
                 counted(*texts, ["text", "texts"]),
                 counted(*letters, ["letter", "letters"]),
-                counted(*hits, ["hit", "hits"]),
+                if amplicons.is_some() { "an amplicon" } else { "a hit" },
+                counted(amplicons.unwrap_or(*hits), units),
             ));
         }
     }

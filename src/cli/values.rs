@@ -219,6 +219,16 @@ pub fn pam(text: &str) -> Result<String, String> {
     }
 }
 
+/// `MIN..MAX`, both included.
+pub fn amplicon_size(text: &str) -> Result<(usize, usize), String> {
+    let number = |text: &str| text.parse::<usize>().ok().filter(|&number| number >= 1);
+    match text.split_once("..").map(|(least, most)| (number(least), number(most))) {
+        Some((Some(least), Some(most))) if least <= most => Ok((least, most)),
+        Some((Some(least), Some(most))) => Err(format!("{least} is above {most}; give {most}..{least}")),
+        _ => Err("give MIN..MAX in letters, both from 1 and included, such as 300..500".to_string()),
+    }
+}
+
 /// Names of a search's columns, separated by commas.
 pub fn search_columns(text: &str) -> Result<SearchColumns, String> {
     match SearchColumn::parse(text) {

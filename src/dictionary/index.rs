@@ -2,7 +2,7 @@
 
 use super::layout::{EXACT, Layout};
 use super::sorted::Sorted;
-use super::table::{Bitmap, Slot, Table, hash};
+use super::table::{Bitmap, Hash, Slot, Table};
 use super::whole::Whole;
 use super::words::Words;
 use super::{Place, Rule};
@@ -35,7 +35,15 @@ pub(super) struct Beginnings {
     pub sorted: Sorted,
     /// Those of short words, by length, and last the table of all others.
     pub tables: Vec<Keyed>,
-    pub gate: Option<(Mask, Bitmap)>,
+    pub gate: Option<Gate>,
+}
+
+/// The bits of what words begin with.
+#[derive(Debug)]
+pub(super) struct Gate {
+    mask: Mask,
+    hash: Hash,
+    bits: Bitmap,
 }
 
 /// A table, and what its keys are made of.
@@ -134,27 +142,28 @@ impl Dictionary {
 impl Beginnings {
     fn new(mut sorted: Sorted) -> Beginnings {
         let layout = Layout::of(&sorted.words);
+        let hash = Hash::of(&sorted.words);
         // Keys that stand for letters may be equal by chance. Keys that are letters are not.
-        let (layout, tables) = match tables(&sorted.words, layout) {
+        let (layout, tables) = match tables(hash, &sorted.words, layout) {
             Some(tables) => (layout, tables),
             None => {
                 let exact = Layout { letters: EXACT, ..layout };
-                (exact, tables(&sorted.words, exact).unwrap_or_default())
+                (exact, tables(hash, &sorted.words, exact).unwrap_or_default())
             }
         };
         sorted.link(layout.letters);
-        let gate = layout.gate.map(|letters| gate(&sorted.words, letters));
+        let gate = layout.gate.map(|letters| Gate::of(hash, &sorted.words, letters));
         Beginnings { sorted, tables, gate }
     }
 
     fn bytes(&self) -> usize {
         let tables: usize = self.tables.iter().map(|keyed| keyed.table.bytes()).sum();
-        self.sorted.bytes() + tables + self.gate.as_ref().map_or(0, |(_, bits)| bits.bytes())
+        self.sorted.bytes() + tables + self.gate.as_ref().map_or(0, |gate| gate.bits.bytes())
     }
 }
 
 /// The tables of words, unless two of them have one key but not the same first letters.
-fn tables(words: &Words, layout: Layout) -> Option<Vec<Keyed>> {
+fn tables(hash: Hash, words: &Words, layout: Layout) -> Option<Vec<Keyed>> {
     let mut short: Vec<Vec<Slot>> = vec![Vec::new(); layout.letters];
     let mut long: Vec<Slot> = Vec::new();
     let mask = Mask::of(layout.letters);
@@ -172,7 +181,7 @@ fn tables(words: &Words, layout: Layout) -> Option<Vec<Keyed>> {
         }
     }
     let table = |entries: &Vec<Slot>| {
-        let mut table = Table::with_room(entries.len());
+        let mut table = Table::with_room(hash, entries.len());
         entries.iter().all(|&entry| table.insert(entry, |_| true).is_ok()).then_some(table)
     };
     let of_short = |(length, entries): (usize, &Vec<Slot>)| {
@@ -186,10 +195,18 @@ fn tables(words: &Words, layout: Layout) -> Option<Vec<Keyed>> {
     Some(tables)
 }
 
-/// The bits of what words begin with.
-fn gate(words: &Words, letters: usize) -> (Mask, Bitmap) {
-    let mask = Mask::of(letters);
-    let mut bits = Bitmap::with_room(words.len());
-    words.iter().filter(|word| !word.is_empty()).for_each(|word| bits.insert(hash(mask.of_word(word))));
-    (mask, bits)
+impl Gate {
+    fn of(hash: Hash, words: &Words, letters: usize) -> Gate {
+        let mask = Mask::of(letters);
+        let mut bits = Bitmap::with_room(words.len());
+        let words = words.iter().filter(|word| !word.is_empty());
+        words.for_each(|word| bits.insert(hash.of_key(mask.of_word(word))));
+        Gate { mask, hash, bits }
+    }
+
+    /// 1 where a word may begin with these letters, else 0.
+    #[inline(always)]
+    pub fn may_have(&self, first: u64) -> usize {
+        self.bits.may_have(self.hash.of_key(self.mask.key(first, 0)))
+    }
 }

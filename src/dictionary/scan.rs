@@ -8,7 +8,6 @@ use super::index::{Beginnings, Dictionary, Keyed, LookedUp};
 use super::newlines::each_line;
 use super::numbers::Numbers;
 use super::sorted::NONE;
-use super::table::hash;
 use super::whole::Whole;
 use super::{Place, is_of_word};
 use crate::engine::cpu::simd::{Bits, Kernel, Simd};
@@ -214,7 +213,7 @@ impl Batch {
         let first = letters(0);
         for (table, keyed) in (0..).zip(tables) {
             let key = keyed.mask.key(first, keyed.mask.last.map_or(0, &letters));
-            let hash = hash(key);
+            let hash = keyed.table.hash(key);
             self.candidates[self.count] = Candidate { at, key, hash, table };
             self.count += keyed.table.may_have(hash) & usize::from(is_allowed);
         }
@@ -265,11 +264,11 @@ impl<K: Sink> Scan<'_, '_, K> {
                         batch.put(tables, begin + at, is_allowed(at), |after| eight(at + after));
                     }
                 }
-                Some((mask, bits)) => {
+                Some(gate) => {
                     let mut count = 0;
                     for at in 0..places {
                         passed[count] = at as u16;
-                        count += bits.may_have(hash(mask.key(eight(at), 0))) & usize::from(is_allowed(at));
+                        count += gate.may_have(eight(at)) & usize::from(is_allowed(at));
                     }
                     for &at in &passed[..count] {
                         let at = usize::from(at);
@@ -392,7 +391,7 @@ impl<C: FnMut(Span, u32)> Kernel for LineScan<'_, C> {
         let mut count = 0;
         let mut resolve = |lines: &[KeyedLine]| {
             for line in lines {
-                simd.prefetch(cast_slice(whole.table.near(hash(line.key))));
+                simd.prefetch(cast_slice(whole.table.near(whole.table.hash(line.key))));
             }
             for &KeyedLine { line, key } in lines {
                 if let Some(word) = whole.find(&text[line.start..line.end], key) {
@@ -403,7 +402,7 @@ impl<C: FnMut(Span, u32)> Kernel for LineScan<'_, C> {
         each_line(simd, text, |line| {
             if let Some(key) = whole.key(text, line.start, line.end) {
                 lines[count] = KeyedLine { line, key };
-                count += whole.table.may_have(hash(key));
+                count += whole.table.may_have(whole.table.hash(key));
                 if count == BATCH {
                     resolve(&lines[..count]);
                     count = 0;

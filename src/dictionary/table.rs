@@ -1,7 +1,10 @@
 //! Tables from a key to a range of words, in two levels as in `search/exact`: a bit for each hash, which a core's caches
 //! hold, and slots with open addressing (Knuth 1998, 6.4), which a lookup prefetches.
 
+use super::words::Words;
 use bytemuck::{Pod, Zeroable};
+use foldhash::fast::FixedState;
+use std::hash::BuildHasher;
 
 /// Bits of the first level for each key, at least, where the longest first level has them.
 const BITS_OF_KEY: usize = 8;
@@ -20,8 +23,14 @@ pub struct Slot {
     pub end: u32,
 }
 
+/// Hashes of keys by the upper half of a product (Knuth 1998, 6.4). The factor comes from the words: no list of words is
+/// made for a factor that it has itself, so that all of them have nearly the same hash.
+#[derive(Clone, Copy, Debug)]
+pub struct Hash(u64);
+
 #[derive(Debug)]
 pub struct Table {
+    hash: Hash,
     bits: Bitmap,
     slots: Vec<Slot>,
 }
@@ -33,10 +42,22 @@ pub struct Bitmap {
     shift: u32,
 }
 
-/// The upper half of a product (Knuth 1998, 6.4).
-#[inline(always)]
-pub fn hash(key: u64) -> u32 {
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+impl Hash {
+    /// For these words.
+    pub fn of(words: &Words) -> Hash {
+        Hash(FixedState::default().hash_one((words.bytes(), words.starts())) | 1)
+    }
+
+    #[inline(always)]
+    pub fn of_key(self, key: u64) -> u32 {
+        (key.wrapping_mul(self.0) >> 32) as u32
+    }
+
+    /// Takes eight letters into a key.
+    #[inline(always)]
+    pub fn mixed(self, key: u64, letters: u64) -> u64 {
+        (key ^ letters).wrapping_mul(self.0).rotate_left(29)
+    }
 }
 
 impl Bitmap {
@@ -66,13 +87,19 @@ impl Bitmap {
 
 impl Table {
     /// For so many keys.
-    pub fn with_room(keys: usize) -> Table {
-        Table { bits: Bitmap::with_room(keys), slots: vec![Slot::zeroed(); keys * SLOTS_OF_TWO / 2 + 1] }
+    pub fn with_room(hash: Hash, keys: usize) -> Table {
+        let slots = vec![Slot::zeroed(); keys * SLOTS_OF_TWO / 2 + 1];
+        Table { hash, bits: Bitmap::with_room(keys), slots }
+    }
+
+    #[inline(always)]
+    pub fn hash(&self, key: u64) -> u32 {
+        self.hash.of_key(key)
     }
 
     /// Inserts a slot, for which there is room, unless one of its key is there that `is_same` as it: then it gives that one.
     pub fn insert(&mut self, slot: Slot, is_same: impl Fn(Slot) -> bool) -> Result<(), Slot> {
-        let hash = hash(slot.key);
+        let hash = self.hash(slot.key);
         match self.search(hash, slot.key, is_same) {
             (_, Some(there)) => Err(there),
             (at, None) => {
@@ -127,5 +154,29 @@ impl Table {
     /// Memory that it takes.
     pub fn bytes(&self) -> usize {
         self.bits.bytes() + self.slots.len() * size_of::<Slot>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words whose products with a usual factor have the same upper half.
+    #[test]
+    fn words_made_to_have_one_hash_do_not() {
+        // Inverse to the factor modulo 2^64 (Newton's iteration).
+        let factor = 0x9e37_79b9_7f4a_7c15_u64;
+        let inverse = (0..6).fold(factor, |x, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x))));
+        let keys: Vec<u64> = (1..=10_000u64).map(|low| low.wrapping_mul(inverse)).collect();
+        assert!(keys.iter().all(|key| key.wrapping_mul(factor) >> 32 == 0));
+        let mut words = Words::default();
+        keys.iter().for_each(|key| words.push(&key.to_le_bytes()).unwrap());
+        let mut table = Table::with_room(Hash::of(&words), keys.len());
+        for (first, &key) in (0..).zip(&keys) {
+            table.insert(Slot { key, first, end: first + 1 }, |_| true).unwrap();
+        }
+        let is_taken = |slot: &Slot| slot.first < slot.end;
+        let longest = table.slots.split(|slot| !is_taken(slot)).map(<[Slot]>::len).max().unwrap();
+        assert!(longest < 200, "{longest} slots in a row");
     }
 }

@@ -1,6 +1,6 @@
 //! Words that are whole lines: one key a line, and one lookup.
 
-use super::table::{Slot, Table, hash};
+use super::table::{Hash, Slot, Table};
 use super::words::Words;
 
 /// A key of fewer letters is these letters and their number; another one has its highest byte all ones.
@@ -13,6 +13,7 @@ const LENGTHS: usize = 64;
 pub struct Whole {
     pub words: Words,
     pub table: Table,
+    hash: Hash,
     /// A bit for each length that some word has, all of at least 63 letters as one.
     lengths: u64,
     longest: usize,
@@ -20,20 +21,18 @@ pub struct Whole {
 
 /// The key of a line: `first` and `last` are its first and last eight letters, where it has them.
 #[inline(always)]
-fn key_of(line: &[u8], first: u64, last: u64) -> u64 {
+fn key_of(hash: Hash, line: &[u8], first: u64, last: u64) -> u64 {
     let len = line.len();
     if len < EXACT {
         let bits = 8 * len as u32;
         return first & !(u64::MAX << bits) | (len as u64) << 56;
     }
-    let mix =
-        |mixed: u64, letters: u64| (mixed ^ letters).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(29);
-    let mut mixed = mix(mix(len as u64, first), last);
+    let mut mixed = hash.mixed(hash.mixed(len as u64, first), last);
     if len > 2 * EXACT {
         for eight in line[EXACT..len - EXACT].chunks(EXACT) {
             let mut letters = [0; EXACT];
             letters[..eight.len()].copy_from_slice(eight);
-            mixed = mix(mixed, u64::from_le_bytes(letters));
+            mixed = hash.mixed(mixed, u64::from_le_bytes(letters));
         }
     }
     mixed | 0xff << 56
@@ -46,12 +45,13 @@ fn eight(letters: Option<&[u8; EXACT]>) -> u64 {
 impl Whole {
     /// The distinct words, and for each word that was given its place among them.
     pub fn new(given: &Words) -> (Whole, Vec<u32>) {
-        let mut table = Table::with_room(given.len());
+        let hash = Hash::of(given);
+        let mut table = Table::with_room(hash, given.len());
         let mut words = Words::default();
         let (mut of, mut lengths, mut longest) = (Vec::with_capacity(given.len()), 0, 0);
         for word in given.iter() {
             let number = words.len() as u32;
-            let key = key_of_word(word);
+            let key = key_of_word(hash, word);
             match table.insert(Slot { key, first: number, end: number + 1 }, |slot| {
                 words.get(slot.first as usize) == word
             }) {
@@ -65,12 +65,12 @@ impl Whole {
             lengths |= 1 << word.len().min(LENGTHS - 1);
             longest = longest.max(word.len());
         }
-        (Whole { words, table, lengths, longest }, of)
+        (Whole { words, table, hash, lengths, longest }, of)
     }
 
     /// The place of the empty word.
     pub fn empty(&self) -> Option<u32> {
-        self.find(b"", key_of_word(b""))
+        self.find(b"", key_of_word(self.hash, b""))
     }
 
     /// The key of the line `text[start..end]`, if some word has its length.
@@ -90,14 +90,14 @@ impl Whole {
                 u64::from_le_bytes(letters)
             }
         };
-        Some(key_of(line, first, eight(line.last_chunk())))
+        Some(key_of(self.hash, line, first, eight(line.last_chunk())))
     }
 
     /// The place of the word that is this line, of this key.
     #[inline(always)]
     pub fn find(&self, line: &[u8], key: u64) -> Option<u32> {
         let is_line = |slot: Slot| line.len() < EXACT || self.words.get(slot.first as usize) == line;
-        self.table.find(hash(key), key, is_line).map(|slot| slot.first)
+        self.table.find(self.table.hash(key), key, is_line).map(|slot| slot.first)
     }
 
     pub fn bytes(&self) -> usize {
@@ -105,9 +105,9 @@ impl Whole {
     }
 }
 
-fn key_of_word(word: &[u8]) -> u64 {
+fn key_of_word(hash: Hash, word: &[u8]) -> u64 {
     let mut first = [0; EXACT];
     let short = word.len().min(EXACT);
     first[..short].copy_from_slice(&word[..short]);
-    key_of(word, u64::from_le_bytes(first), eight(word.last_chunk()))
+    key_of(hash, word, u64::from_le_bytes(first), eight(word.last_chunk()))
 }

@@ -79,12 +79,15 @@ pub struct RecordSearch {
     found: Found,
     /// What is found, as the limits see it.
     kept: Kept,
-    /// Whether ranks decide how many hits are wanted.
+    /// Whether ranks decide how many hits are wanted, and if so, whether more than one of a target is reported.
     is_ranked: bool,
+    has_more_on_targets: bool,
     /// The highest ranks of the targets that hits were found on, in descending order, as many as are reported.
     ranks: Vec<f64>,
     ranked_targets: HashSet<u32>,
     /// No hit is reported that scores less.
+    least: i32,
+    /// No hit is reported that scores less, on a target without one.
     least_ranked: i32,
     /// Columns that the hits found take.
     taken: SmallVec<[Taken; 1]>,
@@ -94,16 +97,20 @@ pub struct RecordSearch {
     walked: Option<(Region, Alignment)>,
     /// Whether a hit is known that scores too little beside the best.
     is_cut: bool,
+    /// Whether the order of the strands chose among hits of one score, or may have.
+    is_tied: bool,
     /// Whether regions were opened with bounds that tell them apart: most of them need no score.
     is_bounded: bool,
     /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
     spent: f64,
+    /// The first hit, where it is known and a lower level is wanted.
+    first: Option<Box<Region>>,
 }
 
 impl RecordSearch {
     /// With regions, and the most that an alignment in each can score.
     pub fn new(scope: &Scope, start: Start, regions: Vec<Opened>) -> RecordSearch {
-        let Start { record, source, spent } = start;
+        let Start { record, source, spent, first } = start;
         let most = Most::of(scope, record);
         let region = |(strand, pair, bound): Opened| {
             Region::unscored(scope, strand, pair, bound.min(most.in_pair(&pair)))
@@ -117,7 +124,7 @@ impl RecordSearch {
         let found = Found { threshold: rules.min_score, ..Found::default() };
         let kept = Kept::default();
         let (ahead, is_cut) = (Vec::new(), false);
-        let least_ranked = scope.ranks.map_or(i32::MIN, |ranks| ranks.least_score(record, None));
+        let least = scope.ranks.map_or(i32::MIN, |ranks| ranks.least_score(record, None));
         let (ranks, ranked_targets) = (Vec::new(), HashSet::new());
         let mut search = RecordSearch {
             record,
@@ -127,18 +134,38 @@ impl RecordSearch {
             found,
             kept,
             is_ranked: scope.ranks.is_some(),
+            has_more_on_targets: scope.ranks.is_some_and(|ranks| ranks.has_more_on_targets()),
             ranks,
             ranked_targets,
-            least_ranked,
+            least,
+            least_ranked: least,
             taken: SmallVec::new(),
             ahead,
             walked: None,
             is_cut,
+            is_tied: false,
             is_bounded: false,
             spent,
+            first: None,
         };
+        first.into_iter().for_each(|first| search.know_first(&first));
         search.prune();
         search
+    }
+
+    /// Takes the first hit, which is known, into the region that owns its end.
+    fn know_first(&mut self, first: &Region) {
+        let Some(hit) = first.best else { return };
+        let owns = |region: &&mut Region| {
+            let line = |region: &Region| (region.strand, region.pair.query, region.pair.target);
+            line(region) == line(first)
+                && region.pair.own < hit.target_end
+                && hit.target_end <= region.pair.end
+        };
+        if let Some(region) = self.regions.iter_mut().find(owns) {
+            region.bound = hit.score;
+            (region.is_scored, region.best) = (true, Some(hit));
+        }
     }
 
     /// Goes from state to state as far as the search can by itself, and says what it needs then. It needs the same until
@@ -174,12 +201,15 @@ impl RecordSearch {
             return Need::Scores(unknown);
         }
         if let Some(source) = self.lower(best.as_ref(), scope) {
+            self.first = self.proven(best, scope).map(Box::new);
             self.end(SearchState::Lower(source));
             return Need::Regions(source);
         }
         if let Some(best) = best
             && self.wants(&best)
         {
+            let ties = |region: &Region| region.strand != best.strand && region.bound >= best.bound;
+            self.is_tied |= self.regions.iter().any(ties);
             return Need::Paths(self.next_paths(best));
         }
         if self.found.alignments.len() == 1 {
@@ -207,7 +237,7 @@ impl RecordSearch {
 
     /// Where the search of the record goes on with `source`.
     pub fn start(&self, source: Source) -> Start {
-        Start { record: self.record, source, spent: self.spent }
+        Start { record: self.record, source, spent: self.spent, first: self.first.clone() }
     }
 
     /// How the round ended for the search.
@@ -307,6 +337,13 @@ impl RecordSearch {
         self.is_bounded = true;
     }
 
+    /// The best of a level's regions, where it is sure to be the first hit of all and every level's regions say where it lies.
+    fn proven(&self, best: Option<Region>, scope: &Scope) -> Option<Region> {
+        let SearchState::OnLevel { held, .. } = self.state else { return None };
+        let is_known = |best: &Region| best.bound >= held && best.best.is_some() && self.wants(best);
+        best.filter(|best| is_known(best) && scope.repeats.distinct().is_none())
+    }
+
     /// What the search must go on with where a level's regions may lack what counts: another level, or everything.
     fn lower(&self, best: Option<&Region>, scope: &Scope) -> Option<Source> {
         let (Some(filter), SearchState::OnLevel { level, held }) = (scope.filter, self.state) else {
@@ -351,9 +388,21 @@ impl RecordSearch {
         self.is_cut && self.kept.count < self.rules.max_hits && self.rules.max_hits > 1
     }
 
+    /// Whether the order of the strands chose among hits of one score, or may have. Where it did not, the query's reverse
+    /// complement has the same hits, each on the other strand.
+    pub fn is_tied(&self) -> bool {
+        self.is_tied
+    }
+
     /// Whether the path of a region's hit is wanted next.
     fn wants(&self, region: &Region) -> bool {
-        region.bound >= self.least_ranked && self.rules.wants(&self.kept, region.hit_at())
+        region.bound >= self.least_on(region.place.target) && self.rules.wants(&self.kept, region.hit_at())
+    }
+
+    /// No hit on a target is reported that scores less.
+    fn least_on(&self, target: u32) -> i32 {
+        let has_more = self.has_more_on_targets && self.ranked_targets.contains(&target);
+        if has_more { self.least } else { self.least_ranked }
     }
 
     /// Notes how a hit is ranked, and with that how far down there may be others that are reported.
@@ -418,7 +467,8 @@ impl RecordSearch {
             if !met.insert(region.place.target) {
                 continue;
             }
-            let is_wanted = region.bound >= self.least_ranked && self.rules.wants(&kept, region.hit_at());
+            let least = self.least_on(region.place.target);
+            let is_wanted = region.bound >= least && self.rules.wants(&kept, region.hit_at());
             if !is_wanted || next.len() >= most {
                 break;
             }
@@ -467,8 +517,6 @@ impl RecordSearch {
             None => i32::MIN,
         };
         let needed = if self.is_bounded { needed.min(self.least_expected()) } else { needed };
-        // What ranks too low is not reported, and nothing else depends on its score.
-        let needed = if self.is_ranked { needed.max(self.least_ranked) } else { needed };
         // What scores no more than the best and comes behind it is not next.
         let can_be_next =
             |region: &Region| best.is_none_or(|best| region.bound > best.bound || !region.is_behind(best));
@@ -569,6 +617,12 @@ impl RecordSearch {
 
     /// Drops the regions of targets that have no room for a hit any more.
     fn close_targets(&mut self) {
+        if self.is_ranked {
+            // What ranks too low is not reported, and nothing else depends on its score.
+            let mut regions = std::mem::take(&mut self.regions);
+            regions.retain(|region| region.bound >= self.least_on(region.place.target));
+            self.regions = regions;
+        }
         let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;
         if !self.rules.counts_targets() || self.rules.candidates.is_some() {
             return;

@@ -56,7 +56,7 @@ pub enum IdentityDefinition {
     Shorter,
     /// 1: of all columns of the alignment, gaps at its ends as well.
     Columns,
-    /// 2: of all columns but gaps at its ends; BLAST's of a local alignment.
+    /// 2: of all columns but, of a global alignment, gaps at its ends; BLAST's of a local alignment.
     #[default]
     Inner,
     /// 3, the Marine Biological Laboratory's: without mismatches and gaps, each gap counting once, of the longer sequence.

@@ -1,7 +1,7 @@
 //! What `swalign search` is asked to do.
 
 use super::{PageOptions, SearchColumn, Share};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `swalign search` is asked to do, all choices made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct SearchOptions {
     pub limits: Option<[u32; 4]>,
     /// What must stand beside a hit.
     pub pam: Option<PamChoice>,
+    /// Pairs of hits instead of hits.
+    pub amplicons: Option<AmpliconChoice>,
     pub both_strands: bool,
     /// Every end, and not one of each cluster.
     pub every_end: bool,
@@ -65,6 +67,35 @@ pub struct PamChoice {
     pub letters: String,
     /// Whether it stands at the pattern's 5' side, and not at its 3' side.
     pub in_front: bool,
+}
+
+/// Which hits are joined to amplicons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AmpliconChoice {
+    pub pairs: PairSource,
+    /// Least and greatest length.
+    pub lengths: (usize, usize),
+}
+
+impl AmpliconChoice {
+    /// The file of pairs.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.pairs {
+            PairSource::File(path) => Some(path),
+            PairSource::Names | PairSource::Any => None,
+        }
+    }
+}
+
+/// What says which patterns are a pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PairSource {
+    /// Their names.
+    Names,
+    /// Each pattern goes with each.
+    Any,
+    /// Two names a line.
+    File(PathBuf),
 }
 
 /// Where patterns come from.

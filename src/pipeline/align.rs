@@ -1,7 +1,7 @@
 //! The workers' stage: the hits of a batch are found and formatted.
 
 use super::ranking;
-use super::remembered::Answer;
+use super::remembered::{Answer, Unit};
 use super::report::warn;
 use super::write::Written;
 use super::{QueryBatch, Run};
@@ -90,44 +90,54 @@ impl Run<'_> {
     fn find_distinct(
         &self,
         engine: &mut Guarded,
-        mut queries: Sequences,
+        queries: Sequences,
         (meets, portion): (Meets, usize),
         effort: &mut Effort,
     ) -> Result<(Vec<Found>, u64)> {
         let strands = self.strands as usize;
         let mates = if self.pairing.is_some() { 2 } else { 1 };
+        let unit = Unit { each: mates * strands, strands, mirrors: self.mirrors() };
         let may_group = self.options.dedup && meets == Meets::All;
-        let unanswered = || self.remembered.unanswered(&queries, mates * strands, strands);
-        let mut unanswered = may_group.then(unanswered).flatten();
-        if let Some(unanswered) = &mut unanswered {
-            queries = std::mem::take(&mut unanswered.grouped.queries);
-        }
-        let batch = Batch {
-            queries: Arc::new(queries),
-            targets: Arc::clone(&self.targets),
-            scoring: Arc::clone(&self.scoring),
+        let unanswered = if may_group { self.remembered.unanswered(&queries, unit) } else { None };
+        let Some(mut unanswered) = unanswered else {
+            let found = self.find_batch(engine, queries, (meets, portion), effort)?;
+            let aligned = found.len() as u64;
+            return Ok((found, aligned));
         };
-        let found = self.find_batch(engine, &batch, (meets, portion), effort)?;
-        let aligned = found.len() as u64;
-        let Some(unanswered) = unanswered else { return Ok((found, aligned)) };
-        let mut answers = vec![Answer::default(); found.len() / mates];
-        found.into_iter().enumerate().for_each(|(record, found)| answers[record / mates].found.push(found));
-        for (record, remarks) in effort.said.drain(..) {
-            answers[record as usize / mates].remarks += remarks;
+        let mut answers = Vec::new();
+        let mut own = std::mem::take(&mut unanswered.grouped.queries);
+        while !own.is_empty() {
+            let mut of_own = Effort::default();
+            let found = self.find_batch(engine, own, (meets, portion), &mut of_own)?;
+            answers.extend(answers_of(found, mates, &mut of_own));
+            effort.add(of_own);
+            own = unanswered.left(&queries, unit, &answers);
         }
+        let aligned = (answers.len() * mates) as u64;
         let all = self.remembered.answered(unanswered, answers);
         effort.said.extend(all.iter().map(|answer| (0, answer.remarks)));
         Ok((all.into_iter().flat_map(|answer| answer.found).collect(), aligned))
+    }
+
+    /// Whether the answer of a query may be that of its reverse complement: nothing but the order of hits knows strands.
+    fn mirrors(&self) -> bool {
+        let has_others = self.pairing.is_some() || self.split.is_some() || self.ranking.is_some();
+        self.strands == 2 && !has_others && !self.targets.have_circles()
     }
 
     /// The hits of a batch's queries.
     fn find_batch(
         &self,
         engine: &mut Guarded,
-        batch: &Batch,
+        queries: Sequences,
         (meets, portion): (Meets, usize),
         effort: &mut Effort,
     ) -> Result<Vec<Found>> {
+        let batch = &Batch {
+            queries: Arc::new(queries),
+            targets: Arc::clone(&self.targets),
+            scoring: Arc::clone(&self.scoring),
+        };
         let layout = Layout { strands: self.strands, meets };
         let rules = match (&self.pairing, &self.ranking) {
             (Some(pairing), _) => pairing.candidates(),
@@ -192,4 +202,15 @@ impl Run<'_> {
         let next = wanted.clamp(before / 2.0, before * 4.0).max(1e6);
         self.cells.store(next as u64, Ordering::Relaxed);
     }
+}
+
+/// The answers of units of so many mates, with what is to be said of their records.
+fn answers_of(found: Vec<Found>, mates: usize, effort: &mut Effort) -> Vec<Answer> {
+    let mut answers = vec![Answer::default(); found.len() / mates];
+    found.into_iter().enumerate().for_each(|(record, found)| answers[record / mates].found.push(found));
+    for (record, remarks) in effort.said.drain(..) {
+        answers[record as usize / mates].remarks += remarks;
+    }
+    effort.tied.drain(..).for_each(|record| answers[record as usize / mates].is_tied = true);
+    answers
 }

@@ -6,7 +6,6 @@ use crate::batch::{STRETCH, Sequences};
 use crate::candidates::levels::Costs;
 use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
-use crate::engine::gpu::scan::Scanner;
 use crate::engine::gpu::{Card, Gpu, card_is_granted};
 use crate::engine::plain::Plain;
 use crate::engine::{Engine, Guarded};
@@ -14,7 +13,7 @@ use crate::error::{EngineError, Result};
 use crate::hits::PORTION;
 use crate::options::{DeviceChoice, FilterChoice, Mode, Options};
 use crate::search::finder::Finder;
-use crate::search::gpu::OnGpu;
+use crate::search::gpu::{OnCard, OnGpu};
 use crate::search::sliced::Sliced;
 use crate::search::{self, Scan};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -150,8 +149,9 @@ impl Hardware {
             Hardware::Plain => (Box::new(search::plain::Plain), false),
             Hardware::Cpu(set) => (Box::new(Sliced::on(*set)), false),
             Hardware::Gpu(cards, may_fall_back) => {
-                let scanner = Scanner::new(Arc::clone(&cards[0]));
-                (Box::new(OnGpu::new(scanner, Sliced::on(InstructionSet::best()), *may_fall_back)), true)
+                let cores = Sliced::on(InstructionSet::best());
+                let scan = OnGpu::new(OnCard::new(Arc::clone(&cards[0])), cores, *may_fall_back);
+                (Box::new(scan.sweeping()), true)
             }
         };
         Finder::new(targets, scan, on_device)

@@ -8,7 +8,7 @@ use super::Reporter;
 use super::threads::{set_threads, start};
 use crate::dictionary::numbers::Numbers;
 use crate::dictionary::words::Words;
-use crate::engine::gpu::scan::bitap::{Ends, Pending};
+use crate::engine::gpu::scan::bitap::Pending;
 use crate::error::{Error, Result};
 use crate::grep::NEWLINE;
 use crate::grep::select::{self, Span};
@@ -16,7 +16,7 @@ use crate::options::{GrepOptions, GrepOutput};
 use crate::reader::{LineBlock, LineReader};
 use crate::writer::Output;
 use rayon::prelude::*;
-use scan::LineScan;
+use scan::{Found, LineScan};
 use sought::Sought;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -176,8 +176,8 @@ impl GrepRun<'_> {
             match stage {
                 Begun::Lines(block, pending) => {
                     if self.is_wanted(file) {
-                        let ends = self.scan.finish(block.bytes(), pending)?;
-                        self.put_block(file, block.bytes(), &ends, &mut progress, output)?;
+                        let found = self.scan.finish(block.bytes(), pending)?;
+                        self.put_block(file, block.bytes(), &found, &mut progress, output)?;
                     }
                     if progress.selected > 0 && self.options.output == GrepOutput::Nothing {
                         return Ok(GrepSummary { selected: progress.selected, ..summary });
@@ -232,11 +232,11 @@ impl GrepRun<'_> {
         &self,
         file: usize,
         text: &[u8],
-        ends: &Ends,
+        found: &Found,
         progress: &mut Progress,
         output: &mut Output,
     ) -> Result<()> {
-        let piece = |piece| self.piece(text, piece, ends);
+        let piece = |piece| self.piece(text, piece, found);
         let pieces: Vec<PieceLines> = pieces(text).into_par_iter().map(piece).collect();
         let most = self.options.max_count.unwrap_or(u64::MAX);
         for PieceLines { text, mut lines, stretches } in pieces {
@@ -263,7 +263,7 @@ impl GrepRun<'_> {
         output.flush_now()
     }
 
-    fn piece<'a>(&self, block: &'a [u8], piece: Range<usize>, ends: &Ends) -> PieceLines<'a> {
+    fn piece<'a>(&self, block: &'a [u8], piece: Range<usize>, found: &Found) -> PieceLines<'a> {
         let text = &block[piece.clone()];
         let (mut stretches, lines) = match (self.options.output, &self.table) {
             (GrepOutput::Stretches, _) => self.scan.stretches(text),
@@ -271,7 +271,7 @@ impl GrepRun<'_> {
                 self.scan.count(text, numbers);
                 Default::default()
             }
-            _ => (Vec::new(), self.scan.lines(block, piece, ends)),
+            _ => (Vec::new(), self.scan.lines(block, piece, found)),
         };
         if self.options.invert {
             // Nothing matches in the others.

@@ -140,6 +140,10 @@ impl Ranks for RanksOfBatch<'_> {
         max_targets.min(max_hits)
     }
 
+    fn has_more_on_targets(&self) -> bool {
+        self.ranking.limits.max_per_target > 1
+    }
+
     fn rank(&self, record: u32, hit: &Alignment) -> Option<f64> {
         let query = self.batch.query(self.layout.query(record, hit.strand));
         self.ranking.key(self.batch, query, hit)

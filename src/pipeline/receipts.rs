@@ -2,7 +2,7 @@
 
 use super::Reporter;
 use crate::error::Result;
-use crate::options::{Options, PartsOf, PatternSource, SearchOptions};
+use crate::options::{AmpliconChoice, Options, PartsOf, PatternSource, SearchOptions};
 use crate::writer::output::{Beside, Output};
 use crate::writer::receipt::{self, Choice, Receipt, Task};
 use crate::writer::{place, sort};
@@ -109,7 +109,8 @@ fn search_inputs(options: &SearchOptions) -> Vec<&Path> {
         PatternSource::Letters(_) => None,
         PatternSource::File(path) => Some(&**path),
     };
-    patterns.into_iter().chain(options.texts.iter().map(|path| &**path)).collect()
+    let pairs = options.amplicons.as_ref().and_then(AmpliconChoice::file);
+    patterns.into_iter().chain(pairs).chain(options.texts.iter().map(|path| &**path)).collect()
 }
 
 fn search_task(options: &SearchOptions) -> Task {

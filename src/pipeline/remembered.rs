@@ -1,9 +1,10 @@
 //! The hits of queries that came before, for those that equal them.
 
-use crate::alignment::{Alignment, Found};
+use crate::alignment::{Alignment, Found, Strand};
 use crate::batch::Sequences;
 use crate::dedup::Distinct;
-use crate::dedup::queries::Grouped;
+pub(super) use crate::dedup::queries::Unit;
+use crate::dedup::queries::{Group, Grouped};
 use crate::hits::Remarks;
 use smallvec::SmallVec;
 use std::sync::RwLock;
@@ -26,9 +27,24 @@ const LOOKED_AT: u64 = 8;
 pub(super) struct Answer {
     pub found: SmallVec<[Found; 1]>,
     pub remarks: Remarks,
+    /// Whether the order of the strands chose hits, or may have.
+    pub is_tied: bool,
 }
 
 impl Answer {
+    /// That of the reverse complement of a query, if the order of the strands chose nothing: the scores and paths of a
+    /// query on a strand are those of its reverse complement on the other one.
+    fn mirrored(&self) -> Option<Answer> {
+        if self.is_tied {
+            return None;
+        }
+        let mut mirrored = self.clone();
+        for alignment in mirrored.found.iter_mut().flat_map(|found| &mut found.alignments) {
+            alignment.strand = alignment.strand.other();
+        }
+        Some(mirrored)
+    }
+
     fn bytes(&self) -> usize {
         let hits: usize = self.found.iter().map(|found| found.alignments.capacity()).sum();
         size_of::<Answer>() + hits * size_of::<Alignment>()
@@ -40,6 +56,13 @@ pub(super) struct Unanswered {
     pub grouped: Grouped,
     /// The answers that are known, in the order of their units.
     answers: Vec<Answer>,
+}
+
+impl Unanswered {
+    /// The queries that have to be aligned too, since the answer of their reverse complement is not theirs.
+    pub fn left(&mut self, queries: &Sequences, unit: Unit, new: &[Answer]) -> Sequences {
+        self.grouped.take_apart(queries, unit, |group| !new[group as usize].is_tied)
+    }
 }
 
 /// Queries with their hits. A query's hits don't depend on its batch, so what is remembered changes no answer.
@@ -61,21 +84,25 @@ struct Memory {
 }
 
 impl Remembered {
-    /// The queries of a batch that have to be aligned, in units of `each` sequences of which every `strands`-th tells the
-    /// others; `None` if all have to be.
-    pub fn unanswered(&self, queries: &Sequences, each: usize, strands: usize) -> Option<Unanswered> {
+    /// The queries of a batch that have to be aligned; `None` if all have to be.
+    pub fn unanswered(&self, queries: &Sequences, unit: Unit) -> Option<Unanswered> {
         let memory = self.memory.read().ok()?;
         if memory.is_off && self.passes() {
             return None;
         }
         let mut answers = Vec::new();
-        let is_known = |unit: &[u8]| {
-            let number = memory.queries.find(unit);
-            answers.extend(number.map(|number| memory.answers[number].clone()));
-            number.is_some()
+        let is_known = |letters: &[u8], strand| {
+            let known = memory.queries.find(letters).map(|number| &memory.answers[number]);
+            let answer = match strand {
+                Strand::Forward => known.cloned(),
+                Strand::Reverse => known.and_then(Answer::mirrored),
+            };
+            let is_known = answer.is_some();
+            answers.extend(answer);
+            is_known
         };
         let most = if memory.is_off { MOST_DISTINCT } else { 1.0 };
-        let grouped = Grouped::of(queries, (each, strands), most, is_known);
+        let grouped = Grouped::of(queries, unit, most, is_known);
         if memory.is_off && grouped.is_none() {
             self.passed.store(LOOKED_AT - 1, Ordering::Relaxed);
         }
@@ -92,9 +119,10 @@ impl Remembered {
     pub fn answered(&self, unanswered: Unanswered, new: Vec<Answer>) -> Vec<Answer> {
         let Unanswered { grouped, answers } = unanswered;
         let mut known = answers.into_iter();
-        let answer = |group: &Option<u32>| match group {
-            Some(group) => new[*group as usize].clone(),
-            None => known.next().unwrap_or_default(),
+        let answer = |group: &Group| match *group {
+            Group::Of(group) => new[group as usize].clone(),
+            Group::Mirrored(group) => new[group as usize].mirrored().unwrap_or_default(),
+            Group::Known => known.next().unwrap_or_default(),
         };
         let all: Vec<Answer> = grouped.groups.iter().map(answer).collect();
         if let Ok(mut memory) = self.memory.write() {
@@ -135,13 +163,17 @@ mod tests {
 
     fn answer(score: i32) -> Answer {
         let found = Found { second: Some(score), ..Found::default() };
-        Answer { found: SmallVec::from_iter([found]), remarks: Remarks::default() }
+        Answer { found: SmallVec::from_iter([found]), ..Answer::default() }
     }
 
     /// Aligns what has to be, with the first letter as score, and says how much that was.
     fn run(remembered: &Remembered, queries: &[Vec<u8>]) -> usize {
         let sequences: Sequences = queries.iter().map(Vec::as_slice).collect();
-        let Some(unanswered) = remembered.unanswered(&sequences, 1, 1) else { return queries.len() };
+        let Some(unanswered) =
+            remembered.unanswered(&sequences, Unit { each: 1, strands: 1, mirrors: false })
+        else {
+            return queries.len();
+        };
         let new: Vec<Answer> =
             unanswered.grouped.queries.iter().map(|codes| answer(codes[0].into())).collect();
         let aligned = new.len();
@@ -167,10 +199,10 @@ mod tests {
         let remembered = Remembered::default();
         let distinct =
             |from: u32| -> Vec<Vec<u8>> { (from..from + 10_000).map(|k| k.to_le_bytes().to_vec()).collect() };
-        for from in [0, 10_000, 20_000] {
-            run(&remembered, &distinct(from));
-        }
-        assert!(remembered.memory.read().unwrap().is_off);
+        let is_off = || remembered.memory.read().unwrap().is_off;
+        let batches = [0, 10_000, 20_000].into_iter().take_while(|_| !is_off());
+        batches.for_each(|from| assert_eq!(run(&remembered, &distinct(from)), 10_000));
+        assert!(is_off());
         assert_eq!(run(&remembered, &vec![vec![7]; 50]), 1, "those of a batch are still grouped");
         assert_eq!(run(&remembered, &distinct(0)), 10_000);
         for _ in 1..LOOKED_AT {

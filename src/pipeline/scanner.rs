@@ -2,24 +2,52 @@
 
 use super::{Reporter, device, estimate};
 use crate::engine::cpu::simd::InstructionSet;
-use crate::engine::gpu::scan::Scanner;
 use crate::engine::gpu::{Card, card_is_granted};
 use crate::error::EngineError;
 use crate::options::{SearchDevice, SearchOptions};
 use crate::search::exact::{self, Exact};
-use crate::search::gpu::{OnGpu, takes};
+use crate::search::gpu::{OnCard, OnGpu, ScanDevice, takes};
+use crate::search::hits::Wanted;
 use crate::search::plain::Plain;
+use crate::search::sites::Sites;
 use crate::search::sliced::Sliced;
 use crate::search::{Rule, Scan};
 
 /// Cells, letters times rows, that a thread does in a second for each byte of its vectors, about: 16 Gbp/s for a
 /// pattern of 20 with 64 bytes.
 const CELLS_PER_VECTOR_BYTE: u64 = 5_000_000_000;
+/// Threads that sweep as fast as a GPU, about.
+const DEVICE_THREADS: f64 = 200.0;
 
 /// What is searched.
 pub struct SearchWork<'a> {
     pub patterns: &'a [Vec<u8>],
     pub rule: &'a Rule,
+    /// Whether hits are found from their PAMs, and a scan has little to do.
+    pub from_pams: bool,
+}
+
+/// What finds hits from their PAMs, where that costs less than the scan of the device that was asked for: `plain` is for
+/// comparison, and a GPU scans.
+pub fn sites(
+    options: &SearchOptions,
+    wanted: &Wanted,
+    patterns: &[Vec<u8>],
+) -> Result<Option<Sites>, EngineError> {
+    let letters = || options.texts.iter().map(|path| estimate::letters(path)).sum::<Option<u64>>();
+    let parts = options.part.map_or(1, |part| u64::from(part.of));
+    let sites = |set| Sites::new(set, wanted, patterns, letters().map(|letters| letters / parts));
+    Ok(match &options.device {
+        SearchDevice::Plain | SearchDevice::Gpu(_) => None,
+        SearchDevice::Cpu(name) => sites(device::instruction_set(name.as_deref())?),
+        SearchDevice::Auto => sites(InstructionSet::best()),
+    })
+}
+
+/// Whether a GPU would be no faster than what finds hits from their PAMs, so that none has to be looked for.
+pub fn needs_no_device(options: &SearchOptions, sites: &Sites) -> bool {
+    let threads = sites.gain() * options.threads as f64;
+    !matches!(options.device, SearchDevice::Auto) || threads >= DEVICE_THREADS
 }
 
 /// Opens the device that was asked for.
@@ -30,9 +58,9 @@ pub fn open(
 ) -> Result<Box<dyn Scan>, EngineError> {
     let set = InstructionSet::best();
     let gpu = |name: Option<&str>, may_fall_back: bool| -> Result<Box<dyn Scan>, EngineError> {
-        let scanner = Scanner::new(Card::open(name, false)?);
-        reporter.detail(&format!("scanning on {}", scanner.describe()));
-        Ok(Box::new(OnGpu::new(scanner, Sliced::on(set), may_fall_back)))
+        let card = OnCard::new(Card::open(name, false)?);
+        reporter.detail(&format!("scanning on {}", card.describe()));
+        Ok(Box::new(OnGpu::new(card, Sliced::on(set), may_fall_back)))
     };
     Ok(match &options.device {
         SearchDevice::Plain => Box::new(Plain),
@@ -40,7 +68,9 @@ pub fn open(
         SearchDevice::Gpu(None) => gpu(None, false).map_err(device::with_remedy)?,
         SearchDevice::Gpu(name) => gpu(name.as_deref(), false)?,
         SearchDevice::Auto => {
-            let remark = if exact::pays(work.patterns, work.rule) {
+            let remark = if work.from_pams {
+                "hits are found from their PAMs".to_string()
+            } else if exact::pays(work.patterns, work.rule) {
                 "the patterns are looked up".to_string()
             } else if is_little(options, work, set) {
                 "the work is too little for a GPU".to_string()

@@ -4,6 +4,7 @@
 //! Nearly every place may be an end. So a batch with too many ends is scanned portion by portion, and its hits are
 //! aligned and written portion by portion: memory stays bounded.
 
+mod amplicons;
 mod batch;
 mod counts;
 mod needs;
@@ -22,16 +23,19 @@ use super::{Reporter, Stage, estimate};
 use crate::error::Result;
 use crate::options::{SearchDevice, SearchFormat, SearchOptions};
 use crate::reader::{Slice, slices};
-use crate::search::Rule;
+use crate::search::amplicons::Pairs;
 use crate::search::exact;
 use crate::search::hits::Wanted;
 use crate::search::limits::Limits;
 use crate::search::pattern::Pattern;
 use crate::search::rates::Rate;
+use crate::search::sites::Sites;
 use crate::search::stream::Seams;
+use crate::search::{Rule, Scan};
 use crate::writer::Output;
-use crate::writer::hits::{HitLines, HitStyle, sam_header};
+use crate::writer::hits::{AmpliconLines, HitLines, HitStyle, sam_header};
 use crate::writer::output::Beside;
+use batch::Layout;
 use counts::Counts;
 use needs::Needs;
 use std::sync::atomic::AtomicU64;
@@ -62,7 +66,9 @@ pub struct SearchSummary {
     /// Without those after the last hit that was asked for.
     pub scanned: u64,
     pub hits: u64,
-    /// Texts with a hit.
+    /// Of joined hits.
+    pub amplicons: Option<u64>,
+    /// Texts with a hit, of joined hits with an amplicon.
     pub found: u64,
     pub elapsed: Duration,
 }
@@ -75,8 +81,12 @@ struct SearchRun<'a> {
     /// The classes of each pattern. With both strands, those of its reverse complement follow.
     oriented: Vec<Vec<u8>>,
     wanted: Wanted,
-    seams: Seams,
+    layout: Layout,
+    /// What finds hits from their PAMs, where that costs less than a scan.
+    sites: Option<Sites>,
     needs: Needs,
+    /// Which hits are joined, where they are.
+    pairs: Option<Pairs>,
     /// The slice of each file that is searched; `None` for whole files.
     slices: Option<Vec<Slice>>,
     /// Of the files that are open or read.
@@ -92,7 +102,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let begun = Instant::now();
     let options = &SearchOptions { threads: set_threads(options.threads, reporter)?, ..options.clone() };
     let noted = Noted::of_search(options)?;
-    let search = SearchRun::new(options, reporter)?;
+    let mut search = SearchRun::new(options, reporter)?;
     let header = match options.format {
         SearchFormat::Sam => sam_header(&texts::lengths(&options.texts)?, &options.command_line),
         _ => Vec::new(),
@@ -104,7 +114,11 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let mut counts = about.is_some().then(|| Counts::new(search.patterns.len(), most));
     let (to_writer, from_reader) = sync_channel(1);
     reporter.stage(search.stage());
-    let mut summary = SearchSummary { patterns: search.patterns.len() as u64, ..SearchSummary::default() };
+    let amplicons = options.amplicons.as_ref().map(|_| 0);
+    let patterns = search.patterns.len() as u64;
+    let mut summary = SearchSummary { patterns, amplicons, ..SearchSummary::default() };
+    let opened = search.choose()?;
+    let search = &search;
     thread::scope(|scope| {
         start(scope, || {
             let batches = to_writer;
@@ -114,8 +128,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
             }
         })?;
         // A GPU is opened while the first text is read.
-        let work = SearchWork { patterns: &search.oriented, rule: &search.wanted.rule };
-        let scan = scanner::open(options, &work, reporter)?;
+        let scan = opened.map_or_else(|| search.open(), Ok)?;
         search.write(scan.as_ref(), from_reader, (&mut output, &mut counts), &mut summary)
     })?;
     summary.stretch = search.stretch();
@@ -127,8 +140,7 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     match noted {
         None => output.finish_with(beside)?,
         Some(noted) => {
-            let line = HitLines::new(options.format, search.style(), &[]).header(options.invert);
-            let frame = ((header.len() + line.len()) as u64, 0);
+            let frame = ((header.len() + search.first_line().len()) as u64, 0);
             let records = (summary.texts, summary.stretch);
             noted.finish((output, beside), options.output.as_deref(), frame, records, None)?;
         }
@@ -173,8 +185,12 @@ impl<'a> SearchRun<'a> {
             before: 0,
         }
         .reaching(patterns.iter().map(|pattern| pattern.letters.len()));
+        let sites = scanner::sites(options, &wanted, &oriented)?;
         let letters = (LETTERS * options.threads).clamp(LEAST_LETTERS, MOST_LETTERS);
         let swept = match options.device {
+            SearchDevice::Plain => oriented.len().max(1),
+            _ if sites.is_some() => 1,
+            SearchDevice::Gpu(_) if exact::words_pay(&oriented, &rule) => 1,
             SearchDevice::Cpu(_) | SearchDevice::Auto if exact::pays(&oriented, &rule) => 1,
             _ => oriented.len().max(1),
         };
@@ -182,6 +198,9 @@ impl<'a> SearchRun<'a> {
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
         let stretches = Mutex::default();
         let needs = Needs::new(&oriented, &rule);
+        let given = |choice| amplicons::pairs(choice, &options.patterns, &patterns, reporter);
+        let pairs = options.amplicons.as_ref().map(given).transpose()?;
+        let layout = Layout { seams, scanned: sites.is_none() };
         warn(reporter, patterns::everywhere(&patterns, &wanted));
         Ok(SearchRun {
             options,
@@ -189,13 +208,33 @@ impl<'a> SearchRun<'a> {
             patterns,
             oriented,
             wanted,
-            seams,
+            layout,
+            sites,
             needs,
+            pairs,
             slices,
             stretches,
             enough,
             searched: Arc::default(),
         })
+    }
+
+    /// Chooses between a scan and what finds hits from their PAMs; gives the scan if that had to be opened for it.
+    fn choose(&mut self) -> Result<Option<Box<dyn Scan>>> {
+        let sites = self.sites.as_ref().filter(|sites| !scanner::needs_no_device(self.options, sites));
+        let opened = sites.map(|_| self.open()).transpose()?;
+        if opened.as_ref().is_some_and(|scan| scan.is_on_device()) {
+            (self.sites, self.layout.scanned) = (None, true);
+        }
+        Ok(opened)
+    }
+
+    /// Opens the scan.
+    fn open(&self) -> Result<Box<dyn Scan>> {
+        let from_pams =
+            self.sites.as_ref().is_some_and(|sites| scanner::needs_no_device(self.options, sites));
+        let work = SearchWork { patterns: &self.oriented, rule: &self.wanted.rule, from_pams };
+        Ok(scanner::open(self.options, &work, self.reporter)?)
     }
 
     /// How hits are shown.
@@ -205,6 +244,14 @@ impl<'a> SearchRun<'a> {
             columns: self.options.columns.clone(),
             as_pattern: self.options.as_pattern,
             pam: self.wanted.pam.clone(),
+        }
+    }
+
+    /// The first line of the table.
+    fn first_line(&self) -> String {
+        match self.options.amplicons {
+            None => HitLines::new(self.options.format, self.style(), &[]).header(self.options.invert),
+            Some(_) => AmpliconLines::header(self.options.format),
         }
     }
 

@@ -32,6 +32,11 @@ impl Wanted {
         if pattern.is_multiple_of(self.strands) { Strand::Forward } else { Strand::Reverse }
     }
 
+    /// The places of a pattern's orientations.
+    pub(super) fn oriented(&self, pattern: u32) -> Range<u32> {
+        pattern * self.strands..(pattern + 1) * self.strands
+    }
+
     /// Whether the pattern of this place has its anchors at starts.
     pub fn anchors_at_starts(&self, pattern: u32) -> bool {
         self.pam.as_ref().is_some_and(|pam| !pam.is_behind(self.strand(pattern)))
@@ -73,6 +78,29 @@ impl Wanted {
             }
         }
         anchors
+    }
+
+    /// Anchors of a text with their edits within the limits of kinds; those that have too many are left out.
+    pub(super) fn within_limits(
+        &self,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+        anchors: Vec<TextEnd>,
+    ) -> Vec<TextEnd> {
+        if self.limits.is_none() {
+            return anchors;
+        }
+        let limited = |cells: &mut Cells, anchor: &TextEnd| {
+            let pattern = &patterns[anchor.pattern as usize];
+            let edits = if self.anchors_at_starts(anchor.pattern) {
+                let Turned { pattern, text } = Turned::new(self, pattern, text, anchor.end - 1);
+                self.edits(cells, &pattern, &text, text.len(), anchor.edits)?
+            } else {
+                self.edits(cells, pattern, text, anchor.end, anchor.edits)?
+            };
+            Some(TextEnd { edits, ..*anchor })
+        };
+        anchors.par_iter().with_min_len(RUN).map_init(Cells::default, limited).flatten_iter().collect()
     }
 
     /// Where the hit with its anchor at this place of `text` begins and ends, and its path.

@@ -4,39 +4,80 @@
 //! is read a quarter as long, and no letter of it is taken apart in each scan anew.
 
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
+use rayon::prelude::*;
 use std::ops::{Deref, Range};
 
 /// Letters of a word.
 const BLOCK: usize = 64;
 
+/// Blocks that a thread copies or packs in one go, a multiple of the bits of a word; fewer are not shared out.
+const RUN: usize = 1 << 10;
+
 /// Codes of letters: 0 to 3, [`super::OTHER`] and [`super::NOTHING`].
 #[derive(Clone, Debug, Default)]
 pub struct Codes {
-    codes: Vec<u8>,
+    /// Behind the last letter there are zeros.
+    blocks: Vec<[u8; BLOCK]>,
+    letters: usize,
     /// For each block of letters, the lower and the higher bits of their codes.
     low: Vec<u64>,
     high: Vec<u64>,
     /// A bit for each block: whether it has letters that are no base. Of them, two bits do not tell.
     rare: Vec<u64>,
-    /// Letters in whole blocks.
+    /// Whole blocks that are packed.
     packed: usize,
 }
 
 impl Codes {
     pub fn of(codes: &[u8]) -> Codes {
         let mut text = Codes::default();
-        text.extend(codes.iter().copied());
+        text.append(codes, u8::MAX);
         text
     }
 
-    /// Appends codes.
-    pub fn extend(&mut self, codes: impl Iterator<Item = u8>) {
-        self.codes.extend(codes);
-        let words = self.codes.len().div_ceil(BLOCK);
-        self.low.resize(words, 0);
-        self.high.resize(words, 0);
-        self.rare.resize(words.div_ceil(BLOCK), 0);
-        InstructionSet::best().run(Pack(self));
+    /// Appends codes; those above `most` become that. Many are copied and packed on all threads.
+    pub fn append(&mut self, codes: &[u8], most: u8) {
+        let at = self.letters % BLOCK;
+        let room = if at == 0 { 0 } else { BLOCK - at };
+        let (first, rest) = codes.split_at(room.min(codes.len()));
+        if let Some(last) = self.blocks.last_mut() {
+            last[at..].iter_mut().zip(first).for_each(|(own, &code)| *own = code.min(most));
+        }
+        let (whole, rest) = rest.as_chunks::<BLOCK>();
+        let plain = |block: &[u8; BLOCK]| block.map(|code| code.min(most));
+        match whole.len() > RUN {
+            true => self.blocks.par_extend(whole.par_iter().with_min_len(RUN).map(plain)),
+            false => self.blocks.extend(whole.iter().map(plain)),
+        }
+        if !rest.is_empty() {
+            let mut last = [0; BLOCK];
+            last.iter_mut().zip(rest).for_each(|(own, &code)| *own = code.min(most));
+            self.blocks.push(last);
+        }
+        self.letters += codes.len();
+        self.pack();
+    }
+
+    /// Packs what is not packed yet; the last block, until it is whole, each time anew.
+    fn pack(&mut self) {
+        let Codes { blocks, letters, low, high, rare, packed } = self;
+        low.resize(blocks.len(), 0);
+        high.resize(blocks.len(), 0);
+        rare.resize(blocks.len().div_ceil(BLOCK), 0);
+        let set = InstructionSet::best();
+        let first = *packed;
+        *packed = *letters / BLOCK;
+        if blocks.len() - first <= RUN {
+            let (low, high) = (&mut low[first..], &mut high[first..]);
+            set.run(Pack { blocks: &blocks[first..], low, high, rare: &mut rare[first / BLOCK..], first });
+            return;
+        }
+        let first = first / RUN * RUN;
+        let runs = blocks[first..].par_chunks(RUN).zip(low[first..].par_chunks_mut(RUN));
+        let runs = runs
+            .zip(high[first..].par_chunks_mut(RUN))
+            .zip(rare[first / BLOCK..].par_chunks_mut(RUN / BLOCK));
+        runs.for_each(|(((blocks, low), high), rare)| set.run(Pack { blocks, low, high, rare, first: 0 }));
     }
 
     /// Words of the lower and of the higher bits of the letters at these places, where a word begins with them and
@@ -65,27 +106,27 @@ impl Deref for Codes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.codes
+        &self.blocks.as_flattened()[..self.letters]
     }
 }
 
-/// Packs what is not packed yet; the last block, until it is whole, each time anew.
-struct Pack<'a>(&'a mut Codes);
+/// Packs blocks. The first of them has the bit `first` modulo a word's bits in `rare`.
+struct Pack<'a> {
+    blocks: &'a [[u8; BLOCK]],
+    low: &'a mut [u64],
+    high: &'a mut [u64],
+    rare: &'a mut [u64],
+    first: usize,
+}
 
 impl Kernel for Pack<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let Codes { codes, low, high, rare, packed } = self.0;
-        let first = *packed / BLOCK;
-        let (blocks, rest) = codes[*packed..].as_chunks::<BLOCK>();
-        *packed += blocks.len() * BLOCK;
-        let mut last = [0; BLOCK];
-        last[..rest.len()].copy_from_slice(rest);
-        // Where nothing is left there is no word for it, and the loop ends before.
-        let words = low[first..].iter_mut().zip(&mut high[first..]);
-        for ((block, letters), (low, high)) in (first..).zip(blocks.iter().chain([&last])).zip(words) {
+        let Pack { blocks, low, high, rare, first } = self;
+        let words = low.iter_mut().zip(high);
+        for ((block, letters), (low, high)) in (first % BLOCK..).zip(blocks).zip(words) {
             (*low, *high) = (simd.bits_of::<0>(letters), simd.bits_of::<1>(letters));
             // Letters that are nothing have this bit too.
             let others = simd.bits_of::<2>(letters) != 0;
@@ -107,14 +148,14 @@ mod tests {
             200 => NOTHING,
             other => (other * other % 7 % 4) as u8,
         };
-        let codes: Vec<u8> = (0..9000).map(code).collect();
+        let codes: Vec<u8> = (0..300_000).map(code).collect();
         // As it comes, in pieces of several lengths.
         let mut text = Codes::default();
-        for len in [0, 1, 63, 64, 65, 128, 3, 4000, 60, 8000] {
+        for len in [0, 1, 63, 64, 65, 128, 3, 4000, 60, 70_001, 65_536, 8000, 131_000, 300_000] {
             let from = text.len();
-            text.extend(codes[from..codes.len().min(from + len)].iter().copied());
+            text.append(&codes[from..codes.len().min(from + len)], u8::MAX);
             assert_eq!(*text, codes[..text.len()]);
-            for first in (0..text.len()).step_by(BLOCK) {
+            for first in (0..text.len()).step_by(BLOCK * if text.len() < 9000 { 1 } else { 37 }) {
                 for len in [1, 64, 65, 130, 4097].into_iter().filter(|len| first + len <= text.len()) {
                     let whole = first..text.len().min((first + len).next_multiple_of(BLOCK));
                     let letters = &codes[whole];

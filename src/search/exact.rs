@@ -1,13 +1,14 @@
 //! Exact scans for many patterns: words of the text are looked up among words of the patterns (Karp and Rabin 1987),
-//! however many patterns there are.
+//! however many patterns there are. With a few replaced letters, [`pieces`](super::pieces) of them are.
 //!
 //! `words` chooses the words and keeps them in tables of two levels. The text is packed first, a bit of 64
 //! letters in a word each, and looked at a batch at a time: all places of the first level, then all places of the
 //! second for what has passed, then the patterns, class by class. Loads of a level do not wait for one another.
 
-mod words;
+pub mod words;
 
 use super::codes::Codes;
+use super::pieces::{self, Pieces};
 use super::room::{Ends, Room};
 use super::sliced::Sliced;
 use super::{End, NOTHING, Rule, Scan, scan_some};
@@ -31,7 +32,8 @@ const AHEAD: usize = 4096;
 /// Places of a batch.
 const BATCH: usize = 512;
 
-/// Finds ends without edits by looking up words, and all others by sweeping.
+/// Finds ends without edits by looking up words, those with a few replaced letters by looking up pieces, and all others by
+/// sweeping.
 #[derive(Debug)]
 pub struct Exact {
     set: InstructionSet,
@@ -40,17 +42,24 @@ pub struct Exact {
     worth: usize,
     /// The patterns of the last call: a text in parts has the same ones in each.
     index: Mutex<Option<Arc<Index>>>,
+    /// The same by their pieces.
+    pieces: Mutex<Option<Arc<Pieces>>>,
 }
 
 /// Whether patterns are looked up, nearly all of them.
 pub fn pays(patterns: &[Vec<u8>], rule: &Rule) -> bool {
+    words_pay(patterns, rule) || rule.max_edits > 0 && pieces::pays(InstructionSet::best(), patterns, rule)
+}
+
+/// Whether words of patterns without edits are looked up, of nearly all of them.
+pub fn words_pay(patterns: &[Vec<u8>], rule: &Rule) -> bool {
     let swept = || patterns.iter().filter(|classes| shape_of(classes).is_none()).take(WORTH).count();
     rule.max_edits == 0 && patterns.len() >= 2 * WORTH && swept() < WORTH
 }
 
 impl Exact {
     pub fn on(set: InstructionSet) -> Exact {
-        Exact { set, swept: Sliced::on(set), worth: WORTH, index: Mutex::default() }
+        Exact { set, swept: Sliced::on(set), worth: WORTH, index: Mutex::default(), pieces: Mutex::default() }
     }
 
     /// Which looks up however few there are: for tests, and to measure what is worth it.
@@ -61,9 +70,22 @@ impl Exact {
     fn index(&self, patterns: &[Vec<u8>]) -> Arc<Index> {
         let mut last = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
-            Some(index) if index.is_of(patterns) => Arc::clone(index),
+            Some(index) if index.classes.are(patterns) => Arc::clone(index),
             _ => Arc::clone(last.insert(Arc::new(Index::new(patterns)))),
         }
+    }
+
+    /// The patterns by their pieces, where that is worth it.
+    fn pieces(&self, patterns: &[Vec<u8>], rule: &Rule) -> Option<Arc<Pieces>> {
+        if !pieces::takes(rule) {
+            return None;
+        }
+        let mut last = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pieces) = last.as_ref().filter(|pieces| pieces.is_of(patterns, rule)) {
+            return Some(Arc::clone(pieces));
+        }
+        *last = Pieces::new(self.set, patterns, rule, self.worth == 1).map(Arc::new);
+        last.clone()
     }
 }
 
@@ -75,6 +97,12 @@ impl Scan for Exact {
         rule: &Rule,
         room: &Room,
     ) -> Result<Vec<End>, EngineError> {
+        if let Some(pieces) = self.pieces(patterns, rule) {
+            let mut ends = pieces.scan(self.set, text, room);
+            ends.extend(scan_some(&self.swept, text, (patterns, &pieces.others), rule, room)?);
+            ends.par_sort_unstable();
+            return Ok(ends);
+        }
         if rule.max_edits > 0 || patterns.len() < self.worth {
             return self.swept.scan_within(text, patterns, rule, room);
         }
@@ -115,7 +143,7 @@ impl Kernel for Look<'_> {
             if ends.are_too_many() {
                 return;
             }
-            let classes = index.classes(entry.pattern);
+            let classes = index.classes.get(entry.pattern);
             let letters = at
                 .checked_sub(entry.before as usize)
                 .and_then(|start| text.get(start..start + classes.len()));

@@ -146,10 +146,18 @@ impl Gatherer {
         if self.is_done(wanted) {
             return;
         }
-        let whole = to == text.len();
         let asks = wanted.limits.is_some() || wanted.pam.is_some();
         let anchors = asks.then(|| wanted.anchors(patterns, text, ends, &mut self.tried));
-        let ends = anchors.as_deref().unwrap_or(ends);
+        self.put_anchors(wanted, text, anchors.as_deref().unwrap_or(ends), to);
+    }
+
+    /// The same with the anchors of a part ([`super::sites`]), those at places up to `to`. The parts of a text are all of
+    /// ends or all of anchors.
+    pub fn put_anchors(&mut self, wanted: &Wanted, text: &[u8], ends: &[TextEnd], to: usize) {
+        if self.is_done(wanted) {
+            return;
+        }
+        let whole = to == text.len();
         if wanted.every_end {
             self.pending.extend(ends.iter().map(Chosen::of));
         } else {

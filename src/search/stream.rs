@@ -8,7 +8,6 @@
 use super::codes::Codes;
 use super::{End, NOTHING, OTHER, Rule};
 use rayon::prelude::*;
-use std::iter::repeat_n;
 
 /// Ends that a thread places in one go.
 const RUN: usize = 1 << 12;
@@ -85,12 +84,18 @@ impl Stream {
     /// text; it does not matter here whether they are plain ones ([`plain_codes`]).
     pub fn push(&mut self, seams: &Seams, text: usize, codes: &[u8], own: std::ops::Range<usize>) {
         if !self.codes.is_empty() {
-            self.codes.extend(repeat_n(NOTHING, seams.between));
+            self.codes.append(&vec![NOTHING; seams.between], NOTHING);
         }
         let from = own.start.saturating_sub(seams.before);
         let at = self.codes.len();
         self.stretches.push(Stretch { text, from, after: own.start, to: own.end, at });
-        self.codes.extend(codes[from..own.end].iter().map(|&code| code.min(OTHER)));
+        self.codes.append(&codes[from..own.end], OTHER);
+    }
+
+    /// Appends the part `own` of a text without its codes, for what takes these from the text itself.
+    pub fn mark(&mut self, text: usize, own: std::ops::Range<usize>) {
+        let std::ops::Range { start, end } = own;
+        self.stretches.push(Stretch { text, from: start, after: start, to: end, at: 0 });
     }
 
     /// The ends of a scan in their texts: only those that a stretch owns, by text, pattern and end.

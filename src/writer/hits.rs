@@ -1,5 +1,6 @@
 //! The hits of a search as lines.
 
+mod amplicons;
 mod oriented;
 
 use super::line::{REVERSE, SECONDARY};
@@ -20,6 +21,7 @@ use std::io::Write;
 use std::ops::Range;
 
 pub use super::header::of_search as sam_header;
+pub use amplicons::AmpliconLines;
 
 /// Writes lines of one format into a buffer, which can't fail.
 #[derive(Clone, Debug)]

@@ -212,3 +212,39 @@ fn what_is_refused() {
     refused(files, &["--summary", "t.fa", "ACGT", "t.fa"], 2, &["overwrite"]);
     refused(files, &["--summary", "out", "ACGT", "t.fa"], 2, &["one file"]);
 }
+
+/// So many guides that they are looked for at PAMs alone: the bytes are those of the specification, from FASTA, from a
+/// database, in parts and with limits.
+#[test]
+fn many_guides_from_their_pams() {
+    let genome = fs::read_to_string(data("sars2.fa")).unwrap();
+    let genome: Vec<u8> = genome.lines().skip(1).collect::<String>().to_uppercase().into_bytes();
+    let mut random = Random::new(79);
+    let guides: String = (0..300)
+        .map(|number| {
+            let at = random.below(genome.len() - 20);
+            let guide = random.mutated(Alphabet::Dna, &genome[at..at + 20], 5);
+            let guide = if random.below(2) == 0 { guide } else { reverse_complement(&guide) };
+            format!(">g{number}\n{}\n", String::from_utf8_lossy(&guide))
+        })
+        .collect();
+    let texts: String = [&genome[..12_000], &genome[12_000..12_030], &genome[11_000..24_000]]
+        .iter()
+        .enumerate()
+        .map(|(number, text)| format!(">t{number}\n{}\n", String::from_utf8_lossy(text)))
+        .collect();
+    let folder = folder(&[("t.fa", texts.as_bytes()), ("g.fa", guides.as_bytes())]);
+    folder.run(&["index", "t.fa", "-o", "t.swdb"]).text();
+    for more in [&["-k1", "--pam", "NGG"][..], &["-k1", "--pam", "TTN", "--pam-side", "5", "--max-gap", "0"]]
+    {
+        let run = |text: &str, options: &[&str]| {
+            folder.run(&[&["search", "-f", "g.fa", text], more, options].concat()).text().to_string()
+        };
+        let expected = run("t.fa", &["--device", "plain"]);
+        assert!(expected.lines().count() > 10, "{more:?}");
+        for options in [&["--device", "cpu"][..], &["-t", "1"], &["-t", "3"]] {
+            assert_eq!(run("t.fa", options), expected, "{more:?}, {options:?}");
+            assert_eq!(run("t.swdb", options), expected, "{more:?}, {options:?}");
+        }
+    }
+}

@@ -105,6 +105,19 @@ impl SearchOutputFlags {
         Err(usage(ErrorKind::ArgumentConflict, text))
     }
 
+    /// What can't be asked for where hits are joined.
+    pub fn against_amplicons(&self) -> Option<&'static str> {
+        if matches!(self.format(), SearchFormat::Sam | SearchFormat::Text) {
+            Some("--amplicons has the formats tab, bed, fasta and count; give one of them")
+        } else if self.columns.is_some() || self.orient.is_some() {
+            Some("--columns and --orient are for hits; leave them out with --amplicons")
+        } else if self.summary.is_some() {
+            Some("--summary counts hits that are reported; leave it out with --amplicons")
+        } else {
+            None
+        }
+    }
+
     /// The columns of the table, and whether alignments have the pattern's orientation.
     pub fn shown(
         &self,

@@ -123,8 +123,12 @@ impl Anchored<'_> {
                 sweep.run(Letters { queries: queries(), targets, substitutes: &tables(matrix) }, ends)
             }
         };
-        let hit = |best: Hit| values.score(best.score).map(|score| Hit { score, ..best });
-        ends.best.into_iter().map(hit).collect()
+        let pairs = self.group.iter().copied().flatten();
+        let hit = |(best, pair): (Hit, &Pair)| match self.batch.query(pair.query).is_empty() {
+            true => Some(Hit::NONE),
+            false => values.score(best.score).map(|score| Hit { score, ..best }),
+        };
+        ends.best.into_iter().zip(pairs).map(hit).collect()
     }
 }
 
@@ -326,6 +330,9 @@ pub fn ends_of(batch: &Batch, sweep: &[Pair], edges: &Edges) -> Vec<Hit> {
     let mode = batch.scoring.mode;
     let end = |pair: &Pair| {
         let (rows, len) = (batch.query(pair.query).len(), batch.target(pair.target).len());
+        if rows == 0 {
+            return Hit::NONE;
+        }
         let hit =
             |score, query_end: usize, target_end: u32| Hit { score, query_end: query_end as u32, target_end };
         let in_row = |col: u32| hit(edges.horizontal[(col - pair.start) as usize][0], rows, col + 1);

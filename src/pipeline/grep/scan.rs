@@ -3,11 +3,11 @@
 use super::sought::{Sought, patterns};
 use crate::dictionary::numbers::Numbers;
 use crate::dictionary::words::Words;
-use crate::dictionary::{self, Dictionary};
+use crate::dictionary::{self, Dictionary, gpu::OnGpu as WordsOnGpu};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::gpu::Card;
 use crate::engine::gpu::scan::bitap::{Ends, Pending};
-use crate::error::{Error, Result};
+use crate::error::{EngineError, Error, Result};
 use crate::grep::gpu::{self, OnGpu};
 use crate::grep::pattern::{Pattern, Reading};
 use crate::grep::plain;
@@ -17,12 +17,15 @@ use crate::options::{GrepDevice, GrepOptions, GrepOutput, GrepPlace};
 use crate::pipeline::{Reporter, device};
 use crate::search::Rule;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bytes of a block for the cores, and for a GPU.
 const BLOCK: usize = 4 << 20;
 const GPU_BLOCK: usize = 32 << 20;
 /// Bytes of a block for each thread that looks up words.
 const OF_THREAD: usize = 1 << 20;
+/// So many words are looked up on a GPU; fewer are swept over the text.
+const LOOKED_UP: usize = 32;
 /// Blocks that a GPU has besides the one in hand: one being sent, one being searched.
 const ON_GPU: usize = 2;
 
@@ -33,14 +36,24 @@ pub enum LineScan {
     Gpu(Box<OnGpu>),
     /// With the bytes of a block.
     Words(Box<Dictionary>, usize),
+    GpuWords(Box<WordsOnGpu>),
     PlainWords(Words, dictionary::Rule),
+}
+
+/// What a device has found in a block.
+#[derive(Default)]
+pub enum Found {
+    #[default]
+    Nothing,
+    Ends(Ends),
+    Words(dictionary::gpu::Found),
 }
 
 impl LineScan {
     /// Opens what was asked for.
     pub fn open(options: &GrepOptions, sought: Sought, reporter: &dyn Reporter) -> Result<LineScan> {
         let patterns = match sought {
-            Sought::Words(words) if !matches!(options.device, GrepDevice::Gpu(_)) || needs_words(options) => {
+            Sought::Words(words) if are_looked_up(options, &words) => {
                 return LineScan::of_words(options, words, reporter);
             }
             Sought::Words(words) => own_patterns(options, &words)?,
@@ -54,9 +67,7 @@ impl LineScan {
             }
             GrepDevice::Plain => LineScan::Plain(patterns, rule),
             GrepDevice::Gpu(name) => {
-                let remedy = |error| if name.is_none() { device::with_remedy(error) } else { error };
-                let card = Card::open(name.as_deref(), false).map_err(remedy)?;
-                let scan = OnGpu::new(card, &patterns, rule)?;
+                let scan = OnGpu::new(card(name.as_deref())?, &patterns, rule)?;
                 note_left(&scan, patterns.len(), reporter);
                 LineScan::Gpu(Box::new(scan))
             }
@@ -76,10 +87,18 @@ impl LineScan {
         let set = match &options.device {
             GrepDevice::Plain => return Ok(LineScan::PlainWords(words, rule)),
             GrepDevice::Cpu(name) => device::instruction_set(name.as_deref())?,
-            GrepDevice::Gpu(_) => {
-                reporter.note("-o, -w, -x, --prefix and --count-by-pattern are done on the CPU");
+            GrepDevice::Gpu(_) if needs_places(options) => {
+                reporter.note("-o and --count-by-pattern are done on the CPU");
                 InstructionSet::best()
             }
+            GrepDevice::Gpu(name) => match WordsOnGpu::new(card(name.as_deref())?, words.clone(), rule) {
+                Ok(scan) => return Ok(LineScan::GpuWords(Box::new(scan))),
+                Err(EngineError::Unsupported(problem)) => {
+                    reporter.note(&format!("the words are looked up on the CPU: {problem}"));
+                    InstructionSet::best()
+                }
+                Err(error) => return Err(error.into()),
+            },
         };
         let block = (OF_THREAD * options.threads).clamp(BLOCK, GPU_BLOCK);
         Ok(LineScan::Words(Box::new(Dictionary::new(set, words, rule)), block))
@@ -88,7 +107,7 @@ impl LineScan {
     /// Bytes of a block.
     pub fn block(&self) -> usize {
         match self {
-            LineScan::Gpu(_) => GPU_BLOCK,
+            LineScan::Gpu(_) | LineScan::GpuWords(_) => GPU_BLOCK,
             LineScan::Words(_, block) => *block,
             _ => BLOCK,
         }
@@ -106,22 +125,26 @@ impl LineScan {
         }
     }
 
-    /// Where hits end, if a device has looked for them.
-    pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Ends> {
+    /// What a device finds.
+    pub fn finish(&self, text: &[u8], pending: Option<Box<Pending>>) -> Result<Found> {
         match (self, pending) {
-            (LineScan::Gpu(scan), Some(pending)) => Ok(scan.finish(text, *pending)?),
-            _ => Ok(Ends::default()),
+            (LineScan::Gpu(scan), Some(pending)) => Ok(Found::Ends(scan.finish(text, *pending)?)),
+            (LineScan::GpuWords(scan), _) => Ok(Found::Words(scan.find(text)?)),
+            _ => Ok(Found::Nothing),
         }
     }
 
     /// The lines that match in a piece of a block.
-    pub fn lines(&self, block: &[u8], piece: Range<usize>, ends: &Ends) -> Vec<Span> {
-        match self {
-            LineScan::Sliced(scan) => scan.lines(&block[piece]),
-            LineScan::Plain(patterns, rule) => plain::lines(&block[piece], patterns, rule),
-            LineScan::Gpu(scan) => scan.lines(block, piece, ends),
-            LineScan::Words(dictionary, _) => dictionary.lines(&block[piece]),
-            LineScan::PlainWords(words, rule) => dictionary::plain::lines(&block[piece], words, rule),
+    pub fn lines(&self, block: &[u8], piece: Range<usize>, found: &Found) -> Vec<Span> {
+        match (self, found) {
+            (LineScan::Gpu(scan), Found::Ends(ends)) => scan.lines(block, piece, ends),
+            (LineScan::GpuWords(scan), Found::Words(found)) => scan.lines(block, piece, found),
+            (LineScan::Sliced(scan), _) => scan.lines(&block[piece]),
+            (LineScan::Plain(patterns, rule), _) => plain::lines(&block[piece], patterns, rule),
+            (LineScan::Words(dictionary, _), _) => dictionary.lines(&block[piece]),
+            (LineScan::PlainWords(words, rule), _) => dictionary::plain::lines(&block[piece], words, rule),
+            // A device has looked through each block before its lines are asked for.
+            (LineScan::Gpu(_) | LineScan::GpuWords(_), _) => Vec::new(),
         }
     }
 
@@ -175,11 +198,25 @@ impl LineScan {
 const ONLY_WORDS: &str = "-o, -w, -x, --prefix and --count-by-pattern need patterns of which every character stands for \
                           itself, without edits; give -F, and leave out -k";
 
+/// Whether words are looked up.
+fn are_looked_up(options: &GrepOptions, words: &Words) -> bool {
+    let on_gpu = matches!(options.device, GrepDevice::Gpu(_));
+    !on_gpu || needs_words(options) || words.len() >= LOOKED_UP
+}
+
 /// Whether only a dictionary has what is asked for.
 fn needs_words(options: &GrepOptions) -> bool {
-    options.whole_words
-        || options.place != GrepPlace::Anywhere
-        || matches!(options.output, GrepOutput::Stretches | GrepOutput::Table)
+    options.whole_words || options.place != GrepPlace::Anywhere || needs_places(options)
+}
+
+/// Whether the places in lines are asked for.
+fn needs_places(options: &GrepOptions) -> bool {
+    matches!(options.output, GrepOutput::Stretches | GrepOutput::Table)
+}
+
+fn card(name: Option<&str>) -> Result<Arc<Card>> {
+    let remedy = |error| if name.is_none() { device::with_remedy(error) } else { error };
+    Ok(Card::open(name, false).map_err(remedy)?)
 }
 
 fn own_patterns(options: &GrepOptions, words: &Words) -> Result<Vec<Pattern>> {

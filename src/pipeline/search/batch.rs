@@ -36,17 +36,33 @@ impl ActiveText {
     }
 }
 
+/// How parts of texts are laid into a batch.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    pub seams: Seams,
+    /// Whether a scan takes them, so that their codes are laid behind one another.
+    pub scanned: bool,
+}
+
 /// Texts, of which the first may have begun in the batch before, and the last may go on in the next.
 #[derive(Default)]
 pub struct TextBatch {
     pub texts: Vec<Arc<ActiveText>>,
     pub stream: Stream,
+    /// Letters that were laid into it, about.
+    pub laid: usize,
 }
 
 impl TextBatch {
     /// Appends the part `own` of a text.
-    pub fn push(&mut self, seams: &Seams, active: &Arc<ActiveText>, own: Range<usize>) {
-        self.stream.push(seams, self.texts.len(), active.text.codes(), own);
+    pub fn push(&mut self, layout: &Layout, active: &Arc<ActiveText>, own: Range<usize>) {
+        if layout.scanned {
+            self.stream.push(&layout.seams, self.texts.len(), active.text.codes(), own);
+            self.laid = self.stream.codes.len();
+        } else {
+            self.laid += own.len();
+            self.stream.mark(self.texts.len(), own);
+        }
         self.texts.push(Arc::clone(active));
     }
 
@@ -76,7 +92,7 @@ impl Remainder {
     }
 
     /// The next portion, of at most this many letters; `None` where nothing is left.
-    pub fn next(&mut self, seams: &Seams, letters: usize) -> Option<TextBatch> {
+    pub fn next(&mut self, layout: &Layout, letters: usize) -> Option<TextBatch> {
         if let Some(batch) = self.whole.take() {
             if batch.letters() <= letters {
                 return Some(batch);
@@ -90,11 +106,11 @@ impl Remainder {
             let own = if active.is_done() { own.end..own.end } else { own };
             if own.len() > room {
                 let middle = own.start + room;
-                portion.push(seams, &active, own.start..middle);
+                portion.push(layout, &active, own.start..middle);
                 self.pieces.push_front((active, middle..own.end));
                 break;
             }
-            portion.push(seams, &active, own.clone());
+            portion.push(layout, &active, own.clone());
             room -= own.len();
             if room == 0 {
                 break;
@@ -112,6 +128,6 @@ impl Remainder {
 }
 
 fn pieces(batch: TextBatch) -> impl DoubleEndedIterator<Item = TextRange> {
-    let TextBatch { texts, stream } = batch;
+    let TextBatch { texts, stream, .. } = batch;
     texts.into_iter().zip(stream.stretches).map(|(active, stretch)| (active, stretch.after..stretch.to))
 }

@@ -6,6 +6,7 @@ use super::texts::TextSource;
 use crate::error::Result;
 use crate::pipeline::report::warn;
 use std::mem;
+use std::ops::Range;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, PoisonError};
 
@@ -54,16 +55,16 @@ impl SearchRun<'_> {
         // Whether the text is done is known only after a scan. So its parts are batches of their own.
         let mut send = false;
         loop {
-            let full = batch.stream.codes.len() >= self.enough || batch.texts.len() >= TEXTS;
+            let full = batch.laid >= self.enough || batch.texts.len() >= TEXTS;
             if (full || send) && batches.send(Ok(mem::take(batch))).is_err() {
                 return Ok(false);
             }
-            let room = (self.enough - batch.stream.codes.len()).min(most);
+            let room = (self.enough - batch.laid).min(most);
             // A text that is done needs no further scan.
             let to = if active.is_done() { codes.len() } else { codes.len().min(after + room) };
             let from = if active.is_done() { to } else { after };
-            active.text.prove(from.saturating_sub(self.seams.before())..to)?;
-            batch.push(&self.seams, active, from..to);
+            self.prove(active, from..to)?;
+            batch.push(&self.layout, active, from..to);
             after = to;
             if after == codes.len() {
                 return Ok(!send || batches.send(Ok(mem::take(batch))).is_ok());
@@ -71,5 +72,15 @@ impl SearchRun<'_> {
             send = self.wanted.first;
             most = most.saturating_mul(2);
         }
+    }
+
+    /// Proves what the search of a part of a text reads.
+    fn prove(&self, active: &ActiveText, own: Range<usize>) -> Result<()> {
+        let (before, behind) = match &self.sites {
+            Some(sites) => (sites.reach(), sites.reach()),
+            None => (self.layout.seams.before(), 0),
+        };
+        let letters = active.text.codes().len();
+        active.text.prove(own.start.saturating_sub(before)..letters.min(own.end + behind))
     }
 }

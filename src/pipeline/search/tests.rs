@@ -39,6 +39,7 @@ fn run(texts: &[Vec<u8>], first: bool, invert: bool) -> (SearchSummary, String) 
         indels: true,
         limits: None,
         pam: None,
+        amplicons: None,
         both_strands: false,
         every_end: false,
         best: false,

@@ -5,11 +5,14 @@ use super::counts::Counts;
 use super::{SearchRun, SearchSummary};
 use crate::error::Result;
 use crate::pipeline::report::warn;
+use crate::search::amplicons::{Amplicon, Joiner};
 use crate::search::hits::{self, Gatherer, Hit};
 use crate::search::room::Room;
+use crate::search::sites::TextPart;
 use crate::search::stream::TextEnd;
 use crate::search::{Scan, scan_some};
 use crate::writer::Output;
+use crate::writer::hits::AmpliconLines;
 use crate::writer::hits::HitLines;
 use rayon::prelude::*;
 use std::mem;
@@ -38,9 +41,17 @@ struct TextEnds<'a> {
     ends: &'a [TextEnd],
 }
 
+/// Where hits become amplicons.
+struct Joined<'a> {
+    joiner: Joiner<'a>,
+    lines: AmpliconLines<'a>,
+}
+
 /// Where the hits go.
 struct HitSink<'a> {
     lines: HitLines<'a>,
+    /// What joins hits, where amplicons are asked for.
+    joined: Option<Joined<'a>>,
     /// Lines that are not written yet.
     text: Vec<u8>,
     /// The hits of the text that goes on in the next part.
@@ -60,14 +71,15 @@ impl SearchRun<'_> {
         summary: &mut SearchSummary,
     ) -> Result<()> {
         let lines = HitLines::new(self.options.format, self.style(), &self.patterns);
-        let text = lines.header(self.options.invert).into_bytes();
-        let mut sink = HitSink { lines, text, carried: Gatherer::default(), output, counts, summary };
-        let least = self.seams.before().max(LEAST_PORTION);
+        let text = self.first_line().into_bytes();
+        let (joined, carried) = (self.joined(), Gatherer::default());
+        let mut sink = HitSink { lines, joined, text, carried, output, counts, summary };
+        let least = self.layout.seams.before().max(LEAST_PORTION);
         // Letters of a portion: all of a batch, until one has too many ends.
         let mut most = usize::MAX;
         for batch in batches {
             let mut rest = Remainder::of(batch?);
-            while let Some(portion) = rest.next(&self.seams, most) {
+            while let Some(portion) = rest.next(&self.layout, most) {
                 let letters = portion.letters();
                 let room = if letters <= least { Room::unlimited() } else { Room::of(ENDS) };
                 let ends = if portion.is_done() { Vec::new() } else { self.scan(scan, &portion, &room)? };
@@ -89,10 +101,24 @@ impl SearchRun<'_> {
         sink.flush()
     }
 
-    /// The ends in all texts of a portion.
+    /// What joins hits.
+    fn joined(&self) -> Option<Joined<'_>> {
+        let (choice, pairs) = (self.options.amplicons.as_ref()?, self.pairs.as_ref()?);
+        let (least, most) = choice.lengths;
+        let lines = AmpliconLines::new(self.options.format, pairs, &self.patterns);
+        Some(Joined { joiner: Joiner::new(pairs, least..=most), lines })
+    }
+
+    /// The ends in all texts of a portion, or the anchors where these are found from their PAMs.
     fn scan(&self, scan: &dyn Scan, portion: &TextBatch, room: &Room) -> Result<Vec<TextEnd>> {
+        if let Some(sites) = &self.sites {
+            let parts = portion.stream.stretches.iter().zip(&portion.texts).map(|(stretch, active)| {
+                TextPart { text: stretch.text, codes: active.text.codes(), own: stretch.after..stretch.to }
+            });
+            return Ok(sites.anchors(scan, &self.oriented, &parts.collect::<Vec<_>>(), room)?);
+        }
         let (rule, mut placed) = (&self.wanted.rule, Vec::new());
-        let rounds = self.needs.rounds(portion, &self.seams);
+        let rounds = self.needs.rounds(portion, &self.layout.seams);
         let one = rounds.len() == 1;
         for round in rounds {
             let codes = &round.stream.codes;
@@ -146,7 +172,10 @@ impl SearchRun<'_> {
             .into_par_iter()
             .zip(gatherers)
             .map(|(TextEnds { active, to, ends }, mut gatherer)| {
-                gatherer.put(wanted, patterns, active.text.codes(), ends, to);
+                match self.sites {
+                    Some(_) => gatherer.put_anchors(wanted, active.text.codes(), ends, to),
+                    None => gatherer.put(wanted, patterns, active.text.codes(), ends, to),
+                }
                 let hits = gatherer.next(wanted, patterns, active.text.codes())?;
                 Ok(Gathered { active, to, hits, gatherer })
             })
@@ -165,7 +194,7 @@ impl SearchRun<'_> {
             }
             self.searched.store(active.place(to), Ordering::Relaxed);
             if to == active.text.codes().len() {
-                sink.text(active, &gatherer, self.options.invert);
+                sink.text(active, &gatherer, self.options.invert)?;
             } else {
                 sink.carried = gatherer;
             }
@@ -184,27 +213,52 @@ impl HitSink<'_> {
         if invert {
             return Ok(());
         }
+        if let Some(Joined { joiner, lines }) = &mut self.joined {
+            let mut give = |amplicon: &Amplicon| {
+                lines.amplicon(&mut self.text, place, amplicon);
+                flush(self.output, &mut self.text, LINES)
+            };
+            return hits.iter().try_for_each(|hit| joiner.put(hit, &mut give));
+        }
         for hit in hits {
             self.lines.hit(&mut self.text, place, hit);
-            if self.text.len() >= LINES {
-                self.flush()?;
-            }
+            flush(self.output, &mut self.text, LINES)?;
         }
         Ok(())
     }
 
     /// A text after all of its hits.
-    fn text(&mut self, active: &ActiveText, gatherer: &Gatherer, invert: bool) {
+    fn text(&mut self, active: &ActiveText, gatherer: &Gatherer, invert: bool) -> Result<()> {
         let place = active.text.shown();
-        self.lines.text(&mut self.text, place, gatherer.given(), invert);
+        let mut found = gatherer.given();
+        if let Some(Joined { joiner, lines }) = &mut self.joined {
+            joiner.finish(&mut |amplicon: &Amplicon| {
+                lines.amplicon(&mut self.text, place, amplicon);
+                flush(self.output, &mut self.text, LINES)
+            })?;
+            found = joiner.given();
+            joiner.clear();
+            lines.text(&mut self.text, place, found);
+            self.summary.amplicons = self.summary.amplicons.map(|sum| sum + found);
+        } else {
+            self.lines.text(&mut self.text, place, found, invert);
+        }
         self.summary.texts += 1;
         self.summary.letters += active.text.codes().len() as u64;
-        self.summary.found += u64::from(gatherer.given() > 0);
+        self.summary.found += u64::from(found > 0);
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.output.put(&self.text)?;
-        self.text.clear();
-        Ok(())
+        flush(self.output, &mut self.text, 0)
     }
+}
+
+/// Writes the lines of `text` where they have so many bytes.
+fn flush(output: &mut Output, text: &mut Vec<u8>, least: usize) -> Result<()> {
+    if text.len() >= least {
+        output.put(text)?;
+        text.clear();
+    }
+    Ok(())
 }

@@ -58,7 +58,7 @@ impl Shape {
         classes.windows(self.letters).map(of_word).fold(0, usize::saturating_add)
     }
 
-    /// Calls with each word of a span: its place and hash.
+    /// Calls with each word of a span, and its place.
     fn for_each_word(self, classes: &[u8], mut call: impl FnMut(usize, u32)) {
         let mut words: Vec<u32> = Vec::new();
         for (place, classes) in classes.windows(self.letters).enumerate() {
@@ -75,7 +75,7 @@ impl Shape {
                 }
                 words[..count].iter_mut().for_each(|word| *word |= first);
             }
-            words.iter().for_each(|&word| call(place, hash(word)));
+            words.iter().for_each(|&word| call(place, word));
         }
     }
 }
@@ -116,33 +116,34 @@ pub struct Table {
 }
 
 impl Table {
-    fn new(shape: Shape, entries: &[Entry]) -> Table {
-        let wanted = (entries.len() * BITS_OF_WORD).next_power_of_two().ilog2();
+    /// Of as many entries as `for_each` calls with, twice: so no second copy of them is made on the way.
+    fn new(shape: Shape, count: usize, for_each: impl Fn(&mut dyn FnMut(Entry))) -> Table {
+        let wanted = (count * BITS_OF_WORD).next_power_of_two().ilog2();
         let bits_shift = u32::BITS - wanted.clamp(FEWEST_BITS, MOST_BITS);
-        let starts_shift = u32::BITS - entries.len().next_power_of_two().ilog2().clamp(1, MOST_BITS);
+        let starts_shift = u32::BITS - count.next_power_of_two().ilog2().clamp(1, MOST_BITS);
         let mut table = Table {
             shape,
             bits: vec![0; (1 << (u32::BITS - bits_shift)) / 64],
             bits_shift,
             starts: vec![0; (1 << (u32::BITS - starts_shift)) + 1],
             starts_shift,
-            entries: vec![Entry::zeroed(); entries.len()],
+            entries: vec![Entry::zeroed(); count],
         };
         // A counting sort by the upper bits of the hash.
-        for entry in entries {
+        for_each(&mut |entry| {
             let bit = entry.hash >> bits_shift;
             table.bits[bit as usize / 64] |= 1 << (bit % 64);
             table.starts[(entry.hash >> starts_shift) as usize + 1] += 1;
-        }
+        });
         for at in 1..table.starts.len() {
             table.starts[at] += table.starts[at - 1];
         }
         let mut next = table.starts.clone();
-        for entry in entries {
+        for_each(&mut |entry| {
             let next = &mut next[(entry.hash >> starts_shift) as usize];
-            table.entries[*next as usize] = *entry;
+            table.entries[*next as usize] = entry;
             *next += 1;
-        }
+        });
         table
     }
 
@@ -161,13 +162,81 @@ impl Table {
     }
 }
 
+/// Classes of patterns, one behind the other.
+#[derive(Debug)]
+pub struct Classes {
+    classes: Vec<u8>,
+    /// Where those of each pattern begin, and in the end their number.
+    starts: Vec<usize>,
+}
+
+impl Classes {
+    pub fn of(patterns: &[Vec<u8>]) -> Classes {
+        let mut starts = vec![0];
+        starts.extend(patterns.iter().scan(0, |sum, classes| {
+            *sum += classes.len();
+            Some(*sum)
+        }));
+        Classes { classes: patterns.concat(), starts }
+    }
+
+    /// Those of a pattern.
+    #[inline(always)]
+    pub fn get(&self, pattern: u32) -> &[u8] {
+        &self.classes[self.starts[pattern as usize]..self.starts[pattern as usize + 1]]
+    }
+
+    /// Whether they are those of these patterns.
+    pub fn are(&self, patterns: &[Vec<u8>]) -> bool {
+        self.starts.len() == patterns.len() + 1
+            && (0..).zip(patterns).all(|(pattern, classes)| self.get(pattern) == classes)
+    }
+}
+
+/// A word of a pattern, as its shape has it.
+#[derive(Clone, Copy, Debug)]
+pub struct PatternWord {
+    pub word: u32,
+    pub pattern: u32,
+    /// Letters of the pattern before the word.
+    pub before: u32,
+}
+
+/// Patterns that are entered in a shape, and where in each its words begin.
+pub struct Entered {
+    pub shape: Shape,
+    patterns: Vec<(u32, u32)>,
+}
+
+impl Entered {
+    /// Calls with all words.
+    pub fn for_each(&self, patterns: &[Vec<u8>], mut call: impl FnMut(PatternWord)) {
+        for &(pattern, place) in &self.patterns {
+            let classes = &patterns[pattern as usize][place as usize..][..self.shape.span()];
+            let of_place =
+                |at: usize, word: u32| call(PatternWord { word, pattern, before: place + at as u32 });
+            self.shape.for_each_word(classes, of_place);
+        }
+    }
+}
+
+/// Patterns by the shapes that they are entered in, and those that are entered in none.
+pub fn entered(patterns: &[Vec<u8>]) -> (Vec<Entered>, Vec<u32>) {
+    let mut all = SHAPES.map(|shape| Entered { shape, patterns: Vec::new() });
+    let mut others = Vec::new();
+    for (pattern, classes) in (0..).zip(patterns) {
+        match shape_of(classes) {
+            Some((number, place)) => all[number].patterns.push((pattern, place as u32)),
+            None => others.push(pattern),
+        }
+    }
+    (all.into_iter().filter(|own| !own.patterns.is_empty()).collect(), others)
+}
+
 /// Patterns by their words.
 #[derive(Debug)]
 pub struct Index {
-    /// Those of all patterns, one behind the other.
-    classes: Vec<u8>,
-    /// Where the classes of each pattern begin, and in the end their number.
-    starts: Vec<usize>,
+    pub classes: Classes,
     pub tables: Vec<Table>,
     /// The patterns that are in none of the tables.
     pub others: Vec<u32>,
@@ -175,34 +244,17 @@ pub struct Index {
 
 impl Index {
     pub fn new(patterns: &[Vec<u8>]) -> Index {
-        let mut index =
-            Index { classes: patterns.concat(), starts: vec![0], tables: Vec::new(), others: Vec::new() };
-        let mut entries: [Vec<Entry>; SHAPES.len()] = Default::default();
-        for (pattern, classes) in (0..).zip(patterns) {
-            index.starts.push(index.starts[pattern as usize] + classes.len());
-            let Some((number, place)) = shape_of(classes) else {
-                index.others.push(pattern);
-                continue;
+        let (entered, others) = entered(patterns);
+        let table = |own: &Entered| {
+            let for_each = |call: &mut dyn FnMut(Entry)| {
+                own.for_each(patterns, |PatternWord { word, pattern, before }| {
+                    call(Entry { hash: hash(word), pattern, before });
+                });
             };
-            let shape = SHAPES[number];
-            shape.for_each_word(&classes[place..place + shape.span()], |at, hash| {
-                entries[number].push(Entry { hash, pattern, before: (place + at) as u32 });
-            });
-        }
-        let used = SHAPES.into_iter().zip(&entries).filter(|(_, entries)| !entries.is_empty());
-        index.tables = used.map(|(shape, entries)| Table::new(shape, entries)).collect();
-        index
-    }
-
-    /// The classes of a pattern.
-    #[inline(always)]
-    pub fn classes(&self, pattern: u32) -> &[u8] {
-        &self.classes[self.starts[pattern as usize]..self.starts[pattern as usize + 1]]
-    }
-
-    /// Whether these are its patterns.
-    pub fn is_of(&self, patterns: &[Vec<u8>]) -> bool {
-        self.starts.len() == patterns.len() + 1
-            && (0..).zip(patterns).all(|(pattern, classes)| self.classes(pattern) == classes)
+            let mut count = 0;
+            for_each(&mut |_| count += 1);
+            Table::new(own.shape, count, for_each)
+        };
+        Index { classes: Classes::of(patterns), tables: entered.iter().map(table).collect(), others }
     }
 }

@@ -23,6 +23,9 @@ use wgpu::BufferUsages;
 
 /// Letters of a submission.
 const LETTERS: CellRange = CellRange { first: 1 << 24, least: 1 << 14, most: 1 << 30, growth: 16 };
+/// Entries that a submission may look at where each place has those of the longest list: repeats of a word in the text
+/// would else keep a device longer than watchdogs wait.
+const MOST_ENTRIES: usize = 1 << 30;
 /// Ends that come back with their number; more are fetched.
 const FEW: usize = 1 << 14;
 /// Ends that there is room for at first, and at most.
@@ -103,6 +106,8 @@ struct BaseTable {
     starts_shift: u32,
     entries_at: u32,
     patterns_at: u32,
+    /// Entries of the longest list.
+    longest: usize,
 }
 
 /// Looks words up on a card.
@@ -131,6 +136,7 @@ struct Index {
     starts_shift: u32,
     entries_at: usize,
     patterns_at: usize,
+    longest: usize,
 }
 
 impl Index {
@@ -147,6 +153,7 @@ impl Index {
             bits[bit as usize / 32] |= 1 << (bit % 32);
             all[(hash(word) >> starts_shift) as usize + 1] += 1;
         }
+        let longest = all.iter().copied().max().unwrap_or(0) as usize;
         for bucket in 0..buckets {
             all[bucket + 1] += all[bucket];
         }
@@ -175,7 +182,7 @@ impl Index {
             }
             all.extend(words);
         }
-        Index { bits, bits_shift, words: all, starts_shift, entries_at, patterns_at }
+        Index { bits, bits_shift, words: all, starts_shift, entries_at, patterns_at, longest }
     }
 }
 
@@ -215,7 +222,7 @@ impl BaseScan {
     /// that they are found by.
     pub fn patterns(&self, patterns: &[Vec<u8>], words: &[BaseWords]) -> Result<BasePatterns, EngineError> {
         let table = |own: &BaseWords| {
-            let Index { bits, bits_shift, words, starts_shift, entries_at, patterns_at } =
+            let Index { bits, bits_shift, words, starts_shift, entries_at, patterns_at, longest } =
                 Index::new(&own.words, patterns);
             if words.len() > u32::MAX as usize {
                 return Err(EngineError::OutOfMemory("words of patterns".to_string()));
@@ -228,6 +235,7 @@ impl BaseScan {
                 starts_shift,
                 entries_at: entries_at as u32,
                 patterns_at: patterns_at as u32,
+                longest,
             })
         };
         let tables = words.iter().map(table).collect::<Result<_, _>>()?;
@@ -283,7 +291,8 @@ impl BaseScan {
     ) -> Result<(), EngineError> {
         let of_unit = PLACES * table.variant.step as usize;
         let units = text.letters.div_ceil(of_unit);
-        let (mut first, mut longest) = (0, usize::MAX);
+        let most_units = (MOST_ENTRIES / PLACES / table.longest.max(1)).max(1);
+        let (mut first, mut longest) = (0, most_units);
         while first < units && ends.len() <= most {
             let letters = self.tuning.submission.unwrap_or(self.pace.cells() as usize);
             let end = units.min(first + (letters / of_unit).clamp(1, longest));
@@ -303,7 +312,7 @@ impl BaseScan {
                         }
                         ends.push(BaseEnd { pattern, end });
                     }
-                    (first, longest) = (end, usize::MAX);
+                    (first, longest) = (end, most_units);
                 }
                 Err(count) if count <= self.tuning.room.1 || end - first == 1 => state.room = count,
                 Err(_) => longest = (end - first) / 2,

@@ -1,0 +1,166 @@
+"""Holds lists of hits against the reference, and their formats against each other."""
+
+import json
+import re
+
+from . import lists
+from .program import Difference, compare_bytes, compare_lines, part_of, perhaps_database, way
+
+
+def check(program, rng, case, of_queries=None):
+    """JSON against the reference, E-values in it against the scores, and table and text against JSON."""
+    of_queries = of_queries or list(lists.expected(case))
+    rules, words = case.reference["rules"], [*case.words, "--format", "json"]
+    want = []
+    for (name, letters, *_), hits in of_queries:
+        hits = [hit.object(rules["iddef"]) for hit in hits]
+        want.append({"query": name, "mate": None, "length": len(letters), "hits": hits})
+    case.reference["expected"] = "".join(f"{json.dumps(one)}\n" for one in want)
+    data = run_without_evalues(program, case, words)
+    words = [*case.words, "--format", "json"]
+    try:
+        got = [json.loads(line) for line in data.decode().splitlines()]
+        numbers = [[(hit.pop("bits"), hit.pop("evalue")) for hit in one["hits"]] for one in got]
+    except (ValueError, KeyError, TypeError) as error:
+        raise Difference(words, f"no JSON of lists: {error!r}") from None
+    compare_lines(words, list(as_lines(want)), list(as_lines(got)))
+    check_numbers(words, rules, got, numbers)
+    check_table(program, rng, case, of_queries, numbers)
+    if rng.random() < 0.5:
+        words = [*case.words, "--format", "text"]
+        compare_lines(words, list(text_of(got)), read_text(words, program.run(words).decode()))
+    kind = rng.choice(["tab", "json"])
+    words = [*case.words, "--format", kind]
+    plain = program.run(words)
+    other = [*words, *way(rng, program, True, rules["mode"] == "local" and words[0] != "all")]
+    with perhaps_database(rng, program, case) as before:
+        compare_bytes([*before, *other], plain, program.run(other))
+    if rng.random() < 0.12:
+        part_of(program, rng, case, [*case.words, *way(rng, program, True, False)], "--part", kind, plain)
+
+
+def run_without_evalues(program, case, words):
+    """The output; where the scores have no E-values, --evalue is an error, and is taken out of the case's words."""
+    try:
+        return program.run(words)
+    except Difference as difference:
+        if "there are no E-values" not in difference.args[1] or "--evalue" not in words:
+            raise
+    at = case.words.index("--evalue")
+    del case.words[at : at + 2]
+    return program.run([*case.words, *words[-2:]])
+
+
+def as_lines(objects):
+    """A line for each query and each hit, with its values between tabs."""
+    for one in objects:
+        for part in (one, *one["hits"]):
+            yield "\t".join(f"{key}={json.dumps(value)}" for key, value in part.items() if key != "hits")
+
+
+def check_numbers(words, rules, got, numbers):
+    """Bit scores grow with the scores, in a line, and E-values shrink with them."""
+    of_scores = {}
+    for one, pairs in zip(got, numbers):
+        last = {}
+        for hit, (bits, evalue) in zip(one["hits"], pairs):
+            if rules["mode"] != "local" and (bits, evalue) != (None, None):
+                raise Difference(words, f"an E-value in mode {rules['mode']}: {evalue}")
+            if bits is None:
+                continue
+            if of_scores.setdefault(hit["score"], bits) != bits:
+                raise Difference(words, f"two bit scores of score {hit['score']}: {bits}, {of_scores[hit['score']]}")
+            score, least = last.get(hit["target"], (hit["score"], evalue))
+            if evalue < least and hit["score"] <= score or evalue > least and hit["score"] > score:
+                raise Difference(words, f"{one['query']}: E-values {least} of {score}, {evalue} of {hit['score']}")
+            last[hit["target"]] = hit["score"], evalue
+    scores = sorted(of_scores)
+    if len(scores) > 2:
+        slope = (of_scores[scores[-1]] - of_scores[scores[0]]) / (scores[-1] - scores[0])
+        for score in scores:
+            if abs(of_scores[scores[0]] + slope * (score - scores[0]) - of_scores[score]) > 0.16:
+                raise Difference(words, f"bit scores are not in a line: {of_scores}")
+
+
+def close(bits, evalue, shown_bits, shown_evalue):
+    """Whether the table's numbers are those of JSON, in BLAST's number formats."""
+    if bits is None or evalue is None:
+        return (shown_bits, shown_evalue) == ("0", "-1")
+    bits_off = 1.06 + bits * 1e-3 if bits > 99 else 0.051
+    steps = [(1e-179, 1e-179), (9e-4, evalue * 0.01), (0.1, 6e-4), (1, 6e-3), (10, 0.06)]
+    evalue_off = next((off for most, off in steps if evalue < most), 0.6 + evalue * 0.01)
+    return abs(float(shown_bits) - bits) <= bits_off and abs(float(shown_evalue) - evalue) <= evalue_off
+
+
+def check_table(program, rng, case, of_queries, numbers):
+    rules, columns = case.reference["rules"], lists.STD
+    words = [*case.words, "--format", "tab"]
+    if rng.random() < 0.8:
+        columns = rng.sample(lists.COLUMNS, rng.randint(1, len(lists.COLUMNS)))
+        words += ["--columns", ",".join(columns)]
+    has_header = rng.random() < 0.3
+    words += ["--header"] * has_header
+    lines = program.run(words).decode().splitlines()
+    header = [line for line in lines if line.startswith("# ")] if has_header else []
+    if has_header and (not header or header[-1] != "# Fields: " + "\t".join(columns)):
+        raise Difference(words, f"the header ends in {header[-1:]}")
+    want, at = [], 0
+    got = lines[len(header) :]
+    for (_, hits), pairs in zip(of_queries, numbers):
+        for hit, (bits, evalue) in zip(hits, pairs):
+            of_target = [other for other in hits if other.number == hit.number]
+            fields = hit.fields(rules["iddef"], of_target, rules["protein"])
+            have = dict(zip(columns, got[at].split("\t"))) if at < len(got) else {}
+            one = have.get("bitscore", "0" if bits is None else str(bits))
+            other = have.get("evalue", "-1" if evalue is None else str(evalue))
+            if not close(bits, evalue, one, other):
+                raise Difference(words, f"line {at + 1}: JSON has {bits} bits, E-value {evalue}; the table {one}, {other}")
+            fields |= {"bitscore": one, "evalue": other}
+            want.append("\t".join(fields[name] for name in columns))
+            at += 1
+    compare_lines(words, want, got)
+
+
+def text_of(got):
+    """What JSON tells, in the words of `read_text`."""
+    for one in got:
+        yield f"Query: {one['query']} ({one['length']} letters)"
+        for hit in one["hits"]:
+            yield f"> {hit['title']} ({hit['target_length']} letters)"
+            yield f"Score {hit['score']} strand {hit['strand']}"
+            yield f"Identities {hit['matches']}/{hit['columns']} gaps {hit['gaps']}"
+            for name, begin, end in (("query", "query_start", "query_end"), ("target", "target_start", "target_end")):
+                letters = hit[f"{name}_aligned"]
+                first, last = hit[begin] + 1, hit[end]
+                turned = name == "target" and hit["strand"] == "-"
+                has_place = letters.strip("-") != ""
+                places = ((last, first) if turned else (first, last)) if has_place else ()
+                yield " ".join(map(str, [name, letters, *places]))
+
+
+def read_text(words, text):
+    """A run's text, without what JSON lacks: of each hit the numbers, and the rows put together."""
+    lines, rows = [], {}
+
+    def finish():
+        for name in ("Query", "Target"):
+            if name in rows:
+                parts = rows.pop(name)
+                places = [part for part in parts if part[1].strip("-")]
+                both = [places[0][0], places[-1][2]] if places else []
+                lines.append(" ".join([name.lower(), "".join(part[1] for part in parts), *both]))
+
+    for line in text.splitlines():
+        if found := re.match(r"(Query|Target)\s+(\d*)\s*([A-Z*-]+)(?:\s+(\d+))?$", line):
+            rows.setdefault(found[1], []).append((found[2], found[3], found[4]))
+        elif line.startswith(("Query: ", "> ")):
+            finish()
+            lines.append(line)
+        elif found := re.match(r"Score (-?\d+)", line):
+            strand = re.search(r", strand ([+-])$", line)
+            lines.append(f"Score {found[1]} strand {strand[1] if strand else '+'}")
+        elif found := re.match(r"Identities (\d+/\d+)", line):
+            gaps = re.search(r"gaps (\d+)/", line)
+            lines.append(f"Identities {found[1]} gaps {gaps[1] if gaps else 0}")
+    finish()
+    return lines

@@ -1,0 +1,72 @@
+//! Joining in a run: which patterns are pairs, and what is wrong where that can't be told.
+
+use super::super::Reporter;
+use super::super::report::warn;
+use crate::error::{Error, Place, Result};
+use crate::options::{AmpliconChoice, PairSource, PatternSource};
+use crate::reader::{NamePair, read_name_pairs};
+use crate::search::amplicons::{NoPair, Pairs};
+use crate::search::pattern::Pattern;
+use std::path::Path;
+
+/// The pairs that were asked for.
+pub fn pairs(
+    choice: &AmpliconChoice,
+    given: &PatternSource,
+    patterns: &[Pattern],
+    reporter: &dyn Reporter,
+) -> Result<Pairs> {
+    // With --name full a name has more words.
+    let word = |pattern: &'_ Pattern| pattern.name.find(char::is_whitespace).unwrap_or(pattern.name.len());
+    let names: Vec<&str> = patterns.iter().map(|pattern| &pattern.name[..word(pattern)]).collect();
+    match &choice.pairs {
+        PairSource::Any => Ok(Pairs::any()),
+        PairSource::Names => Pairs::of_names(&names).map_err(|none| unpaired(&none, given, &names)),
+        PairSource::File(path) => {
+            let list = read_name_pairs(path)?;
+            let lines: Vec<u64> = list.iter().map(|pair| pair.line).collect();
+            let list: Vec<[String; 2]> = list.into_iter().map(|NamePair { names, .. }| names).collect();
+            let unknown = |(at, side): (usize, usize)| {
+                let place = Place { file: path.clone(), record: None, line: Some(lines[at]) };
+                let problem = format!("no pattern is called '{}'", list[at][side].escape_debug());
+                let remedy =
+                    "give two names of patterns a line, up to their first space, or begin the line with #";
+                Error::input(place, problem, remedy)
+            };
+            let pairs = Pairs::of_list(&names, &list).map_err(unknown)?;
+            warn(reporter, left_out(&pairs, path));
+            Ok(pairs)
+        }
+    }
+}
+
+/// A warning of patterns that are in no pair.
+fn left_out(pairs: &Pairs, path: &Path) -> Option<String> {
+    match pairs.left_out() {
+        0 => None,
+        1 => Some(format!("1 pattern is in no pair of {}", path.display())),
+        some => Some(format!("{some} patterns are in no pair of {}", path.display())),
+    }
+}
+
+/// The error of a pattern whose name tells no pair.
+fn unpaired(none: &NoPair, given: &PatternSource, names: &[&str]) -> Error {
+    const OTHERS: &str = "name the pairs by --pairs FILE, or join all with all by --amplicons any";
+    let (place, problem, remedy) = match none {
+        NoPair::NoSide { place } => {
+            let remedy =
+                format!("end the names of a pair in _LEFT and _RIGHT, _F and _R or /1 and /2, {OTHERS}");
+            (*place, "the name tells no pair".to_string(), remedy)
+        }
+        NoPair::Alone { place, partner } => {
+            let problem = format!("there is no pattern '{}' for a pair", partner.escape_debug());
+            (*place, problem, format!("add it, {OTHERS}"))
+        }
+    };
+    let file = match given {
+        PatternSource::File(path) => path.clone(),
+        PatternSource::Letters(_) => "PATTERN".into(),
+    };
+    let record = (u64::from(place) + 1, names[place as usize].escape_debug().to_string());
+    Error::input(Place { file, record: Some(record), line: None }, problem, remedy)
+}

@@ -1,0 +1,262 @@
+//! Seeds that are counted on diagonals lose nothing: the theorem holds for alignments that are made to break it, and long
+//! queries have the hits that they have without a filter.
+
+mod common;
+
+use common::random::Random;
+use std::sync::Arc;
+use swalign::alignment::{Alignment, Found, Op, Strand};
+use swalign::backtrace;
+use swalign::batch::{Batch, Pair, Sequences};
+use swalign::candidates::filter::Filter;
+use swalign::candidates::levels::{Known, SeedKind};
+use swalign::candidates::seed_counts::SeedCounts;
+use swalign::candidates::{Layout, Meets};
+use swalign::engine::Engine;
+use swalign::engine::cpu::Cpu;
+use swalign::hits::{self, Effort, Rules, Scope};
+use swalign::scoring::Scoring;
+
+/// match, mismatch, gap open, gap extend.
+const SCHEMES: [(i32, i32, i32, i32); 6] =
+    [(1, 4, 6, 1), (2, 4, 4, 2), (2, 3, 5, 2), (1, 1, 0, 2), (5, 4, 9, 1), (1, 0, 1, 1)];
+
+/// What an alignment is spoilt by.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    /// A letter replaced, left out or put in, or one of these by turns, in the middle of so many seeds from the first on.
+    Replaced,
+    Deletion,
+    Insertion,
+    Mixed,
+    /// The same in the second half only.
+    InOneHalf,
+    /// One deletion or insertion of many letters.
+    LongDeletion,
+    LongInsertion,
+    /// Letters of something else before or behind.
+    Chimera,
+    /// An insertion of the last letter of each second seed and the first of the next.
+    Across,
+}
+
+const FAULTS: [Fault; 9] = [
+    Fault::Replaced,
+    Fault::Deletion,
+    Fault::Insertion,
+    Fault::Mixed,
+    Fault::InOneHalf,
+    Fault::LongDeletion,
+    Fault::LongInsertion,
+    Fault::Chimera,
+    Fault::Across,
+];
+
+/// A copy of a query of which `faults` of the seeds are spoilt.
+fn spoilt(random: &mut Random, query: &[u8], seed: usize, faults: usize, fault: Fault) -> Vec<u8> {
+    let seeds = query.len() / seed;
+    let cut = (faults * seed).min(query.len());
+    match fault {
+        Fault::LongDeletion => {
+            let extra = random.codes(cut / 2, 4);
+            let at = random.below(query.len());
+            return [&query[..at], &extra, &query[at..]].concat();
+        }
+        Fault::LongInsertion => {
+            let at = random.below(query.len() - cut / 2 + 1);
+            return [&query[..at], &query[at + cut / 2..]].concat();
+        }
+        Fault::Chimera if random.below(2) == 0 => return [&random.codes(cut, 4), &query[cut..]].concat(),
+        Fault::Chimera => return [&query[..query.len() - cut], &random.codes(cut, 4)].concat(),
+        _ => {}
+    }
+    let first = if let Fault::InOneHalf = fault { seeds / 2 } else { 0 };
+    let mut copy = Vec::with_capacity(query.len() + faults);
+    for (k, codes) in query.chunks(seed).enumerate() {
+        if k < first || k >= first + faults || codes.len() < seed {
+            copy.extend(codes);
+            continue;
+        }
+        let middle = seed / 2;
+        let other = (codes[middle] + 1 + random.below(3) as u8) % 4;
+        let kind = match fault {
+            Fault::Mixed | Fault::InOneHalf => {
+                random.pick(&[Fault::Replaced, Fault::Deletion, Fault::Insertion])
+            }
+            fault => fault,
+        };
+        match kind {
+            Fault::Replaced => copy.extend([&codes[..middle], &[other], &codes[middle + 1..]].concat()),
+            Fault::Deletion => copy.extend([&codes[..middle], &[other], &codes[middle..]].concat()),
+            Fault::Across if k % 2 == 0 => copy.extend(&codes[..seed - 1]),
+            Fault::Across => copy.extend(&codes[1..]),
+            _ => copy.extend([&codes[..middle], &codes[middle + 1..]].concat()),
+        }
+    }
+    copy
+}
+
+/// The best alignment of a query with a target.
+fn best(query: &[u8], target: &[u8], scoring: &Arc<Scoring>) -> Option<Alignment> {
+    let batch = Batch {
+        queries: Arc::new([query].into_iter().collect()),
+        targets: Arc::new([target].into_iter().collect()),
+        scoring: Arc::clone(scoring),
+    };
+    let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
+    let hit = Cpu::new().score(&batch, &[pair]).unwrap()[0];
+    let window = backtrace::window_of(&batch, 0, 0, 0, &hit);
+    let wanted = backtrace::Wanted { window, strand: Strand::Forward, score: hit.score };
+    (hit.score > 0).then(|| backtrace::align(&mut Cpu::new(), &batch, &[wanted]).unwrap().remove(0))
+}
+
+/// The seeds that an alignment holds, by their number, and their diagonals.
+fn held(alignment: &Alignment, query: &[u8], target: &[u8], seed: usize) -> Vec<(usize, i64)> {
+    let (mut q, mut t) = (alignment.query_start as usize, alignment.target_start as usize);
+    let mut pairs = Vec::new();
+    for &(len, op) in &alignment.cigar {
+        for _ in 0..len {
+            if op == Op::Match && query[q] == target[t] {
+                pairs.push((q, t as i64 - q as i64));
+            }
+            q += usize::from(op != Op::Deletion);
+            t += usize::from(op != Op::Insertion);
+        }
+    }
+    let is_held = |k: &usize| {
+        let own: Vec<_> = pairs.iter().filter(|(q, _)| q / seed == *k).collect();
+        (own.len() == seed && own.iter().all(|(_, diagonal)| *diagonal == own[0].1)).then(|| (*k, own[0].1))
+    };
+    (0..query.len() / seed).filter_map(|k| is_held(&k)).collect()
+}
+
+/// Whether some segment holds as many seeds as the theorem says, and how many more these are.
+fn more_than_needed(counts: &SeedCounts, held: &[(usize, i64)], score: i32) -> Option<usize> {
+    let more = |seeds: std::ops::Range<usize>| {
+        let own: Vec<i64> =
+            held.iter().filter(|(k, _)| seeds.contains(k)).map(|&(_, diagonal)| diagonal).collect();
+        let band = own.iter().max()? - own.iter().min()?;
+        let is_near =
+            band <= counts.band(seeds.len()) as i64 && score <= counts.most_score(seeds.len(), own.len());
+        own.len().checked_sub(counts.least_held(seeds.len())).filter(|_| is_near)
+    };
+    counts.segments().filter_map(more).max()
+}
+
+#[test]
+fn alignments_that_score_enough_hold_seeds_of_a_segment_on_near_diagonals() {
+    let mut random = Random::new(31);
+    // Alignments that hold no more than they must.
+    let (mut seen, mut tight) = ([0; FAULTS.len()], 0);
+    for scheme in SCHEMES {
+        let (a, b, o, e) = scheme;
+        let scoring = Arc::new(Scoring::dna(a, b, o, e));
+        for (len, seed) in [(400, 7), (300, 10), (251, 12), (120, 8), (60, 6)] {
+            for round in 0..54 {
+                let fault = FAULTS[round % FAULTS.len()];
+                let query = match round % 4 {
+                    3 => random.codes(1 + round % 5, 4).into_iter().cycle().take(len).collect(),
+                    _ => random.codes(len, 4),
+                };
+                let faults = random.below(len / seed + 1);
+                let copy = spoilt(&mut random, &query, seed, faults, fault);
+                // The target may end before the query does.
+                let copy = if round % 7 == 6 { &copy[..copy.len() * 3 / 4] } else { &copy[..] };
+                let [before, behind] = [(); 2].map(|()| random.pick(&[0, 5, 40]));
+                let target = [&random.codes(before, 4), copy, &random.codes(behind, 4)].concat();
+                let Some(found) = best(&query, &target, &scoring) else { continue };
+                let held = held(&found, &query, &target, seed);
+                for segments in [1, 2, 3, 5, 8] {
+                    let Some(counts) = SeedCounts::new(len, (seed, segments), found.score, &scoring) else {
+                        continue;
+                    };
+                    let more = more_than_needed(&counts, &held, found.score);
+                    assert!(
+                        more.is_some(),
+                        "{scoring}, {fault:?}, {faults} of {len} / {seed}: {counts:?} {found:?}"
+                    );
+                    seen[round % FAULTS.len()] += 1;
+                    tight += usize::from(more == Some(0));
+                }
+            }
+        }
+    }
+    assert!(seen.iter().all(|&seen| seen > 30) && tight > 30, "{seen:?}, {tight}");
+}
+
+fn reversed(codes: &[u8]) -> Vec<u8> {
+    codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
+}
+
+/// Targets with repeats, far and near, and long queries drawn from them or from several places.
+fn case(seed: u64) -> (Batch, Layout) {
+    let mut random = Random::new(seed);
+    let mut targets: Vec<Vec<u8>> = [40_000, 6_000, 1_200, 300].map(|len| random.codes(len, 4)).into();
+    for _ in 0..6 {
+        let (from, to) = (random.below(2), random.below(3));
+        let len = 100 + random.below(900);
+        let start = random.below(targets[from].len() - len);
+        let copy = random.mutated_codes(&targets[from][start..start + len], 4, 30);
+        let copy = if random.below(3) == 0 { copy[..40].repeat(12) } else { copy };
+        let copy = if random.below(2) == 0 { reversed(&copy) } else { copy };
+        let at = random.below(targets[to].len());
+        targets[to].iter_mut().skip(at).zip(copy).for_each(|(old, new)| *old = new);
+    }
+    targets[0][500] = 14;
+    let mut queries = Sequences::default();
+    for number in 0..7 {
+        let len = random.pick(&[380, 600, 1_000, 1_500]);
+        let part = |random: &mut Random, len: usize| -> Vec<u8> {
+            let target = &targets[random.pick(&[0, 0, 0, 1, 2])];
+            let start = random.below(target.len().saturating_sub(len).max(1));
+            let drawn = &target[start..(start + len).min(target.len())];
+            let every = random.pick(&[300, 90, 60, 45, 30, 12]);
+            random.mutated_codes(drawn, 4, every)
+        };
+        let mut query = match number % 7 {
+            5 => [part(&mut random, len / 3), part(&mut random, len * 2 / 3)].concat(),
+            6 => random.codes(len, 4),
+            _ => part(&mut random, len),
+        };
+        if number % 5 == 4 {
+            query[len / 4] = 14;
+        }
+        let query = if random.below(2) == 0 { reversed(&query) } else { query };
+        queries.push(query.iter().copied());
+        queries.push(reversed(&query));
+    }
+    let (a, b, o, e) = SCHEMES[[1, 0, 1, 2, 4, 3][seed as usize % 6]];
+    let targets = Arc::new(targets.iter().map(Vec::as_slice).collect());
+    let batch = Batch { queries: Arc::new(queries), targets, scoring: Arc::new(Scoring::dna(a, b, o, e)) };
+    (batch, Layout { strands: 2, meets: Meets::All })
+}
+
+#[test]
+fn long_queries_have_the_hits_that_they_have_without_a_filter() {
+    let (mut cells, mut fewer, mut hits, mut counted) = (0, 0, 0, 0);
+    for seed in 0..8 {
+        let (batch, layout) = case(seed);
+        let find = |rules: Rules, filter: Option<&Filter>| -> (Vec<Found>, Effort) {
+            let scope = Scope { filter, ..Scope::new(&batch, layout, rules) };
+            let mut effort = Effort::default();
+            (hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap(), effort)
+        };
+        let filter = Filter::by_index(&batch.targets, &batch.scoring, 2).unwrap();
+        let min_score = 20 * batch.scoring.max_potential();
+        for (max_hits, secondary_ppm) in [(1, 800_000), (4, 600_000)] {
+            let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
+            let (expected, all) = find(rules, None);
+            let (found, some) = find(rules, Some(&filter));
+            assert_eq!(found, expected, "seed {seed}, {rules:?}, {}", batch.scoring);
+            for (hit, query) in found.iter().zip(0..) {
+                let score = hit.alignments.first().map_or(0, |hit| rules.threshold(hit.score));
+                let level = filter.at_most(SeedKind::Index, batch.query(2 * query).len(), score);
+                counted += usize::from(level.is_some_and(|level| matches!(level.known, Known::Counted(_))));
+            }
+            hits += found.iter().map(|found| found.alignments.len()).sum::<usize>();
+            (cells, fewer) = (cells + all.cells, fewer + some.cells);
+        }
+    }
+    assert!(fewer * 5 < cells * 4 && hits > 100, "{fewer} of {cells} cells, {hits} hits");
+    assert!(counted > 10, "{counted} levels with counts");
+}

@@ -1,0 +1,212 @@
+//! Hits found from their PAMs: those that the ends of a scan tell, in whatever parts a text comes.
+
+use super::*;
+use swalign::search::rates::Rate;
+
+/// A text with many sites where patterns occur with a few edits, on both strands, and with letters that are no base.
+fn planted(random: &mut Random, patterns: &[Vec<u8>], len: usize, letters: u8) -> Vec<u8> {
+    let mut text = random.codes(len, letters);
+    for _ in 0..len / 40 {
+        let pattern = &patterns[random.below(patterns.len())];
+        let mut own: Vec<u8> = pattern.iter().map(|class| (class & 15).trailing_zeros() as u8 % 4).collect();
+        for _ in 0..random.below(4) {
+            let at = random.below(own.len());
+            match random.below(4) {
+                0 if own.len() > 1 => drop(own.remove(at)),
+                1 => own.insert(at, random.below(4) as u8),
+                2 => own[at] = random.pick(&[OTHER, 14, 0]),
+                _ => own[at] = random.below(4) as u8,
+            }
+        }
+        let at = random.below(len);
+        let room = own.len().min(len - at);
+        text[at..at + room].copy_from_slice(&own[..room]);
+        // What may be a PAM on either side.
+        for place in [at.checked_sub(2), at.checked_sub(1), Some(at + room), Some(at + room + 1)] {
+            if let Some(letter) = place.and_then(|place| text.get_mut(place)) {
+                *letter = random.pick(&[1, 2, 2, 1, 3]);
+            }
+        }
+    }
+    text
+}
+
+fn limits(random: &mut Random, rule: &Rule) -> Limits {
+    let [insertions, deletions, substitutions, gaps] = [(); 4].map(|()| random.below(4) as u32);
+    let of_gaps = |most: u32| if rule.indels { most } else { 0 };
+    Limits { insertions: of_gaps(insertions), deletions: of_gaps(deletions), substitutions, gaps }
+}
+
+/// Patterns of a few lengths; with both strands, each and its reverse complement.
+fn oriented(random: &mut Random, lengths: &[usize], strands: u32) -> Vec<Vec<u8>> {
+    let letters: &[u8] = random.pick(&[&b"ACGT"[..], b"ACGT", b"ACGTACGTACGTACGTACGTNR"]);
+    let pattern = |&len: &usize| {
+        let letters: Vec<u8> = (0..len).map(|_| random.pick(letters)).collect();
+        let pattern = Pattern::new("p".to_string(), &letters).expect("IUPAC codes");
+        [pattern.classes(), pattern.reverse_classes()]
+    };
+    lengths.iter().map(pattern).flat_map(|both| both.into_iter().take(strands as usize)).collect()
+}
+
+/// The hits of texts, which come in parts of this length, from anchors.
+fn from_sites(
+    sites: &Sites,
+    scan: &dyn Scan,
+    (wanted, patterns): (&Wanted, &[Vec<u8>]),
+    texts: &[Vec<u8>],
+    part: usize,
+) -> Vec<Vec<Hit>> {
+    let mut found: Vec<Vec<Hit>> = vec![Vec::new(); texts.len()];
+    let mut gatherers: Vec<Gatherer> = texts.iter().map(|_| Gatherer::default()).collect();
+    let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
+    for from in (0..longest.max(1)).step_by(part) {
+        let parts: Vec<TextPart> = (0..texts.len())
+            .filter(|&text| from == 0 || from < texts[text].len())
+            .map(|text| {
+                let codes = &texts[text][..];
+                TextPart { text, codes, own: from..codes.len().min(from + part) }
+            })
+            .collect();
+        let anchors = sites.anchors(scan, patterns, &parts, &Room::unlimited()).unwrap();
+        for TextPart { text, codes, own } in parts {
+            let gatherer = &mut gatherers[text];
+            let own_anchors: Vec<TextEnd> = anchors.iter().filter(|end| end.text == text).copied().collect();
+            gatherer.put_anchors(wanted, codes, &own_anchors, own.end);
+            loop {
+                let hits = gatherer.next(wanted, patterns, codes).unwrap();
+                if hits.is_empty() {
+                    break;
+                }
+                found[text].extend(hits);
+            }
+        }
+    }
+    found
+}
+
+/// The hits of texts from all ends of the specification.
+fn from_ends((wanted, patterns): (&Wanted, &[Vec<u8>]), texts: &[Vec<u8>]) -> Vec<Vec<Hit>> {
+    let hits = |text: &Vec<u8>| {
+        let mut ends = Vec::new();
+        for (rule, some) in wanted.by_rule(patterns, None) {
+            let some = some.unwrap_or_else(|| (0..patterns.len() as u32).collect());
+            let codes = Codes::of(&text.iter().map(|&code| code.min(OTHER)).collect::<Vec<_>>());
+            let own: Vec<Vec<u8>> = some.iter().map(|&place| patterns[place as usize].clone()).collect();
+            let end = |found: &End| TextEnd {
+                text: 0,
+                pattern: some[found.pattern as usize],
+                end: found.end as usize,
+                edits: found.edits,
+            };
+            ends.extend(Plain.scan(&codes, &own, &rule).unwrap().iter().map(end));
+        }
+        ends.sort();
+        Gatherer::default().take(wanted, patterns, text, &ends, text.len()).unwrap()
+    };
+    texts.iter().map(hits).collect()
+}
+
+/// All options, with lengths at the seams of seeds and of windows, and stretches and parts of any length.
+#[test]
+fn hits_from_pams_are_those_of_all_ends() {
+    let mut random = Random::new(83);
+    let sets = InstructionSet::available();
+    let (mut hits, mut looked) = (0, 0);
+    for round in 0..220 {
+        let strands = 1 + random.below(2) as u32;
+        let len = random.pick(&[9, 10, 12, 16, 19, 20, 20, 20, 23, 24, 25, 40, 59, 60, 61, 64, 65]);
+        let mut lengths = vec![len; 1 + random.below(6)];
+        if random.below(3) == 0 {
+            lengths.extend([1, 5, 21, 33]);
+        }
+        let patterns = oriented(&mut random, &lengths, strands);
+        let letters = 2 + random.below(3) as u8;
+        let texts: Vec<Vec<u8>> =
+            [0, 1, 30, 700, 64 + random.below(200)]
+                .map(|len| {
+                    if len < 2 { random.codes(len, 4) } else { planted(&mut random, &patterns, len, letters) }
+                })
+                .to_vec();
+        let rule = Rule { max_edits: random.below(6) as u32, indels: random.below(4) > 0 };
+        let pam = random.pick(&[&b"NGG"[..], b"NGG", b"G", b"NR", b"TTTV", b"N", b"NNGRRT", b"VNS"]);
+        let side = random.pick(&[PamSide::Three, PamSide::Five]);
+        let wanted = Wanted {
+            rule,
+            rate: (random.below(5) == 0).then(|| Rate { millionths: random.pick(&[50_000, 150_000]) }),
+            limits: (random.below(3) == 0).then(|| limits(&mut random, &rule)),
+            pam: Some(Pam::new(pam, side).expect("IUPAC codes")),
+            every_end: random.below(2) == 0,
+            best: random.below(4) == 0,
+            first: random.below(4) == 0,
+            strands,
+            before: 0,
+        }
+        .reaching(patterns.iter().map(Vec::len));
+        let (part, stretch) = (random.pick(&[1, 17, 100, 64, 1000]), random.pick(&[1, 63, 64, 65, 1 << 16]));
+        let share = random.pick(&[f64::INFINITY, f64::INFINITY, 0.5, 10.0]);
+        let Some(sites) = Sites::within(sets[round % sets.len()], &wanted, &patterns, (stretch, share))
+        else {
+            continue;
+        };
+        let part = if part == 1 && texts.iter().any(|text| text.len() > 300) { 29 } else { part };
+        let search = (&wanted, &patterns[..]);
+        let found = from_sites(&sites, &Sliced::on(sets[0]), search, &texts, part);
+        let expected = from_ends(search, &texts);
+        for (text, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            let what =
+                format!("round {round}, text {text}, lengths {lengths:?}, parts of {part}, {wanted:?}");
+            assert_eq!(found, expected, "{what}, stretches of {stretch}, share {share}");
+        }
+        looked += 1;
+        hits += expected.iter().map(Vec::len).sum::<usize>();
+    }
+    assert!(looked > 150 && hits > 3000, "{looked} searches with {hits} hits");
+}
+
+/// Many guides beside a rare PAM are looked for, few guides and those beside any letter are swept; the anchors are
+/// the same, also where tables are made only after some letters.
+#[test]
+fn what_costs_less_is_chosen() {
+    let mut random = Random::new(89);
+    let set = InstructionSet::best();
+    let wanted = |pam: &str, max_edits: u32| Wanted {
+        rule: Rule { max_edits, indels: true },
+        rate: None,
+        limits: None,
+        pam: Some(Pam::new(pam.as_bytes(), PamSide::Three).expect("IUPAC codes")),
+        every_end: false,
+        best: false,
+        first: false,
+        strands: 2,
+        before: 22,
+    };
+    let patterns = oriented(&mut random, &[20; 400], 2);
+    let sites =
+        |pam, edits, patterns: &[Vec<u8>], letters| Sites::new(set, &wanted(pam, edits), patterns, letters);
+    assert!(sites("NGG", 3, &patterns, None).is_some());
+    assert!(sites("NGG", 3, &patterns[..4], None).is_none());
+    assert!(sites("N", 1, &patterns[..40], None).is_none());
+    let wanted = wanted("NGG", 1);
+    let mut text = planted(&mut random, &patterns, 20_000, 4);
+    // Nothing but sites, which are left to a sweep.
+    text[9_000..12_000].fill(2);
+    let mut found = Vec::new();
+    for letters in [None, Some(1 << 40)] {
+        let sites = Sites::new(set, &wanted, &patterns, letters).expect("sites");
+        assert!(sites.gain() > 1.0);
+        for part in [text.len(), 700] {
+            let mut all = Vec::new();
+            for from in (0..text.len()).step_by(part) {
+                let part = TextPart { text: 3, codes: &text, own: from..text.len().min(from + part) };
+                all.extend(sites.anchors(&Sliced::on(set), &patterns, &[part], &Room::unlimited()).unwrap());
+            }
+            all.sort();
+            found.push(all);
+        }
+    }
+    let swept = Sites::within(set, &wanted, &patterns, (1 << 16, 0.0)).expect("sites");
+    let part = TextPart { text: 3, codes: &text, own: 0..text.len() };
+    let expected = swept.anchors(&Sliced::on(set), &patterns, &[part], &Room::unlimited()).unwrap();
+    assert!(expected.len() > 30, "{} anchors", expected.len());
+    found.iter().for_each(|found| assert_eq!(found, &expected));
+}
