@@ -52,6 +52,11 @@ fn long_pairs_agree() {
 }
 
 #[test]
+fn long_pairs_that_are_alike_agree() {
+    on_each_set(|cpu| suite::lanes::alike_pairs_agree(cpu));
+}
+
+#[test]
 fn shared_queries_agree() {
     on_each_set(|cpu| suite::pairs::shared_queries_agree(cpu));
 }

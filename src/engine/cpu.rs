@@ -7,6 +7,7 @@ mod lanes;
 mod score;
 pub mod simd;
 mod strip;
+mod striped;
 mod trace;
 
 use crate::alignment::Hit;
@@ -20,7 +21,7 @@ use crate::engine::primitives::all_paths;
 use crate::engine::{Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
 use crate::engine::{Primitives, TargetScore, Tile, Window};
 use crate::error::EngineError;
-use crate::scoring::{AlignmentMode, Substitution};
+use crate::scoring::{AlignmentMode, Scoring, Substitution};
 use anchored::{Anchored, Values, ends_of};
 use lanes::Costs;
 use rayon::prelude::*;
@@ -29,6 +30,7 @@ use simd::InstructionSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use strip::{Fill, Rectangle, Sweep};
+use striped::{StripedSweep, WindowSize};
 use trace::{BandShape, Trace};
 
 /// Four times the widest vectors of 16 threads, whatever the machine has, so that each machine does the same work.
@@ -54,6 +56,11 @@ const BAND_ROWS: u32 = 64;
 
 /// Rows of a strip of any instruction set, or of several.
 const STRIP_ROWS: u32 = 16;
+/// Rows for each lane of 8 bits from which on a rectangle is swept with its rows dealt to narrow lanes.
+const STRIPED_ROWS: usize = 4;
+/// What a column of it costs beside its cells, and how much more than pairs side by side its cells cost, in steps of those.
+const STRIPED_COLUMN: u64 = 16;
+const STRIPED_STEP: u64 = 2;
 /// Cells from which on a pair is swept by several threads, in parts of this side.
 const SHARED_CELLS: u64 = 1 << 24;
 const PART_SIDE: u32 = 4 * BLOCK_ROWS;
@@ -373,7 +380,21 @@ fn sweep_parts(
 fn sweep(set: InstructionSet, batch: &Batch, (block, edges): (&Block, &Edges), own: usize) -> (Edges, Hit) {
     let (query, target) = block.codes(batch);
     let rectangle = Rectangle { query, target, scoring: &batch.scoring };
-    set.run(Sweep { rectangle, edges, own })
+    sweep_rectangle(set, rectangle, edges, own)
+}
+
+/// The windows of a sweep whose `rows` are dealt to narrow lanes, if that pays.
+fn striped_window(set: InstructionSet, scoring: &Scoring, rows: usize) -> Option<WindowSize> {
+    let size = WindowSize::of(scoring, set.lanes(Width::W16.bytes()));
+    size.filter(|_| rows >= STRIPED_ROWS * set.lanes(Width::W8.bytes()))
+}
+
+/// The edges that a rectangle leaves, and the first best cell of its columns from `own` on.
+fn sweep_rectangle(set: InstructionSet, rectangle: Rectangle<'_>, edges: &Edges, own: usize) -> (Edges, Hit) {
+    match striped_window(set, rectangle.scoring, rectangle.query.len()) {
+        Some(size) => set.run(StripedSweep { rectangle, edges, own, size }),
+        None => set.run(Sweep { rectangle, edges, own }),
+    }
 }
 
 /// The places of sweeps, in an order that brings together what goes well side by side: sweeps of one query where lanes
@@ -454,9 +475,7 @@ impl Scorer<'_> {
         if longest == 0 || widest == 0 {
             return of_all(Some(if is_local { Hit::default() } else { Hit::NONE }));
         }
-        let lanes = self.set.lanes(Width::W32.bytes());
-        let strips = |pair: Pair| steps_of(rows(&pair).div_ceil(lanes), pair.cols() + lanes as u32);
-        let in_strips = STRIP_STEP * pairs().map(strips).sum::<u64>();
+        let in_strips = pairs().map(|pair| self.steps_of_one(rows(&pair), pair.cols())).sum::<u64>();
         if longest > MOST_ROWS || in_strips < steps_of(longest, widest) {
             return group.iter().flat_map(|sweep| self.score_in_strips(sweep)).map(Some).collect();
         }
@@ -477,6 +496,18 @@ impl Scorer<'_> {
             }
             _ => of_all(None),
         }
+    }
+
+    /// What a pair by itself costs, in steps of pairs side by side.
+    fn steps_of_one(&self, rows: usize, cols: u32) -> u64 {
+        let scoring = &self.batch.scoring;
+        if striped_window(self.set, scoring, rows).is_some() {
+            let width = if scoring.mode.is_local() { Width::W8 } else { Width::W16 };
+            let rows = rows.div_ceil(self.set.lanes(width.bytes())) as u64;
+            return STRIPED_STEP * (rows + STRIPED_COLUMN) * u64::from(cols);
+        }
+        let lanes = self.set.lanes(Width::W32.bytes());
+        STRIP_STEP * rows.div_ceil(lanes) as u64 * (u64::from(cols) + lanes as u64)
     }
 
     /// The same in modes other than local.
@@ -539,7 +570,7 @@ impl Scorer<'_> {
             let rectangle =
                 Rectangle { query: self.batch.query(pair.query), target, scoring: &self.batch.scoring };
             let own = (pair.own - from) as usize;
-            let (left, hit) = self.set.run(Sweep { rectangle, edges: &edges, own });
+            let (left, hit) = sweep_rectangle(self.set, rectangle, &edges, own);
             edges.vertical = left.vertical;
             let first = std::mem::replace(&mut from, pair.end);
             if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + first, ..hit } }

@@ -2,7 +2,7 @@
 //! and 16 bits can hold and count.
 
 use super::agreement::{paths_agree, scores_agree};
-use super::inputs::{batch, scorings};
+use super::inputs::{batch, one_pair, scorings};
 use crate::common::random::Random;
 use std::sync::Arc;
 use swalign::batch::{Batch, Pair, Sequences};
@@ -100,5 +100,20 @@ pub fn long_pairs_agree(engine: &mut dyn Primitives) {
         let case = format!("long pairs, scoring {number}");
         let hits = scores_agree(engine, &batch, &pairs, &case);
         paths_agree(engine, &batch, &pairs, &hits, &case);
+    }
+}
+
+/// Long pairs that are alike, so that lanes of 16 bits count from higher scores than 0: far from the path, too, where gaps
+/// lead from it to the corners, and beside bands that leave out most of the matrix.
+pub fn alike_pairs_agree(engine: &mut dyn Primitives) {
+    let [dna, protein] = [1, 6].map(|number| scorings().swap_remove(number));
+    let mut random = Random::new(41);
+    for (scoring, letters) in [(Scoring::dna(40, 50, 30, 4), 4), (dna, 4), (protein, 20)] {
+        let target = random.codes(2100, letters);
+        let query = random.mutated_codes(&target, letters, 30);
+        let (batch, pair) = one_pair(&query, &target, &scoring);
+        let case = format!("alike, {scoring}");
+        let hits = scores_agree(engine, &batch, &[pair], &case);
+        paths_agree(engine, &batch, &[pair], &hits, &case);
     }
 }

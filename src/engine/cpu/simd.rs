@@ -121,6 +121,15 @@ pub trait Rows: Vectors<i32> {
     fn with_first(self, a: Self::V, first: i32) -> Self::V;
 }
 
+/// Further operations on lanes that hold one sequence between them.
+pub trait Stripes<T: Lane>: Vectors<T> {
+    /// Each lane moves on by `count` lanes, a power of two below [`Vectors::LANES`]; the last ones become the first.
+    fn rotate(self, a: Self::V, count: usize) -> Self::V;
+    fn with_first(self, a: Self::V, first: T) -> Self::V;
+    /// Whether a lane meets a condition.
+    fn any_lane(self, mask: Self::Mask) -> bool;
+}
+
 /// Operations on vectors of bits. One operation of AVX-512 takes three vectors, and the compiler uses it for pairs of
 /// `and`, `or` and `and_not` by itself.
 pub trait Bits: Copy + Send + Sync {
@@ -164,9 +173,9 @@ fn four_letters(text: &[u8], place: usize) -> u32 {
 }
 
 /// All that a kernel may need of an instruction set.
-pub trait Simd: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows + Bits + Stretches {}
+pub trait Simd: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits + Stretches {}
 
-impl<S: Vectors<i8> + Vectors<i16> + Vectors<i32> + Rows + Bits + Stretches> Simd for S {}
+impl<S: Stripes<i8> + Stripes<i16> + Vectors<i32> + Rows + Bits + Stretches> Simd for S {}
 
 /// Work that is compiled for each instruction set. `run` and all that it calls on vectors must be
 /// `#[inline(always)]`.

@@ -1,6 +1,6 @@
 //! Vectors as arrays of 16 bytes: the compiler makes SSE or NEON of the loops over their lanes.
 
-use super::{Bits, Lane, Rows, Stretches, Table, Vectors};
+use super::{Bits, Lane, Rows, Stretches, Stripes, Table, Vectors};
 use crate::alphabet::CODES;
 use std::array::from_fn;
 
@@ -71,6 +71,31 @@ macro_rules! vectors {
 vectors!(i8, u8, 16);
 vectors!(i16, u16, 8);
 vectors!(i32, u32, 4);
+
+macro_rules! stripes {
+    ($lane:ty, $lanes:literal) => {
+        impl Stripes<$lane> for Arrays {
+            #[inline(always)]
+            fn rotate(self, a: Self::V, count: usize) -> Self::V {
+                from_fn(|k| a[(k + $lanes - count) % $lanes])
+            }
+
+            #[inline(always)]
+            fn with_first(self, mut a: Self::V, first: $lane) -> Self::V {
+                a[0] = first;
+                a
+            }
+
+            #[inline(always)]
+            fn any_lane(self, mask: Self::Mask) -> bool {
+                mask.iter().fold(0, |all, lane| all | lane) != 0
+            }
+        }
+    };
+}
+
+stripes!(i8, 16);
+stripes!(i16, 8);
 
 impl Rows for Arrays {
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! AVX2: 32 bytes, a condition is all bits of a lane.
 
-use super::{Bits, Kernel, Rows, Stretches, Table, Vectors};
+use super::{Bits, Kernel, Rows, Stretches, Stripes, Table, Vectors};
 use crate::alphabet::CODES;
 use bytemuck::cast;
 use std::arch::x86_64::*;
@@ -202,6 +202,46 @@ impl Rows for Avx2 {
         operation!(self, _mm256_blend_epi32::<1>(a, _mm256_set1_epi32(first)))
     }
 }
+
+/// Each byte moves on by `count` bytes, a power of two; the last ones become the first.
+#[inline(always)]
+fn rotate_bytes(token: Avx2, a: __m256i, count: usize) -> __m256i {
+    operation!(token, {
+        // What lies 16 bytes before.
+        let before = _mm256_permute2x128_si256::<1>(a, a);
+        match count {
+            1 => _mm256_alignr_epi8::<15>(a, before),
+            2 => _mm256_alignr_epi8::<14>(a, before),
+            4 => _mm256_alignr_epi8::<12>(a, before),
+            8 => _mm256_alignr_epi8::<8>(a, before),
+            _ => before,
+        }
+    })
+}
+
+macro_rules! stripes {
+    ($lane:ty, $insert:ident) => {
+        impl Stripes<$lane> for Avx2 {
+            #[inline(always)]
+            fn rotate(self, a: __m256i, count: usize) -> __m256i {
+                rotate_bytes(self, a, count * size_of::<$lane>())
+            }
+
+            #[inline(always)]
+            fn with_first(self, a: __m256i, first: $lane) -> __m256i {
+                operation!(self, $insert::<0>(a, first))
+            }
+
+            #[inline(always)]
+            fn any_lane(self, mask: __m256i) -> bool {
+                operation!(self, _mm256_testz_si256(mask, mask) == 0)
+            }
+        }
+    };
+}
+
+stripes!(i8, _mm256_insert_epi8);
+stripes!(i16, _mm256_insert_epi16);
 
 impl Bits for Avx2 {
     type B = __m256i;

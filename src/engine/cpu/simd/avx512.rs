@@ -1,6 +1,6 @@
 //! AVX-512 with BW: 64 bytes, conditions in mask registers.
 
-use super::{Bits, Kernel, Rows, Stretches, Table, Vectors};
+use super::{Bits, Kernel, Rows, Stretches, Stripes, Table, Vectors};
 use crate::alphabet::CODES;
 use bytemuck::cast;
 use std::arch::x86_64::*;
@@ -204,6 +204,47 @@ impl Rows for Avx512 {
         operation!(self, _mm512_mask_set1_epi32(a, 1, first))
     }
 }
+
+/// Each byte moves on by `count` bytes, a power of two; the last ones become the first.
+#[inline(always)]
+fn rotate_bytes(token: Avx512, a: __m512i, count: usize) -> __m512i {
+    operation!(token, {
+        // What lies 16 bytes before.
+        let before = _mm512_alignr_epi32::<12>(a, a);
+        match count {
+            1 => _mm512_alignr_epi8::<15>(a, before),
+            2 => _mm512_alignr_epi8::<14>(a, before),
+            4 => _mm512_alignr_epi8::<12>(a, before),
+            8 => _mm512_alignr_epi8::<8>(a, before),
+            16 => before,
+            _ => _mm512_alignr_epi32::<8>(a, a),
+        }
+    })
+}
+
+macro_rules! stripes {
+    ($lane:ty, $mask:ty, $set:ident) => {
+        impl Stripes<$lane> for Avx512 {
+            #[inline(always)]
+            fn rotate(self, a: __m512i, count: usize) -> __m512i {
+                rotate_bytes(self, a, count * size_of::<$lane>())
+            }
+
+            #[inline(always)]
+            fn with_first(self, a: __m512i, first: $lane) -> __m512i {
+                operation!(self, $set(a, 1, first))
+            }
+
+            #[inline(always)]
+            fn any_lane(self, mask: $mask) -> bool {
+                mask != 0
+            }
+        }
+    };
+}
+
+stripes!(i8, __mmask64, _mm512_mask_set1_epi8);
+stripes!(i16, __mmask32, _mm512_mask_set1_epi16);
 
 impl Bits for Avx512 {
     type B = __m512i;

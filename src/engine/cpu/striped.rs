@@ -1,0 +1,382 @@
+//! One long pair, its rows dealt to the lanes of a vector, some consecutive ones to each (Farrar 2007), in lanes as
+//! narrow as the scores allow.
+//!
+//! All lanes are in one column. A gap that comes down from one lane to the next is looked for after the column, and
+//! followed down the rows as far as it counts (docs/algorithm.md, section 9).
+
+mod window;
+
+pub use window::WindowSize;
+
+use super::cell::{Penalties, cell};
+use super::lanes::{Costs, Nothing, Tables, side_by_side, tables};
+use super::simd::{Kernel, Lane, Simd, Stripes, Vectors};
+use super::strip::Rectangle;
+use crate::alignment::Hit;
+use crate::alphabet::CODES;
+use crate::engine::Edges;
+use crate::engine::plain::IMPOSSIBLE;
+use crate::scoring::{Scoring, Substitution};
+use bytemuck::{cast_slice, cast_slice_mut};
+use std::ops::Range;
+use std::slice::from_ref;
+use window::{FOLLOWED, LaneValues};
+
+/// Codes of a target's letters.
+const LETTERS: usize = 64;
+
+/// Sweeps a rectangle from the edges that enter it. Answers the edges that leave it and the first best cell of the
+/// columns from `own` on, its rows and columns counted in the rectangle.
+pub struct StripedSweep<'a> {
+    pub rectangle: Rectangle<'a>,
+    pub edges: &'a Edges,
+    pub own: usize,
+    pub size: WindowSize,
+}
+
+impl Kernel for StripedSweep<'_> {
+    type Output = (Edges, Hit);
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> (Edges, Hit) {
+        let Rectangle { query, target, scoring } = self.rectangle;
+        let line = |values: &Vec<[i32; 2]>, len: usize| match values.is_empty() {
+            true => vec![[0, IMPOSSIBLE]; len],
+            false => values.clone(),
+        };
+        let substitutes = StripedSubstitutes::new(scoring);
+        let nothing = Nothing::of(scoring);
+        let letters: Vec<u8> = target.iter().map(|&code| nothing.target(code)).collect();
+        let mut above = line(&self.edges.horizontal, target.len());
+        let mut behind = line(&self.edges.vertical, query.len());
+        let mut best = Hit::default();
+        let mut corner = self.edges.corner;
+        let strips = query.len().div_ceil(self.size.rows);
+        let height = query.len().div_ceil(strips.max(1)).next_multiple_of(<S as Vectors<i8>>::LANES);
+        let mut first = 0;
+        for (query, behind) in query.chunks(height).zip(behind.chunks_mut(height)) {
+            let below = behind.last().map_or(0, |value| value[0]);
+            let columns = Columns { query, letters: &letters, above: &mut above, behind, corner };
+            let mut strip = Strip { substitutes: &substitutes, scoring, columns, own: self.own, best, first };
+            strip.sweep(simd, self.size);
+            best = strip.best;
+            corner = below;
+            first += query.len();
+        }
+        (Edges { corner: 0, horizontal: above, vertical: behind }, best)
+    }
+}
+
+/// How letters of the query are scored against one of the target.
+enum StripedSubstitutes {
+    Equality { match_: i32, mismatch: i32 },
+    Tables(Box<Tables>),
+}
+
+impl StripedSubstitutes {
+    fn new(scoring: &Scoring) -> StripedSubstitutes {
+        match &scoring.substitution {
+            &Substitution::Equal { match_, mismatch } => StripedSubstitutes::Equality { match_, mismatch },
+            Substitution::Matrix(matrix) => StripedSubstitutes::Tables(Box::new(tables(matrix))),
+        }
+    }
+
+    #[inline(always)]
+    fn score<T: Lane, S: Vectors<T>>(&self, simd: S, queries: &[S::V], letter: u8, scores: &mut Vec<S::V>) {
+        match self {
+            &StripedSubstitutes::Equality { match_, mismatch } => {
+                let [letter, match_, mismatch] =
+                    [i32::from(letter), match_, -mismatch].map(|value| simd.splat(T::of(value)));
+                let score = |&query: &S::V| simd.select(simd.eq(query, letter), match_, mismatch);
+                scores.extend(queries.iter().map(score));
+            }
+            StripedSubstitutes::Tables(tables) => {
+                let table = std::array::from_fn(|query| tables[query][usize::from(letter) % CODES]);
+                scores.extend(queries.iter().map(|&query| simd.lookup(&table, query)));
+            }
+        }
+    }
+}
+
+/// A strip's rows and columns, and the values between them and their neighbours.
+struct Columns<'a> {
+    query: &'a [u8],
+    letters: &'a [u8],
+    /// `[H, F]` above the strip in columns to come, below it in those that are done.
+    above: &'a mut [[i32; 2]],
+    /// `[H, E]` of the last column that is done, F and E those of the next cells.
+    behind: &'a mut [[i32; 2]],
+    /// H above the last column that is done.
+    corner: i32,
+}
+
+struct Strip<'a> {
+    substitutes: &'a StripedSubstitutes,
+    scoring: &'a Scoring,
+    columns: Columns<'a>,
+    own: usize,
+    best: Hit,
+    /// The strip's first row.
+    first: usize,
+}
+
+impl Strip<'_> {
+    /// Sweeps all columns, some in lanes of 8 bits, some in windows of lanes of 16 bits.
+    #[inline(always)]
+    fn sweep<S: Simd>(&mut self, simd: S, size: WindowSize) {
+        let is_local = self.scoring.mode.is_local();
+        let cols = self.columns.letters.len();
+        // Lanes of 8 bits hold scores near 0 alone.
+        let costs = Costs::new(self.scoring);
+        let narrow = LaneValues::of::<i8>(&costs).filter(|values| is_local && values.most >= 8 * costs.best);
+        let mut in_8 = None;
+        let mut in_16 = None;
+        let mut col = 0;
+        while col < cols {
+            let end = cols.min(col + size.cols);
+            let entering = self.columns.behind.iter().chain(&self.columns.above[col..end]);
+            let highest = entering.map(|value| value[0]).max().unwrap_or(0);
+            if let Some(values) = narrow.filter(|values| highest <= values.most / 2) {
+                let lanes = in_8.get_or_insert_with(|| StripedLanes::<i8, S>::new(simd, self, values));
+                col = lanes.sweep(simd, self, col..cols, 0);
+            } else {
+                let origin = highest - size.spread;
+                let origin = if is_local { origin.max(0) } else { origin };
+                let lanes = in_16.get_or_insert_with(|| StripedLanes::<i16, S>::new(simd, self, size.values));
+                col = lanes.sweep(simd, self, col..end, origin);
+            }
+        }
+    }
+}
+
+/// A strip in lanes of one width.
+struct StripedLanes<T: Lane, S: Stripes<T>> {
+    /// `[H(i,j), E(i,j+1)]` of the last column. Lane l has the rows from `l * rows` on.
+    column: Vec<[S::V; 2]>,
+    /// Scores of the rows' letters, letter of the target by letter.
+    scores: Vec<S::V>,
+    /// Where the scores of a letter begin.
+    places: [usize; LETTERS],
+    penalties: Penalties<S::V>,
+    open: S::V,
+    /// A gap that opens where H is at the floor.
+    gap: S::V,
+    values: LaneValues,
+}
+
+impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
+    #[inline(always)]
+    fn new(simd: S, strip: &Strip, values: LaneValues) -> StripedLanes<T, S> {
+        let costs = Costs::new(strip.scoring);
+        let nothing = Nothing::of(strip.scoring);
+        let query = strip.columns.query;
+        let rows = query.len().div_ceil(S::LANES);
+        let lanes = query.chunks(rows).map(|codes| (0, codes));
+        let queries = side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), lanes);
+        let mut scores = Vec::new();
+        let mut places = [usize::MAX; LETTERS];
+        for &letter in strip.columns.letters {
+            let place = &mut places[usize::from(letter) % LETTERS];
+            if *place == usize::MAX {
+                *place = scores.len();
+                strip.substitutes.score(simd, &queries, letter, &mut scores);
+            }
+        }
+        let zero = simd.splat(T::of(values.zero));
+        StripedLanes {
+            column: vec![[simd.splat(T::of(0)); 2]; rows],
+            scores,
+            places,
+            penalties: Penalties { floor: zero, ..costs.penalties(simd) },
+            open: simd.splat(T::of(costs.first - costs.extend)),
+            gap: simd.splat(T::of(values.zero - costs.first)),
+            values,
+        }
+    }
+
+    /// Takes the column to the left.
+    #[inline(always)]
+    fn enter(&mut self, behind: &[[i32; 2]]) {
+        let rows = self.column.len();
+        self.column.fill([self.penalties.floor, self.gap]);
+        let lanes: &mut [T] = cast_slice_mut(&mut self.column);
+        for (lane, values) in behind.chunks(rows).enumerate() {
+            for (place, &[h, e]) in lanes.chunks_exact_mut(2 * S::LANES).zip(values) {
+                place[lane] = T::of(self.values.h(h));
+                place[S::LANES + lane] = T::of(self.values.gap(e));
+            }
+        }
+    }
+
+    /// Leaves the last column to the right.
+    #[inline(always)]
+    fn leave(&self, behind: &mut [[i32; 2]]) {
+        let lanes: &[T] = cast_slice(&self.column);
+        for (lane, values) in behind.chunks_mut(self.column.len()).enumerate() {
+            for (place, value) in lanes.chunks_exact(2 * S::LANES).zip(values) {
+                *value = [lane, S::LANES + lane].map(|at| self.values.score(place[at].value()));
+            }
+        }
+    }
+
+    /// Sweeps the strip over `cols`, as far as the lanes hold its values. The floor stands for a score of `origin`, below
+    /// which none of them lies. Answers the first column that is left.
+    #[inline(always)]
+    fn sweep(&mut self, simd: S, strip: &mut Strip, cols: Range<usize>, origin: i32) -> usize {
+        self.values.origin = origin;
+        self.enter(strip.columns.behind);
+        let rows = self.column.len();
+        let limit = origin.saturating_add(self.values.most);
+        // The strip's last row.
+        let last = strip.columns.query.len() - 1;
+        let (last_lane, last_row) = (last / rows, last % rows);
+        let mut left = cols.end;
+        for col in cols {
+            let [h, f] = strip.columns.above[col];
+            if h > limit {
+                left = col;
+                break;
+            }
+            let place = self.places[usize::from(strip.columns.letters[col]) % LETTERS];
+            let above = simd.rotate(self.column[rows - 1][0], 1);
+            let diagonal = simd.with_first(above, T::of(self.values.h(strip.columns.corner)));
+            let f = simd.with_first(self.gap, T::of(self.values.gap(f)));
+            strip.columns.corner = h;
+            let scores = &self.scores[place..place + rows];
+            let down = Down { diagonal, f, top: self.penalties.floor };
+            let (upper, lower) = self.column.split_at_mut(last_row + 1);
+            let down = down.rows(simd, &self.penalties, upper, scores);
+            let below = down.f;
+            let down = down.rows(simd, &self.penalties, lower, &scores[last_row + 1..]);
+            let entering = self.gaps_from_lane_to_lane(simd, down.f);
+            self.follow(simd, entering);
+            let h = cast_slice::<_, T>(from_ref(&self.column[last_row]))[last_lane].value();
+            let f = cast_slice::<_, T>(from_ref(&below))[last_lane].value();
+            let entering = cast_slice::<_, T>(from_ref(&entering))[last_lane].value();
+            let f = f.max(entering - (last_row as i32 + 1) * self.values.extend);
+            strip.columns.above[col] = [self.values.score(h), self.values.score(f)];
+            let is_own = col >= strip.own;
+            let known = match is_own {
+                true => strip.best.score - i32::from(col as u32 + 1 < strip.best.target_end),
+                false => limit,
+            };
+            let known = simd.splat(T::of(self.values.h(known.min(limit))));
+            if simd.any_lane(simd.gt(down.top, known)) && self.note(strip, col, down.top) {
+                left = col + 1;
+                break;
+            }
+        }
+        self.leave(strip.columns.behind);
+        left
+    }
+
+    /// The gaps that enter each lane from the one above, where `ends` leave the lanes by themselves.
+    #[inline(always)]
+    fn gaps_from_lane_to_lane(&self, simd: S, ends: S::V) -> S::V {
+        let gap = T::of(self.values.zero - self.values.first);
+        let mut entering = simd.with_first(simd.rotate(ends, 1), gap);
+        let mut lanes = 1;
+        let mut cost = self.values.extend.saturating_mul(self.column.len() as i32);
+        // What passes through this many lanes; nothing counts that is lower than a gap opened at the floor.
+        while lanes < S::LANES && cost <= T::MAX - gap.value() {
+            let least = simd.splat(T::of(gap.value() + cost));
+            let paid = simd.splat(T::of(cost));
+            if lanes == 1 {
+                let leaving = simd.sub(simd.max(entering, least), paid);
+                if !simd.any_lane(simd.gt(leaving, ends)) {
+                    break;
+                }
+            }
+            let mut from = simd.rotate(entering, lanes);
+            cast_slice_mut::<_, T>(std::slice::from_mut(&mut from))[..lanes].fill(gap);
+            entering = simd.max(entering, simd.sub(simd.max(from, least), paid));
+            lanes *= 2;
+            cost = cost.saturating_mul(2);
+        }
+        entering
+    }
+
+    /// Follows gaps down each lane's rows for as long as one of them counts.
+    #[inline(always)]
+    fn follow(&mut self, simd: S, mut f: S::V) {
+        let Penalties { floor, first, extend } = self.penalties;
+        for cells in self.column.chunks_mut(FOLLOWED) {
+            // From a gap that is lower no cell from here on gets anything that it has not got from H.
+            if !simd.any_lane(simd.gt(f, simd.max(simd.sub(cells[0][0], self.open), floor))) {
+                break;
+            }
+            for [h, e] in cells {
+                *h = simd.max(*h, f);
+                *e = simd.max(*e, simd.sub(*h, first));
+                f = simd.sub(f, extend);
+            }
+            f = simd.max(f, self.gap);
+        }
+    }
+
+    /// Looks for the best cell in a column whose best values are `top`; says whether they have outgrown the lanes.
+    #[cold]
+    #[inline(never)]
+    fn note(&self, strip: &mut Strip, col: usize, top: S::V) -> bool {
+        let tops: &[T] = cast_slice(from_ref(&top));
+        let lanes: &[T] = cast_slice(&self.column);
+        let rows = self.column.len();
+        let cell = |lane: usize, row: usize| lanes[2 * row * S::LANES + lane];
+        let limit = self.values.zero + self.values.most;
+        if col >= strip.own {
+            let mut best = (T::of(self.values.zero), 0);
+            for (lane, &top) in tops.iter().enumerate() {
+                let first = lane * rows;
+                let own = strip.columns.query.len().saturating_sub(first).min(rows);
+                // Rows behind the query's last one don't count.
+                let in_own = || (0..own).map(|row| cell(lane, row)).max();
+                let Some(top) = (if own == rows { Some(top) } else { in_own() }) else { break };
+                if top > best.0 {
+                    let row = (0..own).find(|&row| cell(lane, row) == top).unwrap_or(0);
+                    best = (top, first + row);
+                }
+            }
+            let hit = Hit {
+                score: self.values.score(best.0.value()),
+                query_end: (strip.first + best.1 + 1) as u32,
+                target_end: col as u32 + 1,
+            };
+            if hit.score > 0 && hit.order(&strip.best).is_lt() {
+                strip.best = hit;
+            }
+        }
+        tops.iter().any(|top| top.value() > limit)
+    }
+}
+
+/// A column, swept down the rows of each lane.
+struct Down<V> {
+    /// H(i-1,j-1) and F(i,j) of the next row i.
+    diagonal: V,
+    f: V,
+    top: V,
+}
+
+impl<V: Copy> Down<V> {
+    #[inline(always)]
+    fn rows<T: Lane, S: Vectors<T, V = V>>(
+        self,
+        simd: S,
+        penalties: &Penalties<V>,
+        column: &mut [[V; 2]],
+        scores: &[V],
+    ) -> Down<V> {
+        let Down { mut diagonal, mut f, mut top } = self;
+        for (place, &score) in column.iter_mut().zip(scores) {
+            let [h, e] = *place;
+            let cell = cell(simd, penalties, simd.add(diagonal, score), e, f);
+            (diagonal, f) = (h, cell.f);
+            top = simd.max(cell.h, top);
+            *place = [cell.h, cell.e];
+        }
+        Down { diagonal, f, top }
+    }
+}
+
+#[cfg(test)]
+mod tests;
