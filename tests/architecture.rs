@@ -116,7 +116,7 @@ const BELONGS_TO: &[(&[&str], &[&str])] = &[
     (&["wgpu"], &["engine/gpu"]),
     (&["pollster"], &["engine/gpu"]),
     (&["queue.submit", "create_command_encoder"], &["engine/gpu/run"]),
-    (&["clap"], &["cli"]),
+    (&["clap", "clap_complete", "clap_mangen"], &["cli"]),
     (&["indicatif"], &["cli"]),
     (&["needletail"], &["reader"]),
     (&["noodles_sam", "noodles_bgzf"], &["writer"]),

@@ -16,6 +16,8 @@ mod options;
 mod order;
 #[path = "cli/output.rs"]
 mod output;
+#[path = "cli/pages.rs"]
+mod pages;
 #[path = "cli/progress.rs"]
 mod progress;
 #[path = "cli/system.rs"]

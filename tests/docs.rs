@@ -10,7 +10,7 @@ use common::repository;
 use std::collections::BTreeSet;
 
 const PAGE: &str = "docs/cli.md";
-const COMMANDS: [&[&str]; 9] = [
+const COMMANDS: [&[&str]; 10] = [
     &["--help"],
     &["pairs", "--help"],
     &["all", "--help"],
@@ -20,6 +20,7 @@ const COMMANDS: [&[&str]; 9] = [
     &["index", "--help"],
     &["merge", "--help"],
     &["devices", "--help"],
+    &["completions", "--help"],
 ];
 /// Characters of a line. The help fits itself to its terminal, and where there is none, as in this
 /// test, to this.

@@ -5,7 +5,7 @@ mod common;
 use common::bam::records;
 use common::command::{Outcome, run_here};
 use common::data;
-use common::devices::{gpu_device, test_gpu};
+use common::devices::{gpu_device, test_adapter, test_gpu};
 use common::folder::Folder;
 use common::random::Random;
 use swalign::alphabet::Alphabet;
@@ -185,12 +185,12 @@ fn noisy_reads_of_many_lengths() {
 fn the_adapter_is_listed_and_named() {
     let listed = run_here(&["devices"]);
     assert_eq!(listed.code, Some(0), "{}", listed.stderr);
-    let name = test_gpu();
+    let name = test_adapter();
     assert!(
         String::from_utf8(listed.stdout).unwrap().to_lowercase().contains(&name.to_lowercase()),
         "{name} is not listed"
     );
-    let run = on(&format!("gpu:{name}"), &["data/proteins_20.fa", "data/uniprot_60.fa"]);
+    let run = on(&gpu_device(), &["data/proteins_20.fa", "data/uniprot_60.fa"]);
     assert!(run.stderr.to_lowercase().contains(&name.to_lowercase()), "{}", run.stderr);
 }
 
@@ -221,7 +221,7 @@ fn the_default_is_no_software_adapter() {
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn a_gpu_is_taken_once() {
-    let name = test_gpu();
+    let name = test_adapter();
     let twice = on(&format!("gpu:{name},{name}"), &["data/proteins_20.fa", "data/uniprot_60.fa"]);
     assert_eq!(twice.code, Some(1), "{}", twice.stderr);
     assert!(twice.stderr.contains("a second time; name each once"), "{}", twice.stderr);
@@ -241,6 +241,20 @@ fn all_gpus_are_no_software_adapters() {
         }
         false => assert_eq!(run.code, Some(0), "{}", run.stderr),
     }
+}
+
+/// An adapter that is cut down to a profile gives the same bytes; what is no profile is part of the name.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn an_adapter_cut_down_is_the_same_adapter() {
+    let name = test_adapter();
+    let inputs = ["data/proteins_20.fa", "data/uniprot_60.fa"];
+    let expected = on("cpu", &inputs).without_pg();
+    for profile in ["webgpu", "apple"] {
+        let cut = on(&format!("gpu:{name}/{profile}"), &inputs);
+        assert!(cut.without_pg() == expected, "{profile}");
+    }
+    on(&format!("gpu:{name}/nosuch"), &inputs).said(1, &["no adapter is named", "nosuch"]);
 }
 
 /// The library's front door on the device: the hits of the CPU.

@@ -4,10 +4,12 @@
 mod common;
 mod suite;
 
-use common::devices::card;
+use common::devices::{card, test_adapter};
 use std::sync::Arc;
 use swalign::engine::Primitives;
-use swalign::engine::gpu::{Chains, Gpu, Tuning};
+use swalign::engine::gpu::variant::{Exchange, Variant};
+use swalign::engine::gpu::{Card, Chains, Gpu, Tuning};
+use swalign::scoring::Scoring;
 
 /// Leaves nothing to the host, and takes few tiles for many.
 const ALONE: Tuning =
@@ -166,4 +168,38 @@ fn gpu_fills_whole_windows_alike() {
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
 fn gpu_agrees_beyond_one_dimension_of_a_dispatch() {
     suite::pairs::many_pairs_agree(&mut gpu());
+}
+
+/// The adapter, cut down to a profile.
+fn cut(profile: &str) -> Arc<Card> {
+    let name = format!("{}/{profile}", test_adapter());
+    Card::open(Some(&name), false).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// On each of the profiles kernels exchange values through workgroup memory, and answers agree. The whole suite runs with
+/// SWALIGN_TEST_GPU=llvmpipe/webgpu and the like.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn adapters_cut_down_agree() {
+    for profile in ["webgpu", "intel", "amd", "apple", "dx12"] {
+        let card = cut(profile);
+        let kernels = card.kernels(&Scoring::dna(1, 4, 6, 1), 150, true, true);
+        let exchanges = kernels.iter().filter_map(|kernel| match kernel {
+            Variant::Tile(tile) => Some(tile.exchange),
+            Variant::Trace | Variant::Traceback => None,
+        });
+        let exchanges: Vec<Exchange> = exchanges.collect();
+        assert!(
+            exchanges.len() == 2 && exchanges.iter().all(|&one| one == Exchange::Workgroup),
+            "{exchanges:?}"
+        );
+        suite::pairs::dear_gaps_agree(&mut Gpu::new(card).tuned(ALONE));
+    }
+}
+
+/// All kernels that go without subgroups, within the limits that every adapter has.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn an_adapter_with_least_limits_agrees_at_every_seam() {
+    suite::pairs::seams_agree(&mut Gpu::new(cut("webgpu")).tuned(ALONE), usize::MAX);
 }

@@ -305,7 +305,7 @@ fn help_tells_what_is_so() {
     let short = Arguments::command().render_help().to_string();
     assert!(long.contains("Examples:") && !short.contains("Examples:"));
     assert!(!long.contains("checked-shaders") && !long.contains("plain,"));
-    assert_eq!(Arguments::command().render_version(), "swalign 0.1.0\n");
+    assert_eq!(Arguments::command().render_version(), concat!("swalign ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 fn numbers(scoring: &Scoring) -> String {

@@ -14,6 +14,7 @@ pub mod layout;
 mod paths;
 mod pipeline;
 mod plan;
+mod profile;
 mod resident;
 mod run;
 mod runner;

@@ -17,7 +17,7 @@ const LETTERS: usize = 1 << 25;
 const SEEDS: usize = 1 << 12;
 /// Letters times seeds that cores and devices scan in one go, at most: cores stop sooner where there are too many ends.
 const CORE_CELLS: usize = 1 << 29;
-const DEVICE_CELLS: usize = LETTERS * SEEDS;
+const DEVICE_CELLS: usize = LETTERS.saturating_mul(SEEDS);
 /// Ends that are taken of what is scanned in one go.
 const ENDS: usize = 1 << 21;
 

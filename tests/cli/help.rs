@@ -18,7 +18,7 @@ fn wrong(args: &[&str]) -> String {
 #[test]
 fn help_is_a_subcommand() {
     assert_eq!(printed(&["help"]), printed(&["--help"]));
-    for name in ["pairs", "search", "grep", "dedup", "index", "merge", "devices"] {
+    for name in ["pairs", "all", "search", "grep", "dedup", "index", "merge", "devices", "completions"] {
         assert_eq!(printed(&["help", name]), printed(&[name, "--help"]), "{name}");
     }
     let said = wrong(&["help", "serach"]);
@@ -67,6 +67,7 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         (&["merge", "data/sars2.fa"], "Usage: swalign merge [OPTIONS] <OUT> <PART>..."),
         (&["merge", "--nosuch"], "Usage: swalign merge"),
         (&["devices", "x"], "Usage: swalign devices [OPTIONS]"),
+        (&["completions"], "Usage: swalign completions SHELL"),
         (&["-", "-"], "Usage: swalign [OPTIONS] QUERY [MATES] REFERENCE"),
         (&["q", "r", "--presett", "long"], "Usage: swalign [OPTIONS] QUERY [MATES] REFERENCE"),
         (&["q.fa"], "Usage: swalign [OPTIONS] QUERY [MATES] REFERENCE"),
@@ -76,7 +77,7 @@ fn wrong_usage_shows_the_usage_of_its_own_command() {
         assert!(usage[0].starts_with(begin) && usage.len() <= 2, "{args:?}: {said}");
     }
     assert!(wrong(&["q", "r", "--presett", "long"]).contains("'--preset'"));
-    assert_eq!(usage(&wrong(&[])).len(), 9, "who says nothing sees all");
+    assert_eq!(usage(&wrong(&[])).len(), 10, "who says nothing sees all");
 }
 
 #[test]

@@ -182,6 +182,7 @@ fn a_closed_stdout_is_an_error() {
         ("dedup q.fa", 1),
         ("merge - q.fa", 1),
         ("devices", 1),
+        ("completions zsh", 1),
         ("--help", 1),
         ("--version", 1),
         ("help search", 1),
@@ -209,7 +210,9 @@ fn a_closed_stdout_is_an_error() {
 #[cfg(target_os = "linux")]
 #[test]
 fn help_and_devices_on_a_full_disk_or_a_closed_pipe() {
-    for command in ["devices", "devices --json", "--help", "search --help", "help", "--version"] {
+    for command in
+        ["devices", "devices --json", "completions fish", "--help", "search --help", "help", "--version"]
+    {
         let (outcome, _) = in_a_shell(&format!("\"$SWALIGN\" {command} >/dev/full"));
         outcome.said(1, &["standard output", "No space left", "free some space"]);
         let closed = format!("(sleep 0.2; \"$SWALIGN\" {command}; echo $? >&2) | true");

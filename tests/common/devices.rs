@@ -8,6 +8,11 @@ pub fn test_gpu() -> String {
     std::env::var("SWALIGN_TEST_GPU").unwrap_or_else(|_| "llvmpipe".to_string())
 }
 
+/// Its name alone, where a profile stands behind it: `llvmpipe/webgpu` is llvmpipe, cut down.
+pub fn test_adapter() -> String {
+    test_gpu().split('/').next().unwrap_or_default().to_string()
+}
+
 /// What `--device` takes for it.
 pub fn gpu_device() -> String {
     format!("gpu:{}", test_gpu())

@@ -1,18 +1,25 @@
 //! Adapters and devices: finding, naming, opening, waiting, and noticing faults.
 
 use super::pipeline::bindings;
+use super::profile::Profile;
 use super::variant::Variant;
 use crate::error::EngineError;
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::{Duration, Instant};
+#[cfg(not(target_arch = "wasm32"))]
+use {
+    std::thread,
+    std::time::{Duration, Instant},
+};
 
 /// A device that has not answered for so long is taken for lost.
+#[cfg(not(target_arch = "wasm32"))]
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a thread sleeps before it asks a device again: a sixteenth of its wait so far, but no less and no
 /// more than this.
+#[cfg(not(target_arch = "wasm32"))]
 const SHORTEST_NAP: Duration = Duration::from_micros(10);
+#[cfg(not(target_arch = "wasm32"))]
 const LONGEST_NAP: Duration = Duration::from_micros(100);
 
 /// An adapter as `swalign devices` shows it.
@@ -57,11 +64,23 @@ fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor)
 }
 
+/// What a driver answers while the thread waits.
+#[cfg(not(target_arch = "wasm32"))]
+fn answer<T>(asked: impl Future<Output = T>) -> Result<T, EngineError> {
+    Ok(pollster::block_on(asked))
+}
+
+/// In a page nothing is answered while its thread waits, so nothing is waited for.
+#[cfg(target_arch = "wasm32")]
+fn answer<T>(_: impl Future<Output = T>) -> Result<T, EngineError> {
+    Err(EngineError::NoDevice("a page can't wait for its GPU; take the CPU".to_string()))
+}
+
 /// All adapters, each card once, in the order of their indices.
 fn adapters() -> Vec<wgpu::Adapter> {
     let mut adapters: Vec<wgpu::Adapter> = Vec::new();
     // Of a card that appears under several backends the first is kept: Vulkan and Metal come first.
-    for adapter in pollster::block_on(instance().enumerate_adapters(wgpu::Backends::all())) {
+    for adapter in answer(instance().enumerate_adapters(wgpu::Backends::all())).unwrap_or_default() {
         let info = adapter.get_info();
         let same = |known: &wgpu::Adapter| {
             let known = known.get_info();
@@ -224,9 +243,21 @@ fn no_gpu(infos: &[wgpu::AdapterInfo]) -> EngineError {
     ))
 }
 
+/// An adapter to open, and what it is cut down to.
+struct AskedAdapter {
+    adapter: wgpu::Adapter,
+    profile: Option<&'static Profile>,
+}
+
+impl AskedAdapter {
+    fn whole(adapter: wgpu::Adapter) -> AskedAdapter {
+        AskedAdapter { adapter, profile: None }
+    }
+}
+
 /// Opens all of them side by side: each takes the driver a while.
-fn request_all(adapters: Vec<wgpu::Adapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
-    let request = |adapter| pollster::block_on(Device::request(adapter, checked));
+fn request_all(adapters: Vec<AskedAdapter>, checked: bool) -> Result<Vec<Device>, EngineError> {
+    let request = |asked| answer(Device::request(asked, checked))?;
     adapters.into_par_iter().map(request).collect()
 }
 
@@ -236,7 +267,7 @@ impl Device {
         let (mut adapters, infos) = found();
         let granted = granted(&infos)?.and_then(|granted| granted.first().copied());
         match granted.or_else(|| default_index(&infos)) {
-            Some(best) => pollster::block_on(Device::request(adapters.swap_remove(best), checked)),
+            Some(best) => answer(Device::request(AskedAdapter::whole(adapters.swap_remove(best)), checked))?,
             None => Err(no_gpu(&infos)),
         }
     }
@@ -248,17 +279,19 @@ impl Device {
             return Err(no_gpu(&infos));
         }
         if let Some(granted) = granted(&infos)? {
-            return request_all(granted.into_iter().map(|index| adapters[index].clone()).collect(), checked);
+            let granted = granted.into_iter().map(|index| AskedAdapter::whole(adapters[index].clone()));
+            return request_all(granted.collect(), checked);
         }
         let real = adapters.into_iter().filter(|adapter| rank(&adapter.get_info()).is_some());
-        request_all(real.collect(), checked)
+        request_all(real.map(AskedAdapter::whole).collect(), checked)
     }
 
-    /// Opens the adapters that `names` name, each once.
+    /// Opens the adapters that `names` name, each once, and each cut down to the profile behind its name, if there is one.
     pub fn open_named(names: &[String], checked: bool) -> Result<Vec<Device>, EngineError> {
         let (adapters, infos) = found();
         let mut chosen = Vec::new();
         for wanted in names {
+            let (wanted, profile) = Profile::split(wanted);
             let named = |(index, info): (usize, &wgpu::AdapterInfo)| {
                 is_named(wanted, index, &info.name, &info.device_pci_bus_id)
             };
@@ -266,19 +299,23 @@ impl Device {
                 let text = format!("no adapter is named '{wanted}' (found: {})", names_of(&infos));
                 return Err(EngineError::NoDevice(format!("{text}; `swalign devices` lists them")));
             };
-            if chosen.contains(&index) {
+            if chosen.iter().any(|&(known, _)| known == index) {
                 let text = format!("'{wanted}' names adapter {index} a second time; name each once");
                 return Err(EngineError::NoDevice(text));
             }
-            chosen.push(index);
+            chosen.push((index, profile));
         }
-        request_all(chosen.into_iter().map(|index| adapters[index].clone()).collect(), checked)
+        let asked = |(index, profile): (usize, _)| AskedAdapter { adapter: adapters[index].clone(), profile };
+        request_all(chosen.into_iter().map(asked).collect(), checked)
     }
 
-    async fn request(adapter: wgpu::Adapter, checked: bool) -> Result<Device, EngineError> {
+    async fn request(asked: AskedAdapter, checked: bool) -> Result<Device, EngineError> {
+        let AskedAdapter { adapter, profile } = asked;
         let info = adapter.get_info();
-        let limits = adapter.limits();
+        let has = adapter.limits();
+        let limits = profile.map_or_else(|| has.clone(), |profile| profile.cut(has.clone()));
         let features = adapter.features() & (wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP);
+        let features = features & profile.map_or(wgpu::Features::all(), Profile::features);
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("swalign"),
             required_features: features,
@@ -309,8 +346,9 @@ impl Device {
         });
         let timing = features.contains(wgpu::Features::TIMESTAMP_QUERY);
         let tick = timing.then(|| queue.get_timestamp_period());
-        let sized =
-            features.contains(wgpu::Features::SUBGROUP) && info.subgroup_min_size == info.subgroup_max_size;
+        let sized = features.contains(wgpu::Features::SUBGROUP)
+            && info.subgroup_min_size == info.subgroup_max_size
+            && profile.is_none();
         let subgroup = sized.then_some(info.subgroup_min_size);
         let opened = Device { device, queue, name: info.name, limits, tick, subgroup, checked, fault };
         opened.check_limits()?;
@@ -360,6 +398,7 @@ impl Device {
     ///
     /// It asks again and again: threads that waited inside a driver for different submissions to one queue were
     /// held up by ten milliseconds now and then (docs/ideas.md).
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
         let begun = Instant::now();
         loop {
@@ -376,6 +415,16 @@ impl Device {
         }
     }
 
+    /// In a page callbacks are called while nothing runs, so nothing can be waited for.
+    #[cfg(target_arch = "wasm32")]
+    pub fn wait<T>(&self, arrived: impl Fn() -> Option<T>) -> Result<T, EngineError> {
+        self.poll()?;
+        match arrived() {
+            Some(arrived) => Ok(arrived),
+            None => answer(std::future::pending()),
+        }
+    }
+
     /// Has callbacks called whose time has come.
     pub fn poll(&self) -> Result<(), EngineError> {
         self.device.poll(wgpu::PollType::Poll).map_err(|error| EngineError::Lost(error.to_string()))?;
@@ -388,9 +437,9 @@ impl Device {
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let made = create(&self.device);
-        let internal = pollster::block_on(internal.pop());
-        let validation = pollster::block_on(validation.pop());
-        if pollster::block_on(memory.pop()).is_some() {
+        let internal = answer(internal.pop())?;
+        let validation = answer(validation.pop())?;
+        if answer(memory.pop())?.is_some() {
             return Err(EngineError::OutOfMemory(what.to_string()));
         }
         match internal.or(validation) {

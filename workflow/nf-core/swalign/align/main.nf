@@ -4,8 +4,8 @@ process SWALIGN_ALIGN {
 
     conda "${moduleDir}/environment.yml"
     container "${workflow.containerEngine == 'singularity' && !task.ext.singularity_pull_docker_container
-        ? 'https://depot.galaxyproject.org/singularity/swalign:0.1.0--TO_BE_FILLED_AT_RELEASE'
-        : 'biocontainers/swalign:0.1.0--TO_BE_FILLED_AT_RELEASE'}"
+        ? 'https://depot.galaxyproject.org/singularity/swalign:0.2.0--h0000000_0'
+        : 'quay.io/biocontainers/swalign:0.2.0--h0000000_0'}"
 
     input:
     tuple val(meta), path(query)
@@ -17,7 +17,7 @@ process SWALIGN_ALIGN {
     output:
     tuple val(meta), path("*.{bam,sam,paf}"), emit: alignments
     tuple val(meta), path("*.swalign"), emit: receipt, optional: true
-    path "versions.yml", emit: versions
+    tuple val("${task.process}"), val('swalign'), eval("swalign --version | sed 's/^swalign //'"), emit: versions_swalign, topic: versions
 
     when:
     task.ext.when == null || task.ext.when
@@ -38,11 +38,6 @@ process SWALIGN_ALIGN {
         --output ${name}.${format} \\
         ${query} \\
         ${reference}
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        swalign: \$(swalign --version | sed 's/^swalign //')
-    END_VERSIONS
     """
 
     stub:
@@ -53,10 +48,5 @@ process SWALIGN_ALIGN {
     }
     """
     touch ${name}.${format}
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        swalign: \$(swalign --version | sed 's/^swalign //')
-    END_VERSIONS
     """
 }

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Runs a command with a Rust whose standard library can be had for a target: scripts/cross.sh TARGET COMMAND...
+#
+#   scripts/cross.sh wasm32-unknown-unknown cargo check --target wasm32-unknown-unknown ...
+#
+# That is the Rust at hand where it has the target, else the Rust of Debian's packages, which bring the library's source: it is
+# unpacked into target/debian-rust, nothing is installed, and cargo builds the library for the target. Else rustup is asked.
+# Code 77: the target can't be had here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=$1
+shift
+least=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+home=${CARGO_TARGET_DIR:-$PWD/target}/debian-rust
+say() { printf '%s\n' "cross.sh: $*" >&2; }
+
+# Version $1 is no older than $2.
+reaches() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
+
+# Unpacks Debian's Rust, once for each of its versions.
+unpack() {
+    local version upstream package
+    command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 1
+    version=$(apt-cache policy rustc-web 2>/dev/null | sed -n 's/^ *Candidate: //p')
+    upstream=${version%%+*}
+    case $upstream in "" | "(none)") return 1 ;; esac
+    reaches "$upstream" "$least" || return 1
+    [ ! -e "$home/$version" ] || return 0
+    say "unpacking Debian's Rust $upstream into $home"
+    rm -rf "$home"
+    mkdir -p "$home/packages" "$home/root"
+    # What the compiler is linked with, too.
+    local library=libstd-rust-web-${upstream%.*} llvm
+    llvm=$(apt-cache depends "$library=$version" | sed -n 's/^ *Depends: \(libllvm[0-9.]*\)$/\1/p' | head -n 1)
+    (cd "$home/packages" && apt-get download "rustc-web=$version" "rust-web-src=$version" "libstd-rust-web-dev=$version" \
+        "$library=$version" "$llvm" >&2) || return 1
+    for package in "$home"/packages/*.deb; do
+        dpkg-deb --fsys-tarfile "$package" | tar -x -C "$home/root" --exclude './usr/share' \
+            --no-wildcards-match-slash --exclude './usr/src/*/compiler' --exclude './usr/src/*/src' || return 1
+    done
+    rm -r "$home/packages"
+    touch "$home/$version"
+}
+
+if [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
+    exec "$@"
+fi
+if unpack; then
+    libraries=$(echo "$home"/root/usr/lib/*-linux-gnu)
+    export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    # Cargo builds a library for a target only with the permission of nightlies.
+    export RUSTC=$home/root/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_BUILD_STD=std,panic_abort
+    exec "$@"
+fi
+if command -v rustup >/dev/null && timeout 60 rustup target add "$target" >&2; then
+    exec "$@"
+fi
+say "no standard library for $target: neither 'rustup target add $target' nor Debian's rustc-web and rust-web-src bring it"
+exit 77

@@ -1,0 +1,301 @@
+#!/usr/bin/env bash
+# Makes a release: scripts/release.sh [all|recipes|install [FOLDER]]
+#
+#   all       (the default) everything into FOLDER, by default target/swalign-VERSION: programs for Linux on x86_64 and aarch64
+#             against glibc 2.17, for Windows as far as it links, the crate, Debian packages, wheels and the sdist where python/
+#             is there, the list of components, licences, and SHA256SUMS. Then what can be installed is tried, as below.
+#   recipes   fills the crate's SHA-256 into workflow/bioconda; with CONTAINER=VERSION--BUILD the container of bioconda's package
+#             into workflow/nf-core
+#   install   installs what FOLDER has for this machine, each in an empty root, and runs README.md's example there
+#
+# Two runs on one version give the same bytes: times are those of the commit, paths are mapped away, and the tools have fixed
+# versions. It needs Rust, python3 with venv, git and a network; dpkg-deb for packages for Debian. What can't be had is said
+# loudly, and leaves no file. TARGETS="TRIPLE..." makes fewer programs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+version=$(sed -n '/^\[package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+glibc=2.17
+venv=target/release-venv
+folder=$PWD/target/swalign-$version
+read -ra targets <<<"${TARGETS:-x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-pc-windows-gnu}"
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
+
+say() { printf '\n=== %s\n' "$*" >&2; }
+loud() { printf '\n!!! %s\n' "$*" >&2; }
+end() { loud "$@"; exit 1; }
+
+# The linker, and what makes wheels.
+tools() {
+    if [ ! -e "$venv/made" ]; then
+        say "installing tools into $venv"
+        rm -rf "$venv"
+        python3 -m venv "$venv"
+        "$venv/bin/pip" install --quiet --only-binary :all: cargo-zigbuild==0.24.0 ziglang==0.17.0 maturin==1.9.6
+        touch "$venv/made"
+    fi
+    PATH=$PWD/$venv/bin:$PATH
+    export PATH
+}
+
+# Paths of this machine are in panics and in what debuggers read.
+flags() {
+    local cargo_home=${CARGO_HOME:-$HOME/.cargo} sysroot
+    sysroot=$(rustc --print sysroot)
+    echo "--remap-path-prefix=$PWD=swalign --remap-path-prefix=$cargo_home/registry/src=crates" \
+        "--remap-path-prefix=$PWD/target/debian-rust=rust --remap-path-prefix=$sysroot=rust"
+}
+
+# Builds the program for a target; says where it lies.
+program() {
+    local target=$1 linked=$1 status=0 ending=""
+    case $target in
+        *-linux-gnu) linked=$target.$glibc ;;
+        *-windows-*) ending=.exe ;;
+    esac
+    RUSTFLAGS=$(flags) scripts/cross.sh "$target" cargo zigbuild --locked --release --target "$linked" \
+        --config 'profile.release.strip="symbols"' >&2 || status=$?
+    [ $status -eq 0 ] || return $status
+    echo "target/$target/release/swalign$ending"
+}
+
+# Fails if a program asks for more of the C library than $glibc has.
+check_symbols() {
+    local newest
+    newest=$(objdump -T "$1" | sed -n 's/.*[( ]GLIBC_\([0-9.]*\).*/\1/p' | sort -uV | tail -n 1)
+    [ "$(printf '%s\n' "$newest" "$glibc" | sort -V | tail -n 1)" = "$glibc" ] ||
+        end "$1 asks for glibc $newest, and $glibc was promised"
+    say "$1 asks for glibc $newest at most"
+}
+
+# Manual pages and completions, from a program that runs here.
+pages() {
+    local swalign=$1 into=$2 shell
+    mkdir -p "$into/completions"
+    "$swalign" man-pages "$into/man"
+    for shell in bash elvish fish powershell zsh; do
+        "$swalign" completions "$shell" >"$into/completions/swalign.$shell"
+    done
+}
+
+# Sets all times in a folder to those of the commit.
+settle() { find "$1" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +; }
+
+# An archive of a folder beside it.
+archive() {
+    local made=$1
+    settle "$made"
+    tar --create --directory "$(dirname "$made")" --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
+        --mtime="@$SOURCE_DATE_EPOCH" --format=gnu "$(basename "$made")" | gzip --no-name --best
+}
+
+# What stands beside each program.
+bundle() {
+    local target=$1 program=$2 into=$work/swalign-$version-$1
+    mkdir -p "$into"
+    cp "$program" README.md LICENSE CHANGELOG.md CITATION.cff "$into/"
+    cp -r "$work/pages/." "$into/"
+    scripts/third_party.py licences "$target" >"$into/THIRD-PARTY.txt"
+    archive "$into" >"$folder/swalign-$version-$target.tar.gz"
+}
+
+# A package for Debian, Ubuntu and what comes of them.
+debian_package() {
+    local architecture=$1 program=$2 target=$3 root=$work/deb-$1 share
+    share=$root/usr/share
+    install -D -m 755 "$program" "$root/usr/bin/swalign"
+    install -d "$share/man/man1" "$share/doc/swalign"
+    cp "$work"/pages/man/*.1 "$share/man/man1/"
+    gzip --no-name --best "$share"/man/man1/*.1
+    install -D -m 644 "$work/pages/completions/swalign.bash" "$share/bash-completion/completions/swalign"
+    install -D -m 644 "$work/pages/completions/swalign.zsh" "$share/zsh/vendor-completions/_swalign"
+    install -D -m 644 "$work/pages/completions/swalign.fish" "$share/fish/vendor_completions.d/swalign.fish"
+    gzip --no-name --best <CHANGELOG.md >"$share/doc/swalign/changelog.gz"
+    { cat LICENSE; printf '\n\n'; scripts/third_party.py licences "$target"; } >"$share/doc/swalign/copyright"
+    mkdir -p "$root/DEBIAN"
+    cat >"$root/DEBIAN/control" <<END
+Package: swalign
+Version: $version
+Architecture: $architecture
+Maintainer: The swalign authors <swalign@users.noreply.invalid>
+Section: science
+Priority: optional
+Installed-Size: $(du --summarize --apparent-size --block-size=1K "$root/usr" | cut -f 1)
+Depends: libc6 (>= $glibc)$(further_libraries "$program")
+Recommends: libvulkan1
+Description: exact Smith-Waterman on any GPU and on the CPU
+ swalign aligns every query to every reference by exact Smith-Waterman with
+ affine gaps, on any GPU through Vulkan or on the CPU, with the same bytes from
+ every device, and writes SAM, BAM or PAF. It also searches patterns with
+ errors, aligns pairs, and runs in parts on a cluster.
+END
+    chmod -R u=rwX,go=rX "$root"
+    settle "$root"
+    dpkg-deb --root-owner-group -Zxz --build "$root" "$folder/swalign_${version}_$architecture.deb" >&2
+}
+
+# The crate as it is published; cargo builds it to see that nothing is missing.
+crate() {
+    say "the crate"
+    cargo package --locked --allow-dirty >&2
+    cp "target/package/swalign-$version.crate" "$folder/"
+    local bytes
+    bytes=$(stat --format=%s "$folder/swalign-$version.crate")
+    [ "$bytes" -lt 2000000 ] || end "the crate has $bytes bytes, and 2 MB were promised"
+}
+
+# Python's packages, for each Linux, and their source.
+python_packages() {
+    local target status
+    [ -e python/pyproject.toml ] || { loud "no python/ here: wheels and sdist are LEFT OUT"; return; }
+    maturin sdist --manifest-path python/Cargo.toml --out "$folder" >&2
+    for target in "${targets[@]}"; do
+        case $target in *-linux-gnu) ;; *) continue ;; esac
+        status=0
+        RUSTFLAGS=$(flags) scripts/cross.sh "$target" maturin build --locked --release --strip --zig --target "$target" \
+            --compatibility "manylinux_${glibc/./_}" --manifest-path python/Cargo.toml --out "$folder" >&2 || status=$?
+        [ $status -eq 0 ] || loud "no wheel for $target (code $status): LEFT OUT"
+    done
+}
+
+all() {
+    local target status
+    tools
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    local built=()
+    for target in "${targets[@]}"; do
+        say "the program for $target"
+        status=0
+        path=$(program "$target") || status=$?
+        if [ $status -ne 0 ]; then
+            loud "no program for $target (code $status): LEFT OUT"
+            continue
+        fi
+        case $target in *-linux-gnu) check_symbols "$path" ;; esac
+        built+=("$target=$path")
+    done
+    for pair in "${built[@]}"; do
+        case $pair in "$(uname -m)-unknown-linux-gnu="*) pages "${pair#*=}" "$work/pages" ;; esac
+    done
+    [ -d "$work/pages" ] || end "no program runs on this machine, so there are no manual pages"
+    for pair in "${built[@]}"; do
+        target=${pair%%=*}
+        bundle "$target" "${pair#*=}"
+        if ! command -v dpkg-deb >/dev/null; then
+            loud "no dpkg-deb here: packages for Debian are LEFT OUT"
+            continue
+        fi
+        case $target in
+            x86_64-*-linux-gnu) debian_package amd64 "${pair#*=}" "$target" ;;
+            aarch64-*-linux-gnu) debian_package arm64 "${pair#*=}" "$target" ;;
+        esac
+    done
+    crate
+    python_packages
+    scripts/third_party.py sbom "${built[@]%%=*}" >"$folder/swalign-$version.cdx.json"
+    cp "$work"/swalign-"$version"-*-linux-gnu/THIRD-PARTY.txt "$folder/" 2>/dev/null || true
+    (cd "$folder" && sha256sum -- * >"$work/SHA256SUMS" && mv "$work/SHA256SUMS" .)
+    say "in $folder:"
+    (cd "$folder" && ls -l && cat SHA256SUMS) >&2
+    try_installing
+}
+
+# What bioconda and nf-core have to know of the release.
+recipes() {
+    local crate=$folder/swalign-$version.crate sum
+    [ -e "$crate" ] || end "$crate is missing: run scripts/release.sh first"
+    sum=$(sha256sum "$crate" | cut -d ' ' -f 1)
+    sed -i "s/{% set version = \".*\" %}/{% set version = \"$version\" %}/; s/{% set sha256 = \".*\" %}/{% set sha256 = \"$sum\" %}/" \
+        workflow/bioconda/meta.yaml
+    if [ -n "${CONTAINER-}" ]; then
+        sed -i "s|swalign:[0-9][^'\"]*|swalign:$CONTAINER|" workflow/nf-core/swalign/align/main.nf
+    fi
+    say "filled in: $sum"
+}
+
+# What else than the C library a program is linked to, as a package's Depends.
+further_libraries() {
+    if objdump -p "$1" | grep -q 'NEEDED *libgcc_s'; then echo ", libgcc-s1"; fi
+}
+
+# A root with nothing but the C library of this machine, for programs that were linked to an older one; and the library that
+# unwinds, where a program asks for it.
+empty_root() {
+    local root=$1 file found
+    mkdir -p "$root/tmp" "$root/dev" "$root/data"
+    : >"$root/dev/null"
+    for file in libc.so.6 libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libutil.so.1 libgcc_s.so.1; do
+        found=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -nE "s#^\s*$file .*(x86-64|AArch64).* => ##p" | head -n 1)
+        [ -z "$found" ] || install -D "$(realpath "$found")" "$root$found"
+    done
+    # The loader, in the place that programs name.
+    local loader
+    case $(uname -m) in
+        x86_64) loader=/lib64/ld-linux-x86-64.so.2 ;;
+        *) loader=/lib/ld-linux-$(uname -m).so.1 ;;
+    esac
+    install -D "$(realpath "$loader")" "$root$loader"
+    cp data/illumina_chr22.fq.gz data/chr22_12k.fa "$root/data/"
+}
+
+# README.md's first example with the swalign of a root; all 300 reads are mapped, as it says there.
+example() {
+    local root=$1 swalign=$2 run=(chroot "$1")
+    [ "$(id -u)" -eq 0 ] || run=(unshare --user --map-root-user chroot "$root")
+    "${run[@]}" "$swalign" -q --device cpu data/illumina_chr22.fq.gz data/chr22_12k.fa -o tmp/chr22.sam
+    local mapped
+    mapped=$(grep -v '^@' "$root/tmp/chr22.sam" | awk '$6 != "*"' | wc -l)
+    [ "$mapped" -eq 300 ] || end "$swalign in $root maps $mapped reads, and README.md says 300"
+}
+
+try_installing() {
+    local machine root=$work/roots archive package
+    machine=$(uname -m)
+    mkdir -p "$root"
+    archive=$folder/swalign-$version-$machine-unknown-linux-gnu.tar.gz
+    if [ -e "$archive" ]; then
+        say "$(basename "$archive") in an empty root"
+        empty_root "$root/archive"
+        tar --extract --gzip --directory "$root/archive" --file "$archive"
+        example "$root/archive" "/swalign-$version-$machine-unknown-linux-gnu/swalign"
+    fi
+    package=$folder/swalign_${version}_$(dpkg --print-architecture 2>/dev/null || echo none).deb
+    if [ -e "$package" ]; then
+        say "$(basename "$package") in an empty root"
+        empty_root "$root/deb"
+        # Installed as dpkg does it; that the C library is there is not written in the empty root's list.
+        mkdir -p "$root/deb/var/lib/dpkg/updates" "$root/deb/var/lib/dpkg/info"
+        : >"$root/deb/var/lib/dpkg/status"
+        dpkg --root="$root/deb" --force-not-root --force-depends --force-script-chrootless --log=/dev/null \
+            --install "$package" >&2
+        example "$root/deb" /usr/bin/swalign
+        [ -s "$root/deb/usr/share/man/man1/swalign.1.gz" ] || end "the package has no manual page"
+    fi
+    if [ -e "$folder/swalign-$version.crate" ] && [ "${CRATE-}" = yes ]; then
+        say "the crate by cargo install"
+        mkdir -p "$root/source"
+        tar --extract --gzip --directory "$root/source" --file "$folder/swalign-$version.crate"
+        empty_root "$root/crate"
+        cargo install --locked --path "$root/source/swalign-$version" --root "$root/crate/usr" --target-dir target >&2
+        example "$root/crate" /usr/bin/swalign
+    fi
+    local wheel
+    wheel=$(find "$folder" -name "pyswalign-*-manylinux*_$machine.whl" | head -n 1)
+    if [ -n "$wheel" ]; then
+        say "$(basename "$wheel") in an empty environment"
+        python3 -m venv "$root/python"
+        "$root/python/bin/pip" install --quiet --no-index "$wheel"
+        "$root/python/bin/python" -c 'import pyswalign; print(pyswalign.__version__)' >&2
+    fi
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+case ${1:-all} in
+    all) folder=${2:-$folder}; all ;;
+    recipes) recipes ;;
+    install) folder=${2:-$folder}; try_installing ;;
+    *) end "scripts/release.sh [all|recipes|install [FOLDER]]" ;;
+esac
