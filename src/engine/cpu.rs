@@ -119,11 +119,17 @@ impl Engine for Cpu {
         let sweeps: Vec<&[Pair]> = sweeps(pairs).collect();
         let order = in_order(batch, &sweeps);
         let trials = Trials::default();
-        let scorer = Scorer { set: self.set, batch, sweeps: &sweeps, trials: &trials };
+        let threads = rayon::current_num_threads();
+        let is_shared = sweeps.len() < threads;
+        let scorer = Scorer { set: self.set, batch, sweeps: &sweeps, trials: &trials, is_shared };
         let lanes = self.set.lanes(Width::W8.bytes());
-        // Few pairs are spread over all threads.
-        let share = order.len().div_ceil(4 * rayon::current_num_threads()).next_multiple_of(lanes);
-        let some = order.par_chunks(share.clamp(lanes, GROUPS * lanes));
+        // Few pairs are spread over all threads; long ones one by one, since each may fill the lanes by itself.
+        let rows = |sweep: &&[Pair]| batch.query(swept(sweep).query).len();
+        let is_long = |sweep: &&[Pair]| striped_window(self.set, &batch.scoring, rows(sweep)).is_some();
+        let share = order.len().div_ceil(4 * threads);
+        let share =
+            if share < lanes && sweeps.iter().all(is_long) { share } else { share.next_multiple_of(lanes) };
+        let some = order.par_chunks(share.clamp(1, GROUPS * lanes));
         let scored: Vec<Vec<Hit>> = some.map(|some| scorer.score(some)).collect();
         let mut scored = scored.into_iter().flatten();
         let mut hits = vec![Hit::default(); pairs.len()];
@@ -438,6 +444,8 @@ struct Scorer<'a> {
     batch: &'a Batch,
     sweeps: &'a [&'a [Pair]],
     trials: &'a Trials,
+    /// Whether several threads share a pair, since there are fewer pairs than threads.
+    is_shared: bool,
 }
 
 impl Scorer<'_> {
@@ -553,8 +561,8 @@ impl Scorer<'_> {
             Window { query: pair.query, target: pair.target, start, query_end, target_end, band: WHOLE };
         let block = Block::whole(&window);
         // Parts pay where several threads share them.
-        let large = self.batch.cells(pair) >= SHARED_CELLS && rayon::current_num_threads() > 1;
-        let hit = match large {
+        let has_parts = self.is_shared && self.batch.cells(pair) >= SHARED_CELLS;
+        let hit = match has_parts {
             true => score_parts(self.set, self.batch, &block, PART_SIDE, own),
             false => sweep(self.set, self.batch, (&block, &Edges::default()), own as usize).1,
         };

@@ -18,6 +18,8 @@ const MEAN: usize = 64;
 const WORTH: u32 = 1;
 /// One in this many chunks tells how much is distinct.
 const SAMPLED: u64 = 8;
+/// Letters of targets whose chunks are sampled in one go.
+const RUN: usize = 1 << 20;
 /// Letters compared at a time.
 const COMPARED: usize = 64;
 
@@ -36,14 +38,26 @@ pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
 
 /// The letters of distinct chunks as a share of all letters, by some of the chunks.
 pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
-    let cuts = cuts(targets)?;
-    let sampled = |(target, cuts): (usize, &Vec<usize>)| {
-        let codes = targets.get(target);
-        let chunks = fingerprints::chunks(codes.len(), cuts);
-        let sums = chunks.map(|chunk| (checksum(&codes[chunk.clone()]), chunk.len()));
-        sums.filter(|(sum, _)| sum % SAMPLED == 0).collect::<Vec<_>>()
+    let rule = rule()?;
+    // Cuts are not kept for longer than a run of targets takes: there may be very many of them.
+    let of_run = |run: Range<usize>| {
+        let place = |target: usize| targets.start(target) - targets.start(run.start);
+        let codes = &targets.codes()[targets.start(run.start)..][..place(run.end)];
+        let cuts = fingerprints::cuts(codes, &rule);
+        let mut sums: Vec<(u64, usize)> = Vec::new();
+        for target in run.clone() {
+            let (start, end) = (place(target), place(target + 1));
+            // A window that ends sooner begins in the target before.
+            let first = cuts.partition_point(|&cut| cut < start + rule.window());
+            let own: Vec<usize> =
+                cuts[first..].iter().take_while(|&&cut| cut <= end).map(|cut| cut - start).collect();
+            let chunks = fingerprints::chunks(end - start, &own);
+            let of_chunk = |chunk: Range<usize>| (checksum(&codes[start..end][chunk.clone()]), chunk.len());
+            sums.extend(chunks.map(of_chunk).filter(|(sum, _)| sum % SAMPLED == 0));
+        }
+        sums
     };
-    let mut sums: Vec<(u64, usize)> = cuts.par_iter().enumerate().flat_map_iter(sampled).collect();
+    let mut sums: Vec<(u64, usize)> = runs(targets).into_par_iter().flat_map_iter(of_run).collect();
     let all: usize = sums.iter().map(|(_, len)| len).sum();
     sums.par_sort_unstable();
     sums.dedup();
@@ -51,9 +65,24 @@ pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
     Ok(if all == 0 { 1.0 } else { distinct as f64 / all as f64 })
 }
 
+/// Targets side by side, of so many letters or one.
+fn runs(targets: &Sequences) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for target in 0..targets.len() {
+        match runs.last_mut() {
+            Some(run) if targets.start(target + 1) - targets.start(run.start) <= RUN => run.end = target + 1,
+            _ => runs.push(target..target + 1),
+        }
+    }
+    runs
+}
+
+fn rule() -> Result<Rule> {
+    Rule::new(Kind::Rabin, Alphabet::Dna, WINDOW, MEAN)
+}
+
 fn cuts(targets: &Sequences) -> Result<Vec<Vec<usize>>> {
-    let rule = Rule::new(Kind::Rabin, Alphabet::Dna, WINDOW, MEAN)?;
-    Ok(fingerprints::cuts_of_all(targets, &rule))
+    Ok(fingerprints::cuts_of_all(targets, &rule()?))
 }
 
 /// A number that equal letters have in common.
