@@ -33,7 +33,7 @@ pub struct Locus {
 
 impl Strand {
     /// The other one.
-    pub fn other(self) -> Strand {
+    pub(crate) fn other(self) -> Strand {
         match self {
             Strand::Forward => Strand::Reverse,
             Strand::Reverse => Strand::Forward,

@@ -6,7 +6,7 @@
 //! ```
 //! use swalign::dedup::Distinct;
 //!
-//! let mut distinct = Distinct::default();
+//! let mut distinct = <Distinct>::default();
 //! let numbers: Vec<usize> = [&b"ACGT"[..], b"AC", b"ACGT"].map(|letters| distinct.insert(letters).number).to_vec();
 //! assert_eq!(numbers, [0, 1, 0]);
 //! assert_eq!(distinct.get(1), b"AC");

@@ -3,7 +3,7 @@
 //! A *site* is where a hit lies. A site on the forward strand and a site on the reverse strand of one text face each
 //! other if the forward one begins no later and ends no later than the other. Between them, both included, lies an
 //! amplicon: it begins where the forward site begins, ends where the reverse site ends, and its length is in the range
-//! that is asked for. Which two patterns go together is the matter of [`pairs`].
+//! that is asked for. Which two patterns go together is the matter of `pairs`.
 //!
 //! Amplicons of a text are ordered by start, end, the forward primer's place among the patterns, the reverse primer's,
 //! the forward site's end and the reverse site's start.

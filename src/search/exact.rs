@@ -1,5 +1,5 @@
 //! Exact scans for many patterns: words of the text are looked up among words of the patterns (Karp and Rabin 1987),
-//! however many patterns there are. With a few replaced letters, [`pieces`](super::pieces) of them are.
+//! however many patterns there are. With a few replaced letters, [`pieces`] of them are.
 //!
 //! `words` chooses the words and keeps them in tables of two levels. The text is packed first, a bit of 64
 //! letters in a word each, and looked at a batch at a time: all places of the first level, then all places of the
