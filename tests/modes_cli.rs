@@ -138,23 +138,24 @@ fn a_query_without_letters_has_no_alignment() {
     }
 }
 
-/// The deletions that SAM leaves out count for the mapping quality, as in PAF.
+/// The mapping quality of SAM is that of the span which SAM shows, also behind a merge of parts of the references.
 #[test]
-fn mapping_qualities_of_sam_and_paf_are_the_same() {
+fn mapping_qualities_of_parts_of_the_references_join() {
     let folder = folder(&[
         ("q.fa", b">q\nACGGTACGTTAC\n>r\nTTTTTACGGTACGTTACGTCC\n"),
-        ("t.fa", b">t\nACGGTACGTTACGGGGGGGGG\n>u\nGACGGTACGTTACG\n"),
+        ("t.fa", b">t\nACGGTACGTTACGGGGGGGGG\n>u\nGACGGTACGTTACG\n>v\nACGGTTACGTTTAC\n"),
     ]);
     for mode in MODES {
-        let qualities = |format: &str, column: usize| -> Vec<String> {
-            let scoring = ["--preset", "linear", "--match", "9", "--format", format];
-            let args = [&["-q", "--device", "cpu", "--mode", mode][..], &scoring, &["q.fa", "t.fa"]].concat();
-            let lines = text(folder.run(&args).stdout);
-            let lines = lines.lines().filter(|line| !line.starts_with('@'));
-            lines.map(|line| line.split('\t').nth(column).unwrap().to_string()).collect()
-        };
-        let sam = qualities("sam", 4);
-        assert_eq!((sam.len(), &sam), (2, &qualities("paf", 11)), "{mode}");
+        let args =
+            ["-q", "--device", "cpu", "--mode", mode, "--preset", "linear", "--match", "9", "q.fa", "t.fa"];
+        let whole = text(folder.run(&[&args[..], &["-o", "whole.sam"]].concat()).stdout);
+        assert_eq!(whole, "");
+        for part in ["1/2", "2/2"] {
+            let name = format!("part.{}.sam", &part[..1]);
+            folder.run(&[&args[..], &["--ref-part", part, "-o", &name]].concat());
+        }
+        folder.run(&["merge", "-q", "joined.sam", "part.1.sam", "part.2.sam"]);
+        assert_eq!(folder.read("joined.sam"), folder.read("whole.sam"), "{mode}");
     }
 }
 

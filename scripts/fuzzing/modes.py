@@ -149,6 +149,9 @@ def inputs(rng, mode, max_hits=1):
     alphabet = list(AMINO if protein else "ACGT")
     known = mode == "local" and rng.random() < 0.9
     scoring, words, files = well_known(rng, protein) if known else make_scoring(rng, protein)
+    # Where whole sequences are aligned, a scoring is refused by which their gaps could cost more than scores have bits for.
+    while mode != "local" and max(scoring.open, scoring.extend) > 1 << 17:
+        scoring, words, files = make_scoring(rng, protein)
     strands = "+" if protein or rng.random() < 0.3 else "+-"
     make_texts = make_repeats if rng.random() < 0.2 else make_targets
     targets = make_texts(rng, alphabet, protein, rng.choice([1, 2, 7, 16, 33, 64, 65, 130, 257, 300, 500]))

@@ -186,7 +186,7 @@ def mapping_quality(scoring, first, second, least):
     span = max(first["query"][1] - first["query"][0], first["place"][1] - first["place"][0])
     sub = max(0, second["score"]) if second else max(0, least - 1)
     score, a, b = first["score"], scoring.match, scoring.mismatch
-    if sub >= score or score <= 0:
+    if sub >= score or score <= 0 or span == 0:
         return 0
     identity = min(1, 1 - (span * a - score) / (a + b) / span)
     t = identity**2 * (1 if span < 50 else math.log(50) / math.log(span))
@@ -235,8 +235,11 @@ def search(letters, targets, scoring, rules):
     find = rules.get("find", hits)
     found = find(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most, circles)
     second = found[1] if len(found) > 1 else None
-    quality = mapping_quality(scoring, found[0], second, beside(found[0]["score"])) if found else 0
-    return {"hits": found[: rules["max_hits"]], "second": second, "quality": quality}
+    quality = lambda hit: mapping_quality(scoring, hit, second, beside(hit["score"]))
+    of_first = {"quality": quality(found[0]) if found else 0}
+    if "sam" in rules and found:
+        of_first["quality in sam"] = quality(rules["sam"](found[0]))
+    return {"hits": found[: rules["max_hits"]], "second": second} | of_first
 
 
 def taken(hit, len):
@@ -340,7 +343,8 @@ def written(record, found, targets, scoring, rules, mate=None):
             sequence, cigar = sequence[start:end], cigar.replace("S", "H")
             values = values[start:end] if qualities else "*"
         flag = 16 * reverse | rank | flags | (of_primary if rank == 0 else 0)
-        fields = [name or "*", flag, rname, in_sam["place"][0] + 1, mapq, cigar]
+        mapq_in_sam = own.get("quality in sam", mapq)
+        fields = [name or "*", flag, rname, in_sam["place"][0] + 1, mapq_in_sam, cigar]
         five_prime = right if reverse else left
         length = mate["end"][1] - five_prime if mate["end"] and mate["end"][0] == rname else 0
         fields += ["=" if place[0] == rname else place[0], place[1], length] if place else ["*", 0, 0]

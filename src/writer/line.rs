@@ -227,11 +227,10 @@ impl OutputLine<'_> {
     }
 }
 
-/// Hits without deletions at their ends, with the mapping quality that they have with these. What takes no letter of its
-/// target stands at the letter before.
-fn without_end_gaps(scoring: &Scoring, found: &Found) -> Found {
+/// Hits without deletions at their ends. What takes no letter of its target stands at the letter before. The mapping quality
+/// is that of what is left, which a merge of parts of the references sees too.
+fn without_end_gaps(found: &Found) -> Found {
     let mut found = found.clone();
-    found.quality = Some(quality::of_first(scoring, &found)).filter(|_| !found.alignments.is_empty());
     for hit in &mut found.alignments {
         if let Some(&(len, Op::Deletion)) = hit.cigar.first() {
             hit.cigar.remove(0);
@@ -294,7 +293,7 @@ impl LineMaker {
         let found = match self.shows_end_gaps {
             true => found,
             false => {
-                within = found.iter().map(|found| without_end_gaps(&self.scoring, found)).collect();
+                within = found.iter().map(without_end_gaps).collect();
                 &within
             }
         };
