@@ -31,16 +31,6 @@ pub struct Locus {
     pub target: u32,
 }
 
-impl Strand {
-    /// The other one.
-    pub(crate) fn other(self) -> Strand {
-        match self {
-            Strand::Forward => Strand::Reverse,
-            Strand::Reverse => Strand::Forward,
-        }
-    }
-}
-
 impl Hit {
     /// No alignment, where one may score 0 or less.
     pub const NONE: Hit = Hit { score: i32::MIN, query_end: 0, target_end: 0 };

@@ -209,7 +209,7 @@ def test_threads_share_an_aligner() -> None:
 def test_other_threads_run_while_one_aligns() -> None:
     """The GIL is free: a thread counts on while the main thread scores."""
     rng = random.Random(14)
-    aligner = Aligner([random_letters(rng, 100_000)], device="cpu", filter=False)
+    aligner = Aligner([random_letters(rng, 1_000_000)], device="cpu", filter=False)
     query = random_letters(rng, 1500)
     counted, done = [0], threading.Event()
 

@@ -11,7 +11,9 @@ import time
 import pytest
 
 LONG = """
-import random, sys, time, pyswalign
+import random, signal, sys, time, pyswalign
+# A shell that starts jobs in the background has them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = random.Random(1)
 letters = lambda count: "".join(rng.choices("ACGT", k=count))
 {setup}

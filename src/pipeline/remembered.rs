@@ -40,7 +40,10 @@ impl Answer {
         }
         let mut mirrored = self.clone();
         for alignment in mirrored.found.iter_mut().flat_map(|found| &mut found.alignments) {
-            alignment.strand = alignment.strand.other();
+            alignment.strand = match alignment.strand {
+                Strand::Forward => Strand::Reverse,
+                Strand::Reverse => Strand::Forward,
+            };
         }
         Some(mirrored)
     }
