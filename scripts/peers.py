@@ -3,6 +3,7 @@
 
     scripts/peers.py inputs FOLDER PAIRS READS    makes pairs.q.fa, pairs.t.fa, reads.fq; prints their cells
     scripts/peers.py grep SWALIGN [FILE]          lines with errors, below
+    scripts/peers.py words SWALIGN LINES          lines with any of many words, below
     scripts/peers.py run SWALIGN PAIRS QUERIES    compares; a table of work, cells, wall seconds, GCUPS, note
 
 `run` takes PAIRS pairs of 150 x 241 where the peer takes pairs, and QUERIES queries against 500 targets
@@ -14,6 +15,10 @@ swalign. A peer that isn't there is named, with the package that has it; the exi
 package dict-gcide (English prose, 40 MB), over and over up to 92 MB. Every program prints its lines to a file;
 the best of some runs is given, and lines that only one of the two prints are counted. Locale C: in UTF-8 tre-agrep
 ends at the first byte that is none.
+
+`words` compares `swalign grep -F -f` with rg and grep, anywhere and as whole lines: 1000 to 1,000,000 words of 4 to 12 letters
+in LINES short lines, one in three of them a word; all print the same lines. Of whole lines rg 13 finds none where there are
+many words, so that grep alone is the peer, with up to 100,000 words.
 """
 import collections
 import gzip
@@ -322,6 +327,47 @@ def run_grep(swalign, file):
                 print(f"{name}\t{pattern}\t{edits}\t{wall:.3f}\t{len(lines)}\t{more}\t{less}{fault}", flush=True)
 
 
+def run_words(swalign, lines):
+    """Lines with any of many words, of every program; all must print the same."""
+    print("program", "words", "place", "wall s", "lines", sep="\t")
+    rng, failed = random.Random(9), False
+    word = lambda: "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randrange(4, 13)))
+    with tempfile.TemporaryDirectory() as folder:
+        words, text, found = (pathlib.Path(folder) / name for name in ("words.txt", "lines.txt", "found.txt"))
+        for count in (1000, 100_000, 1_000_000):
+            own = [word() for _ in range(count)]
+            words.write_text("".join(f"{one}\n" for one in own))
+            text.write_text("".join(f"{rng.choice(own) if at % 3 == 0 else word()}\n" for at in range(lines)))
+            for place in ("anywhere", "lines"):
+                whole, expected = ["-x"] * (place == "lines"), None
+                programs = [
+                    ("swalign grep -t 1", [swalign, "grep", "-t", "1"]),
+                    ("swalign grep -t 2", [swalign, "grep", "-t", "2"]),
+                    ("rg", ["rg", "--no-config"]),
+                    ("grep", ["grep"]),
+                ]
+                for name, command in programs:
+                    if shutil.which(command[0]) is None:
+                        print(name, "missing: apt-get install ripgrep", sep="\t")
+                        continue
+                    if whole and (name == "rg" or name == "grep" and count > 100_000):
+                        continue
+                    command = [*command, "-F", *whole, "-f", words, text]
+
+                    def work():
+                        with open(found, "wb") as out:
+                            return subprocess.run(command, stdout=out, env={**os.environ, "LC_ALL": "C"}).returncode
+
+                    wall, code = best_of(2, work)
+                    printed = found.read_bytes()
+                    expected = printed if expected is None else expected
+                    right = code == 0 and printed == expected
+                    failed |= not right
+                    fault = "" if right else "\tother lines"
+                    print(f"{name}\t{count}\t{place}\t{wall:.3f}\t{printed.count(10)}{fault}", flush=True)
+    sys.exit(failed)
+
+
 def run(swalign, pairs, queries):
     table = Table()
     with tempfile.TemporaryDirectory() as folder:
@@ -338,6 +384,8 @@ if __name__ == "__main__":
             inputs(folder, int(pairs), int(reads))
         case ["grep", swalign, *file] if len(file) < 2:
             run_grep(swalign, *file or [None])
+        case ["words", swalign, lines]:
+            run_words(swalign, int(lines))
         case ["run", swalign, pairs, queries]:
             run(swalign, int(pairs), int(queries))
         case _:

