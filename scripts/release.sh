@@ -8,9 +8,10 @@
 #             into workflow/nf-core
 #   install   installs what FOLDER has for this machine, each in an empty root, and runs README.md's example there
 #
-# Two runs on one version give the same bytes: times are those of the commit, paths are mapped away, and the tools have fixed
+# Two runs on one commit give the same bytes: times are those of the commit, paths are mapped away, and the tools have fixed
 # versions. It needs Rust, python3 with venv, git and a network; dpkg-deb for packages for Debian. What can't be had is said
-# loudly, and leaves no file. TARGETS="TRIPLE..." makes fewer programs.
+# loudly, and leaves no file. TARGETS="TRIPLE..." makes fewer programs. SOURCES=yes also installs from the crate and the sdist,
+# which compiles both. Programs for another machine are tried where qemu's emulator for it is installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,7 +33,7 @@ tools() {
         say "installing tools into $venv"
         rm -rf "$venv"
         python3 -m venv "$venv"
-        "$venv/bin/pip" install --quiet --only-binary :all: cargo-zigbuild==0.24.0 ziglang==0.17.0 maturin==1.9.6
+        "$venv/bin/pip" install --quiet --only-binary :all: cargo-zigbuild==0.24.0 ziglang==0.17.0 maturin==1.16.0
         touch "$venv/made"
     fi
     PATH=$PWD/$venv/bin:$PATH
@@ -64,6 +65,7 @@ program() {
 check_symbols() {
     local newest
     newest=$(objdump -T "$1" | sed -n 's/.*[( ]GLIBC_\([0-9.]*\).*/\1/p' | sort -uV | tail -n 1)
+    [ -n "$newest" ] || end "objdump sees no symbol of glibc in $1"
     [ "$(printf '%s\n' "$newest" "$glibc" | sort -V | tail -n 1)" = "$glibc" ] ||
         end "$1 asks for glibc $newest, and $glibc was promised"
     say "$1 asks for glibc $newest at most"
@@ -153,14 +155,38 @@ python_packages() {
     for target in "${targets[@]}"; do
         case $target in *-linux-gnu) ;; *) continue ;; esac
         status=0
+        scripts/third_party.py licences python/Cargo.toml "$target" >python/THIRD-PARTY.txt
         RUSTFLAGS=$(flags) scripts/cross.sh "$target" maturin build --locked --release --strip --zig --target "$target" \
             --compatibility "manylinux_${glibc/./_}" --manifest-path python/Cargo.toml --out "$folder" >&2 || status=$?
-        [ $status -eq 0 ] || loud "no wheel for $target (code $status): LEFT OUT"
+        [ $status -eq 0 ] || { loud "no wheel for $target (code $status): LEFT OUT"; continue; }
+        check_wheel "$(wheel_of "${target%%-*}")"
+    done
+    rm -f python/THIRD-PARTY.txt
+}
+
+wheel_of() { find "$folder" -name "pyswalign-$version-*_$1.whl"; }
+
+# Fails if a wheel is not what was promised: for Python 3.9 and later, an old C library, below 8 MB, with all licences.
+check_wheel() {
+    local wheel=$1 name bytes
+    name=$(basename "$wheel")
+    case $name in
+        "pyswalign-$version-cp39-abi3-manylinux_${glibc/./_}_"*) ;;
+        *) end "$name is not for Python 3.9 and later on glibc $glibc" ;;
+    esac
+    bytes=$(stat --format=%s "$wheel")
+    [ "$bytes" -lt 8000000 ] || end "$name has $bytes bytes, and less than 8 MB were promised"
+    rm -rf "$work/wheel"
+    python3 -m zipfile --extract "$wheel" "$work/wheel"
+    check_symbols "$work/wheel/pyswalign/_native.abi3.so"
+    for name in LICENSE THIRD-PARTY.txt; do
+        [ -s "$work/wheel/pyswalign-$version.dist-info/licenses/$name" ] || end "$wheel has no $name"
     done
 }
 
 all() {
-    local target status
+    local target status path pair
+    [ -z "$(git status --porcelain)" ] || loud "not all is committed: these are not the bytes of a release"
     tools
     rm -rf "$folder"
     mkdir -p "$folder"
@@ -194,8 +220,12 @@ all() {
     done
     crate
     python_packages
+    mv "$work/pages" "$work/swalign-$version-pages"
+    archive "$work/swalign-$version-pages" >"$folder/swalign-$version-pages.tar.gz"
+    cp LICENSE "$folder/"
+    scripts/third_party.py licences "${built[@]%%=*}" >"$folder/THIRD-PARTY.txt"
     scripts/third_party.py sbom "${built[@]%%=*}" >"$folder/swalign-$version.cdx.json"
-    cp "$work"/swalign-"$version"-*-linux-gnu/THIRD-PARTY.txt "$folder/" 2>/dev/null || true
+    scripts/third_party.py sbom python/Cargo.toml "${built[@]%%=*}" >"$folder/pyswalign-$version.cdx.json"
     (cd "$folder" && sha256sum -- * >"$work/SHA256SUMS" && mv "$work/SHA256SUMS" .)
     say "in $folder:"
     (cd "$folder" && ls -l && cat SHA256SUMS) >&2
@@ -220,75 +250,158 @@ further_libraries() {
     if objdump -p "$1" | grep -q 'NEEDED *libgcc_s'; then echo ", libgcc-s1"; fi
 }
 
-# A root with nothing but the C library of this machine, for programs that were linked to an older one; and the library that
-# unwinds, where a program asks for it.
+# Copies files, and what they are linked to, into a root.
+with_libraries() {
+    local root=$1 file
+    shift
+    for file in "$@" $(for of in "$@"; do ldd "$of"; done | sed -nE 's#^[^/]*(/[^ ]+) .*#\1#p' | sort -u); do
+        [ -e "$root$file" ] || install -D "$(realpath "$file")" "$root$file"
+    done
+}
+
+# A root with nothing but the C library: this machine's, for programs that were linked to an older one, or that of Debian's
+# packages for cross compilers.
 empty_root() {
-    local root=$1 file found
+    local root=$1 machine=$2 file found loader
     mkdir -p "$root/tmp" "$root/dev" "$root/data"
     : >"$root/dev/null"
+    cp data/illumina_chr22.fq.gz data/chr22_12k.fa "$root/data/"
+    # The loader, in the place that programs name.
+    case $machine in
+        x86_64) loader=/lib64/ld-linux-x86-64.so.2 ;;
+        *) loader=/lib/ld-linux-$machine.so.1 ;;
+    esac
+    if [ "$machine" != "$(uname -m)" ]; then
+        install -D "/usr/$machine-linux-gnu$loader" "$root$loader"
+        install -D -t "$root/lib" "/usr/$machine-linux-gnu/lib/"lib{c,m,dl,rt,pthread}.so.*
+        install -D "$(command -v "qemu-$machine-static")" "$root/emulator"
+        return
+    fi
+    install -D "$(realpath "$loader")" "$root$loader"
     for file in libc.so.6 libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libutil.so.1 libgcc_s.so.1; do
         found=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -nE "s#^\s*$file .*(x86-64|AArch64).* => ##p" | head -n 1)
         [ -z "$found" ] || install -D "$(realpath "$found")" "$root$found"
     done
-    # The loader, in the place that programs name.
-    local loader
-    case $(uname -m) in
-        x86_64) loader=/lib64/ld-linux-x86-64.so.2 ;;
-        *) loader=/lib/ld-linux-$(uname -m).so.1 ;;
-    esac
-    install -D "$(realpath "$loader")" "$root$loader"
-    cp data/illumina_chr22.fq.gz data/chr22_12k.fa "$root/data/"
+}
+
+# Runs a command in a root.
+inside() {
+    local root=$1 run=(chroot "$1")
+    shift
+    [ "$(id -u)" -eq 0 ] || run=(unshare --user --map-root-user "${run[@]}")
+    [ ! -e "$root/emulator" ] || run+=(/emulator)
+    "${run[@]}" "$@"
 }
 
 # README.md's first example with the swalign of a root; all 300 reads are mapped, as it says there.
 example() {
-    local root=$1 swalign=$2 run=(chroot "$1")
-    [ "$(id -u)" -eq 0 ] || run=(unshare --user --map-root-user chroot "$root")
-    "${run[@]}" "$swalign" -q --device cpu data/illumina_chr22.fq.gz data/chr22_12k.fa -o tmp/chr22.sam
-    local mapped
+    local root=$1 swalign=$2 mapped
+    inside "$root" "$swalign" -q data/illumina_chr22.fq.gz data/chr22_12k.fa -o tmp/chr22.sam
     mapped=$(grep -v '^@' "$root/tmp/chr22.sam" | awk '$6 != "*"' | wc -l)
     [ "$mapped" -eq 300 ] || end "$swalign in $root maps $mapped reads, and README.md says 300"
 }
 
-try_installing() {
-    local machine root=$work/roots archive package
-    machine=$(uname -m)
-    mkdir -p "$root"
+# The first examples of python/README.md, as a script that fails where an answer is another.
+write_examples() {
+    printf 'r"""\n'
+    # shellcheck disable=SC2016
+    sed -n '/^## Two sequences/,/^## Reads/p' python/README.md | sed -n '/^```python/,/^```/{/^```/d;p}'
+    printf '"""\nimport doctest, sys\nfailed, tried = doctest.testmod()\n'
+    printf 'print(sys.version.split()[0], "runs", tried, "examples")\nsys.exit(failed > 0 or tried < 5)\n'
+}
+
+# A root with the C library, one Python, and a wheel: no GPU, no Vulkan loader, no other package.
+python_root() {
+    local root=$1 python=$2 wheel=$3 prefix folder
+    read -r prefix folder < <("$python" -c 'import sys; print(sys.base_prefix, "python%d.%d" % sys.version_info[:2])')
+    mkdir -p "$root/usr/lib" "$root/$prefix/bin" "$root/$prefix/lib" "$root/tmp" "$root/dev"
+    : >"$root/dev/null"
+    with_libraries "$root" "$prefix/bin/$folder" "$prefix/lib/$folder"/lib-dynload/*.so
+    tar --create --directory "$prefix/lib" --exclude test --exclude tests --exclude site-packages --exclude dist-packages \
+        --exclude __pycache__ --exclude 'config-*' "$folder" | tar --extract --directory "$root/$prefix/lib"
+    python3 -m zipfile --extract "$wheel" "$root/$prefix/lib/$folder/site-packages"
+    # Debian's Python looks there instead.
+    mkdir -p "$root/usr/lib/python3"
+    ln -s "$prefix/lib/$folder/site-packages" "$root/usr/lib/python3/dist-packages"
+    write_examples >"$root/tmp/examples.py"
+    inside "$root" "$prefix/bin/$folder" /tmp/examples.py >&2
+}
+
+try_wheel() {
+    local machine=$1 wheel python said="" root=$work/roots
+    wheel=$(wheel_of "$machine")
+    [ -n "$wheel" ] || return 0
+    say "$(basename "$wheel") in an environment by pip, and in empty roots"
+    python3 -m venv "$root/python"
+    "$root/python/bin/pip" install --quiet --no-index "$wheel"
+    "$root/python/bin/python" -c "import pyswalign; assert pyswalign.__version__ == '$version'" >&2
+    for python in python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 python3.15; do
+        # One that is known but not to be had says so when it is called.
+        "$python" -c pass 2>/dev/null || continue
+        python_root "$root/$python" "$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))')" "$wheel"
+        said+=" $python"
+    done
+    [ -n "$said" ] || loud "no python3.9 or later by such a name: the wheel was NOT TRIED in an empty root"
+}
+
+try_archive() {
+    local machine=$1 archive root=$work/roots/archive-$1
     archive=$folder/swalign-$version-$machine-unknown-linux-gnu.tar.gz
-    if [ -e "$archive" ]; then
-        say "$(basename "$archive") in an empty root"
-        empty_root "$root/archive"
-        tar --extract --gzip --directory "$root/archive" --file "$archive"
-        example "$root/archive" "/swalign-$version-$machine-unknown-linux-gnu/swalign"
+    [ -e "$archive" ] || return 0
+    if [ "$machine" != "$(uname -m)" ] && { ! command -v "qemu-$machine-static" || [ ! -d "/usr/$machine-linux-gnu/lib" ]; } >/dev/null; then
+        loud "no qemu-$machine-static (qemu-user-static) or no /usr/$machine-linux-gnu/lib (libc6-dev-*-cross): $(basename "$archive") is NOT TRIED"
+        return
     fi
+    say "$(basename "$archive") in an empty root"
+    empty_root "$root" "$machine"
+    tar --extract --gzip --directory "$root" --file "$archive"
+    example "$root" "/swalign-$version-$machine-unknown-linux-gnu/swalign"
+}
+
+try_debian_package() {
+    local package root=$work/roots/deb
     package=$folder/swalign_${version}_$(dpkg --print-architecture 2>/dev/null || echo none).deb
-    if [ -e "$package" ]; then
-        say "$(basename "$package") in an empty root"
-        empty_root "$root/deb"
-        # Installed as dpkg does it; that the C library is there is not written in the empty root's list.
-        mkdir -p "$root/deb/var/lib/dpkg/updates" "$root/deb/var/lib/dpkg/info"
-        : >"$root/deb/var/lib/dpkg/status"
-        dpkg --root="$root/deb" --force-not-root --force-depends --force-script-chrootless --log=/dev/null \
-            --install "$package" >&2
-        example "$root/deb" /usr/bin/swalign
-        [ -s "$root/deb/usr/share/man/man1/swalign.1.gz" ] || end "the package has no manual page"
+    [ -e "$package" ] || return 0
+    say "$(basename "$package") in an empty root"
+    empty_root "$root" "$(uname -m)"
+    # Installed as dpkg does it; that the C library is there is not written in the empty root's list.
+    mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info"
+    : >"$root/var/lib/dpkg/status"
+    dpkg --root="$root" --force-not-root --force-depends --force-script-chrootless --log=/dev/null --install "$package" >&2
+    example "$root" /usr/bin/swalign
+    [ -s "$root/usr/share/man/man1/swalign.1.gz" ] || end "the package has no manual page"
+}
+
+try_sources() {
+    local root=$work/roots
+    if [ "${SOURCES-}" != yes ]; then
+        loud "the crate and the sdist are NOT TRIED: SOURCES=yes does, in some minutes"
+        return
     fi
-    if [ -e "$folder/swalign-$version.crate" ] && [ "${CRATE-}" = yes ]; then
+    if [ -e "$folder/swalign-$version.crate" ]; then
         say "the crate by cargo install"
         mkdir -p "$root/source"
         tar --extract --gzip --directory "$root/source" --file "$folder/swalign-$version.crate"
-        empty_root "$root/crate"
+        empty_root "$root/crate" "$(uname -m)"
         cargo install --locked --path "$root/source/swalign-$version" --root "$root/crate/usr" --target-dir target >&2
         example "$root/crate" /usr/bin/swalign
     fi
-    local wheel
-    wheel=$(find "$folder" -name "pyswalign-*-manylinux*_$machine.whl" | head -n 1)
-    if [ -n "$wheel" ]; then
-        say "$(basename "$wheel") in an empty environment"
-        python3 -m venv "$root/python"
-        "$root/python/bin/pip" install --quiet --no-index "$wheel"
-        "$root/python/bin/python" -c 'import pyswalign; print(pyswalign.__version__)' >&2
+    if [ -e "$folder/pyswalign-$version.tar.gz" ]; then
+        say "the sdist by pip"
+        python3 -m venv "$root/from-source"
+        CARGO_TARGET_DIR=$PWD/target/python-sdist "$root/from-source/bin/pip" install --quiet "$folder/pyswalign-$version.tar.gz" >&2
+        write_examples >"$root/examples.py"
+        "$root/from-source/bin/python" "$root/examples.py" >&2
     fi
+}
+
+try_installing() {
+    local machine
+    mkdir -p "$work/roots"
+    for machine in x86_64 aarch64; do try_archive "$machine"; done
+    try_debian_package
+    try_wheel "$(uname -m)"
+    try_sources
 }
 
 work=$(mktemp -d)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What a build of swalign is made of, from Cargo.lock and the crates' own files.
 
-    scripts/third_party.py sbom TARGET...       a list of components, CycloneDX 1.5, as JSON
-    scripts/third_party.py licences TARGET...   the licences of all crates that are linked or build what is, as text
-    scripts/third_party.py versions             fails where a crate asks for a later Rust than Cargo.toml says
+    scripts/third_party.py sbom [MANIFEST] TARGET...       a list of components, CycloneDX 1.5, as JSON
+    scripts/third_party.py licences [MANIFEST] TARGET...   the licences of all crates that are linked or build what is, as text
+    scripts/third_party.py versions                        fails where a crate asks for a later Rust than Cargo.toml says
 
-TARGET is a triple, as in x86_64-unknown-linux-gnu. The same sources give the same bytes: SOURCE_DATE_EPOCH is the time in the list.
+TARGET is a triple, as in x86_64-unknown-linux-gnu; MANIFEST is python/Cargo.toml for the Python package. The same sources give
+the same bytes: SOURCE_DATE_EPOCH is the time in the list.
 """
 
 import datetime
@@ -23,18 +24,18 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LICENCE_FILE = re.compile(r"^(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNORECASE)
 
 
-def metadata(targets):
-    """Cargo's metadata, of these targets."""
-    command = ["cargo", "metadata", "--locked", "--format-version", "1"]
+def metadata(manifest, targets):
+    """Cargo's metadata of a package, of these targets."""
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", manifest]
     for target in targets:
         command += ["--filter-platform", target]
     run = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE)
     return json.loads(run.stdout)
 
 
-def parts(targets):
+def parts(manifest, targets):
     """The package itself, what it is made of (sorted, without what only tests need), and who depends on whom."""
-    said = metadata(targets)
+    said = metadata(manifest, targets)
     packages = {package["id"]: package for package in said["packages"]}
     nodes = {node["id"]: node for node in said["resolve"]["nodes"]}
     own = said["resolve"]["root"]
@@ -50,9 +51,13 @@ def parts(targets):
     return packages[own], [packages[name] for name in order if name != own], depends
 
 
-def checksums():
+def lock_file(manifest):
+    return (ROOT / manifest).with_name("Cargo.lock")
+
+
+def checksums(manifest):
     """The SHA-256 of each crate, by name and version."""
-    locked = tomllib.loads((ROOT / "Cargo.lock").read_text())
+    locked = tomllib.loads(lock_file(manifest).read_text())
     return {(item["name"], item["version"]): item["checksum"] for item in locked["package"] if "checksum" in item}
 
 
@@ -84,12 +89,12 @@ def component(package, sums):
     return made
 
 
-def sbom(targets):
-    own, others, depends = parts(targets)
-    sums = checksums()
+def sbom(manifest, targets):
+    own, others, depends = parts(manifest, targets)
+    sums = checksums(manifest)
     names = {package["id"]: purl(package) for package in [own, *others]}
     lines = [{"ref": names[name], "dependsOn": [names[other] for other in on]} for name, on in depends.items()]
-    lock = hashlib.sha256((ROOT / "Cargo.lock").read_bytes() + " ".join(targets).encode()).hexdigest()
+    lock = hashlib.sha256(lock_file(manifest).read_bytes() + " ".join(targets).encode()).hexdigest()
     when = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), datetime.timezone.utc)
     main = component(own, sums) | {"type": "application"}
     return {
@@ -104,10 +109,10 @@ def sbom(targets):
     }
 
 
-def licences(targets):
-    own, others, _ = parts(targets)
+def licences(manifest, targets):
+    own, others, _ = parts(manifest, targets)
     lines = [
-        f"swalign {own['version']} is under the MIT licence (LICENSE). It is built of these {len(others)} crates of others, each",
+        f"{own['name']} {own['version']} is under the MIT licence (LICENSE). It is built of these {len(others)} crates of others, each",
         "under one of the licences that its line names. Their texts follow; crates that share a text stand above it.",
         "",
     ]
@@ -136,7 +141,7 @@ def versions():
     least = manifest["package"]["rust-version"]
     later = [
         f"{package['name']} {package['version']} asks for Rust {package['rust_version']}, and Cargo.toml says {least}"
-        for package in metadata([])["packages"]
+        for package in metadata("Cargo.toml", [])["packages"]
         if package["rust_version"] and number(package["rust_version"])[:2] > number(least)[:2]
     ]
     if later:
@@ -144,12 +149,14 @@ def versions():
 
 
 def main():
-    if sys.argv[1:] == ["versions"]:
+    kind, *targets = sys.argv[1:] or [""]
+    manifest = targets.pop(0) if targets and targets[0].endswith(".toml") else "Cargo.toml"
+    if kind == "versions" and not targets:
         versions()
-    elif len(sys.argv) > 2 and sys.argv[1] == "sbom":
-        print(json.dumps(sbom(sys.argv[2:]), indent=2))
-    elif len(sys.argv) > 2 and sys.argv[1] == "licences":
-        print(licences(sys.argv[2:]), end="")
+    elif kind == "sbom" and targets:
+        print(json.dumps(sbom(manifest, targets), indent=2))
+    elif kind == "licences" and targets:
+        print(licences(manifest, targets), end="")
     else:
         sys.exit(__doc__)
 

@@ -183,3 +183,34 @@ fn links_of_the_pages_lead_somewhere() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// All that bears the version bears that of Cargo.toml. What the crate leaves out counts where it is there.
+#[test]
+fn the_version_is_the_same_everywhere() {
+    let version = env!("CARGO_PKG_VERSION");
+    let of_package = |name: &str| format!("name = \"{name}\"\nversion = \"{version}\"\n");
+    let places = [
+        ("Cargo.lock", of_package("swalign")),
+        ("CITATION.cff", format!("\nversion: {version}\n")),
+        ("CHANGELOG.md", format!("# Changelog\n\n## {version} (")),
+        ("fuzz/Cargo.lock", of_package("swalign")),
+        ("python/Cargo.lock", of_package("swalign")),
+        ("python/Cargo.lock", of_package("pyswalign")),
+        ("python/Cargo.toml", of_package("pyswalign")),
+        ("workflow/bioconda/meta.yaml", format!("{{% set version = \"{version}\" %}}")),
+        ("workflow/nf-core/swalign/align/environment.yml", format!("bioconda::swalign={version}\"")),
+        ("workflow/nf-core/swalign/align/main.nf", format!("/biocontainers/swalign:{version}--")),
+        ("workflow/nf-core/swalign/align/main.nf", format!("/singularity/swalign:{version}--")),
+        ("workflow/snakemake/wrapper/environment.yaml", format!("- swalign ={version}\n")),
+    ];
+    let mut wrong = Vec::new();
+    for (file, wanted) in places {
+        let part_of_the_crate = !file.contains('/');
+        match std::fs::read_to_string(repository().join(file)) {
+            Ok(text) if text.contains(&wanted) => {}
+            Err(_) if !part_of_the_crate && !repository().join(".ci").exists() => {}
+            _ => wrong.push(format!("{file} lacks {wanted:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
