@@ -12,7 +12,7 @@ mod trace;
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
-use crate::bounds::Band;
+use crate::bounds::{Band, least_score};
 use crate::engine::directions::Layout;
 use crate::engine::frontier::{Frontier, better};
 use crate::engine::overlaps;
@@ -30,7 +30,7 @@ use score::{Score, Width};
 use simd::InstructionSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use strip::{Fill, Rectangle, Sweep};
+use strip::{Fill, PrunedTrace, Rectangle, Sweep};
 use striped::{PrunedSweep, StripedSweep, WindowSize};
 use trace::{BandShape, Trace};
 
@@ -67,7 +67,9 @@ const STRIPED_STEP: u64 = 2;
 const PRUNED_SIDE: usize = 2048;
 const PRUNED_PROMISE: i32 = 4;
 /// The share of a whole sweep that may be spent on leaving out most of it.
-const PRUNED_SHARE: u64 = 6;
+const PRUNED_SHARE: u64 = 3;
+/// What a column of a strip costs there beside its cells, in vectors of them.
+const PRUNED_COLUMN: u64 = 4;
 /// Cells from which on a pair is swept by several threads, in parts of this side.
 const SHARED_CELLS: u64 = 1 << 24;
 const PART_SIDE: u32 = 4 * BLOCK_ROWS;
@@ -253,6 +255,14 @@ impl Primitives for Cpu {
         for (words, places) in traced.collect::<Result<Vec<_>, EngineError>>()? {
             paths.put(Box::new(words), places);
         }
+        let missing = paths.missing().into_par_iter();
+        let pruned =
+            missing.map(|place| Ok((place, trace_pruned(self.set, batch, &windows[place as usize])?)));
+        for (place, runs) in pruned.collect::<Result<Vec<_>, EngineError>>()? {
+            if let Some(runs) = runs {
+                paths.put_all(&[place], Paths::of(vec![runs]));
+            }
+        }
         Ok(paths)
     }
 
@@ -299,6 +309,28 @@ impl Primitives for Cpu {
         filled.into_iter().for_each(|one| all.append(one));
         Ok(all)
     }
+}
+
+/// The runs of the path of a long window, if few of its cells can be on it.
+fn trace_pruned(
+    set: InstructionSet,
+    batch: &Batch,
+    window: &Window,
+) -> Result<Option<Vec<u32>>, EngineError> {
+    let (query, target) = Block::whole(window).codes(batch);
+    let (mode, cells) = (batch.scoring.mode, BandShape::of(window).cells());
+    if query.len().min(target.len()) < PRUNED_SIDE {
+        return Ok(None);
+    }
+    let Some(potential) = PotentialBehind::new(query, target, &batch.scoring) else { return Ok(None) };
+    let rectangle = Rectangle { query, target, scoring: &batch.scoring };
+    let score = least_score(query, window.band, &batch.scoring);
+    if score <= 0 {
+        return Ok(None);
+    }
+    let (score, potential, most) = (score as i32, &potential, cells / PRUNED_SHARE);
+    let trace = PrunedTrace { rectangle, window, score, potential, most };
+    Ok(set.run(trace)?.map(|path| path.into_runs(mode)))
 }
 
 /// Those windows of a group that can be traced side by side in mode glocal, in lanes of 16 bits: nothing but the band limits
@@ -500,7 +532,7 @@ impl Scorer<'_> {
             return None;
         }
         let rows = query.len().div_ceil(set.lanes(Width::W16.bytes())) as u64;
-        let column = STRIPED_COLUMN;
+        let column = PRUNED_COLUMN;
         let threads = if self.is_shared { rayon::current_num_threads() as u64 } else { 1 };
         let most = (rows + column) * target.len() as u64 / (PRUNED_SHARE * threads);
         let rectangle = Rectangle { query, target, scoring };

@@ -16,8 +16,8 @@ const LONGEST: u32 = 12;
 pub struct PotentialBehind {
     /// By the number of rows before.
     most: Vec<i32>,
-    /// The most that an alignment scores.
-    whole: i32,
+    /// The same of alignments that begin behind that row or a later one.
+    later: Vec<i32>,
 }
 
 impl PotentialBehind {
@@ -45,8 +45,9 @@ impl PotentialBehind {
             most[row] = (2 * each * (next - 1 - row) as i64 + through) as i32;
         }
         most.iter_mut().for_each(|twice| *twice /= 2);
-        let whole = most.iter().copied().max().unwrap_or(0);
-        Some(PotentialBehind { most, whole })
+        let mut later = most.clone();
+        (0..query.len()).rev().for_each(|row| later[row] = later[row].max(later[row + 1]));
+        Some(PotentialBehind { most, later })
     }
 
     /// The most behind the first `rows` rows, for each number of them in a range.
@@ -54,9 +55,14 @@ impl PotentialBehind {
         &self.most[rows]
     }
 
+    /// The most that an alignment scores whose first row is behind the first `rows` rows.
+    pub fn from(&self, rows: usize) -> i32 {
+        self.later[rows]
+    }
+
     /// The most that an alignment scores.
     pub fn whole(&self) -> i32 {
-        self.whole
+        self.later[0]
     }
 }
 

@@ -14,7 +14,7 @@ use crate::engine::potential::PotentialBehind;
 use std::ops::Range;
 
 /// Rows of a strip for each lane of 16 bits, at most.
-const ROWS: usize = 16;
+const ROWS: usize = 8;
 /// Columns after which it is asked whether anything still comes to the next ones.
 const COLUMNS: usize = 64;
 /// Residues of a gap that the most promising cells may lack, where it is found out how much is enough.
@@ -83,20 +83,27 @@ impl PrunedSweep<'_> {
         let (substitutes, present) = (StripedSubstitutes::new(scoring), letters_of(&letters));
         let lanes = <S as Vectors<i16>>::LANES;
         let height = self.size.rows.min(ROWS * lanes);
-        let strips = self.strips(height);
         let mut front = Front::new(target.len());
         let mut behind = vec![[0, IMPOSSIBLE]; height];
         let mut threshold = aim.least(self.potential.whole());
         let (mut best, mut least) = (Hit::default(), threshold);
-        for (number, query) in query.chunks(height).enumerate() {
-            let first = number * height;
-            let cols = match strips[number].begin >= threshold {
-                true => 0..target.len(),
-                false => front.enters(),
+        let mut end = 0;
+        while end < query.len() {
+            let first = end;
+            end = query.len().min(first + height);
+            // Alignments may begin anywhere in rows behind which enough can be had: all columns of them are swept.
+            let begins = |&most: &i32| most >= threshold;
+            let cols = match self.potential.behind(first..end).iter().rposition(begins) {
+                Some(last) => {
+                    end = end.min(first + (last + 1).next_multiple_of(lanes));
+                    0..target.len()
+                }
+                None => front.enters(),
             };
             if cols.is_empty() {
                 continue;
             }
+            let query = &query[first..end];
             let behind = &mut behind[..query.len()];
             behind.fill([0, IMPOSSIBLE]);
             let columns = Columns { query, letters: &letters, above: &mut front.above, behind, corner: 0 };
@@ -112,9 +119,8 @@ impl PrunedSweep<'_> {
                 best: known,
                 first,
             };
-            let rows = first + 1..first + 1 + query.len();
-            let most = self.potential.behind(rows.clone());
-            let end = strip.sweep(simd, self.size, cols.start, |strip, col| {
+            let most = self.potential.behind(first + 1..end + 1);
+            let swept = strip.sweep(simd, self.size, cols.start, |strip, col| {
                 let to_check = (col + COLUMNS).min(target.len());
                 match col < cols.end {
                     true => Some(cols.end),
@@ -126,38 +132,17 @@ impl PrunedSweep<'_> {
                 best = strip.best;
             }
             let steps = query.len().div_ceil(lanes) as u64 + self.column;
-            self.most = self.most.checked_sub(steps * (end - cols.start) as u64)?;
+            self.most = self.most.checked_sub(steps * (swept - cols.start) as u64)?;
             // A gap that goes on has paid what opens it.
             let rest = most[query.len() - 1] + scoring.gap_open + scoring.gap_extend;
-            let swept = cols.start..end;
+            let swept = cols.start..swept;
             let promising = front.most(swept.clone()) + rest;
-            threshold = aim.least(promising.max(strips[number].later).max(best.score));
+            threshold = aim.least(promising.max(self.potential.from(end)).max(best.score));
             least = least.max(threshold);
             front.keep(swept, threshold - rest);
         }
         Some(Found { best, least })
     }
-
-    /// What alignments score at most that begin in each strip.
-    fn strips(&self, height: usize) -> Vec<Beginnings> {
-        let mut later = 0;
-        let strips = self.potential.behind(0..self.rectangle.query.len()).chunks(height).rev();
-        let strip = |most: &[i32]| {
-            let begin = most.iter().copied().max().unwrap_or(0);
-            let strip = Beginnings { begin, later };
-            later = later.max(begin);
-            strip
-        };
-        let mut strips: Vec<Beginnings> = strips.map(strip).collect();
-        strips.reverse();
-        strips
-    }
-}
-
-/// The most that alignments score that begin in a strip, and in those below it.
-struct Beginnings {
-    begin: i32,
-    later: i32,
 }
 
 /// Whether enough can be had from one of the cells of a column, or from a deletion that goes on behind it.
