@@ -4,8 +4,9 @@
 use super::cell::cell;
 use super::lanes::{Costs, NO_LETTER, Nothing, Tables, side_by_side, tables};
 use super::score::Width;
+use super::scorer::{MOST_ROWS, Trials};
 use super::simd::{Kernel, Lane, Simd, Table, Vectors};
-use super::{Cpu, InstructionSet, MOST_ROWS, Trials};
+use super::{Cpu, InstructionSet};
 use crate::alphabet::{BASES, CODES};
 use crate::batch::{Batch, Pair};
 use crate::engine::database::PAIRS;

@@ -399,3 +399,5 @@ impl<V: Copy> Down<V> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub use tests::Random;

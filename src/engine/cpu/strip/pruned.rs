@@ -11,9 +11,6 @@ use crate::engine::{Edges, Window};
 use crate::error::EngineError;
 use std::ops::Range;
 
-/// Words of directions that are kept at a time, about. Of longer alignments strips are filled once more.
-const KEPT: usize = 1 << 20;
-
 /// Finds the path that ends in the last cell of a window, in local mode. `None` if it takes too many cells.
 pub struct PrunedTrace<'a> {
     pub rectangle: Rectangle<'a>,
@@ -22,6 +19,8 @@ pub struct PrunedTrace<'a> {
     pub potential: &'a PotentialBehind,
     /// The most cells that may be computed.
     pub most: u64,
+    /// Words of directions that are kept at a time, about. Of longer alignments strips are filled once more.
+    pub kept: usize,
 }
 
 impl Kernel for PrunedTrace<'_> {
@@ -29,7 +28,7 @@ impl Kernel for PrunedTrace<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
-        let PrunedTrace { rectangle, window, score, potential, most } = self;
+        let PrunedTrace { rectangle, window, score, potential, most, kept } = self;
         let edges = Edges::default();
         let strips = Strips::new(simd, rectangle, &edges);
         let filled = Filled::default();
@@ -39,7 +38,7 @@ impl Kernel for PrunedTrace<'_> {
         let (rows, lanes) = (rectangle.query.len(), <S as Vectors<i32>>::LANES);
         let mut left = most;
         for first in (0..rows).step_by(lanes) {
-            if fronts.is_empty() || fill.filled.words.len() >= KEPT {
+            if fronts.is_empty() || fill.filled.words.len() >= kept {
                 fill.filled = Filled::from(first);
                 fronts.push(fill.front(first));
             }
@@ -179,3 +178,6 @@ impl<S: Rows> PrunedFill<'_, S> {
         rows * cols.len()
     }
 }
+
+#[cfg(test)]
+mod tests;
