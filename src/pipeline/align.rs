@@ -182,10 +182,12 @@ impl Run<'_> {
                 Some(_) => pairing.prepare(engine, scope, &mut found, effort)?,
             }
         }
-        if self.pairing.is_some() && self.rules.counts_targets() {
+        // Of mates a part of the references has all that pairs are chosen from.
+        let is_chosen = self.pairing.is_none() || self.options.ref_part.is_none();
+        if is_chosen && self.pairing.is_some() && self.rules.counts_targets() {
             found.par_iter_mut().for_each(|found| ranking::limit(&self.rules, found));
         }
-        if let Some(ranking) = &self.ranking {
+        if let Some(ranking) = self.ranking.as_ref().filter(|_| is_chosen) {
             ranking.choose(scope.batch, scope.layout, &mut found);
         }
         if let Some(splitting) = self.split {
