@@ -289,7 +289,6 @@ fn what_lists_refuse() {
     refused(&["--format", "tab", "--evalue", "0"], &["give a number above 0"]);
     refused(&["--format", "tab", "--min-identity", "101"], &["give a percentage"]);
     refused(&["--format", "tab", "--iddef", "5"], &["give 0, 1, 2, 3 or 4"]);
-    refused(&["--format", "json", "--ref-part", "1/2", "-o", "x"], &["--ref-part writes SAM, BAM or PAF"]);
     refused(&["--format", "tab", "--sort"], &["--sort writes BAM"]);
     refused(
         &[

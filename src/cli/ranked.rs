@@ -8,6 +8,7 @@ use crate::options::{
 use clap::Args;
 use clap::error::ErrorKind;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 /// Most targets of a query and most hits of a target in lists.
 const MAX_TARGETS: usize = 25;
@@ -139,7 +140,7 @@ pub fn check_ref_part(options: &Options) -> Result<(), clap::Error> {
     let Limits { max_targets, max_per_target, keeps_ties, identity, coverage, .. } = options.limits;
     let is_limited = (max_targets, max_per_target) != (usize::MAX, usize::MAX) || keeps_ties;
     let text = match options.format {
-        OutputFormat::Hits(_) if options.output.is_none() => {
+        OutputFormat::Hits(_) if options.output.as_deref().is_none_or(|output| output == Path::new("-")) => {
             "--ref-part of a list needs a file (-o), since its lines are for `swalign merge`, which writes the list; \
              name one"
         }

@@ -624,17 +624,20 @@ impl RecordSearch {
             self.regions = regions;
         }
         let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;
-        if !self.rules.counts_targets() || self.rules.candidates.is_some() {
+        if !self.rules.counts_targets() {
             return;
         }
-        let kept = &self.kept;
-        self.regions.retain(|region| kept.on_target(region.place.target) < max_per_target);
+        let (kept, rules) = (&self.kept, &self.rules);
+        let is_candidate = |region: &Region| rules.is_candidate(kept, region.bound);
+        self.regions
+            .retain(|region| kept.on_target(region.place.target) < max_per_target || is_candidate(region));
         if kept.targets.len() >= max_targets {
-            // Only a tie lets a further target in, and then the rest of it as well.
+            // Only a tie or a candidate lets a further target in, and then the rest of it as well.
             let tie = kept.of_last_target.filter(|_| keeps_ties);
-            let ties = |region: &&Region| tie.is_some_and(|score| region.bound >= score);
+            let opens =
+                |region: &&Region| tie.is_some_and(|score| region.bound >= score) || is_candidate(region);
             let open: HashSet<u32> =
-                self.regions.iter().filter(ties).map(|region| region.place.target).collect();
+                self.regions.iter().filter(opens).map(|region| region.place.target).collect();
             let is_open = |target: u32| kept.on_target(target) > 0 || open.contains(&target);
             self.regions.retain(|region| is_open(region.place.target));
         }
