@@ -1,7 +1,7 @@
 //! Lists of parts of the references, joined query by query.
 //!
 //! Each part has all hits of each query among its own references that the limits let in there, in their order. They hold
-//! all that the limits let in among those of all references (docs/algorithm.md, section 20). What is chosen of them is
+//! all that the limits let in among those of all references (docs/algorithm.md, section 6). What is chosen of them is
 //! written as any list.
 
 use super::abreast::{Abreast, GroupBytes, PartQueries};
