@@ -254,6 +254,13 @@ fn an_adapter_cut_down_is_the_same_adapter() {
         let cut = on(&format!("gpu:{name}/{profile}"), &inputs);
         assert!(cut.without_pg() == expected, "{profile}");
     }
+    // Proteins, and reads of a genome, piece by piece; with paths and mates.
+    let tab = ["--format", "tab", "--evalue", "100", "--max-hsps", "3"];
+    let genome = ["--filter", "none", "--max-hits", "3", "data/artic_v3_primers.fa", "data/sars2.fa"];
+    for args in [&inputs[..], &[&tab[..], &inputs[..]].concat(), &genome] {
+        let expected = on("cpu", args).without_pg();
+        assert!(on(&format!("gpu:{name}/pieces"), args).without_pg() == expected, "{args:?}");
+    }
     on(&format!("gpu:{name}/nosuch"), &inputs).said(1, &["no adapter is named", "nosuch"]);
 }
 

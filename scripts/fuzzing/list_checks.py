@@ -35,7 +35,8 @@ def check(program, rng, case, of_queries=None):
     other = [*words, *way(rng, program, True, rules["mode"] == "local" and words[0] != "all")]
     with perhaps_database(rng, program, case) as before:
         compare_bytes([*before, *other], plain, program.run(other))
-    has_whole_references = case.reference.get("paired") or words[0] == "all"
+    is_split = "long" in words and rules["mode"] == "local"
+    has_whole_references = case.reference.get("paired") or words[0] == "all" or is_split
     for part in ["--part"] + ["--ref-part"] * (not has_whole_references):
         if rng.random() < 0.12 + 0.18 * (part == "--ref-part"):
             # A table's columns, and all that is counted of a target's hits, come out of the parts.

@@ -618,9 +618,19 @@ impl RecordSearch {
     /// Drops the regions of targets that have no room for a hit any more.
     fn close_targets(&mut self) {
         if self.is_ranked {
-            // What ranks too low is not reported, and nothing else depends on its score.
+            // What ranks too low is not reported, and nothing else depends on its score. But a target whose first hit may still
+            // rank high enough keeps its further ones.
             let mut regions = std::mem::take(&mut self.regions);
-            regions.retain(|region| region.bound >= self.least_on(region.place.target));
+            let may_rank = regions.iter().filter(|region| region.bound >= self.least_ranked);
+            let open: HashSet<u32> = match self.has_more_on_targets {
+                true => may_rank.map(|region| region.place.target).collect(),
+                false => HashSet::new(),
+            };
+            regions.retain(|region| {
+                let target = region.place.target;
+                let is_open = open.contains(&target) && region.bound >= self.least;
+                is_open || region.bound >= self.least_on(target)
+            });
             self.regions = regions;
         }
         let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;

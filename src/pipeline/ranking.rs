@@ -10,6 +10,7 @@ use crate::scoring::{AlignmentMode, Scoring};
 use crate::significance::Significance;
 use crate::writer::list::RankedBy;
 use rayon::prelude::*;
+use std::collections::HashMap;
 
 /// How hits are ranked, of all that score enough.
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +50,7 @@ impl Ranking {
                 let query = batch.query(layout.query(record, hit.strand));
                 self.key(batch, query, &hit).map(|key| (key, hit))
             });
-            let mut ranked: Vec<(f64, Alignment)> = ranked.collect();
-            // The sort is stable: equal ones keep the order of their scores.
-            ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-            found.alignments = within(&self.limits, ranked, |hit| hit.target);
+            found.alignments = within(&self.limits, ranked.collect(), |hit| hit.target);
         });
     }
 
@@ -109,9 +107,18 @@ pub fn counts(limits: &Limits, identity: f64, hit: &Alignment, query: usize) -> 
     identity >= limits.identity && covered >= limits.coverage
 }
 
-/// Those within the limits, of hits in their order, each behind what it is ranked by. Ties are of what ranks.
-pub fn within<T>(limits: &Limits, ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
+/// Those within the limits, of hits in the order of their scores, each behind what it is ranked by: scores decide which hits of
+/// a target count, and ranks all else. Ties are of what ranks.
+pub fn within<T>(limits: &Limits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
     let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = *limits;
+    let mut on_targets: HashMap<u32, usize> = HashMap::new();
+    ranked.retain(|(_, hit)| {
+        let count = on_targets.entry(target(hit)).or_default();
+        *count += 1;
+        *count <= max_per_target
+    });
+    // The sort is stable: equal ones keep the order of their scores.
+    ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let rules =
         Rules { min_score: i32::MIN, max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST };
     // The limits see the place of a number among the different ones as its score.

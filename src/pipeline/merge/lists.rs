@@ -129,8 +129,6 @@ impl ListChoice {
     /// Those of these hits that the limits let in, in the order of what they are ranked by.
     fn ranked(&self, mut hits: Vec<PartHit>, query_len: usize) -> Vec<PartHit> {
         hits.retain(|hit| ranking::counts(&self.limits, hit.shown.identity, &hit.alignment, query_len));
-        // The sort is stable: equal ones keep the order of their scores.
-        hits.sort_by(|one, other| other.rank.total_cmp(&one.rank));
         let ranked = hits.into_iter().map(|hit| (hit.rank, hit)).collect();
         ranking::within(&self.limits, ranked, |hit: &PartHit| hit.alignment.target)
     }
