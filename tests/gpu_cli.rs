@@ -259,7 +259,9 @@ fn an_adapter_cut_down_is_the_same_adapter() {
     let genome = ["--filter", "none", "--max-hits", "3", "data/artic_v3_primers.fa", "data/sars2.fa"];
     for args in [&inputs[..], &[&tab[..], &inputs[..]].concat(), &genome] {
         let expected = on("cpu", args).without_pg();
-        assert!(on(&format!("gpu:{name}/pieces"), args).without_pg() == expected, "{args:?}");
+        let outcome = on(&format!("gpu:{name}/pieces"), args);
+        assert!(outcome.without_pg() == expected, "{args:?}");
+        assert!(outcome.stderr.contains("piece by piece"), "{}", outcome.stderr);
     }
     on(&format!("gpu:{name}/nosuch"), &inputs).said(1, &["no adapter is named", "nosuch"]);
 }

@@ -104,6 +104,37 @@ impl Card {
     }
 }
 
+/// Does work on `count` items in runs of them, whose stretches have at most as many residues as there is `room` for. `residues`
+/// tells how many more an item takes behind those before it, of which the first takes all of its own. A run is one item at
+/// least. Where memory is refused and there is less room from then on, the run is done again with fewer items.
+fn in_pieces(
+    room: impl Fn() -> u64,
+    count: usize,
+    mut residues: impl FnMut(usize, bool) -> u64,
+    mut work: impl FnMut(Range<usize>) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let mut done = 0;
+    while done < count {
+        let most = room();
+        let (mut taken, mut end) = (residues(done, true), done + 1);
+        while end < count {
+            taken += residues(end, false);
+            if taken > most {
+                break;
+            }
+            end += 1;
+        }
+        match work(done..end) {
+            Err(EngineError::OutOfMemory(_)) if end - done > 1 && room() < most => {}
+            answer => {
+                answer?;
+                done = end;
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Gpu {
     /// What work on a batch gives with all its targets on the device; `None` where they have no room there.
     pub(super) fn whole<T>(
@@ -119,38 +150,6 @@ impl Gpu {
             Err(EngineError::OutOfMemory(_)) if !self.card.holds(&batch.targets, letters) => Ok(None),
             answer => answer.map(Some),
         }
-    }
-
-    /// Does work on `count` items in runs of them, whose stretches fit a piece. `residues` tells how many more an item
-    /// takes behind those before it, of which the first takes all of its own. A run is one item at least.
-    fn in_pieces(
-        &mut self,
-        (letters, count): (Letters, usize),
-        mut residues: impl FnMut(usize, bool) -> u64,
-        mut work: impl FnMut(&mut Gpu, Range<usize>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
-        let mut done = 0;
-        while done < count {
-            let room = self.card.room.of_piece(letters);
-            let (mut taken, mut end) = (residues(done, true), done + 1);
-            while end < count {
-                taken += residues(end, false);
-                if taken > room {
-                    break;
-                }
-                end += 1;
-            }
-            match work(self, done..end) {
-                // The next try is with fewer.
-                Err(EngineError::OutOfMemory(_))
-                    if end - done > 1 && self.card.room.of_piece(letters) < room => {}
-                answer => {
-                    answer?;
-                    done = end;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Scores pairs piece by piece, in the order of their targets. Pairs of one sweep stay together.
@@ -171,23 +170,28 @@ impl Gpu {
             u64::from(end.saturating_sub(known))
         };
         let mut hits = vec![Hit::default(); pairs.len()];
-        let letters = scores_of(batch).letters();
-        self.in_pieces((letters, ranges.len()), residues, |gpu, run| {
-            let mut own = ranges[run].to_vec();
-            // In the order in which they came, pairs of one query lie side by side.
-            own.sort_unstable_by_key(|range| range.start);
-            let stretch = |range: &Range<usize>| (all(range).target, all(range).start..all(range).end);
-            let piece = Piece::new(&batch.targets, own.iter().map(stretch).collect());
-            let places: Vec<usize> = own.into_iter().flatten().collect();
-            let (local, before): (Vec<Pair>, Vec<u32>) =
-                places.iter().map(|&place| piece.pair(&pairs[place])).unzip();
-            let scored = gpu.score_pairs(&piece.batch(batch), &local)?;
-            for ((place, before), hit) in places.into_iter().zip(before).zip(scored) {
-                let target_end = if hit.score > 0 { hit.target_end + before } else { hit.target_end };
-                hits[place] = Hit { target_end, ..hit };
-            }
-            Ok(())
-        })?;
+        let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
+        in_pieces(
+            || card.room.of_piece(letters),
+            ranges.len(),
+            residues,
+            |run| {
+                let mut own = ranges[run].to_vec();
+                // In the order in which they came, pairs of one query lie side by side.
+                own.sort_unstable_by_key(|range| range.start);
+                let stretch = |range: &Range<usize>| (all(range).target, all(range).start..all(range).end);
+                let piece = Piece::new(&batch.targets, own.iter().map(stretch).collect());
+                let places: Vec<usize> = own.into_iter().flatten().collect();
+                let (local, before): (Vec<Pair>, Vec<u32>) =
+                    places.iter().map(|&place| piece.pair(&pairs[place])).unzip();
+                let scored = self.score_pairs(&piece.batch(batch), &local)?;
+                for ((place, before), hit) in places.into_iter().zip(before).zip(scored) {
+                    let target_end = if hit.score > 0 { hit.target_end + before } else { hit.target_end };
+                    hits[place] = Hit { target_end, ..hit };
+                }
+                Ok(())
+            },
+        )?;
         Ok(hits)
     }
 
@@ -200,15 +204,20 @@ impl Gpu {
     ) -> Result<Paths, EngineError> {
         let mut paths = Paths::default();
         let residues = |place: usize, _| u64::from(windows[place].cols());
-        let letters = scores_of(batch).letters();
-        self.in_pieces((letters, windows.len()), residues, |gpu, run| {
-            let stretch = |window: &Window| (window.target, window.start..window.target_end);
-            let piece = Piece::new(&batch.targets, windows[run.clone()].iter().map(stretch).collect());
-            let local: Vec<Window> = windows[run].iter().map(|window| piece.window(window)).collect();
-            let found = find(gpu, &piece.batch(batch), &local)?;
-            paths = Paths::joined(std::mem::take(&mut paths), found);
-            Ok(())
-        })?;
+        let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
+        in_pieces(
+            || card.room.of_piece(letters),
+            windows.len(),
+            residues,
+            |run| {
+                let stretch = |window: &Window| (window.target, window.start..window.target_end);
+                let piece = Piece::new(&batch.targets, windows[run.clone()].iter().map(stretch).collect());
+                let local: Vec<Window> = windows[run].iter().map(|window| piece.window(window)).collect();
+                let found = find(self, &piece.batch(batch), &local)?;
+                paths = Paths::joined(std::mem::take(&mut paths), found);
+                Ok(())
+            },
+        )?;
         Ok(paths)
     }
 
@@ -223,27 +232,32 @@ impl Gpu {
         let is_short = |&target: &u32| (1..=longest).contains(&len(target));
         let targets: Vec<u32> = (0..batch.targets.len() as u32).filter(is_short).collect();
         let mut scores = vec![Vec::new(); asked.len()];
-        let letters = scores_of(batch).letters();
+        let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
         let residues = |place: usize, _| len(targets[place]) as u64;
-        self.in_pieces((letters, targets.len()), residues, |gpu, run| {
-            let own = &targets[run];
-            let piece = Piece::new(
-                &batch.targets,
-                own.iter().map(|&target| (target, 0..len(target) as u32)).collect(),
-            );
-            let local = |asked: &Asked| {
-                let first = own.partition_point(|&target| target < asked.first) as u32;
-                Asked { first, ..*asked }
-            };
-            let asked: Vec<Asked> = asked.iter().map(local).collect();
-            let scored = gpu.score_targets(&piece.batch(batch), &asked, longest)?;
-            for (all, scored) in scores.iter_mut().zip(scored) {
-                let whole =
-                    |scored: TargetScore| TargetScore { target: own[scored.target as usize], ..scored };
-                all.extend(scored.into_iter().map(whole));
-            }
-            Ok(())
-        })?;
+        in_pieces(
+            || card.room.of_piece(letters),
+            targets.len(),
+            residues,
+            |run| {
+                let own = &targets[run];
+                let piece = Piece::new(
+                    &batch.targets,
+                    own.iter().map(|&target| (target, 0..len(target) as u32)).collect(),
+                );
+                let local = |asked: &Asked| {
+                    let first = own.partition_point(|&target| target < asked.first) as u32;
+                    Asked { first, ..*asked }
+                };
+                let asked: Vec<Asked> = asked.iter().map(local).collect();
+                let scored = self.score_targets(&piece.batch(batch), &asked, longest)?;
+                for (all, scored) in scores.iter_mut().zip(scored) {
+                    let whole =
+                        |scored: TargetScore| TargetScore { target: own[scored.target as usize], ..scored };
+                    all.extend(scored.into_iter().map(whole));
+                }
+                Ok(())
+            },
+        )?;
         Ok(scores)
     }
 }
@@ -280,6 +294,33 @@ mod tests {
             let expected = &targets.get(target as usize)[cols.start as usize..cols.end as usize];
             assert_eq!(&letters[..cols.len()], expected, "{target} {cols:?}");
         }
+    }
+
+    /// Whatever fits at first, all items are done once, in order; one that is refused by itself is an error.
+    #[test]
+    fn what_is_refused_is_done_again_with_fewer() {
+        for (begins_with, fits) in [(1000, 1000), (1000, 90), (1000, 31), (40, 500), (1, 1000)] {
+            let room = TargetRoom::new(begins_with * 4 + 4);
+            let of_piece = || room.of_piece(Letters::Codes) / 4;
+            let sizes: Vec<u64> = (0..50).map(|k| 1 + k * 7 % 30).collect();
+            let (mut done, mut refused) = (Vec::new(), 0);
+            let work = |run: Range<usize>| {
+                let residues: u64 = sizes[run.clone()].iter().sum();
+                if residues > fits {
+                    refused += 1;
+                    room.refused(residues * 4);
+                    return Err(EngineError::OutOfMemory("targets".to_string()));
+                }
+                assert!(residues <= of_piece() || run.len() == 1);
+                done.extend(run);
+                Ok(())
+            };
+            in_pieces(of_piece, sizes.len(), |place, _| sizes[place], work).unwrap();
+            assert_eq!(done, (0..50).collect::<Vec<_>>());
+            assert_eq!(refused > 0, begins_with > fits, "{fits}");
+        }
+        let none = |_| Err(EngineError::OutOfMemory("targets".to_string()));
+        assert!(in_pieces(|| 10, 3, |_, _| 1, none).is_err());
     }
 
     #[test]
