@@ -254,10 +254,11 @@ fn an_adapter_cut_down_is_the_same_adapter() {
         let cut = on(&format!("gpu:{name}/{profile}"), &inputs);
         assert!(cut.without_pg() == expected, "{profile}");
     }
-    // Proteins, and reads of a genome, piece by piece; with paths and mates.
-    let tab = ["--format", "tab", "--evalue", "100", "--max-hsps", "3"];
-    let genome = ["--filter", "none", "--max-hits", "3", "data/artic_v3_primers.fa", "data/sars2.fa"];
-    for args in [&inputs[..], &[&tab[..], &inputs[..]].concat(), &genome] {
+    // Proteins, genes and a genome, piece by piece.
+    let tab = ["--format", "tab", "--max-hsps", "3"];
+    let genes = ["--max-hits", "3", "data/amplicon_16s.fq.gz", "data/16s_20.fa"];
+    let genome = ["--preset", "long", "data/mt_human.fa", "data/mt_orang.fa"];
+    for args in [&[&tab[..], &inputs[..]].concat()[..], &genes, &genome] {
         let expected = on("cpu", args).without_pg();
         let outcome = on(&format!("gpu:{name}/pieces"), args);
         assert!(outcome.without_pg() == expected, "{args:?}");
