@@ -107,6 +107,26 @@ fn ties_of_lists_are_those_of_the_whole() {
     }
 }
 
+/// Hits of a part on a reference that the whole leaves out take no room of others: of all, x, a and again a count, while the
+/// first part has c before that.
+#[test]
+fn limits_of_hits_and_references_go_together() {
+    let folder = Folder::new();
+    let mut random = Random::new(7);
+    let query = random.text(Alphabet::Dna, 100);
+    let mut with = |lens: &[usize]| -> String {
+        lens.iter().map(|&len| random.text(Alphabet::Dna, 150) + &query[..len]).collect()
+    };
+    let (a, c, x) = (with(&[90, 60]), with(&[80, 70]), with(&[100, 0, 0, 0]));
+    folder.write("r.fa", format!(">a\n{a}\n>c\n{c}\n>x\n{x}\n"));
+    folder.write("q.fa", format!(">q\n{query}\n"));
+    let limits = ["--max-targets", "2", "--max-hsps", "2", "--max-hits", "3"];
+    let args = [&["--columns", "sseqid,score"], &limits[..], &["q.fa", "r.fa"]].concat();
+    let whole = whole(&folder, &args, "tab");
+    assert_eq!(str::from_utf8(&whole), Ok("x\t100\na\t90\na\t60\n"));
+    check(&folder, &args, "tab", 2, &whole);
+}
+
 /// What a database of all references decides: E-values, the least score, and what a query without a hit shows.
 #[test]
 fn parts_of_lists_see_all_references() {
