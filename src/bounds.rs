@@ -92,6 +92,18 @@ pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
     narrowest_band(codes, least, scoring).deletions.saturating_add(codes.len() as u32)
 }
 
+/// Twice what an alignment loses at least by a seed of `seed` letters that it covers and that has more than `edits` edits.
+/// `None` where the proof does not hold for the scoring.
+pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i64> {
+    let Substitution::Equal { match_, mismatch } = scoring.substitution else { return None };
+    let [a, b] = [match_, mismatch].map(i64::from);
+    let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
+    // One edit more than is found.
+    let (seed, more) = (i64::try_from(seed).ok()?, i64::try_from(edits).ok()? + 1);
+    let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= o;
+    is_proven.then(|| (2 * more * (a + b)).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

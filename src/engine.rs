@@ -18,6 +18,7 @@ mod guarded;
 mod overlaps;
 mod paths;
 pub mod plain;
+mod potential;
 pub mod primitives;
 mod traceback;
 

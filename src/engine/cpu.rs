@@ -17,6 +17,7 @@ use crate::engine::directions::Layout;
 use crate::engine::frontier::{Frontier, better};
 use crate::engine::overlaps;
 use crate::engine::plain::{floor, recurrence};
+use crate::engine::potential::PotentialBehind;
 use crate::engine::primitives::all_paths;
 use crate::engine::{Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
 use crate::engine::{Primitives, TargetScore, Tile, Window};
@@ -30,7 +31,7 @@ use simd::InstructionSet;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use strip::{Fill, Rectangle, Sweep};
-use striped::{StripedSweep, WindowSize};
+use striped::{PrunedSweep, StripedSweep, WindowSize};
 use trace::{BandShape, Trace};
 
 /// Four times the widest vectors of 16 threads, whatever the machine has, so that each machine does the same work.
@@ -61,6 +62,12 @@ const STRIPED_ROWS: usize = 4;
 /// What a column of it costs beside its cells, and how much more than pairs side by side its cells cost, in steps of those.
 const STRIPED_COLUMN: u64 = 16;
 const STRIPED_STEP: u64 = 2;
+/// Rows and columns of a pair from which on most of its cells may be left out, and the share of a perfect score that its words
+/// must promise for that to be tried.
+const PRUNED_SIDE: usize = 2048;
+const PRUNED_PROMISE: i32 = 4;
+/// The share of a whole sweep that may be spent on leaving out most of it.
+const PRUNED_SHARE: u64 = 6;
 /// Cells from which on a pair is swept by several threads, in parts of this side.
 const SHARED_CELLS: u64 = 1 << 24;
 const PART_SIDE: u32 = 4 * BLOCK_ROWS;
@@ -458,6 +465,11 @@ impl Scorer<'_> {
         });
         let firsts: Vec<usize> = std::iter::once(0).chain(ends).collect();
         let mut hits = vec![None; firsts[places.len()]];
+        for (at, &place) in places.iter().enumerate() {
+            if let [pair] = self.sweeps[place as usize] {
+                hits[firsts[at]] = self.score_pruned(pair);
+            }
+        }
         for width in [Width::W8, Width::W16, Width::W32] {
             let missing: Vec<usize> = (0..places.len()).filter(|&at| hits[firsts[at]].is_none()).collect();
             for some in missing.chunks(self.set.lanes(width.bytes())) {
@@ -469,6 +481,32 @@ impl Scorer<'_> {
             }
         }
         hits.into_iter().flatten().collect()
+    }
+
+    /// The hit of a pair that is alike from end to end, or nearly so: of most of its cells it is proven that no alignment
+    /// that scores as much passes through.
+    fn score_pruned(&self, pair: &Pair) -> Option<Hit> {
+        let Scorer { set, batch, .. } = *self;
+        let scoring = &batch.scoring;
+        let query = batch.query(pair.query);
+        let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
+        let shorter = query.len().min(target.len());
+        if shorter < PRUNED_SIDE {
+            return None;
+        }
+        let size = striped_window(set, scoring, query.len())?;
+        let potential = PotentialBehind::new(query, target, scoring)?;
+        if potential.whole() < scoring.max_potential() * shorter as i32 / PRUNED_PROMISE {
+            return None;
+        }
+        let rows = query.len().div_ceil(set.lanes(Width::W16.bytes())) as u64;
+        let column = STRIPED_COLUMN;
+        let threads = if self.is_shared { rayon::current_num_threads() as u64 } else { 1 };
+        let most = (rows + column) * target.len() as u64 / (PRUNED_SHARE * threads);
+        let rectangle = Rectangle { query, target, scoring };
+        let own = (pair.own - pair.start) as usize;
+        let hit = set.run(PrunedSweep { rectangle, own, size, potential: &potential, most, column })?;
+        Some(Hit { target_end: hit.target_end + pair.start, ..hit })
     }
 
     /// The hits of one group's pairs, if lanes of `width` are wide enough.
