@@ -88,16 +88,22 @@ impl StripedSubstitutes {
 
     #[inline(always)]
     fn score<T: Lane, S: Vectors<T>>(&self, simd: S, queries: &[S::V], letter: u8, scores: &mut Vec<S::V>) {
+        // In loops, since operations are not inlined into what a vector's `extend` calls.
+        let before = scores.len();
+        scores.extend_from_slice(queries);
         match self {
             &StripedSubstitutes::Equality { match_, mismatch } => {
                 let [letter, match_, mismatch] =
                     [i32::from(letter), match_, -mismatch].map(|value| simd.splat(T::of(value)));
-                let score = |&query: &S::V| simd.select(simd.eq(query, letter), match_, mismatch);
-                scores.extend(queries.iter().map(score));
+                for score in &mut scores[before..] {
+                    *score = simd.select(simd.eq(*score, letter), match_, mismatch);
+                }
             }
             StripedSubstitutes::Tables(tables) => {
                 let table = std::array::from_fn(|query| tables[query][usize::from(letter) % CODES]);
-                scores.extend(queries.iter().map(|&query| simd.lookup(&table, query)));
+                for score in &mut scores[before..] {
+                    *score = simd.lookup(&table, *score);
+                }
             }
         }
     }
