@@ -2,11 +2,15 @@
 """Makes reads of 150 from the longest sequence of a FASTA file (plain or gzip), for benchmarks.
 
     scripts/reads.py GENOME COUNT SEED > reads.fq
+    scripts/reads.py GENOME COUNT SEED LENGTH ERRORS > long.fq
 
-Both strands, 1.5 % of the letters drawn anew, and one letter too few or too many in 5 % of the reads. The
-same arguments give the same reads.
+Both strands. Reads of 150 have 1.5 % of their letters drawn anew, and one letter too few or too many in 5 % of the reads.
+Long reads are made of LENGTH letters of the genome and have errors in the share ERRORS of these, such as 0.02: of ten, as
+Nanopore's current chemistry makes them, four replace a letter, four leave one out, and two put one in. The same arguments
+give the same reads.
 """
 import gzip
+import math
 import random
 import sys
 
@@ -43,13 +47,34 @@ def read(genome, rng):
     return letters[::-1].translate(TURNED) if rng.random() < 0.5 else letters
 
 
-def main(genome, count, seed):
+def long_read(genome, rng, length, errors):
+    start = rng.randrange(len(genome) - length)
+    end, pieces = start + length, []
+    while True:
+        # Letters up to the next error.
+        right = min(int(math.log(1 - rng.random()) / math.log(1 - errors)), end - start)
+        pieces.append(genome[start:start + right])
+        start += right
+        if start >= end:
+            break
+        kind = rng.random()
+        if kind < 0.4:
+            pieces.append(rng.choice("ACGT".replace(genome[start], "")))
+        elif kind >= 0.8:
+            pieces.append(genome[start] + rng.choice("ACGT"))
+        start += 1
+    letters = "".join(pieces)
+    return letters[::-1].translate(TURNED) if rng.random() < 0.5 else letters
+
+
+def main(genome, count, seed, length=None, errors=None):
     genome, rng = longest(genome), random.Random(int(seed))
     for number in range(int(count)):
-        sys.stdout.write(f"@r{number}\n{read(genome, rng)}\n+\n{'I' * LENGTH}\n")
+        letters = long_read(genome, rng, int(length), float(errors)) if length else read(genome, rng)
+        sys.stdout.write(f"@r{number}\n{letters}\n+\n{'I' * len(letters)}\n")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 6):
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -70,6 +70,12 @@ fn narrowest_band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
     band_of(codes.len(), most - i64::from(score), cheapest, scoring)
 }
 
+/// What an alignment scores at least that ends behind the query residues `codes`, if [`band`] gave this band for it.
+pub fn least_score(codes: &[u8], band: Band, scoring: &Scoring) -> i64 {
+    let lost = i64::from(scoring.gap_open) + i64::from(scoring.gap_extend) * (i64::from(band.deletions) + 1);
+    potential(codes, scoring) - lost + 1
+}
+
 /// The band of a path in `rows` query rows that loses at most `lost` to gaps, and with each inserted residue
 /// `cheapest` at least beside what the gap costs.
 fn band_of(rows: usize, lost: i64, cheapest: i64, scoring: &Scoring) -> Band {
@@ -92,6 +98,18 @@ pub fn longest_span(codes: &[u8], score: i32, scoring: &Scoring) -> u32 {
     narrowest_band(codes, least, scoring).deletions.saturating_add(codes.len() as u32)
 }
 
+/// Twice what an alignment loses at least by a seed of `seed` letters that it covers and that has more than `edits` edits.
+/// `None` where the proof does not hold for the scoring.
+pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i64> {
+    let Substitution::Equal { match_, mismatch } = scoring.substitution else { return None };
+    let [a, b] = [match_, mismatch].map(i64::from);
+    let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
+    // One edit more than is found.
+    let (seed, more) = (i64::try_from(seed).ok()?, i64::try_from(edits).ok()? + 1);
+    let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= o;
+    is_proven.then(|| (2 * more * (a + b)).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +123,15 @@ mod tests {
         assert_eq!(band(&codes, 130, &scoring), Band { deletions: 14, insertions: 7 });
         assert_eq!(band(&codes, 144, &scoring), Band { deletions: 0, insertions: 0 });
         assert_eq!(band(&codes, 143, &scoring), Band { deletions: 1, insertions: 0 });
+        for score in 1..=150 {
+            for scoring in [Scoring::dna(1, 4, 6, 1), Scoring::dna(1, 4, 6, 3)] {
+                let least = least_score(&codes, band(&codes, score, &scoring), &scoring);
+                assert!(
+                    least <= score.into() && (score > 141 || least > i64::from(score - 3)),
+                    "{score} {least}"
+                );
+            }
+        }
         assert_eq!(longest_span(&codes, 130, &scoring), 164);
         assert_eq!(band(&codes, 130, &scoring).most_gaps(&scoring), 2, "20 pay for two gaps of 7");
         assert_eq!(band(&codes, 129, &scoring).most_gaps(&scoring), 3);

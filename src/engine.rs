@@ -18,6 +18,7 @@ mod guarded;
 mod overlaps;
 mod paths;
 pub mod plain;
+mod potential;
 pub mod primitives;
 mod traceback;
 
@@ -31,9 +32,10 @@ pub use paths::{Leg, Paths, Stand};
 pub use primitives::Primitives;
 
 use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
+use crate::batch::{Batch, Pair, Sequences};
 use crate::bounds::Band;
 use crate::error::EngineError;
+use crate::scoring::Scoring;
 use std::ops::Range;
 
 /// The part of the matrix in which the path of one hit lies: query rows `0..query_end` and target
@@ -118,6 +120,12 @@ pub trait Engine: Send {
         asked: &[Asked],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         database::by_pairs(self, batch, asked)
+    }
+
+    /// Whether such targets stay with the engine from call to call. Else each call sends what it reads of them.
+    fn keeps(&self, targets: &Sequences, scoring: &Scoring) -> bool {
+        let _ = (targets, scoring);
+        true
     }
 
     /// The path of each window.

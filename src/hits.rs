@@ -96,10 +96,15 @@ impl Rules {
 
     /// Whether a hit is wanted, behind those that are kept.
     fn wants(&self, kept: &Kept, hit: HitAt) -> bool {
-        let is_candidate = |(within, most): (i32, usize)| {
-            kept.count < most && kept.best.is_none_or(|best| best.saturating_sub(hit.score) <= within)
-        };
-        self.has_room(kept, hit) || self.candidates.is_some_and(is_candidate)
+        self.has_room(kept, hit) || self.is_candidate(kept, hit.score)
+    }
+
+    /// Whether a hit of this score is found besides, whatever the limits say. If it is not, none is that scores less or comes
+    /// later.
+    fn is_candidate(&self, kept: &Kept, score: i32) -> bool {
+        self.candidates.is_some_and(|(within, most)| {
+            kept.count < most && kept.best.is_none_or(|best| best.saturating_sub(score) <= within)
+        })
     }
 
     /// Whether the limits let a hit in, behind those that are kept.

@@ -43,7 +43,7 @@ mod write;
 
 use crate::batch::Sequences;
 use crate::candidates::filter::Filter;
-use crate::engine::Guarded;
+use crate::engine::{Engine, Guarded};
 use crate::error::{EngineError, Error, Result};
 use crate::hits::Rules;
 use crate::options::Options;
@@ -184,6 +184,9 @@ fn run_beside<'scope>(
     let run = Run::new(options, reporter, (references, target_file, index), &mut queries, &hardware)?;
     run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
     reporter.note(&format!("using {}{remark}", hardware.describe()));
+    if !hardware.engine(0).keeps(&run.targets, &run.scoring) {
+        reporter.note("the references have no room on the GPU, so each batch sends them piece by piece");
+    }
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
     let about = FilesAbout::open(options)?;
     let crew = hardware.crew(options.threads)?;

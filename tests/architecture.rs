@@ -86,6 +86,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("pipeline/source", &["database"]),
     ("pipeline/significance", &["fitted", "significance"]),
     ("pipeline/ranking", &["identity", "significance"]),
+    // Blocks of what parts are joined to.
+    ("pipeline/merge/abreast", &["groups"]),
     // Paths of single pairs.
     ("pipeline/matrix", &["backtrace", "identity"]),
     ("pipeline/search", &["search"]),

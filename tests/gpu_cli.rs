@@ -254,6 +254,16 @@ fn an_adapter_cut_down_is_the_same_adapter() {
         let cut = on(&format!("gpu:{name}/{profile}"), &inputs);
         assert!(cut.without_pg() == expected, "{profile}");
     }
+    // Proteins, genes and a genome, piece by piece.
+    let tab = ["--format", "tab", "--max-hsps", "3"];
+    let genes = ["--max-hits", "3", "data/amplicon_16s.fq.gz", "data/16s_20.fa"];
+    let genome = ["--preset", "long", "data/mt_human.fa", "data/mt_orang.fa"];
+    for args in [&[&tab[..], &inputs[..]].concat()[..], &genes, &genome] {
+        let expected = on("cpu", args).without_pg();
+        let outcome = on(&format!("gpu:{name}/pieces"), args);
+        assert!(outcome.without_pg() == expected, "{args:?}");
+        assert!(outcome.stderr.contains("piece by piece"), "{}", outcome.stderr);
+    }
     on(&format!("gpu:{name}/nosuch"), &inputs).said(1, &["no adapter is named", "nosuch"]);
 }
 

@@ -197,6 +197,20 @@ fn adapters_cut_down_agree() {
     }
 }
 
+/// Targets that a device has no room for go there piece by piece: scores, paths and databases, with several engines at once.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn targets_in_pieces_agree() {
+    let card = cut("pieces");
+    let gpu = || Gpu::new(Arc::clone(&card)).tuned(ALONE);
+    suite::pairs::random_pairs_agree(&mut gpu(), 60, 91);
+    suite::pairs::shared_queries_agree(&mut gpu());
+    suite::stretches::stretches_agree(&mut gpu());
+    let crowd = || Box::new(gpu()) as Box<dyn Primitives>;
+    suite::database::databases_agree_side_by_side(&mut [crowd(), crowd(), crowd()]);
+    suite::crowd::crowds_agree(vec![crowd(), crowd(), crowd(), crowd()]);
+}
+
 /// All kernels that go without subgroups, within the limits that every adapter has.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]

@@ -266,6 +266,43 @@ fn limits_by_hand() {
     sam.said(0, &["1 query had further hits below 0.8 of the best score", "--secondary-ratio 0 keeps them"]);
 }
 
+/// A least coverage that all hits have changes nothing, with any rank and limits: scores decide which hits of a reference
+/// count, and a reference that is let in keeps its further hits.
+#[test]
+fn what_excludes_nothing_changes_nothing() {
+    for seed in 0..30 {
+        let mut random = Random::new(seed);
+        let mut records = |count: usize, name: &str, least: usize| -> String {
+            let record = |number| {
+                let len = least + random.below(14);
+                format!(">{name}{number}\n{}\n", random.text(Alphabet::Dna, len))
+            };
+            (0..count).map(record).collect()
+        };
+        let (queries, targets) = (records(6, "q", 1), records(5, "t", 1));
+        let folder = folder(&[("q.fa", queries.as_bytes()), ("t.fa", targets.as_bytes())]);
+        let (mode, rank) = (random.pick(&["local", "glocal"]), random.pick(&["score", "identity"]));
+        let (limit, hsps) = (random.pick(&["1", "2", "3"]), random.pick(&["1", "2", "3"]));
+        let mut args = vec!["--device", "cpu", "-q", "--format", "tab", "--alphabet", "dna", "--mode", mode];
+        args.extend(["--rank", rank, "--max-targets", limit, "--max-hsps", hsps]);
+        if mode == "local" {
+            args.extend(["--min-score", "2", "--evalue", "1e12"]);
+        }
+        if random.below(2) == 0 {
+            args.push("--ties");
+        }
+        let run = |more: &[&str]| text(folder.done(&[&args[..], more, &["q.fa", "t.fa"]].concat()));
+        assert_eq!(run(&["--min-coverage", "0.001"]), run(&[]), "seed {seed}: {args:?}");
+    }
+    // Beyond the limit a reference ties, and its second hit is as good as those of the others.
+    let targets = b">t0\nG\n>t1\nG\n>t2\nG\n";
+    let folder = folder(&[("q.fa", b">q\nC\n"), ("t.fa", targets)]);
+    let args = ["--mode", "glocal", "--alphabet", "dna", "--max-targets", "2", "--max-hsps", "3", "--ties"];
+    let more = ["--min-coverage", "100", "--format", "tab", "--columns", "sseqid,score", "q.fa", "t.fa"];
+    let listed = text(folder.done(&[&args[..], &more].concat()));
+    assert_eq!(listed, "t0\t1\nt1\t1\nt2\t1\nt0\t-4\nt1\t-4\nt2\t-4\n");
+}
+
 /// Scores that grow with the length have no E-values, and the list says so.
 #[test]
 fn scores_without_evalues_are_told() {
@@ -289,7 +326,6 @@ fn what_lists_refuse() {
     refused(&["--format", "tab", "--evalue", "0"], &["give a number above 0"]);
     refused(&["--format", "tab", "--min-identity", "101"], &["give a percentage"]);
     refused(&["--format", "tab", "--iddef", "5"], &["give 0, 1, 2, 3 or 4"]);
-    refused(&["--format", "json", "--ref-part", "1/2", "-o", "x"], &["--ref-part writes SAM, BAM or PAF"]);
     refused(&["--format", "tab", "--sort"], &["--sort writes BAM"]);
     refused(
         &[

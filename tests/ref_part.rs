@@ -3,6 +3,8 @@
 mod common;
 #[path = "ref_part/joined.rs"]
 mod joined;
+#[path = "ref_part/lists.rs"]
+mod lists;
 #[path = "ref_part/mates.rs"]
 mod mates;
 #[path = "ref_part/merge.rs"]
@@ -44,7 +46,7 @@ fn check(folder: &Folder, args: &[&str], format: &str, count: usize, whole: &[u8
     let merge = ["merge", "-q", "out"].into_iter().chain(parts.iter().map(String::as_str));
     folder.done(&merge.collect::<Vec<_>>());
     let joined = folder.read("out");
-    if joined != whole && ["sam", "paf"].contains(&format) {
+    if joined != whole && ["sam", "paf", "tab", "json"].contains(&format) {
         let [joined, whole] = [&joined[..], whole].map(String::from_utf8_lossy);
         let mut lines = joined.lines().zip(whole.lines()).filter(|(one, other)| one != other);
         panic!("{args:?} in {count} parts: {:?}", lines.next());

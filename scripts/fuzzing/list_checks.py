@@ -35,8 +35,17 @@ def check(program, rng, case, of_queries=None):
     other = [*words, *way(rng, program, True, rules["mode"] == "local" and words[0] != "all")]
     with perhaps_database(rng, program, case) as before:
         compare_bytes([*before, *other], plain, program.run(other))
-    if rng.random() < 0.12:
-        part_of(program, rng, case, [*case.words, *way(rng, program, True, False)], "--part", kind, plain)
+    is_split = "long" in words and rules["mode"] == "local"
+    has_whole_references = case.reference.get("paired") or words[0] == "all" or is_split
+    for part in ["--part"] + ["--ref-part"] * (not has_whole_references):
+        if rng.random() < 0.12 + 0.18 * (part == "--ref-part"):
+            # A table's columns, and all that is counted of a target's hits, come out of the parts.
+            more = ["--columns", ",".join(lists.COLUMNS)] if kind == "tab" and rng.random() < 0.5 else []
+            words = [*case.words, *more, "--format", kind]
+            expected = program.run(words) if more else plain
+            words += way(rng, program, True, rules["mode"] == "local" and part == "--part")
+            with perhaps_database(rng, program, case):
+                part_of(program, rng, case, words, part, kind, expected)
 
 
 def run_without_evalues(program, case, words):

@@ -126,8 +126,10 @@ def listed(record, targets, scoring, rules):
     found = [hit for at, hit in enumerate(found) if of_same(found[:at], hit) < rules["max_hsps"]]
     chosen, of = [], {}
     for hit in sorted(found, key=key):
-        beyond = len(chosen) >= rules["max_hits"] or hit.number not in of and len(of) >= rules["max_targets"]
-        if beyond and not (rules["ties"] and key(hit) == key(chosen[-1])):
+        last = [chosen[-1]] if len(chosen) >= rules["max_hits"] else []
+        if hit.number not in of and len(of) >= rules["max_targets"]:
+            last.append(list(of.values())[-1][0])
+        if last and not (rules["ties"] and all(key(hit) == key(other) for other in last)):
             continue
         chosen.append(hit)
         of.setdefault(hit.number, []).append(hit)

@@ -4,7 +4,7 @@
 //! A query is cut into consecutive seeds, and these into segments of about as many seeds each. One segment loses no more
 //! than its share of what the whole alignment loses, so it holds its share of the seeds.
 
-use super::seed_scores::twice_to_spoil;
+use crate::bounds::twice_to_spoil;
 use crate::scoring::Scoring;
 use std::ops::Range;
 

@@ -3,7 +3,8 @@
 //!
 //! A query is cut into consecutive seeds of `seed` letters; what is left at its end belongs to none.
 
-use crate::scoring::{Scoring, Substitution};
+use crate::bounds::twice_to_spoil;
+use crate::scoring::Scoring;
 
 /// What is known of the alignments of a query that is cut into seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,18 +16,6 @@ pub struct SeedScores {
     spoil: i64,
     /// The most that an alignment scores that holds so many seeds as they are.
     most: [i32; KEPT],
-}
-
-/// Twice what an alignment loses at least by a seed of `seed` letters that it covers and that has more than `edits` edits.
-/// `None` where the proof does not hold for the scoring.
-pub fn twice_to_spoil(seed: usize, edits: usize, scoring: &Scoring) -> Option<i64> {
-    let Substitution::Equal { match_, mismatch } = scoring.substitution else { return None };
-    let [a, b] = [match_, mismatch].map(i64::from);
-    let [o, e] = [scoring.gap_open, scoring.gap_extend].map(i64::from);
-    // One edit more than is found.
-    let (seed, more) = (i64::try_from(seed).ok()?, i64::try_from(edits).ok()? + 1);
-    let is_proven = seed >= more && 2 * (a + e) * (seed - more) >= o;
-    is_proven.then(|| (2 * more * (a + b)).min(2 * (o + more * e)).min(o + 2 * more * (a + e)))
 }
 
 /// Numbers of seeds of which the most is kept.

@@ -46,7 +46,8 @@ pub struct All {
     ///
     /// For references that are larger than the memory. Parts are stretches of whole references, about equal in
     /// letters; one may be empty. A part reads all references twice, and holds the letters of its own only. It
-    /// has a record of each query, so that `merge` needs all parts, and chooses anew. REFERENCE must be a file. Mates need
+    /// has a record of each query, so that `merge` needs all parts, and chooses anew. Of lists a part has lines for `merge` alone,
+    /// which writes the list. REFERENCE must be a file. Mates need
     /// --insert, since a part can't tell the insert size that all references show.
     /// Queries whose hits are in other parts are searched down to --min-score: set it as high as will do.
     #[arg(

@@ -8,6 +8,7 @@ use crate::options::{
 use clap::Args;
 use clap::error::ErrorKind;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 /// Most targets of a query and most hits of a target in lists.
 const MAX_TARGETS: usize = 25;
@@ -134,19 +135,22 @@ pub fn page(to_file: bool) -> PageOptions {
     PageOptions { width, colour: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
 }
 
-/// Refuses what parts of the references can't have: each of them sees its own targets alone.
+/// Refuses what parts of the references can't have: records tell too little of their hits.
 pub fn check_ref_part(options: &Options) -> Result<(), clap::Error> {
     let Limits { max_targets, max_per_target, keeps_ties, identity, coverage, .. } = options.limits;
     let is_limited = (max_targets, max_per_target) != (usize::MAX, usize::MAX) || keeps_ties;
     let text = match options.format {
-        OutputFormat::Hits(_) => {
-            "--ref-part writes SAM, BAM or PAF, which `swalign merge` joins; take one of these formats"
+        OutputFormat::Hits(_) if options.output.as_deref().is_none_or(|output| output == Path::new("-")) => {
+            "--ref-part of a list needs a file (-o), since its lines are for `swalign merge`, which writes the list; \
+             name one"
         }
+        OutputFormat::Hits(_) => return Ok(()),
         OutputFormat::Records(_) if options.evalue.is_some() => {
-            "--ref-part takes no --evalue; give --min-score instead"
+            "--ref-part of SAM, BAM and PAF takes no --evalue; give --min-score instead, or --format tab, json or text"
         }
         OutputFormat::Records(_) if is_limited || identity > 0.0 || coverage > 0.0 => {
-            "--ref-part takes no --max-targets, --max-hsps, --ties, --min-identity or --min-coverage; leave them out"
+            "--ref-part of SAM, BAM and PAF takes no --max-targets, --max-hsps, --ties, --min-identity or --min-coverage; \
+             leave them out, or give --format tab, json or text"
         }
         OutputFormat::Records(_) => return Ok(()),
     };

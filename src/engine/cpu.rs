@@ -5,32 +5,33 @@ mod cell;
 mod database;
 mod lanes;
 mod score;
+mod scorer;
 pub mod simd;
 mod strip;
 mod striped;
+mod sweeps;
 mod trace;
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
-use crate::bounds::Band;
+use crate::bounds::least_score;
 use crate::engine::directions::Layout;
-use crate::engine::frontier::{Frontier, better};
 use crate::engine::overlaps;
-use crate::engine::plain::{floor, recurrence};
+use crate::engine::potential::PotentialBehind;
 use crate::engine::primitives::all_paths;
-use crate::engine::{Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
+use crate::engine::{Asked, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
 use crate::engine::{Primitives, TargetScore, Tile, Window};
 use crate::error::EngineError;
-use crate::scoring::{AlignmentMode, Scoring, Substitution};
-use anchored::{Anchored, Values, ends_of};
+use crate::scoring::{AlignmentMode, Substitution};
+use anchored::Values;
 use lanes::Costs;
 use rayon::prelude::*;
-use score::{Score, Width};
+use score::Width;
+use scorer::{PRUNED_SHARE, PRUNED_SIDE, Scorer, Trials, in_order};
 use simd::InstructionSet;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use strip::{Fill, Rectangle, Sweep};
-use striped::{StripedSweep, WindowSize};
+use strip::{Fill, PrunedTrace, Rectangle};
+use sweeps::{striped_window, sweep, sweep_parts};
 use trace::{BandShape, Trace};
 
 /// Four times the widest vectors of 16 threads, whatever the machine has, so that each machine does the same work.
@@ -40,32 +41,14 @@ const ENOUGH_SWEEPS: u64 = 1 << 12;
 const DATABASE: usize = 256;
 /// Groups of sweeps that a thread takes in one go.
 const GROUPS: usize = 16;
-/// Queries of more rows are scored strip by strip: the lanes' columns would not stay in the cache.
-const MOST_ROWS: usize = 1 << 13;
-/// What a step of a strip costs, in steps of pairs side by side.
-const STRIP_STEP: u64 = 2;
-/// Pairs after which narrow lanes are given up where the scores of more than half of those tried were too large.
-const TRIED: usize = 256;
-
 /// Cells of a band that is filled beside others, at most: their directions should stay in a cache. A matrix
 /// is looked up lane by lane, so that beyond the nearest cache it is no faster than strips (docs/ideas.md).
 const BAND_CELLS: u64 = 1 << 19;
 const BAND_CELLS_BY_MATRIX: u64 = 1 << 17;
+/// Words of directions of a long alignment that are kept at a time, about.
+const KEPT_WORDS: usize = 1 << 20;
 /// Bands of a group differ in fewer rows than this.
 const BAND_ROWS: u32 = 64;
-
-/// Rows of a strip of any instruction set, or of several.
-const STRIP_ROWS: u32 = 16;
-/// Rows for each lane of 8 bits from which on a rectangle is swept with its rows dealt to narrow lanes.
-const STRIPED_ROWS: usize = 4;
-/// What a column of it costs beside its cells, and how much more than pairs side by side its cells cost, in steps of those.
-const STRIPED_COLUMN: u64 = 16;
-const STRIPED_STEP: u64 = 2;
-/// Cells from which on a pair is swept by several threads, in parts of this side.
-const SHARED_CELLS: u64 = 1 << 24;
-const PART_SIDE: u32 = 4 * BLOCK_ROWS;
-/// A band that holds every cell.
-const WHOLE: Band = Band { deletions: u32::MAX, insertions: u32::MAX };
 
 /// The CPU engine. Its parallel loops run on the current rayon pool.
 #[derive(Debug)]
@@ -246,6 +229,14 @@ impl Primitives for Cpu {
         for (words, places) in traced.collect::<Result<Vec<_>, EngineError>>()? {
             paths.put(Box::new(words), places);
         }
+        let missing = paths.missing().into_par_iter();
+        let pruned =
+            missing.map(|place| Ok((place, trace_pruned(self.set, batch, &windows[place as usize])?)));
+        for (place, runs) in pruned.collect::<Result<Vec<_>, EngineError>>()? {
+            if let Some(runs) = runs {
+                paths.put_all(&[place], Paths::of(vec![runs]));
+            }
+        }
         Ok(paths)
     }
 
@@ -294,6 +285,28 @@ impl Primitives for Cpu {
     }
 }
 
+/// The runs of the path of a long window, if few of its cells can be on it.
+fn trace_pruned(
+    set: InstructionSet,
+    batch: &Batch,
+    window: &Window,
+) -> Result<Option<Vec<u32>>, EngineError> {
+    let (query, target) = Block::whole(window).codes(batch);
+    let (mode, cells) = (batch.scoring.mode, BandShape::of(window).cells());
+    if query.len().min(target.len()) < PRUNED_SIDE {
+        return Ok(None);
+    }
+    let Some(potential) = PotentialBehind::new(query, target, &batch.scoring) else { return Ok(None) };
+    let rectangle = Rectangle { query, target, scoring: &batch.scoring };
+    let score = least_score(query, window.band, &batch.scoring);
+    if score <= 0 {
+        return Ok(None);
+    }
+    let (score, potential, most) = (score as i32, &potential, cells / PRUNED_SHARE);
+    let trace = PrunedTrace { rectangle, window, score, potential, most, kept: KEPT_WORDS };
+    Ok(set.run(trace)?.map(|path| path.into_runs(mode)))
+}
+
 /// Those windows of a group that can be traced side by side in mode glocal, in lanes of 16 bits: nothing but the band limits
 /// them, all columns of the group's band are letters of their targets, and their scores are exact.
 fn of_whole_queries(batch: &Batch, windows: &[Window], group: &[u32]) -> Vec<u32> {
@@ -309,280 +322,4 @@ fn of_whole_queries(batch: &Batch, windows: &[Window], group: &[u32]) -> Vec<u32
     }
     group.retain(|place| of(place).target_end >= of(place).query_end.saturating_add(shape.deletions));
     group
-}
-
-/// The first best cell of a block's columns from `own` on, its rows and columns counted in the window. The block is swept
-/// in parts, those of one anti-diagonal side by side.
-fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own: u32) -> Hit {
-    let mut frontier = Frontier::new(block, Edges::default(), side);
-    let mut best = Hit::default();
-    for wave in 0..frontier.waves() {
-        let parts = frontier.wave(wave);
-        let sweep = |part: &Block| {
-            let own = own.saturating_sub(part.cols.start) as usize;
-            sweep(set, batch, (part, &frontier.entering(part)), own)
-        };
-        let swept: Vec<(Edges, Hit)> = parts.par_iter().map(sweep).collect();
-        for (part, (edges, hit)) in parts.iter().zip(swept) {
-            best = better(best, hit, part);
-            frontier.leave(part, &edges);
-        }
-    }
-    best
-}
-
-/// The edges that a window leaves below and to the right.
-fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
-    let Edges { corner, horizontal, vertical } = Edges::of_window(&batch.scoring, window);
-    // Below whole strips alone an edge is left; the rows behind them are few.
-    let rows = window.query_end / STRIP_ROWS * STRIP_ROWS;
-    let (upper, lower) = vertical.split_at(rows as usize);
-    let last = upper.last().map_or(corner, |value| value[0]);
-    let entering = Edges { corner, horizontal, vertical: upper.to_vec() };
-    let block = Block { rows: 0..rows, ..Block::whole(window) };
-    let cells = u64::from(rows) * u64::from(window.cols());
-    let left = match () {
-        () if rows == 0 => entering,
-        // Parts pay where several threads share them.
-        () if cells >= SHARED_CELLS && rayon::current_num_threads() > 1 => {
-            let mut frontier = Frontier::new(&block, entering, PART_SIDE);
-            for wave in 0..frontier.waves() {
-                let parts = frontier.wave(wave);
-                let sweep = |part: &Block| sweep(set, batch, (part, &frontier.entering(part)), usize::MAX).0;
-                let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();
-                parts.iter().zip(&swept).for_each(|(part, edges)| frontier.leave(part, edges));
-            }
-            frontier.into_edges()
-        }
-        () => sweep(set, batch, (&block, &entering), usize::MAX).0,
-    };
-    let block = Block { rows: rows..window.query_end, ..block };
-    let (query, target) = block.codes(batch);
-    let entering = Edges { corner: last, horizontal: left.horizontal, vertical: lower.to_vec() };
-    let below = recurrence(query, target, &batch.scoring, &entering, |_, _, _, _| {});
-    Edges { vertical: [left.vertical, below.vertical].concat(), ..below }
-}
-
-/// The edges between the parts of a block, those of one anti-diagonal swept side by side.
-fn sweep_parts(
-    set: InstructionSet,
-    batch: &Batch,
-    (block, edges): (&Block, &Edges),
-    side: u32,
-) -> Checkpoints {
-    let mut checkpoints = Checkpoints::new(block, edges, side, floor(&batch.scoring));
-    for wave in 0..checkpoints.waves() {
-        let mut parts = checkpoints.wave(wave);
-        // Nothing needs what the last part leaves.
-        parts.retain(|part| !checkpoints.is_last(part));
-        let sweep = |part: &Block| sweep(set, batch, (part, &checkpoints.entering(part)), usize::MAX).0;
-        let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();
-        parts.iter().zip(&swept).for_each(|(part, edges)| checkpoints.leave(part, edges));
-    }
-    checkpoints
-}
-
-/// The edges that a block leaves, and the first best cell of its columns from `own` on.
-fn sweep(set: InstructionSet, batch: &Batch, (block, edges): (&Block, &Edges), own: usize) -> (Edges, Hit) {
-    let (query, target) = block.codes(batch);
-    let rectangle = Rectangle { query, target, scoring: &batch.scoring };
-    sweep_rectangle(set, rectangle, edges, own)
-}
-
-/// The windows of a sweep whose `rows` are dealt to narrow lanes, if that pays.
-fn striped_window(set: InstructionSet, scoring: &Scoring, rows: usize) -> Option<WindowSize> {
-    let size = WindowSize::of(scoring, set.lanes(Width::W16.bytes()));
-    size.filter(|_| rows >= STRIPED_ROWS * set.lanes(Width::W8.bytes()))
-}
-
-/// The edges that a rectangle leaves, and the first best cell of its columns from `own` on.
-fn sweep_rectangle(set: InstructionSet, rectangle: Rectangle<'_>, edges: &Edges, own: usize) -> (Edges, Hit) {
-    match striped_window(set, rectangle.scoring, rectangle.query.len()) {
-        Some(size) => set.run(StripedSweep { rectangle, edges, own, size }),
-        None => set.run(Sweep { rectangle, edges, own }),
-    }
-}
-
-/// The places of sweeps, in an order that brings together what goes well side by side: sweeps of one query where lanes
-/// can share its profile, of about one size elsewhere.
-fn in_order(batch: &Batch, sweeps: &[&[Pair]]) -> Vec<u32> {
-    let by_query = matches!(batch.scoring.substitution, Substitution::Matrix(_));
-    let key = |(place, sweep): (usize, &&[Pair])| {
-        let pair = swept(sweep);
-        let rows = batch.query(pair.query).len() as u32;
-        let query = if by_query { pair.query } else { 0 };
-        ((!rows, query, !pair.cols()), place as u32)
-    };
-    let mut keys: Vec<_> = sweeps.par_iter().enumerate().map(key).collect();
-    keys.par_sort_unstable();
-    keys.into_iter().map(|(_, place)| place).collect()
-}
-
-/// How often narrow lanes were tried and were too narrow. Where that is common they are no longer tried.
-#[derive(Default)]
-struct Trials {
-    tried: AtomicUsize,
-    failed: AtomicUsize,
-}
-
-impl Trials {
-    fn are_worth_it(&self) -> bool {
-        let (tried, failed) = (self.tried.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed));
-        tried < TRIED || 2 * failed <= tried
-    }
-
-    fn count(&self, tried: usize, failed: usize) {
-        self.tried.fetch_add(tried, Ordering::Relaxed);
-        self.failed.fetch_add(failed, Ordering::Relaxed);
-    }
-}
-
-/// Scores some sweeps of a batch.
-#[derive(Clone, Copy)]
-struct Scorer<'a> {
-    set: InstructionSet,
-    batch: &'a Batch,
-    sweeps: &'a [&'a [Pair]],
-    trials: &'a Trials,
-    /// Whether several threads share a pair, since there are fewer pairs than threads.
-    is_shared: bool,
-}
-
-impl Scorer<'_> {
-    /// The hits of the pairs of the sweeps at `places`, in their order.
-    fn score(&self, places: &[u32]) -> Vec<Hit> {
-        let lengths = places.iter().map(|&place| self.sweeps[place as usize].len());
-        let ends = lengths.scan(0, |end, len| {
-            *end += len;
-            Some(*end)
-        });
-        let firsts: Vec<usize> = std::iter::once(0).chain(ends).collect();
-        let mut hits = vec![None; firsts[places.len()]];
-        for width in [Width::W8, Width::W16, Width::W32] {
-            let missing: Vec<usize> = (0..places.len()).filter(|&at| hits[firsts[at]].is_none()).collect();
-            for some in missing.chunks(self.set.lanes(width.bytes())) {
-                let group: Vec<&[Pair]> = some.iter().map(|&at| self.sweeps[places[at] as usize]).collect();
-                let mut found = self.score_group(width, &group).into_iter();
-                for hit in some.iter().flat_map(|&at| firsts[at]..firsts[at + 1]) {
-                    hits[hit] = found.next().flatten();
-                }
-            }
-        }
-        hits.into_iter().flatten().collect()
-    }
-
-    /// The hits of one group's pairs, if lanes of `width` are wide enough.
-    fn score_group(&self, width: Width, group: &[&[Pair]]) -> Vec<Option<Hit>> {
-        let pairs = || group.iter().map(|sweep| swept(sweep));
-        let rows = |pair: &Pair| self.batch.query(pair.query).len();
-        let steps_of = |rows: usize, cols: u32| rows as u64 * u64::from(cols);
-        let (longest, widest) = pairs()
-            .fold((0, 0), |(longest, widest), pair| (longest.max(rows(&pair)), widest.max(pair.cols())));
-        let of_all = |hit: Option<Hit>| vec![hit; group.iter().map(|sweep| sweep.len()).sum()];
-        let is_local = self.batch.scoring.mode.is_local();
-        if longest == 0 || widest == 0 {
-            return of_all(Some(if is_local { Hit::default() } else { Hit::NONE }));
-        }
-        let in_strips = pairs().map(|pair| self.steps_of_one(rows(&pair), pair.cols())).sum::<u64>();
-        if longest > MOST_ROWS || in_strips < steps_of(longest, widest) {
-            return group.iter().flat_map(|sweep| self.score_in_strips(sweep)).map(Some).collect();
-        }
-        if !is_local {
-            return self.score_anchored(width, group, longest);
-        }
-        let bound = longest.min(widest as usize) as i64 * i64::from(self.batch.scoring.max_potential());
-        let score = || self.set.run(Score { batch: self.batch, group, width });
-        match width.most(&self.batch.scoring) {
-            Some(most) if bound <= most => score(),
-            Some(_) if width == Width::W16 || (width == Width::W8 && self.trials.are_worth_it()) => {
-                let found = score();
-                let failed = found.iter().filter(|hit| hit.is_none()).count();
-                if width == Width::W8 {
-                    self.trials.count(found.len(), failed);
-                }
-                found
-            }
-            _ => of_all(None),
-        }
-    }
-
-    /// What a pair by itself costs, in steps of pairs side by side.
-    fn steps_of_one(&self, rows: usize, cols: u32) -> u64 {
-        let scoring = &self.batch.scoring;
-        if striped_window(self.set, scoring, rows).is_some() {
-            let width = if scoring.mode.is_local() { Width::W8 } else { Width::W16 };
-            let rows = rows.div_ceil(self.set.lanes(width.bytes())) as u64;
-            return STRIPED_STEP * (rows + STRIPED_COLUMN) * u64::from(cols);
-        }
-        let lanes = self.set.lanes(Width::W32.bytes());
-        STRIP_STEP * rows.div_ceil(lanes) as u64 * (u64::from(cols) + lanes as u64)
-    }
-
-    /// The same in modes other than local.
-    fn score_anchored(&self, width: Width, group: &[&[Pair]], rows: usize) -> Vec<Option<Hit>> {
-        // Where the best score fits barely, most others lie too far below.
-        let potential = 2 * rows as i64 * i64::from(self.batch.scoring.max_potential());
-        let is_worth_it = width == Width::W32
-            || width.most(&self.batch.scoring).is_some_and(|most| potential <= most)
-                && (width == Width::W16 || self.trials.are_worth_it());
-        if !is_worth_it {
-            return vec![None; group.iter().map(|sweep| sweep.len()).sum()];
-        }
-        let found = self.set.run(Anchored { batch: self.batch, group, width });
-        if width == Width::W8 {
-            self.trials.count(found.len(), found.iter().filter(|hit| hit.is_none()).count());
-        }
-        found
-    }
-
-    /// The hits of a sweep's pairs in modes other than local.
-    fn score_anchored_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
-        let Pair { query, target, start, end, .. } = swept(sweep);
-        let query_end = self.batch.query(query).len() as u32;
-        if query_end == 0 || start == end {
-            return vec![Hit::NONE; sweep.len()];
-        }
-        let window = Window { query, target, start, query_end, target_end: end, band: WHOLE };
-        ends_of(self.batch, sweep, &leaving(self.set, self.batch, &window))
-    }
-
-    fn score_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
-        if !self.batch.scoring.mode.is_local() {
-            return self.score_anchored_in_strips(sweep);
-        }
-        if let [pair] = sweep { vec![self.score_pair(pair)] } else { self.score_stretches(sweep) }
-    }
-
-    fn score_pair(&self, pair: &Pair) -> Hit {
-        let own = pair.own - pair.start;
-        let (query_end, (start, target_end)) =
-            (self.batch.query(pair.query).len() as u32, (pair.start, pair.end));
-        let window =
-            Window { query: pair.query, target: pair.target, start, query_end, target_end, band: WHOLE };
-        let block = Block::whole(&window);
-        // Parts pay where several threads share them.
-        let has_parts = self.is_shared && self.batch.cells(pair) >= SHARED_CELLS;
-        let hit = match has_parts {
-            true => score_parts(self.set, self.batch, &block, PART_SIDE, own),
-            false => sweep(self.set, self.batch, (&block, &Edges::default()), own as usize).1,
-        };
-        if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + start, ..hit } }
-    }
-
-    /// The hits of a sweep's pairs, each stretch with what the one before it leaves on its right.
-    fn score_stretches(&self, sweep: &[Pair]) -> Vec<Hit> {
-        let mut from = swept(sweep).start;
-        let mut edges = Edges::default();
-        let stretch = |pair: &Pair| {
-            let target = &self.batch.target(pair.target)[from as usize..pair.end as usize];
-            let rectangle =
-                Rectangle { query: self.batch.query(pair.query), target, scoring: &self.batch.scoring };
-            let own = (pair.own - from) as usize;
-            let (left, hit) = sweep_rectangle(self.set, rectangle, &edges, own);
-            edges.vertical = left.vertical;
-            let first = std::mem::replace(&mut from, pair.end);
-            if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + first, ..hit } }
-        };
-        sweep.iter().map(stretch).collect()
-    }
 }

@@ -12,6 +12,7 @@ mod device;
 mod job;
 pub mod layout;
 mod paths;
+mod pieces;
 mod pipeline;
 mod plan;
 mod profile;
@@ -31,6 +32,7 @@ pub use device::{AdapterEntry, card_is_granted, list};
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences};
 use crate::engine::cpu::Cpu;
+use crate::engine::database::by_pairs;
 use crate::engine::primitives::{BlockRoom, all_paths};
 use crate::engine::{
     Asked, BLOCK_ROWS, Block, Capabilities, Checkpoints, Directions, EdgeRoom, Edges, Engine, Leg, Paths,
@@ -43,6 +45,7 @@ use database::Databases;
 use device::Device;
 use job::Job;
 use layout::Letters;
+use pieces::TargetRoom;
 use pipeline::Pipelines;
 use plan::DeviceLimits;
 use rayon::prelude::*;
@@ -73,6 +76,7 @@ pub struct Card {
     runtime: Runtime,
     pipelines: Pipelines,
     targets: Mutex<Option<Arc<Resident>>>,
+    room: TargetRoom,
     databases: Databases,
     kernels: scan::ScanKernels,
     /// Whether strips may be chained: until one has waited in vain.
@@ -108,7 +112,9 @@ impl Card {
     }
 
     fn new(device: Device, edge_room: &Arc<EdgeRoom>) -> Arc<Card> {
+        let room = device.targets.min(buffers::largest(&device, BufferUsages::STORAGE));
         Arc::new(Card {
+            room: TargetRoom::new(room),
             runtime: Runtime::new(device),
             pipelines: Pipelines::default(),
             targets: Mutex::new(None),
@@ -161,8 +167,11 @@ impl Card {
                 None => {
                     // Another engine may still be at work on the old ones, and keeps them.
                     let old = known.take().and_then(Arc::into_inner);
-                    let new = Arc::new(Resident::new(&self.runtime.device, targets, letters, old)?);
-                    Arc::clone(known.insert(new))
+                    let new = Resident::new(&self.runtime.device, targets, letters, old);
+                    if let Err(EngineError::OutOfMemory(_)) = new {
+                        self.room.refused(letters.words(targets.codes().len()) as u64 * 4);
+                    }
+                    Arc::clone(known.insert(Arc::new(new?)))
                 }
             }
         };
@@ -402,12 +411,10 @@ impl Engine for Gpu {
         if (is_database || self.card.runtime.is_busy()) && self.are_few(batch, pairs) {
             return self.host.score(batch, pairs);
         }
-        let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
-        let inputs = self.inputs(batch, residues)?;
-        let mut hits = vec![Hit::default(); pairs.len()];
-        self.score_tiles(batch, &inputs, pairs, &mut hits)?;
-        self.score_grids(batch, &inputs, pairs, &mut hits)?;
-        Ok(hits)
+        match self.whole(batch, |gpu| gpu.score_pairs(batch, pairs))? {
+            Some(hits) => Ok(hits),
+            None => self.score_in_pieces(batch, pairs),
+        }
     }
 
     fn score_database(
@@ -415,20 +422,39 @@ impl Engine for Gpu {
         batch: &Batch,
         asked: &[Asked],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
-        self.score_targets(batch, asked)
+        if DatabaseTiles::new(scores_of(batch), self.limits().subgroup).is_none() {
+            return by_pairs(self, batch, asked);
+        }
+        let longest = batch.targets.longest_short();
+        match self.whole(batch, |gpu| gpu.score_targets(batch, asked, longest))? {
+            Some(scores) => Ok(scores),
+            None => self.score_targets_in_pieces(batch, asked),
+        }
+    }
+
+    fn keeps(&self, targets: &Sequences, scoring: &Scoring) -> bool {
+        !scoring.mode.is_local() || self.card.holds(targets, Scores::of(scoring, 1).letters())
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         if !batch.scoring.mode.is_local() {
             return self.host.paths(batch, windows);
         }
-        all_paths(self, batch, windows)
+        match self.whole(batch, |gpu| all_paths(gpu, batch, windows))? {
+            Some(paths) => Ok(paths),
+            None => {
+                self.paths_in_pieces(batch, windows, |gpu, batch, windows| all_paths(gpu, batch, windows))
+            }
+        }
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
-        match batch.scoring.mode.is_local() {
-            true => self.trace_windows(batch, windows),
-            false => Ok(Paths::none(windows.len())),
+        if !batch.scoring.mode.is_local() {
+            return Ok(Paths::none(windows.len()));
+        }
+        match self.whole(batch, |gpu| gpu.trace_windows(batch, windows))? {
+            Some(paths) => Ok(paths),
+            None => self.paths_in_pieces(batch, windows, Gpu::trace_windows),
         }
     }
 }

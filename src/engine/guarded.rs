@@ -1,10 +1,11 @@
 //! An engine that outlives its device's faults.
 
 use crate::alignment::Hit;
-use crate::batch::{Batch, Pair};
+use crate::batch::{Batch, Pair, Sequences};
 use crate::engine::database::by_pairs;
 use crate::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
 use crate::error::EngineError;
+use crate::scoring::Scoring;
 
 /// Work of an engine on some items.
 type Work<'a, I, T> = &'a mut dyn FnMut(&mut dyn Engine, &[I]) -> Result<T, EngineError>;
@@ -90,6 +91,10 @@ impl Engine for Guarded {
             Err(error) if self.fall_back(&error) => self.engine.score_database(batch, asked),
             answer => answer,
         }
+    }
+
+    fn keeps(&self, targets: &Sequences, scoring: &Scoring) -> bool {
+        self.engine.keeps(targets, scoring)
     }
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {

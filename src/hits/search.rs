@@ -618,23 +618,36 @@ impl RecordSearch {
     /// Drops the regions of targets that have no room for a hit any more.
     fn close_targets(&mut self) {
         if self.is_ranked {
-            // What ranks too low is not reported, and nothing else depends on its score.
+            // What ranks too low is not reported, and nothing else depends on its score. But a target whose first hit may still
+            // rank high enough keeps its further ones.
             let mut regions = std::mem::take(&mut self.regions);
-            regions.retain(|region| region.bound >= self.least_on(region.place.target));
+            let may_rank = regions.iter().filter(|region| region.bound >= self.least_ranked);
+            let open: HashSet<u32> = match self.has_more_on_targets {
+                true => may_rank.map(|region| region.place.target).collect(),
+                false => HashSet::new(),
+            };
+            regions.retain(|region| {
+                let target = region.place.target;
+                let is_open = open.contains(&target) && region.bound >= self.least;
+                is_open || region.bound >= self.least_on(target)
+            });
             self.regions = regions;
         }
         let Rules { max_targets, max_per_target, keeps_ties, .. } = self.rules;
-        if !self.rules.counts_targets() || self.rules.candidates.is_some() {
+        if !self.rules.counts_targets() {
             return;
         }
-        let kept = &self.kept;
-        self.regions.retain(|region| kept.on_target(region.place.target) < max_per_target);
+        let (kept, rules) = (&self.kept, &self.rules);
+        let is_candidate = |region: &Region| rules.is_candidate(kept, region.bound);
+        self.regions
+            .retain(|region| kept.on_target(region.place.target) < max_per_target || is_candidate(region));
         if kept.targets.len() >= max_targets {
-            // Only a tie lets a further target in, and then the rest of it as well.
+            // Only a tie or a candidate lets a further target in, and then the rest of it as well.
             let tie = kept.of_last_target.filter(|_| keeps_ties);
-            let ties = |region: &&Region| tie.is_some_and(|score| region.bound >= score);
+            let opens =
+                |region: &&Region| tie.is_some_and(|score| region.bound >= score) || is_candidate(region);
             let open: HashSet<u32> =
-                self.regions.iter().filter(ties).map(|region| region.place.target).collect();
+                self.regions.iter().filter(opens).map(|region| region.place.target).collect();
             let is_open = |target: u32| kept.on_target(target) > 0 || open.contains(&target);
             self.regions.retain(|region| is_open(region.place.target));
         }

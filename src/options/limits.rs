@@ -22,6 +22,13 @@ impl Limits {
         let (max_targets, max_per_target) = (usize::MAX, usize::MAX);
         Limits { max_hits, max_targets, max_per_target, keeps_ties: false, identity: 0.0, coverage: 0.0 }
     }
+
+    /// Those by which a part of the references has all hits that these let in of all references. Where targets are counted,
+    /// hits on those that are none of the whole's may not take the room of others (docs/algorithm.md, section 6).
+    pub fn of_ref_part(self) -> Limits {
+        let counts_targets = self.max_targets < usize::MAX || self.max_per_target < usize::MAX;
+        Limits { max_hits: if counts_targets { usize::MAX } else { self.max_hits }, ..self }
+    }
 }
 
 /// Where alignments to read are shown.

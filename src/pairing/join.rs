@@ -43,15 +43,15 @@ impl Pairing {
     fn cut(&self, mate: MateInParts) -> (Found, Vec<Option<Alignment>>) {
         let MateInParts { mut hits, second: told } = mate;
         hits.sort_by(|one, other| one.alignment.locus().order(&other.alignment.locus()));
-        let (mut alignments, mut beside): (Vec<_>, Vec<_>) =
-            hits.into_iter().map(|hit| (hit.alignment, hit.beside)).unzip();
         let rules = self.candidates();
-        let hits: Vec<HitAt> =
-            alignments.iter().map(|&Alignment { target, score, .. }| HitAt { target, score }).collect();
-        let (taken, second) = rules.cut(&hits, told);
-        let count = taken.len();
-        alignments.truncate(count);
-        beside.truncate(count);
+        let at = |HitInParts { alignment: Alignment { target, score, .. }, .. }: &HitInParts| HitAt {
+            target: *target,
+            score: *score,
+        };
+        let (taken, second) = rules.cut(&hits.iter().map(at).collect::<Vec<_>>(), told);
+        let mut taken = taken.into_iter().peekable();
+        let hits = hits.into_iter().enumerate().filter(|(at, _)| taken.next_if_eq(at).is_some());
+        let (alignments, beside): (Vec<_>, Vec<_>) = hits.map(|(_, hit)| (hit.alignment, hit.beside)).unzip();
         let threshold = alignments.first().map_or(rules.min_score, |best| rules.threshold(best.score));
         (Found { alignments, second, threshold, ..Found::default() }, beside)
     }

@@ -9,7 +9,7 @@ use crate::alignment::Found;
 use crate::batch::{Batch, Sequences};
 use crate::candidates::{Layout, Meets};
 use crate::circles;
-use crate::engine::Guarded;
+use crate::engine::{Engine, Guarded};
 use crate::error::{EngineError, Result};
 use crate::hits::{self, Effort, LeastScores, Ranks, Repeats, Scope};
 use crate::options::Mode;
@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// How long a batch should take.
 const BATCH_SECONDS: f64 = 0.3;
+/// The same where each batch sends the targets to its device anew, piece by piece.
+const STREAMED_BATCH_SECONDS: f64 = 10.0;
 
 impl Run<'_> {
     /// A worker's stage. Its error, a panic too, goes to the writer: the writer may wait for this batch
@@ -69,7 +71,11 @@ impl Run<'_> {
         };
         let mut effort = Effort::default();
         let (found, aligned) = self.find_distinct(engine, queries, (meets, portion), &mut effort)?;
-        self.learn(cells, begun.elapsed());
+        let seconds = match engine.keeps(&self.targets, &self.scoring) {
+            true => BATCH_SECONDS,
+            false => STREAMED_BATCH_SECONDS,
+        };
+        self.learn(cells, begun.elapsed(), seconds);
         let formatting = Instant::now();
         let parts = self.writer.parts(before.as_deref(), &records[..found.len()], &found)?;
         let sums = self.tally.as_ref().map(|tally| tally.sum(first, &records, &found));
@@ -182,10 +188,12 @@ impl Run<'_> {
                 Some(_) => pairing.prepare(engine, scope, &mut found, effort)?,
             }
         }
-        if self.pairing.is_some() && self.rules.counts_targets() {
+        // Of mates a part of the references has all that pairs are chosen from.
+        let is_chosen = self.pairing.is_none() || self.options.ref_part.is_none();
+        if is_chosen && self.pairing.is_some() && self.rules.counts_targets() {
             found.par_iter_mut().for_each(|found| ranking::limit(&self.rules, found));
         }
-        if let Some(ranking) = &self.ranking {
+        if let Some(ranking) = self.ranking.as_ref().filter(|_| is_chosen) {
             ranking.choose(scope.batch, scope.layout, &mut found);
         }
         if let Some(splitting) = self.split {
@@ -195,9 +203,9 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Sizes the batches to come by the time that this one took.
-    fn learn(&self, cells: u64, took: Duration) {
-        let wanted = cells as f64 / took.as_secs_f64().max(1e-3) * BATCH_SECONDS;
+    /// Sizes the batches to come, which are to take so many seconds, by the time that this one took.
+    fn learn(&self, cells: u64, took: Duration, seconds: f64) {
+        let wanted = cells as f64 / took.as_secs_f64().max(1e-3) * seconds;
         let before = self.cells.load(Ordering::Relaxed) as f64;
         let next = wanted.clamp(before / 2.0, before * 4.0).max(1e6);
         self.cells.store(next as u64, Ordering::Relaxed);

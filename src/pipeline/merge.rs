@@ -1,7 +1,9 @@
 //! `swalign merge`: the parts of a run, checked by their receipts. Those of queries are joined in their order,
 //! those of references query by query, and sorted ones by coordinate.
 
+mod abreast;
 mod hits;
+mod lists;
 mod mates;
 mod part;
 mod references;
@@ -43,6 +45,9 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
             let (records, of_output) = sorted::join(&parts, &mut output)?;
             index = of_output;
             ("sorted parts of", records)
+        }
+        Some(part) if lists::are_in(part) => {
+            ("parts of the references, of", lists::join(&parts, &mut output)?)
         }
         Some(part) if part.is_of_references() => {
             ("parts of the references, of", references::join(&parts, &mut output)?)

@@ -8,15 +8,16 @@ use crate::identity::{ColumnKinds, is_equal};
 use crate::options::{IdentityDefinition, Limits, Rank};
 use crate::scoring::{AlignmentMode, Scoring};
 use crate::significance::Significance;
+use crate::writer::list::RankedBy;
 use rayon::prelude::*;
+use std::collections::HashMap;
 
 /// How hits are ranked, of all that score enough.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranking {
-    rank: Rank,
+    by: RankedBy,
     limits: Limits,
     definition: IdentityDefinition,
-    significance: Option<Significance>,
 }
 
 impl Ranking {
@@ -27,8 +28,11 @@ impl Ranking {
         definition: IdentityDefinition,
         significance: Option<Significance>,
     ) -> Option<Ranking> {
-        let is_by_score = rank == Rank::Score && limits.identity <= 0.0 && limits.coverage <= 0.0;
-        (!is_by_score).then_some(Ranking { rank, limits, definition, significance })
+        is_needed(rank, &limits).then_some(Ranking {
+            by: RankedBy { rank, significance },
+            limits,
+            definition,
+        })
     }
 
     /// The rules by which everything is found that may be reported.
@@ -46,10 +50,7 @@ impl Ranking {
                 let query = batch.query(layout.query(record, hit.strand));
                 self.key(batch, query, &hit).map(|key| (key, hit))
             });
-            let mut ranked: Vec<(f64, Alignment)> = ranked.collect();
-            // The sort is stable: equal ones keep the order of their scores.
-            ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-            found.alignments = self.within(ranked);
+            found.alignments = within(&self.limits, ranked.collect(), |hit| hit.target);
         });
     }
 
@@ -58,17 +59,8 @@ impl Ranking {
         let target = batch.targets.once(hit.target);
         let kinds = ColumnKinds::count(&batch.scoring, query, batch.target(hit.target), hit);
         let identity = kinds.identity(self.definition, query.len(), target.len());
-        let covered = 100.0 * f64::from(hit.query_end - hit.query_start) / query.len().max(1) as f64;
-        if identity < self.limits.identity || covered < self.limits.coverage {
-            return None;
-        }
-        Some(match (self.rank, self.significance) {
-            (Rank::Identity, _) => identity,
-            (Rank::Evalue, Some(significance)) => {
-                -significance.log_corrected_evalue(hit.score, query.len(), target.len())
-            }
-            (Rank::Evalue, None) | (Rank::Score, _) => f64::from(hit.score),
-        })
+        let counts = counts(&self.limits, identity, hit, query.len());
+        counts.then(|| self.by.number(hit.score, identity, (query.len(), target.len())))
     }
 
     /// The ranks of hits of a batch.
@@ -102,29 +94,48 @@ impl Ranking {
             false => i32::MIN,
         }
     }
+}
 
-    /// Those within the limits. Ties are of what ranks.
-    fn within(&self, ranked: Vec<(f64, Alignment)>) -> Vec<Alignment> {
-        let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = self.limits;
-        let rules =
-            Rules { min_score: i32::MIN, max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST };
-        // The limits see the place of a key among the different keys as its score.
-        let mut place = i32::MAX;
-        let mut before = None;
-        let mut seen = Vec::with_capacity(ranked.len());
-        for (key, hit) in &ranked {
-            if before.is_some_and(|before: f64| before.total_cmp(key).is_ne()) {
-                place -= 1;
-            }
-            before = Some(*key);
-            seen.push(HitAt { target: hit.target, score: place });
+/// Whether more than scores decides which hits are reported, or in which order.
+pub fn is_needed(rank: Rank, limits: &Limits) -> bool {
+    rank != Rank::Score || limits.identity > 0.0 || limits.coverage > 0.0
+}
+
+/// Whether a hit of this identity counts, of a query of so many letters.
+pub fn counts(limits: &Limits, identity: f64, hit: &Alignment, query: usize) -> bool {
+    let covered = 100.0 * f64::from(hit.query_end - hit.query_start) / query.max(1) as f64;
+    identity >= limits.identity && covered >= limits.coverage
+}
+
+/// Those within the limits, of hits in the order of their scores, each behind what it is ranked by: scores decide which hits of
+/// a target count, and ranks all else. Ties are of what ranks.
+pub fn within<T>(limits: &Limits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
+    let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = *limits;
+    let mut on_targets: HashMap<u32, usize> = HashMap::new();
+    ranked.retain(|(_, hit)| {
+        let count = on_targets.entry(target(hit)).or_default();
+        *count += 1;
+        *count <= max_per_target
+    });
+    // The sort is stable: equal ones keep the order of their scores.
+    ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let rules =
+        Rules { min_score: i32::MIN, max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST };
+    // The limits see the place of a number among the different ones as its score.
+    let mut place = i32::MAX;
+    let mut before = None;
+    let mut seen = Vec::with_capacity(ranked.len());
+    for (number, hit) in &ranked {
+        if before.is_some_and(|before: f64| before.total_cmp(number).is_ne()) {
+            place -= 1;
         }
-        let (kept, _) = rules.cut(&seen, None);
-        let mut kept = kept.into_iter().peekable();
-        let is_kept = |at: usize| kept.next_if_eq(&at).is_some();
-        let mut is_kept = is_kept;
-        ranked.into_iter().enumerate().filter_map(|(at, (_, hit))| is_kept(at).then_some(hit)).collect()
+        before = Some(*number);
+        seen.push(HitAt { target: target(hit), score: place });
     }
+    let (kept, _) = rules.cut(&seen, None);
+    let mut kept = kept.into_iter().peekable();
+    let mut is_kept = |at: usize| kept.next_if_eq(&at).is_some();
+    ranked.into_iter().enumerate().filter_map(|(at, (_, hit))| is_kept(at).then_some(hit)).collect()
 }
 
 /// The ranks of hits of a batch, as far as they tell how far down in the order of scores hits are reported.
@@ -150,8 +161,8 @@ impl Ranks for RanksOfBatch<'_> {
     }
 
     fn least_score(&self, record: u32, rank: Option<f64>) -> i32 {
-        let Ranking { rank: by, limits, .. } = *self.ranking;
-        let by_rank = match (by, rank) {
+        let Ranking { by, limits, .. } = *self.ranking;
+        let by_rank = match (by.rank, rank) {
             (Rank::Identity, Some(identity)) => self.of_identity(record, identity),
             (Rank::Score, Some(score)) => score as i32,
             (Rank::Evalue, Some(_)) | (_, None) => i32::MIN,

@@ -23,7 +23,7 @@ use crate::reader::{QuerySource, References};
 use crate::scoring::Scoring;
 use crate::split::Splitting;
 use crate::statistics::Tally;
-use crate::writer::receipt::{Choice, MatesInReceipt};
+use crate::writer::receipt::{Choice, ListInReceipt, MatesInReceipt};
 use crate::writer::{Chosen, NamedTargets, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -59,7 +59,11 @@ impl<'a> Run<'a> {
             first: references.first,
         };
         reporter.detail(&told(&named, longest));
-        let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = options.limits;
+        let limits = match options.ref_part {
+            None => options.limits,
+            Some(_) => options.limits.of_ref_part(),
+        };
+        let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = limits;
         let secondary_ppm = (options.secondary_ratio * 1e6).round() as i64;
         let rules = Rules {
             min_score,
@@ -70,7 +74,7 @@ impl<'a> Run<'a> {
             keeps_ties,
             candidates: None,
         };
-        let ranking = Ranking::new(options.rank, options.limits, options.identity, least.significance);
+        let ranking = Ranking::new(options.rank, limits, options.identity, least.significance);
         let shown = if min_score == ANY_SCORE { "none".to_string() } else { min_score.to_string() };
         reporter.detail(&format!("{scoring}, min_score={shown}"));
         if matches!(options.format, OutputFormat::Hits(_))
@@ -143,12 +147,19 @@ impl<'a> Run<'a> {
 
     /// How hits are chosen, for a merge of parts of the references.
     pub(super) fn choice(&self) -> Choice {
-        let Rules { min_score, secondary_ppm, max_hits, .. } = self.rules;
+        let Rules { min_score, secondary_ppm, .. } = self.rules;
         let mates =
             self.pairing.map(|Pairing { insert, scores: PairScores { match_, close, .. }, .. }| {
                 MatesInReceipt { insert, match_, close }
             });
-        Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring), mates }
+        let list = matches!(self.options.format, OutputFormat::Hits(_)).then(|| ListInReceipt {
+            rank: self.options.rank,
+            limits: self.options.limits,
+            alphabet: self.scoring.alphabet,
+            columns: self.options.columns.clone(),
+        });
+        let max_hits = self.options.limits.max_hits;
+        Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring), mates, list }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! swalign 0.1.0
-//! receipt <TAB> 3                          what follows, counted up where that changes
+//! receipt <TAB> 4                          what follows, counted up where that changes
 //! command <TAB> swalign --max-hits 3 reads.fq ref.fa
 //! format  <TAB> bam
 //! part    <TAB> 2/7                        or ref-part, of the references
@@ -14,18 +14,21 @@
 //! crc32   <TAB> of all bytes, 8 hexadecimal digits
 //! hits    <TAB> least score <TAB> millionths of the best <TAB> most of a query <TAB> match <TAB> mismatch
 //! mates   <TAB> orientation <TAB> mean <TAB> deviation <TAB> most of a letter <TAB> difference of close pairs
+//! list    <TAB> rank <TAB> most targets <TAB> most hits of a target <TAB> 1 where ties are kept <TAB> least identity <TAB> least
+//!         coverage <TAB> alphabet <TAB> columns of a table
 //! seal    <TAB> CRC-32 of the lines before it
 //! ```
 //!
-//! Only a part of the references has the line `hits`, by which a merge chooses among the hits of all parts, and one of mates
-//! the line `mates`. The places of `stretch` are those of [`crate::reader::Extent`], or 0 where the output is no part of the
+//! Only a part of the references has the line `hits`, by which a merge chooses among the hits of all parts; one of mates
+//! has the line `mates`, and one of lists the line `list`. The places of `stretch` are those of [`crate::reader::Extent`], or 0 where the output is no part of the
 //! queries. Checksums find changes by accident or by hand; they are no signature.
 
 use super::output::{self, Output};
 use super::place::resolve;
+use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
 use crate::insert::{InsertSize, MOST_INSERT, Orientation};
-use crate::options::{PartsOf, RECEIPT_EXTENSION, Share};
+use crate::options::{Column, HitFormat, Limits, PartsOf, RECEIPT_EXTENSION, Rank, Share};
 use crate::quality::Typical;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -35,8 +38,10 @@ use std::time::UNIX_EPOCH;
 /// What every receipt begins with, of any version.
 const WORD: &[u8] = b"swalign ";
 /// The first lines. Receipts of other versions are refused, since their records may differ.
-pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t3\n");
+pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t4\n");
 const SEAL: &str = "seal\t";
+const MATES: &str = "mates\t";
+const LIST: &str = "list\t";
 /// No receipt is longer: it has a command line and a few file names.
 const LONGEST: u64 = 1 << 26;
 
@@ -53,13 +58,23 @@ pub struct Task {
 }
 
 /// How hits are chosen, and what their mapping quality depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     pub min_score: i32,
     pub secondary_ppm: i64,
     pub max_hits: usize,
     pub typical: Typical,
     pub mates: Option<MatesInReceipt>,
+    pub list: Option<ListInReceipt>,
+}
+
+/// How hits of lists are chosen, and how they show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListInReceipt {
+    pub rank: Rank,
+    pub limits: Limits,
+    pub alphabet: Alphabet,
+    pub columns: Vec<Column>,
 }
 
 /// How pairs of mates are chosen.
@@ -81,7 +96,7 @@ pub struct InputFile {
 }
 
 /// An output that is whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Receipt {
     pub task: Task,
     pub records: u64,
@@ -162,7 +177,7 @@ impl Receipt {
         }
         text += &format!("records\t{records}\nstretch\t{}\t{}\n", stretch.0, stretch.1);
         text += &format!("bytes\t{header}\t{end}\t{bytes}\ncrc32\t{sum:08x}\n");
-        if let Some(Choice { min_score, secondary_ppm, max_hits, typical, mates }) = choice {
+        if let Some(Choice { min_score, secondary_ppm, max_hits, typical, mates, list }) = choice {
             let Typical { match_, mismatch } = typical;
             text += &format!("hits\t{min_score}\t{secondary_ppm}\t{max_hits}\t{match_}\t{mismatch}\n");
             if let Some(MatesInReceipt { insert, match_, close }) = mates {
@@ -170,6 +185,7 @@ impl Receipt {
                 let orientation = orientation.name();
                 text += &format!("mates\t{orientation}\t{mean}\t{deviation}\t{match_}\t{close}\n");
             }
+            text += &list.as_ref().map_or(String::new(), ListInReceipt::line);
         }
         let seal = seal(text.as_bytes());
         text + &seal
@@ -214,8 +230,15 @@ impl Receipt {
             PartsOf::Queries => None,
             PartsOf::References => {
                 let choice = Choice::parse(lines.next()?)?;
-                let mates = lines.next().map_or(Some(None), |line| MatesInReceipt::parse(line).map(Some));
-                Some(Choice { mates: mates?, ..choice })
+                let mates = match lines.next_if(|line| line.starts_with(MATES)) {
+                    Some(line) => Some(MatesInReceipt::parse(line)?),
+                    None => None,
+                };
+                let list = match lines.next_if(|line| line.starts_with(LIST)) {
+                    Some(line) => Some(ListInReceipt::parse(line, choice.max_hits)?),
+                    None => None,
+                };
+                Some(Choice { mates, list, ..choice })
             }
         };
         let task = Task { command, format, part, parts_of, inputs };
@@ -228,11 +251,13 @@ impl Receipt {
         let Receipt { task, records, header, end, bytes, choice, .. } = self;
         (1..=task.part.of).contains(&task.part.number)
             && header.checked_add(*end).is_some_and(|frame| frame <= *bytes)
-            && choice.is_none_or(|choice| {
+            && choice.as_ref().is_none_or(|choice| {
                 choice.max_hits > 0
                     && choice.typical.match_ > 0
                     && (0..=1_000_000).contains(&choice.secondary_ppm)
                     && choice.mates.is_none_or(|mates| mates.makes_sense() && records.is_multiple_of(2))
+                    && choice.list.is_some() == HitFormat::named(&task.format).is_some()
+                    && choice.list.as_ref().is_none_or(ListInReceipt::makes_sense)
             })
     }
 
@@ -254,13 +279,14 @@ impl Choice {
             max_hits: max_hits.parse().ok()?,
             typical: Typical { match_: match_.parse().ok()?, mismatch: mismatch.parse().ok()? },
             mates: None,
+            list: None,
         })
     }
 }
 
 impl MatesInReceipt {
     fn parse(line: &str) -> Option<MatesInReceipt> {
-        let fields: Vec<&str> = line.strip_prefix("mates\t")?.split('\t').collect();
+        let fields: Vec<&str> = line.strip_prefix(MATES)?.split('\t').collect();
         let &[orientation, mean, deviation, match_, close] = &fields[..] else { return None };
         let insert = InsertSize {
             orientation: Orientation::named(orientation)?,
@@ -274,6 +300,52 @@ impl MatesInReceipt {
         let InsertSize { mean, deviation, .. } = self.insert;
         let is_size = |size| (1..=MOST_INSERT).contains(&size);
         is_size(mean) && is_size(deviation) && self.match_ > 0 && self.close >= 0
+    }
+}
+
+impl ListInReceipt {
+    fn line(&self) -> String {
+        let Limits { max_targets, max_per_target, keeps_ties, identity, coverage, .. } = self.limits;
+        let (rank, ties, alphabet) = (name_of(self.rank), u8::from(keeps_ties), self.alphabet);
+        let columns = self.columns.iter().map(|column| column.name()).collect::<Vec<_>>().join(",");
+        format!(
+            "{LIST}{rank}\t{max_targets}\t{max_per_target}\t{ties}\t{identity:e}\t{coverage:e}\t{alphabet}\t{columns}\n"
+        )
+    }
+
+    fn parse(line: &str, max_hits: usize) -> Option<ListInReceipt> {
+        let fields: Vec<&str> = line.strip_prefix(LIST)?.split('\t').collect();
+        let &[rank, max_targets, max_per_target, ties, identity, coverage, alphabet, columns] = &fields[..]
+        else {
+            return None;
+        };
+        let limits = Limits {
+            max_hits,
+            max_targets: max_targets.parse().ok()?,
+            max_per_target: max_per_target.parse().ok()?,
+            keeps_ties: ["0", "1"].iter().position(|known| *known == ties)? == 1,
+            identity: identity.parse().ok()?,
+            coverage: coverage.parse().ok()?,
+        };
+        let rank =
+            [Rank::Score, Rank::Evalue, Rank::Identity].into_iter().find(|known| name_of(*known) == rank)?;
+        let known = [Alphabet::Dna, Alphabet::Protein];
+        let alphabet = known.into_iter().find(|known| known.to_string() == alphabet)?;
+        Some(ListInReceipt { rank, limits, alphabet, columns: Column::parse(columns).ok()? })
+    }
+
+    fn makes_sense(&self) -> bool {
+        let Limits { max_targets, max_per_target, identity, coverage, .. } = self.limits;
+        let is_percent = |share| (0.0..=100.0).contains(&share);
+        max_targets > 0 && max_per_target > 0 && is_percent(identity) && is_percent(coverage)
+    }
+}
+
+fn name_of(rank: Rank) -> &'static str {
+    match rank {
+        Rank::Score => "score",
+        Rank::Evalue => "evalue",
+        Rank::Identity => "identity",
     }
 }
 
@@ -374,7 +446,8 @@ mod tests {
     fn of_references() -> Receipt {
         let Receipt { task, .. } = receipt();
         let typical = Typical { match_: 6, mismatch: 4 };
-        let choice = Choice { min_score: 20, secondary_ppm: 800_000, max_hits: 3, typical, mates: None };
+        let (mates, list) = (None, None);
+        let choice = Choice { min_score: 20, secondary_ppm: 800_000, max_hits: 3, typical, mates, list };
         let task = Task { parts_of: PartsOf::References, ..task };
         Receipt { task, choice: Some(choice), ..receipt() }
     }
@@ -386,6 +459,22 @@ mod tests {
         Receipt { choice: choice.map(|choice| Choice { mates: Some(mates), ..choice }), ..of_references() }
     }
 
+    fn of_lists() -> Receipt {
+        let Receipt { task, choice, .. } = of_mates();
+        let limits = Limits {
+            max_hits: 3,
+            max_targets: 25,
+            max_per_target: usize::MAX,
+            keeps_ties: true,
+            identity: 1.0 / 3.0,
+            coverage: 0.0,
+        };
+        let (rank, columns) = (Rank::Evalue, vec![Column::Qlen, Column::Qcovs]);
+        let list = ListInReceipt { rank, limits, alphabet: Alphabet::Protein, columns };
+        let choice = choice.map(|choice| Choice { list: Some(list), ..choice });
+        Receipt { task: Task { format: "table".into(), ..task }, choice, ..receipt() }
+    }
+
     /// `text` with another seal, as of one who knows how.
     fn sealed(text: &str) -> String {
         let lines = &text[..text.rfind(SEAL).unwrap()];
@@ -394,7 +483,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for receipt in [receipt(), of_references(), of_mates()] {
+        for receipt in [receipt(), of_references(), of_mates(), of_lists()] {
             let text = receipt.text();
             assert_eq!(Receipt::open(text.as_bytes()).unwrap(), receipt);
             // No beginning of it is one, and no text that differs in one letter.
@@ -407,7 +496,7 @@ mod tests {
             assert!(matches!(Receipt::open((text + "more\n").as_bytes()), Err(Unread::Changed)));
         }
         let text = receipt().text();
-        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t3", "receipt\t4")] {
+        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t4", "receipt\t3")] {
             assert!(matches!(Receipt::open(other.as_bytes()), Err(Unread::Version)), "{other}");
         }
         let old = "swalign 0.1.0\ncommand\tswalign q r\nformat\tsam\npart\t1/2\n";
@@ -418,6 +507,7 @@ mod tests {
     #[test]
     fn what_can_not_be_is_not_believed() {
         let (queries, references, mates) = (receipt().text(), of_references().text(), of_mates().text());
+        let lists = of_lists().text();
         assert!(Receipt::open(sealed(&queries.replace("512", "513")).as_bytes()).is_ok());
         for (text, from, to) in [
             (&references, "ref-part", "part"),
@@ -438,6 +528,15 @@ mod tests {
             (&mates, "\t2\t9", "\t0\t9"),
             (&mates, "\t2\t9", "\t2\t-9"),
             (&mates, "mates\t", "pairs\t"),
+            (&mates, "format\tbam", "format\ttable"),
+            (&lists, "format\ttable", "format\tpaf"),
+            (&lists, "\t25\t", "\t0\t"),
+            (&lists, "evalue", "value"),
+            (&lists, "\t1\t3.3", "\t2\t3.3"),
+            (&lists, "\t3.3", "\t-3.3"),
+            (&lists, "\t3.333", "\tNaN\t"),
+            (&lists, "protein", "rna"),
+            (&lists, "qlen,qcovs", "qlen,nonsense"),
         ] {
             assert!(text.contains(from), "{from}");
             let other = sealed(&text.replace(from, to));

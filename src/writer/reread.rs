@@ -14,7 +14,6 @@ pub use count::QueryCount;
 pub use mates::{MateRecord, push_mates};
 
 use crate::alignment::Strand;
-use crate::groups;
 use crate::options::Format;
 use noodles_bgzf::io::Reader;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -120,14 +119,13 @@ impl PartRecord {
         }
     }
 
-    /// Whether a group begins with it, the first record of a query called `name` behind one called `before`.
-    pub fn begins_group(&self, before: &[u8], name: &[u8]) -> bool {
-        let letters = match self.format {
+    /// Letters of its query, which the first record of it tells.
+    pub fn letters(&self) -> usize {
+        match self.format {
             Format::Bam => bam::letters(&self.bytes),
             Format::Sam => text::SAM.letters(&self.bytes),
             Format::Paf => text::PAF.letters(&self.bytes),
-        };
-        groups::begins(before, name, letters)
+        }
     }
 
     fn is_secondary(&self) -> bool {

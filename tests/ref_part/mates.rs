@@ -121,6 +121,8 @@ fn parts_of_mates_are_the_whole() {
             (insert(&[]), &FILES[..], "paf", 7),
             (insert(&["--max-hits", "5", "--eqx"]), &["--interleaved", "both.fa"], "paf", 2),
             (insert(&["--max-hits", "3", "--min-score", "12"]), &FILES[..], "sam.gz", 3),
+            (insert(&["--evalue", "1e9"]), &FILES[..], "tab", 3),
+            (insert(&["--max-hsps", "2", "--max-targets", "2", "--max-hits", "3"]), &FILES[..], "json.gz", 2),
             (insert(&["--max-hits", "3", "--min-score", "9"]), &["--interleaved", "both.fq"], "paf.gz", 3),
         ] {
             check_mates(&folder, &options, input, (format, count));
@@ -131,7 +133,7 @@ fn parts_of_mates_are_the_whole() {
 /// Small and many: scores, orientations and parts drawn at random.
 #[test]
 fn parts_of_any_mates_are_the_whole() {
-    for seed in 0..24 {
+    for seed in 0..32 {
         let mut random = Random::new(100 + seed);
         let kind = Kind {
             letters: random.pick(&[&b"ACGT"[..], b"AAC", b"AACGT"]),
@@ -144,10 +146,20 @@ fn parts_of_any_mates_are_the_whole() {
         let (hits, least) = (random.pick(&["1", "2", "5", "70"]), random.pick(&["9", "20", "30"]));
         let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
         let options = ["--insert", insert, "--preset", preset, "--max-hits", hits, "--min-score", least];
-        let options = [&options[..], &["--secondary-ratio", ratio]].concat();
+        let mut options = [&options[..], &["--secondary-ratio", ratio]].concat();
+        let (format, count) =
+            (random.pick(&["sam", "bam", "paf", "tab", "json", "txt"]), random.pick(&[2, 3, 7]));
+        if ["tab", "json", "txt"].contains(&format) {
+            let (targets, hsps) = (random.pick(&["1", "2", "25"]), random.pick(&["1", "2", "90"]));
+            let (rank, identity) = (random.pick(&["score", "score", "identity"]), random.pick(&["0", "90"]));
+            options.extend(["--max-targets", targets, "--max-hsps", hsps, "--rank", rank]);
+            options.extend(["--min-identity", identity, "--evalue", "1e9"]);
+            if random.below(2) == 0 {
+                options.push("--ties");
+            }
+        }
         let input = random.pick(&[&FILES[..], &["--interleaved", "both.fq"], &["--interleaved", "both.fa"]]);
-        let (format, count) = (random.pick(&["sam", "bam", "paf"]), random.pick(&[2, 3, 7]));
-        println!("seed {seed}: {} references, {format}", kind.references);
+        println!("seed {seed}: {} references, {format}, {options:?}", kind.references);
         check_mates(&folder, &options, input, (format, count));
     }
 }

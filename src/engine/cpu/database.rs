@@ -4,8 +4,9 @@
 use super::cell::cell;
 use super::lanes::{Costs, NO_LETTER, Nothing, Tables, side_by_side, tables};
 use super::score::Width;
+use super::scorer::{MOST_ROWS, Trials};
 use super::simd::{Kernel, Lane, Simd, Table, Vectors};
-use super::{Cpu, InstructionSet, MOST_ROWS, Trials};
+use super::{Cpu, InstructionSet};
 use crate::alphabet::{BASES, CODES};
 use crate::batch::{Batch, Pair};
 use crate::engine::database::PAIRS;
@@ -123,7 +124,10 @@ fn best<T: Lane, S: Vectors<T>>(
     let mut top = zero;
     for letters in columns.as_chunks::<COLUMNS>().0 {
         for (scores, table) in scores.iter_mut().zip(&substitutes.tables).take(substitutes.letters) {
-            *scores = letters.map(|letters| simd.lookup(table as &Table, letters));
+            // A loop, since operations are not inlined into what an array's `map` calls.
+            for (score, &letters) in scores.iter_mut().zip(letters) {
+                *score = simd.lookup(table as &Table, letters);
+            }
         }
         // H(i-1,j-1) and F(i,j) of each column's next row i.
         let (mut diagonals, mut insertions) = ([zero; COLUMNS], [gap; COLUMNS]);

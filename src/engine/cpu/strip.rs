@@ -1,6 +1,10 @@
 //! One pair at a time, the rows of a strip in the lanes of a vector, each lane one column behind the one
 //! above (Wozniak 1997); strips one below the other hand H and F on through a row of the matrix.
 
+mod pruned;
+
+pub use pruned::PrunedTrace;
+
 use super::cell::{Cell, Codes, Penalties, cell};
 use super::lanes::{NO_LETTER, NO_QUERY, NO_TARGET};
 use super::simd::{Kernel, Rows, Simd, Vectors};

@@ -4,8 +4,10 @@
 //! All lanes are in one column. A gap that comes down from one lane to the next is looked for after the column, and
 //! followed down the rows as far as it counts (docs/algorithm.md, section 9).
 
+mod pruned;
 mod window;
 
+pub use pruned::PrunedSweep;
 pub use window::WindowSize;
 
 use super::cell::{Penalties, cell};
@@ -47,6 +49,8 @@ impl Kernel for StripedSweep<'_> {
         let substitutes = StripedSubstitutes::new(scoring);
         let nothing = Nothing::of(scoring);
         let letters: Vec<u8> = target.iter().map(|&code| nothing.target(code)).collect();
+        let present = &letters_of(&letters);
+        let cols = target.len();
         let mut above = line(&self.edges.horizontal, target.len());
         let mut behind = line(&self.edges.vertical, query.len());
         let mut best = Hit::default();
@@ -57,8 +61,9 @@ impl Kernel for StripedSweep<'_> {
         for (query, behind) in query.chunks(height).zip(behind.chunks_mut(height)) {
             let below = behind.last().map_or(0, |value| value[0]);
             let columns = Columns { query, letters: &letters, above: &mut above, behind, corner };
-            let mut strip = Strip { substitutes: &substitutes, scoring, columns, own: self.own, best, first };
-            strip.sweep(simd, self.size);
+            let substitutes = &substitutes;
+            let mut strip = Strip { substitutes, present, scoring, columns, own: self.own, best, first };
+            strip.sweep(simd, self.size, 0, |_, col| (col < cols).then_some(cols));
             best = strip.best;
             corner = below;
             first += query.len();
@@ -83,19 +88,31 @@ impl StripedSubstitutes {
 
     #[inline(always)]
     fn score<T: Lane, S: Vectors<T>>(&self, simd: S, queries: &[S::V], letter: u8, scores: &mut Vec<S::V>) {
+        // In loops, since operations are not inlined into what a vector's `extend` calls.
+        let before = scores.len();
+        scores.extend_from_slice(queries);
         match self {
             &StripedSubstitutes::Equality { match_, mismatch } => {
                 let [letter, match_, mismatch] =
                     [i32::from(letter), match_, -mismatch].map(|value| simd.splat(T::of(value)));
-                let score = |&query: &S::V| simd.select(simd.eq(query, letter), match_, mismatch);
-                scores.extend(queries.iter().map(score));
+                for score in &mut scores[before..] {
+                    *score = simd.select(simd.eq(*score, letter), match_, mismatch);
+                }
             }
             StripedSubstitutes::Tables(tables) => {
                 let table = std::array::from_fn(|query| tables[query][usize::from(letter) % CODES]);
-                scores.extend(queries.iter().map(|&query| simd.lookup(&table, query)));
+                for score in &mut scores[before..] {
+                    *score = simd.lookup(&table, *score);
+                }
             }
         }
     }
+}
+
+/// The letters that there are, each once.
+fn letters_of(letters: &[u8]) -> Vec<u8> {
+    let all = letters.iter().fold(0u64, |all, &letter| all | 1 << (usize::from(letter) % LETTERS));
+    (0..LETTERS as u8).filter(|&letter| all >> letter & 1 != 0).collect()
 }
 
 /// A strip's rows and columns, and the values between them and their neighbours.
@@ -112,6 +129,8 @@ struct Columns<'a> {
 
 struct Strip<'a> {
     substitutes: &'a StripedSubstitutes,
+    /// Letters of the columns.
+    present: &'a [u8],
     scoring: &'a Scoring,
     columns: Columns<'a>,
     own: usize,
@@ -121,24 +140,29 @@ struct Strip<'a> {
 }
 
 impl Strip<'_> {
-    /// Sweeps all columns, some in lanes of 8 bits, some in windows of lanes of 16 bits.
+    /// Sweeps columns from `col` on, some in lanes of 8 bits, some in windows of lanes of 16 bits. `goes_to` says to which
+    /// column it goes on without being asked again, if it goes on. Answers the first column that is left.
     #[inline(always)]
-    fn sweep<S: Simd>(&mut self, simd: S, size: WindowSize) {
+    fn sweep<S: Simd>(
+        &mut self,
+        simd: S,
+        size: WindowSize,
+        mut col: usize,
+        goes_to: impl Fn(&Strip, usize) -> Option<usize>,
+    ) -> usize {
         let is_local = self.scoring.mode.is_local();
-        let cols = self.columns.letters.len();
         // Lanes of 8 bits hold scores near 0 alone.
         let costs = Costs::new(self.scoring);
         let narrow = LaneValues::of::<i8>(&costs).filter(|values| is_local && values.most >= 8 * costs.best);
         let mut in_8 = None;
         let mut in_16 = None;
-        let mut col = 0;
-        while col < cols {
-            let end = cols.min(col + size.cols);
+        while let Some(to) = goes_to(self, col) {
+            let end = to.min(col + size.cols);
             let entering = self.columns.behind.iter().chain(&self.columns.above[col..end]);
             let highest = entering.map(|value| value[0]).max().unwrap_or(0);
             if let Some(values) = narrow.filter(|values| highest <= values.most / 2) {
                 let lanes = in_8.get_or_insert_with(|| StripedLanes::<i8, S>::new(simd, self, values));
-                col = lanes.sweep(simd, self, col..cols, 0);
+                col = lanes.sweep(simd, self, col..to, 0);
             } else {
                 let origin = highest - size.spread;
                 let origin = if is_local { origin.max(0) } else { origin };
@@ -146,6 +170,7 @@ impl Strip<'_> {
                 col = lanes.sweep(simd, self, col..end, origin);
             }
         }
+        col
     }
 }
 
@@ -175,7 +200,7 @@ impl<T: Lane, S: Stripes<T>> StripedLanes<T, S> {
         let queries = side_by_side::<T, S>(rows, nothing.query, |code| nothing.query(code), lanes);
         let mut scores = Vec::new();
         let mut places = [usize::MAX; LETTERS];
-        for &letter in strip.columns.letters {
+        for &letter in strip.present {
             let place = &mut places[usize::from(letter) % LETTERS];
             if *place == usize::MAX {
                 *place = scores.len();
@@ -380,3 +405,5 @@ impl<V: Copy> Down<V> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub use tests::Random;

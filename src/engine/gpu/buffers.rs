@@ -32,7 +32,7 @@ impl Grown {
 }
 
 /// The largest buffer of this use, in bytes.
-fn largest(device: &Device, usage: wgpu::BufferUsages) -> u64 {
+pub fn largest(device: &Device, usage: wgpu::BufferUsages) -> u64 {
     let limits = &device.limits;
     match usage.contains(wgpu::BufferUsages::STORAGE) {
         true => limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !255,

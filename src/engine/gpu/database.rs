@@ -1,7 +1,6 @@
 //! Queries against a database that lies on the device: the scores that count.
 
 use crate::batch::{Batch, Sequences};
-use crate::engine::database::by_pairs;
 use crate::engine::gpu::buffers::{self, Grown};
 use crate::engine::gpu::layout::Letters;
 use crate::engine::gpu::plan::database::{DatabasePlan, Meeting, TargetOrder};
@@ -41,14 +40,19 @@ fn failed<T>(_: T) -> EngineError {
 
 impl Card {
     /// The order of the targets, which is made once for all engines.
-    fn database(&self, targets: &Arc<Sequences>, letters: Letters) -> Result<Arc<Database>, EngineError> {
+    fn database(
+        &self,
+        targets: &Arc<Sequences>,
+        letters: Letters,
+        longest: usize,
+    ) -> Result<Arc<Database>, EngineError> {
         let mut last = self.databases.last.lock().map_err(failed)?;
         if let Some(known) = last.as_ref().filter(|known| known.held.is(targets, letters)) {
             return Ok(Arc::clone(known));
         }
         *last = None;
         let held = HeldSequences::new(targets, letters, u32::MAX)?;
-        let order = TargetOrder::new(targets);
+        let order = TargetOrder::new(targets, longest);
         let placed = order.placed(targets);
         let bytes: &[u8] = bytemuck::cast_slice(&placed);
         let (device, usage) = (&self.runtime.device, BufferUsages::STORAGE | BufferUsages::COPY_DST);
@@ -71,18 +75,19 @@ impl Card {
 }
 
 impl Gpu {
-    /// Scores `asked` against all short targets.
+    /// Scores `asked` against all targets of up to `longest` residues, where there are kernels for that.
     pub(super) fn score_targets(
         &mut self,
         batch: &Batch,
         asked: &[Asked],
+        longest: usize,
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         let Some(tiles) = DatabaseTiles::new(scores_of(batch), self.limits().subgroup) else {
-            return by_pairs(self, batch, asked);
+            return Err(EngineError::Unsupported("no kernels for databases".to_string()));
         };
         let card = Arc::clone(&self.card);
         let mut inputs = self.inputs(batch, 0..batch.targets.codes().len())?;
-        let database = card.database(&batch.targets, scores_of(batch).letters())?;
+        let database = card.database(&batch.targets, scores_of(batch).letters(), longest)?;
         let Database { order, places, .. } = database.as_ref();
         let plan = |edges: u64| DatabasePlan::new(batch, asked, order, &tiles, edges);
         let (edges, room) = card.edges(plan(self.limits().binding).edge_bytes())?;

@@ -49,6 +49,8 @@ pub struct Device {
     pub queue: wgpu::Queue,
     pub name: String,
     pub limits: wgpu::Limits,
+    /// Bytes of targets that are to lie on it at a time, at most.
+    pub targets: u64,
     /// Whether compute passes can be timed; nanoseconds of a tick.
     pub tick: Option<f32>,
     /// Size of a subgroup, where it is always the same.
@@ -350,7 +352,9 @@ impl Device {
             && info.subgroup_min_size == info.subgroup_max_size
             && profile.is_none();
         let subgroup = sized.then_some(info.subgroup_min_size);
-        let opened = Device { device, queue, name: info.name, limits, tick, subgroup, checked, fault };
+        let targets = profile.map_or(u64::MAX, |profile| profile.targets);
+        let opened =
+            Device { device, queue, name: info.name, limits, targets, tick, subgroup, checked, fault };
         opened.check_limits()?;
         Ok(opened)
     }

@@ -19,6 +19,8 @@ pub struct Profile {
     /// Storage buffers of a kernel.
     storage_buffers: u32,
     subgroups: Subgroups,
+    /// Bytes of targets at a time; larger ones go to the device piece by piece.
+    pub targets: u64,
 }
 
 /// What is known of subgroups.
@@ -33,8 +35,8 @@ enum Subgroups {
 const KIB: u32 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// Each with where its numbers stand.
-pub const PROFILES: [Profile; 5] = [
+/// Each with where its numbers stand, and one that is no adapter's.
+pub const PROFILES: [Profile; 6] = [
     // What every adapter allows through WebGPU: https://www.w3.org/TR/webgpu/#limits, column "Default".
     Profile {
         name: "webgpu",
@@ -45,6 +47,7 @@ pub const PROFILES: [Profile; 5] = [
         workgroups: 65535,
         storage_buffers: 8,
         subgroups: Subgroups::Absent,
+        targets: u64::MAX,
     },
     // Mesa's driver for Gfx9 to Gfx12 (src/intel/vulkan/anv_physical_device.c): the least of its buffer sizes, subgroups of
     // 8 to 32.
@@ -57,6 +60,7 @@ pub const PROFILES: [Profile; 5] = [
         workgroups: 65535,
         storage_buffers: u32::MAX,
         subgroups: Subgroups::OfAnySize,
+        targets: u64::MAX,
     },
     // Mesa's driver for RDNA (src/amd/vulkan/radv_physical_device.c): subgroups of 32 or 64. wgpu keeps bindings on Vulkan
     // below 2 GiB.
@@ -69,6 +73,7 @@ pub const PROFILES: [Profile; 5] = [
         workgroups: 65535,
         storage_buffers: u32::MAX,
         subgroups: Subgroups::OfAnySize,
+        targets: u64::MAX,
     },
     // Metal as wgpu has it (wgpu-hal 30, src/metal/adapter.rs, after Apple's Metal-Feature-Set-Tables.pdf): subgroups of 4
     // to 64. The least buffer that it takes for sure on a Mac.
@@ -81,6 +86,7 @@ pub const PROFILES: [Profile; 5] = [
         workgroups: 65535,
         storage_buffers: 31,
         subgroups: Subgroups::OfAnySize,
+        targets: u64::MAX,
     },
     // DX12 as wgpu has it without DXC, Microsoft's newer compiler (wgpu-hal 30, src/dx12/adapter.rs): shader model 5.1 has
     // no subgroups.
@@ -93,6 +99,19 @@ pub const PROFILES: [Profile; 5] = [
         workgroups: 65535,
         storage_buffers: 16,
         subgroups: Subgroups::Absent,
+        targets: u64::MAX,
+    },
+    // A card that is far too small for any targets, all else as it is.
+    Profile {
+        name: "pieces",
+        buffer: u64::MAX,
+        binding: u64::MAX,
+        workgroup_memory: u32::MAX,
+        threads: u32::MAX,
+        workgroups: u32::MAX,
+        storage_buffers: u32::MAX,
+        subgroups: Subgroups::OfAnySize,
+        targets: 2048,
     },
 ];
 

@@ -6,12 +6,22 @@ use crate::engine::gpu::plan::gave_up;
 use crate::engine::gpu::plan::strips::{PairGrids, StripTiles, is_long};
 use crate::engine::gpu::plan::tile::{Tiles, next_pairs};
 use crate::engine::gpu::runner::{Answer, JobInputs};
-use crate::engine::gpu::{Gpu, scores_of};
+use crate::engine::gpu::{Gpu, scores_of, span};
 use crate::error::EngineError;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Gpu {
+    /// Scores pairs whose targets may all lie on the device.
+    pub(super) fn score_pairs(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        let residues = span(batch, pairs, |pair| (pair.target, pair.start..pair.end));
+        let inputs = self.inputs(batch, residues)?;
+        let mut hits = vec![Hit::default(); pairs.len()];
+        self.score_tiles(batch, &inputs, pairs, &mut hits)?;
+        self.score_grids(batch, &inputs, pairs, &mut hits)?;
+        Ok(hits)
+    }
+
     /// Scores pairs whose queries fit one tile.
     pub(super) fn score_tiles(
         &mut self,

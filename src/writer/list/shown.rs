@@ -5,15 +5,23 @@ use crate::alphabet::{Alphabet, reverse_complement};
 use crate::identity::{ColumnKinds, is_equal};
 use crate::reader::Record;
 use crate::scoring::Scoring;
+use std::borrow::Cow;
 
 /// A gap in aligned letters.
 pub const GAP: u8 = b'-';
 
-/// A query.
-pub struct QueryShown<'a> {
-    record: &'a Record,
+/// What lists show of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryTold<'a> {
+    pub name: &'a str,
     /// Of mates, whether it is the first.
     pub is_first: Option<bool>,
+    pub len: usize,
+}
+
+/// A query with its letters.
+pub struct QueryShown<'a> {
+    pub told: QueryTold<'a>,
     alphabet: Alphabet,
     /// Letters and codes, and those of the reverse complement once they are needed.
     forward: (Vec<u8>, Vec<u8>),
@@ -21,10 +29,11 @@ pub struct QueryShown<'a> {
 }
 
 /// A hit.
+#[derive(Clone, Debug, PartialEq)]
 pub struct ShownHit<'a> {
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     /// The target's header line.
-    pub title: &'a str,
+    pub title: Cow<'a, str>,
     pub target_len: usize,
     pub strand: Strand,
     pub alphabet: Alphabet,
@@ -63,25 +72,24 @@ pub enum ColumnKind {
     Deletion,
 }
 
-impl<'a> QueryShown<'a> {
-    pub fn new(record: &'a Record, is_first: Option<bool>, alphabet: Alphabet) -> QueryShown<'a> {
-        let letters = record.sequence.clone();
-        let forward = (codes(&letters, alphabet), letters);
-        QueryShown { record, is_first, alphabet, forward: (forward.1, forward.0), reverse: None }
-    }
-
+impl QueryTold<'_> {
     /// The name, of mates with `/1` or `/2`.
-    pub fn name(&self) -> String {
+    pub fn shown_name(&self) -> String {
         let mate = match self.is_first {
             None => "",
             Some(true) => "/1",
             Some(false) => "/2",
         };
-        format!("{}{mate}", self.record.name)
+        format!("{}{mate}", self.name)
     }
+}
 
-    pub fn len(&self) -> usize {
-        self.record.sequence.len()
+impl<'a> QueryShown<'a> {
+    pub fn new(record: &'a Record, is_first: Option<bool>, alphabet: Alphabet) -> QueryShown<'a> {
+        let letters = record.sequence.clone();
+        let forward = (codes(&letters, alphabet), letters);
+        let told = QueryTold { name: &record.name, is_first, len: record.sequence.len() };
+        QueryShown { told, alphabet, forward: (forward.1, forward.0), reverse: None }
     }
 
     /// Letters and codes in an orientation.
@@ -89,7 +97,7 @@ impl<'a> QueryShown<'a> {
         match strand {
             Strand::Forward => &self.forward,
             Strand::Reverse => self.reverse.get_or_insert_with(|| {
-                let letters = reverse_complement(&self.record.sequence);
+                let letters = reverse_complement(&self.forward.0);
                 let codes = codes(&letters, self.alphabet);
                 (letters, codes)
             }),
@@ -109,7 +117,7 @@ impl<'a> ShownHit<'a> {
         alignment: &Alignment,
         (name, title, target): (&'a str, &'a str, &[u8]),
     ) -> ShownHit<'a> {
-        let taken = alignment.letters_taken(query.len() as u32);
+        let taken = alignment.letters_taken(query.told.len as u32);
         let (letters, codes) = query.oriented(alignment.strand);
         let kinds = ColumnKinds::count(scoring, codes, target, alignment);
         let mut columns = columns(scoring, (letters, codes), target, alignment);
@@ -118,8 +126,8 @@ impl<'a> ShownHit<'a> {
             columns.iter_mut().for_each(ColumnShown::complement);
         }
         ShownHit {
-            name,
-            title,
+            name: name.into(),
+            title: title.into(),
             target_len: target.len(),
             strand: alignment.strand,
             alphabet: scoring.alphabet,

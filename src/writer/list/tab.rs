@@ -1,7 +1,7 @@
 //! A table of hits: BLAST's `-outfmt 6`, with any of its columns and ours.
 
 use super::numbers::{bits_text, evalue_text};
-use super::shown::{ColumnKind, ColumnShown, QueryShown, ShownHit};
+use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
 use crate::options::{Column, IdentityDefinition};
@@ -21,7 +21,7 @@ pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Ve
 }
 
 /// Appends a line.
-pub fn push(out: &mut Vec<u8>, columns: &[Column], query: &QueryShown, hit: &ShownHit) {
+pub fn push(out: &mut Vec<u8>, columns: &[Column], query: &QueryTold, hit: &ShownHit) {
     for (at, column) in columns.iter().enumerate() {
         if at > 0 {
             out.push(b'\t');
@@ -31,18 +31,20 @@ pub fn push(out: &mut Vec<u8>, columns: &[Column], query: &QueryShown, hit: &Sho
     out.push(b'\n');
 }
 
-fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryShown, hit: &ShownHit) {
+fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &ShownHit) {
     let kinds = &hit.kinds;
     let identity = |number| {
         let definition = IdentityDefinition::numbered(number).unwrap_or_default();
-        kinds.identity(definition, query.len(), hit.target_len)
+        kinds.identity(definition, query.len, hit.target_len)
     };
     let is_reverse = hit.strand == Strand::Reverse;
     match column {
-        Column::Qseqid | Column::Qaccver | Column::Qacc => out.extend_from_slice(query.name().as_bytes()),
+        Column::Qseqid | Column::Qaccver | Column::Qacc => {
+            out.extend_from_slice(query.shown_name().as_bytes())
+        }
         Column::Sseqid | Column::Saccver | Column::Sacc => out.extend_from_slice(hit.name.as_bytes()),
         Column::Stitle | Column::Salltitles => out.extend_from_slice(hit.title.as_bytes()),
-        Column::Qlen => put(out, query.len()),
+        Column::Qlen => put(out, query.len),
         Column::Slen => put(out, hit.target_len),
         Column::Qstart => put(out, hit.query.0 + 1),
         Column::Qend => put(out, hit.query.1),
@@ -82,7 +84,7 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryShown, hit: &Show
         ),
         Column::Strand => put(out, if is_reverse { '-' } else { '+' }),
         Column::Qcovs => put(out, whole_percent(hit.covered_by_target)),
-        Column::Qcovhsp => put(out, whole_percent(hit.covered(query.len()))),
+        Column::Qcovhsp => put(out, whole_percent(hit.covered(query.len))),
         Column::Cigar => put(out, hit.cigar()),
         Column::Id0 => put(out, format_args!("{:.1}", identity(0))),
         Column::Id1 => put(out, format_args!("{:.1}", identity(1))),

@@ -1,7 +1,7 @@
 //! Alignments to read: blocks of three lines, as wide as the terminal.
 
 use super::numbers::{bits_text, evalue_text};
-use super::shown::{ColumnKind, ColumnShown, GAP, QueryShown, ShownHit};
+use super::shown::{ColumnKind, ColumnShown, GAP, QueryTold, ShownHit};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
 use crate::options::PageOptions;
@@ -35,10 +35,10 @@ struct Side {
 }
 
 /// Appends a query and its hits.
-pub fn push(out: &mut Vec<u8>, page: &PageOptions, query: &QueryShown, hits: &[ShownHit]) {
+pub fn push(out: &mut Vec<u8>, page: &PageOptions, query: &QueryTold, hits: &[ShownHit]) {
     let mut text = String::new();
-    let name = painted(page, BOLD, &query.name());
-    line(&mut text, format_args!("Query: {name} ({} letters)\n", query.len()));
+    let name = painted(page, BOLD, &query.shown_name());
+    line(&mut text, format_args!("Query: {name} ({} letters)\n", query.len));
     if hits.is_empty() {
         line(&mut text, format_args!("No hits.\n"));
     }
@@ -48,9 +48,9 @@ pub fn push(out: &mut Vec<u8>, page: &PageOptions, query: &QueryShown, hits: &[S
     out.extend_from_slice(text.as_bytes());
 }
 
-fn push_hit(text: &mut String, page: &PageOptions, query: &QueryShown, hit: &ShownHit) {
+fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &ShownHit) {
     let kinds = &hit.kinds;
-    let title = if hit.title.is_empty() { hit.name } else { hit.title };
+    let title = if hit.title.is_empty() { &hit.name } else { &hit.title };
     line(text, format_args!("> {} ({} letters)", painted(page, BOLD, title), hit.target_len));
     let significance = hit.significance.map_or(String::new(), |(bits, evalue)| {
         format!(" ({} bits), E-value {}", bits_text(bits), evalue_text(evalue))
@@ -70,7 +70,7 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryShown, hit: &Sho
         Alphabet::Dna => String::new(),
     };
     let gaps = if kinds.gapped > 0 { format!(", gaps {}", share(kinds.gapped)) } else { String::new() };
-    let coverage = hit.covered(query.len());
+    let coverage = hit.covered(query.len);
     line(
         text,
         format_args!("Identities {}{positives}{gaps}, query {coverage:.1} % covered\n", share(kinds.matches)),

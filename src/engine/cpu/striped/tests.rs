@@ -10,22 +10,22 @@ use crate::engine::plain::recurrence;
 use crate::scoring::{AlignmentMode, Matrix, Scoring};
 
 /// Numbers from a seed.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) as usize % bound
     }
 
-    fn codes(&mut self, len: usize, letters: usize) -> Vec<u8> {
+    pub fn codes(&mut self, len: usize, letters: usize) -> Vec<u8> {
         (0..len).map(|_| self.below(letters) as u8).collect()
     }
 
     /// `len` codes that follow `codes`, of which one in `edits` is replaced, followed by others, or lost with others.
-    fn like(&mut self, codes: &[u8], len: usize, letters: usize, edits: usize) -> Vec<u8> {
+    pub fn like(&mut self, codes: &[u8], len: usize, letters: usize, edits: usize) -> Vec<u8> {
         let mut like = Vec::with_capacity(len);
         let mut at = 0;
         while like.len() < len {

@@ -25,8 +25,8 @@ pub struct TargetOrder {
 }
 
 impl TargetOrder {
-    pub fn new(targets: &Sequences) -> TargetOrder {
-        let longest = targets.longest_short();
+    /// Of those of up to `longest` residues.
+    pub fn new(targets: &Sequences, longest: usize) -> TargetOrder {
         let key = |len: usize| if len <= longest { len as u32 } else { 0 };
         let keys: Vec<u32> = targets.iter().map(|codes| key(codes.len())).collect();
         let mut order = counting_sort_descending(&keys, longest as u32 + 1);
@@ -215,7 +215,7 @@ mod tests {
     fn targets_lie_from_the_longest_to_the_shortest() {
         let longest = Sequences::default().longest_short();
         let targets = sequences(&[3, 0, longest + 1, 9, 3, longest, 1]);
-        let order = TargetOrder::new(&targets);
+        let order = TargetOrder::new(&targets, longest);
         assert_eq!(order.targets, [5, 3, 0, 4, 6]);
         let placed = order.placed(&targets);
         let longest = longest as u32;
@@ -241,7 +241,7 @@ mod tests {
             targets: Arc::new(sequences(&lens)),
             scoring: Arc::new(scoring),
         };
-        let (order, tiles) = (TargetOrder::new(&batch.targets), tiles());
+        let (order, tiles) = (TargetOrder::new(&batch.targets, 90), tiles());
         let asked: Vec<Asked> = [2, 1, 0, 2, 3, 1].map(|query| Asked { query, least: 1, first: 0 }).to_vec();
         for cells in [1, 50_000, 3_000_000, u64::MAX] {
             let mut plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 5000 * EDGE);
@@ -265,7 +265,7 @@ mod tests {
         let plan = DatabasePlan::new(&batch, &asked, &order, &tiles, 0);
         assert_eq!(plan.edge_bytes(), [order.cols(&(0..32)) * EDGE; 2], "those of a workgroup always fit");
         let none = Batch { targets: Arc::new(sequences(&[0])), ..batch.clone() };
-        let order = TargetOrder::new(&none.targets);
+        let order = TargetOrder::new(&none.targets, 90);
         assert!(DatabasePlan::new(&none, &asked, &order, &tiles, 0).next(1).is_none());
     }
 }

@@ -1,0 +1,252 @@
+//! The scores of pairs: side by side in lanes, or one by one.
+
+use super::anchored::{Anchored, ends_of};
+use super::score::{Score, Width};
+use super::simd::InstructionSet;
+use super::strip::Rectangle;
+use super::striped::PrunedSweep;
+use super::sweeps::{PART_SIDE, SHARED_CELLS, leaving, score_parts, striped_window, sweep, sweep_rectangle};
+use crate::alignment::Hit;
+use crate::batch::{Batch, Pair, swept};
+use crate::bounds::Band;
+use crate::engine::potential::PotentialBehind;
+use crate::engine::{Block, Edges, Window};
+use crate::scoring::Substitution;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Queries of more rows are scored strip by strip: the lanes' columns would not stay in the cache.
+pub const MOST_ROWS: usize = 1 << 13;
+/// What a step of a strip costs, in steps of pairs side by side.
+const STRIP_STEP: u64 = 2;
+/// Pairs after which narrow lanes are given up where the scores of more than half of those tried were too large.
+const TRIED: usize = 256;
+
+/// What a column of it costs beside its cells, and how much more than pairs side by side its cells cost, in steps of those.
+const STRIPED_COLUMN: u64 = 16;
+const STRIPED_STEP: u64 = 2;
+/// Rows and columns of a pair from which on most of its cells may be left out, and the share of a perfect score that its words
+/// must promise for that to be tried.
+pub const PRUNED_SIDE: usize = 2048;
+const PRUNED_PROMISE: i32 = 4;
+/// The share of a whole sweep that may be spent on leaving out most of it.
+pub const PRUNED_SHARE: u64 = 3;
+/// What a column of a strip costs there beside its cells, in vectors of them.
+const PRUNED_COLUMN: u64 = 4;
+/// A band that holds every cell.
+const WHOLE: Band = Band { deletions: u32::MAX, insertions: u32::MAX };
+
+/// The places of sweeps, in an order that brings together what goes well side by side: sweeps of one query where lanes
+/// can share its profile, of about one size elsewhere.
+pub fn in_order(batch: &Batch, sweeps: &[&[Pair]]) -> Vec<u32> {
+    let by_query = matches!(batch.scoring.substitution, Substitution::Matrix(_));
+    let key = |(place, sweep): (usize, &&[Pair])| {
+        let pair = swept(sweep);
+        let rows = batch.query(pair.query).len() as u32;
+        let query = if by_query { pair.query } else { 0 };
+        ((!rows, query, !pair.cols()), place as u32)
+    };
+    let mut keys: Vec<_> = sweeps.par_iter().enumerate().map(key).collect();
+    keys.par_sort_unstable();
+    keys.into_iter().map(|(_, place)| place).collect()
+}
+
+/// How often narrow lanes were tried and were too narrow. Where that is common they are no longer tried.
+#[derive(Default)]
+pub struct Trials {
+    tried: AtomicUsize,
+    failed: AtomicUsize,
+}
+
+impl Trials {
+    pub fn are_worth_it(&self) -> bool {
+        let (tried, failed) = (self.tried.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed));
+        tried < TRIED || 2 * failed <= tried
+    }
+
+    pub fn count(&self, tried: usize, failed: usize) {
+        self.tried.fetch_add(tried, Ordering::Relaxed);
+        self.failed.fetch_add(failed, Ordering::Relaxed);
+    }
+}
+
+/// Scores some sweeps of a batch.
+#[derive(Clone, Copy)]
+pub struct Scorer<'a> {
+    pub set: InstructionSet,
+    pub batch: &'a Batch,
+    pub sweeps: &'a [&'a [Pair]],
+    pub trials: &'a Trials,
+    /// Whether several threads share a pair, since there are fewer pairs than threads.
+    pub is_shared: bool,
+}
+
+impl Scorer<'_> {
+    /// The hits of the pairs of the sweeps at `places`, in their order.
+    pub fn score(&self, places: &[u32]) -> Vec<Hit> {
+        let lengths = places.iter().map(|&place| self.sweeps[place as usize].len());
+        let ends = lengths.scan(0, |end, len| {
+            *end += len;
+            Some(*end)
+        });
+        let firsts: Vec<usize> = std::iter::once(0).chain(ends).collect();
+        let mut hits = vec![None; firsts[places.len()]];
+        for (at, &place) in places.iter().enumerate() {
+            if let [pair] = self.sweeps[place as usize] {
+                hits[firsts[at]] = self.score_pruned(pair);
+            }
+        }
+        for width in [Width::W8, Width::W16, Width::W32] {
+            let missing: Vec<usize> = (0..places.len()).filter(|&at| hits[firsts[at]].is_none()).collect();
+            for some in missing.chunks(self.set.lanes(width.bytes())) {
+                let group: Vec<&[Pair]> = some.iter().map(|&at| self.sweeps[places[at] as usize]).collect();
+                let mut found = self.score_group(width, &group).into_iter();
+                for hit in some.iter().flat_map(|&at| firsts[at]..firsts[at + 1]) {
+                    hits[hit] = found.next().flatten();
+                }
+            }
+        }
+        hits.into_iter().flatten().collect()
+    }
+
+    /// The hit of a pair that is alike from end to end, or nearly so: of most of its cells it is proven that no alignment
+    /// that scores as much passes through.
+    fn score_pruned(&self, pair: &Pair) -> Option<Hit> {
+        let Scorer { set, batch, .. } = *self;
+        let scoring = &batch.scoring;
+        let query = batch.query(pair.query);
+        let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
+        let shorter = query.len().min(target.len());
+        if shorter < PRUNED_SIDE {
+            return None;
+        }
+        let size = striped_window(set, scoring, query.len())?;
+        let potential = PotentialBehind::new(query, target, scoring)?;
+        if potential.whole() < scoring.max_potential() * shorter as i32 / PRUNED_PROMISE {
+            return None;
+        }
+        let rows = query.len().div_ceil(set.lanes(Width::W16.bytes())) as u64;
+        let column = PRUNED_COLUMN;
+        let threads = if self.is_shared { rayon::current_num_threads() as u64 } else { 1 };
+        let most = (rows + column) * target.len() as u64 / (PRUNED_SHARE * threads);
+        let rectangle = Rectangle { query, target, scoring };
+        let own = (pair.own - pair.start) as usize;
+        let hit = set.run(PrunedSweep { rectangle, own, size, potential: &potential, most, column })?;
+        Some(Hit { target_end: hit.target_end + pair.start, ..hit })
+    }
+
+    /// The hits of one group's pairs, if lanes of `width` are wide enough.
+    fn score_group(&self, width: Width, group: &[&[Pair]]) -> Vec<Option<Hit>> {
+        let pairs = || group.iter().map(|sweep| swept(sweep));
+        let rows = |pair: &Pair| self.batch.query(pair.query).len();
+        let steps_of = |rows: usize, cols: u32| rows as u64 * u64::from(cols);
+        let (longest, widest) = pairs()
+            .fold((0, 0), |(longest, widest), pair| (longest.max(rows(&pair)), widest.max(pair.cols())));
+        let of_all = |hit: Option<Hit>| vec![hit; group.iter().map(|sweep| sweep.len()).sum()];
+        let is_local = self.batch.scoring.mode.is_local();
+        if longest == 0 || widest == 0 {
+            return of_all(Some(if is_local { Hit::default() } else { Hit::NONE }));
+        }
+        let in_strips = pairs().map(|pair| self.steps_of_one(rows(&pair), pair.cols())).sum::<u64>();
+        if longest > MOST_ROWS || in_strips < steps_of(longest, widest) {
+            return group.iter().flat_map(|sweep| self.score_in_strips(sweep)).map(Some).collect();
+        }
+        if !is_local {
+            return self.score_anchored(width, group, longest);
+        }
+        let bound = longest.min(widest as usize) as i64 * i64::from(self.batch.scoring.max_potential());
+        let score = || self.set.run(Score { batch: self.batch, group, width });
+        match width.most(&self.batch.scoring) {
+            Some(most) if bound <= most => score(),
+            Some(_) if width == Width::W16 || (width == Width::W8 && self.trials.are_worth_it()) => {
+                let found = score();
+                let failed = found.iter().filter(|hit| hit.is_none()).count();
+                if width == Width::W8 {
+                    self.trials.count(found.len(), failed);
+                }
+                found
+            }
+            _ => of_all(None),
+        }
+    }
+
+    /// What a pair by itself costs, in steps of pairs side by side.
+    fn steps_of_one(&self, rows: usize, cols: u32) -> u64 {
+        let scoring = &self.batch.scoring;
+        if striped_window(self.set, scoring, rows).is_some() {
+            let width = if scoring.mode.is_local() { Width::W8 } else { Width::W16 };
+            let rows = rows.div_ceil(self.set.lanes(width.bytes())) as u64;
+            return STRIPED_STEP * (rows + STRIPED_COLUMN) * u64::from(cols);
+        }
+        let lanes = self.set.lanes(Width::W32.bytes());
+        STRIP_STEP * rows.div_ceil(lanes) as u64 * (u64::from(cols) + lanes as u64)
+    }
+
+    /// The same in modes other than local.
+    fn score_anchored(&self, width: Width, group: &[&[Pair]], rows: usize) -> Vec<Option<Hit>> {
+        // Where the best score fits barely, most others lie too far below.
+        let potential = 2 * rows as i64 * i64::from(self.batch.scoring.max_potential());
+        let is_worth_it = width == Width::W32
+            || width.most(&self.batch.scoring).is_some_and(|most| potential <= most)
+                && (width == Width::W16 || self.trials.are_worth_it());
+        if !is_worth_it {
+            return vec![None; group.iter().map(|sweep| sweep.len()).sum()];
+        }
+        let found = self.set.run(Anchored { batch: self.batch, group, width });
+        if width == Width::W8 {
+            self.trials.count(found.len(), found.iter().filter(|hit| hit.is_none()).count());
+        }
+        found
+    }
+
+    /// The hits of a sweep's pairs in modes other than local.
+    fn score_anchored_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
+        let Pair { query, target, start, end, .. } = swept(sweep);
+        let query_end = self.batch.query(query).len() as u32;
+        if query_end == 0 || start == end {
+            return vec![Hit::NONE; sweep.len()];
+        }
+        let window = Window { query, target, start, query_end, target_end: end, band: WHOLE };
+        ends_of(self.batch, sweep, &leaving(self.set, self.batch, &window))
+    }
+
+    fn score_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
+        if !self.batch.scoring.mode.is_local() {
+            return self.score_anchored_in_strips(sweep);
+        }
+        if let [pair] = sweep { vec![self.score_pair(pair)] } else { self.score_stretches(sweep) }
+    }
+
+    fn score_pair(&self, pair: &Pair) -> Hit {
+        let own = pair.own - pair.start;
+        let (query_end, (start, target_end)) =
+            (self.batch.query(pair.query).len() as u32, (pair.start, pair.end));
+        let window =
+            Window { query: pair.query, target: pair.target, start, query_end, target_end, band: WHOLE };
+        let block = Block::whole(&window);
+        // Parts pay where several threads share them.
+        let has_parts = self.is_shared && self.batch.cells(pair) >= SHARED_CELLS;
+        let hit = match has_parts {
+            true => score_parts(self.set, self.batch, &block, PART_SIDE, own),
+            false => sweep(self.set, self.batch, (&block, &Edges::default()), own as usize).1,
+        };
+        if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + start, ..hit } }
+    }
+
+    /// The hits of a sweep's pairs, each stretch with what the one before it leaves on its right.
+    fn score_stretches(&self, sweep: &[Pair]) -> Vec<Hit> {
+        let mut from = swept(sweep).start;
+        let mut edges = Edges::default();
+        let stretch = |pair: &Pair| {
+            let target = &self.batch.target(pair.target)[from as usize..pair.end as usize];
+            let rectangle =
+                Rectangle { query: self.batch.query(pair.query), target, scoring: &self.batch.scoring };
+            let own = (pair.own - from) as usize;
+            let (left, hit) = sweep_rectangle(self.set, rectangle, &edges, own);
+            edges.vertical = left.vertical;
+            let first = std::mem::replace(&mut from, pair.end);
+            if hit.score == 0 { hit } else { Hit { target_end: hit.target_end + first, ..hit } }
+        };
+        sweep.iter().map(stretch).collect()
+    }
+}

@@ -1,0 +1,183 @@
+//! The path of a long alignment whose score is known, by the directions of those cells alone through which an alignment
+//! that scores as much can pass (docs/algorithm.md, section 23).
+
+use super::{Codes, Rectangle, Strips, Words};
+use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
+use crate::engine::directions::{Directions, Layout, Tile};
+use crate::engine::plain::IMPOSSIBLE;
+use crate::engine::potential::PotentialBehind;
+use crate::engine::traceback::Traceback;
+use crate::engine::{Edges, Window};
+use crate::error::EngineError;
+use std::ops::Range;
+
+/// Finds the path that ends in the last cell of a window, in local mode. `None` if it takes too many cells.
+pub struct PrunedTrace<'a> {
+    pub rectangle: Rectangle<'a>,
+    pub window: &'a Window,
+    pub score: i32,
+    pub potential: &'a PotentialBehind,
+    /// The most cells that may be computed.
+    pub most: u64,
+    /// Words of directions that are kept at a time, about. Of longer alignments strips are filled once more.
+    pub kept: usize,
+}
+
+impl Kernel for PrunedTrace<'_> {
+    type Output = Result<Option<Traceback>, EngineError>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Self::Output {
+        let PrunedTrace { rectangle, window, score, potential, most, kept } = self;
+        let edges = Edges::default();
+        let strips = Strips::new(simd, rectangle, &edges);
+        let filled = Filled::default();
+        let mut fill = PrunedFill { simd, strips, window, score, potential, live: 0..0, filled };
+        // What comes from above to the first strips of which directions were kept together.
+        let mut fronts = Vec::new();
+        let (rows, lanes) = (rectangle.query.len(), <S as Vectors<i32>>::LANES);
+        let mut left = most;
+        for first in (0..rows).step_by(lanes) {
+            if fronts.is_empty() || fill.filled.words.len() >= kept {
+                fill.filled = Filled::from(first);
+                fronts.push(fill.front(first));
+            }
+            let Some(rest) = left.checked_sub(fill.strip(first) as u64) else { return Ok(None) };
+            left = rest;
+        }
+        let mut path = Traceback::new(window);
+        let mut end = rows;
+        while let Some(front) = fronts.pop() {
+            let first = front.first;
+            if fill.filled.first != first {
+                fill.enter(front);
+                (first..end).step_by(lanes).for_each(|first| {
+                    fill.strip(first);
+                });
+            }
+            let directions = std::mem::take(&mut fill.filled).directions();
+            fill.filled.first = usize::MAX;
+            path.through(&mut directions.window(0), first as u32, 0)?;
+            end = first;
+            if path.is_done() {
+                break;
+            }
+        }
+        Ok(Some(path))
+    }
+}
+
+/// Directions of some strips, from the row `first` on.
+#[derive(Default)]
+struct Filled {
+    first: usize,
+    tiles: Vec<Tile>,
+    words: Vec<u32>,
+}
+
+impl Filled {
+    fn from(first: usize) -> Filled {
+        Filled { first, ..Filled::default() }
+    }
+
+    fn directions(self) -> Directions {
+        let mut layout = Layout::default();
+        layout.push_window(self.tiles);
+        Directions::new(layout, Box::new(self.words))
+    }
+}
+
+/// What comes to a strip from above, in the columns in which that counts.
+struct Front {
+    first: usize,
+    live: Range<usize>,
+    h: Vec<i32>,
+    f: Vec<i32>,
+}
+
+/// Strips of those cells that count. What comes to others from above is as at the matrix' border.
+struct PrunedFill<'a, S: Rows> {
+    simd: S,
+    strips: Strips<'a, S>,
+    window: &'a Window,
+    score: i32,
+    potential: &'a PotentialBehind,
+    /// Columns that something comes to from above that counts.
+    live: Range<usize>,
+    filled: Filled,
+}
+
+impl<S: Rows> PrunedFill<'_, S> {
+    fn front(&self, first: usize) -> Front {
+        let of = |values: &[i32]| values[self.live.clone()].to_vec();
+        Front { first, live: self.live.clone(), h: of(&self.strips.above_h), f: of(&self.strips.above_f) }
+    }
+
+    /// Begins anew where this comes from above.
+    fn enter(&mut self, front: Front) {
+        self.close(self.live.clone());
+        self.live = front.live;
+        self.strips.above_h[self.live.clone()].copy_from_slice(&front.h);
+        self.strips.above_f[self.live.clone()].copy_from_slice(&front.f);
+        self.filled = Filled::from(front.first);
+    }
+
+    /// Nothing counts that comes from above in these columns.
+    fn close(&mut self, cols: Range<usize>) {
+        let cols = cols.start..cols.end.max(cols.start);
+        self.strips.above_h[cols.clone()].fill(0);
+        self.strips.above_f[cols].fill(IMPOSSIBLE);
+    }
+
+    /// Fills the strip from row `first` on. Answers its cells.
+    #[inline(always)]
+    fn strip(&mut self, first: usize) -> usize {
+        let Rectangle { query, scoring, .. } = self.strips.given.rectangle;
+        let rows = S::LANES.min(query.len() - first);
+        let most = self.potential.behind(first..first + rows + 1);
+        let opens = scoring.gap_open + scoring.gap_extend;
+        let band = self.window.band_cols(first as i64..(first + rows) as i64);
+        let band = band.start as usize..band.end as usize;
+        let cols = match most[..rows].iter().any(|&most| most >= self.score) {
+            true => band,
+            false if self.live.is_empty() => 0..0,
+            false => {
+                // A gap that goes on has paid what opens it. Deletions reach so far that the score can still be had.
+                let above = &self.strips.above_f[self.live.clone()];
+                let above = above.iter().copied().max().unwrap_or(IMPOSSIBLE) + opens;
+                let most = above + rows as i32 * scoring.max_potential() + most[rows];
+                let reach = ((most - self.score).max(0) / scoring.gap_extend) as usize;
+                self.live.start.max(band.start)..(self.live.end + rows + reach).min(band.end)
+            }
+        };
+        self.close(self.live.start..self.live.end.min(cols.start));
+        self.close(self.live.start.max(cols.end)..self.live.end);
+        if cols.is_empty() {
+            self.live = 0..0;
+            return 0;
+        }
+        let tile = Tile::strip(
+            (first - self.filled.first) as i32,
+            cols.start as u32..cols.end as u32,
+            S::LANES as u32,
+        );
+        let kept = self.filled.words.len();
+        self.filled.words.resize(kept + tile.words() as usize, 0);
+        self.filled.tiles.push(tile);
+        let (codes, bits) = (Codes::new::<i32, S>(self.simd), self.simd.splat(0));
+        let mut words = Words { codes, bits, words: &mut self.filled.words[kept..] };
+        self.strips.strip(first, cols.clone(), &mut words);
+        // What counts of what is left below.
+        let least = self.score - most[rows] - opens;
+        let below = &self.strips.above_f[cols.clone()];
+        let start = below.iter().position(|&f| f >= least).unwrap_or(below.len());
+        let end = below.iter().rposition(|&f| f >= least).map_or(start, |last| last + 1);
+        self.live = cols.start + start..cols.start + end;
+        self.close(cols.start..self.live.start);
+        self.close(self.live.end..cols.end);
+        rows * cols.len()
+    }
+}
+
+#[cfg(test)]
+mod tests;

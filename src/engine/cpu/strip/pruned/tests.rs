@@ -1,0 +1,63 @@
+//! Paths over the cells that can be on them, against those of the specification.
+
+use super::PrunedTrace;
+use crate::backtrace::window_of;
+use crate::batch::{Batch, Pair};
+use crate::bounds::least_score;
+use crate::engine::cpu::simd::InstructionSet;
+use crate::engine::cpu::strip::Rectangle;
+use crate::engine::cpu::striped::Random;
+use crate::engine::plain::Plain;
+use crate::engine::potential::PotentialBehind;
+use crate::engine::{Block, Engine, Paths};
+use crate::scoring::{AlignmentMode, Scoring};
+use std::sync::Arc;
+
+#[test]
+fn paths_are_those_of_the_specification() {
+    let mut random = Random(31);
+    for (number, scoring) in [(2, 4, 4, 2), (1, 4, 6, 1), (1, 1, 0, 2), (5, 4, 8, 6)].into_iter().enumerate()
+    {
+        let (match_, mismatch, open, extend) = scoring;
+        let scoring = Arc::new(Scoring::dna(match_, mismatch, open, extend));
+        for kind in 0..7 {
+            let len = 100 + random.below(500);
+            let edits = 8 + random.below(50);
+            let mut target = random.codes(len, 4);
+            let mut query = random.like(&target, len, 4, edits);
+            let (place, gap) = (random.below(len), 1 + random.below(60));
+            match kind {
+                0 => query.drain(place..len.min(place + gap)).for_each(drop),
+                1 => target.drain(place..len.min(place + gap)).for_each(drop),
+                2 => query.splice(..place / 2, random.codes(gap, 4)).for_each(drop),
+                // Several paths of the same score.
+                3 => (query, target) = (target[..1 + place / 8].repeat(6), target[..1 + place / 8].repeat(7)),
+                4 => (0..place).step_by(9).for_each(|at| query[at] = 14),
+                _ => target = [random.codes(gap, 4), target, random.codes(gap, 4)].concat(),
+            }
+            let sequences = |codes: &[u8]| Arc::new(std::iter::once(codes).collect());
+            let (queries, targets) = (sequences(&query), sequences(&target));
+            let batch = Batch { queries, targets, scoring: Arc::clone(&scoring) };
+            let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
+            let hit = Plain::new().score(&batch, &[pair]).expect("a score")[0];
+            let window = window_of(&batch, 0, 0, 0, &hit);
+            let expected = Plain::new().paths(&batch, &[window]).expect("a path");
+            let (query, target) = Block::whole(&window).codes(&batch);
+            let rectangle = Rectangle { query, target, scoring: &scoring };
+            let potential = &PotentialBehind::new(query, target, &scoring).expect("words");
+            for score in [hit.score, least_score(query, window.band, &scoring) as i32] {
+                for set in InstructionSet::available() {
+                    let kept = [1, 300, 1 << 20][random.below(3)];
+                    let trace =
+                        PrunedTrace { rectangle, window: &window, score, potential, most: u64::MAX, kept };
+                    let path = set.run(trace).expect("a path in its cells").expect("room for all cells");
+                    let path = Paths::of(vec![path.into_runs(AlignmentMode::Local)]);
+                    let runs = |paths: &Paths| paths.runs(0).expect("a path").collect::<Vec<_>>();
+                    assert_eq!(runs(&path), runs(&expected), "{number} {kind} {set} {score} {kept} {hit:?}");
+                    let trace = PrunedTrace { rectangle, window: &window, score, potential, most: 9, kept };
+                    assert!(set.run(trace).expect("no path").is_none(), "more than 9 cells");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Sweeps of the cells alone through which an alignment can pass that scores enough.
+//!
+//! What an alignment can still score behind each row is bounded, by words of the query that stand nowhere in the target.
+//! Strip after strip, only columns are gone into that something comes to from which that much can be had. How much is
+//! enough is found out first, near the cells that promise most (docs/algorithm.md, section 23).
+
+use super::{Columns, Strip, StripedSubstitutes, WindowSize, letters_of};
+use crate::alignment::Hit;
+use crate::engine::cpu::lanes::Nothing;
+use crate::engine::cpu::simd::{Kernel, Simd, Vectors};
+use crate::engine::cpu::strip::Rectangle;
+use crate::engine::plain::IMPOSSIBLE;
+use crate::engine::potential::PotentialBehind;
+use std::ops::Range;
+
+/// Rows of a strip for each lane of 16 bits, at most.
+const ROWS: usize = 8;
+/// Columns after which it is asked whether anything still comes to the next ones.
+const COLUMNS: usize = 64;
+/// Residues of a gap that the most promising cells may lack, where it is found out how much is enough.
+const NEAR: i32 = 64;
+
+/// Finds the first best cell of a rectangle's columns from `own` on, in local mode. `None` if it takes too many steps.
+pub struct PrunedSweep<'a> {
+    pub rectangle: Rectangle<'a>,
+    pub own: usize,
+    pub size: WindowSize,
+    pub potential: &'a PotentialBehind,
+    /// The most vectors of cells that may be computed, each column counted as so many more.
+    pub most: u64,
+    pub column: u64,
+}
+
+/// Which cells are gone on from.
+#[derive(Clone, Copy)]
+enum Aim {
+    /// Those from which so much less can be had than from the most promising one, at most.
+    Near(i32),
+    /// Those from which this score can be had.
+    AtLeast(i32),
+}
+
+impl Aim {
+    /// The least that must be had from a cell, where `most` can be had from one.
+    fn least(self, most: i32) -> i32 {
+        match self {
+            Aim::Near(less) => most - less,
+            Aim::AtLeast(score) => score,
+        }
+    }
+}
+
+/// What a pass found.
+struct Found {
+    best: Hit,
+    /// No alignment scores as much that was not gone through.
+    least: i32,
+}
+
+impl Kernel for PrunedSweep<'_> {
+    type Output = Option<Hit>;
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) -> Option<Hit> {
+        let scoring = self.rectangle.scoring;
+        let near = (scoring.gap_open + NEAR * scoring.gap_extend).min(self.potential.whole() / 4);
+        let mut found = self.pass(simd, Aim::Near(near))?;
+        if found.best.score < found.least {
+            let score = found.best.score;
+            found = self.pass(simd, Aim::AtLeast(score)).filter(|_| score > 0)?;
+        }
+        (found.best.score >= found.least).then_some(found.best)
+    }
+}
+
+impl PrunedSweep<'_> {
+    /// Sweeps all strips once. `None` if that takes too many steps.
+    #[inline(always)]
+    fn pass<S: Simd>(&mut self, simd: S, aim: Aim) -> Option<Found> {
+        let Rectangle { query, target, scoring } = self.rectangle;
+        let nothing = Nothing::of(scoring);
+        let letters: Vec<u8> = target.iter().map(|&code| nothing.target(code)).collect();
+        let (substitutes, present) = (StripedSubstitutes::new(scoring), letters_of(&letters));
+        let lanes = <S as Vectors<i16>>::LANES;
+        let height = self.size.rows.min(ROWS * lanes);
+        let mut front = Front::new(target.len());
+        let mut behind = vec![[0, IMPOSSIBLE]; height];
+        let mut threshold = aim.least(self.potential.whole());
+        let (mut best, mut least) = (Hit::default(), threshold);
+        let mut end = 0;
+        while end < query.len() {
+            let first = end;
+            end = query.len().min(first + height);
+            // Alignments may begin anywhere in rows behind which enough can be had: all columns of them are swept.
+            let begins = |&most: &i32| most >= threshold;
+            let cols = match self.potential.behind(first..end).iter().rposition(begins) {
+                Some(last) => {
+                    end = end.min(first + (last + 1).next_multiple_of(lanes));
+                    0..target.len()
+                }
+                None => front.enters(),
+            };
+            if cols.is_empty() {
+                continue;
+            }
+            let query = &query[first..end];
+            let behind = &mut behind[..query.len()];
+            behind.fill([0, IMPOSSIBLE]);
+            let columns = Columns { query, letters: &letters, above: &mut front.above, behind, corner: 0 };
+            // Only what scores enough is looked for.
+            let known = Hit { score: threshold.max(1) - 1, ..Hit::default() };
+            let known = if best.score > known.score { best } else { known };
+            let mut strip = Strip {
+                substitutes: &substitutes,
+                present: &present,
+                scoring,
+                columns,
+                own: self.own,
+                best: known,
+                first,
+            };
+            let most = self.potential.behind(first + 1..end + 1);
+            let swept = strip.sweep(simd, self.size, cols.start, |strip, col| {
+                let to_check = (col + COLUMNS).min(target.len());
+                match col < cols.end {
+                    true => Some(cols.end),
+                    false => (col < target.len() && goes_on(strip.columns.behind, most, threshold))
+                        .then_some(to_check),
+                }
+            });
+            if strip.best.query_end > 0 {
+                best = strip.best;
+            }
+            let steps = query.len().div_ceil(lanes) as u64 + self.column;
+            self.most = self.most.checked_sub(steps * (swept - cols.start) as u64)?;
+            // A gap that goes on has paid what opens it.
+            let rest = most[query.len() - 1] + scoring.gap_open + scoring.gap_extend;
+            let swept = cols.start..swept;
+            let promising = front.most(swept.clone()) + rest;
+            threshold = aim.least(promising.max(self.potential.from(end)).max(best.score));
+            least = least.max(threshold);
+            front.keep(swept, threshold - rest);
+        }
+        Some(Found { best, least })
+    }
+}
+
+/// Whether enough can be had from one of the cells of a column, or from a deletion that goes on behind it.
+#[inline(always)]
+fn goes_on(column: &[[i32; 2]], behind: &[i32], threshold: i32) -> bool {
+    column.iter().zip(behind).any(|(&[h, e], &most)| h.max(e) + most >= threshold)
+}
+
+/// What comes from above to the next strip. Where nothing does that counts, it is as at the matrix' border.
+struct Front {
+    /// `[H, F]` of each column.
+    above: Vec<[i32; 2]>,
+    live: Range<usize>,
+}
+
+impl Front {
+    fn new(cols: usize) -> Front {
+        Front { above: vec![[0, IMPOSSIBLE]; cols], live: 0..0 }
+    }
+
+    /// The columns that something comes to from above, straight or diagonally.
+    fn enters(&self) -> Range<usize> {
+        let Range { start, end } = self.live;
+        if start == end { 0..0 } else { start..(end + 1).min(self.above.len()) }
+    }
+
+    /// The highest F in some columns.
+    fn most(&self, cols: Range<usize>) -> i32 {
+        self.above[cols].iter().map(|value| value[1]).max().unwrap_or(IMPOSSIBLE)
+    }
+
+    /// Keeps the columns from the first to the last whose F is `least` or more, of those that were swept.
+    fn keep(&mut self, swept: Range<usize>, least: i32) {
+        let cells = &mut self.above[swept.clone()];
+        let first = cells.iter().position(|value| value[1] >= least).unwrap_or(cells.len());
+        let end = cells.iter().rposition(|value| value[1] >= least).map_or(first, |last| last + 1);
+        cells[..first].fill([0, IMPOSSIBLE]);
+        cells[end..].fill([0, IMPOSSIBLE]);
+        self.live = swept.start + first..swept.start + end;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Sweeps of rectangles of one pair, by one thread or by several.
+
+use super::score::Width;
+use super::simd::InstructionSet;
+use super::strip::{Rectangle, Sweep};
+use super::striped::{StripedSweep, WindowSize};
+use crate::alignment::Hit;
+use crate::batch::Batch;
+use crate::engine::frontier::{Frontier, better};
+use crate::engine::plain::{floor, recurrence};
+use crate::engine::{BLOCK_ROWS, Block, Checkpoints, Edges, Window};
+use crate::scoring::Scoring;
+use rayon::prelude::*;
+
+/// Rows of a strip of any instruction set, or of several.
+const STRIP_ROWS: u32 = 16;
+/// Rows for each lane of 8 bits from which on a rectangle is swept with its rows dealt to narrow lanes.
+const STRIPED_ROWS: usize = 4;
+/// Cells from which on a pair is swept by several threads, in parts of this side.
+pub const SHARED_CELLS: u64 = 1 << 24;
+pub const PART_SIDE: u32 = 4 * BLOCK_ROWS;
+/// The first best cell of a block's columns from `own` on, its rows and columns counted in the window. The block is swept
+/// in parts, those of one anti-diagonal side by side.
+pub fn score_parts(set: InstructionSet, batch: &Batch, block: &Block, side: u32, own: u32) -> Hit {
+    let mut frontier = Frontier::new(block, Edges::default(), side);
+    let mut best = Hit::default();
+    for wave in 0..frontier.waves() {
+        let parts = frontier.wave(wave);
+        let sweep = |part: &Block| {
+            let own = own.saturating_sub(part.cols.start) as usize;
+            sweep(set, batch, (part, &frontier.entering(part)), own)
+        };
+        let swept: Vec<(Edges, Hit)> = parts.par_iter().map(sweep).collect();
+        for (part, (edges, hit)) in parts.iter().zip(swept) {
+            best = better(best, hit, part);
+            frontier.leave(part, &edges);
+        }
+    }
+    best
+}
+
+/// The edges that a window leaves below and to the right.
+pub fn leaving(set: InstructionSet, batch: &Batch, window: &Window) -> Edges {
+    let Edges { corner, horizontal, vertical } = Edges::of_window(&batch.scoring, window);
+    // Below whole strips alone an edge is left; the rows behind them are few.
+    let rows = window.query_end / STRIP_ROWS * STRIP_ROWS;
+    let (upper, lower) = vertical.split_at(rows as usize);
+    let last = upper.last().map_or(corner, |value| value[0]);
+    let entering = Edges { corner, horizontal, vertical: upper.to_vec() };
+    let block = Block { rows: 0..rows, ..Block::whole(window) };
+    let cells = u64::from(rows) * u64::from(window.cols());
+    let left = match () {
+        () if rows == 0 => entering,
+        // Parts pay where several threads share them.
+        () if cells >= SHARED_CELLS && rayon::current_num_threads() > 1 => {
+            let mut frontier = Frontier::new(&block, entering, PART_SIDE);
+            for wave in 0..frontier.waves() {
+                let parts = frontier.wave(wave);
+                let sweep = |part: &Block| sweep(set, batch, (part, &frontier.entering(part)), usize::MAX).0;
+                let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();
+                parts.iter().zip(&swept).for_each(|(part, edges)| frontier.leave(part, edges));
+            }
+            frontier.into_edges()
+        }
+        () => sweep(set, batch, (&block, &entering), usize::MAX).0,
+    };
+    let block = Block { rows: rows..window.query_end, ..block };
+    let (query, target) = block.codes(batch);
+    let entering = Edges { corner: last, horizontal: left.horizontal, vertical: lower.to_vec() };
+    let below = recurrence(query, target, &batch.scoring, &entering, |_, _, _, _| {});
+    Edges { vertical: [left.vertical, below.vertical].concat(), ..below }
+}
+
+/// The edges between the parts of a block, those of one anti-diagonal swept side by side.
+pub fn sweep_parts(
+    set: InstructionSet,
+    batch: &Batch,
+    (block, edges): (&Block, &Edges),
+    side: u32,
+) -> Checkpoints {
+    let mut checkpoints = Checkpoints::new(block, edges, side, floor(&batch.scoring));
+    for wave in 0..checkpoints.waves() {
+        let mut parts = checkpoints.wave(wave);
+        // Nothing needs what the last part leaves.
+        parts.retain(|part| !checkpoints.is_last(part));
+        let sweep = |part: &Block| sweep(set, batch, (part, &checkpoints.entering(part)), usize::MAX).0;
+        let swept: Vec<Edges> = parts.par_iter().map(sweep).collect();
+        parts.iter().zip(&swept).for_each(|(part, edges)| checkpoints.leave(part, edges));
+    }
+    checkpoints
+}
+
+/// The edges that a block leaves, and the first best cell of its columns from `own` on.
+pub fn sweep(
+    set: InstructionSet,
+    batch: &Batch,
+    (block, edges): (&Block, &Edges),
+    own: usize,
+) -> (Edges, Hit) {
+    let (query, target) = block.codes(batch);
+    let rectangle = Rectangle { query, target, scoring: &batch.scoring };
+    sweep_rectangle(set, rectangle, edges, own)
+}
+
+/// The windows of a sweep whose `rows` are dealt to narrow lanes, if that pays.
+pub fn striped_window(set: InstructionSet, scoring: &Scoring, rows: usize) -> Option<WindowSize> {
+    let size = WindowSize::of(scoring, set.lanes(Width::W16.bytes()));
+    size.filter(|_| rows >= STRIPED_ROWS * set.lanes(Width::W8.bytes()))
+}
+
+/// The edges that a rectangle leaves, and the first best cell of its columns from `own` on.
+pub fn sweep_rectangle(
+    set: InstructionSet,
+    rectangle: Rectangle<'_>,
+    edges: &Edges,
+    own: usize,
+) -> (Edges, Hit) {
+    match striped_window(set, rectangle.scoring, rectangle.query.len()) {
+        Some(size) => set.run(StripedSweep { rectangle, edges, own, size }),
+        None => set.run(Sweep { rectangle, edges, own }),
+    }
+}

@@ -1,0 +1,341 @@
+//! Targets that the device has no room for: what work reads of them goes there piece by piece.
+//!
+//! Work on a batch is cut where the stretches of targets that it reads no longer fit. Each piece is a batch of its own, with
+//! these stretches as its targets. Scores and paths depend on nothing else, so the answers are those of the whole. What
+//! suffices the device is known by its limits, and by what it has refused so far.
+
+use crate::alignment::Hit;
+use crate::batch::{Batch, Pair, Sequences, sweeps, swept};
+use crate::engine::gpu::layout::Letters;
+use crate::engine::gpu::{Card, Cols, Gpu, scores_of};
+use crate::engine::{Asked, Paths, TargetScore, Window};
+use crate::error::EngineError;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Bytes of a piece, at most: it takes some hundredths of a second to send, and each worker has one.
+const PIECE_BYTES: u64 = 64 << 20;
+/// Residues of a piece, at most: kernels count them in 32 bits, with some to spare.
+const PIECE_RESIDUES: u64 = 1 << 31;
+
+/// Bytes that targets may take on a device.
+pub struct TargetRoom(AtomicU64);
+
+impl TargetRoom {
+    pub fn new(bytes: u64) -> TargetRoom {
+        TargetRoom(AtomicU64::new(bytes))
+    }
+
+    /// Notes that so many bytes were refused.
+    pub fn refused(&self, bytes: u64) {
+        self.0.fetch_min(bytes / 2, Relaxed);
+    }
+
+    /// Whether targets of so many residues may lie there together.
+    fn holds(&self, letters: Letters, residues: usize) -> bool {
+        u32::try_from(residues).is_ok() && letters.words(residues) as u64 * 4 <= self.0.load(Relaxed)
+    }
+
+    /// Residues of a piece, at most, if one item of work has no more.
+    fn of_piece(&self, letters: Letters) -> u64 {
+        let words = (self.0.load(Relaxed).min(PIECE_BYTES) / 4).saturating_sub(1);
+        (words * u64::from(32 / letters.bits())).min(PIECE_RESIDUES)
+    }
+}
+
+/// Stretches of targets, as targets of their own.
+struct Piece {
+    targets: Arc<Sequences>,
+    /// Where they come from, in the order of the targets and columns; they do not overlap.
+    origins: Vec<(u32, Cols)>,
+}
+
+impl Piece {
+    fn new(targets: &Sequences, mut stretches: Vec<(u32, Cols)>) -> Piece {
+        stretches.sort_unstable_by_key(|(target, cols)| (*target, cols.start));
+        let mut origins: Vec<(u32, Cols)> = Vec::new();
+        for (target, cols) in stretches {
+            match origins.last_mut() {
+                Some((before, joined)) if *before == target && cols.start <= joined.end => {
+                    joined.end = joined.end.max(cols.end);
+                }
+                _ => origins.push((target, cols)),
+            }
+        }
+        let residues = origins.iter().map(|(_, cols)| cols.len()).sum();
+        let mut gathered = Sequences::default();
+        gathered.reserve(origins.len(), residues);
+        for (target, cols) in &origins {
+            let codes = &targets.get(*target as usize)[cols.start as usize..cols.end as usize];
+            gathered.push(codes.iter().copied());
+        }
+        Piece { targets: Arc::new(gathered), origins }
+    }
+
+    /// The batch's queries with the piece's targets.
+    fn batch(&self, batch: &Batch) -> Batch {
+        Batch { targets: Arc::clone(&self.targets), ..batch.clone() }
+    }
+
+    /// Which of its targets has a column of a target, and the columns before it there.
+    fn place(&self, target: u32, col: u32) -> (u32, u32) {
+        let behind = self.origins.partition_point(|(other, cols)| (*other, cols.start) <= (target, col));
+        let place = behind.saturating_sub(1);
+        (place as u32, self.origins[place].1.start)
+    }
+
+    fn pair(&self, pair: &Pair) -> (Pair, u32) {
+        let (target, before) = self.place(pair.target, pair.start);
+        let [start, own, end] = [pair.start, pair.own, pair.end].map(|col| col - before);
+        (Pair { target, start, own, end, ..*pair }, before)
+    }
+
+    fn window(&self, window: &Window) -> Window {
+        let (target, before) = self.place(window.target, window.start);
+        Window { target, start: window.start - before, target_end: window.target_end - before, ..*window }
+    }
+}
+
+impl Card {
+    /// Whether all targets of a batch may lie on the device.
+    pub fn holds(&self, targets: &Sequences, letters: Letters) -> bool {
+        self.room.holds(letters, targets.codes().len())
+    }
+}
+
+/// Does work on `count` items in runs of them, whose stretches have at most as many residues as there is `room` for. `residues`
+/// tells how many more an item takes behind those before it, of which the first takes all of its own. A run is one item at
+/// least. Where memory is refused and there is less room from then on, the run is done again with fewer items.
+fn in_pieces(
+    room: impl Fn() -> u64,
+    count: usize,
+    mut residues: impl FnMut(usize, bool) -> u64,
+    mut work: impl FnMut(Range<usize>) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let mut done = 0;
+    while done < count {
+        let most = room();
+        let (mut taken, mut end) = (residues(done, true), done + 1);
+        while end < count {
+            taken += residues(end, false);
+            if taken > most {
+                break;
+            }
+            end += 1;
+        }
+        match work(done..end) {
+            Err(EngineError::OutOfMemory(_)) if end - done > 1 && room() < most => {}
+            answer => {
+                answer?;
+                done = end;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Gpu {
+    /// What work on a batch gives with all its targets on the device; `None` where they have no room there.
+    pub(super) fn whole<T>(
+        &mut self,
+        batch: &Batch,
+        work: impl FnOnce(&mut Gpu) -> Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError> {
+        let letters = scores_of(batch).letters();
+        if !self.card.holds(&batch.targets, letters) {
+            return Ok(None);
+        }
+        match work(self) {
+            Err(EngineError::OutOfMemory(_)) if !self.card.holds(&batch.targets, letters) => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+
+    /// Scores pairs piece by piece, in the order of their targets. Pairs of one sweep stay together.
+    pub(super) fn score_in_pieces(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        let mut from = 0;
+        let ranges = sweeps(pairs).map(|sweep| {
+            from += sweep.len();
+            from - sweep.len()..from
+        });
+        let mut ranges: Vec<Range<usize>> = ranges.collect();
+        let all = |range: &Range<usize>| swept(&pairs[range.clone()]);
+        ranges.sort_by_key(|range| (all(range).target, all(range).start));
+        let mut before = (0, 0);
+        let residues = |place: usize, is_first: bool| {
+            let Pair { target, start, end, .. } = all(&ranges[place]);
+            let known = if !is_first && before.0 == target { start.max(before.1) } else { start };
+            before = (target, end.max(known));
+            u64::from(end.saturating_sub(known))
+        };
+        let mut hits = vec![Hit::default(); pairs.len()];
+        let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
+        in_pieces(
+            || card.room.of_piece(letters),
+            ranges.len(),
+            residues,
+            |run| {
+                let mut own = ranges[run].to_vec();
+                // In the order in which they came, pairs of one query lie side by side.
+                own.sort_unstable_by_key(|range| range.start);
+                let stretch = |range: &Range<usize>| (all(range).target, all(range).start..all(range).end);
+                let piece = Piece::new(&batch.targets, own.iter().map(stretch).collect());
+                let places: Vec<usize> = own.into_iter().flatten().collect();
+                let (local, before): (Vec<Pair>, Vec<u32>) =
+                    places.iter().map(|&place| piece.pair(&pairs[place])).unzip();
+                let scored = self.score_pairs(&piece.batch(batch), &local)?;
+                for ((place, before), hit) in places.into_iter().zip(before).zip(scored) {
+                    let target_end = if hit.score > 0 { hit.target_end + before } else { hit.target_end };
+                    hits[place] = Hit { target_end, ..hit };
+                }
+                Ok(())
+            },
+        )?;
+        Ok(hits)
+    }
+
+    /// Finds the paths of windows by `find`, piece by piece.
+    pub(super) fn paths_in_pieces(
+        &mut self,
+        batch: &Batch,
+        windows: &[Window],
+        find: impl Fn(&mut Gpu, &Batch, &[Window]) -> Result<Paths, EngineError>,
+    ) -> Result<Paths, EngineError> {
+        let mut paths = Paths::default();
+        let residues = |place: usize, _| u64::from(windows[place].cols());
+        let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
+        in_pieces(
+            || card.room.of_piece(letters),
+            windows.len(),
+            residues,
+            |run| {
+                let stretch = |window: &Window| (window.target, window.start..window.target_end);
+                let piece = Piece::new(&batch.targets, windows[run.clone()].iter().map(stretch).collect());
+                let local: Vec<Window> = windows[run].iter().map(|window| piece.window(window)).collect();
+                let found = find(self, &piece.batch(batch), &local)?;
+                paths = Paths::joined(std::mem::take(&mut paths), found);
+                Ok(())
+            },
+        )?;
+        Ok(paths)
+    }
+
+    /// Scores `asked` against all short targets, piece by piece.
+    pub(super) fn score_targets_in_pieces(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        let longest = batch.targets.longest_short();
+        let len = |target: u32| batch.target(target).len();
+        let is_short = |&target: &u32| (1..=longest).contains(&len(target));
+        let targets: Vec<u32> = (0..batch.targets.len() as u32).filter(is_short).collect();
+        let mut scores = vec![Vec::new(); asked.len()];
+        let (card, letters) = (Arc::clone(&self.card), scores_of(batch).letters());
+        let residues = |place: usize, _| len(targets[place]) as u64;
+        in_pieces(
+            || card.room.of_piece(letters),
+            targets.len(),
+            residues,
+            |run| {
+                let own = &targets[run];
+                let piece = Piece::new(
+                    &batch.targets,
+                    own.iter().map(|&target| (target, 0..len(target) as u32)).collect(),
+                );
+                let local = |asked: &Asked| {
+                    let first = own.partition_point(|&target| target < asked.first) as u32;
+                    Asked { first, ..*asked }
+                };
+                let asked: Vec<Asked> = asked.iter().map(local).collect();
+                let scored = self.score_targets(&piece.batch(batch), &asked, longest)?;
+                for (all, scored) in scores.iter_mut().zip(scored) {
+                    let whole =
+                        |scored: TargetScore| TargetScore { target: own[scored.target as usize], ..scored };
+                    all.extend(scored.into_iter().map(whole));
+                }
+                Ok(())
+            },
+        )?;
+        Ok(scores)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sequences(lens: &[usize]) -> Sequences {
+        let mut all = Sequences::default();
+        let mut next = 0u8;
+        for &len in lens {
+            all.push((0..len).map(|_| {
+                next = (next + 1) % 4;
+                next
+            }));
+        }
+        all
+    }
+
+    /// Each column of each stretch is found where it lies in the piece, with its letter.
+    #[test]
+    fn stretches_lie_in_their_piece() {
+        let targets = sequences(&[10, 0, 7, 30]);
+        let stretches: [(u32, Cols); 7] =
+            [(3, 20..30), (0, 2..5), (3, 0..4), (0, 5..9), (3, 3..8), (3, 22..24), (1, 0..0)];
+        let piece = Piece::new(&targets, stretches.to_vec());
+        let expected = [(0u32, 2..9), (1, 0..0), (3, 0..8), (3, 20..30)];
+        assert_eq!(piece.origins, expected);
+        assert_eq!(piece.targets.codes().len(), 25);
+        for (target, cols) in stretches {
+            let (place, before) = piece.place(target, cols.start);
+            let letters = &piece.targets.get(place as usize)[(cols.start - before) as usize..];
+            let expected = &targets.get(target as usize)[cols.start as usize..cols.end as usize];
+            assert_eq!(&letters[..cols.len()], expected, "{target} {cols:?}");
+        }
+    }
+
+    /// Whatever fits at first, all items are done once, in order; one that is refused by itself is an error.
+    #[test]
+    fn what_is_refused_is_done_again_with_fewer() {
+        for (begins_with, fits) in [(1000, 1000), (1000, 90), (1000, 31), (40, 500), (1, 1000)] {
+            let room = TargetRoom::new(begins_with * 4 + 4);
+            let of_piece = || room.of_piece(Letters::Codes) / 4;
+            let sizes: Vec<u64> = (0..50).map(|k| 1 + k * 7 % 30).collect();
+            let (mut done, mut refused) = (Vec::new(), 0);
+            let work = |run: Range<usize>| {
+                let residues: u64 = sizes[run.clone()].iter().sum();
+                if residues > fits {
+                    refused += 1;
+                    room.refused(residues * 4);
+                    return Err(EngineError::OutOfMemory("targets".to_string()));
+                }
+                assert!(residues <= of_piece() || run.len() == 1);
+                done.extend(run);
+                Ok(())
+            };
+            in_pieces(of_piece, sizes.len(), |place, _| sizes[place], work).unwrap();
+            assert_eq!(done, (0..50).collect::<Vec<_>>());
+            assert_eq!(refused > 0, begins_with > fits, "{fits}");
+        }
+        let none = |_| Err(EngineError::OutOfMemory("targets".to_string()));
+        assert!(in_pieces(|| 10, 3, |_, _| 1, none).is_err());
+    }
+
+    #[test]
+    fn what_is_refused_makes_pieces_smaller() {
+        let room = TargetRoom::new(1000);
+        // 249 words of 8 letters, and one more that kernels read.
+        assert!(room.holds(Letters::Nucleotides, 1992) && !room.holds(Letters::Nucleotides, 1993));
+        assert_eq!((room.of_piece(Letters::Nucleotides), room.of_piece(Letters::Codes)), (1992, 996));
+        room.refused(1000);
+        assert_eq!(room.of_piece(Letters::Codes), 496);
+        room.refused(5000);
+        assert_eq!(room.of_piece(Letters::Codes), 496);
+        room.refused(1);
+        assert_eq!(room.of_piece(Letters::Codes), 0);
+        let large = TargetRoom::new(u64::MAX);
+        assert!(!large.holds(Letters::Codes, 1 << 32) && large.of_piece(Letters::Codes) < PIECE_RESIDUES);
+    }
+}

@@ -1,0 +1,215 @@
+//! What alignments of a pair can still score behind each row, by words of the query that stand nowhere in the target
+//! (docs/algorithm.md, section 23).
+
+use crate::alphabet::is_base;
+use crate::bounds::twice_to_spoil;
+use crate::scoring::{AlignmentMode, Scoring};
+use std::ops::Range;
+
+/// A word of the target's letters stands in it by chance about once in this many times, as a power of 4.
+const RARE: u32 = 2;
+/// Letters of a word, at most: a bit for each word takes 2 MiB.
+const LONGEST: u32 = 12;
+
+/// The most that local alignments gain behind each row.
+#[derive(Clone, Debug)]
+pub struct PotentialBehind {
+    /// By the number of rows before.
+    most: Vec<i32>,
+    /// The same of alignments that begin behind that row or a later one.
+    later: Vec<i32>,
+}
+
+impl PotentialBehind {
+    /// Of a query against a target, both as codes. `None` where nothing is known: in modes other than local, by a matrix, and
+    /// where words would have to be longer.
+    pub fn new(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<PotentialBehind> {
+        let each = i64::from(scoring.max_potential());
+        let letters = (target.len().max(1).ilog2() / 2 + 1 + RARE).min(LONGEST);
+        let spoil = twice_to_spoil(letters as usize, 0, scoring)?;
+        let fits = 2 * each * query.len() as i64 <= i64::from(i32::MAX);
+        if scoring.mode != AlignmentMode::Local || each == 0 || !fits {
+            return None;
+        }
+        let absent = Words::of(target, letters).absent_from(query);
+        // Twice the most behind each row, from the last one up.
+        let mut most = vec![0i32; query.len() + 1];
+        let (mut next, mut through) = (query.len() + 1, 0);
+        let mut words = absent.iter().rev().peekable();
+        for row in (0..query.len()).rev() {
+            // The first absent word that begins at this row or behind it.
+            if let Some(&word) = words.next_if(|&&word| word - letters as usize >= row) {
+                next = word;
+                through = (2 * each - spoil + i64::from(most[word])).max(0);
+            }
+            most[row] = (2 * each * (next - 1 - row) as i64 + through) as i32;
+        }
+        most.iter_mut().for_each(|twice| *twice /= 2);
+        let mut later = most.clone();
+        (0..query.len()).rev().for_each(|row| later[row] = later[row].max(later[row + 1]));
+        Some(PotentialBehind { most, later })
+    }
+
+    /// The most behind the first `rows` rows, for each number of them in a range.
+    pub fn behind(&self, rows: Range<usize>) -> &[i32] {
+        &self.most[rows]
+    }
+
+    /// The most that an alignment scores whose first row is behind the first `rows` rows.
+    pub fn from(&self, rows: usize) -> i32 {
+        self.later[rows]
+    }
+
+    /// The most that an alignment scores.
+    pub fn whole(&self) -> i32 {
+        self.later[0]
+    }
+}
+
+/// The words of some letters that stand in a sequence, a bit each.
+struct Words {
+    letters: u32,
+    bits: Vec<u64>,
+}
+
+impl Words {
+    fn of(codes: &[u8], letters: u32) -> Words {
+        let mut bits = vec![0; (1usize << (2 * letters)).div_ceil(64)];
+        let mut words = Rolling::new(letters);
+        for &code in codes {
+            if let Some(word) = words.push(code) {
+                bits[word as usize / 64] |= 1 << (word % 64);
+            }
+        }
+        Words { letters, bits }
+    }
+
+    /// The ends of words of `query` that stand nowhere in the sequence, none overlapping another; of those that may come next
+    /// always the one that ends first.
+    fn absent_from(&self, query: &[u8]) -> Vec<usize> {
+        let mut ends = Vec::new();
+        let (mut words, mut first) = (Rolling::new(self.letters), 0);
+        for (place, &code) in query.iter().enumerate() {
+            let word = words.push(code);
+            let stands = |word: u32| self.bits[word as usize / 64] >> (word % 64) & 1 != 0;
+            if place + 1 - first >= self.letters as usize && !word.is_some_and(stands) {
+                ends.push(place + 1);
+                first = place + 1;
+            }
+        }
+        ends
+    }
+}
+
+/// The word that ends at each letter, two bits a letter.
+struct Rolling {
+    word: u32,
+    mask: u32,
+    letters: u32,
+    /// Letters that can match since the last one that can't.
+    run: u32,
+}
+
+impl Rolling {
+    fn new(letters: u32) -> Rolling {
+        Rolling { word: 0, mask: (1 << (2 * letters)) - 1, letters, run: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, code: u8) -> Option<u32> {
+        self.word = (self.word << 2 | u32::from(code & 3)) & self.mask;
+        self.run = if is_base(code) { self.run + 1 } else { 0 };
+        (self.run >= self.letters).then_some(self.word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alphabet::Alphabet;
+    use crate::scoring::Matrix;
+
+    fn behind(query: &[u8], target: &[u8], scoring: &Scoring) -> Vec<i32> {
+        let potential = PotentialBehind::new(query, target, scoring).expect("words of these lengths");
+        potential.behind(0..query.len() + 1).to_vec()
+    }
+
+    /// The most of all alignments whose first row is the first one.
+    fn most(query: &[u8], target: &[u8], scoring: &Scoring) -> i32 {
+        let (open, extend) = (scoring.gap_open, scoring.gap_extend);
+        let none = i32::MIN / 2;
+        let (mut above, mut gaps) = (vec![0; target.len() + 1], vec![none; target.len() + 1]);
+        let mut best = 0;
+        for &row in query {
+            let mut diagonal = std::mem::replace(&mut above[0], none);
+            let mut gap = none;
+            for (col, &letter) in target.iter().enumerate() {
+                gaps[col + 1] = (gaps[col + 1] - extend).max(above[col + 1] - open - extend);
+                let h = (diagonal + scoring.score(row, letter)).max(gaps[col + 1]).max(gap);
+                diagonal = std::mem::replace(&mut above[col + 1], h);
+                gap = (gap - extend).max(h - open - extend);
+                best = best.max(h);
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn absent_words_by_hand() {
+        let scoring = Scoring::dna(2, 4, 4, 2);
+        // Words of 4 letters: with 5 in the target, log4 of 5 is 1, and 3 more.
+        let target = [0, 1, 2, 3, 0];
+        let words = Words::of(&target, 4);
+        assert_eq!(words.absent_from(&target), []);
+        assert_eq!(words.absent_from(&[0, 1, 2, 2, 0, 1, 2, 3, 0, 0, 0, 0, 0]), [4, 10]);
+        assert_eq!(words.absent_from(&[0, 1, 14, 3, 0]), [4], "a letter that matches nothing");
+        // A word that is absent loses 6, as a mismatch does.
+        assert_eq!(behind(&[0, 1, 2, 2, 0, 1], &target, &scoring), [6, 10, 8, 6, 4, 2, 0]);
+        assert_eq!(behind(&target, &target, &scoring), [10, 8, 6, 4, 2, 0]);
+    }
+
+    #[test]
+    fn no_alignment_gains_more_behind_a_row() {
+        let mut state = 7u64;
+        let mut below = |bound: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) % bound
+        };
+        let mut less = 0;
+        for round in 0..60 {
+            let target: Vec<u8> = (0..30 + below(40)).map(|_| below(4) as u8).collect();
+            let mut query = target.clone();
+            for _ in 0..1 + round % 9 {
+                let at = below(query.len() as u64) as usize;
+                match below(4) {
+                    0 => query[at] = below(5) as u8,
+                    1 => drop(query.remove(at)),
+                    2 => query.insert(at, below(4) as u8),
+                    _ => drop(query.splice(at..at, (0..below(12)).map(|_| 1)).count()),
+                }
+            }
+            for (match_, mismatch, open, extend) in [(2, 4, 4, 2), (1, 4, 6, 1), (1, 1, 0, 1), (3, 9, 1, 1)] {
+                let scoring = Scoring::dna(match_, mismatch, open, extend);
+                let behind = behind(&query, &target, &scoring);
+                for (row, &behind) in behind.iter().enumerate() {
+                    assert!(
+                        most(&query[row..], &target, &scoring) <= behind,
+                        "{query:?} {target:?} {row} {scoring}"
+                    );
+                    less += usize::from(behind < (query.len() - row) as i32 * match_);
+                }
+            }
+        }
+        assert!(less > 1000, "{less}");
+    }
+
+    #[test]
+    fn nothing_is_known_by_a_matrix_or_where_words_are_too_short() {
+        let matrix = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").expect("built in"), 11, 1);
+        assert!(PotentialBehind::new(&[0; 50], &[0; 50], &matrix).is_none());
+        assert!(PotentialBehind::new(&[0; 50], &[0; 50], &Scoring::dna(1, 4, 60, 1)).is_none());
+        assert!(PotentialBehind::new(&[0; 50], &[0; 50], &Scoring::dna(0, 4, 6, 1)).is_none());
+    }
+}

@@ -1,0 +1,141 @@
+//! Parts of the references, read side by side: one query of all parts at a time.
+
+use super::part::{MergePart, OpenPart, PartBytes, PartTail, unread};
+use super::{Header, refused};
+use crate::error::Result;
+use crate::groups;
+use crate::writer::Output;
+use crate::writer::bgzf::{Joint, RecordBytes};
+use std::io;
+
+/// Bytes that are packed and written at once.
+const PIECE: usize = 1 << 21;
+
+/// What a part has, query by query.
+pub trait PartQueries {
+    type Query;
+
+    /// The next query; `None` at the end.
+    fn next_query(&mut self) -> io::Result<Option<Self::Query>>;
+
+    fn name(query: &Self::Query) -> &[u8];
+}
+
+/// The parts of a run, in order.
+pub struct Abreast<'a, Q> {
+    sources: Vec<PartSource<'a, Q>>,
+    /// Queries that were read.
+    before: u64,
+}
+
+/// A part and what it has.
+struct PartSource<'a, Q> {
+    part: &'a MergePart<'a>,
+    queries: Q,
+    rest: PartTail,
+}
+
+impl<'a, Q: PartQueries> Abreast<'a, Q> {
+    /// Opens the parts, and writes the header that they share.
+    pub fn open(
+        parts: &'a [MergePart],
+        output: &mut Output,
+        queries: impl Fn(&MergePart, PartBytes) -> Result<Q>,
+    ) -> Result<Abreast<'a, Q>> {
+        let mut header = Header::default();
+        let mut sources = Vec::with_capacity(parts.len());
+        for part in parts {
+            let OpenPart { header: of_part, records, rest } = part.open()?;
+            header.take(of_part, part, output)?;
+            sources.push(PartSource { part, queries: queries(part, records)?, rest });
+        }
+        Ok(Abreast { sources, before: 0 })
+    }
+
+    /// The next query, part by part.
+    pub fn next_query(&mut self) -> Result<Vec<Q::Query>> {
+        let query: Vec<Q::Query> =
+            self.sources.iter_mut().map(PartSource::next_query).collect::<Result<_>>()?;
+        self.before += 1;
+        for (pair, parts) in query.windows(2).zip(self.sources.windows(2)) {
+            let ([one, other], [part, other_part]) =
+                ([&pair[0], &pair[1]].map(Q::name), [&parts[0], &parts[1]]);
+            if one != other {
+                let [name, other_name] = [one, other].map(String::from_utf8_lossy);
+                let problem = format!(
+                    "its query {} is '{other_name}', but that of {} is '{name}'",
+                    self.before,
+                    part.part.path.display()
+                );
+                return Err(refused(other_part.part.path, problem, "write all parts with the same queries"));
+            }
+        }
+        Ok(query)
+    }
+
+    /// Refuses parts with more queries, or with other bytes than were written.
+    pub fn end(self) -> Result<()> {
+        self.sources.into_iter().try_for_each(|mut source| match source.read()? {
+            None => source.rest.check(source.part),
+            Some(_) => Err(source.part.miscounted("more")),
+        })
+    }
+}
+
+impl<Q: PartQueries> PartSource<'_, Q> {
+    fn read(&mut self) -> Result<Option<Q::Query>> {
+        self.queries.next_query().map_err(|error| unread(self.part.path, error))
+    }
+
+    fn next_query(&mut self) -> Result<Q::Query> {
+        self.read()?.ok_or_else(|| self.part.miscounted("fewer"))
+    }
+}
+
+/// Bytes on their way to the output: those of one group, or a piece of it.
+pub struct GroupBytes {
+    /// Blocks begin with groups.
+    in_blocks: bool,
+    joint: Joint,
+    pub bytes: Vec<u8>,
+    /// Whether the group begins with `bytes`.
+    begins: bool,
+    /// Name of the last query; `None` before the first.
+    last: Option<Vec<u8>>,
+}
+
+impl GroupBytes {
+    pub fn new(in_blocks: bool) -> Result<GroupBytes> {
+        let joint = if in_blocks { Joint::of_blocks()? } else { Joint::of_text() };
+        Ok(GroupBytes { in_blocks, joint, bytes: Vec::new(), begins: true, last: None })
+    }
+
+    /// Makes room for what is made of another query, of so many letters. What stands before it is written first if a group
+    /// begins with it, or if it is much.
+    pub fn begin(&mut self, (name, letters): (&[u8], usize), output: &mut Output) -> Result<()> {
+        let is_first = |last: &Vec<u8>| groups::begins(last, name, letters);
+        let begins = self.in_blocks && self.last.as_ref().is_some_and(is_first);
+        if begins || self.bytes.len() >= PIECE {
+            self.flush(output)?;
+            self.begins = begins;
+        }
+        self.last = Some(name.to_vec());
+        Ok(())
+    }
+
+    /// Writes the piece, and begins the next.
+    fn flush(&mut self, output: &mut Output) -> Result<()> {
+        let bytes = std::mem::take(&mut self.bytes);
+        let part = match self.in_blocks {
+            true => RecordBytes::Piece { begins: self.begins, bytes },
+            false => RecordBytes::Ready(bytes),
+        };
+        output.put(&self.joint.add(part)?)
+    }
+
+    /// Writes the rest.
+    pub fn finish(mut self, output: &mut Output) -> Result<()> {
+        self.flush(output)?;
+        output.put(&self.joint.finish()?)
+    }
+}

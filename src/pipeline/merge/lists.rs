@@ -1,0 +1,163 @@
+//! Lists of parts of the references, joined query by query.
+//!
+//! Each part has all hits of each query among its own references that the limits let in there, in their order. They hold
+//! all that the limits let in among those of all references (docs/algorithm.md, section 6). What is chosen of them is
+//! written as any list.
+
+use super::abreast::{Abreast, GroupBytes, PartQueries};
+use super::mates;
+use super::part::{MergePart, PartBytes, unread};
+use crate::alignment::{Alignment, Found, InPart};
+use crate::error::Result;
+use crate::hits::Rules;
+use crate::options::{HitFormat, Limits, PageOptions};
+use crate::pairing::{HitInParts, MateInParts, Pairing};
+use crate::pipeline::ranking;
+use crate::writer::Output;
+use crate::writer::list::{ListStyle, PartHit, PartLists, PartQuery, QueryTold, ShownHit, covered};
+use crate::writer::receipt::{Choice, ListInReceipt};
+use crate::writer::reread::damaged;
+use std::io;
+
+/// How hits are chosen and written.
+struct ListChoice {
+    limits: Limits,
+    rules: Rules,
+    pairing: Option<Pairing>,
+    /// Whether more than scores decides.
+    is_ranked: bool,
+    style: ListStyle,
+}
+
+/// Whether a part holds lists.
+pub fn are_in(part: &MergePart) -> bool {
+    part.is_of_references() && HitFormat::named(&part.receipt.task.format).is_some()
+}
+
+/// Joins the parts, which hold lists, and gives the number of queries.
+pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
+    let Some(first) = parts.first() else { return Ok(0) };
+    let told = first.receipt.choice.as_ref().and_then(|choice| Some((choice, choice.list.as_ref()?)));
+    let named = HitFormat::named(&first.receipt.task.format);
+    let (Some((choice, list)), Some((format, packed))) = (told, named) else { return Ok(0) };
+    let lists = |_: &MergePart, bytes: PartBytes| Ok(PartLists::new(list.alphabet, packed, bytes));
+    let mut abreast: Abreast<PartLists> = Abreast::open(parts, output, lists)?;
+    let chosen = ListChoice::new(choice, list, format);
+    let mates = if chosen.pairing.is_some() { 2 } else { 1 };
+    let mut piece = GroupBytes::new(packed)?;
+    for _ in (0..first.receipt.records).step_by(mates) {
+        let mut queries = Vec::with_capacity(mates);
+        for _ in 0..mates {
+            queries.push(abreast.next_query()?);
+        }
+        let query = &queries[0][0];
+        piece.begin((query.name.as_bytes(), query.len), output)?;
+        chosen.push(queries, &mut piece.bytes).ok_or_else(|| unread(first.path, damaged()))?;
+    }
+    abreast.end()?;
+    piece.finish(output)?;
+    Ok(first.receipt.records)
+}
+
+impl PartQueries for PartLists {
+    type Query = PartQuery;
+
+    fn next_query(&mut self) -> io::Result<Option<PartQuery>> {
+        PartLists::next_query(self)
+    }
+
+    fn name(query: &PartQuery) -> &[u8] {
+        query.name.as_bytes()
+    }
+}
+
+impl ListChoice {
+    fn new(choice: &Choice, list: &ListInReceipt, format: HitFormat) -> ListChoice {
+        let &Choice { min_score, secondary_ppm, .. } = choice;
+        let limits = list.limits;
+        let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = limits;
+        let limited = Rules { max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST };
+        let rules = Rules { min_score, secondary_ppm, ..limited };
+        // A part is a file, never a terminal.
+        let style = ListStyle { format, columns: list.columns.clone(), page: PageOptions::default() };
+        let is_ranked = ranking::is_needed(list.rank, &limits);
+        ListChoice { limits, rules, pairing: mates::pairing(choice, rules), is_ranked, style }
+    }
+
+    /// Appends the lists of a query, or of two mates, which come part by part; `None` where they are not what parts have.
+    fn push(&self, mut queries: Vec<Vec<PartQuery>>, out: &mut Vec<u8>) -> Option<()> {
+        let Some(pairing) = &self.pairing else {
+            let mut parts = queries.pop()?;
+            let hits = self.of_query(&mut parts);
+            self.push_list(&parts.first()?.told(), hits, out);
+            return Some(());
+        };
+        let (other, one) = (queries.pop()?, queries.pop()?);
+        let found = pairing.join([in_parts(&one, &other)?, in_parts(&other, &one)?]);
+        for (parts, found) in [one, other].into_iter().zip(found) {
+            let told = parts.first()?.told();
+            let hits = self.of_mate(&parts, found)?;
+            self.push_list(&told, hits, out);
+        }
+        Some(())
+    }
+
+    /// The hits of a query, in their order.
+    fn of_query(&self, parts: &mut [PartQuery]) -> Vec<PartHit> {
+        let len = parts.first().map_or(0, |query| query.len);
+        let threshold = parts.iter().map(|query| query.threshold).max().unwrap_or(i32::MIN);
+        let hits = parts.iter_mut().flat_map(|query| std::mem::take(&mut query.hits));
+        let mut hits: Vec<PartHit> = hits.filter(|hit| hit.alignment.score >= threshold).collect();
+        hits.sort_by(|one, other| one.alignment.locus().order(&other.alignment.locus()));
+        self.ranked(hits, len)
+    }
+
+    /// The hits of a mate that are reported, of those that were found together with the other one; `None` where one is of
+    /// no line.
+    fn of_mate(&self, parts: &[PartQuery], mut found: Found) -> Option<Vec<PartHit>> {
+        if self.rules.counts_targets() {
+            ranking::limit(&self.rules, &mut found);
+        }
+        // Equal alignments have equal lines.
+        let lines = || parts.iter().flat_map(|query| &query.hits);
+        let line_of = |alignment: &Alignment| lines().find(|hit| hit.alignment == *alignment).cloned();
+        let hits = found.alignments.iter().map(line_of).collect::<Option<Vec<_>>>()?;
+        let len = parts.first()?.len;
+        Some(if self.is_ranked { self.ranked(hits, len) } else { hits })
+    }
+
+    /// Those of these hits that the limits let in, in the order of what they are ranked by.
+    fn ranked(&self, mut hits: Vec<PartHit>, query_len: usize) -> Vec<PartHit> {
+        hits.retain(|hit| ranking::counts(&self.limits, hit.shown.identity, &hit.alignment, query_len));
+        let ranked = hits.into_iter().map(|hit| (hit.rank, hit)).collect();
+        ranking::within(&self.limits, ranked, |hit: &PartHit| hit.alignment.target)
+    }
+
+    /// Appends the list of a query.
+    fn push_list(&self, query: &QueryTold, hits: Vec<PartHit>, out: &mut Vec<u8>) {
+        let all: Vec<Alignment> = hits.iter().map(|hit| hit.alignment.clone()).collect();
+        let shown = |hit: PartHit| {
+            let covered_by_target = covered(all.iter(), hit.alignment.target, query.len);
+            ShownHit { covered_by_target, ..hit.shown }
+        };
+        self.style.push(out, query, &hits.into_iter().map(shown).collect::<Vec<_>>());
+    }
+}
+
+/// What the parts have of a mate, whose hits lead to some of the other mate.
+fn in_parts(own: &[PartQuery], other: &[PartQuery]) -> Option<MateInParts> {
+    let mut mate = MateInParts::default();
+    for (own, other) in own.iter().zip(other) {
+        for PartHit { alignment, in_part, .. } in &own.hits {
+            let beside = match in_part {
+                InPart::Rescued => continue,
+                InPart::Hit { beside: None } => None,
+                InPart::Hit { beside: Some(place) } => {
+                    Some(other.hits.get(*place as usize)?.alignment.clone())
+                }
+            };
+            mate.hits.push(HitInParts { alignment: alignment.clone(), beside });
+        }
+    }
+    Some(mate)
+}
