@@ -171,7 +171,7 @@ check_wheel() {
     local wheel=$1 name bytes
     name=$(basename "$wheel")
     case $name in
-        "pyswalign-$version-cp39-abi3-manylinux_${glibc/./_}_"*) ;;
+        "pyswalign-$version-cp39-abi3-"*"manylinux_${glibc/./_}_"*) ;;
         *) end "$name is not for Python 3.9 and later on glibc $glibc" ;;
     esac
     bytes=$(stat --format=%s "$wheel")
@@ -261,11 +261,10 @@ with_libraries() {
 
 # A root with nothing but the C library: this machine's, for programs that were linked to an older one, or that of Debian's
 # packages for cross compilers.
-empty_root() {
+bare_root() {
     local root=$1 machine=$2 file found loader
-    mkdir -p "$root/tmp" "$root/dev" "$root/data"
+    mkdir -p "$root/tmp" "$root/dev"
     : >"$root/dev/null"
-    cp data/illumina_chr22.fq.gz data/chr22_12k.fa "$root/data/"
     # The loader, in the place that programs name.
     case $machine in
         x86_64) loader=/lib64/ld-linux-x86-64.so.2 ;;
@@ -282,6 +281,13 @@ empty_root() {
         found=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -nE "s#^\s*$file .*(x86-64|AArch64).* => ##p" | head -n 1)
         [ -z "$found" ] || install -D "$(realpath "$found")" "$root$found"
     done
+}
+
+# One with the reads and the reference of README.md's first example.
+empty_root() {
+    bare_root "$@"
+    mkdir -p "$1/data"
+    cp data/illumina_chr22.fq.gz data/chr22_12k.fa "$1/data/"
 }
 
 # Runs a command in a root.
@@ -314,8 +320,8 @@ write_examples() {
 python_root() {
     local root=$1 python=$2 wheel=$3 prefix folder
     read -r prefix folder < <("$python" -c 'import sys; print(sys.base_prefix, "python%d.%d" % sys.version_info[:2])')
-    mkdir -p "$root/usr/lib" "$root/$prefix/bin" "$root/$prefix/lib" "$root/tmp" "$root/dev"
-    : >"$root/dev/null"
+    bare_root "$root" "$(uname -m)"
+    mkdir -p "$root/$prefix/bin" "$root/$prefix/lib"
     with_libraries "$root" "$prefix/bin/$folder" "$prefix/lib/$folder"/lib-dynload/*.so
     tar --create --directory "$prefix/lib" --exclude test --exclude tests --exclude site-packages --exclude dist-packages \
         --exclude __pycache__ --exclude 'config-*' "$folder" | tar --extract --directory "$root/$prefix/lib"
