@@ -54,6 +54,7 @@ fn long_pairs_agree() {
 #[test]
 fn long_pairs_that_are_alike_agree() {
     on_each_set(|cpu| suite::lanes::alike_pairs_agree(cpu));
+    on_each_set(|cpu| suite::pairs::alike_and_other_pairs_agree(cpu));
 }
 
 #[test]

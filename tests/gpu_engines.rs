@@ -8,12 +8,18 @@ use common::devices::{card, test_adapter};
 use std::sync::Arc;
 use swalign::engine::Primitives;
 use swalign::engine::gpu::variant::{Exchange, Variant};
-use swalign::engine::gpu::{Card, Chains, Gpu, Tuning};
+use swalign::engine::gpu::{Alike, Card, Chains, Gpu, Tuning};
 use swalign::scoring::Scoring;
 
 /// Leaves nothing to the host, and takes few tiles for many.
-const ALONE: Tuning =
-    Tuning { few_cells: 0, few_while_busy: 0, few_tiles: 0, many_tiles: u64::MAX, chains: NEVER };
+const ALONE: Tuning = Tuning {
+    few_cells: 0,
+    few_while_busy: 0,
+    few_tiles: 0,
+    many_tiles: u64::MAX,
+    alike: Alike { cols: 0, share: u64::MAX },
+    chains: NEVER,
+};
 /// Chains without end, on any device.
 const CHAINS: Chains =
     Chains { strips: usize::MAX, cols: u32::MAX, cells: u64::MAX, patience: u32::MAX, everywhere: true };
@@ -41,6 +47,15 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
 fn gpu_agrees_on_grids() {
     suite::pairs::grids_agree(&mut gpu());
     suite::pairs::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
+}
+
+/// Some pairs are alike, which the host takes, and some are not.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_where_the_host_takes_pairs() {
+    suite::pairs::alike_and_other_pairs_agree(
+        &mut gpu().tuned(Tuning { alike: Alike { cols: 0, share: 3 }, ..ALONE }),
+    );
 }
 
 #[test]

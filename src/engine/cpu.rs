@@ -1,5 +1,6 @@
 //! The CPU engine: pairs side by side in the lanes of vectors, or the rows of one pair, on all cores.
 
+mod alike;
 mod anchored;
 mod cell;
 mod database;
@@ -14,23 +15,22 @@ mod trace;
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
-use crate::bounds::least_score;
 use crate::engine::directions::Layout;
 use crate::engine::overlaps;
-use crate::engine::potential::PotentialBehind;
 use crate::engine::primitives::all_paths;
 use crate::engine::{Asked, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
 use crate::engine::{Primitives, TargetScore, Tile, Window};
 use crate::error::EngineError;
 use crate::scoring::{AlignmentMode, Substitution};
+pub use alike::SHARE;
 use anchored::Values;
 use lanes::Costs;
 use rayon::prelude::*;
 use score::Width;
-use scorer::{PRUNED_SHARE, PRUNED_SIDE, Scorer, Trials, in_order};
+use scorer::{Scorer, Trials, in_order};
 use simd::InstructionSet;
 use std::ops::Range;
-use strip::{Fill, PrunedTrace, Rectangle};
+use strip::{Fill, Rectangle};
 use sweeps::{striped_window, sweep, sweep_parts};
 use trace::{BandShape, Trace};
 
@@ -45,8 +45,6 @@ const GROUPS: usize = 16;
 /// is looked up lane by lane, so that beyond the nearest cache it is no faster than strips (docs/ideas.md).
 const BAND_CELLS: u64 = 1 << 19;
 const BAND_CELLS_BY_MATRIX: u64 = 1 << 17;
-/// Words of directions of a long alignment that are kept at a time, about.
-const KEPT_WORDS: usize = 1 << 20;
 /// Bands of a group differ in fewer rows than this.
 const BAND_ROWS: u32 = 64;
 
@@ -229,14 +227,9 @@ impl Primitives for Cpu {
         for (words, places) in traced.collect::<Result<Vec<_>, EngineError>>()? {
             paths.put(Box::new(words), places);
         }
-        let missing = paths.missing().into_par_iter();
-        let pruned =
-            missing.map(|place| Ok((place, trace_pruned(self.set, batch, &windows[place as usize])?)));
-        for (place, runs) in pruned.collect::<Result<Vec<_>, EngineError>>()? {
-            if let Some(runs) = runs {
-                paths.put_all(&[place], Paths::of(vec![runs]));
-            }
-        }
+        let missing = paths.missing();
+        let left: Vec<Window> = missing.iter().map(|&place| windows[place as usize]).collect();
+        paths.put_all(&missing, self.trace_alike(batch, &left, SHARE)?);
         Ok(paths)
     }
 
@@ -283,28 +276,6 @@ impl Primitives for Cpu {
         filled.into_iter().for_each(|one| all.append(one));
         Ok(all)
     }
-}
-
-/// The runs of the path of a long window, if few of its cells can be on it.
-fn trace_pruned(
-    set: InstructionSet,
-    batch: &Batch,
-    window: &Window,
-) -> Result<Option<Vec<u32>>, EngineError> {
-    let (query, target) = Block::whole(window).codes(batch);
-    let (mode, cells) = (batch.scoring.mode, BandShape::of(window).cells());
-    if query.len().min(target.len()) < PRUNED_SIDE {
-        return Ok(None);
-    }
-    let Some(potential) = PotentialBehind::new(query, target, &batch.scoring) else { return Ok(None) };
-    let rectangle = Rectangle { query, target, scoring: &batch.scoring };
-    let score = least_score(query, window.band, &batch.scoring);
-    if score <= 0 {
-        return Ok(None);
-    }
-    let (score, potential, most) = (score as i32, &potential, cells / PRUNED_SHARE);
-    let trace = PrunedTrace { rectangle, window, score, potential, most, kept: KEPT_WORDS };
-    Ok(set.run(trace)?.map(|path| path.into_runs(mode)))
 }
 
 /// Those windows of a group that can be traced side by side in mode glocal, in lanes of 16 bits: nothing but the band limits

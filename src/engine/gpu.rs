@@ -31,7 +31,7 @@ pub use device::{AdapterEntry, card_is_granted, list};
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, Sequences};
-use crate::engine::cpu::Cpu;
+use crate::engine::cpu::{self, Cpu};
 use crate::engine::database::by_pairs;
 use crate::engine::primitives::{BlockRoom, all_paths};
 use crate::engine::{
@@ -209,7 +209,32 @@ pub struct Tuning {
     pub few_tiles: usize,
     /// A sweep of more tiles is done in several jobs: this many have 96 MiB of tasks.
     pub many_tiles: u64,
+    pub alike: Alike,
     pub chains: Chains,
+}
+
+/// Long pairs that are alike, of which the host computes few cells sooner than a device computes all. Both numbers are for one
+/// thread of the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Alike {
+    /// Fewer columns are sooner scored by the device.
+    pub cols: usize,
+    /// The host computes at most one in so many cells before it leaves a pair to the device; none at all if this is the most
+    /// that there is.
+    pub share: u64,
+}
+
+impl Alike {
+    /// The same for so many threads.
+    fn beside(self, threads: usize) -> Alike {
+        let threads = threads.max(1);
+        let share = if self.share == u64::MAX {
+            u64::MAX
+        } else {
+            self.share.div_ceil(threads as u64).max(cpu::SHARE)
+        };
+        Alike { cols: self.cols / threads, share }
+    }
 }
 
 /// Chained strips: tiles that wait for what the ones above leave while all of them run.
@@ -236,6 +261,7 @@ impl Default for Tuning {
             few_while_busy: 1 << 25,
             few_tiles: 1 << 10,
             many_tiles: 1 << 21,
+            alike: Alike { cols: 1 << 18, share: 192 },
             chains: Chains {
                 strips: 1 << 9,
                 cols: 1 << 17,
@@ -411,10 +437,19 @@ impl Engine for Gpu {
         if (is_database || self.card.runtime.is_busy()) && self.are_few(batch, pairs) {
             return self.host.score(batch, pairs);
         }
-        match self.whole(batch, |gpu| gpu.score_pairs(batch, pairs))? {
-            Some(hits) => Ok(hits),
-            None => self.score_in_pieces(batch, pairs),
-        }
+        let Alike { cols, share } = self.tuning.alike.beside(rayon::current_num_threads());
+        let mut hits = self.host.score_alike(batch, pairs, cols, share);
+        let left: Vec<Pair> =
+            pairs.iter().zip(&hits).filter(|(_, hit)| hit.is_none()).map(|(pair, _)| *pair).collect();
+        let found = match left.is_empty() {
+            true => Vec::new(),
+            false => match self.whole(batch, |gpu| gpu.score_pairs(batch, &left))? {
+                Some(hits) => hits,
+                None => self.score_in_pieces(batch, &left)?,
+            },
+        };
+        hits.iter_mut().filter(|hit| hit.is_none()).zip(found).for_each(|(place, hit)| *place = Some(hit));
+        Ok(hits.into_iter().flatten().collect())
     }
 
     fn score_database(
@@ -440,12 +475,20 @@ impl Engine for Gpu {
         if !batch.scoring.mode.is_local() {
             return self.host.paths(batch, windows);
         }
-        match self.whole(batch, |gpu| all_paths(gpu, batch, windows))? {
-            Some(paths) => Ok(paths),
-            None => {
-                self.paths_in_pieces(batch, windows, |gpu, batch, windows| all_paths(gpu, batch, windows))
-            }
+        let Alike { share, .. } = self.tuning.alike.beside(rayon::current_num_threads());
+        let mut paths = self.host.trace_alike(batch, windows, share)?;
+        let missing = paths.missing();
+        let left: Vec<Window> = missing.iter().map(|&place| windows[place as usize]).collect();
+        if !left.is_empty() {
+            let found = match self.whole(batch, |gpu| all_paths(gpu, batch, &left))? {
+                Some(paths) => paths,
+                None => {
+                    self.paths_in_pieces(batch, &left, |gpu, batch, windows| all_paths(gpu, batch, windows))?
+                }
+            };
+            paths.put_all(&missing, found);
         }
+        Ok(paths)
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {

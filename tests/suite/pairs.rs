@@ -4,7 +4,7 @@ use super::agreement::{paths_agree, scores_agree};
 use super::inputs::{batch, one_pair, scorings, seams};
 use crate::common::random::Random;
 use std::sync::Arc;
-use swalign::batch::{Batch, Pair};
+use swalign::batch::{Batch, Pair, Sequences};
 use swalign::bounds::Band;
 use swalign::engine::plain::Plain;
 use swalign::engine::{Engine, Primitives, Window};
@@ -195,4 +195,26 @@ pub fn empty_pairs_agree(engine: &mut dyn Primitives) {
     let none = Pair { query: 1, target: 1, start: 0, own: 0, end: 0 };
     scores_agree(engine, &batch, &[none, Pair { end: 3, ..none }, none], "nothing is owned");
     assert!(engine.score(&batch, &[]).unwrap().is_empty());
+}
+
+/// Long pairs, of which every other one is alike.
+pub fn alike_and_other_pairs_agree(engine: &mut dyn Primitives) {
+    let mut random = Random::new(77);
+    let mut codes = |len: usize| (0..len).map(|_| random.below(4) as u8).collect::<Vec<u8>>();
+    let (mut queries, mut targets) = (Sequences::default(), Sequences::default());
+    for number in 0..6 {
+        let target = codes(2100 + 10 * number);
+        let mut query = if number % 2 == 0 { target.clone() } else { codes(2090) };
+        (0..query.len()).step_by(97).for_each(|place| query[place] ^= 1);
+        query.drain(500..500 + number);
+        queries.push(query);
+        targets.push(target);
+    }
+    let pair =
+        |number: u32| Pair { query: number, target: number, start: 0, own: 0, end: 2100 + 10 * number };
+    let pairs: Vec<Pair> = (0..6).map(pair).collect();
+    let scoring = Arc::new(Scoring::dna(2, 4, 4, 2));
+    let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring };
+    let hits = scores_agree(engine, &batch, &pairs, "alike and others");
+    paths_agree(engine, &batch, &pairs, &hits, "alike and others");
 }

@@ -1,15 +1,14 @@
 //! The scores of pairs: side by side in lanes, or one by one.
 
+use super::alike::{SHARE, score_alike};
 use super::anchored::{Anchored, ends_of};
 use super::score::{Score, Width};
 use super::simd::InstructionSet;
 use super::strip::Rectangle;
-use super::striped::PrunedSweep;
 use super::sweeps::{PART_SIDE, SHARED_CELLS, leaving, score_parts, striped_window, sweep, sweep_rectangle};
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, swept};
 use crate::bounds::Band;
-use crate::engine::potential::PotentialBehind;
 use crate::engine::{Block, Edges, Window};
 use crate::scoring::Substitution;
 use rayon::prelude::*;
@@ -25,14 +24,6 @@ const TRIED: usize = 256;
 /// What a column of it costs beside its cells, and how much more than pairs side by side its cells cost, in steps of those.
 const STRIPED_COLUMN: u64 = 16;
 const STRIPED_STEP: u64 = 2;
-/// Rows and columns of a pair from which on most of its cells may be left out, and the share of a perfect score that its words
-/// must promise for that to be tried.
-pub const PRUNED_SIDE: usize = 2048;
-const PRUNED_PROMISE: i32 = 4;
-/// The share of a whole sweep that may be spent on leaving out most of it.
-pub const PRUNED_SHARE: u64 = 3;
-/// What a column of a strip costs there beside its cells, in vectors of them.
-const PRUNED_COLUMN: u64 = 4;
 /// A band that holds every cell.
 const WHOLE: Band = Band { deletions: u32::MAX, insertions: u32::MAX };
 
@@ -93,7 +84,8 @@ impl Scorer<'_> {
         let mut hits = vec![None; firsts[places.len()]];
         for (at, &place) in places.iter().enumerate() {
             if let [pair] = self.sweeps[place as usize] {
-                hits[firsts[at]] = self.score_pruned(pair);
+                let threads = if self.is_shared { rayon::current_num_threads() as u64 } else { 1 };
+                hits[firsts[at]] = score_alike(self.set, self.batch, pair, SHARE * threads);
             }
         }
         for width in [Width::W8, Width::W16, Width::W32] {
@@ -107,32 +99,6 @@ impl Scorer<'_> {
             }
         }
         hits.into_iter().flatten().collect()
-    }
-
-    /// The hit of a pair that is alike from end to end, or nearly so: of most of its cells it is proven that no alignment
-    /// that scores as much passes through.
-    fn score_pruned(&self, pair: &Pair) -> Option<Hit> {
-        let Scorer { set, batch, .. } = *self;
-        let scoring = &batch.scoring;
-        let query = batch.query(pair.query);
-        let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
-        let shorter = query.len().min(target.len());
-        if shorter < PRUNED_SIDE {
-            return None;
-        }
-        let size = striped_window(set, scoring, query.len())?;
-        let potential = PotentialBehind::new(query, target, scoring)?;
-        if potential.whole() < scoring.max_potential() * shorter as i32 / PRUNED_PROMISE {
-            return None;
-        }
-        let rows = query.len().div_ceil(set.lanes(Width::W16.bytes())) as u64;
-        let column = PRUNED_COLUMN;
-        let threads = if self.is_shared { rayon::current_num_threads() as u64 } else { 1 };
-        let most = (rows + column) * target.len() as u64 / (PRUNED_SHARE * threads);
-        let rectangle = Rectangle { query, target, scoring };
-        let own = (pair.own - pair.start) as usize;
-        let hit = set.run(PrunedSweep { rectangle, own, size, potential: &potential, most, column })?;
-        Some(Hit { target_end: hit.target_end + pair.start, ..hit })
     }
 
     /// The hits of one group's pairs, if lanes of `width` are wide enough.

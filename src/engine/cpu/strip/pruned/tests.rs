@@ -1,15 +1,15 @@
 //! Paths over the cells that can be on them, against those of the specification.
 
 use super::PrunedTrace;
-use crate::backtrace::window_of;
+use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
-use crate::bounds::least_score;
+use crate::bounds::{band, least_score};
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::cpu::strip::Rectangle;
 use crate::engine::cpu::striped::Random;
 use crate::engine::plain::Plain;
 use crate::engine::potential::PotentialBehind;
-use crate::engine::{Block, Engine, Paths};
+use crate::engine::{Block, Engine, Paths, Window};
 use crate::scoring::{AlignmentMode, Scoring};
 use std::sync::Arc;
 
@@ -40,7 +40,10 @@ fn paths_are_those_of_the_specification() {
             let batch = Batch { queries, targets, scoring: Arc::clone(&scoring) };
             let pair = Pair { query: 0, target: 0, start: 0, own: 0, end: target.len() as u32 };
             let hit = Plain::new().score(&batch, &[pair]).expect("a score")[0];
-            let window = window_of(&batch, 0, 0, 0, &hit);
+            let band = band(&query[..hit.query_end as usize], hit.score, &scoring);
+            let start = hit.target_end.saturating_sub(hit.query_end.saturating_add(band.deletions));
+            let Hit { query_end, target_end, .. } = hit;
+            let window = Window { query: 0, target: 0, start, query_end, target_end, band };
             let expected = Plain::new().paths(&batch, &[window]).expect("a path");
             let (query, target) = Block::whole(&window).codes(&batch);
             let rectangle = Rectangle { query, target, scoring: &scoring };

@@ -1,0 +1,106 @@
+//! Long pairs that are alike from end to end, or nearly so: of most of their cells it is proven that no alignment that scores as
+//! much as the best passes through them (docs/algorithm.md, section 23).
+
+use super::Cpu;
+use super::score::Width;
+use super::simd::InstructionSet;
+use super::strip::{PrunedTrace, Rectangle};
+use super::striped::PrunedSweep;
+use super::sweeps::striped_window;
+use super::trace::BandShape;
+use crate::alignment::Hit;
+use crate::batch::{Batch, Pair, sweeps};
+use crate::bounds::least_score;
+use crate::engine::potential::PotentialBehind;
+use crate::engine::{Block, Paths, Window};
+use crate::error::EngineError;
+use rayon::prelude::*;
+
+/// Rows and columns from which on this is tried.
+const SIDE: usize = 2048;
+/// The share of a perfect score that words must promise for it.
+const PROMISE: i32 = 4;
+/// The share of all cells that may be computed for it, where these would else be computed by the same thread.
+pub const SHARE: u64 = 3;
+/// What a column of a strip costs beside its cells, in vectors of them.
+const COLUMN: u64 = 4;
+/// Words of directions that are kept at a time, about.
+const KEPT: usize = 1 << 20;
+
+impl Cpu {
+    /// The hits of those pairs that have a sweep by themselves and are alike, if at most one in `share` of their cells must be
+    /// computed. Only pairs with so many columns are tried, and none where `share` is the most that there is.
+    pub fn score_alike(&self, batch: &Batch, pairs: &[Pair], cols: usize, share: u64) -> Vec<Option<Hit>> {
+        let is_long = |pair: &Pair| pair.cols() as usize >= cols.max(SIDE);
+        if share == u64::MAX || !pairs.iter().any(is_long) {
+            return vec![None; pairs.len()];
+        }
+        let sweeps: Vec<&[Pair]> = sweeps(pairs).collect();
+        let score = |sweep: &&[Pair]| match sweep {
+            [pair] if is_long(pair) => vec![score_alike(self.set, batch, pair, share)],
+            _ => vec![None; sweep.len()],
+        };
+        sweeps.par_iter().flat_map_iter(score).collect()
+    }
+
+    /// The paths of those long windows of which at most one in `share` of their band's cells must be computed. The others get
+    /// none.
+    pub fn trace_alike(&self, batch: &Batch, windows: &[Window], share: u64) -> Result<Paths, EngineError> {
+        let mut paths = Paths::none(windows.len());
+        let is_long = |&place: &u32| {
+            let window = &windows[place as usize];
+            share < u64::MAX && window.query_end.min(window.cols()) as usize >= SIDE
+        };
+        let long: Vec<u32> = (0..windows.len() as u32).filter(is_long).collect();
+        let trace =
+            |&place: &u32| Ok((place, trace_alike(self.set, batch, &windows[place as usize], share)?));
+        let traced = long.par_iter().map(trace).collect::<Result<Vec<_>, EngineError>>()?;
+        let (places, runs): (Vec<u32>, Vec<Vec<u32>>) =
+            traced.into_iter().filter_map(|(place, runs)| Some((place, runs?))).unzip();
+        paths.put_all(&places, Paths::of(runs));
+        Ok(paths)
+    }
+}
+
+/// The hit of a pair that is alike, if at most one in `share` of its cells must be computed.
+pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) -> Option<Hit> {
+    let scoring = &batch.scoring;
+    let query = batch.query(pair.query);
+    let target = &batch.target(pair.target)[pair.start as usize..pair.end as usize];
+    let shorter = query.len().min(target.len());
+    if shorter < SIDE {
+        return None;
+    }
+    let size = striped_window(set, scoring, query.len())?;
+    let potential = PotentialBehind::new(query, target, scoring)?;
+    if potential.whole() < scoring.max_potential() * shorter as i32 / PROMISE {
+        return None;
+    }
+    let rows = query.len().div_ceil(set.lanes(Width::W16.bytes())) as u64;
+    let (column, most) = (COLUMN, (rows + COLUMN) * target.len() as u64 / share);
+    let rectangle = Rectangle { query, target, scoring };
+    let own = (pair.own - pair.start) as usize;
+    let hit = set.run(PrunedSweep { rectangle, own, size, potential: &potential, most, column })?;
+    Some(Hit { target_end: hit.target_end + pair.start, ..hit })
+}
+
+/// The runs of the path of a window, if at most one in `share` of its band's cells must be computed.
+fn trace_alike(
+    set: InstructionSet,
+    batch: &Batch,
+    window: &Window,
+    share: u64,
+) -> Result<Option<Vec<u32>>, EngineError> {
+    let (query, target) = Block::whole(window).codes(batch);
+    let scoring = &batch.scoring;
+    let Some(potential) = PotentialBehind::new(query, target, scoring) else { return Ok(None) };
+    let score = least_score(query, window.band, scoring);
+    if score < i64::from(potential.whole() / PROMISE) {
+        return Ok(None);
+    }
+    let (rectangle, score, potential) = (Rectangle { query, target, scoring }, score as i32, &potential);
+    let most =
+        BandShape::of(window).cells().min(u64::from(window.query_end) * u64::from(window.cols())) / share;
+    let trace = PrunedTrace { rectangle, window, score, potential, most, kept: KEPT };
+    Ok(set.run(trace)?.map(|path| path.into_runs(scoring.mode)))
+}
