@@ -261,7 +261,7 @@ impl Default for Tuning {
             few_while_busy: 1 << 25,
             few_tiles: 1 << 10,
             many_tiles: 1 << 21,
-            alike: Alike { cols: 1 << 18, share: 192 },
+            alike: Alike { cols: 1 << 17, share: 192 },
             chains: Chains {
                 strips: 1 << 9,
                 cols: 1 << 17,

@@ -24,6 +24,8 @@ const PROMISE: i32 = 4;
 pub const SHARE: u64 = 3;
 /// What a column of a strip costs beside its cells, in vectors of them.
 const COLUMN: u64 = 4;
+/// Where a query has more pairs, they are pieces of one long search, of which hardly one is alike.
+const MOST_PAIRS: usize = 4;
 /// Words of directions that are kept at a time, about.
 const KEPT: usize = 1 << 20;
 
@@ -40,11 +42,16 @@ impl Cpu {
             [pair] if is_long(pair) => vec![score_alike(self.set, batch, pair, share)],
             _ => vec![None; sweep.len()],
         };
-        sweeps.par_iter().flat_map_iter(score).collect()
+        let of_query = |sweeps: &[&[Pair]]| match sweeps.len() <= MOST_PAIRS {
+            true => sweeps.iter().flat_map(score).collect(),
+            false => vec![None; sweeps.iter().map(|sweep| sweep.len()).sum()],
+        };
+        let queries: Vec<&[&[Pair]]> = sweeps.chunk_by(|one, next| one[0].query == next[0].query).collect();
+        queries.par_iter().flat_map_iter(|sweeps| of_query(sweeps)).collect()
     }
 
-    /// The paths of those long windows of which at most one in `share` of their band's cells must be computed. The others get
-    /// none.
+    /// The paths of those long windows of which at most one in `share` of all cells must be computed, and hardly more than their
+    /// band has. The others get none.
     pub fn trace_alike(&self, batch: &Batch, windows: &[Window], share: u64) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
         let is_long = |&place: &u32| {
@@ -84,7 +91,7 @@ pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) 
     Some(Hit { target_end: hit.target_end + pair.start, ..hit })
 }
 
-/// The runs of the path of a window, if at most one in `share` of its band's cells must be computed.
+/// The runs of the path of a window, if at most one in `share` of its cells must be computed.
 fn trace_alike(
     set: InstructionSet,
     batch: &Batch,
@@ -99,8 +106,8 @@ fn trace_alike(
         return Ok(None);
     }
     let (rectangle, score, potential) = (Rectangle { query, target, scoring }, score as i32, &potential);
-    let most =
-        BandShape::of(window).cells().min(u64::from(window.query_end) * u64::from(window.cols())) / share;
+    let cells = u64::from(window.query_end) * u64::from(window.cols());
+    let most = BandShape::of(window).cells().min(cells / share);
     let trace = PrunedTrace { rectangle, window, score, potential, most, kept: KEPT };
     Ok(set.run(trace)?.map(|path| path.into_runs(scoring.mode)))
 }
