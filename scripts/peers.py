@@ -4,6 +4,7 @@
     scripts/peers.py inputs FOLDER PAIRS READS    makes pairs.q.fa, pairs.t.fa, reads.fq; prints their cells
     scripts/peers.py grep SWALIGN [FILE]          lines with errors, below
     scripts/peers.py words SWALIGN LINES          lines with any of many words, below
+    scripts/peers.py long SWALIGN PRESET READS REFERENCE    long reads that minimap2 maps otherwise, below
     scripts/peers.py run SWALIGN PAIRS QUERIES    compares; a table of work, cells, wall seconds, GCUPS, note
 
 `run` takes PAIRS pairs of 150 x 241 where the peer takes pairs, and QUERIES queries against 500 targets
@@ -19,12 +20,17 @@ ends at the first byte that is none.
 `words` compares `swalign grep -F -f` with rg and grep, anywhere and as whole lines: 1000 to 1,000,000 words of 4 to 12 letters
 in LINES short lines, one in three of them a word; all print the same lines. Of whole lines rg 13 finds none where there are
 many words, so that grep alone is the peer, with up to 100,000 words.
+
+`long` compares the best alignment of each read with that of minimap2 by PRESET (map-ont, map-pb, map-hifi), both by the scores
+2/4/4/2, one thread each, and prints the reads that differ: what each scores, and where. Below is counted how many minimap2 misses,
+scores lower, and has at another place though that scores lower, with MAPQ 60 too. It can't score higher: then the exit code is 1.
 """
 import collections
 import gzip
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -368,6 +374,45 @@ def run_words(swalign, lines):
     sys.exit(failed)
 
 
+def primaries(sam):
+    """Place (None if it is unmapped), score and MAPQ of each read's first record."""
+    found = {}
+    for line in sam.splitlines():
+        if line.startswith("@"):
+            continue
+        name, flag, target, start, mapq, cigar, *_, = line.split("\t")
+        if int(flag) & 0x904 or name in found:
+            found.setdefault(name, (None, 0, 0))
+            continue
+        span = sum(int(length) for length, kind in re.findall(r"(\d+)([MDN=X])", cigar))
+        place = (target, int(flag) & 16, int(start), int(start) + span)
+        found[name] = (place, next(sam_scores(line))[1], int(mapq))
+    return found
+
+
+def run_long(swalign, preset, reads, reference):
+    """Reads that minimap2 maps otherwise than swalign."""
+    peer = ["minimap2", "-t", "1", "-a", "-x", preset, "-A2", "-B4", "-O4,4", "-E2,2", "--secondary=no", reference, reads]
+    own = [swalign, "--device", "cpu", "-t", "1", "-q", "--preset", "long", "--no-split", "--max-hits", "1", reads, reference]
+    (peer_wall, peer), (wall, own) = (timed(lambda: primaries(output(command))) for command in (peer, own))
+    print("read", "swalign", "minimap2", "place", "minimap2's place", "MAPQ", "minimap2's MAPQ", sep="\t")
+    counts = collections.Counter()
+    for name, (place, score, mapq) in own.items():
+        other, other_score, other_mapq = peer.get(name, (None, 0, 0))
+        if score == other_score:
+            counts["same score"] += 1
+            continue
+        counts["higher score" if other_score > score else "lower score" if other else "missed"] += 1
+        is_there = other is None or place[:2] == other[:2] and place[2] < other[3] and other[2] < place[3]
+        counts["another place"] += not is_there
+        counts["another place, MAPQ 60"] += not is_there and other_mapq == 60
+        places = ("-" if at is None else "{}{}:{}-{}".format(at[0], "+-"[at[1] > 0], *at[2:]) for at in (place, other))
+        print(name, score, other_score, *places, mapq, other_mapq, sep="\t")
+    print(f"# {len(own)} reads, swalign {wall:.2f} s, minimap2 {peer_wall:.2f} s")
+    print("#", "; ".join(f"{what}: {count}" for what, count in sorted(counts.items())))
+    sys.exit(counts["higher score"] > 0)
+
+
 def run(swalign, pairs, queries):
     table = Table()
     with tempfile.TemporaryDirectory() as folder:
@@ -386,6 +431,8 @@ if __name__ == "__main__":
             run_grep(swalign, *file or [None])
         case ["words", swalign, lines]:
             run_words(swalign, int(lines))
+        case ["long", swalign, preset, reads, reference]:
+            run_long(swalign, preset, reads, reference)
         case ["run", swalign, pairs, queries]:
             run(swalign, int(pairs), int(queries))
         case _:
