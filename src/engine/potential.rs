@@ -18,6 +18,8 @@ pub struct PotentialBehind {
     most: Vec<i32>,
     /// The same of alignments that begin behind that row or a later one.
     later: Vec<i32>,
+    /// Letters of the query in absent words.
+    absent: usize,
 }
 
 impl PotentialBehind {
@@ -47,7 +49,7 @@ impl PotentialBehind {
         most.iter_mut().for_each(|twice| *twice /= 2);
         let mut later = most.clone();
         (0..query.len()).rev().for_each(|row| later[row] = later[row].max(later[row + 1]));
-        Some(PotentialBehind { most, later })
+        Some(PotentialBehind { most, later, absent: absent.len() * letters as usize })
     }
 
     /// The most behind the first `rows` rows, for each number of them in a range.
@@ -58,6 +60,12 @@ impl PotentialBehind {
     /// The most that an alignment scores whose first row is behind the first `rows` rows.
     pub fn from(&self, rows: usize) -> i32 {
         self.later[rows]
+    }
+
+    /// Whether absent words have less than half of the query. They have nearly all of one that is foreign, and each lowers what can
+    /// be scored by one edit alone, so that little of the matrix could be left out.
+    pub fn is_alike(&self) -> bool {
+        2 * self.absent < self.most.len()
     }
 
     /// The most that an alignment scores.
@@ -166,6 +174,13 @@ mod tests {
         // A word that is absent loses 6, as a mismatch does.
         assert_eq!(behind(&[0, 1, 2, 2, 0, 1], &target, &scoring), [6, 10, 8, 6, 4, 2, 0]);
         assert_eq!(behind(&target, &target, &scoring), [10, 8, 6, 4, 2, 0]);
+        let is_alike =
+            |query: &[u8]| PotentialBehind::new(query, &target, &scoring).expect("words").is_alike();
+        assert!(
+            is_alike(&target)
+                && !is_alike(&[3, 3, 3, 3, 2, 2, 2, 2])
+                && is_alike(&[0, 1, 2, 3, 0, 1, 2, 3, 0])
+        );
     }
 
     #[test]

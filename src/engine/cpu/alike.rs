@@ -18,8 +18,6 @@ use rayon::prelude::*;
 
 /// Rows and columns from which on this is tried.
 const SIDE: usize = 2048;
-/// The share of a perfect score that words must promise for it.
-const PROMISE: i32 = 4;
 /// The share of all cells that may be computed for it, where these would else be computed by the same thread.
 pub const SHARE: u64 = 3;
 /// What a column of a strip costs beside its cells, in vectors of them.
@@ -38,6 +36,7 @@ impl Cpu {
             return vec![None; pairs.len()];
         }
         let sweeps: Vec<&[Pair]> = sweeps(pairs).collect();
+        let share = share.saturating_mul(threads_each(pairs.iter().filter(|pair| is_long(pair)).count()));
         let score = |sweep: &&[Pair]| match sweep {
             [pair] if is_long(pair) => vec![score_alike(self.set, batch, pair, share)],
             _ => vec![None; sweep.len()],
@@ -59,6 +58,7 @@ impl Cpu {
             share < u64::MAX && window.query_end.min(window.cols()) as usize >= SIDE
         };
         let long: Vec<u32> = (0..windows.len() as u32).filter(is_long).collect();
+        let share = share.saturating_mul(threads_each(long.len()));
         let trace =
             |&place: &u32| Ok((place, trace_alike(self.set, batch, &windows[place as usize], share)?));
         let traced = long.par_iter().map(trace).collect::<Result<Vec<_>, EngineError>>()?;
@@ -67,6 +67,11 @@ impl Cpu {
         paths.put_all(&places, Paths::of(runs));
         Ok(paths)
     }
+}
+
+/// Threads for each of `count` pairs: so many would share one if all its cells were computed, and here one has it alone.
+fn threads_each(count: usize) -> u64 {
+    (rayon::current_num_threads() / count.max(1)).max(1) as u64
 }
 
 /// The hit of a pair that is alike, if at most one in `share` of its cells must be computed.
@@ -79,10 +84,7 @@ pub fn score_alike(set: InstructionSet, batch: &Batch, pair: &Pair, share: u64) 
         return None;
     }
     let size = striped_window(set, scoring, query.len())?;
-    let potential = PotentialBehind::new(query, target, scoring)?;
-    if potential.whole() < scoring.max_potential() * shorter as i32 / PROMISE {
-        return None;
-    }
+    let potential = PotentialBehind::new(query, target, scoring).filter(PotentialBehind::is_alike)?;
     let rows = query.len().div_ceil(set.lanes(Width::W16.bytes())) as u64;
     let (column, most) = (COLUMN, (rows + COLUMN) * target.len() as u64 / share);
     let rectangle = Rectangle { query, target, scoring };
@@ -100,9 +102,12 @@ fn trace_alike(
 ) -> Result<Option<Vec<u32>>, EngineError> {
     let (query, target) = Block::whole(window).codes(batch);
     let scoring = &batch.scoring;
-    let Some(potential) = PotentialBehind::new(query, target, scoring) else { return Ok(None) };
+    let Some(potential) = PotentialBehind::new(query, target, scoring).filter(PotentialBehind::is_alike)
+    else {
+        return Ok(None);
+    };
     let score = least_score(query, window.band, scoring);
-    if score < i64::from(potential.whole() / PROMISE) {
+    if score <= 0 {
         return Ok(None);
     }
     let (rectangle, score, potential) = (Rectangle { query, target, scoring }, score as i32, &potential);
