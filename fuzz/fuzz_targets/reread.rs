@@ -25,7 +25,8 @@ fuzz_target!(|data: &[u8]| {
         }
         for record in &query {
             record.name();
-            record.begins_group(b"before", record.query_name(true));
+            record.query_name(true);
+            record.letters();
             for second in [None, Some(1)] {
                 record.push(&mut out, Standing::Primary { second, quality: 1 });
             }
