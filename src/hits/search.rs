@@ -76,6 +76,8 @@ pub struct RecordSearch {
     rules: Rules,
     state: SearchState,
     pub regions: Vec<Region>,
+    /// Regions whose scores were asked for, those that are dropped by now included.
+    learned: usize,
     found: Found,
     /// What is found, as the limits see it.
     kept: Kept,
@@ -131,6 +133,7 @@ impl RecordSearch {
             rules,
             state,
             regions,
+            learned: 0,
             found,
             kept,
             is_ranked: scope.ranks.is_some(),
@@ -250,6 +253,7 @@ impl RecordSearch {
 
     /// Takes the engine's answer for one of the regions.
     pub fn learn(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
+        self.learned += 1;
         let region = &mut self.regions[region];
         self.spent += scope.batch.cells(&region.pair) as f64;
         region.learn(hit, scope.batch)?;
@@ -524,12 +528,13 @@ impl RecordSearch {
         let is_needed = |region: &Region| !region.is_scored && region.bound >= needed && can_be_next(region);
         let mut unknown: Vec<u32> =
             regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect();
-        // What these score may show that the others need no score.
+        // What these score may show that the others need no score. Each time as many are asked for as were before, so that
+        // many windows without a hit take few rounds.
         let at_least = match is_on_level {
             true => WINDOWS.max(self.rules.most().saturating_sub(self.kept.count)),
             false => BOUNDED,
         };
-        let most = at_least.max(self.scored().count());
+        let most = at_least.max(self.learned);
         if (is_on_level || self.is_bounded) && unknown.len() > most {
             unknown.sort_by_key(|&index| self.regions[index as usize].first_cell());
             unknown.truncate(most);
