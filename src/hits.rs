@@ -334,6 +334,15 @@ impl Remarks {
     const WHOLE: Remarks = Remarks { whole: 1, unsplit: 0, cut: 0 };
     pub const UNSPLIT: Remarks = Remarks { whole: 0, unsplit: 1, cut: 0 };
     const CUT: Remarks = Remarks { whole: 0, unsplit: 0, cut: 1 };
+
+    /// What is to be said of one query of which both are said.
+    fn joined_with(self, other: Remarks) -> Remarks {
+        Remarks {
+            whole: self.whole.max(other.whole),
+            unsplit: self.unsplit.max(other.unsplit),
+            cut: self.cut.max(other.cut),
+        }
+    }
 }
 
 impl std::ops::AddAssign for Remarks {
@@ -359,11 +368,19 @@ impl Effort {
         self.backtrace += others.backtrace;
     }
 
-    /// Adds what parts of records took, of which these are the records.
+    /// Adds what parts of records took, of which these are the records. What is said of several parts counts once.
     pub fn add_parts(&mut self, mut parts: Effort, record: impl Fn(u32) -> u32) {
         let said = std::mem::take(&mut parts.said);
         self.add(parts);
         self.said.extend(said.into_iter().map(|(part, remarks)| (record(part), remarks)));
+        self.said.sort_unstable_by_key(|&(record, _)| record);
+        self.said.dedup_by(|(record, remarks), (kept, all)| {
+            let is_same = record == kept;
+            if is_same {
+                *all = all.joined_with(*remarks);
+            }
+            is_same
+        });
     }
 }
 
