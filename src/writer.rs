@@ -77,8 +77,6 @@ struct RecordMaker {
     lines: LineMaker,
     /// ID of the read group.
     read_group: Option<String>,
-    /// The records are of a part of the references, and hold what joining the parts needs.
-    of_part: bool,
 }
 
 /// What options leave open, as a run has chosen it.
@@ -149,11 +147,21 @@ impl Writer {
         let queries = [query.clone(), options.mate_file().map_or(query, Path::to_path_buf)];
         let hard_clips = options.hard_clips && format != Format::Paf;
         let shows_end_gaps = scoring.mode == AlignmentMode::Local || format == Format::Paf;
-        let lines =
-            LineMaker { targets, scoring, residues, eqx, hard_clips, queries, any_names, shows_end_gaps };
-        let (sort, of_part) = (options.sort, options.ref_part.is_some());
+        let of_part = options.ref_part.is_some();
+        let lines = LineMaker {
+            targets,
+            scoring,
+            residues,
+            eqx,
+            hard_clips,
+            queries,
+            any_names,
+            shows_end_gaps,
+            of_part,
+        };
+        let sort = options.sort;
         let in_blocks = options.in_blocks() && sort.is_none();
-        let maker = Maker::Records(RecordMaker { format, lines, read_group, of_part });
+        let maker = Maker::Records(RecordMaker { format, lines, read_group });
         Ok(Writer { in_blocks, sort, header, maker })
     }
 
@@ -266,7 +274,7 @@ impl RecordMaker {
             match self.format {
                 Format::Sam => sam::push(out, line, group),
                 Format::Bam => return bam::push(out, line, group),
-                Format::Paf => paf::push(out, line, &self.lines.residues, self.of_part),
+                Format::Paf => paf::push(out, line, &self.lines.residues),
             }
             Ok(())
         })

@@ -299,7 +299,7 @@ impl LeastScores for Least<'_> {
 /// Most targets, most hits of a target, ties, and a least score of each record.
 #[test]
 fn limits_let_in_what_they_say() {
-    let (mut hits, mut ties, mut targets_full, mut target_full) = (0, 0, 0, 0);
+    let (mut hits, mut ties, mut targets_full, mut target_full, mut hidden) = (0, 0, 0, 0, 0);
     for seed in 100..140 {
         let case = Case::new(seed);
         let mut random = Random::new(seed);
@@ -316,10 +316,11 @@ fn limits_let_in_what_they_say() {
             .collect();
         for _ in 0..4 {
             let rules = Rules {
-                max_hits: random.pick(&[2, 4, MOST - 1]),
+                max_hits: random.pick(&[1, 2, 4, MOST - 1]),
                 max_targets: random.pick(&[1, 2, usize::MAX]),
                 max_per_target: random.pick(&[1, 1, 2, usize::MAX]),
                 keeps_ties: random.pick(&[false, true]),
+                tells_second: random.pick(&[false, true]),
                 ..Rules::BEST
             };
             for (record, found) in case.find_least(&rules, Some(&least)).iter().enumerate() {
@@ -329,6 +330,12 @@ fn limits_let_in_what_they_say() {
                 let known = expected.len();
                 assert_eq!(found.alignments.get(..known), Some(&*expected), "{place}");
                 assert!(!all[record].1 || found.alignments.len() == known, "{place}");
+                // No limit hides the second hit.
+                let second = all[record].0.get(1).map(|hit| hit.score);
+                if rules.tells_second && (all[record].1 || second.is_some()) {
+                    assert_eq!(found.second, second, "{place}");
+                    hidden += usize::from(second.is_some() && known == 1 && rules.max_hits > 1);
+                }
                 hits += known;
                 ties += usize::from(rules.keeps_ties && known > rules.max_hits);
                 let on = |target| expected.iter().filter(|hit| hit.target == target).count();
@@ -337,8 +344,9 @@ fn limits_let_in_what_they_say() {
             }
         }
     }
-    for (count, least) in [(hits, 300), (ties, 5), (targets_full, 50), (target_full, 50)] {
-        assert!(count >= least, "the cases hold too little: {hits} {ties} {targets_full} {target_full}");
+    for (count, least) in [(hits, 300), (ties, 5), (targets_full, 50), (target_full, 50), (hidden, 5)] {
+        let counts = [hits, ties, targets_full, target_full, hidden];
+        assert!(count >= least, "the cases hold too little: {counts:?}");
     }
 }
 
@@ -436,6 +444,7 @@ fn databases_have_the_hits_of_their_pairs() {
                 max_per_target: random.pick(&[1, 2, usize::MAX]),
                 keeps_ties: random.below(3) == 0,
                 candidates: random.pick(&[None, None, Some((20, 7))]),
+                tells_second: random.below(2) == 0,
             };
             let lowest = vec![20, 30, 40, 50];
             let least = Least { batch: &batch, lowest, of_long: 40 };

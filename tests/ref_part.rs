@@ -3,6 +3,8 @@
 mod common;
 #[path = "ref_part/joined.rs"]
 mod joined;
+#[path = "ref_part/limits.rs"]
+mod limits;
 #[path = "ref_part/lists.rs"]
 mod lists;
 #[path = "ref_part/mates.rs"]
@@ -52,6 +54,50 @@ fn check(folder: &Folder, args: &[&str], format: &str, count: usize, whole: &[u8
         panic!("{args:?} in {count} parts: {:?}", lines.next());
     }
     assert!(joined == whole, "{args:?} as {format} in {count} parts");
+}
+
+/// Tiny references, many of them equal, on both strands, and queries of them.
+fn equals(random: &mut Random) -> (Folder, usize) {
+    let folder = Folder::new();
+    let letters = |random: &mut Random, most: usize| {
+        let len = 1 + random.below(most);
+        (0..len).map(|_| random.pick(b"AACGT")).collect::<Vec<u8>>()
+    };
+    let mut kinds: Vec<Vec<u8>> = (0..3).map(|_| letters(random, 30)).collect();
+    kinds.extend(kinds.clone().iter().map(|kind| swalign::alphabet::reverse_complement(kind)));
+    let records = |random: &mut Random, count: usize, name: &str| -> String {
+        let record = |number| {
+            let letters = match random.below(4) {
+                0 => letters(random, 12),
+                1 => (0..3).flat_map(|_| kinds[random.below(6)].clone()).collect(),
+                _ => kinds[random.below(6)].clone(),
+            };
+            format!(">{name}{number} of {number}\n{}\n", String::from_utf8(letters).unwrap())
+        };
+        (0..count).map(record).collect()
+    };
+    let references = 2 + random.below(9);
+    folder.write("r.fa", records(random, references, "r"));
+    folder.write("q.fa", records(random, 40, "q"));
+    (folder, references)
+}
+
+/// Limits of hits drawn at random.
+fn limits(random: &mut Random) -> Vec<&'static str> {
+    let hits = random.pick(&["1", "2", "3", "5", "1000"]);
+    let (targets, hsps) = (random.pick(&["1", "2", "3", "25"]), random.pick(&["1", "2", "9"]));
+    let least = random.pick(&["1", "3", "8"]);
+    let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
+    let evalue = random.pick(&["1000000000", "1000", "1"]);
+    let (identity, coverage) = (random.pick(&["0", "60", "90"]), random.pick(&["0", "30", "70"]));
+    let strands = random.pick(&["--both-strands", "--forward-only"]);
+    let mut args = vec!["--max-hits", hits, "--max-targets", targets, "--max-hsps", hsps];
+    args.extend(["--min-score", least, "--secondary-ratio", ratio, "--evalue", evalue, strands]);
+    args.extend(["--min-identity", identity, "--min-coverage", coverage, "--alphabet", "dna"]);
+    if random.below(2) == 0 {
+        args.push("--ties");
+    }
+    args
 }
 
 const READS: usize = 552;

@@ -7,6 +7,7 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import limits
 from .reference import Scoring, reverse_complement
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -390,6 +391,8 @@ def make(seed, small=False):
     files |= {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
     if not paired:
         rules |= make_split(rng, words, "--matrix" in words, scoring, rules["min_score"])
-    words = [*["pairs"] * paired, *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
     rules |= {"strands": strands, "max_hits": max_hits, "circles": circles}
+    if not circles and not rules.get("split"):
+        limits.of_records(random.Random(f"{seed} limits"), words, rules)
+    words = [*["pairs"] * paired, *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
     return Case(words, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": paired})

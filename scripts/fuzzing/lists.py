@@ -9,16 +9,13 @@ import re
 from fractions import Fraction
 
 from . import modes, reference
+from .limits import let_in, percent
 from .reference import NEVER, differences, reverse_complement, runs, taken
 
 NUMBERS = "qlen slen qstart qend sstart send score length nident mismatch positive gapopen gaps qframe sframe mate".split()
 NAMES = "qseqid qaccver qacc sseqid saccver sacc qseq sseq pident ppos btop stitle salltitles sstrand qcovs qcovhsp strand"
 COLUMNS = [*NUMBERS, *NAMES.split(), "cigar", *(f"id{n}" for n in range(5)), "evalue", "bitscore"]
 STD = "qaccver saccver pident length mismatch gapopen qstart qend sstart send evalue bitscore".split()
-
-
-def percent(part, whole):
-    return Fraction(100 * part, whole) if whole else Fraction(0)
 
 
 def shown(share, digits):
@@ -99,10 +96,6 @@ class Hit:
         return dict(zip(COLUMNS, [*map(str, numbers), *names]))
 
 
-def of_same(hits, one):
-    return sum(hit.number == one.number for hit in hits)
-
-
 def titles(data):
     """The header lines of a FASTA file."""
     text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode()
@@ -123,17 +116,7 @@ def listed(record, targets, scoring, rules):
     found = [hit for hit in found if hit.identity(rules["iddef"]) >= rules["min_identity"]]
     found = [hit for hit in found if hit.coverage() >= rules["min_coverage"]]
     key = (lambda hit: -hit.identity(rules["iddef"])) if rules["rank"] == "identity" else lambda hit: -hit.score
-    found = [hit for at, hit in enumerate(found) if of_same(found[:at], hit) < rules["max_hsps"]]
-    chosen, of = [], {}
-    for hit in sorted(found, key=key):
-        last = [chosen[-1]] if len(chosen) >= rules["max_hits"] else []
-        if hit.number not in of and len(of) >= rules["max_targets"]:
-            last.append(list(of.values())[-1][0])
-        if last and not (rules["ties"] and all(key(hit) == key(other) for other in last)):
-            continue
-        chosen.append(hit)
-        of.setdefault(hit.number, []).append(hit)
-    return chosen
+    return let_in(found, rules, key, lambda hit: hit.number)
 
 
 def make_rules(rng, mode, scoring, is_triangle=False):

@@ -6,6 +6,7 @@ Each matrix is filled cell by cell. Of mode overlap there is a second one, of th
 import random
 from functools import lru_cache
 
+from . import limits
 from .cases import AMINO, MOST_QUERIES, PRESETS, ROOT, Case, again, fasta, length, letters, make_query, make_records
 from .cases import make_repeats, make_scoring, make_targets, mutated, packed, query_names
 from .reference import NEVER, Scoring, reverse_complement
@@ -196,4 +197,5 @@ def make(seed, small=False):
     words = [] if min_score is None else ["--min-score", str(min_score)]
     words += (["--secondary-ratio", ratio] if ratio else []) + ["--eqx"] * rules["eqx"]
     words += ["--max-hits", str(max_hits)] * (max_hits > 1)
+    limits.of_records(random.Random(f"{seed} limits"), words, rules)
     return case_of(rng, made, words, {"rules": rules})

@@ -9,6 +9,8 @@ import math
 import re
 from functools import lru_cache
 
+from .limits import counts, let_in
+
 NEVER = -(1 << 60)
 DNA, PROTEIN = "ACGTRYSWKMBDHVN", "ARNDCQEGHILKMFPSTWYVBZX*"
 COMPLEMENT = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
@@ -230,16 +232,25 @@ def search(letters, targets, scoring, rules):
     circles, and in modes other than local what finds hits, and what SAM has of them."""
     beside = lambda best: threshold(best, rules["ppm"], rules["min_score"])
     numbered = [(number, target) for number, (_, target) in targets.items()]
-    most = max(2, rules["max_hits"])
+    limits = rules.get("limits")
+    most = 1 << 30 if limits else max(2, rules["max_hits"])
     circles = {number for number, (name, _) in targets.items() if name in rules["circles"]}
     find = rules.get("find", hits)
     found = find(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most, circles)
-    second = found[1] if len(found) > 1 else None
-    quality = lambda hit: mapping_quality(scoring, hit, second, beside(hit["score"]))
+    best, second = found[0] if found else None, found[1] if len(found) > 1 else None
+    if limits:
+        strands = {"+": scoring.read(letters), "-": scoring.read(reverse_complement(letters))}
+        kinds = lambda hit: differences(scoring, strands[hit["strand"]], scoring.read(targets[hit["target"]][1]), hit)[0]
+        count = [hit for hit in found if counts(limits, rules.get("mode"), letters, kinds(hit), hit)]
+        limits = limits | {"max_hits": rules["max_hits"]}
+        found = let_in(count, limits, lambda hit: -hit["score"], lambda hit: hit["target"])
+        # The second one is the best other hit, whether it counts or not.
+        second = best if found and found[0] is not best else second
+    quality = lambda hit: mapping_quality(scoring, hit, second, beside(best["score"]))
     of_first = {"quality": quality(found[0]) if found else 0}
     if "sam" in rules and found:
         of_first["quality in sam"] = quality(rules["sam"](found[0]))
-    return {"hits": found[: rules["max_hits"]], "second": second} | of_first
+    return {"hits": found[: len(found) if limits else rules["max_hits"]], "second": second} | of_first
 
 
 def taken(hit, len):

@@ -3,7 +3,7 @@
 use super::names::RankName;
 use super::{usage, values};
 use crate::options::{
-    Column, HitFormat, IdentityDefinition, Limits, Options, OutputFormat, PageOptions, Rank,
+    Column, HitFormat, IdentityDefinition, Limits, MatesChoice, Options, OutputFormat, PageOptions, Rank,
 };
 use clap::Args;
 use clap::error::ErrorKind;
@@ -135,22 +135,20 @@ pub fn page(to_file: bool) -> PageOptions {
     PageOptions { width, colour: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
 }
 
-/// Refuses what parts of the references can't have: records tell too little of their hits.
+/// Refuses what parts of the references can't have.
 pub fn check_ref_part(options: &Options) -> Result<(), clap::Error> {
-    let Limits { max_targets, max_per_target, keeps_ties, identity, coverage, .. } = options.limits;
-    let is_limited = (max_targets, max_per_target) != (usize::MAX, usize::MAX) || keeps_ties;
+    let Limits { identity, coverage, .. } = options.limits;
     let text = match options.format {
         OutputFormat::Hits(_) if options.output.as_deref().is_none_or(|output| output == Path::new("-")) => {
             "--ref-part of a list needs a file (-o), since its lines are for `swalign merge`, which writes the list; \
              name one"
         }
         OutputFormat::Hits(_) => return Ok(()),
-        OutputFormat::Records(_) if options.evalue.is_some() => {
-            "--ref-part of SAM, BAM and PAF takes no --evalue; give --min-score instead, or --format tab, json or text"
-        }
-        OutputFormat::Records(_) if is_limited || identity > 0.0 || coverage > 0.0 => {
-            "--ref-part of SAM, BAM and PAF takes no --max-targets, --max-hsps, --ties, --min-identity or --min-coverage; \
-             leave them out, or give --format tab, json or text"
+        OutputFormat::Records(_)
+            if options.mates != MatesChoice::None && (identity > 0.0 || coverage > 0.0) =>
+        {
+            "--ref-part of mates as SAM, BAM and PAF takes no --min-identity or --min-coverage; leave them out, or give \
+             --format tab, json or text"
         }
         OutputFormat::Records(_) => return Ok(()),
     };

@@ -22,6 +22,8 @@ pub struct Rules {
     /// Hits that lack at most so much to the best score are found besides, so many in all at most: what mates are
     /// paired from.
     pub candidates: Option<(i32, usize)>,
+    /// Whether the second hit's score counts hits that no limit lets in, as mapping qualities want it.
+    pub tells_second: bool,
 }
 
 impl Rules {
@@ -34,6 +36,7 @@ impl Rules {
         max_per_target: usize::MAX,
         keeps_ties: false,
         candidates: None,
+        tells_second: false,
     };
 
     /// The least score at which a further hit exists beside a best one of `best`. Beside one that is not above 0 only equal

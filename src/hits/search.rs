@@ -72,6 +72,8 @@ pub struct RecordSearch {
     found: Found,
     /// What is found, as the limits see it.
     kept: Kept,
+    /// Whether the second hit's score is known before the limits leave anything out.
+    knows_second: bool,
     /// Whether ranks decide how many hits are wanted, and if so, whether more than one of a target is reported.
     is_ranked: bool,
     has_more_on_targets: bool,
@@ -127,6 +129,7 @@ impl RecordSearch {
             learned: 0,
             found,
             kept,
+            knows_second: false,
             is_ranked: scope.ranks.is_some(),
             has_more_on_targets: scope.ranks.is_some_and(|ranks| ranks.has_more_on_targets()),
             ranks,
@@ -185,14 +188,22 @@ impl RecordSearch {
             SearchState::OnLevel { .. } => true,
             SearchState::Known => false,
         };
-        self.close_targets();
+        let asks_second = self.asks_second();
+        if !asks_second {
+            self.close_targets();
+        }
         let best = self.best().copied();
         let mut unknown = self.unknown(best.as_ref(), is_on_level);
-        if unknown.is_empty() {
+        if unknown.is_empty() && !asks_second {
             unknown = self.without_cells(best.as_ref());
         }
         if !unknown.is_empty() {
             return Need::Scores(unknown);
+        }
+        if asks_second {
+            self.found.second = best.map(|region| region.bound);
+            self.knows_second = true;
+            return self.need(scope);
         }
         if let Some(source) = self.lower(best.as_ref(), scope) {
             self.first = self.proven(best, scope).map(Box::new);
@@ -206,11 +217,17 @@ impl RecordSearch {
             self.is_tied |= self.regions.iter().any(ties);
             return Need::Paths(self.next_paths(best));
         }
-        if self.found.alignments.len() == 1 {
+        if self.found.alignments.len() == 1 && !self.knows_second {
             self.found.second = best.map(|region| region.bound);
         }
         self.end(SearchState::Done);
         Need::Nothing
+    }
+
+    /// Whether the second hit's score is wanted next, which the limits may leave out.
+    fn asks_second(&self) -> bool {
+        let is_limited = self.is_ranked || self.rules.counts_targets();
+        self.rules.tells_second && is_limited && self.found.alignments.len() == 1 && !self.knows_second
     }
 
     /// Forgets the regions, which are of no more use.

@@ -20,6 +20,8 @@ pub struct MateInParts {
     pub hits: Vec<HitInParts>,
     /// The greatest score of a second hit that a part tells.
     pub second: Option<i32>,
+    /// The greatest least score of a further hit that a part tells, where queries may have their own least score.
+    pub threshold: Option<i32>,
 }
 
 /// A hit of a part.
@@ -41,7 +43,7 @@ impl Pairing {
 
     /// What a run of all references finds of a mate, and what is beside each hit.
     fn cut(&self, mate: MateInParts) -> (Found, Vec<Option<Alignment>>) {
-        let MateInParts { mut hits, second: told } = mate;
+        let MateInParts { mut hits, second: told, threshold: of_parts } = mate;
         hits.sort_by(|one, other| one.alignment.locus().order(&other.alignment.locus()));
         let rules = self.candidates();
         let at = |HitInParts { alignment: Alignment { target, score, .. }, .. }: &HitInParts| HitAt {
@@ -53,6 +55,7 @@ impl Pairing {
         let hits = hits.into_iter().enumerate().filter(|(at, _)| taken.next_if_eq(at).is_some());
         let (alignments, beside): (Vec<_>, Vec<_>) = hits.map(|(_, hit)| (hit.alignment, hit.beside)).unzip();
         let threshold = alignments.first().map_or(rules.min_score, |best| rules.threshold(best.score));
+        let threshold = of_parts.unwrap_or(threshold);
         (Found { alignments, second, threshold, ..Found::default() }, beside)
     }
 
@@ -107,7 +110,8 @@ mod tests {
             };
             // Of two parts, the better one comes last.
             let hits = vec![hit((150, 200), 49, other), hit((100, 150), 50, one)];
-            let found = pairing.join([MateInParts { hits, second: None }, MateInParts::default()]);
+            let found =
+                pairing.join([MateInParts { hits, ..MateInParts::default() }, MateInParts::default()]);
             let [first, second] = found.map(|found| found.alignments.first().cloned());
             assert_eq!(first.map(|hit| hit.score), Some(50));
             assert_eq!(second.map(|hit| (hit.target_start, hit.target_end)), expected);

@@ -190,7 +190,7 @@ impl Run<'_> {
         }
         // Of mates a part of the references has all that pairs are chosen from.
         let is_chosen = self.pairing.is_none() || self.options.ref_part.is_none();
-        if is_chosen && self.pairing.is_some() && self.rules.counts_targets() {
+        if is_chosen && self.pairing.is_some() {
             found.par_iter_mut().for_each(|found| ranking::limit(&self.rules, found));
         }
         if let Some(ranking) = self.ranking.as_ref().filter(|_| is_chosen) {

@@ -46,11 +46,17 @@ impl Ranking {
     /// Leaves the hits that are reported, in their order.
     pub fn choose(&self, batch: &Batch, layout: Layout, found: &mut [Found]) {
         (0u32..).zip(found).collect::<Vec<_>>().into_par_iter().for_each(|(record, found)| {
+            let best = found.alignments.first().map(|best| best.score);
             let ranked = std::mem::take(&mut found.alignments).into_iter().filter_map(|hit| {
                 let query = batch.query(layout.query(record, hit.strand));
                 self.key(batch, query, &hit).map(|key| (key, hit))
             });
             found.alignments = within(&self.limits, ranked.collect(), |hit| hit.target);
+            // The best hit is the second one where it does not count.
+            let first = found.alignments.first().map(|first| first.score);
+            if found.mated.is_none() && first < best {
+                found.second = best;
+            }
         });
     }
 
@@ -96,6 +102,12 @@ impl Ranking {
     }
 }
 
+/// The rules of these limits, for hits of any score.
+pub fn rules(limits: &Limits) -> Rules {
+    let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = *limits;
+    Rules { max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST }
+}
+
 /// Whether more than scores decides which hits are reported, or in which order.
 pub fn is_needed(rank: Rank, limits: &Limits) -> bool {
     rank != Rank::Score || limits.identity > 0.0 || limits.coverage > 0.0
@@ -110,17 +122,15 @@ pub fn counts(limits: &Limits, identity: f64, hit: &Alignment, query: usize) -> 
 /// Those within the limits, of hits in the order of their scores, each behind what it is ranked by: scores decide which hits of
 /// a target count, and ranks all else. Ties are of what ranks.
 pub fn within<T>(limits: &Limits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T) -> u32) -> Vec<T> {
-    let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = *limits;
     let mut on_targets: HashMap<u32, usize> = HashMap::new();
     ranked.retain(|(_, hit)| {
         let count = on_targets.entry(target(hit)).or_default();
         *count += 1;
-        *count <= max_per_target
+        *count <= limits.max_per_target
     });
     // The sort is stable: equal ones keep the order of their scores.
     ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let rules =
-        Rules { min_score: i32::MIN, max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST };
+    let rules = Rules { min_score: i32::MIN, ..rules(limits) };
     // The limits see the place of a number among the different ones as its score.
     let mut place = i32::MAX;
     let mut before = None;
@@ -179,8 +189,11 @@ impl RanksOfBatch<'_> {
     }
 }
 
-/// Leaves the hits that the limits let in, of hits in their order.
+/// Leaves the hits of a mate that the limits of targets let in, of hits in their order.
 pub fn limit(rules: &Rules, found: &mut Found) {
+    if !rules.counts_targets() {
+        return;
+    }
     let seen: Vec<HitAt> =
         found.alignments.iter().map(|&Alignment { target, score, .. }| HitAt { target, score }).collect();
     let unbounded = Rules { min_score: i32::MIN, secondary_ppm: 0, candidates: None, ..*rules };

@@ -3,7 +3,7 @@
 use super::device::Hardware;
 use super::inputs::strands;
 use super::mates::PairingScope;
-use super::ranking::Ranking;
+use super::ranking::{self, Ranking};
 use super::remembered::Remembered;
 use super::repeats::TakenOut;
 use super::report::{Reporter, counted};
@@ -14,9 +14,7 @@ use crate::candidates::StoredIndex;
 use crate::candidates::filter::Filter;
 use crate::error::Result;
 use crate::hits::Rules;
-use crate::options::{
-    ANY_SCORE, FilterChoice, Limits, Mode, Options, OutputFormat, Split, default_split_score,
-};
+use crate::options::{ANY_SCORE, FilterChoice, Mode, Options, OutputFormat, Split, default_split_score};
 use crate::pairing::Pairing;
 use crate::quality::{PairScores, Typical};
 use crate::reader::{QuerySource, References};
@@ -63,17 +61,10 @@ impl<'a> Run<'a> {
             None => options.limits,
             Some(_) => options.limits.of_ref_part(),
         };
-        let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = limits;
         let secondary_ppm = (options.secondary_ratio * 1e6).round() as i64;
-        let rules = Rules {
-            min_score,
-            secondary_ppm,
-            max_hits,
-            max_targets,
-            max_per_target,
-            keeps_ties,
-            candidates: None,
-        };
+        // Lists have no mapping quality.
+        let tells_second = matches!(options.format, OutputFormat::Records(_));
+        let rules = Rules { min_score, secondary_ppm, tells_second, ..ranking::rules(&limits) };
         let ranking = Ranking::new(options.rank, limits, options.identity, least.significance);
         let shown = if min_score == ANY_SCORE { "none".to_string() } else { min_score.to_string() };
         reporter.detail(&format!("{scoring}, min_score={shown}"));
@@ -154,12 +145,11 @@ impl<'a> Run<'a> {
             });
         let list = matches!(self.options.format, OutputFormat::Hits(_)).then(|| ListInReceipt {
             rank: self.options.rank,
-            limits: self.options.limits,
             alphabet: self.scoring.alphabet,
             columns: self.options.columns.clone(),
         });
-        let max_hits = self.options.limits.max_hits;
-        Choice { min_score, secondary_ppm, max_hits, typical: Typical::of(&self.scoring), mates, list }
+        let limits = self.options.limits;
+        Choice { min_score, secondary_ppm, limits, typical: Typical::of(&self.scoring), mates, list }
     }
 }
 

@@ -79,6 +79,9 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
     if let Some(mate) = line.mate.as_ref().filter(|_| line.is_primary()) {
         push_mate_tags(out, mate);
     }
+    if !line.of_query.is_empty() {
+        push_text(out, b"YQ", line.of_query);
+    }
     if let Some(group) = read_group {
         push_text(out, b"RG", group.as_bytes());
     }
@@ -173,7 +176,7 @@ fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     }
 }
 
-/// NM, MD and AS, XS but on secondary records, of split queries SA, and of mates in parts YM.
+/// NM, MD and AS, XS but on secondary records, of split queries SA, and in parts YM.
 fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     push_number(out, b"NM", i64::from(aligned.differences.edits));
     push_text(out, b"MD", &aligned.differences.md);

@@ -1,11 +1,17 @@
-//! The tag YM of mates in a part of the references: what a merge pairs them by, beside what records have anyway.
+//! The tags YM and YQ of records in a part of the references: what a merge chooses hits by, beside what records have
+//! anyway.
 //!
 //! ```text
-//! YM:Z:TARGET,WHAT       TARGET is the number of the target among all, from 0
+//! YM:Z:TARGET,WHAT       of each alignment; TARGET is the number of the target among all, from 0
 //!                        WHAT is what the alignment is:
-//!      12,-              a hit, with nothing in the window beside it
+//!      12,-              a hit, of mates with nothing in the window beside it
 //!      12,3              a hit, and the window beside it holds what record 3 of the other mate tells, from 0
 //!      12,r              found in a window
+//! YQ:Z:LEAST,SECOND      of the first record of a query, also of one without an alignment; LEAST is the least score that a
+//!                        hit beside the best one has
+//!                        SECOND is the best score of a hit that is not in this record:
+//!      24,26             some
+//!      24,-              none
 //! ```
 
 use super::tags::push_number;
@@ -33,9 +39,55 @@ pub fn parse(text: &[u8]) -> Option<(u32, InPart)> {
     Some((target.parse().ok()?, in_part))
 }
 
+/// What a part tells of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryInPart {
+    /// The least score at which a further hit would have existed.
+    pub threshold: i32,
+    /// The best score of a hit that is not the first record's, reported or not.
+    pub second: Option<i32>,
+}
+
+impl QueryInPart {
+    /// Appends the tag's text.
+    pub fn push(&self, text: &mut Vec<u8>) {
+        push_number(text, self.threshold);
+        text.push(b',');
+        match self.second {
+            None => text.push(b'-'),
+            Some(second) => push_number(text, second),
+        }
+    }
+
+    pub fn parse(text: &[u8]) -> Option<QueryInPart> {
+        let (threshold, second) = str::from_utf8(text).ok()?.split_once(',')?;
+        let second = match second {
+            "-" => None,
+            second => Some(second.parse().ok()?),
+        };
+        Some(QueryInPart { threshold: threshold.parse().ok()?, second })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_told_of_a_query_is_read() {
+        for (threshold, second, expected) in
+            [(24, Some(26), "24,26"), (i32::MIN, Some(-3), "-2147483648,-3"), (0, None, "0,-")]
+        {
+            let told = QueryInPart { threshold, second };
+            let mut text = Vec::new();
+            told.push(&mut text);
+            assert_eq!(text, expected.as_bytes());
+            assert_eq!(QueryInPart::parse(&text), Some(told));
+        }
+        for wrong in ["", "1", "1,", ",1", "x,-", "1,2,3", "2147483648,-", "\u{e9},-"] {
+            assert_eq!(QueryInPart::parse(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn what_is_written_is_read() {

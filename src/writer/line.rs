@@ -5,9 +5,9 @@
 //! refuses besides.
 
 use super::NamedTargets;
-use super::in_part;
+use super::in_part::{self, QueryInPart};
 use super::tags::{EditTags, Residues, push_number, sam_letter};
-use crate::alignment::{Alignment, Found, Mated, Op, Strand};
+use crate::alignment::{Alignment, Found, InPart, Mated, Op, Strand};
 use crate::alphabet::reverse_complement;
 use crate::error::{Error, Place, Result};
 use crate::insert::five_prime;
@@ -45,6 +45,8 @@ pub struct OutputLine<'a> {
     pub aligned: Option<AlignedLine<'a>>,
     /// What the line tells of the query's mate; `None` for single reads.
     pub mate: Option<MateOf<'a>>,
+    /// YQ: what a merge needs of the query; empty but for the first line of a query in a part of the references.
+    pub of_query: &'a [u8],
 }
 
 /// What a line tells of the other read of its pair.
@@ -89,7 +91,7 @@ pub struct AlignedLine<'a> {
     pub differences: &'a EditTags,
     /// SA: the other lines of a split query; empty where there are none.
     pub others: &'a [u8],
-    /// YM: what a merge pairs mates by; empty but for mates in a part of the references.
+    /// YM: what a merge needs of the alignment; empty but in a part of the references.
     pub in_part: &'a [u8],
 }
 
@@ -135,6 +137,8 @@ pub struct LineMaker {
     pub any_names: bool,
     /// Lines may begin and end with deletions, which SAM has no place for.
     pub shows_end_gaps: bool,
+    /// Lines are of a part of the references, and tell what a merge needs.
+    pub of_part: bool,
     /// Where the queries come from, for error messages; of mates the first and the second ones.
     pub queries: [PathBuf; 2],
 }
@@ -146,6 +150,7 @@ struct Buffers {
     differences: EditTags,
     others: Vec<u8>,
     in_part: Vec<u8>,
+    of_query: Vec<u8>,
 }
 
 impl OutputLine<'_> {
@@ -204,9 +209,9 @@ impl OutputLine<'_> {
 
     /// The line with hard clips instead of soft ones, and the letters between them.
     fn hard_clipped<'b>(&'b self, buffer: &'b mut Vec<(u32, Kind)>) -> OutputLine<'b> {
-        let OutputLine { name, letters, qualities, aligned, mate } = self;
+        let OutputLine { name, letters, qualities, aligned, mate, of_query } = self;
         let Some(aligned) = aligned else {
-            return OutputLine { name, letters, qualities, aligned: None, mate: *mate };
+            return OutputLine { name, letters, qualities, aligned: None, mate: *mate, of_query };
         };
         let hard = |&(len, kind): &(u32, Kind)| (len, if kind == Kind::Clip { Kind::HardClip } else { kind });
         *buffer = aligned.cigar.iter().map(hard).collect();
@@ -219,6 +224,7 @@ impl OutputLine<'_> {
             qualities: qualities.get(as_read).unwrap_or_default(),
             aligned: Some(AlignedLine { cigar: buffer, ..*aligned }),
             mate: *mate,
+            of_query,
         }
     }
 
@@ -356,8 +362,14 @@ impl LineMaker {
     ) -> Result<(), Refused> {
         let name = if self.any_names { &record.name } else { checked_name(&record.name)? };
         let qualities = checked_qualities(record)?;
+        let Buffers { cigar, differences, others, in_part: tag, of_query } = buffers;
+        of_query.clear();
+        if self.of_part {
+            QueryInPart { threshold: found.threshold, second: found.second }.push(of_query);
+        }
         if found.alignments.is_empty() {
-            return push(&OutputLine { name, letters: &record.sequence, qualities, aligned: None, mate });
+            let letters = &record.sequence;
+            return push(&OutputLine { name, letters, qualities, aligned: None, mate, of_query });
         }
         let split = self.split(record, found);
         let (primary, further) = found.alignments.split_at(1);
@@ -369,16 +381,18 @@ impl LineMaker {
             let letters = oriented(record, alignment.strand);
             let target = self.targets.sequences.once(alignment.target);
             let target_number = self.targets.first + alignment.target as usize;
-            let Buffers { cigar, differences, others, in_part: tag } = &mut *buffers;
             self.find_cigar(cigar, &letters, target, alignment);
             differences.find(&self.residues, &letters, target, alignment);
             others.clear();
             let elements = split.iter().enumerate().filter(|(own, _)| *own != at && at < split.len());
             elements.for_each(|(_, element)| others.extend_from_slice(element));
             tag.clear();
-            if let Some(own) = found.in_part.get(at) {
-                in_part::push(tag, target_number, own);
+            if self.of_part {
+                // Only hits of mates are more than hits.
+                let own = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
+                in_part::push(tag, target_number, &own);
             }
+            let of_query = if rank == Rank::Primary { &of_query[..] } else { &[] };
             let aligned = AlignedLine {
                 alignment,
                 rank,
@@ -392,7 +406,8 @@ impl LineMaker {
                 others,
                 in_part: tag,
             };
-            let whole = OutputLine { name, letters: &letters, qualities, aligned: Some(aligned), mate };
+            let aligned = Some(aligned);
+            let whole = OutputLine { name, letters: &letters, qualities, aligned, mate, of_query };
             match rank == Rank::Supplementary && self.hard_clips {
                 true => push(&whole.hard_clipped(&mut Vec::new()))?,
                 false => push(&whole)?,

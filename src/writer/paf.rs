@@ -13,11 +13,20 @@ use std::io::Write;
 pub(super) const SUPPLEMENTARY_LINE: &[u8] = b"\tsu:i:1";
 
 /// What a line has behind name and length where nothing was found.
-pub(super) const UNALIGNED: &[u8] = b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n";
+pub(super) const UNALIGNED: &[u8] = b"\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0";
 
-/// Appends a line with its end. With `with_second`, primary lines tell the score of the second hit in a tag of our own,
-/// which a merge of parts of the references needs.
-pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_second: bool) {
+/// Appends a line with its end.
+pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
+    push_columns(text, line, residues);
+    if !line.of_query.is_empty() {
+        text.extend_from_slice(b"\tYQ:Z:");
+        text.extend_from_slice(line.of_query);
+    }
+    text.push(b'\n');
+}
+
+/// The columns, and the tags of the alignment.
+fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     let len = line.letters.len() as i64;
     text.extend_from_slice(line.name.as_bytes());
     if let Some(mate) = &line.mate {
@@ -46,10 +55,6 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_sec
     push_column(text, columns.block());
     push_column(text, aligned.quality);
     push_tags(text, aligned, &columns);
-    if let Some(second) = aligned.second.filter(|_| with_second) {
-        text.extend_from_slice(b"\tXS:i:");
-        push_number(text, second);
-    }
     if !aligned.in_part.is_empty() {
         text.extend_from_slice(b"\tYM:Z:");
         text.extend_from_slice(aligned.in_part);
@@ -57,7 +62,6 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues, with_sec
     if aligned.rank == Rank::Supplementary {
         text.extend_from_slice(SUPPLEMENTARY_LINE);
     }
-    text.push(b'\n');
 }
 
 /// NM to cg, in minimap2's order.

@@ -38,8 +38,9 @@ use std::time::UNIX_EPOCH;
 /// What every receipt begins with, of any version.
 const WORD: &[u8] = b"swalign ";
 /// The first lines. Receipts of other versions are refused, since their records may differ.
-pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t4\n");
+pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t5\n");
 const SEAL: &str = "seal\t";
+const LIMITS: &str = "limits\t";
 const MATES: &str = "mates\t";
 const LIST: &str = "list\t";
 /// No receipt is longer: it has a command line and a few file names.
@@ -62,7 +63,7 @@ pub struct Task {
 pub struct Choice {
     pub min_score: i32,
     pub secondary_ppm: i64,
-    pub max_hits: usize,
+    pub limits: Limits,
     pub typical: Typical,
     pub mates: Option<MatesInReceipt>,
     pub list: Option<ListInReceipt>,
@@ -72,7 +73,6 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListInReceipt {
     pub rank: Rank,
-    pub limits: Limits,
     pub alphabet: Alphabet,
     pub columns: Vec<Column>,
 }
@@ -177,9 +177,10 @@ impl Receipt {
         }
         text += &format!("records\t{records}\nstretch\t{}\t{}\n", stretch.0, stretch.1);
         text += &format!("bytes\t{header}\t{end}\t{bytes}\ncrc32\t{sum:08x}\n");
-        if let Some(Choice { min_score, secondary_ppm, max_hits, typical, mates, list }) = choice {
+        if let Some(Choice { min_score, secondary_ppm, limits, typical, mates, list }) = choice {
             let Typical { match_, mismatch } = typical;
-            text += &format!("hits\t{min_score}\t{secondary_ppm}\t{max_hits}\t{match_}\t{mismatch}\n");
+            text += &format!("hits\t{min_score}\t{secondary_ppm}\t{match_}\t{mismatch}\n");
+            text += &line_of(limits);
             if let Some(MatesInReceipt { insert, match_, close }) = mates {
                 let InsertSize { orientation, mean, deviation } = insert;
                 let orientation = orientation.name();
@@ -229,13 +230,13 @@ impl Receipt {
         let choice = match parts_of {
             PartsOf::Queries => None,
             PartsOf::References => {
-                let choice = Choice::parse(lines.next()?)?;
+                let choice = Choice::parse(lines.next()?, lines.next()?)?;
                 let mates = match lines.next_if(|line| line.starts_with(MATES)) {
                     Some(line) => Some(MatesInReceipt::parse(line)?),
                     None => None,
                 };
                 let list = match lines.next_if(|line| line.starts_with(LIST)) {
-                    Some(line) => Some(ListInReceipt::parse(line, choice.max_hits)?),
+                    Some(line) => Some(ListInReceipt::parse(line)?),
                     None => None,
                 };
                 Some(Choice { mates, list, ..choice })
@@ -252,12 +253,11 @@ impl Receipt {
         (1..=task.part.of).contains(&task.part.number)
             && header.checked_add(*end).is_some_and(|frame| frame <= *bytes)
             && choice.as_ref().is_none_or(|choice| {
-                choice.max_hits > 0
+                is_sound(&choice.limits)
                     && choice.typical.match_ > 0
                     && (0..=1_000_000).contains(&choice.secondary_ppm)
                     && choice.mates.is_none_or(|mates| mates.makes_sense() && records.is_multiple_of(2))
                     && choice.list.is_some() == HitFormat::named(&task.format).is_some()
-                    && choice.list.as_ref().is_none_or(ListInReceipt::makes_sense)
             })
     }
 
@@ -270,13 +270,14 @@ impl Receipt {
 }
 
 impl Choice {
-    fn parse(line: &str) -> Option<Choice> {
+    /// Of the lines of hits and of limits.
+    fn parse(line: &str, limits: &str) -> Option<Choice> {
         let fields: Vec<&str> = line.strip_prefix("hits\t")?.split('\t').collect();
-        let &[min_score, secondary_ppm, max_hits, match_, mismatch] = &fields[..] else { return None };
+        let &[min_score, secondary_ppm, match_, mismatch] = &fields[..] else { return None };
         Some(Choice {
             min_score: min_score.parse().ok()?,
             secondary_ppm: secondary_ppm.parse().ok()?,
-            max_hits: max_hits.parse().ok()?,
+            limits: limits_of(limits)?,
             typical: Typical { match_: match_.parse().ok()?, mismatch: mismatch.parse().ok()? },
             mates: None,
             list: None,
@@ -305,40 +306,47 @@ impl MatesInReceipt {
 
 impl ListInReceipt {
     fn line(&self) -> String {
-        let Limits { max_targets, max_per_target, keeps_ties, identity, coverage, .. } = self.limits;
-        let (rank, ties, alphabet) = (name_of(self.rank), u8::from(keeps_ties), self.alphabet);
+        let (rank, alphabet) = (name_of(self.rank), self.alphabet);
         let columns = self.columns.iter().map(|column| column.name()).collect::<Vec<_>>().join(",");
-        format!(
-            "{LIST}{rank}\t{max_targets}\t{max_per_target}\t{ties}\t{identity:e}\t{coverage:e}\t{alphabet}\t{columns}\n"
-        )
+        format!("{LIST}{rank}\t{alphabet}\t{columns}\n")
     }
 
-    fn parse(line: &str, max_hits: usize) -> Option<ListInReceipt> {
+    fn parse(line: &str) -> Option<ListInReceipt> {
         let fields: Vec<&str> = line.strip_prefix(LIST)?.split('\t').collect();
-        let &[rank, max_targets, max_per_target, ties, identity, coverage, alphabet, columns] = &fields[..]
-        else {
-            return None;
-        };
-        let limits = Limits {
-            max_hits,
-            max_targets: max_targets.parse().ok()?,
-            max_per_target: max_per_target.parse().ok()?,
-            keeps_ties: ["0", "1"].iter().position(|known| *known == ties)? == 1,
-            identity: identity.parse().ok()?,
-            coverage: coverage.parse().ok()?,
-        };
+        let &[rank, alphabet, columns] = &fields[..] else { return None };
         let rank =
             [Rank::Score, Rank::Evalue, Rank::Identity].into_iter().find(|known| name_of(*known) == rank)?;
         let known = [Alphabet::Dna, Alphabet::Protein];
         let alphabet = known.into_iter().find(|known| known.to_string() == alphabet)?;
-        Some(ListInReceipt { rank, limits, alphabet, columns: Column::parse(columns).ok()? })
+        Some(ListInReceipt { rank, alphabet, columns: Column::parse(columns).ok()? })
     }
+}
 
-    fn makes_sense(&self) -> bool {
-        let Limits { max_targets, max_per_target, identity, coverage, .. } = self.limits;
-        let is_percent = |share| (0.0..=100.0).contains(&share);
-        max_targets > 0 && max_per_target > 0 && is_percent(identity) && is_percent(coverage)
-    }
+fn line_of(limits: &Limits) -> String {
+    let Limits { max_hits, max_targets, max_per_target, keeps_ties, identity, coverage } = limits;
+    let ties = u8::from(*keeps_ties);
+    format!("{LIMITS}{max_hits}\t{max_targets}\t{max_per_target}\t{ties}\t{identity:e}\t{coverage:e}\n")
+}
+
+/// The limits of a line.
+fn limits_of(line: &str) -> Option<Limits> {
+    let fields: Vec<&str> = line.strip_prefix(LIMITS)?.split('\t').collect();
+    let &[max_hits, max_targets, max_per_target, ties, identity, coverage] = &fields[..] else { return None };
+    Some(Limits {
+        max_hits: max_hits.parse().ok()?,
+        max_targets: max_targets.parse().ok()?,
+        max_per_target: max_per_target.parse().ok()?,
+        keeps_ties: ["0", "1"].iter().position(|known| *known == ties)? == 1,
+        identity: identity.parse().ok()?,
+        coverage: coverage.parse().ok()?,
+    })
+}
+
+/// Whether limits let anything in.
+fn is_sound(limits: &Limits) -> bool {
+    let Limits { max_hits, max_targets, max_per_target, identity, coverage, .. } = *limits;
+    let is_percent = |share| (0.0..=100.0).contains(&share);
+    max_hits > 0 && max_targets > 0 && max_per_target > 0 && is_percent(identity) && is_percent(coverage)
 }
 
 fn name_of(rank: Rank) -> &'static str {
@@ -447,7 +455,8 @@ mod tests {
         let Receipt { task, .. } = receipt();
         let typical = Typical { match_: 6, mismatch: 4 };
         let (mates, list) = (None, None);
-        let choice = Choice { min_score: 20, secondary_ppm: 800_000, max_hits: 3, typical, mates, list };
+        let limits = Limits::records(3);
+        let choice = Choice { min_score: 20, secondary_ppm: 800_000, limits, typical, mates, list };
         let task = Task { parts_of: PartsOf::References, ..task };
         Receipt { task, choice: Some(choice), ..receipt() }
     }
@@ -470,8 +479,8 @@ mod tests {
             coverage: 0.0,
         };
         let (rank, columns) = (Rank::Evalue, vec![Column::Qlen, Column::Qcovs]);
-        let list = ListInReceipt { rank, limits, alphabet: Alphabet::Protein, columns };
-        let choice = choice.map(|choice| Choice { list: Some(list), ..choice });
+        let list = ListInReceipt { rank, alphabet: Alphabet::Protein, columns };
+        let choice = choice.map(|choice| Choice { limits, list: Some(list), ..choice });
         Receipt { task: Task { format: "table".into(), ..task }, choice, ..receipt() }
     }
 
@@ -496,7 +505,7 @@ mod tests {
             assert!(matches!(Receipt::open((text + "more\n").as_bytes()), Err(Unread::Changed)));
         }
         let text = receipt().text();
-        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t4", "receipt\t3")] {
+        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t5", "receipt\t4")] {
             assert!(matches!(Receipt::open(other.as_bytes()), Err(Unread::Version)), "{other}");
         }
         let old = "swalign 0.1.0\ncommand\tswalign q r\nformat\tsam\npart\t1/2\n";
@@ -518,8 +527,8 @@ mod tests {
             (&queries, "2/7", "8/7"),
             (&queries, "2/7", "0/7"),
             (&queries, "stretch\t", "stretch\t7\t"),
-            (&references, "\t3\t6\t4", "\t0\t6\t4"),
-            (&references, "\t3\t6\t4", "\t3\t0\t4"),
+            (&references, "limits\t3", "limits\t0"),
+            (&references, "\t6\t4", "\t0\t4"),
             (&references, "800000", "8000000000000000"),
             (&mates, "records\t512", "records\t513"),
             (&mates, "\trf\t", "\tfx\t"),

@@ -10,6 +10,7 @@ mod count;
 mod mates;
 mod text;
 
+pub use super::in_part::QueryInPart;
 pub use count::QueryCount;
 pub use mates::{MateRecord, push_mates};
 
@@ -25,6 +26,16 @@ pub struct PartRecord {
     bytes: Vec<u8>,
     /// `None` for an unmapped query.
     pub aligned: Option<RecordHit>,
+    /// Of the first record of a query.
+    pub of_query: Option<QueryInPart>,
+}
+
+/// What a record tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordTold {
+    /// `None` for an unmapped query.
+    pub aligned: Option<RecordHit>,
+    pub of_query: Option<QueryInPart>,
 }
 
 /// The hit that a record tells.
@@ -33,8 +44,8 @@ pub struct RecordHit {
     pub score: i32,
     pub strand: Strand,
     pub secondary: bool,
-    /// Score of the query's second hit.
-    pub second: Option<i32>,
+    /// The target's number among all.
+    pub target: u32,
     /// Length of the alignment, in the query or in the target: the longer one.
     pub span: u32,
 }
@@ -42,8 +53,13 @@ pub struct RecordHit {
 /// What a record is among the records of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    Primary { second: Option<i32>, quality: u8 },
+    Primary {
+        second: Option<i32>,
+        quality: u8,
+    },
     Secondary,
+    /// As it was, but for what only a part tells.
+    Unmapped,
 }
 
 /// The records of a part, in order.
@@ -68,7 +84,7 @@ impl PartRecords {
         let Some(first) = self.ahead.take().map_or_else(|| self.read(), |ahead| Ok(Some(ahead)))? else {
             return Ok(Vec::new());
         };
-        if first.is_secondary() {
+        if first.is_secondary() || first.of_query.is_none() {
             return Err(damaged());
         }
         let mut records = vec![first];
@@ -92,12 +108,13 @@ impl PartRecords {
         if bytes.is_empty() {
             return Ok(None);
         }
-        let aligned = match self.format {
-            Format::Bam => bam::aligned(&bytes),
-            Format::Sam => text::SAM.aligned(&bytes),
-            Format::Paf => text::PAF.aligned(&bytes),
+        let told = match self.format {
+            Format::Bam => bam::told(&bytes),
+            Format::Sam => text::SAM.told(&bytes),
+            Format::Paf => text::PAF.told(&bytes),
         };
-        Ok(Some(PartRecord { format: self.format, aligned: aligned.ok_or_else(damaged)?, bytes }))
+        let RecordTold { aligned, of_query } = told.ok_or_else(damaged)?;
+        Ok(Some(PartRecord { format: self.format, aligned, of_query, bytes }))
     }
 }
 
@@ -132,10 +149,10 @@ impl PartRecord {
         self.aligned.is_some_and(|aligned| aligned.secondary)
     }
 
-    /// Appends the record in its new standing. An unmapped record stays as it is.
+    /// Appends the record in its new standing, which an unmapped one can't change.
     pub fn push(&self, out: &mut Vec<u8>, standing: Standing) {
+        let standing = if self.aligned.is_some() { standing } else { Standing::Unmapped };
         match self.format {
-            _ if self.aligned.is_none() => out.extend_from_slice(&self.bytes),
             Format::Bam => bam::push(&self.bytes, out, standing),
             Format::Sam => text::SAM.push(&self.bytes, out, standing),
             Format::Paf => text::PAF.push(&self.bytes, out, standing),
@@ -237,8 +254,9 @@ mod tests {
                     let record = all.next_query().unwrap().remove(0);
                     assert_eq!(record.name(), b"q");
                     let span = (hit.query_end - hit.query_start).max(hit.target_end - hit.target_start);
-                    let told = RecordHit { score: 30, strand, secondary: false, second, span };
+                    let told = RecordHit { score: 30, strand, secondary: false, target: 0, span };
                     assert_eq!(record.aligned, Some(told));
+                    assert_eq!(record.of_query, Some(QueryInPart { threshold: THRESHOLD, second }));
                     for second in [None, Some(25), Some(30)] {
                         let quality = mapping_quality(&scoring, &hit, second, THRESHOLD);
                         let mut out = Vec::new();
@@ -266,12 +284,39 @@ mod tests {
         }
     }
 
+    /// A query without a hit that is reported tells what it has.
+    #[test]
+    fn unmapped_records_are_those_of_the_writer() {
+        let target = "ACGTTGCAAC".repeat(10);
+        for format in [Format::Sam, Format::Bam, Format::Paf] {
+            let options = Options { format: crate::options::OutputFormat::Records(format), ..options() };
+            let part = Options { ref_part: Some(Share { number: 1, of: 2 }), ..options.clone() };
+            let [whole, part] = [options, part]
+                .map(|options| writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap());
+            let query = read("q", "ACGT", Some("IIII"));
+            for second in [None, Some(26)] {
+                let mut all = records(format, bytes(&part, &query, &[], second));
+                let record = all.next_query().unwrap().remove(0);
+                assert_eq!((record.name(), record.aligned), (&b"q"[..], None));
+                assert_eq!(record.of_query, Some(QueryInPart { threshold: THRESHOLD, second }));
+                for standing in [Standing::Secondary, Standing::Unmapped] {
+                    let mut out = Vec::new();
+                    record.push(&mut out, standing);
+                    assert!(out == bytes(&whole, &query, &[], None), "{format:?}");
+                }
+                assert!(all.next_query().unwrap().is_empty());
+            }
+        }
+    }
+
     /// However a part is cut short, reading it is an error or an end, and nothing worse.
     #[test]
     fn what_is_cut_short_is_no_record() {
         let target = "ACGTTGCAAC".repeat(10);
         for format in [Format::Sam, Format::Bam] {
-            let options = Options { format: crate::options::OutputFormat::Records(format), ..options() };
+            let share = Some(Share { number: 1, of: 2 });
+            let format_of_output = crate::options::OutputFormat::Records(format);
+            let options = Options { format: format_of_output, ref_part: share, ..options() };
             let writer = writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap();
             let hit = at(Strand::Forward, 0, 0, smallvec![(4, Op::Match)]);
             let whole = bytes(&writer, &read("q", "ACGT", None), &[&hit, &hit], Some(26));

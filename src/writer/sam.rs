@@ -29,6 +29,10 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     if let Some(mate) = line.mate.as_ref().filter(|_| line.is_primary()) {
         push_mate_tags(text, mate);
     }
+    if !line.of_query.is_empty() {
+        text.extend_from_slice(b"\tYQ:Z:");
+        text.extend_from_slice(line.of_query);
+    }
     if let Some(group) = read_group {
         text.extend_from_slice(b"\tRG:Z:");
         text.extend_from_slice(group.as_bytes());
@@ -102,7 +106,7 @@ fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     }
 }
 
-/// NM, MD and AS, XS but on secondary records, of split queries SA, and of mates in parts YM.
+/// NM, MD and AS, XS but on secondary records, of split queries SA, and in parts YM.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);

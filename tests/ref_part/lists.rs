@@ -58,47 +58,16 @@ fn lists_of_proteins_are_the_whole() {
     }
 }
 
-/// Tiny references, many of them equal, on both strands: nearly every choice is between equals, and limits cut in them.
+/// Nearly every choice is between equals, and limits cut in them.
 #[test]
 fn ties_of_lists_are_those_of_the_whole() {
     for seed in 0..24 {
         let mut random = Random::new(seed);
-        let folder = Folder::new();
-        let letters = |random: &mut Random, most: usize| {
-            let len = 1 + random.below(most);
-            (0..len).map(|_| random.pick(b"AACGT")).collect::<Vec<u8>>()
-        };
-        let mut kinds: Vec<Vec<u8>> = (0..3).map(|_| letters(&mut random, 30)).collect();
-        kinds.extend(kinds.clone().iter().map(|kind| swalign::alphabet::reverse_complement(kind)));
-        let records = |random: &mut Random, count: usize, name: &str| -> String {
-            let record = |number| {
-                let letters = match random.below(4) {
-                    0 => letters(random, 12),
-                    1 => (0..3).flat_map(|_| kinds[random.below(6)].clone()).collect(),
-                    _ => kinds[random.below(6)].clone(),
-                };
-                format!(">{name}{number} of {number}\n{}\n", String::from_utf8(letters).unwrap())
-            };
-            (0..count).map(record).collect()
-        };
-        let references = 2 + random.below(9);
-        folder.write("r.fa", records(&mut random, references, "r"));
-        folder.write("q.fa", records(&mut random, 40, "q"));
-        let hits = random.pick(&["1", "2", "3", "5", "1000"]);
-        let (targets, hsps) = (random.pick(&["1", "2", "3", "25"]), random.pick(&["1", "2", "9"]));
-        let least = random.pick(&["1", "3", "8"]);
-        let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
-        let evalue = random.pick(&["1000000000", "1000", "1"]);
+        let (folder, references) = equals(&mut random);
         let rank = random.pick(&["score", "evalue", "identity"]);
-        let (identity, coverage) = (random.pick(&["0", "60", "90"]), random.pick(&["0", "30", "70"]));
-        let strands = random.pick(&["--both-strands", "--forward-only"]);
         let (format, count) = (random.pick(&["tab", "json", "txt"]), random.pick(&[2, 3, references, 12]));
-        let mut args = vec!["--max-hits", hits, "--max-targets", targets, "--max-hsps", hsps, "--rank", rank];
-        args.extend(["--min-score", least, "--secondary-ratio", ratio, "--evalue", evalue, strands]);
-        args.extend(["--min-identity", identity, "--min-coverage", coverage, "--alphabet", "dna"]);
-        if random.below(2) == 0 {
-            args.push("--ties");
-        }
+        let mut args = limits(&mut random);
+        args.extend(["--rank", rank]);
         if format == "tab" {
             args.extend(["--columns", ALL_COLUMNS]);
         }
@@ -170,13 +139,14 @@ fn parts_of_lists_are_checked() {
     folder.run(&args).said(0, &["is there and whole"]);
     let merged = || folder.run(&["merge", "out", &names[0], &names[1]]);
     let receipts = names.iter().map(|part| folder.read(&format!("{part}.swalign"))).collect::<Vec<_>>();
-    let list = "score\t3\t1\t0\t0e0\t0e0\tDNA\t";
+    let list = "\t3\t1\t0\t0e0\t0e0\nlist\tscore\tDNA\t";
     assert!(String::from_utf8_lossy(&receipts[0]).contains(list));
     for (key, value, says) in [
         ("records", "0", "more than 0 queries"),
         ("records", "551", "more than 551 queries"),
         ("records", "553", "fewer than 553 queries"),
-        ("list", "score\t0\t1\t0\t0e0\t0e0\tDNA\tqlen", "was changed after it was written"),
+        ("limits", "9\t0\t1\t0\t0e0\t0e0", "was changed after it was written"),
+        ("list", "score\tRNA\tqlen", "was changed after it was written"),
         ("crc32", "00000000", "the checksum differs"),
     ] {
         for (part, receipt) in names.iter().zip(&receipts) {
@@ -187,7 +157,7 @@ fn parts_of_lists_are_checked() {
         assert!(!folder.file("out").exists());
     }
     names.iter().zip(&receipts).for_each(|(part, receipt)| folder.write(&format!("{part}.swalign"), receipt));
-    receipts::change(&folder.file(&names[1]), |text| text.replace("list\tscore\t3", "list\tscore\t4"));
+    receipts::change(&folder.file(&names[1]), |text| text.replace("\t3\t1\t0\t0e0", "\t4\t1\t0\t0e0"));
     merged().said(1, &["chosen otherwise"]);
     folder.write(&format!("{}.swalign", names[1]), &receipts[1]);
     let bytes = folder.read(&names[1]);
@@ -216,9 +186,8 @@ fn what_parts_of_lists_refuse() {
     let run = |more: &[&str]| folder.run(&[&["--ref-part", "1/2"], more, &["q.fq", "r.fa"]].concat());
     run(&["--format", "tab"]).said(2, &["--ref-part of a list needs a file (-o)"]);
     run(&["--format", "tab", "-o", "-"]).said(2, &["--ref-part of a list needs a file (-o)"]);
-    run(&["--evalue", "1", "-o", "x.sam"]).said(2, &["--ref-part", "--evalue", "--format tab"]);
-    for more in [&["--max-targets", "3"][..], &["--ties"], &["--min-identity", "3"], &["--min-coverage", "3"]]
-    {
-        run(&[more, &["-o", "x.bam"]].concat()).said(2, &["--ref-part", more[0], "--format tab"]);
+    for more in ["--min-identity", "--min-coverage"] {
+        let mates = ["--interleaved", "--insert", "300,50", more, "3", "-o", "x.bam"];
+        run(&mates).said(2, &["--ref-part of mates", more, "--format tab"]);
     }
 }

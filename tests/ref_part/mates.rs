@@ -124,6 +124,11 @@ fn parts_of_mates_are_the_whole() {
             (insert(&["--evalue", "1e9"]), &FILES[..], "tab", 3),
             (insert(&["--max-hsps", "2", "--max-targets", "2", "--max-hits", "3"]), &FILES[..], "json.gz", 2),
             (insert(&["--max-hits", "3", "--min-score", "9"]), &["--interleaved", "both.fq"], "paf.gz", 3),
+            (insert(&["--max-targets", "2"]), &FILES[..], "sam", 3),
+            (insert(&["--max-targets", "1", "--ties", "--min-score", "12"]), &FILES[..], "bam", 4),
+            (insert(&["--max-hsps", "1", "--max-hits", "3"]), &["--interleaved", "both.fq"], "sam", 2),
+            (insert(&["--evalue", "1e-9", "--max-hits", "3"]), &FILES[..], "sam", 3),
+            (insert(&["--evalue", "1e-6", "--max-targets", "2"]), &["--interleaved", "both.fa"], "paf", 2),
         ] {
             check_mates(&folder, &options, input, (format, count));
         }
@@ -149,14 +154,18 @@ fn parts_of_any_mates_are_the_whole() {
         let mut options = [&options[..], &["--secondary-ratio", ratio]].concat();
         let (format, count) =
             (random.pick(&["sam", "bam", "paf", "tab", "json", "txt"]), random.pick(&[2, 3, 7]));
-        if ["tab", "json", "txt"].contains(&format) {
+        let is_list = ["tab", "json", "txt"].contains(&format);
+        if is_list || random.below(2) == 0 {
             let (targets, hsps) = (random.pick(&["1", "2", "25"]), random.pick(&["1", "2", "90"]));
-            let (rank, identity) = (random.pick(&["score", "score", "identity"]), random.pick(&["0", "90"]));
-            options.extend(["--max-targets", targets, "--max-hsps", hsps, "--rank", rank]);
-            options.extend(["--min-identity", identity, "--evalue", "1e9"]);
+            options.extend(["--max-targets", targets, "--max-hsps", hsps]);
+            options.extend(["--evalue", random.pick(&["1e9", "1e9", "1e-3"])]);
             if random.below(2) == 0 {
                 options.push("--ties");
             }
+        }
+        if is_list {
+            let (rank, identity) = (random.pick(&["score", "score", "identity"]), random.pick(&["0", "90"]));
+            options.extend(["--rank", rank, "--min-identity", identity]);
         }
         let input = random.pick(&[&FILES[..], &["--interleaved", "both.fq"], &["--interleaved", "both.fa"]]);
         println!("seed {seed}: {} references, {format}, {options:?}", kind.references);

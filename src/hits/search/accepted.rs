@@ -29,7 +29,7 @@ impl RecordSearch {
         self.kept.add(HitAt { target, score }, &self.rules);
         self.rank(&alignment, scope);
         self.found.alignments.push(alignment);
-        if self.found.alignments.len() == 2 {
+        if self.found.alignments.len() == 2 && !self.knows_second {
             self.found.second = Some(score);
         }
         let most = self.rules.most();

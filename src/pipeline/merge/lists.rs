@@ -74,10 +74,8 @@ impl PartQueries for PartLists {
 impl ListChoice {
     fn new(choice: &Choice, list: &ListInReceipt, format: HitFormat) -> ListChoice {
         let &Choice { min_score, secondary_ppm, .. } = choice;
-        let limits = list.limits;
-        let Limits { max_hits, max_targets, max_per_target, keeps_ties, .. } = limits;
-        let limited = Rules { max_hits, max_targets, max_per_target, keeps_ties, ..Rules::BEST };
-        let rules = Rules { min_score, secondary_ppm, ..limited };
+        let limits = choice.limits;
+        let rules = Rules { min_score, secondary_ppm, ..ranking::rules(&limits) };
         // A part is a file, never a terminal.
         let style = ListStyle { format, columns: list.columns.clone(), page: PageOptions::default() };
         let is_ranked = ranking::is_needed(list.rank, &limits);
@@ -115,9 +113,7 @@ impl ListChoice {
     /// The hits of a mate that are reported, of those that were found together with the other one; `None` where one is of
     /// no line.
     fn of_mate(&self, parts: &[PartQuery], mut found: Found) -> Option<Vec<PartHit>> {
-        if self.rules.counts_targets() {
-            ranking::limit(&self.rules, &mut found);
-        }
+        ranking::limit(&self.rules, &mut found);
         // Equal alignments have equal lines.
         let lines = || parts.iter().flat_map(|query| &query.hits);
         let line_of = |alignment: &Alignment| lines().find(|hit| hit.alignment == *alignment).cloned();

@@ -3,6 +3,7 @@
 use crate::alignment::InPart;
 use crate::hits::Rules;
 use crate::pairing::{HitInParts, MateInParts, Pairing};
+use crate::pipeline::ranking;
 use crate::quality::PairScores;
 use crate::writer::receipt::{Choice, MatesInReceipt};
 use crate::writer::reread::{MateRecord, PartRecord, push_mates};
@@ -19,7 +20,8 @@ pub fn choose(pairing: &Pairing, pair: [Vec<Vec<PartRecord>>; 2], out: &mut Vec<
     let [one, other] =
         pair.map(|parts| parts.into_iter().map(apart).collect::<Option<Vec<Vec<MateRecord>>>>());
     let (one, other) = (one?, other?);
-    let found = pairing.join([in_parts(&one, &other)?, in_parts(&other, &one)?]);
+    let mut found = pairing.join([in_parts(&one, &other)?, in_parts(&other, &one)?]);
+    found.iter_mut().for_each(|found| ranking::limit(&pairing.rules, found));
     let records = [one, other].map(|parts| parts.into_iter().flatten().collect::<Vec<_>>());
     push_mates([&records[0], &records[1]], &found, out)
 }
@@ -28,8 +30,10 @@ pub fn choose(pairing: &Pairing, pair: [Vec<Vec<PartRecord>>; 2], out: &mut Vec<
 fn in_parts(own: &[Vec<MateRecord>], other: &[Vec<MateRecord>]) -> Option<MateInParts> {
     let mut mate = MateInParts::default();
     for (own, other) in own.iter().zip(other) {
-        for (alignment, in_part, second) in own.iter().filter_map(MateRecord::hit) {
-            mate.second = mate.second.max(second);
+        let told = own.first()?.of_query()?;
+        mate.threshold = mate.threshold.max(Some(told.threshold));
+        mate.second = mate.second.max(told.second);
+        for (alignment, in_part) in own.iter().filter_map(MateRecord::hit) {
             let InPart::Hit { beside } = in_part else { continue };
             let beside = match beside {
                 Some(place) => Some(other.get(place as usize)?.hit()?.0.clone()),

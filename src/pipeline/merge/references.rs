@@ -1,8 +1,8 @@
 //! Parts of the references, joined query by query.
 //!
-//! Each part has the best hits of each query among its own references, in their order. They hold all that are among the
-//! best of all references. So the hits of the whole are those of the parts, sorted together, and cut by the best one's
-//! score (docs/algorithm.md, section 6). Memory holds one query's records of each part, and of the output a few megabytes
+//! Each part has the hits of each query among its own references that the limits let in there, in their order. They hold
+//! all that the limits let in among those of all references. So the hits of the whole are those of the parts, sorted
+//! together, cut by the best one's score, and limited again (docs/algorithm.md, section 6). Memory holds one query's records of each part, and of the output a few megabytes
 //! and one query.
 
 use super::abreast::{Abreast, GroupBytes, PartQueries};
@@ -11,11 +11,12 @@ use super::part::{AGAIN, MergePart, unread};
 use super::refused;
 use crate::error::Result;
 use crate::hits::Rules;
-use crate::options::Format;
+use crate::options::{Format, Limits};
+use crate::pipeline::ranking;
 use crate::quality::{Typical, quality_of};
 use crate::writer::Output;
 use crate::writer::receipt::Choice;
-use crate::writer::reread::{PartRecord, PartRecords, Standing, damaged};
+use crate::writer::reread::{PartRecord, PartRecords, QueryInPart, RecordHit, Standing, damaged};
 use std::cmp::Reverse;
 use std::io;
 
@@ -47,8 +48,8 @@ pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     else {
         return Ok(0);
     };
-    let &Choice { min_score, secondary_ppm, max_hits, .. } = choice;
-    let rules = Rules { min_score, secondary_ppm, max_hits, ..Rules::BEST };
+    let &Choice { min_score, secondary_ppm, ref limits, .. } = choice;
+    let rules = Rules { min_score, secondary_ppm, ..ranking::rules(limits) };
     let pairing = mates::pairing(choice, rules);
     let mut piece = GroupBytes::new(format_of(first)?.1)?;
     for _ in (0..first.receipt.records).step_by(if pairing.is_some() { 2 } else { 1 }) {
@@ -56,7 +57,7 @@ pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
         let record = &query[0][0];
         piece.begin((record.query_name(pairing.is_some()), record.letters()), output)?;
         let chosen = match &pairing {
-            None => choose(&rules, &choice.typical, &query, &mut piece.bytes),
+            None => choose(limits, &choice.typical, &query, &mut piece.bytes),
             Some(pairing) => {
                 let mate = abreast.next_query()?;
                 mates::choose(pairing, [query, mate], &mut piece.bytes)
@@ -84,29 +85,33 @@ impl PartQueries for PartRecords {
 }
 
 /// Appends the records of a query that are its hits among all references; `None` where that can't be.
-fn choose(rules: &Rules, typical: &Typical, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
-    let aligned = |record| {
-        let record: &PartRecord = record;
-        Some((record, record.aligned?))
-    };
-    let mut hits: Vec<_> = query.iter().flatten().filter_map(aligned).collect();
+fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
+    let told = query.iter().filter_map(|records| records.first()?.of_query);
+    let told: Vec<QueryInPart> = told.collect();
+    let threshold = told.iter().map(|told| told.threshold).max()?;
+    let records = query.iter().flatten();
+    let aligned = records.clone().filter_map(|record| Some((record, record.aligned?)));
+    let mut hits: Vec<(&PartRecord, RecordHit)> = aligned.filter(|(_, hit)| hit.score >= threshold).collect();
     // The sort is stable: hits of one part keep their order, and of equal hits of two parts the earlier part has the
     // earlier reference.
     hits.sort_by_key(|(_, hit)| (Reverse(hit.score), hit.strand));
-    let Some((primary, best)) = hits.first() else {
-        query.first()?.first()?.push(out, Standing::Secondary);
+    let Some(&(primary, best)) = hits.first() else {
+        // The part with the best hit of all reports none, since no limit lets it in.
+        records.clone().find(|record| record.aligned.is_none())?.push(out, Standing::Unmapped);
         return Some(());
     };
     if best.secondary {
         return None;
     }
-    let threshold = rules.threshold(best.score);
-    // The second hit is in the best one's part, which may know only its score, or it is the best of another part.
-    let second = hits.get(1).map(|(_, hit)| hit.score).max(best.second).filter(|&score| score >= threshold);
+    // The best other hit is told by its part, or it is one of the records.
+    let second =
+        told.iter().filter_map(|told| told.second).chain(hits.get(1).map(|(_, hit)| hit.score)).max();
+    let second = second.filter(|&score| score >= threshold);
     let quality = quality_of(typical, best.span, best.score, (second, threshold));
     primary.push(out, Standing::Primary { second, quality });
-    let others = hits[1..].iter().take_while(|(_, hit)| hit.score >= threshold).take(rules.max_hits - 1);
-    others.for_each(|(record, _)| record.push(out, Standing::Secondary));
+    let ranked = hits.into_iter().map(|hit| (f64::from(hit.1.score), hit)).collect();
+    let kept = ranking::within(limits, ranked, |(_, hit)| hit.target);
+    kept.into_iter().skip(1).for_each(|(record, _)| record.push(out, Standing::Secondary));
     Some(())
 }
 

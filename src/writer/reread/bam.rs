@@ -1,7 +1,7 @@
 //! Records of BAM, field by field (SAMv1 specification, 4.2).
 
 use super::mates::{MateHit, MateTold, PathTold};
-use super::{RecordHit, Standing, damaged, span};
+use super::{QueryInPart, RecordHit, RecordTold, Standing, damaged, span};
 use crate::alignment::Strand;
 use crate::writer::bam::{LETTERS as LETTERS_BY_CODE, NO_QUALITY, OFFSET, push_number};
 use crate::writer::in_part;
@@ -60,21 +60,22 @@ pub fn letters(record: &[u8]) -> usize {
     array(record, LETTERS).map_or(0, |len| u32::from_le_bytes(len) as usize)
 }
 
-/// The hit that a record tells. The outer `None` is for a record that a run doesn't write.
-pub fn aligned(record: &[u8]) -> Option<Option<RecordHit>> {
+/// What a record tells; `None` for one that a run of a part doesn't write.
+pub fn told(record: &[u8]) -> Option<RecordTold> {
     let layout = RecordLayout::of(record)?;
     let flags = u16::from_le_bytes(array(record, FLAGS)?);
+    let of_query = match layout.tag(b"YQ") {
+        Some(tag) => Some(QueryInPart::parse(tag.text(record)?)?),
+        None => None,
+    };
     if flags & UNMAPPED != 0 {
-        return Some(None);
+        return Some(RecordTold { aligned: None, of_query });
     }
     let strand = if flags & REVERSE != 0 { Strand::Reverse } else { Strand::Forward };
     let score = layout.tag(b"AS").and_then(|tag| tag.number(record))?;
-    let second = match layout.tag(b"XS") {
-        Some(tag) => Some(tag.number(record)?),
-        None => None,
-    };
-    let secondary = flags & SECONDARY != 0;
-    Some(Some(RecordHit { score, strand, secondary, second, span: span(layout.operations(record)?)? }))
+    let (target, _) = in_part::parse(layout.tag(b"YM")?.text(record)?)?;
+    let (secondary, span) = (flags & SECONDARY != 0, span(layout.operations(record)?)?);
+    Some(RecordTold { aligned: Some(RecordHit { score, strand, secondary, target, span }), of_query })
 }
 
 /// What a record tells of a mate.
@@ -118,7 +119,7 @@ pub fn mate(record: &[u8]) -> Option<MateTold> {
     })
 }
 
-/// Appends a record in its new standing. [`aligned`] has found it sound.
+/// Appends a record in its new standing. [`told`] has found it sound.
 pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
     let Some(layout) = RecordLayout::of(record) else { return };
     let start = out.len();
@@ -127,6 +128,10 @@ pub fn push(record: &[u8], out: &mut Vec<u8>, standing: Standing) {
             out.extend_from_slice(&record[..layout.tags_start(record)]);
             out[start + QUALITY] = quality;
             layout.push_tags(record, out, second);
+        }
+        Standing::Unmapped => {
+            out.extend_from_slice(&record[..layout.tags_start(record)]);
+            layout.push_tags(record, out, None);
         }
         Standing::Secondary => {
             out.extend_from_slice(&record[..layout.letters]);
@@ -192,9 +197,9 @@ impl RecordLayout {
         self.tags.first().map_or(record.len(), |tag| tag.range.start)
     }
 
-    /// Appends all tags, with this score of the second hit behind that of the record.
+    /// Appends all tags but those of a part, with this score of the second hit behind that of the record.
     fn push_tags(&self, record: &[u8], out: &mut Vec<u8>, second: Option<i32>) {
-        for tag in self.tags.iter().filter(|tag| tag.name != *b"XS") {
+        for tag in self.tags.iter().filter(|tag| ![*b"XS", *b"YM", *b"YQ"].contains(&tag.name)) {
             out.extend_from_slice(&record[tag.range.clone()]);
             if let Some(second) = second.filter(|_| tag.name == *b"AS") {
                 push_number(out, b"XS", i64::from(second));

@@ -3,7 +3,7 @@
 //! What a record tells of its own alignment stays (CIGAR, NM, MD, AS). What it tells of its mate comes of the hits that
 //! are reported. SEQ and QUAL stand in the first record that a part has of a mate.
 
-use super::{PartRecord, Standing, bam, text};
+use super::{PartRecord, QueryInPart, Standing, bam, text};
 use crate::alignment::{Alignment, Cigar, Found, InPart, Mated, Op, Strand, push_run};
 use crate::alphabet::reverse_complement;
 use crate::options::Format;
@@ -109,10 +109,15 @@ impl PartRecord {
 }
 
 impl MateRecord {
-    /// The alignment, what it is in its part, and the score of the second hit that the record tells.
-    pub fn hit(&self) -> Option<(&Alignment, InPart, Option<i32>)> {
+    /// The alignment, and what it is in its part.
+    pub fn hit(&self) -> Option<(&Alignment, InPart)> {
         let hit = self.told.hit.as_ref()?;
-        Some((&hit.alignment, hit.in_part, self.record.aligned.and_then(|aligned| aligned.second)))
+        Some((&hit.alignment, hit.in_part))
+    }
+
+    /// What it tells of its mate, if it is the first record of it.
+    pub fn of_query(&self) -> Option<QueryInPart> {
+        self.record.of_query
     }
 
     /// SEQ as it was read.
@@ -193,7 +198,8 @@ impl<'a> Mate<'a> {
         let mate = MateOf { is_first, is_proper, place, own, base_qualities: *base_qualities };
         let (letters, qualities) = (self.first.letters_as_read(), self.first.qualities_as_read());
         let mut push = |letters: &[u8], aligned| {
-            let line = OutputLine { name, letters, qualities: &qualities, aligned, mate: Some(mate) };
+            let (qualities, mate) = (&qualities[..], Some(mate));
+            let line = OutputLine { name, letters, qualities, aligned, mate, of_query: &[] };
             match self.first.record.format {
                 Format::Bam => return bam_lines::push(out, &line, read_group).ok(),
                 Format::Sam | Format::Paf => sam_lines::push(out, &line, read_group),
@@ -336,8 +342,9 @@ mod tests {
                     let of_part = order.map(|place| all[place].clone());
                     let records = apart(format, &part, &reads, [&of_part, &all]);
                     for (record, alignment) in records[0].iter().zip(&of_part) {
-                        let second = (*alignment == of_part[0]).then_some(26);
-                        assert_eq!(record.hit(), Some((alignment, InPart::Hit { beside: Some(1) }, second)));
+                        assert_eq!(record.hit(), Some((alignment, InPart::Hit { beside: Some(1) })));
+                        let second = (*alignment == of_part[0]).then_some(Some(26));
+                        assert_eq!(record.of_query().map(|told| told.second), second);
                     }
                     for (kept, others) in
                         [(&all[..1], &all[1..2]), (&all[2..], &all[..]), (&[], &all[1..]), (&[], &[])]

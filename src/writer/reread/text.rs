@@ -1,7 +1,7 @@
 //! Lines of SAM and PAF, column by column.
 
 use super::mates::{MateHit, MateTold, PathTold};
-use super::{RecordHit, Standing, span};
+use super::{QueryInPart, RecordHit, RecordTold, Standing, span};
 use crate::alignment::Strand;
 use crate::writer::in_part;
 use crate::writer::line::{REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
@@ -12,6 +12,7 @@ use memchr::memmem;
 const SCORE: &[u8] = b"AS:i:";
 const SECOND: &[u8] = b"XS:i:";
 const IN_PART: &[u8] = b"YM:Z:";
+const OF_QUERY: &[u8] = b"YQ:Z:";
 const PRIMARY_LINE: &[u8] = b"tp:A:P";
 const SECONDARY_LINE: &[u8] = b"tp:A:S";
 
@@ -21,14 +22,21 @@ pub struct LineFormat {
     quality: usize,
     /// First column of the tags.
     tags: usize,
-    /// The hit that the columns before the tags tell. The outer `None` is for columns that a run doesn't write.
-    read: fn(&[&[u8]]) -> Option<Option<RecordHit>>,
+    /// What the columns before the tags tell of a hit. The outer `None` is for columns that a run doesn't write.
+    read: fn(&[&[u8]]) -> Option<Option<HitInColumns>>,
     /// Column of the primary line that tells the query's letters, and how to count them.
     letters: (usize, fn(&[u8]) -> usize),
     /// The content of a column in a secondary record, where it differs from that in a primary one.
     demoted: fn(usize, &[u8]) -> Option<Vec<u8>>,
     /// Whether the joined file has the score of the second hit.
     tells_second: bool,
+}
+
+/// What columns tell of a hit: its strand, whether it is a secondary one, and the longer span.
+struct HitInColumns {
+    strand: Strand,
+    secondary: bool,
+    span: u32,
 }
 
 pub const SAM: LineFormat = LineFormat {
@@ -65,19 +73,22 @@ pub fn is_secondary_paf(line: &[u8]) -> bool {
 }
 
 impl LineFormat {
-    /// The hit that the line tells. The outer `None` is for a line that a run doesn't write.
-    pub fn aligned(&self, line: &[u8]) -> Option<Option<RecordHit>> {
+    /// What the line tells; `None` for one that a run of a part doesn't write.
+    pub fn told(&self, line: &[u8]) -> Option<RecordTold> {
         let line = line.strip_suffix(b"\n")?;
         let columns: Vec<&[u8]> = line.split(|&letter| letter == b'\t').collect();
         let (fixed, tags) = columns.split_at_checked(self.tags).unwrap_or((&columns, &[]));
-        let Some(aligned) = (self.read)(fixed)? else { return Some(None) };
         let tag = |name| tags.iter().find_map(|tag| tag.strip_prefix(name));
-        let second = match tag(SECOND) {
-            Some(second) => Some(number(second)?),
+        let of_query = match tag(OF_QUERY) {
+            Some(text) => Some(QueryInPart::parse(text)?),
             None => None,
         };
-        let secondary = aligned.secondary || tags.contains(&SECONDARY_LINE);
-        Some(Some(RecordHit { score: number(tag(SCORE)?)?, second, secondary, ..aligned }))
+        let Some(HitInColumns { strand, secondary, span }) = (self.read)(fixed)? else {
+            return Some(RecordTold { aligned: None, of_query });
+        };
+        let secondary = secondary || tags.contains(&SECONDARY_LINE);
+        let (score, (target, _)) = (number(tag(SCORE)?)?, in_part::parse(tag(IN_PART)?)?);
+        Some(RecordTold { aligned: Some(RecordHit { score, strand, secondary, target, span }), of_query })
     }
 
     /// Number of the query's letters, as its primary line tells it.
@@ -90,7 +101,7 @@ impl LineFormat {
     pub fn push(&self, line: &[u8], out: &mut Vec<u8>, standing: Standing) {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         for (at, column) in line.split(|&letter| letter == b'\t').enumerate() {
-            if at >= self.tags && (column.starts_with(SECOND) || column.starts_with(IN_PART)) {
+            if at >= self.tags && [SECOND, IN_PART, OF_QUERY].iter().any(|tag| column.starts_with(tag)) {
                 continue;
             }
             if at > 0 {
@@ -110,7 +121,7 @@ impl LineFormat {
                 Standing::Primary { .. } if at >= self.tags && column == SECONDARY_LINE => {
                     out.extend_from_slice(PRIMARY_LINE);
                 }
-                Standing::Primary { .. } => out.extend_from_slice(column),
+                Standing::Primary { .. } | Standing::Unmapped => out.extend_from_slice(column),
                 Standing::Secondary if at == self.quality => out.push(b'0'),
                 Standing::Secondary => match (self.demoted)(at, column) {
                     Some(other) => out.extend_from_slice(&other),
@@ -123,7 +134,7 @@ impl LineFormat {
 }
 
 /// QNAME, FLAG, RNAME, POS, MAPQ, CIGAR, ..., SEQ, QUAL.
-fn read_sam(columns: &[&[u8]]) -> Option<Option<RecordHit>> {
+fn read_sam(columns: &[&[u8]]) -> Option<Option<HitInColumns>> {
     let &[_, flags, _, _, _, cigar, _, _, _, _, _] = columns else { return None };
     let flags: u16 = number(flags)?;
     if flags & UNMAPPED != 0 {
@@ -131,7 +142,7 @@ fn read_sam(columns: &[&[u8]]) -> Option<Option<RecordHit>> {
     }
     let strand = if flags & REVERSE != 0 { Strand::Reverse } else { Strand::Forward };
     let span = cigar_span(cigar)?;
-    Some(Some(RecordHit { score: 0, strand, secondary: flags & SECONDARY != 0, second: None, span }))
+    Some(Some(HitInColumns { strand, secondary: flags & SECONDARY != 0, span }))
 }
 
 /// Of SEQ, where `*` is none.
@@ -153,7 +164,7 @@ fn demoted_sam(at: usize, column: &[u8]) -> Option<Vec<u8>> {
 
 /// Query with length, start and end, strand, target with length, start and end, matches, columns, quality. Which
 /// record is secondary is told by a tag.
-fn read_paf(columns: &[&[u8]]) -> Option<Option<RecordHit>> {
+fn read_paf(columns: &[&[u8]]) -> Option<Option<HitInColumns>> {
     let &[_, _, start, end, strand, _, _, target_start, target_end, _, _, _] = columns else { return None };
     let strand = match strand {
         b"*" => return Some(None),
@@ -163,7 +174,7 @@ fn read_paf(columns: &[&[u8]]) -> Option<Option<RecordHit>> {
     };
     let len = |start, end| number::<u32>(end)?.checked_sub(number(start)?);
     let span = len(start, end)?.max(len(target_start, target_end)?);
-    Some(Some(RecordHit { score: 0, strand, secondary: false, second: None, span }))
+    Some(Some(HitInColumns { strand, secondary: false, span }))
 }
 
 fn demoted_paf(_: usize, column: &[u8]) -> Option<Vec<u8>> {
@@ -252,6 +263,7 @@ pub fn push_unaligned_paf(line: &[u8], out: &mut Vec<u8>) {
     out.push(b'\t');
     out.extend_from_slice(len);
     out.extend_from_slice(UNALIGNED);
+    out.push(b'\n');
 }
 
 #[cfg(test)]
@@ -270,11 +282,14 @@ mod tests {
     #[test]
     fn lines_of_sam() {
         let with = |second: &str| format!("{SAM_LINE}{second}\tRG:Z:g");
-        for (second, score) in [("", None), ("\tXS:i:24", Some(24))] {
-            let aligned = SAM.aligned(format!("{}\n", with(second)).as_bytes()).unwrap().unwrap();
+        for (second, score) in
+            [("\tYM:Z:5,-\tYQ:Z:20,-", None), ("\tXS:i:24\tYM:Z:5,3\tYQ:Z:20,24", Some(24))]
+        {
+            let told = SAM.told(format!("{}\n", with(second)).as_bytes()).unwrap();
             let expected =
-                RecordHit { score: 30, strand: Strand::Reverse, secondary: false, second: score, span: 7 };
-            assert_eq!(aligned, expected);
+                RecordHit { score: 30, strand: Strand::Reverse, secondary: false, target: 5, span: 7 };
+            assert_eq!(told.aligned, Some(expected));
+            assert_eq!(told.of_query, Some(QueryInPart { threshold: 20, second: score }));
             let primary = Standing::Primary { second: Some(29), quality: 3 };
             let expected = with("\tXS:i:29").replace("\t37\t", "\t3\t") + "\n";
             assert_eq!(pushed(&SAM, &with(second), primary), expected);
@@ -283,36 +298,46 @@ mod tests {
             assert_eq!(pushed(&SAM, &with(second), Standing::Secondary), secondary);
             assert_eq!(pushed(&SAM, secondary.trim_end(), Standing::Secondary), secondary);
         }
-        assert_eq!(SAM.aligned(b"q\t4\t*\t0\t0\t*\t*\t0\t0\tAC\t*\n"), Some(None));
+        let unmapped = "q\t4\t*\t0\t0\t*\t*\t0\t0\tAC\t*";
+        let told = SAM.told(format!("{unmapped}\tYQ:Z:20,30\n").as_bytes()).unwrap();
+        let of_query = Some(QueryInPart { threshold: 20, second: Some(30) });
+        assert_eq!(told, RecordTold { aligned: None, of_query });
+        let line = pushed(&SAM, &format!("{unmapped}\tYQ:Z:20,30"), Standing::Unmapped);
+        assert_eq!(line, format!("{unmapped}\n"));
+        assert_eq!(SAM.told(format!("{unmapped}\tYQ:Z:20\n").as_bytes()), None);
     }
 
     #[test]
     fn lines_of_paf() {
         let line = "q\t9\t1\t8\t-\tr\t50\t10\t16\t6\t7\t60\tNM:i:1\tAS:i:30\ttp:A:P\tde:f:0.1\tcg:Z:3M1I3M";
-        let part = format!("{line}\tXS:i:24");
-        let aligned = PAF.aligned(format!("{part}\n").as_bytes()).unwrap().unwrap();
-        let expected =
-            RecordHit { score: 30, strand: Strand::Reverse, secondary: false, second: Some(24), span: 7 };
-        assert_eq!(aligned, expected);
+        let part = format!("{line}\tYM:Z:5,-\tYQ:Z:20,24");
+        let told = PAF.told(format!("{part}\n").as_bytes()).unwrap();
+        let expected = RecordHit { score: 30, strand: Strand::Reverse, secondary: false, target: 5, span: 7 };
+        assert_eq!(told.aligned, Some(expected));
+        assert_eq!(told.of_query, Some(QueryInPart { threshold: 20, second: Some(24) }));
         let primary = Standing::Primary { second: Some(29), quality: 3 };
         assert_eq!(pushed(&PAF, &part, primary), line.replace("\t60\t", "\t3\t") + "\n");
         let secondary = line.replace("\t60\t", "\t0\t").replace("tp:A:P", "tp:A:S") + "\n";
         assert_eq!(pushed(&PAF, &part, Standing::Secondary), secondary);
-        assert!(PAF.aligned(secondary.as_bytes()).unwrap().unwrap().secondary);
-        assert_eq!(PAF.aligned(b"q\t9\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n"), Some(None));
+        let secondary = secondary.replace('\n', "\tYM:Z:5,-\n");
+        let told = PAF.told(secondary.as_bytes()).unwrap();
+        assert!(told.aligned.unwrap().secondary && told.of_query.is_none());
+        let none = RecordTold { aligned: None, of_query: None };
+        assert_eq!(PAF.told(b"q\t9\t0\t0\t*\t*\t0\t0\t0\t0\t0\t0\n"), Some(none));
     }
 
     #[test]
     fn what_is_cut_short_is_refused() {
-        let line = format!("{SAM_LINE}\n");
+        let line = format!("{SAM_LINE}\tYM:Z:5,-\n");
         // A line that ends inside of a tag's number may look whole, but for its end.
         for len in 0..line.len() {
-            assert_eq!(SAM.aligned(&line.as_bytes()[..len]), None, "{len}");
+            assert_eq!(SAM.told(&line.as_bytes()[..len]), None, "{len}");
         }
         for wrong in
             ["q\tx\tr\t5\t3\t3M\t*\t0\t0\tACG\t*\tAS:i:3\n", "q\t0\tr\t5\t3\t3N\t*\t0\t0\tACG\t*\tAS:i:3\n"]
         {
-            assert_eq!(SAM.aligned(wrong.as_bytes()), None, "{wrong}");
+            let wrong = wrong.replace('\n', "\tYM:Z:5,-\n");
+            assert_eq!(SAM.told(wrong.as_bytes()), None, "{wrong}");
         }
     }
 }
