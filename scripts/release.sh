@@ -141,10 +141,10 @@ END
     dpkg-deb --root-owner-group -Zxz --build "$root" "$folder/swalign_${version}_$architecture.deb" >&2
 }
 
-# The crate as it is published; cargo builds it to see that nothing is missing.
+# The crate as it is published; cargo builds it to see that nothing is missing, once.
 crate() {
     say "the crate"
-    cargo package --locked --allow-dirty >&2
+    cargo package --locked --allow-dirty ${IS_COPY:+--no-verify} >&2
     cp "target/package/swalign-$version.crate" "$folder/"
     local bytes
     bytes=$(stat --format=%s "$folder/swalign-$version.crate")
@@ -259,8 +259,8 @@ make() {
 again() {
     local copy=$work/another/folder file name same=0 other=0
     git clone --quiet --no-hardlinks . "$copy"
-    "$copy/scripts/release.sh" make "$copy/made"
-    for file in "$copy"/made/*; do
+    IS_COPY=yes "$copy/scripts/release.sh" make "$work/another/made"
+    for file in "$work"/another/made/*; do
         name=$(basename "$file")
         case $name in SHA256SUMS | THIRD-PARTY.txt | *.cdx.json) continue ;; esac
         if cmp "$file" "$folder/$name" >&2; then
