@@ -181,7 +181,7 @@ python_packages() {
         status=0
         scripts/third_party.py licences python/Cargo.toml "$target" >python/THIRD-PARTY.txt
         RUSTC_WRAPPER=$work/rustc RUSTFLAGS=$(flags) scripts/cross.sh "$target" maturin build --locked --release --strip --zig --target "$target" \
-            --compatibility "manylinux_${glibc/./_}" --manifest-path python/Cargo.toml --out "$folder" >&2 || status=$?
+            --compatibility "manylinux_${glibc/./_}" --manifest-path python/Cargo.toml --target-dir target --out "$folder" >&2 || status=$?
         [ $status -eq 0 ] || { loud "no wheel for $target (code $status): LEFT OUT"; continue; }
         check_wheel "$(wheel_of "${target%%-*}")"
     done
