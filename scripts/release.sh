@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Makes a release: scripts/release.sh [all|recipes|install [FOLDER]]
+# Makes a release: scripts/release.sh [all|recipes|install|again [FOLDER]]
 #
 #   all       (the default) everything into FOLDER, by default target/swalign-VERSION: programs for Linux on x86_64 and aarch64
 #             against glibc 2.17, for Windows as far as it links, the crate, Debian packages, wheels and the sdist where python/
 #             is there, the list of components, licences, and SHA256SUMS. Then what can be installed is tried, as below.
 #   recipes   fills the crate's SHA-256 into workflow/bioconda; with CONTAINER=VERSION--BUILD the container of bioconda's package
 #             into workflow/nf-core
-#   install   installs what FOLDER has for this machine, each in an empty root, and runs README.md's example there
+#   install   installs what FOLDER has, each in an empty root, and runs README.md's example there
+#   again     makes it all anew from a copy of the commit in another folder, and fails where FOLDER's files have other bytes
 #
 # Two runs on one commit give the same bytes: times are those of the commit, paths are mapped away, and the tools have fixed
-# versions. It needs Rust, python3 with venv, git and a network; dpkg-deb for packages for Debian. What can't be had is said
-# loudly, and leaves no file. TARGETS="TRIPLE..." makes fewer programs. SOURCES=yes also installs from the crate and the sdist,
-# which compiles both. Programs for another machine are tried where qemu's emulator for it is installed.
+# versions; that of Rust is the one at hand. It needs Rust, python3 with venv, git and a network; dpkg-deb for packages for
+# Debian. What can't be had is said loudly, and leaves no file. TARGETS="TRIPLE..." makes fewer programs. SOURCES=yes also
+# installs from the crate and the sdist, which compiles both. Programs for another machine are tried where qemu-user-static is
+# installed, with the C library and the Python of Debian's packages for it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,6 +24,8 @@ folder=$PWD/target/swalign-$version
 read -ra targets <<<"${TARGETS:-x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-pc-windows-gnu}"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
+# Another one would not be mapped away.
+unset CARGO_TARGET_DIR
 
 say() { printf '\n=== %s\n' "$*" >&2; }
 loud() { printf '\n!!! %s\n' "$*" >&2; }
@@ -137,14 +141,33 @@ END
     dpkg-deb --root-owner-group -Zxz --build "$root" "$folder/swalign_${version}_$architecture.deb" >&2
 }
 
-# The crate as it is published; cargo builds it to see that nothing is missing.
+# The crate as it is published; cargo builds it to see that nothing is missing, once.
 crate() {
     say "the crate"
-    cargo package --locked --allow-dirty >&2
+    cargo package --locked --allow-dirty ${IS_COPY:+--no-verify} >&2
     cp "target/package/swalign-$version.crate" "$folder/"
     local bytes
     bytes=$(stat --format=%s "$folder/swalign-$version.crate")
     [ "$bytes" -lt 2000000 ] || end "the crate has $bytes bytes, and 2 MB were promised"
+}
+
+# Writes what stands in rustc's place for wheels. Cargo names a crate outside of its workspace by where it lies, and rustc lays
+# a library out by such names.
+write_rustc() {
+    cat >"$1" <<'END'
+#!/usr/bin/env bash
+case " $* " in
+*" --crate-name swalign "* | *" --crate-name _native "*)
+    for word in "$@"; do
+        case $word in metadata=*) word=metadata=release ;; esac
+        words+=("$word")
+    done
+    exec "${words[@]}"
+    ;;
+*) exec "$@" ;;
+esac
+END
+    chmod +x "$1"
 }
 
 # Python's packages, for each Linux, and their source.
@@ -152,12 +175,13 @@ python_packages() {
     local target status
     [ -e python/pyproject.toml ] || { loud "no python/ here: wheels and sdist are LEFT OUT"; return; }
     maturin sdist --manifest-path python/Cargo.toml --out "$folder" >&2
+    write_rustc "$work/rustc"
     for target in "${targets[@]}"; do
         case $target in *-linux-gnu) ;; *) continue ;; esac
         status=0
         scripts/third_party.py licences python/Cargo.toml "$target" >python/THIRD-PARTY.txt
-        RUSTFLAGS=$(flags) scripts/cross.sh "$target" maturin build --locked --release --strip --zig --target "$target" \
-            --compatibility "manylinux_${glibc/./_}" --manifest-path python/Cargo.toml --out "$folder" >&2 || status=$?
+        RUSTC_WRAPPER=$work/rustc RUSTFLAGS=$(flags) scripts/cross.sh "$target" maturin build --locked --release --strip --zig --target "$target" \
+            --compatibility "manylinux_${glibc/./_}" --manifest-path python/Cargo.toml --target-dir target --out "$folder" >&2 || status=$?
         [ $status -eq 0 ] || { loud "no wheel for $target (code $status): LEFT OUT"; continue; }
         check_wheel "$(wheel_of "${target%%-*}")"
     done
@@ -184,7 +208,7 @@ check_wheel() {
     done
 }
 
-all() {
+make() {
     local target status path pair
     [ -z "$(git status --porcelain)" ] || loud "not all is committed: these are not the bytes of a release"
     tools
@@ -229,7 +253,24 @@ all() {
     (cd "$folder" && sha256sum -- * >"$work/SHA256SUMS" && mv "$work/SHA256SUMS" .)
     say "in $folder:"
     (cd "$folder" && ls -l && cat SHA256SUMS) >&2
-    try_installing
+}
+
+# Makes the same in a copy, which lies elsewhere. Its lists are of fewer targets, if TARGETS says so.
+again() {
+    local copy=$work/another/folder file name same=0 other=0
+    git clone --quiet --no-hardlinks . "$copy"
+    IS_COPY=yes "$copy/scripts/release.sh" make "$work/another/made"
+    for file in "$work"/another/made/*; do
+        name=$(basename "$file")
+        case $name in SHA256SUMS | THIRD-PARTY.txt | *.cdx.json) continue ;; esac
+        if cmp "$file" "$folder/$name" >&2; then
+            same=$((same + 1))
+        else
+            other=$((other + 1))
+        fi
+    done
+    say "$same files are the same, $other are not"
+    [ $other -eq 0 ] && [ $same -gt 0 ]
 }
 
 # What bioconda and nf-core have to know of the release.
@@ -259,23 +300,67 @@ with_libraries() {
     done
 }
 
-# A root with nothing but the C library: this machine's, for programs that were linked to an older one, or that of Debian's
-# packages for cross compilers.
+# Debian's names for machines.
+debian_name() {
+    case $1 in
+        x86_64) echo amd64 ;;
+        aarch64) echo arm64 ;;
+    esac
+}
+
+# Packages of Debian for another machine, with all that they depend on, into a folder; nothing is installed here.
+download_packages() {
+    local machine=$1 into=$2 options
+    shift 2
+    mkdir -p "$into/state/lists/partial" "$into/cache/archives/partial"
+    : >"$into/status"
+    options=(-qq -o "APT::Architecture=$(debian_name "$machine")" -o "APT::Architectures=$(debian_name "$machine")"
+        -o "Dir::State=$into/state" -o "Dir::State::status=$into/status" -o "Dir::Cache=$into/cache" -o APT::Sandbox::User=root)
+    apt-get "${options[@]}" update >&2 &&
+        apt-get "${options[@]}" --download-only --yes --no-install-recommends install "$@" >&2
+}
+
+# Whether what the folder has for a machine can be tried here; another machine's C library and Python are downloaded for it.
+can_run() {
+    local machine=$1 name
+    [ "$machine" != "$(uname -m)" ] || return 0
+    [ -n "$(find "$folder" -name "*$machine*" -o -name "*_$(debian_name "$machine").deb")" ] || return 1
+    for name in "qemu-$machine-static" apt-get dpkg-deb; do
+        command -v "$name" >/dev/null || { loud "no $name here: programs for $machine are NOT TRIED"; return 1; }
+    done
+    download_packages "$machine" "$work/packages-$machine" libc6 libgcc-s1 python3-minimal libpython3-stdlib ||
+        { loud "Debian's packages for $machine can't be had: programs for it are NOT TRIED"; return 1; }
+}
+
+# Makes of a root one for another machine: with its emulator, and packages whose names start so.
+foreign_root() {
+    local root=$1 machine=$2 name package
+    shift 2
+    mkdir -p "$root/usr/lib"
+    ln -s usr/lib "$root/lib"
+    for name in "$@"; do
+        for package in "$work/packages-$machine/cache/archives/$name"*.deb; do
+            dpkg-deb --fsys-tarfile "$package" | tar --extract --keep-directory-symlink --directory "$root"
+        done
+    done
+    install -D "$(command -v "qemu-$machine-static")" "$root/emulator"
+}
+
+# A root with nothing but the C library, this machine's or that of Debian's packages for another. Programs were linked to an
+# older one.
 bare_root() {
     local root=$1 machine=$2 file found loader
     mkdir -p "$root/tmp" "$root/dev"
     : >"$root/dev/null"
+    if [ "$machine" != "$(uname -m)" ]; then
+        foreign_root "$root" "$machine" libc6_ libgcc-s1_
+        return
+    fi
     # The loader, in the place that programs name.
     case $machine in
         x86_64) loader=/lib64/ld-linux-x86-64.so.2 ;;
         *) loader=/lib/ld-linux-$machine.so.1 ;;
     esac
-    if [ "$machine" != "$(uname -m)" ]; then
-        install -D "/usr/$machine-linux-gnu$loader" "$root$loader"
-        install -D -t "$root/lib" "/usr/$machine-linux-gnu/lib/"lib{c,m,dl,rt,pthread}.so.*
-        install -D "$(command -v "qemu-$machine-static")" "$root/emulator"
-        return
-    fi
     install -D "$(realpath "$loader")" "$root$loader"
     for file in libc.so.6 libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libutil.so.1 libgcc_s.so.1; do
         found=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -nE "s#^\s*$file .*(x86-64|AArch64).* => ##p" | head -n 1)
@@ -337,6 +422,11 @@ try_wheel() {
     local machine=$1 wheel python said="" root=$work/roots
     wheel=$(wheel_of "$machine")
     [ -n "$wheel" ] || return 0
+    if [ "$machine" != "$(uname -m)" ]; then
+        say "$(basename "$wheel") in an empty root with Debian's Python"
+        foreign_python_root "$root/python-$machine" "$machine" "$wheel"
+        return
+    fi
     say "$(basename "$wheel") in an environment by pip, and in empty roots"
     python3 -m venv "$root/python"
     "$root/python/bin/pip" install --quiet --no-index "$wheel"
@@ -350,14 +440,21 @@ try_wheel() {
     [ -n "$said" ] || loud "no python3.9 or later by such a name: the wheel was NOT TRIED in an empty root"
 }
 
+# As python_root, for another machine.
+foreign_python_root() {
+    local root=$1 machine=$2 wheel=$3
+    mkdir -p "$root/tmp" "$root/dev"
+    : >"$root/dev/null"
+    foreign_root "$root" "$machine" ""
+    python3 -m zipfile --extract "$wheel" "$root/usr/lib/python3/dist-packages"
+    write_examples >"$root/tmp/examples.py"
+    inside "$root" /usr/bin/python3 /tmp/examples.py >&2
+}
+
 try_archive() {
     local machine=$1 archive root=$work/roots/archive-$1
     archive=$folder/swalign-$version-$machine-unknown-linux-gnu.tar.gz
     [ -e "$archive" ] || return 0
-    if [ "$machine" != "$(uname -m)" ] && { ! command -v "qemu-$machine-static" || [ ! -d "/usr/$machine-linux-gnu/lib" ]; } >/dev/null; then
-        loud "no qemu-$machine-static (qemu-user-static) or no /usr/$machine-linux-gnu/lib (libc6-dev-*-cross): $(basename "$archive") is NOT TRIED"
-        return
-    fi
     say "$(basename "$archive") in an empty root"
     empty_root "$root" "$machine"
     tar --extract --gzip --directory "$root" --file "$archive"
@@ -365,15 +462,16 @@ try_archive() {
 }
 
 try_debian_package() {
-    local package root=$work/roots/deb
-    package=$folder/swalign_${version}_$(dpkg --print-architecture 2>/dev/null || echo none).deb
+    local machine=$1 package root=$work/roots/deb-$1
+    package=$folder/swalign_${version}_$(debian_name "$machine").deb
     [ -e "$package" ] || return 0
     say "$(basename "$package") in an empty root"
-    empty_root "$root" "$(uname -m)"
+    empty_root "$root" "$machine"
     # Installed as dpkg does it; that the C library is there is not written in the empty root's list.
     mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info"
     : >"$root/var/lib/dpkg/status"
-    dpkg --root="$root" --force-not-root --force-depends --force-script-chrootless --log=/dev/null --install "$package" >&2
+    dpkg --root="$root" --force-not-root --force-depends --force-architecture --force-script-chrootless --log=/dev/null \
+        --install "$package" >&2
     example "$root" /usr/bin/swalign
     [ -s "$root/usr/share/man/man1/swalign.1.gz" ] || end "the package has no manual page"
 }
@@ -404,17 +502,22 @@ try_sources() {
 try_installing() {
     local machine
     mkdir -p "$work/roots"
-    for machine in x86_64 aarch64; do try_archive "$machine"; done
-    try_debian_package
-    try_wheel "$(uname -m)"
+    for machine in x86_64 aarch64; do
+        can_run "$machine" || continue
+        try_archive "$machine"
+        try_debian_package "$machine"
+        try_wheel "$machine"
+    done
     try_sources
 }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case ${1:-all} in
-    all) folder=${2:-$folder}; all ;;
+    all) folder=${2:-$folder}; make; try_installing ;;
+    make) folder=$2; make ;;
+    again) folder=${2:-$folder}; again ;;
     recipes) recipes ;;
     install) folder=${2:-$folder}; try_installing ;;
-    *) end "scripts/release.sh [all|recipes|install [FOLDER]]" ;;
+    *) end "scripts/release.sh [all|recipes|install|again [FOLDER]]" ;;
 esac

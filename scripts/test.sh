@@ -17,7 +17,8 @@ cd "$(dirname "$0")/.."
 venv=target/test-venv
 pysam=0.24.1
 
-say() { printf '\n=== %s\n' "$*" >&2; }
+# What comes next, with the seconds since the beginning.
+say() { printf '\n=== [%s s] %s\n' "$SECONDS" "$*" >&2; }
 loud() { printf '\n!!! %s\n' "$*" >&2; }
 
 # The file that names lavapipe to the Vulkan loader; the machine's own architecture before others.

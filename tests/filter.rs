@@ -5,7 +5,7 @@ mod common;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::alignment::{Alignment, Found, Op, Strand};
+use swalign::alignment::{Alignment, Found, Hit, Op, Strand};
 use swalign::backtrace;
 use swalign::batch::{Batch, Pair, Sequences};
 use swalign::candidates::by_scan::{Ends, Scan, SeedEnd};
@@ -13,11 +13,14 @@ use swalign::candidates::filter::Filter;
 use swalign::candidates::levels::{Costs, SeedKind};
 use swalign::candidates::seed_scores::SeedScores;
 use swalign::candidates::{Layout, Meets, Opened, Wanted};
-use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
+use swalign::engine::cpu::simd::InstructionSet;
+use swalign::engine::{Capabilities, Engine, Paths, Window};
 use swalign::error::EngineError;
 use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::scoring::Scoring;
+use swalign::search::finder::Finder;
+use swalign::search::sliced::Sliced;
 
 /// match, mismatch, gap open, gap extend.
 const SCHEMES: [(i32, i32, i32, i32); 6] =
@@ -103,6 +106,49 @@ impl Case {
         let found = hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap();
         (found, effort)
     }
+}
+
+/// An engine that remembers how many pairs it scored, and in how many calls.
+struct Counted(Cpu, usize, usize);
+
+impl Engine for Counted {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.1 += pairs.len();
+        self.2 += 1;
+        self.0.score(batch, pairs)
+    }
+
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.0.paths(batch, windows)
+    }
+}
+
+/// Windows that hold nothing are dropped once they are scored, and still count for how many are scored next.
+#[test]
+fn windows_without_a_hit_take_few_rounds() {
+    let mut random = Random::new(50);
+    let target = random.codes(10_000_000, 4);
+    let foreign = random.codes(150, 4);
+    let batch = Batch {
+        queries: Arc::new([foreign.as_slice()].into_iter().collect()),
+        targets: Arc::new([target.as_slice()].into_iter().collect()),
+        scoring: Arc::new(scoring(SCHEMES[0])),
+    };
+    let sliced = Sliced::on(InstructionSet::best());
+    let finder = Finder::new(&batch.targets, Box::new(sliced), false);
+    let filter = Filter::by_scan(&batch.targets, &batch.scoring, 1, Box::new(finder)).unwrap();
+    let layout = Layout { strands: 1, meets: Meets::All };
+    let rules = Rules { min_score: 24, ..Rules::BEST };
+    let scope = Scope { filter: Some(&filter), ..Scope::new(&batch, layout, rules) };
+    let mut engine = Counted(Cpu::new(), 0, 0);
+    let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap();
+    let Counted(_, pairs, calls) = engine;
+    assert!(found[0].alignments.is_empty());
+    assert!(pairs > 2_000 && calls < 40, "{pairs} pairs in {calls} calls");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use swalign::candidates::{CHUNK, Layout, Meets, MetTargets};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
 use swalign::error::EngineError;
-use swalign::hits::{self, Effort, LeastScores, Rules, Scope};
+use swalign::hits::{self, Effort, LeastScores, Remarks, Rules, Scope};
 use swalign::scoring::Scoring;
 
 /// Queries that lie in the targets again and again, whole or changed, turned or not, side by side, and
@@ -466,4 +466,15 @@ fn databases_have_the_hits_of_their_pairs() {
         }
     }
     assert!(found > 1000, "the cases hold too little: {found}");
+}
+
+/// A query whose parts are all searched in full was searched in full once.
+#[test]
+fn what_is_said_of_parts_counts_once() {
+    let remarks = |whole, unsplit| Remarks { whole, unsplit, cut: 0 };
+    let mut all = Effort { said: vec![(2, remarks(1, 0)), (0, remarks(1, 0))], ..Effort::default() };
+    let said = vec![(0, remarks(1, 0)), (1, remarks(0, 1)), (2, remarks(1, 0)), (3, remarks(1, 0))];
+    all.add_parts(Effort { said, ..Effort::default() }, |part| [2, 0, 0, 5][part as usize]);
+    assert_eq!(all.said, [(0, remarks(1, 1)), (2, remarks(1, 0)), (5, remarks(1, 0))]);
+    assert_eq!(all.remarks(), remarks(3, 1));
 }

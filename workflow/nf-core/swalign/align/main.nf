@@ -3,7 +3,7 @@ process SWALIGN_ALIGN {
     label 'process_medium'
 
     conda "${moduleDir}/environment.yml"
-    container "${workflow.containerEngine == 'singularity' && !task.ext.singularity_pull_docker_container
+    container "${workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container
         ? 'https://depot.galaxyproject.org/singularity/swalign:0.2.0--h0000000_0'
         : 'quay.io/biocontainers/swalign:0.2.0--h0000000_0'}"
 
