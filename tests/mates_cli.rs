@@ -381,3 +381,42 @@ fn split_reads() {
         assert!(whole == merged, "{format}");
     }
 }
+
+/// Limits by identity don't undo pairs: the hit of the pair stays the first one, also beside a better one elsewhere. Where
+/// it does not count, the mates are no proper pair.
+#[test]
+fn limits_by_identity_keep_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random::new(12);
+    let mut reference = random.sequence(Alphabet::Dna, 6000);
+    let left = reference[1000..1100].to_vec();
+    // What the first mate is read from, twice: whole, and with two letters changed where its mate lies.
+    reference.copy_within(1000..1100, 4000);
+    for at in [4030, 4070] {
+        reference[at] = if reference[at] == b'A' { b'C' } else { b'A' };
+    }
+    let right = reverse_complement(&reference[4200..4300]);
+    let fasta = |name: &str, letters: &[u8]| {
+        fs::write(folder.path().join(name), format!(">x\n{}\n", text(letters))).unwrap();
+    };
+    fasta(REFERENCE, &reference);
+    fasta("1.fa", &left);
+    fasta("2.fa", &right);
+    let lines = |identity: &[&str]| {
+        let args = ["--insert", "300,50", "--max-hits", "3"];
+        let args = [&args[..], identity, &["1.fa", "2.fa", REFERENCE]].concat();
+        let sam = output(folder.path(), &args);
+        sam.lines().filter(|line| !line.starts_with('@')).map(str::to_string).collect::<Vec<_>>()
+    };
+    let column = |line: &str, number: usize| line.split('\t').nth(number).unwrap().to_string();
+    let all = lines(&[]);
+    let (flags, place) = (|line: &str| column(line, 1).parse::<u32>().unwrap(), |line: &str| column(line, 3));
+    assert_eq!((flags(&all[0]) & 2, place(&all[0])), (2, "4001".to_string()), "{all:#?}");
+    // The better place elsewhere is a further hit.
+    assert_eq!(all.len(), 3, "{all:#?}");
+    assert_eq!(lines(&["--min-identity", "90"]), all);
+    let strict = lines(&["--min-identity", "99"]);
+    assert_eq!(strict.len(), 2, "{strict:#?}");
+    assert_eq!((flags(&strict[0]) & 2, place(&strict[0])), (0, "1001".to_string()), "{strict:#?}");
+    assert_eq!(flags(&strict[1]) & 2, 0, "{strict:#?}");
+}

@@ -12,7 +12,7 @@ use crate::circles;
 use crate::engine::{Engine, Guarded};
 use crate::error::{EngineError, Result};
 use crate::hits::{self, Effort, LeastScores, Ranks, Repeats, Scope};
-use crate::options::Mode;
+use crate::options::{Mode, OutputFormat};
 use crate::split;
 use crossbeam_channel::Receiver;
 use rayon::prelude::*;
@@ -194,7 +194,8 @@ impl Run<'_> {
             found.par_iter_mut().for_each(|found| ranking::limit(&self.rules, found));
         }
         if let Some(ranking) = self.ranking.as_ref().filter(|_| is_chosen) {
-            ranking.choose(scope.batch, scope.layout, &mut found);
+            let in_records = matches!(self.options.format, OutputFormat::Records(_));
+            ranking.choose(scope.batch, scope.layout, &mut found, in_records);
         }
         if let Some(splitting) = self.split {
             split::supplement(engine, scope, splitting, &mut found, effort)?;

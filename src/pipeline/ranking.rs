@@ -43,21 +43,37 @@ impl Ranking {
         Rules { max_hits: usize::MAX, max_targets: usize::MAX, max_per_target, keeps_ties: false, ..rules }
     }
 
-    /// Leaves the hits that are reported, in their order.
-    pub fn choose(&self, batch: &Batch, layout: Layout, found: &mut [Found]) {
-        (0u32..).zip(found).collect::<Vec<_>>().into_par_iter().for_each(|(record, found)| {
-            let best = found.alignments.first().map(|best| best.score);
+    /// Leaves the hits that are reported, in their order. Of mates in records the hit of the pair stays the first where it
+    /// counts; where it does not, the two are no proper pair.
+    pub fn choose(&self, batch: &Batch, layout: Layout, found: &mut [Found], in_records: bool) {
+        let choose = |(record, found): (u32, &mut Found)| {
+            let first = found.alignments.first().cloned();
+            let mut next = found.mated.is_some_and(|_| in_records).then_some(f64::INFINITY);
             let ranked = std::mem::take(&mut found.alignments).into_iter().filter_map(|hit| {
                 let query = batch.query(layout.query(record, hit.strand));
-                self.key(batch, query, &hit).map(|key| (key, hit))
+                let of_pair = next.take();
+                self.key(batch, query, &hit).map(|key| (of_pair.unwrap_or(key), hit))
             });
             found.alignments = within(&self.limits, ranked.collect(), |hit| hit.target);
-            // The best hit is the second one where it does not count.
-            let first = found.alignments.first().map(|first| first.score);
-            if found.mated.is_none() && first < best {
-                found.second = best;
+            let is_same = found.alignments.first() == first.as_ref();
+            if !is_same && (in_records || found.mated.is_none()) {
+                // The best hit is the second one where it does not count.
+                let best = first.map(|first| first.score);
+                if found.mated.is_some() || found.alignments.first().map(|first| first.score) < best {
+                    found.second = best.max(found.second);
+                }
+                found.quality = None;
             }
-        });
+            is_same
+        };
+        let all: Vec<(u32, &mut Found)> = (0u32..).zip(found.iter_mut()).collect();
+        let are_same: Vec<bool> = all.into_par_iter().map(choose).collect();
+        if in_records {
+            for (mates, are_same) in found.chunks_mut(2).zip(are_same.chunks(2)) {
+                let mated = mates.iter_mut().filter_map(|mate| mate.mated.as_mut());
+                mated.filter(|_| are_same.contains(&false)).for_each(|mated| mated.insert = None);
+            }
+        }
     }
 
     /// What a hit is ranked by, the highest first; `None` for one that does not count.
