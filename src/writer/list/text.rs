@@ -130,7 +130,7 @@ impl Side {
         let step = |number: u64, by: u64| if self.descends { number.saturating_sub(by) } else { number + by };
         let next = step(self.next, taken);
         let first = if taken > 0 { self.next } else { self.before() };
-        let shown: String = block.iter().map(|column| shown_letter(page, column, letter(column))).collect();
+        let shown = shown_letters(page, block, letter);
         self.next = next;
         line(text, format_args!("{} {first:>digits$} {shown} {}", self.label, self.before()));
     }
@@ -146,12 +146,24 @@ fn painted(page: &PageOptions, colour: &str, text: &str) -> String {
     if page.colour { format!("{colour}{text}{PLAIN}") } else { text.to_string() }
 }
 
-fn shown_letter(page: &PageOptions, column: &ColumnShown, letter: u8) -> String {
-    let text = char::from(letter).to_string();
-    match column.kind {
-        ColumnKind::Unequal => painted(page, RED, &text),
-        ColumnKind::Insertion | ColumnKind::Deletion => painted(page, YELLOW, &text),
-        ColumnKind::Equal | ColumnKind::Positive => text,
+/// The letters of a line. Those side by side of one colour are painted at once.
+fn shown_letters(page: &PageOptions, block: &[ColumnShown], letter: impl Fn(&ColumnShown) -> u8) -> String {
+    let runs = block.chunk_by(|one, other| colour_of(one.kind) == colour_of(other.kind));
+    let shown = runs.map(|run| {
+        let letters: String = run.iter().map(|column| char::from(letter(column))).collect();
+        match colour_of(run[0].kind) {
+            Some(colour) => painted(page, colour, &letters),
+            None => letters,
+        }
+    });
+    shown.collect()
+}
+
+fn colour_of(kind: ColumnKind) -> Option<&'static str> {
+    match kind {
+        ColumnKind::Unequal => Some(RED),
+        ColumnKind::Insertion | ColumnKind::Deletion => Some(YELLOW),
+        ColumnKind::Equal | ColumnKind::Positive => None,
     }
 }
 
@@ -160,4 +172,71 @@ pub fn line(text: &mut String, content: std::fmt::Arguments) {
     // A string takes all.
     let _ = text.write_fmt(content);
     text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Columns of two aligned texts; `+` is a positive score.
+    fn columns(query: &str, kinds: &str, target: &str) -> Vec<ColumnShown> {
+        let kind = |letter| match letter {
+            '=' => ColumnKind::Equal,
+            '+' => ColumnKind::Positive,
+            'X' => ColumnKind::Unequal,
+            'I' => ColumnKind::Insertion,
+            _ => ColumnKind::Deletion,
+        };
+        let both = query.bytes().zip(target.bytes()).zip(kinds.chars());
+        both.map(|((query, target), letter)| ColumnShown { query, target, kind: kind(letter) }).collect()
+    }
+
+    fn shown(page: PageOptions, alphabet: Alphabet, columns: &[ColumnShown]) -> String {
+        let mut text = String::new();
+        let blocks = Blocks {
+            labels: ["Query ", "Target"],
+            alphabet,
+            query: (9, 31),
+            target: (1_000, 978),
+            columns,
+            descends: [false, true],
+        };
+        push_blocks(&mut text, &page, &blocks);
+        text
+    }
+
+    /// Lines are as wide as the page, and letters stand below each other; a narrow page has 20 letters still.
+    #[test]
+    fn blocks_are_as_wide_as_the_page() {
+        let aligned =
+            columns("ACGTACGTACGTACGTACGT--ACG", "====X===============DD===", "ACGTTCGTACGTACGTACGTGGACG");
+        for (width, letters) in [(0, 20), (37, 20), (38, 21), (40, 23), (80, 25)] {
+            let page = PageOptions { width, colour: false };
+            let text = shown(page, Alphabet::Dna, &aligned);
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines.len(), 4 * 25usize.div_ceil(letters), "{width}");
+            assert!(lines.iter().all(|line| line.len() <= width.max(37)), "{width}: {text}");
+            assert!(
+                lines[0].starts_with("Query     9 ACGT") && lines[2].starts_with("Target 1000 ACGT"),
+                "{text}"
+            );
+            assert!(lines[1].starts_with("            |||| ||||"), "{text}");
+        }
+    }
+
+    /// Each run of one colour is painted once, on a terminal alone.
+    #[test]
+    fn colours_are_those_of_runs() {
+        let aligned = columns("AC--GTTKA", "=XDDIIX+=", "AGTT--CRA");
+        let lines = |colour| {
+            let text = shown(PageOptions { width: 80, colour }, Alphabet::Protein, &aligned);
+            text.lines().map(str::to_string).collect::<Vec<_>>()
+        };
+        let plain = ["Query     9 AC--GTTKA 15", "            A      +A", "Target 1000 AGTT--CRA 994", ""];
+        assert_eq!(lines(false), plain);
+        let (red, yellow, plain) = (RED, YELLOW, PLAIN);
+        let query = format!("Query     9 A{red}C{plain}{yellow}--GT{plain}{red}T{plain}KA 15");
+        let target = format!("Target 1000 A{red}G{plain}{yellow}TT--{plain}{red}C{plain}RA 994");
+        assert_eq!(lines(true), [&query, "            A      +A", &target, ""]);
+    }
 }
