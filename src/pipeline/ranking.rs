@@ -48,31 +48,27 @@ impl Ranking {
     pub fn choose(&self, batch: &Batch, layout: Layout, found: &mut [Found], in_records: bool) {
         let choose = |(record, found): (u32, &mut Found)| {
             let first = found.alignments.first().cloned();
-            let mut next = found.mated.is_some_and(|_| in_records).then_some(f64::INFINITY);
+            let mut of_pair = (in_records && found.mated.is_some()).then_some(f64::INFINITY);
             let ranked = std::mem::take(&mut found.alignments).into_iter().filter_map(|hit| {
                 let query = batch.query(layout.query(record, hit.strand));
-                let of_pair = next.take();
-                self.key(batch, query, &hit).map(|key| (of_pair.unwrap_or(key), hit))
+                let leads = of_pair.take();
+                self.key(batch, query, &hit).map(|key| (leads.unwrap_or(key), hit))
             });
             found.alignments = within(&self.limits, ranked.collect(), |hit| hit.target);
             let is_same = found.alignments.first() == first.as_ref();
-            if !is_same && (in_records || found.mated.is_none()) {
-                // The best hit is the second one where it does not count.
-                let best = first.map(|first| first.score);
-                if found.mated.is_some() || found.alignments.first().map(|first| first.score) < best {
-                    found.second = best.max(found.second);
-                }
+            if !is_same {
+                // It is a hit still, beside what is reported.
+                found.second = first.map(|first| first.score).max(found.second);
                 found.quality = None;
             }
             is_same
         };
         let all: Vec<(u32, &mut Found)> = (0u32..).zip(found.iter_mut()).collect();
         let are_same: Vec<bool> = all.into_par_iter().map(choose).collect();
-        if in_records {
-            for (mates, are_same) in found.chunks_mut(2).zip(are_same.chunks(2)) {
-                let mated = mates.iter_mut().filter_map(|mate| mate.mated.as_mut());
-                mated.filter(|_| are_same.contains(&false)).for_each(|mated| mated.insert = None);
-            }
+        // Mates stand side by side.
+        for (mates, are_same) in found.chunks_mut(2).zip(are_same.chunks(2)) {
+            let mated = mates.iter_mut().filter_map(|mate| mate.mated.as_mut());
+            mated.filter(|_| are_same.contains(&false)).for_each(|mated| mated.insert = None);
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! swalign 0.1.0
-//! receipt <TAB> 4                          what follows, counted up where that changes
+//! receipt <TAB> 5                          what follows, counted up where that changes
 //! command <TAB> swalign --max-hits 3 reads.fq ref.fa
 //! format  <TAB> bam
 //! part    <TAB> 2/7                        or ref-part, of the references
@@ -12,37 +12,37 @@
 //! stretch <TAB> place in the input where they begin <TAB> and where they end
 //! bytes   <TAB> of the header <TAB> of the end <TAB> of all
 //! crc32   <TAB> of all bytes, 8 hexadecimal digits
-//! hits    <TAB> least score <TAB> millionths of the best <TAB> most of a query <TAB> match <TAB> mismatch
+//! hits    <TAB> least score <TAB> millionths of the best <TAB> match <TAB> mismatch
+//! limits  <TAB> most hits of a query <TAB> most targets <TAB> most hits of a target <TAB> 1 where ties are kept
+//!         <TAB> least identity <TAB> least coverage
 //! mates   <TAB> orientation <TAB> mean <TAB> deviation <TAB> most of a letter <TAB> difference of close pairs
-//! list    <TAB> rank <TAB> most targets <TAB> most hits of a target <TAB> 1 where ties are kept <TAB> least identity <TAB> least
-//!         coverage <TAB> alphabet <TAB> columns of a table
+//! list    <TAB> rank <TAB> alphabet <TAB> columns of a table
 //! seal    <TAB> CRC-32 of the lines before it
 //! ```
 //!
-//! Only a part of the references has the line `hits`, by which a merge chooses among the hits of all parts; one of mates
-//! has the line `mates`, and one of lists the line `list`. The places of `stretch` are those of [`crate::reader::Extent`], or 0 where the output is no part of the
-//! queries. Checksums find changes by accident or by hand; they are no signature.
+//! Only a part of the references has the lines `hits` and `limits`, by which a merge chooses among the hits of all parts; one
+//! of mates has the line `mates`, and one of lists the line `list`. The places of `stretch` are those of
+//! [`crate::reader::Extent`], or 0 where the output is no part of the queries. Checksums find changes by accident or by hand;
+//! they are no signature.
+
+mod choice;
 
 use super::output::{self, Output};
 use super::place::resolve;
-use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
-use crate::insert::{InsertSize, MOST_INSERT, Orientation};
-use crate::options::{Column, HitFormat, Limits, PartsOf, RECEIPT_EXTENSION, Rank, Share};
-use crate::quality::Typical;
+use crate::options::{HitFormat, PartsOf, RECEIPT_EXTENSION, Share};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+
+pub use choice::{Choice, ListInReceipt, MatesInReceipt};
 
 /// What every receipt begins with, of any version.
 const WORD: &[u8] = b"swalign ";
 /// The first lines. Receipts of other versions are refused, since their records may differ.
 pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t5\n");
 const SEAL: &str = "seal\t";
-const LIMITS: &str = "limits\t";
-const MATES: &str = "mates\t";
-const LIST: &str = "list\t";
 /// No receipt is longer: it has a command line and a few file names.
 const LONGEST: u64 = 1 << 26;
 
@@ -56,34 +56,6 @@ pub struct Task {
     pub part: Share,
     pub parts_of: PartsOf,
     pub inputs: Vec<InputFile>,
-}
-
-/// How hits are chosen, and what their mapping quality depends on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
-    pub min_score: i32,
-    pub secondary_ppm: i64,
-    pub limits: Limits,
-    pub typical: Typical,
-    pub mates: Option<MatesInReceipt>,
-    pub list: Option<ListInReceipt>,
-}
-
-/// How hits of lists are chosen, and how they show.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ListInReceipt {
-    pub rank: Rank,
-    pub alphabet: Alphabet,
-    pub columns: Vec<Column>,
-}
-
-/// How pairs of mates are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MatesInReceipt {
-    pub insert: InsertSize,
-    /// As [`crate::quality::PairScores`] has them.
-    pub match_: i32,
-    pub close: i64,
 }
 
 /// A file as it was when it was read.
@@ -177,17 +149,7 @@ impl Receipt {
         }
         text += &format!("records\t{records}\nstretch\t{}\t{}\n", stretch.0, stretch.1);
         text += &format!("bytes\t{header}\t{end}\t{bytes}\ncrc32\t{sum:08x}\n");
-        if let Some(Choice { min_score, secondary_ppm, limits, typical, mates, list }) = choice {
-            let Typical { match_, mismatch } = typical;
-            text += &format!("hits\t{min_score}\t{secondary_ppm}\t{match_}\t{mismatch}\n");
-            text += &line_of(limits);
-            if let Some(MatesInReceipt { insert, match_, close }) = mates {
-                let InsertSize { orientation, mean, deviation } = insert;
-                let orientation = orientation.name();
-                text += &format!("mates\t{orientation}\t{mean}\t{deviation}\t{match_}\t{close}\n");
-            }
-            text += &list.as_ref().map_or(String::new(), ListInReceipt::line);
-        }
+        text += &choice.as_ref().map_or(String::new(), Choice::lines);
         let seal = seal(text.as_bytes());
         text + &seal
     }
@@ -229,18 +191,7 @@ impl Receipt {
         let sum = u32::from_str_radix(lines.next()?.strip_prefix("crc32\t")?, 16).ok()?;
         let choice = match parts_of {
             PartsOf::Queries => None,
-            PartsOf::References => {
-                let choice = Choice::parse(lines.next()?, lines.next()?)?;
-                let mates = match lines.next_if(|line| line.starts_with(MATES)) {
-                    Some(line) => Some(MatesInReceipt::parse(line)?),
-                    None => None,
-                };
-                let list = match lines.next_if(|line| line.starts_with(LIST)) {
-                    Some(line) => Some(ListInReceipt::parse(line)?),
-                    None => None,
-                };
-                Some(Choice { mates, list, ..choice })
-            }
+            PartsOf::References => Some(Choice::parse(&mut lines)?),
         };
         let task = Task { command, format, part, parts_of, inputs };
         let receipt = Receipt { task, records, stretch: (from, to), header, end, bytes, sum, choice };
@@ -253,10 +204,8 @@ impl Receipt {
         (1..=task.part.of).contains(&task.part.number)
             && header.checked_add(*end).is_some_and(|frame| frame <= *bytes)
             && choice.as_ref().is_none_or(|choice| {
-                is_sound(&choice.limits)
-                    && choice.typical.match_ > 0
-                    && (0..=1_000_000).contains(&choice.secondary_ppm)
-                    && choice.mates.is_none_or(|mates| mates.makes_sense() && records.is_multiple_of(2))
+                choice.makes_sense()
+                    && (choice.mates.is_none() || records.is_multiple_of(2))
                     && choice.list.is_some() == HitFormat::named(&task.format).is_some()
             })
     }
@@ -266,94 +215,6 @@ impl Receipt {
         let mut file = Output::at(&path(output))?;
         file.put(self.text().as_bytes())?;
         Ok(file)
-    }
-}
-
-impl Choice {
-    /// Of the lines of hits and of limits.
-    fn parse(line: &str, limits: &str) -> Option<Choice> {
-        let fields: Vec<&str> = line.strip_prefix("hits\t")?.split('\t').collect();
-        let &[min_score, secondary_ppm, match_, mismatch] = &fields[..] else { return None };
-        Some(Choice {
-            min_score: min_score.parse().ok()?,
-            secondary_ppm: secondary_ppm.parse().ok()?,
-            limits: limits_of(limits)?,
-            typical: Typical { match_: match_.parse().ok()?, mismatch: mismatch.parse().ok()? },
-            mates: None,
-            list: None,
-        })
-    }
-}
-
-impl MatesInReceipt {
-    fn parse(line: &str) -> Option<MatesInReceipt> {
-        let fields: Vec<&str> = line.strip_prefix(MATES)?.split('\t').collect();
-        let &[orientation, mean, deviation, match_, close] = &fields[..] else { return None };
-        let insert = InsertSize {
-            orientation: Orientation::named(orientation)?,
-            mean: mean.parse().ok()?,
-            deviation: deviation.parse().ok()?,
-        };
-        Some(MatesInReceipt { insert, match_: match_.parse().ok()?, close: close.parse().ok()? })
-    }
-
-    fn makes_sense(&self) -> bool {
-        let InsertSize { mean, deviation, .. } = self.insert;
-        let is_size = |size| (1..=MOST_INSERT).contains(&size);
-        is_size(mean) && is_size(deviation) && self.match_ > 0 && self.close >= 0
-    }
-}
-
-impl ListInReceipt {
-    fn line(&self) -> String {
-        let (rank, alphabet) = (name_of(self.rank), self.alphabet);
-        let columns = self.columns.iter().map(|column| column.name()).collect::<Vec<_>>().join(",");
-        format!("{LIST}{rank}\t{alphabet}\t{columns}\n")
-    }
-
-    fn parse(line: &str) -> Option<ListInReceipt> {
-        let fields: Vec<&str> = line.strip_prefix(LIST)?.split('\t').collect();
-        let &[rank, alphabet, columns] = &fields[..] else { return None };
-        let rank =
-            [Rank::Score, Rank::Evalue, Rank::Identity].into_iter().find(|known| name_of(*known) == rank)?;
-        let known = [Alphabet::Dna, Alphabet::Protein];
-        let alphabet = known.into_iter().find(|known| known.to_string() == alphabet)?;
-        Some(ListInReceipt { rank, alphabet, columns: Column::parse(columns).ok()? })
-    }
-}
-
-fn line_of(limits: &Limits) -> String {
-    let Limits { max_hits, max_targets, max_per_target, keeps_ties, identity, coverage } = limits;
-    let ties = u8::from(*keeps_ties);
-    format!("{LIMITS}{max_hits}\t{max_targets}\t{max_per_target}\t{ties}\t{identity:e}\t{coverage:e}\n")
-}
-
-/// The limits of a line.
-fn limits_of(line: &str) -> Option<Limits> {
-    let fields: Vec<&str> = line.strip_prefix(LIMITS)?.split('\t').collect();
-    let &[max_hits, max_targets, max_per_target, ties, identity, coverage] = &fields[..] else { return None };
-    Some(Limits {
-        max_hits: max_hits.parse().ok()?,
-        max_targets: max_targets.parse().ok()?,
-        max_per_target: max_per_target.parse().ok()?,
-        keeps_ties: ["0", "1"].iter().position(|known| *known == ties)? == 1,
-        identity: identity.parse().ok()?,
-        coverage: coverage.parse().ok()?,
-    })
-}
-
-/// Whether limits let anything in.
-fn is_sound(limits: &Limits) -> bool {
-    let Limits { max_hits, max_targets, max_per_target, identity, coverage, .. } = *limits;
-    let is_percent = |share| (0.0..=100.0).contains(&share);
-    max_hits > 0 && max_targets > 0 && max_per_target > 0 && is_percent(identity) && is_percent(coverage)
-}
-
-fn name_of(rank: Rank) -> &'static str {
-    match rank {
-        Rank::Score => "score",
-        Rank::Evalue => "evalue",
-        Rank::Identity => "identity",
     }
 }
 
@@ -431,6 +292,10 @@ pub fn forget(output: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alphabet::Alphabet;
+    use crate::insert::{InsertSize, Orientation};
+    use crate::options::{Column, Limits, Rank};
+    use crate::quality::Typical;
 
     fn receipt() -> Receipt {
         let part = Share { number: 2, of: 7 };

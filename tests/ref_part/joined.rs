@@ -107,27 +107,7 @@ fn parts_of_proteins_are_the_whole() {
 fn ties_between_parts_go_to_the_earlier_reference() {
     for seed in 0..12 {
         let mut random = Random::new(seed);
-        let folder = Folder::new();
-        let letters = |random: &mut Random, most: usize| {
-            let len = 1 + random.below(most);
-            (0..len).map(|_| random.pick(b"AACGT")).collect::<Vec<u8>>()
-        };
-        let mut kinds: Vec<Vec<u8>> = (0..3).map(|_| letters(&mut random, 40)).collect();
-        kinds.extend(kinds.clone().iter().map(|kind| swalign::alphabet::reverse_complement(kind)));
-        let records = |random: &mut Random, count: usize, name: &str| -> String {
-            let record = |number| {
-                let letters = match random.below(4) {
-                    0 => letters(random, 12),
-                    1 => [random.pick(&[b"", &b"AC"[..]]), &kinds[random.below(6)], b"A"].concat(),
-                    _ => kinds[random.below(6)].clone(),
-                };
-                format!(">{name}{number}\n{}\n", String::from_utf8(letters).unwrap())
-            };
-            (0..count).map(record).collect()
-        };
-        let references = 1 + random.below(9);
-        folder.write("r.fa", records(&mut random, references, "r"));
-        folder.write("q.fa", records(&mut random, 40, "q"));
+        let (folder, references) = equals(&mut random);
         let (hits, least) = (random.pick(&["1", "2", "4", "30"]), random.pick(&["1", "3", "8"]));
         let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
         let strands = random.pick(&["--both-strands", "--forward-only"]);

@@ -2,8 +2,8 @@
 //!
 //! Each part has the hits of each query among its own references that the limits let in there, in their order. They hold
 //! all that the limits let in among those of all references. So the hits of the whole are those of the parts, sorted
-//! together, cut by the best one's score, and limited again (docs/algorithm.md, section 6). Memory holds one query's records of each part, and of the output a few megabytes
-//! and one query.
+//! together, cut by the best one's score, and limited again (docs/algorithm.md, section 6). Memory holds one query's
+//! records of each part, and of the output a few megabytes and one query.
 
 use super::abreast::{Abreast, GroupBytes, PartQueries};
 use super::mates;
