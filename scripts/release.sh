@@ -9,7 +9,7 @@
 #   install   installs what FOLDER has, each in an empty root, and runs README.md's example there
 #   again     makes it all anew from a copy of the commit in another folder, and fails where FOLDER's files have other bytes
 #
-# Two runs on one commit give the same bytes: times are those of the commit, paths are mapped away, and the tools have fixed
+# Two runs on one commit are to give the same bytes: times are those of the commit, paths are mapped away, and the tools have fixed
 # versions; that of Rust is the one at hand. It needs Rust, python3 with venv, git and a network; dpkg-deb for packages for
 # Debian. What can't be had is said loudly, and leaves no file. TARGETS="TRIPLE..." makes fewer programs. SOURCES=yes also
 # installs from the crate and the sdist, which compiles both. Programs for another machine are tried where qemu-user-static is
