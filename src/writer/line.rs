@@ -52,8 +52,8 @@ pub struct MateOf<'a> {
     pub place: Option<&'a MatePlace<'a>>,
     /// Where the primary line of the read itself is, and so an unmapped mate; `None` if the read is unmapped.
     pub own: Option<&'a MatePlace<'a>>,
-    /// Sum of the mate's base qualities from [`LEAST_QUALITY`] on, which `samtools markdup` compares; `None` where it
-    /// has no qualities.
+    /// Sum of the mate's base qualities that are not too low, which `samtools markdup` compares; `None` where it has no
+    /// qualities.
     pub base_qualities: Option<i64>,
 }
 
