@@ -10,7 +10,8 @@ use crate::stream::Stream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyString, PyTuple};
-use std::sync::Arc;
+use std::process;
+use std::sync::{Arc, Mutex};
 use swalign::{Alphabet, PairAligner};
 
 /// What a target is called that was given without a name.
@@ -128,18 +129,30 @@ pub fn align_pairs(
 struct Aligning {
     chosen: Chosen,
     /// Another aligner than the scoring's own.
-    own: Option<PairAligner>,
+    own: Option<Arc<PairAligner>>,
 }
+
+/// The last aligner that opened a GPU, which stays open for the next one: opening it takes some tenths of a second.
+/// With the process that did so: another one must not close it.
+static ON_GPU: Mutex<Option<(u32, Arc<PairAligner>)>> = Mutex::new(None);
 
 impl Aligning {
     fn new(chosen: Chosen, settings: Settings, device: &Device) -> swalign::Result<Aligning> {
         let is_plain = !settings.both_strands && settings.min_score.is_none() && device.is_cpu();
-        let own = if is_plain { None } else { Some(settings.build(&chosen, device)?) };
+        let own = if is_plain { None } else { Some(Arc::new(settings.build(&chosen, device)?)) };
+        if let Some(aligner) = own.as_ref().filter(|aligner| !aligner.device().starts_with("CPU")) {
+            // Who would have to wait leaves it: in a process that was forked, whoever holds this may be gone.
+            let kept = (process::id(), Arc::clone(aligner));
+            let before = ON_GPU.try_lock().ok().and_then(|mut on_gpu| on_gpu.replace(kept));
+            if let Some(foreign) = before.filter(|(process, _)| *process != process::id()) {
+                std::mem::forget(foreign);
+            }
+        }
         Ok(Aligning { chosen, own })
     }
 
     fn aligner(&self) -> &PairAligner {
-        self.own.as_ref().unwrap_or(&self.chosen.pairs)
+        self.own.as_deref().unwrap_or(&self.chosen.pairs)
     }
 
     fn align(&self, pairs: &[Pair], given_up: &GivenUp) -> Vec<swalign::Result<Option<PyHit>>> {

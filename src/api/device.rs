@@ -115,6 +115,34 @@ mod gpu {
     use super::*;
     use crate::engine::gpu::{Card, Gpu};
     use crate::search::gpu::{OnCard, OnGpu};
+    use std::process;
+    use std::sync::{Mutex, Weak};
+
+    /// The cards that are open, for others who ask for them by the same name: opening one takes some tenths of a second.
+    static OPEN: Mutex<Vec<OpenCard>> = Mutex::new(Vec::new());
+
+    struct OpenCard {
+        name: Option<String>,
+        /// A card does not come along into a process that was forked.
+        process: u32,
+        card: Weak<Card>,
+    }
+
+    /// The card of this name that somebody has open, or a new one.
+    fn card(name: Option<&str>) -> Result<Arc<Card>, EngineError> {
+        // Who would have to wait opens one alone: in a process that was forked, whoever holds this may be gone.
+        let Ok(mut open) = OPEN.try_lock() else { return Card::open(name, false) };
+        open.retain(|open| open.process == process::id() && open.card.strong_count() > 0);
+        let of_name = open.iter().filter(|open| open.name.as_deref() == name);
+        if let Some(card) = of_name.filter_map(|open| open.card.upgrade()).find(|card| card.is_well()) {
+            return Ok(card);
+        }
+        let card = Card::open(name, false)?;
+        let opened =
+            OpenCard { name: name.map(str::to_string), process: process::id(), card: Arc::downgrade(&card) };
+        open.push(opened);
+        Ok(card)
+    }
 
     pub struct Opened {
         card: Arc<Card>,
@@ -124,7 +152,7 @@ mod gpu {
 
     impl Opened {
         pub fn open(name: Option<&str>, may_fall_back: bool) -> Result<Opened, EngineError> {
-            Ok(Opened { card: Card::open(name, false)?, may_fall_back })
+            Ok(Opened { card: card(name)?, may_fall_back })
         }
 
         pub fn finder(&self, targets: &Arc<Sequences>) -> Finder {

@@ -65,6 +65,9 @@ const SPANNED: usize = 1 << 13;
 const ENOUGH_SWEEPS: u64 = 3 << 13;
 /// Chunks are not cut below their least length, so most often the last ones take half the time of the others.
 const LAST_SWEEPS: u64 = 4;
+/// Long queries have few chunks. Halves of what other engines have give the device twice as many tiles side by side, for one
+/// column in ten more.
+const CHUNK_PER_WARM_UP: u32 = 4;
 /// With fewer short targets a device has too little to do for one query at a time.
 const DATABASE: usize = 1 << 10;
 /// Bytes of the checkpoints that all engines of a run may have at a time; they lie in two places while they
@@ -127,6 +130,11 @@ impl Card {
 
     pub fn name(&self) -> &str {
         &self.runtime.device.name
+    }
+
+    /// Whether nothing is known to have failed on it.
+    pub fn is_well(&self) -> bool {
+        self.runtime.device.check().is_ok()
     }
 
     /// The kernels that queries of `rows` rows will ask for, where that is known: the one for their scores, and for many
@@ -423,6 +431,7 @@ impl Engine for Gpu {
             name: format!("GPU {}", self.card.name()),
             enough_sweeps: ENOUGH_SWEEPS,
             last_sweeps: LAST_SWEEPS,
+            chunk_per_warm_up: CHUNK_PER_WARM_UP,
             has_quick_paths: true,
             database: DATABASE,
         }
