@@ -19,10 +19,10 @@ use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences, sweeps, swept};
 use swalign::bounds::Band;
-use swalign::candidates::{self, Layout, MetTargets};
+use swalign::candidates::{ChunkLength, Layout, MetTargets};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::Gpu;
-use swalign::engine::{Directions, Engine, Primitives, Window};
+use swalign::engine::{Capabilities, Directions, Engine, Primitives, Window};
 use swalign::scoring::{Matrix, Scoring};
 
 /// One pair in this many is compared with the CPU engine.
@@ -171,10 +171,10 @@ fn reads(name: &str, device: &mut Device, count: usize, rows: usize, cols: usize
     let batch = Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(dna()) };
     let layout = Layout { strands: 1, meets: swalign::candidates::Meets::All };
     // A call that has the device for itself needs more of them than one beside others.
-    let enough = 3 * device.engines()[0].capabilities().enough_sweeps;
+    let Capabilities { enough_sweeps, chunk_per_warm_up, .. } = device.engines()[0].capabilities();
     let expected = MetTargets::all(&batch).expected_pairs(&batch, &layout, 0);
-    let chunk = candidates::chunk_for(count * expected, enough);
-    let of = |read| MetTargets::all(&batch).pairs(&batch, &layout, read, READ_SCORE, chunk);
+    let length = ChunkLength::suited(count * expected, 3 * enough_sweeps, chunk_per_warm_up);
+    let of = |read| MetTargets::all(&batch).pairs(&batch, &layout, read, READ_SCORE, length);
     let pairs: Vec<Pair> = (0..count as u32).flat_map(of).collect();
     score_pairs(name, device, &batch, &pairs);
 }

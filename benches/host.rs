@@ -12,7 +12,7 @@ use swalign::alignment::{Alignment, Found, Op, Strand};
 use swalign::alphabet::Alphabet;
 use swalign::backtrace::{self, Wanted};
 use swalign::batch::{Batch, Pair, Sequences, counting_sort_descending, sweeps, swept};
-use swalign::candidates::{self, Layout, MetTargets};
+use swalign::candidates::{ChunkLength, Layout, MetTargets};
 use swalign::engine::Engine;
 use swalign::engine::cpu::Cpu;
 use swalign::engine::gpu::layout::Letters;
@@ -73,7 +73,7 @@ fn chunks_of_a_batch(bench: &mut Bench, name: &str) {
     let batch = reads(count);
     let layout = Layout { strands: 1, meets: swalign::candidates::Meets::All };
     let owned = |read| {
-        let pairs = MetTargets::all(&batch).pairs(&batch, &layout, read, 20, candidates::CHUNK);
+        let pairs = MetTargets::all(&batch).pairs(&batch, &layout, read, 20, ChunkLength::SHORT);
         sweeps(&pairs).map(|sweep| u64::from(swept(sweep).end - swept(sweep).own)).sum::<u64>()
     };
     let (all, times) = bench.rounds.time(|| (0..count as u32).map(owned).sum::<u64>());

@@ -307,6 +307,8 @@ pub const STRETCH: u32 = 1 << 11;
 
 /// Targets of at most this many residues are never cut: each is one region of a search.
 pub const UNCUT: u32 = 1 << 12;
+/// A chunk of a target owns at least so many times the columns that it warms up over, unless an engine wants more chunks.
+pub const CHUNK_PER_WARM_UP: u32 = 8;
 /// The same where many targets are met at once: at least, and at most.
 const SHORT: [usize; 2] = [1 << 13, 1 << 15];
 /// A database has at least this many times the residues of a target that is not cut: a device does about so many at a time.

@@ -27,7 +27,7 @@ pub use index::Index;
 pub use kmers::StoredIndex;
 
 use crate::alignment::Strand;
-use crate::batch::{Batch, Pair, STRETCH, UNCUT};
+use crate::batch::{Batch, CHUNK_PER_WARM_UP, Pair, STRETCH, UNCUT};
 use crate::bounds::longest_span;
 use levels::Level;
 use std::ops::Range;
@@ -37,8 +37,6 @@ use windows::Region;
 pub const CHUNK: u32 = UNCUT;
 /// The same where there are very many: longer ones warm up less often, and fewer would leave a device idle at the end.
 const MOST_CHUNK: u32 = 1 << 14;
-/// A chunk owns at least this many times the columns that it warms up over.
-const CHUNK_PER_WARM_UP: u32 = 8;
 /// Stretches are at least so many times as long as warm-ups. (A query is no longer than its warm-up: one of several
 /// tiles, which an engine may score stretch by stretch, has none.)
 const STRETCH_PER_WARM_UP: u32 = 4;
@@ -120,11 +118,33 @@ pub enum Opened {
     Dear,
 }
 
-/// Columns that each chunk should own at least where so many pairs, a stretch each, are scored at a time, and so many
-/// sweeps are enough ([`crate::engine::Capabilities::enough_sweeps`]).
-pub fn chunk_for(pairs: usize, enough: u64) -> u32 {
-    let columns = pairs as u64 * u64::from(STRETCH);
-    (columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32
+/// How long the chunks are that targets are cut into.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkLength {
+    /// Columns that each owns, at least.
+    pub least: u32,
+    /// The same for each column that it warms up over.
+    pub per_warm_up: u32,
+}
+
+impl ChunkLength {
+    /// The shortest that serve any engine.
+    pub const SHORT: ChunkLength = ChunkLength { least: CHUNK, per_warm_up: CHUNK_PER_WARM_UP };
+
+    /// Where so many pairs, a stretch each, are scored at a time, and so many sweeps are enough
+    /// ([`crate::engine::Capabilities::enough_sweeps`]).
+    pub fn suited(pairs: usize, enough: u64, per_warm_up: u32) -> ChunkLength {
+        let columns = pairs as u64 * u64::from(STRETCH);
+        let least = (columns / enough.max(1)).clamp(u64::from(CHUNK), u64::from(MOST_CHUNK)) as u32;
+        ChunkLength { least, per_warm_up }
+    }
+
+    /// Columns that a chunk may own: where it has stretches, its warm-up and so many columns are whole ones.
+    fn owned(self, warm_up: u32) -> u32 {
+        let own = warm_up.saturating_mul(self.per_warm_up).max(self.least);
+        let in_stretches = || own.checked_add(warm_up)?.checked_next_multiple_of(STRETCH);
+        if has_stretches(warm_up) { in_stretches().map_or(own, |sweep| sweep - warm_up) } else { own }
+    }
 }
 
 /// The targets that are met pair by pair: those of at least some length.
@@ -168,14 +188,14 @@ impl MetTargets {
     }
 
     /// All pairs of `record` that can hold an alignment of at least `min_score` (on a circle, one that begins in the first
-    /// copy), in the order strand, target, place. They are cut from chunks that own at least `chunk` columns.
+    /// copy), in the order strand, target, place. They are cut from chunks of this length.
     pub fn pairs(
         &self,
         batch: &Batch,
         layout: &Layout,
         record: u32,
         min_score: i32,
-        chunk: u32,
+        length: ChunkLength,
     ) -> Vec<Pair> {
         let targets = layout.targets(record, batch.targets.len());
         let mut pairs = Vec::with_capacity(self.expected_pairs(batch, layout, record));
@@ -191,7 +211,7 @@ impl MetTargets {
                 }
                 let lead = batch.targets.lead(target);
                 let columns = batch.targets.reach(target, warm_up) - lead;
-                for (_, own, end) in chunks(columns, warm_up, chunk) {
+                for (_, own, end) in chunks(columns, warm_up, length) {
                     let (own, end) = (own + lead, end + lead);
                     let start = own.saturating_sub(warm_up);
                     pairs.extend(stretches(Pair { query, target, start, own, end }, warm_up));
@@ -207,17 +227,10 @@ fn has_stretches(warm_up: u32) -> bool {
     warm_up <= STRETCH / STRETCH_PER_WARM_UP
 }
 
-/// Columns that a chunk may own, `least` or more: where it has stretches, its warm-up and so many columns are whole ones.
-fn owned(warm_up: u32, least: u32) -> u32 {
-    let own = warm_up.saturating_mul(CHUNK_PER_WARM_UP).max(least);
-    let in_stretches = || own.checked_add(warm_up)?.checked_next_multiple_of(STRETCH);
-    if has_stretches(warm_up) { in_stretches().map_or(own, |sweep| sweep - warm_up) } else { own }
-}
-
 /// Cuts `0..len` into chunks (start, own, end) of about equal size that warm up over `warm_up` columns, as few as
-/// [`owned`] lets there be.
-fn chunks(len: u32, warm_up: u32, least: u32) -> impl Iterator<Item = (u32, u32, u32)> {
-    let own = owned(warm_up, least);
+/// their length lets there be.
+fn chunks(len: u32, warm_up: u32, length: ChunkLength) -> impl Iterator<Item = (u32, u32, u32)> {
+    let own = length.owned(warm_up);
     let count = u64::from(len.div_ceil(own));
     let border = move |k: u64| (u64::from(len) * k / count.max(1)) as u32;
     (0..count).map(move |k| (border(k).saturating_sub(warm_up), border(k), border(k + 1)))
@@ -245,15 +258,16 @@ mod tests {
             for warm_up in [1, 20, CHUNK / CHUNK_PER_WARM_UP, CHUNK / CHUNK_PER_WARM_UP + 1, 70_000, u32::MAX]
             {
                 let least = CHUNK.max(warm_up.saturating_mul(CHUNK_PER_WARM_UP));
-                assert!(owned(warm_up, CHUNK) >= least && owned(warm_up, CHUNK) - least < STRETCH);
+                let owned = ChunkLength::SHORT.owned(warm_up);
+                assert!(owned >= least && owned - least < STRETCH);
                 if has_stretches(warm_up) {
-                    assert!((owned(warm_up, CHUNK) + warm_up).is_multiple_of(STRETCH));
+                    assert!((owned + warm_up).is_multiple_of(STRETCH));
                 }
                 let mut next = 0;
-                for (start, own, end) in chunks(len, warm_up, CHUNK) {
+                for (start, own, end) in chunks(len, warm_up, ChunkLength::SHORT) {
                     assert_eq!(own, next, "len {len}, warm-up {warm_up}");
                     assert_eq!(start, own.saturating_sub(warm_up));
-                    assert!(own < end && end - own <= owned(warm_up, CHUNK));
+                    assert!(own < end && end - own <= owned);
                     next = end;
                 }
                 assert_eq!(next, len);

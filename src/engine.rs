@@ -32,7 +32,7 @@ pub use paths::{Leg, Paths, Stand};
 pub use primitives::Primitives;
 
 use crate::alignment::Hit;
-use crate::batch::{Batch, Pair, Sequences};
+use crate::batch::{Batch, CHUNK_PER_WARM_UP, Pair, Sequences};
 use crate::bounds::Band;
 use crate::error::EngineError;
 use crate::scoring::Scoring;
@@ -82,6 +82,8 @@ pub struct Capabilities {
     pub enough_sweeps: u64,
     /// Factor by which a call's last sweeps are split, so that the engine is not idle while a few long ones end.
     pub last_sweeps: u64,
+    /// Columns that a chunk of a long target owns for each column that it warms up over, at least.
+    pub chunk_per_warm_up: u32,
     /// Whether [`Engine::quick_paths`] finds any.
     pub has_quick_paths: bool,
     /// Short targets from which on [`Engine::score_database`] comes before [`Engine::score`].
@@ -96,6 +98,7 @@ impl Capabilities {
             name: name.into(),
             enough_sweeps: u64::MAX,
             last_sweeps: 1,
+            chunk_per_warm_up: CHUNK_PER_WARM_UP,
             has_quick_paths: false,
             database: usize::MAX,
         }

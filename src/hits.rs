@@ -9,6 +9,7 @@
 
 mod database;
 mod effort;
+mod prefix;
 mod region;
 mod rules;
 mod search;
@@ -19,7 +20,7 @@ use crate::batch::{Batch, Pair, sweeps, swept};
 use crate::bounds::longest_span;
 use crate::candidates::filter::Filter;
 use crate::candidates::seeds::Seen;
-use crate::candidates::{self, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions};
+use crate::candidates::{ChunkLength, Layout, Meets, MetTargets, Opened, Wanted as WantedRegions};
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
 use crate::repeats::Distinct;
@@ -152,12 +153,14 @@ struct Start {
     spent: f64,
     /// The region of the first hit, where that is known.
     first: Option<Box<Region>>,
+    /// What the hits score at least, as far as that is known or estimated. No answer rests on it.
+    expected: Option<i32>,
 }
 
 impl Start {
     /// Where nothing is known.
     fn new(record: u32, source: Source) -> Start {
-        Start { record, source, spent: 0.0, first: None }
+        Start { record, source, spent: 0.0, first: None, expected: None }
     }
 }
 
@@ -232,7 +235,8 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<Start> {
             }
         };
         let source = level.map_or(Source::All, |level| Source::Level(level, least.max(level.least)));
-        Start::new(record, source)
+        let expected = (score >= rules.min_score).then(|| rules.threshold(score));
+        Start { expected, ..Start::new(record, source) }
     };
     (0..records).into_par_iter().zip(seen).map(source).collect()
 }
@@ -395,27 +399,37 @@ fn score_portion(
 ) -> Result<(), EngineError> {
     let Scope { batch, layout, .. } = scope;
     let expected = expected_pairs(scope, targets, unscored.iter().map(|search| search.record));
-    let Capabilities { enough_sweeps: enough, last_sweeps, .. } = engine.capabilities();
-    let long = candidates::chunk_for(expected, enough);
-    let short = candidates::chunk_for(expected, enough.saturating_mul(last_sweeps));
+    let Capabilities { enough_sweeps: enough, last_sweeps, chunk_per_warm_up, .. } = engine.capabilities();
+    let length = |enough| ChunkLength::suited(expected, enough, chunk_per_warm_up);
+    let (long, short) = (length(enough), length(enough.saturating_mul(last_sweeps)));
     let last = unscored.len() - unscored.len() / LAST_OF;
     let met = |(place, search): (usize, &&mut RecordSearch)| -> Vec<Pair> {
         let most = Most::of(scope, search.record);
-        let chunk = if place < last { long } else { short };
+        let length = if place < last { long } else { short };
         let least = scope.rules_of(search.record).min_score;
-        let pairs = targets.pairs(batch, layout, search.record, least, chunk).into_iter();
+        let pairs = targets.pairs(batch, layout, search.record, least, length).into_iter();
         pairs.filter(|pair| most.in_pair(pair) >= least).collect()
     };
+    let met: Vec<Vec<Pair>> = unscored.par_iter().enumerate().map(met).collect();
+    let bounds = prefix::bounds(engine, scope, (unscored, &met), effort)?;
     // In the order of the records, as searches are.
-    let pairs = unscored.par_iter().enumerate().map(met).collect::<Vec<_>>().concat();
+    let unbounded = met.iter().zip(&bounds).filter(|(_, bounds)| bounds.is_none());
+    let pairs: Vec<Pair> = unbounded.flat_map(|(pairs, _)| pairs).copied().collect();
     let hits = score(engine, batch, &pairs, effort)?;
     let first = |record: u32| {
         let query = layout.query(record, Strand::Forward);
         pairs.partition_point(|pair| pair.query < query)
     };
-    unscored.par_iter_mut().try_for_each(|search| {
-        let own = first(search.record)..first(search.record + 1);
-        search.take_everything(scope, &pairs[own.clone()], &hits[own])
+    let answers = met.into_par_iter().zip(bounds);
+    unscored.par_iter_mut().zip(answers).try_for_each(|(search, (met, bounds))| match bounds {
+        Some(bounds) => {
+            search.take_pairs(scope, &met, &bounds);
+            Ok(())
+        }
+        None => {
+            let own = first(search.record)..first(search.record + 1);
+            search.take_everything(scope, &pairs[own.clone()], &hits[own])
+        }
     })
 }
 

@@ -260,3 +260,61 @@ fn long_queries_have_the_hits_that_they_have_without_a_filter() {
     assert!(fewer * 5 < cells * 4 && hits > 100, "{fewer} of {cells} cells, {hits} hits");
     assert!(counted > 10, "{counted} levels with counts");
 }
+
+/// Long queries of many errors: whole ones, the halves of which only one aligns, and ones with a second place that is almost
+/// as good, in the prefix alone or behind it alone.
+fn many_errors(seed: u64) -> (Batch, Layout) {
+    let mut random = Random::new(seed);
+    let mut target = random.codes(300_000, 4);
+    let mut queries = Sequences::default();
+    for number in 0..6 {
+        let len = random.pick(&[700, 1_200]);
+        let start = random.below(target.len() - len);
+        let drawn = target[start..start + len].to_vec();
+        let copied = match number {
+            1 => 0..len * 3 / 4,
+            2 => len / 4..len,
+            3 => 0..len,
+            _ => 0..0,
+        };
+        let at = random.below(target.len() - len);
+        target[at..at + copied.len()].copy_from_slice(&drawn[copied]);
+        let read = random.mutated_codes(&drawn, 4, 13);
+        let read = match number {
+            4 => [read[..len / 2].to_vec(), random.codes(len / 2, 4)].concat(),
+            5 => [random.codes(len / 2, 4), read[..len / 2].to_vec()].concat(),
+            _ => read,
+        };
+        let read = if random.below(2) == 0 { reversed(&read) } else { read };
+        queries.push(read.iter().copied());
+        queries.push(reversed(&read));
+    }
+    let scoring = Arc::new(Scoring::dna(2, 4, 4, 2));
+    let batch =
+        Batch { queries: Arc::new(queries), targets: Arc::new([&*target].into_iter().collect()), scoring };
+    (batch, Layout { strands: 2, meets: Meets::All })
+}
+
+#[test]
+fn queries_of_many_errors_take_fewer_cells_for_the_same_hits() {
+    let (mut whole, mut further) = (0, 0);
+    for seed in 0..3 {
+        let (batch, layout) = many_errors(seed);
+        let filter = Filter::by_index(&batch.targets, &batch.scoring, 2).unwrap();
+        for secondary_ppm in [800_000, 950_000] {
+            let rules = Rules { min_score: 40, secondary_ppm, max_hits: 5, ..Rules::BEST };
+            let find = |filter: Option<&Filter>| -> (Vec<Found>, Effort) {
+                let scope = Scope { filter, ..Scope::new(&batch, layout, rules) };
+                let mut effort = Effort::default();
+                (hits::find(&mut Cpu::new(), &scope, &mut effort).unwrap(), effort)
+            };
+            let ((expected, all), (found, some)) = (find(None), find(Some(&filter)));
+            assert_eq!(found, expected, "seed {seed}, {secondary_ppm}");
+            further += found.iter().filter(|found| found.alignments.len() > 1).count();
+            whole += some.remarks().whole;
+            assert!(some.cells * 10 < all.cells * 9, "{} of {} cells", some.cells, all.cells);
+        }
+    }
+    // The filter narrows down few of them: fewer cells are the prefixes' doing.
+    assert!(whole >= 30 && further >= 5, "{whole} queries in full, {further} with further hits");
+}

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use swalign::alignment::{Alignment, Found, Hit, Strand};
 use swalign::alphabet::{Alphabet, reverse_complement};
 use swalign::batch::{Batch, Pair, STRETCH, Sequences};
-use swalign::candidates::{CHUNK, Layout, Meets, MetTargets};
+use swalign::candidates::{CHUNK, ChunkLength, Layout, Meets, MetTargets};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
 use swalign::error::EngineError;
@@ -144,7 +144,13 @@ impl Case {
     fn borders(&self, target: u32) -> Vec<u32> {
         let mut borders: Vec<u32> = (0..RECORDS as u32)
             .flat_map(|record| {
-                MetTargets::all(&self.batch).pairs(&self.batch, &self.layout, record, self.min_score, CHUNK)
+                MetTargets::all(&self.batch).pairs(
+                    &self.batch,
+                    &self.layout,
+                    record,
+                    self.min_score,
+                    ChunkLength::SHORT,
+                )
             })
             .filter(|pair| pair.target == target && pair.own > 0)
             .map(|pair| pair.own)

@@ -1,6 +1,6 @@
 //! Stretches of targets around places where seeds of a query stand.
 
-use super::{CHUNK, chunks};
+use super::{ChunkLength, chunks};
 use crate::alignment::Strand;
 use crate::batch::{Pair, Sequences};
 
@@ -79,7 +79,7 @@ pub fn push_regions(
     for &Window { target, start, end, held } in windows {
         let most = most(held);
         let lead = targets.lead(target);
-        let pairs = chunks(end - start, span, CHUNK).map(|(from, own, to)| {
+        let pairs = chunks(end - start, span, ChunkLength::SHORT).map(|(from, own, to)| {
             let own = (start + own).max(lead);
             Pair { query, target, start: start + from, own, end: start + to }
         });

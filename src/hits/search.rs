@@ -96,6 +96,10 @@ pub struct RecordSearch {
     is_tied: bool,
     /// Whether regions were opened with bounds that tell them apart: most of them need no score.
     is_bounded: bool,
+    /// Whether these are bounds of all pairs, as windows have them.
+    has_pairs: bool,
+    /// [`Start::expected`].
+    expected: Option<i32>,
     /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
     spent: f64,
     /// The first hit, where it is known and a lower level is wanted.
@@ -105,7 +109,7 @@ pub struct RecordSearch {
 impl RecordSearch {
     /// With regions, and the most that an alignment in each can score.
     pub fn new(scope: &Scope, start: Start, regions: Vec<Opened>) -> RecordSearch {
-        let Start { record, source, spent, first } = start;
+        let Start { record, source, spent, first, expected } = start;
         let most = Most::of(scope, record);
         let region = |(strand, pair, bound): Opened| {
             Region::unscored(scope, strand, pair, bound.min(most.in_pair(&pair)))
@@ -142,6 +146,8 @@ impl RecordSearch {
             is_cut,
             is_tied: false,
             is_bounded: false,
+            has_pairs: false,
+            expected,
             spent,
             first: None,
         };
@@ -181,19 +187,19 @@ impl RecordSearch {
     }
 
     fn need(&mut self, scope: &Scope) -> Need {
-        let is_on_level = match self.state {
+        let has_windows = match self.state {
             SearchState::Whole => return Need::Everything,
             SearchState::Lower(source) => return Need::Regions(source),
             SearchState::Later(_) | SearchState::Done => return Need::Nothing,
             SearchState::OnLevel { .. } => true,
-            SearchState::Known => false,
+            SearchState::Known => self.has_pairs,
         };
         let asks_second = self.asks_second();
         if !asks_second {
             self.close_targets();
         }
         let best = self.best().copied();
-        let mut unknown = self.unknown(best.as_ref(), is_on_level);
+        let mut unknown = self.unknown(best.as_ref(), has_windows);
         if unknown.is_empty() && !asks_second {
             unknown = self.without_cells(best.as_ref());
         }
@@ -207,6 +213,7 @@ impl RecordSearch {
         }
         if let Some(source) = self.lower(best.as_ref(), scope) {
             self.first = self.proven(best, scope).map(Box::new);
+            self.expected = best.map(|best| self.rules.threshold(best.bound)).or(self.expected);
             self.end(SearchState::Lower(source));
             return Need::Regions(source);
         }
@@ -236,6 +243,11 @@ impl RecordSearch {
         self.regions = Vec::new();
     }
 
+    /// What the hits score at least, as far as that is known or estimated.
+    pub fn expected(&self) -> Option<i32> {
+        self.expected
+    }
+
     /// Whether every pair of the record is to be scored.
     pub fn is_whole(&self) -> bool {
         matches!(self.state, SearchState::Whole)
@@ -248,7 +260,8 @@ impl RecordSearch {
 
     /// Where the search of the record goes on with `source`.
     pub fn start(&self, source: Source) -> Start {
-        Start { record: self.record, source, spent: self.spent, first: self.first.clone() }
+        let (first, expected) = (self.first.clone(), self.expected);
+        Start { record: self.record, source, spent: self.spent, first, expected }
     }
 
     /// How the round ended for the search.

@@ -45,6 +45,18 @@ impl RecordSearch {
         Ok(())
     }
 
+    /// Takes bounds of all `pairs` of the record. Which scores are needed is asked for later.
+    pub fn take_pairs(&mut self, scope: &Scope, pairs: &[Pair], bounds: &[i32]) {
+        let most = Most::of(scope, self.record);
+        let regions = pairs.iter().zip(bounds).map(|(pair, bound)| {
+            let strand = scope.layout.strand(pair.query);
+            Region::unscored(scope, strand, *pair, most.in_pair(pair).min(*bound))
+        });
+        self.regions.extend(regions);
+        (self.state, self.has_pairs) = (SearchState::Known, true);
+        self.prune();
+    }
+
     /// Keeps those short targets that score enough against one of the record's queries. Their cells are looked for when
     /// paths are wanted.
     pub fn take_scores(

@@ -17,13 +17,13 @@ const BOUNDED: usize = 64;
 
 impl RecordSearch {
     /// The unscored regions that could hold what comes next.
-    pub(super) fn unknown(&self, best: Option<&Region>, is_on_level: bool) -> Vec<u32> {
+    pub(super) fn unknown(&self, best: Option<&Region>, has_windows: bool) -> Vec<u32> {
         let needed = match best {
             // Of the last hit only the score is wanted, so that an equal one elsewhere changes nothing.
             Some(best) => best.bound + i32::from(!self.wants(best)),
             // Windows differ in what they can hold. If the most promising ones are scored first, most others need no
             // score.
-            None if is_on_level => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
+            None if has_windows => self.regions.iter().map(|region| region.bound).max().unwrap_or(0),
             None if self.is_bounded => i32::MAX,
             None => i32::MIN,
         };
@@ -37,12 +37,12 @@ impl RecordSearch {
             regions.filter(|(_, region)| is_needed(region)).map(|(index, _)| index).collect();
         // What these score may show that the others need no score. Each time as many are asked for as were before, so that
         // many windows without a hit take few rounds.
-        let at_least = match is_on_level {
+        let at_least = match has_windows {
             true => WINDOWS.max(self.rules.most().saturating_sub(self.kept.count)),
             false => BOUNDED,
         };
         let most = at_least.max(self.learned);
-        if (is_on_level || self.is_bounded) && unknown.len() > most {
+        if (has_windows || self.is_bounded) && unknown.len() > most {
             unknown.sort_by_key(|&index| self.regions[index as usize].first_cell());
             unknown.truncate(most);
         }
