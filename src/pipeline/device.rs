@@ -33,6 +33,10 @@ const QUERIES_OF_SEVERAL: usize = 1 << 16;
 /// Workers of each of several GPUs. Together they have half as many threads as those of one GPU: more threads take memory
 /// and are not quicker.
 const WORKERS_OF_SEVERAL: usize = 8;
+/// Queries of a batch for a GPU, at least, unless targets have so many columns on all strands by themselves: tiles of several
+/// long queries fill a device, those of one by itself often don't.
+const SIDE_BY_SIDE: u64 = 16;
+const SIDE_BY_SIDE_COLUMNS: u64 = 1 << 27;
 /// Most pairs that all workers together score at a time, unless one query of each worker has more.
 const SCORED_PAIRS: usize = 3 << 20;
 
@@ -63,6 +67,8 @@ pub struct Crew {
     pub workers: usize,
     /// Queries that all of them together have, at most.
     pub queries: usize,
+    /// Whether they have long queries scored side by side.
+    is_of_gpus: bool,
     /// Pairs that a worker should score at a time ([`crate::hits::Scope`]).
     pub portion: usize,
     /// Each worker's own threads; empty where workers share the threads of the run. Beside a GPU the short loops of many
@@ -73,7 +79,7 @@ pub struct Crew {
 impl Crew {
     /// Workers that share all threads.
     pub fn sharing(workers: usize) -> Crew {
-        Crew { workers, queries: QUERIES, portion: PORTION, pools: Vec::new() }
+        Crew { workers, queries: QUERIES, is_of_gpus: false, portion: PORTION, pools: Vec::new() }
     }
 
     /// Workers with threads of their own.
@@ -84,7 +90,16 @@ impl Crew {
             EngineError::Threads(format!("{text}; give fewer with --threads"))
         };
         let pools = (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)?;
-        Ok(Crew { workers, queries, portion: PORTION.min(SCORED_PAIRS / workers), pools })
+        let portion = PORTION.min(SCORED_PAIRS / workers);
+        Ok(Crew { workers, queries, is_of_gpus: true, portion, pools })
+    }
+
+    /// Queries of a batch, at least, where each of them meets so many columns.
+    pub fn least_queries(&self, columns: u64) -> usize {
+        match self.is_of_gpus {
+            true => SIDE_BY_SIDE_COLUMNS.div_ceil(columns.max(1)).min(SIDE_BY_SIDE) as usize,
+            false => 1,
+        }
     }
 
     /// Runs a worker's work on its threads.

@@ -45,6 +45,8 @@ struct Count {
 #[derive(Default)]
 struct Load {
     queries: usize,
+    /// With fewer queries cells are never enough.
+    least_queries: usize,
     /// Of the queries, in all orientations.
     residues: usize,
     cells: u64,
@@ -55,7 +57,7 @@ impl Load {
     fn reaches(&self, enough: &Load) -> bool {
         self.queries >= enough.queries
             || self.residues >= enough.residues
-            || self.cells >= enough.cells
+            || (self.cells >= enough.cells && self.queries >= enough.least_queries)
             || self.stretches >= enough.stretches
     }
 }
@@ -153,7 +155,13 @@ impl Run<'_> {
             Some(queries) => (queries, u64::MAX),
             None => (MOST_QUERIES.min(crew.queries / workers), self.cells.load(Ordering::Relaxed)),
         };
-        Load { queries, residues: ALL_RESIDUES / workers, cells, stretches: ALL_STRETCHES / workers as u64 }
+        let columns = self.targets.letters() as u64 * u64::from(self.strands);
+        let least_queries = match self.options.mode {
+            Mode::All => crew.least_queries(columns),
+            Mode::Pairs | Mode::Triangle => 1,
+        };
+        let (residues, stretches) = (ALL_RESIDUES / workers, ALL_STRETCHES / workers as u64);
+        Load { queries, least_queries, residues, cells, stretches }
     }
 
     /// Columns of all strands that a query of `len` letters at this place among all is scored against, about.

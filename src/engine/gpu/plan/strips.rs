@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 
 /// Submissions that a job of grids may take: the more grids run side by side, the fewer of a wave's
 /// tiles wait for its last ones.
-const GRID_SUBMISSIONS: u64 = 4;
+const GRID_SUBMISSIONS: u64 = 16;
 /// Columns of a chained strip in one dispatch, unless there are fewer.
 const LEAST_RUN: u64 = 1 << 9;
 /// Columns that all slots of a chain have together, at most, unless the least runs have more: 128 MiB.
@@ -80,6 +80,8 @@ struct PlacedGrid {
     edges: u64,
     results: u64,
     chain: u32,
+    /// Waves of the job before its own.
+    waves_before: u32,
 }
 
 impl PairGrids {
@@ -95,14 +97,29 @@ impl PairGrids {
             let pair = &pairs[index];
             let whole = Whole::pair(batch, pair);
             let grid = Grid::padded(whole.span.rows, pair.cols(), tiles.many.capacity());
-            PlacedGrid { index, start: pair.start, grid, whole, edges: 0, results: 0, chain: 0 }
+            PlacedGrid {
+                index,
+                start: pair.start,
+                grid,
+                whole,
+                edges: 0,
+                results: 0,
+                chain: 0,
+                waves_before: 0,
+            }
         };
         // The last one may go over.
         let mut before = 0;
-        let most = [(cells * GRID_SUBMISSIONS).saturating_sub(1), JOB_EDGES];
+        let DeviceLimits { tuning, binding, .. } = tiles.limits;
+        let most = [
+            (cells * GRID_SUBMISSIONS).saturating_sub(1),
+            JOB_EDGES.min(binding / 8),
+            tuning.many_tiles.min(binding / size_of::<JoinedTask>() as u64),
+        ];
         let count = fitting(*rest, most, |index| {
             let cells = batch.cells(&pairs[*index]);
-            [std::mem::replace(&mut before, cells), placed(index).grid.edges()]
+            let grid = placed(index).grid;
+            [std::mem::replace(&mut before, cells), grid.edges(), grid.size()]
         });
         let (now, behind) = rest.split_at_checked(count)?;
         *rest = behind;
@@ -175,7 +192,7 @@ impl PairGrids {
         let StripTiles { many, few, limits, .. } = tiles;
         let few_tiles = limits.tuning.few_tiles;
         let mut job = self.cut(|grid| grid.in_tiles_for(widest, few_tiles));
-        self.placed.sort_by_key(|grid| Reverse(grid.grid.waves()));
+        self.follow();
         let dispatch = |tasks: Vec<JoinedTask>| {
             let variant = if tasks.len() < few_tiles { few } else { many };
             scoring(*variant, tasks, limits.subgroup)
@@ -186,9 +203,34 @@ impl PairGrids {
                 tiles.map(|tile| grid.grid.joined_task(&tile, &grid.whole, grid.edges, grid.result(&tile))),
             );
         };
-        let waves = in_waves(&self.placed, |grid| &grid.grid, tasks, dispatch);
+        let waves = in_waves(&self.placed, |grid| (grid.waves_before, &grid.grid), tasks, dispatch);
         waves.into_iter().for_each(|wave| job.push(wave));
         job
+    }
+
+    /// Has grids of few waves follow others, within the waves of the longest: if all began at once, the last waves would have
+    /// few tiles. One half of the rows of grids that so come about ends with the last wave, since a row may be short.
+    fn follow(&mut self) {
+        let placed = &mut self.placed;
+        placed.sort_by_key(|grid| Reverse(grid.grid.waves()));
+        let all = placed.first().map_or(0, |longest| longest.grid.waves());
+        let (mut long, mut short, mut from_the_end) = (0, placed.len(), false);
+        while long < short {
+            let mut taken = 0;
+            let mut next = long;
+            long += 1;
+            loop {
+                let own = placed[next].grid.waves();
+                placed[next].waves_before = if from_the_end { all - taken - own } else { taken };
+                taken += own;
+                if long == short || taken + placed[short - 1].grid.waves() > all {
+                    break;
+                }
+                short -= 1;
+                next = short;
+            }
+            from_the_end = !from_the_end;
+        }
     }
 }
 

@@ -97,7 +97,7 @@ fn waves_hold_the_tasks_of_all_grids_that_reach_them() {
         let tiles = grid.wave(wave, |_| 0..grid.cols);
         tasks.extend(tiles.map(|tile| grid.joined_task(&tile, &Whole::default(), 0, 0)));
     };
-    let dispatches = in_waves(&grids, |grid| grid, tasks, |tasks| Dispatch::new(variant, tasks));
+    let dispatches = in_waves(&grids, |grid| (0, grid), tasks, |tasks| Dispatch::new(variant, tasks));
     let cells: Vec<u64> = dispatches.iter().map(|dispatch| dispatch.cells / 512).collect();
     assert_eq!(cells, [512 + 512 + 464, 2 * 512 + 512, 512 + 512, 512]);
 }
@@ -247,6 +247,25 @@ fn strips_by_hand() {
     for (place, task) in (0..).zip(&strips) {
         assert_eq!((task.result, task.chain, task.left, task.right), (place, CHAIN_APART, NOWHERE, NOWHERE));
     }
+}
+
+/// Grids of 19, 7, 6, 5, 3 and 3 waves in three rows, of which the second one ends with the last wave. What is counted is tiles of
+/// first strips, which the last wave of a grid has none of.
+#[test]
+fn short_grids_follow_others() {
+    let batch = batch(&[513], &[9 * 512, 3 * 512, 2 * 512, 1100, 512, 0]);
+    let pair =
+        |target: u32| Pair { query: 0, target, start: 0, own: 0, end: batch.target(target).len() as u32 };
+    let mut pairs: Vec<Pair> = (0..5).map(pair).collect();
+    pairs.push(pairs[4]);
+    let tiles = StripTiles::new(Scores::Packed, limits(false));
+    let mut grids = pair_grids(&batch, &pairs, &tiles);
+    let job = grids.job(&tiles);
+    let cells: u64 = pairs.iter().map(|pair| batch.cells(pair)).sum();
+    assert_eq!((job.dispatches.len(), job.cells), (19, cells));
+    let tops = |wave: &Dispatch| tasks::<JoinedTask>(wave).iter().filter(|task| task.span.query == 0).count();
+    let tops: Vec<usize> = job.dispatches.iter().map(tops).collect();
+    assert_eq!(tops, [2, 3, 3, 3, 3, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2, 2, 2, 2, 0]);
 }
 
 #[test]
