@@ -9,6 +9,7 @@ use super::search::RecordSearch;
 use super::{Effort, Scope, score};
 use crate::alignment::Strand;
 use crate::batch::{Batch, Pair, Sequences};
+use crate::bounds::potential;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use std::sync::Arc;
@@ -20,8 +21,8 @@ const LEAST_PAIRS: usize = 16;
 /// What the prefix of an expected hit scores, in matches: chance gives half as many in a hundred million letters.
 const MATCHES: i64 = 64;
 /// Tenths of the cells of all pairs that those of prefixes and of `SCORED` pairs may be, at most.
-const MOST_TENTHS: usize = 9;
-const SCORED: usize = 2;
+const MOST_TENTHS: u64 = 9;
+const SCORED: u64 = 2;
 /// One pair in so many shows whether prefixes are of use to a query: if more than one in `MOST_KEPT` of them can hold an
 /// expected hit, all pairs are scored at once.
 const SAMPLED: usize = 8;
@@ -73,19 +74,26 @@ fn score_prefixes(
     (asked, is_wanted): (&mut [Asked], impl Fn(usize) -> bool),
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
-    let wanted = |pairs: &[Pair]| (0..pairs.len()).filter(|&place| is_wanted(place)).collect::<Vec<_>>();
-    let pair = |asked: &Asked, place: usize| {
-        let pair = asked.pairs[place];
-        Pair { query: asked.first + scope.layout.strand(pair.query) as u32, own: pair.start, ..pair }
-    };
-    let of_one =
-        |asked: &Asked| wanted(asked.pairs).into_iter().map(|place| pair(asked, place)).collect::<Vec<_>>();
-    let pairs: Vec<Pair> = asked.iter().flat_map(of_one).collect();
-    let mut hits = score(engine, batch, &pairs, effort)?.into_iter();
+    let mut pairs: Vec<Pair> = Vec::new();
+    for asked in &*asked {
+        let wanted = asked.pairs.iter().enumerate().filter(|(place, _)| is_wanted(*place));
+        pairs.extend(wanted.map(|(_, pair)| {
+            let query = asked.first + scope.layout.strand(pair.query) as u32;
+            Pair { query, own: pair.start, ..*pair }
+        }));
+    }
+    let mut answers = pairs.iter().zip(score(engine, batch, &pairs, effort)?);
     for asked in asked {
-        for (place, hit) in wanted(asked.pairs).into_iter().zip(hits.by_ref()) {
-            let rest = asked.rest[scope.layout.strand(asked.pairs[place].query) as usize];
-            asked.bounds[place] = (i64::from(hit.score) + rest).min(i64::from(i32::MAX)) as i32;
+        let wanted = asked.bounds.iter_mut().enumerate().filter(|(place, _)| is_wanted(*place));
+        for ((_, bound), (pair, hit)) in wanted.zip(answers.by_ref()) {
+            let (score, most) = (i64::from(hit.score), potential(batch.query(pair.query), &batch.scoring));
+            if score < 0 || score > most {
+                return Err(EngineError::Wrong(format!(
+                    "{hit:?} for a prefix that can score {most} at most"
+                )));
+            }
+            let rest = asked.rest[(pair.query - asked.first) as usize];
+            *bound = (score + rest).min(i64::from(i32::MAX)) as i32;
         }
     }
     Ok(())
@@ -123,9 +131,11 @@ impl<'a> Asked<'a> {
             (ends[strand as usize], rest[strand as usize]) = (end, sum);
         }
         let strands = layout.orientations();
-        let (all, scored) = (len * pairs.len(), len * SCORED);
-        let is_short =
-            |&strand: &Strand| (ends[strand as usize] * pairs.len() + scored) * 10 <= all * MOST_TENTHS;
+        let (letters, count) = (len as u64, pairs.len() as u64);
+        let is_short = |&strand: &Strand| {
+            let cells = ends[strand as usize] as u64 * count + letters * SCORED;
+            cells * 10 <= letters * count * MOST_TENTHS
+        };
         if !strands.iter().all(is_short) {
             return None;
         }
