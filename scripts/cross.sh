@@ -46,6 +46,12 @@ unpack() {
 if [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
     exec "$@"
 fi
+# Compiling the library for Windows takes the names that its own libraries have.
+dlltool=${target%%-*}-w64-mingw32-dlltool
+if [[ $target = *-windows-gnu* ]] && [ "${2-}" != zigbuild ] && ! command -v "$dlltool" >/dev/null; then
+    say "no $dlltool to compile the library for $target with: Debian has it in binutils-mingw-w64-x86-64"
+    exit 77
+fi
 if unpack; then
     libraries=$(echo "$home"/root/usr/lib/*-linux-gnu)
     export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
