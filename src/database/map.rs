@@ -21,6 +21,7 @@ pub struct Mapped {
 
 /// What became of a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "signals of Unix tell them"))]
 pub enum MapFault {
     /// It is shorter than it was.
     Cut,
