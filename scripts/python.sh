@@ -40,5 +40,6 @@ say "types of the Python package"
     pyswalign tests benchmarks)
 
 say "tests of the Python package"
+program=$(realpath "${SWALIGN:-$target_dir/debug/swalign}")
 cd python/tests
-SWALIGN=${SWALIGN:-$target_dir/debug/swalign} "$venv/bin/python" -m pytest -p no:cacheprovider "$@"
+SWALIGN=$program "$venv/bin/python" -m pytest -p no:cacheprovider "$@"

@@ -178,7 +178,7 @@ if [ -n "${SWALIGN_ELSEWHERE-}" ] && [ $gpu = yes ] && [ -z "${SWALIGN_TEST_GPU-
 fi
 
 # The program that the tests have built: alone it would be built anew, with other features of what it needs.
-SWALIGN=${CARGO_TARGET_DIR:-target}/debug/swalign
+SWALIGN=$(realpath "${CARGO_TARGET_DIR:-target}")/debug/swalign
 say "does the fuzzer notice faults?"
 scripts/fuzz.py --self-test --swalign "$SWALIGN"
 say "fuzzing whole commands"

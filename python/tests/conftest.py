@@ -18,6 +18,8 @@ def command() -> Command:
     """Runs swalign; SWALIGN names the program."""
     program = Path(os.environ.get("SWALIGN", ROOT / "target" / "debug" / "swalign"))
     if not program.exists():
+        if "SWALIGN" in os.environ:
+            pytest.fail(f"SWALIGN is {program}, and there is no such file")
         pytest.skip(f"{program} is not there: build the command, or set SWALIGN")
 
     def run(*args: object, check: bool = True) -> subprocess.CompletedProcess[str]:
