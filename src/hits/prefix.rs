@@ -18,7 +18,7 @@ use std::sync::Arc;
 const LEAST_LETTERS: usize = 1 << 9;
 /// Pairs of a query, at least: the one that holds the best hit is scored in any case.
 const LEAST_PAIRS: usize = 16;
-/// What the prefix of an expected hit scores, in matches: chance gives half as many in a hundred million letters.
+/// What the prefix of an expected hit scores beyond what is sure, in matches: about twice what chance is expected to give.
 const MATCHES: i64 = 64;
 /// Tenths of the cells of all pairs that those of prefixes and of `SCORED` pairs may be, at most.
 const MOST_TENTHS: u64 = 9;
@@ -113,7 +113,9 @@ impl<'a> Asked<'a> {
         let most = expected - MATCHES * i64::from(scoring.max_potential());
         let query = |strand: Strand| batch.query(layout.query(search.record, strand));
         let len = query(Strand::Forward).len();
-        if !scoring.mode.is_local() || len < LEAST_LETTERS || pairs.len() < LEAST_PAIRS {
+        // Every pair becomes a region, so they may be no more than are scored at a time.
+        let suits = (LEAST_PAIRS..=scope.portion).contains(&pairs.len());
+        if !scoring.mode.is_local() || len < LEAST_LETTERS || !suits {
             return None;
         }
         let mut rest = [0; 2];
