@@ -71,7 +71,7 @@ impl Gpu {
         (pairs, long): (&[Pair], Vec<usize>),
         hits: &mut [Hit],
     ) -> Result<Vec<usize>, EngineError> {
-        let strips = StaggeredStrips::new(scores_of(batch), self.limits());
+        let Some(strips) = StaggeredStrips::new(scores_of(batch), self.limits()) else { return Ok(long) };
         let [suited, others] = strips.suited(batch, pairs, long);
         let mut rest = suited.as_slice();
         let next = |cells: u64| strips.next(batch, pairs, &mut rest, cells);

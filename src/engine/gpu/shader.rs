@@ -99,7 +99,7 @@ impl TileVariant {
             ("LANES", self.lanes),
             ("ROWS", self.rows),
             ("PAIRS", self.pairs()),
-            ("LEVELS", self.levels().unwrap_or_default()),
+            ("LEVELS", self.threads() / self.lanes),
             ("COLUMNS", self.columns()),
             ("WORDS", self.words()),
             ("PROFILE_WORDS", self.profile_words()),
@@ -110,7 +110,7 @@ impl TileVariant {
         let scale = format!("const SCALE = {};\n", self.scale());
         let frame = match self.joint {
             Joint::Database { .. } => DATABASE,
-            Joint::Staggered { .. } => STAGGERED,
+            Joint::Staggered => STAGGERED,
             Joint::Alone { .. } | Joint::Joined { .. } | Joint::Chained { .. } => TILE,
         };
         let text = expand(frame, &self.parts(), &self.meaning())?;
@@ -137,14 +137,12 @@ impl TileVariant {
             (Joint::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
             (Joint::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
             (Joint::Chained { .. }, Exchange::Workgroup) => &[CHAINED, EDGES, WAITING, GUARDED],
-            (Joint::Staggered { .. }, _) => &[LEVELS],
+            (Joint::Staggered, _) => &[LEVELS],
         };
         let lines = match self.joint {
             Joint::Chained { lined: true } => Some(LINED),
             Joint::Chained { lined: false } => Some(UNLINED),
-            Joint::Alone { .. } | Joint::Database { .. } | Joint::Joined { .. } | Joint::Staggered { .. } => {
-                None
-            }
+            Joint::Alone { .. } | Joint::Database { .. } | Joint::Joined { .. } | Joint::Staggered => None,
         };
         let kept = match self.kernel {
             Kernel::Fill => &[FILL][..],

@@ -63,7 +63,7 @@ pub enum Joint {
     Chained { lined: bool },
     /// It meets the other strips of its query, of which one workgroup does several side by side: see
     /// [`TileVariant::staggered`].
-    Staggered { levels: u32 },
+    Staggered,
 }
 
 /// Where lanes hand values on.
@@ -143,11 +143,12 @@ impl Scores {
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
-/// Staggered strips side by side in a workgroup, and rows of a lane of theirs: queries of any length fill nearly all of them.
-const LEVELS: [u32; 4] = [1, 2, 4, 8];
-const STAGGERED_ROWS: [u32; 5] = [20, 24, 28, 33, 38];
+/// Staggered strips side by side in a workgroup.
+const LEVELS: u32 = 4;
+/// Rows of a lane of staggered strips.
+const STAGGERED_ROWS: u32 = 32;
 /// Lanes of staggered strips: as many as a subgroup has.
-const STAGGERED_LANES: [u32; 2] = [8, 32];
+const STAGGERED_LANES: [u32; 3] = [8, 16, 32];
 
 /// Rows of a lane of chained tiles.
 pub const CHAINED_ROWS: [u32; 5] = [4, 5, 6, 7, 8];
@@ -229,18 +230,14 @@ impl TileVariant {
         possible.then_some(variant)
     }
 
-    /// Strips that a workgroup does side by side, each a few columns behind the one above, until its query is done. There
-    /// are none where the scoring or the device has none: a profile of all strips would take too much workgroup memory, and
+    /// Strips that a workgroup does side by side, each a few columns behind the one above, until its query is done;
+    /// `None` where the scoring or the device has none: a profile of all strips would take too much workgroup memory, and
     /// each strip takes a subgroup.
-    pub fn staggered(scores: Scores, subgroup: Option<u32>) -> Vec<TileVariant> {
-        let lanes = subgroup.filter(|size| STAGGERED_LANES.contains(size) && !scores.is_profile());
-        let shapes = LEVELS.into_iter().flat_map(|levels| STAGGERED_ROWS.map(|rows| (levels, rows)));
-        let variant = |(levels, rows)| {
-            let shape = (lanes?, rows);
-            let joint = Joint::Staggered { levels };
-            Some(TileVariant::new(Kernel::Score, scores, shape, joint).on(subgroup))
-        };
-        shapes.filter_map(variant).collect()
+    pub fn staggered(scores: Scores, subgroup: Option<u32>) -> Option<TileVariant> {
+        let lanes = subgroup.filter(|size| STAGGERED_LANES.contains(size))?;
+        let shape = (lanes, STAGGERED_ROWS);
+        let variant = TileVariant::new(Kernel::Score, scores, shape, Joint::Staggered).on(subgroup);
+        (!scores.is_profile()).then_some(variant)
     }
 
     /// The same chained tiles where they leave edges on lines; `None` where lines don't fall on the borders of strips.
@@ -296,12 +293,9 @@ impl TileVariant {
         matches!(self.joint, Joint::Chained { .. })
     }
 
-    /// Strips that a workgroup does side by side, where it does several of one query.
-    pub fn levels(&self) -> Option<u32> {
-        match self.joint {
-            Joint::Staggered { levels } => Some(levels),
-            _ => None,
-        }
+    /// Whether a workgroup does several strips of its query side by side.
+    pub fn is_staggered(&self) -> bool {
+        self.joint == Joint::Staggered
     }
 
     /// Whether few tiles run side by side.
@@ -317,7 +311,7 @@ impl TileVariant {
     /// Threads of a workgroup.
     pub(super) fn threads(&self) -> u32 {
         match (self.joint, self.scores) {
-            (Joint::Staggered { levels }, _) => levels * self.lanes,
+            (Joint::Staggered, _) => LEVELS * self.lanes,
             (_, Scores::SharedProfile) => SHARING_THREADS,
             _ => THREADS,
         }
@@ -325,7 +319,7 @@ impl TileVariant {
 
     /// Tasks of a workgroup.
     pub fn pairs(&self) -> u32 {
-        if self.levels().is_some() { 1 } else { self.threads() / self.lanes }
+        if self.is_staggered() { 1 } else { self.threads() / self.lanes }
     }
 
     /// Whether the row of a best score is kept below it.
@@ -357,7 +351,7 @@ impl TileVariant {
         };
         let finals = if self.keeps_finals() { self.threads() * 12 } else { 0 };
         // Four turns of columns and a best cell a level.
-        let levels = self.levels().map_or(0, |levels| levels * (4 * self.lanes * 8 + 16));
+        let levels = if self.is_staggered() { LEVELS * (4 * self.lanes * 8 + 16) } else { 0 };
         between_lanes + finals + levels + self.profile_words() * 4
     }
 
@@ -390,7 +384,7 @@ impl TileVariant {
             (Kernel::Score, Joint::Joined { .. }) => JoinedTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: false }) => ChainTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: true }) => LinedTask::RECORD,
-            (Kernel::Score, Joint::Staggered { .. }) => StaggeredTask::RECORD,
+            (Kernel::Score, Joint::Staggered) => StaggeredTask::RECORD,
         }
     }
 }
