@@ -16,7 +16,6 @@ const ALONE: Tuning = Tuning {
     few_cells: 0,
     few_while_busy: 0,
     few_tiles: 0,
-    few_pairs: usize::MAX,
     many_tiles: u64::MAX,
     alike: Alike { cols: 0, share: u64::MAX },
     chains: NEVER,
@@ -48,17 +47,6 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
 fn gpu_agrees_on_grids() {
     suite::pairs::grids_agree(&mut gpu());
     suite::pairs::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
-}
-
-#[test]
-#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
-fn gpu_agrees_on_staggered_strips() {
-    for checked in [false, true] {
-        let mut gpu = Gpu::new(card(checked)).tuned(Tuning { few_pairs: 0, ..ALONE });
-        suite::pairs::staggered_agree(&mut gpu);
-        suite::pairs::grids_agree(&mut gpu);
-    }
-    suite::pairs::high_pairs_agree(&mut Gpu::new(card(false)).tuned(Tuning { few_pairs: 0, ..ALONE }));
 }
 
 /// Some pairs are alike, which the host takes, and some are not.

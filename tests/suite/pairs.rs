@@ -106,23 +106,6 @@ pub fn high_pairs_agree(engine: &mut dyn Primitives) {
     }
 }
 
-/// Pairs at the seams of strips that a workgroup does side by side, for subgroups of 8 to 32 lanes: a strip, all strips of a
-/// workgroup, a turn of columns, and what is kept of them.
-pub fn staggered_agree(engine: &mut dyn Primitives) {
-    let rows = [513, 767, 768, 769, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 5500];
-    let cols = [1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 700];
-    let size = |(index, rows): (usize, usize)| {
-        [0, 3, 6, 9, 12].map(|apart| (rows, cols[(index + apart) % cols.len()]))
-    };
-    let sizes: Vec<(usize, usize)> = rows.into_iter().enumerate().flat_map(size).collect();
-    for (number, scoring) in scorings().iter().enumerate() {
-        for seed in 0..3 {
-            let (batch, pairs) = batch(scoring, &sizes, 10 * number as u64 + seed);
-            scores_agree(engine, &batch, &pairs, &format!("staggered, scoring {number}, seed {seed}"));
-        }
-    }
-}
-
 /// Many random small pairs, so that lanes, workgroups and padding are full of different work.
 pub fn random_pairs_agree(engine: &mut dyn Primitives, count: usize, longest: usize) {
     for (number, scoring) in scorings().iter().enumerate() {

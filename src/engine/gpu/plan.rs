@@ -3,7 +3,6 @@
 //! - [`tile`]: pairs whose queries fit one tile;
 //! - [`grid`]: how longer ones are cut into tiles, and where these find what others leave;
 //! - [`strips`]: pairs whose queries take several strips;
-//! - [`staggered`]: many such pairs;
 //! - [`database`]: queries that meet all short targets;
 //! - [`checkpoint`]: sweeps that leave the edges between blocks;
 //! - [`fill`]: directions of windows and of blocks;
@@ -15,7 +14,6 @@ pub mod checkpoint;
 pub mod database;
 pub mod fill;
 pub mod grid;
-pub mod staggered;
 pub mod strips;
 pub mod tile;
 pub mod traceback;

@@ -3,7 +3,6 @@
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::gpu::plan::gave_up;
-use crate::engine::gpu::plan::staggered::{StaggeredPairs, StaggeredStrips};
 use crate::engine::gpu::plan::strips::{PairGrids, StripTiles, is_long};
 use crate::engine::gpu::plan::tile::{Tiles, next_pairs};
 use crate::engine::gpu::runner::{Answer, JobInputs};
@@ -53,7 +52,6 @@ impl Gpu {
         hits: &mut [Hit],
     ) -> Result<(), EngineError> {
         let long: Vec<usize> = (0..pairs.len()).filter(|&index| is_long(batch, &pairs[index])).collect();
-        let long = self.score_staggered(batch, inputs, (pairs, long), hits)?;
         let left = self.score_grids_of(batch, inputs, (pairs, &long), hits)?;
         if !left.is_empty() {
             // Without chains nothing waits, so nothing is left this time.
@@ -61,25 +59,6 @@ impl Gpu {
             self.score_grids_of(batch, inputs, (pairs, &left), hits)?;
         }
         Ok(())
-    }
-
-    /// Scores those of the pairs at `long` that one workgroup can do each, where they are many; the answer is the others.
-    fn score_staggered(
-        &mut self,
-        batch: &Batch,
-        inputs: &JobInputs,
-        (pairs, long): (&[Pair], Vec<usize>),
-        hits: &mut [Hit],
-    ) -> Result<Vec<usize>, EngineError> {
-        let Some(strips) = StaggeredStrips::new(scores_of(batch), self.limits()) else { return Ok(long) };
-        let [suited, others] = strips.suited(batch, pairs, long);
-        let mut rest = suited.as_slice();
-        let next = |cells: u64| strips.next(batch, pairs, &mut rest, cells);
-        let take = |answer: Answer, scored: StaggeredPairs| {
-            scored.best(pairs, answer.output.as_ref()).for_each(|(index, hit)| hits[index] = hit);
-        };
-        self.run_all(batch, inputs, next, take)?;
-        Ok(others)
     }
 
     /// Scores the pairs at `long`; the answer is the pairs for which strips have waited in vain.

@@ -42,7 +42,6 @@ files! {
     GUARDED: "guarded",
     JOINED: "joined",
     KEYED: "keyed",
-    LEVELS: "levels",
     LINED: "lined",
     NUCLEOTIDES: "nucleotides",
     PACKED: "packed",
@@ -52,7 +51,6 @@ files! {
     SCORE: "score",
     SEARCHED: "searched",
     SHARED_PROFILE: "shared_profile",
-    STAGGERED: "staggered",
     STEP: "step",
     STRIPS: "strips",
     SUBGROUP: "subgroup",
@@ -99,7 +97,6 @@ impl TileVariant {
             ("LANES", self.lanes),
             ("ROWS", self.rows),
             ("PAIRS", self.pairs()),
-            ("LEVELS", self.threads() / self.lanes),
             ("COLUMNS", self.columns()),
             ("WORDS", self.words()),
             ("PROFILE_WORDS", self.profile_words()),
@@ -108,11 +105,7 @@ impl TileVariant {
             ("STRETCH", STRETCH),
         ]);
         let scale = format!("const SCALE = {};\n", self.scale());
-        let frame = match self.joint {
-            Joint::Database { .. } => DATABASE,
-            Joint::Staggered => STAGGERED,
-            Joint::Alone { .. } | Joint::Joined { .. } | Joint::Chained { .. } => TILE,
-        };
+        let frame = if self.is_of_database() { DATABASE } else { TILE };
         let text = expand(frame, &self.parts(), &self.meaning())?;
         Ok(self.scores.letters().wgsl() + &scale + &numbers + &codes + &text)
     }
@@ -137,12 +130,11 @@ impl TileVariant {
             (Joint::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
             (Joint::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
             (Joint::Chained { .. }, Exchange::Workgroup) => &[CHAINED, EDGES, WAITING, GUARDED],
-            (Joint::Staggered, _) => &[LEVELS],
         };
         let lines = match self.joint {
             Joint::Chained { lined: true } => Some(LINED),
             Joint::Chained { lined: false } => Some(UNLINED),
-            Joint::Alone { .. } | Joint::Database { .. } | Joint::Joined { .. } | Joint::Staggered => None,
+            Joint::Alone { .. } | Joint::Database { .. } | Joint::Joined { .. } => None,
         };
         let kept = match self.kernel {
             Kernel::Fill => &[FILL][..],

@@ -142,18 +142,6 @@ JoinedTask over Span {
 }
 
 record! {
-/// A pair whose query takes several strips, which one workgroup does: see `shaders/staggered.wgsl`. `pad` counts from the first
-/// strip.
-StaggeredTask over Span {
-    counts_from: u32,
-    result: u32,
-    strips: u32,
-    /// First of the edge values that it leaves for itself, one a column.
-    edges: u32,
-}
-}
-
-record! {
 /// A strip of a chain, whose values from above and below go through the chain: see `shaders/chained.wgsl`.
 ChainTask over Span {
     counts_from: u32,

@@ -5,7 +5,7 @@ use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
-    Recorded, ScoreTask, StaggeredTask, TaskRecord, TracebackTask,
+    Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashSet;
@@ -61,9 +61,6 @@ pub enum Joint {
     /// It waits for the one above while both run, few side by side: see [`TileVariant::chained`]. `lined`: it leaves
     /// edges on the lines of checkpoints.
     Chained { lined: bool },
-    /// It meets the other strips of its query, of which one workgroup does several side by side: see
-    /// [`TileVariant::staggered`].
-    Staggered,
 }
 
 /// Where lanes hand values on.
@@ -142,13 +139,6 @@ impl Scores {
 
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
-
-/// Staggered strips side by side in a workgroup.
-const LEVELS: u32 = 4;
-/// Rows of a lane of staggered strips.
-const STAGGERED_ROWS: u32 = 32;
-/// Lanes of staggered strips: as many as a subgroup has.
-const STAGGERED_LANES: [u32; 3] = [8, 16, 32];
 
 /// Rows of a lane of chained tiles.
 pub const CHAINED_ROWS: [u32; 5] = [4, 5, 6, 7, 8];
@@ -230,16 +220,6 @@ impl TileVariant {
         possible.then_some(variant)
     }
 
-    /// Strips that a workgroup does side by side, each a few columns behind the one above, until its query is done;
-    /// `None` where the scoring or the device has none: a profile of all strips would take too much workgroup memory, and
-    /// each strip takes a subgroup.
-    pub fn staggered(scores: Scores, subgroup: Option<u32>) -> Option<TileVariant> {
-        let lanes = subgroup.filter(|size| STAGGERED_LANES.contains(size))?;
-        let shape = (lanes, STAGGERED_ROWS);
-        let variant = TileVariant::new(Kernel::Score, scores, shape, Joint::Staggered).on(subgroup);
-        (!scores.is_profile()).then_some(variant)
-    }
-
     /// The same chained tiles where they leave edges on lines; `None` where lines don't fall on the borders of strips.
     pub fn with_lines(self) -> Option<TileVariant> {
         let possible = self.is_chained() && STRIP_ROWS.is_multiple_of(self.capacity());
@@ -293,11 +273,6 @@ impl TileVariant {
         matches!(self.joint, Joint::Chained { .. })
     }
 
-    /// Whether a workgroup does several strips of its query side by side.
-    pub fn is_staggered(&self) -> bool {
-        self.joint == Joint::Staggered
-    }
-
     /// Whether few tiles run side by side.
     pub(super) fn is_few(&self) -> bool {
         matches!(self.joint, Joint::Joined { few: true } | Joint::Chained { .. })
@@ -310,16 +285,12 @@ impl TileVariant {
 
     /// Threads of a workgroup.
     pub(super) fn threads(&self) -> u32 {
-        match (self.joint, self.scores) {
-            (Joint::Staggered, _) => LEVELS * self.lanes,
-            (_, Scores::SharedProfile) => SHARING_THREADS,
-            _ => THREADS,
-        }
+        if self.scores == Scores::SharedProfile { SHARING_THREADS } else { THREADS }
     }
 
     /// Tasks of a workgroup.
     pub fn pairs(&self) -> u32 {
-        if self.is_staggered() { 1 } else { self.threads() / self.lanes }
+        self.threads() / self.lanes
     }
 
     /// Whether the row of a best score is kept below it.
@@ -350,9 +321,7 @@ impl TileVariant {
             Exchange::Workgroup => 2 * (self.threads() + 1) * 8,
         };
         let finals = if self.keeps_finals() { self.threads() * 12 } else { 0 };
-        // Four turns of columns and a best cell a level.
-        let levels = if self.is_staggered() { LEVELS * (4 * self.lanes * 8 + 16) } else { 0 };
-        between_lanes + finals + levels + self.profile_words() * 4
+        between_lanes + finals + self.profile_words() * 4
     }
 
     /// Whether lanes keep their best cells in workgroup memory.
@@ -384,7 +353,6 @@ impl TileVariant {
             (Kernel::Score, Joint::Joined { .. }) => JoinedTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: false }) => ChainTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: true }) => LinedTask::RECORD,
-            (Kernel::Score, Joint::Staggered) => StaggeredTask::RECORD,
         }
     }
 }
@@ -414,8 +382,6 @@ impl Variant {
                 }
             }
         }
-        let staggered = |scores| STAGGERED_LANES.map(|lanes| TileVariant::staggered(scores, Some(lanes)));
-        all.extend(Scores::ASKED.into_iter().flat_map(staggered).flatten().map(Variant::Tile));
         let databases = Scores::ASKED.into_iter().flat_map(database::tiles).flatten();
         all.extend(databases.map(Variant::Tile));
         all.extend([Variant::Trace, Variant::Traceback]);
