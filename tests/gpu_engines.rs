@@ -47,6 +47,12 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
 fn gpu_agrees_on_grids() {
     suite::pairs::grids_agree(&mut gpu());
     suite::pairs::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
+    for checked in [false, true] {
+        for few_tiles in [0, 40] {
+            let mut gpu = Gpu::new(card(checked)).tuned(Tuning { few_tiles, ..ALONE });
+            suite::pairs::strips_in_waves_agree(&mut gpu);
+        }
+    }
 }
 
 /// Some pairs are alike, which the host takes, and some are not.

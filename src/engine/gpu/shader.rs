@@ -59,6 +59,7 @@ files! {
     TRACEBACK: "traceback",
     UNLINED: "unlined",
     WAITING: "waiting",
+    WAVES: "waves",
     WORKGROUP: "workgroup",
 }
 
@@ -128,13 +129,14 @@ impl TileVariant {
             (Joint::Alone { .. }, _) => &[BY_PLACE, ALONE][..],
             (Joint::Database { .. }, _) => &[ALONE, STRIPS],
             (Joint::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
+            (Joint::InWaves { .. }, _) => &[BY_PLACE, WAVES, JOINED, EDGES, GUARDED],
             (Joint::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
             (Joint::Chained { .. }, Exchange::Workgroup) => &[CHAINED, EDGES, WAITING, GUARDED],
         };
         let lines = match self.joint {
             Joint::Chained { lined: true } => Some(LINED),
             Joint::Chained { lined: false } => Some(UNLINED),
-            Joint::Alone { .. } | Joint::Database { .. } | Joint::Joined { .. } => None,
+            _ => None,
         };
         let kept = match self.kernel {
             Kernel::Fill => &[FILL][..],
@@ -160,6 +162,7 @@ impl TileVariant {
             .rounds("columns", columns)
             .flag("SUBGROUP", self.exchange == Exchange::Subgroup)
             .flag("CHAINED", self.is_chained())
+            .flag("IN_WAVES", self.is_in_waves())
             .flag("LINED", self.joint == Joint::Chained { lined: true })
             .flag("KEYED", self.keyed())
             .flag("STRETCHED", self.is_stretched())

@@ -5,7 +5,7 @@ use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
-    Recorded, ScoreTask, TaskRecord, TracebackTask,
+    Recorded, ScoreTask, StripTask, TaskRecord, TracebackTask, Wave,
 };
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashSet;
@@ -58,6 +58,8 @@ pub enum Joint {
     /// It takes edges in and leaves them behind, for a later dispatch. `few`: few tiles run side by side; then the
     /// operations that wait for each other count, not all of them.
     Joined { few: bool },
+    /// It is one of those that a strip has done, one in each wave: the number of the wave says which. `few` as above.
+    InWaves { few: bool },
     /// It waits for the one above while both run, few side by side: see [`TileVariant::chained`]. `lined`: it leaves
     /// edges on the lines of checkpoints.
     Chained { lined: bool },
@@ -206,6 +208,14 @@ impl TileVariant {
         strip.map_or(TileVariant::thin(kernel, scores), joined)
     }
 
+    /// The joined tiles as those of strips in waves.
+    pub fn in_waves(self) -> TileVariant {
+        match (self.kernel, self.joint) {
+            (Kernel::Score, Joint::Joined { few }) => TileVariant { joint: Joint::InWaves { few }, ..self },
+            _ => self,
+        }
+    }
+
     /// Joined tiles of as many lanes as there can be, where there are too few tiles to fill the device.
     pub fn thin(kernel: Kernel, scores: Scores) -> TileVariant {
         TileVariant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), Joint::Joined { few: true })
@@ -268,6 +278,11 @@ impl TileVariant {
         matches!(self.joint, Joint::Database { .. })
     }
 
+    /// Whether its tasks are strips, which have a tile done in each wave.
+    pub fn is_in_waves(&self) -> bool {
+        matches!(self.joint, Joint::InWaves { .. })
+    }
+
     /// Whether the tile waits for the one above while both run.
     pub fn is_chained(&self) -> bool {
         matches!(self.joint, Joint::Chained { .. })
@@ -275,7 +290,10 @@ impl TileVariant {
 
     /// Whether few tiles run side by side.
     pub(super) fn is_few(&self) -> bool {
-        matches!(self.joint, Joint::Joined { few: true } | Joint::Chained { .. })
+        matches!(
+            self.joint,
+            Joint::Joined { few: true } | Joint::InWaves { few: true } | Joint::Chained { .. }
+        )
     }
 
     /// Whether there may be a result for each stretch of a task.
@@ -351,6 +369,7 @@ impl TileVariant {
             (Kernel::Score, Joint::Alone { .. }) => ScoreTask::RECORD,
             (Kernel::Score, Joint::Database { .. }) => DatabaseTask::RECORD,
             (Kernel::Score, Joint::Joined { .. }) => JoinedTask::RECORD,
+            (Kernel::Score, Joint::InWaves { .. }) => StripTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: false }) => ChainTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: true }) => LinedTask::RECORD,
         }
@@ -374,7 +393,9 @@ impl Variant {
                 let chained = chained.filter_map(|rows| TileVariant::chained(scores, rows));
                 let chained =
                     chained.flat_map(|variant| std::iter::once(variant).chain(variant.with_lines()));
-                for tile in TileVariant::tiles(kernel, scores).into_iter().chain(joined).chain(chained) {
+                let in_waves = joined.map(TileVariant::in_waves);
+                let tiles = TileVariant::tiles(kernel, scores).into_iter();
+                for tile in tiles.chain(joined).chain(in_waves).chain(chained) {
                     let on_devices =
                         [Some(tile), Some(tile.on(Some(tile.lanes))), tile.sharing(Some(THREADS))];
                     let tiles = on_devices.into_iter().flatten();
@@ -437,7 +458,9 @@ impl Variant {
     /// The record of the table that its tasks share, if they have one; that of a database stays on the device.
     pub fn table(&self) -> Option<TaskRecord> {
         match self {
-            Variant::Tile(tile) => tile.is_of_database().then_some(PlacedTarget::RECORD),
+            Variant::Tile(TileVariant { joint: Joint::Database { .. }, .. }) => Some(PlacedTarget::RECORD),
+            Variant::Tile(TileVariant { joint: Joint::InWaves { .. }, .. }) => Some(Wave::RECORD),
+            Variant::Tile(_) => None,
             Variant::Trace => Some(BandGroups::RECORD),
             Variant::Traceback => Some(KeptTile::RECORD),
         }

@@ -3,14 +3,15 @@
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::gpu::Chains;
-use crate::engine::gpu::job::{Chain, Job};
-use crate::engine::gpu::layout::CHAIN_APART;
-use crate::engine::gpu::plan::grid::{Grid, GridTile};
-use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, hit_at, in_waves, scoring};
-use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
-use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, Kernel, STRIP_ROWS, Scores, TileVariant};
+use crate::engine::gpu::job::{Chain, Dispatch, Job};
+use crate::engine::gpu::layout::{CHAIN_APART, TILE_COLS};
+use crate::engine::gpu::plan::grid::Grid;
+use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, hit_at, scoring};
+use crate::engine::gpu::tasks::{ChainTask, StripTask, Wave};
+use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, Kernel, STRIP_ROWS, Scores, TileVariant, Variant};
 use rayon::prelude::*;
 use std::cmp::Reverse;
+use std::ops::Range;
 
 /// Submissions that a job of grids may take: the more grids run side by side, the fewer of a wave's
 /// tiles wait for its last ones.
@@ -39,6 +40,11 @@ impl StripTiles {
             limits,
         }
     }
+
+    /// Whether so many tiles side by side leave much of a device idle.
+    fn are_few(&self, tiles: usize) -> bool {
+        tiles < self.limits.tuning.few_tiles
+    }
 }
 
 /// The tiles that strips in a chain can be, the least rows first; none where strips can't be chained.
@@ -65,12 +71,18 @@ pub fn is_long(batch: &Batch, pair: &Pair) -> bool {
     batch.query(pair.query).len() as u32 > STRIP_ROWS && pair.cols() > 0
 }
 
+/// What runs side by side in a wave.
+struct WaveLoad {
+    tiles: usize,
+    cells: u64,
+}
+
 /// The pairs of a job, and its grids.
 pub struct PairGrids {
     placed: Vec<PlacedGrid>,
 }
 
-/// The grid of a pair, and where its edge values, the results of its tiles and its columns in the chain begin.
+/// The grid of a pair, where its edge values and its columns in the chain begin, and where its results lie.
 struct PlacedGrid {
     /// The pair's place among all that are scored, and the first of its columns.
     index: usize,
@@ -78,7 +90,7 @@ struct PlacedGrid {
     grid: Grid,
     whole: Whole,
     edges: u64,
-    results: u64,
+    results: Range<u64>,
     chain: u32,
     /// Waves of the job before its own.
     waves_before: u32,
@@ -103,24 +115,35 @@ impl PairGrids {
                 grid,
                 whole,
                 edges: 0,
-                results: 0,
+                results: 0..0,
                 chain: 0,
                 waves_before: 0,
             }
         };
-        // The last one may go over.
-        let mut before = 0;
+        if rest.is_empty() {
+            return None;
+        }
         let DeviceLimits { tuning, binding, .. } = tiles.limits;
+        let most_edges = JOB_EDGES.min(binding / 8);
+        let most_strips = tuning.many_tiles.min(binding / size_of::<StripTask>() as u64);
         let most = [
             (cells * GRID_SUBMISSIONS).saturating_sub(1),
-            JOB_EDGES.min(binding / 8),
-            tuning.many_tiles.min(binding / size_of::<JoinedTask>() as u64),
+            most_edges.saturating_sub(u64::from(TILE_COLS)),
+            most_strips,
         ];
+        // The last one may go over.
+        let mut before = 0;
         let count = fitting(*rest, most, |index| {
-            let cells = batch.cells(&pairs[*index]);
+            let cells = std::mem::replace(&mut before, batch.cells(&pairs[*index]));
             let grid = placed(index).grid;
-            [std::mem::replace(&mut before, cells), grid.edges(), grid.size()]
+            [cells, grid.edges_in_ring(), u64::from(grid.strips())]
         });
+        let side_by_side = rest.iter().take(count).map(|index| placed(index).grid.widest() as usize).sum();
+        // Few may be chained, which takes edge values for all columns.
+        let count = match tiles.are_few(side_by_side) {
+            true => fitting(&rest[..count], [most_edges], |index| [placed(index).grid.edges()]),
+            false => count,
+        };
         let (now, behind) = rest.split_at_checked(count)?;
         *rest = behind;
         Some(PairGrids { placed: now.iter().map(placed).collect() })
@@ -136,14 +159,21 @@ impl PairGrids {
         self.placed.par_iter().map(|grid| (grid.index, grid.best(results))).collect()
     }
 
-    /// Cuts all grids anew, and places what they take; the job without its dispatches.
-    fn cut(&mut self, cut: impl Fn(Grid) -> Grid) -> Job {
-        let (mut edges, mut results) = (0, 0);
+    /// Cuts all grids anew, and places the edge values from `first_edge` on and the results that they take; the job without its
+    /// dispatches.
+    fn place(
+        &mut self,
+        cut: impl Fn(Grid) -> Grid,
+        first_edge: u64,
+        takes: impl Fn(&Grid) -> [u64; 2],
+    ) -> Job {
+        let (mut edges, mut results) = (first_edge, 0);
         for placed in &mut self.placed {
             placed.grid = cut(placed.grid);
-            (placed.edges, placed.results) = (edges, results);
-            edges += placed.grid.edges();
-            results += placed.grid.size();
+            let [more_edges, more_results] = takes(&placed.grid);
+            (placed.edges, placed.results) = (edges, results..results + more_results);
+            edges += more_edges;
+            results += more_results;
         }
         Job { edges, output: results * 16, ..Job::default() }
     }
@@ -151,13 +181,12 @@ impl PairGrids {
     /// The job of all tiles.
     pub fn job(&mut self, tiles: &StripTiles) -> Job {
         let widest: usize = self.placed.iter().map(|grid| grid.grid.widest() as usize).sum();
-        let few = widest < tiles.limits.tuning.few_tiles;
         let strips = |rows: u32| -> usize {
             self.placed.iter().map(|placed| placed.whole.span.rows.div_ceil(rows) as usize).sum()
         };
         let chains = tiles.limits.tuning.chains;
         match suited(&tiles.chained, &chains, strips) {
-            Some(variant) if few => self.chain(variant, chains),
+            Some(variant) if tiles.are_few(widest) => self.chain(variant, chains),
             _ => self.waves(tiles, widest),
         }
     }
@@ -170,7 +199,8 @@ impl PairGrids {
         let fitting = chains.cells / rows().map(u64::from).sum::<u64>().max(1);
         let fitting = fitting.min(HANDED_COLS / (self.placed.len() as u64 * u64::from(slots)).max(1));
         let run = fitting.max(LEAST_RUN).min(u64::from(chains.cols)) as u32;
-        let mut job = self.cut(|grid| grid.chained(variant.capacity(), run));
+        let takes = |grid: &Grid| [grid.edges(), grid.size()];
+        let mut job = self.place(|grid| grid.chained(variant.capacity(), run), 0, takes);
         let mut cols = CHAIN_APART;
         for placed in &mut self.placed {
             placed.chain = cols;
@@ -187,25 +217,52 @@ impl PairGrids {
         job
     }
 
-    /// The job of all tiles, wave by wave.
+    /// The job of all tiles, wave by wave: a task for each strip, and a dispatch for each wave.
     fn waves(&mut self, tiles: &StripTiles, widest: usize) -> Job {
         let StripTiles { many, few, limits, .. } = tiles;
         let few_tiles = limits.tuning.few_tiles;
-        let mut job = self.cut(|grid| grid.in_tiles_for(widest, few_tiles));
+        let takes = |grid: &Grid| [grid.edges_in_ring(), u64::from(grid.strips())];
+        let cut = |grid: Grid| grid.in_tiles_for(widest, few_tiles);
+        let mut job = self.place(cut, u64::from(TILE_COLS), takes);
         self.follow();
-        let dispatch = |tasks: Vec<JoinedTask>| {
-            let variant = if tasks.len() < few_tiles { few } else { many };
-            scoring(*variant, tasks, limits.subgroup)
-        };
-        let tasks = |grid: &PlacedGrid, wave: u32, tasks: &mut Vec<JoinedTask>| {
-            let tiles = grid.grid.wave(wave, |_| 0..grid.grid.cols);
-            tasks.extend(
-                tiles.map(|tile| grid.grid.joined_task(&tile, &grid.whole, grid.edges, grid.result(&tile))),
-            );
-        };
-        let waves = in_waves(&self.placed, |grid| (grid.waves_before, &grid.grid), tasks, dispatch);
-        waves.into_iter().for_each(|wave| job.push(wave));
+        let variant = if tiles.are_few(widest) { few } else { many };
+        let tasks: Vec<StripTask> = self.placed.iter().flat_map(PlacedGrid::strip_tasks).collect();
+        let all = scoring(variant.in_waves(), tasks, limits.subgroup);
+        let thin = few.in_waves().on(limits.subgroup);
+        let end = |placed: &PlacedGrid| placed.waves_before + placed.grid.waves();
+        let waves = self.placed.iter().map(end).max().unwrap_or(0);
+        let loads: Vec<WaveLoad> = (0..waves).into_par_iter().map(|wave| self.load(wave)).collect();
+        let mut first_tasks = all.tasks;
+        let words = first_tasks.len();
+        for (number, load) in (0..).zip(loads) {
+            // Lanes that share a profile are not those of thin tiles.
+            let is_thin =
+                load.tiles < few_tiles && all.variant == Variant::from(many.in_waves().on(limits.subgroup));
+            let variant = if is_thin { Variant::from(thin) } else { all.variant };
+            let tasks = std::mem::take(&mut first_tasks);
+            let groups = (words / (size_of::<StripTask>() / 4)) as u32 / variant.pairs();
+            let dispatch = Dispatch {
+                cells: load.cells,
+                groups,
+                tasks,
+                ..Dispatch::without_cells(variant, Vec::<StripTask>::new())
+            };
+            job.push(dispatch.with_table(vec![Wave { number }]));
+        }
         job
+    }
+
+    /// What runs side by side in a wave.
+    fn load(&self, wave: u32) -> WaveLoad {
+        let mut load = WaveLoad { tiles: 0, cells: 0 };
+        for PlacedGrid { grid, waves_before, .. } in &self.placed {
+            let Some(own) = wave.checked_sub(*waves_before) else { continue };
+            for tile in grid.wave(own, |_| 0..grid.cols) {
+                load.tiles += 1;
+                load.cells += grid.tile_cells(&tile);
+            }
+        }
+        load
     }
 
     /// Has grids of few waves follow others, within the waves of the longest: if all began at once, the last waves would have
@@ -235,26 +292,30 @@ impl PairGrids {
 }
 
 impl PlacedGrid {
-    /// The place of a tile's result.
-    fn result(&self, tile: &GridTile) -> u32 {
-        (self.results + self.grid.place(tile)) as u32
+    /// The tasks of its strips in waves.
+    fn strip_tasks(&self) -> impl Iterator<Item = StripTask> {
+        (0..self.grid.strips()).map(|strip| {
+            let result = self.results.start as u32 + strip;
+            self.grid.strip_task(strip, &self.whole, self.edges, result, self.waves_before + strip)
+        })
     }
 
     /// The task of a strip in a chain, where the grid has it.
     fn chained_task(&self, strip: u32, run: u32) -> Option<ChainTask> {
         let tile = self.grid.tile(strip, run)?;
         let places = (self.edges, self.chain);
-        Some(self.grid.chained_task(&tile, &self.whole, places, self.result(&tile)))
+        let result = (self.results.start + self.grid.place(&tile)) as u32;
+        Some(self.grid.chained_task(&tile, &self.whole, places, result))
     }
 
-    /// The first in order of its tiles' hits, among the results of its job.
+    /// The first in order of the hits of its tiles or strips, among the results of its job.
     fn best(&self, results: &[u32]) -> Hit {
-        let first = self.results as usize * 4;
-        let results = results[first..first + self.grid.size() as usize * 4].chunks_exact(4);
+        let Range { start, end } = self.results;
+        let results = results[start as usize * 4..end as usize * 4].chunks_exact(4);
         let most = results.clone().map(|result| result[0]).max();
         let hit = |(place, result): (u64, &[u32])| {
+            // A strip has the place of its first tile. The kernel counts from the query's first row in it.
             let (row, col) = self.grid.first_cell(place);
-            // The kernel counts from the query's first row in the tile.
             hit_at((row, self.start + col), result)
         };
         let highest = (0..).zip(results).filter(|(_, result)| Some(result[0]) == most);
