@@ -16,6 +16,7 @@ const ALONE: Tuning = Tuning {
     few_cells: 0,
     few_while_busy: 0,
     few_tiles: 0,
+    resumes: false,
     many_tiles: u64::MAX,
     alike: Alike { cols: 0, share: u64::MAX },
     chains: NEVER,
@@ -52,6 +53,18 @@ fn gpu_agrees_on_grids() {
             let mut gpu = Gpu::new(card(checked)).tuned(Tuning { few_tiles, ..ALONE });
             suite::pairs::strips_in_waves_agree(&mut gpu);
         }
+    }
+}
+
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_where_strips_are_resumed() {
+    for checked in [false, true] {
+        let mut gpu = Gpu::new(card(checked)).tuned(Tuning { resumes: true, ..ALONE });
+        suite::pairs::grids_agree(&mut gpu);
+        suite::pairs::strips_in_waves_agree(&mut gpu);
+        suite::pairs::high_pairs_agree(&mut gpu);
+        suite::pairs::seams_of_resumed_strips_agree(&mut gpu);
     }
 }
 

@@ -215,6 +215,8 @@ pub struct Tuning {
     pub few_while_busy: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
+    /// Whether strips may go on in each wave where they stopped.
+    pub resumes: bool,
     /// A sweep of more tiles is done in several jobs: this many have 96 MiB of tasks.
     pub many_tiles: u64,
     pub alike: Alike,
@@ -268,6 +270,7 @@ impl Default for Tuning {
             few_cells: 1 << 22,
             few_while_busy: 1 << 25,
             few_tiles: 1 << 10,
+            resumes: true,
             many_tiles: 1 << 21,
             alike: Alike { cols: 1 << 17, share: 192 },
             chains: Chains {

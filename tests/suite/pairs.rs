@@ -114,6 +114,23 @@ pub fn strips_in_waves_agree(engine: &mut dyn Primitives) {
     }
 }
 
+/// Pairs at the seams of strips that go on from wave to wave, for subgroups of 8 and 32 lanes: strips, turns, waves and rings.
+pub fn seams_of_resumed_strips_agree(engine: &mut dyn Primitives) {
+    let rows = [513, 607, 608, 609, 1215, 1216, 1217, 2432, 3100];
+    let cols =
+        [1, 7, 8, 9, 31, 32, 33, 248, 249, 256, 257, 263, 264, 265, 512, 993, 1024, 1025, 1057, 1088, 2200];
+    let size = |(index, rows): (usize, usize)| {
+        [0, 4, 8, 12, 16].map(|apart| (rows, cols[(index + apart) % cols.len()]))
+    };
+    let sizes: Vec<(usize, usize)> = rows.into_iter().enumerate().flat_map(size).collect();
+    for (number, scoring) in scorings().iter().enumerate().take(6) {
+        for seed in 0..2 {
+            let (batch, pairs) = batch(scoring, &sizes, 10 * number as u64 + seed);
+            scores_agree(engine, &batch, &pairs, &format!("resumed, scoring {number}, seed {seed}"));
+        }
+    }
+}
+
 /// Bounds on the strips of a chain by which such pairs reach each height that strips can have.
 pub const CHAINED_STRIPS: [usize; 5] = [usize::MAX, 60, 50, 42, 0];
 

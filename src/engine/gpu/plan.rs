@@ -3,6 +3,7 @@
 //! - [`tile`]: pairs whose queries fit one tile;
 //! - [`grid`]: how longer ones are cut into tiles, and where these find what others leave;
 //! - [`strips`]: pairs whose queries take several strips;
+//! - [`resumed`]: strips that go on in each wave where they stopped;
 //! - [`database`]: queries that meet all short targets;
 //! - [`checkpoint`]: sweeps that leave the edges between blocks;
 //! - [`fill`]: directions of windows and of blocks;
@@ -14,6 +15,7 @@ pub mod checkpoint;
 pub mod database;
 pub mod fill;
 pub mod grid;
+pub mod resumed;
 pub mod strips;
 pub mod tile;
 pub mod traceback;

@@ -48,6 +48,7 @@ files! {
     PATH: "path",
     PROFILE: "profile",
     RECURRENCE: "recurrence",
+    RESUMED: "resumed",
     SCORE: "score",
     SEARCHED: "searched",
     SHARED_PROFILE: "shared_profile",
@@ -102,6 +103,7 @@ impl TileVariant {
             ("WORDS", self.words()),
             ("PROFILE_WORDS", self.profile_words()),
             ("CHAIN_HEAD", layout::CHAIN_HEAD),
+            ("TURNS", layout::TURNS),
             ("NOWHERE", layout::NOWHERE),
             ("STRETCH", STRETCH),
         ]);
@@ -129,6 +131,7 @@ impl TileVariant {
             (Joint::Alone { .. }, _) => &[BY_PLACE, ALONE][..],
             (Joint::Database { .. }, _) => &[ALONE, STRIPS],
             (Joint::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
+            (Joint::Resumed, _) => &[BY_PLACE, RESUMED],
             (Joint::InWaves { .. }, _) => &[BY_PLACE, WAVES, JOINED, EDGES, GUARDED],
             (Joint::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
             (Joint::Chained { .. }, Exchange::Workgroup) => &[CHAINED, EDGES, WAITING, GUARDED],

@@ -164,6 +164,24 @@ StripTask over Span {
 }
 
 record! {
+/// A strip of a grid that goes on in each wave where it stopped in the one before: see `shaders/resumed.wgsl`.
+ResumedTask over Span {
+    counts_from: u32,
+    /// Where the result goes.
+    result: u32,
+    /// First of the edge values in which the columns of all strips have their turns, for what enters and what leaves;
+    /// [`NOWHERE`](super::layout::NOWHERE) where nothing does. Then how many there are.
+    above: u32,
+    below: u32,
+    ring: u32,
+    /// First of the edge values that keep the strip where it stops.
+    kept: u32,
+    /// The turn of its first columns, counted from the first wave.
+    first_turn: u32,
+}
+}
+
+record! {
 /// What a dispatch of strips knows beside them.
 Wave {
     number: u32,

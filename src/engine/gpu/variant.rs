@@ -5,7 +5,7 @@ use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
-    Recorded, ScoreTask, StripTask, TaskRecord, TracebackTask, Wave,
+    Recorded, ResumedTask, ScoreTask, StripTask, TaskRecord, TracebackTask, Wave,
 };
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashSet;
@@ -60,6 +60,8 @@ pub enum Joint {
     Joined { few: bool },
     /// It is one of those that a strip has done, one in each wave: the number of the wave says which. `few` as above.
     InWaves { few: bool },
+    /// It is a whole strip, which goes on in each wave where it stopped in the one before.
+    Resumed,
     /// It waits for the one above while both run, few side by side: see [`TileVariant::chained`]. `lined`: it leaves
     /// edges on the lines of checkpoints.
     Chained { lined: bool },
@@ -142,6 +144,11 @@ impl Scores {
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
+/// Rows of a lane of resumed strips: of the fewer, queries of any length leave few empty, and there are more of them.
+const RESUMED_ROWS: [u32; 6] = [12, 16, 20, 24, 32, 38];
+/// Their lanes: a subgroup.
+const RESUMED_LANES: [u32; 2] = [8, 32];
+
 /// Rows of a lane of chained tiles.
 pub const CHAINED_ROWS: [u32; 5] = [4, 5, 6, 7, 8];
 
@@ -206,6 +213,17 @@ impl TileVariant {
         let strip = scores.shapes(kernel).iter().find(|(lanes, rows)| lanes * rows == STRIP_ROWS);
         let joined = |&shape| TileVariant::new(kernel, scores, shape, Joint::Joined { few: false });
         strip.map_or(TileVariant::thin(kernel, scores), joined)
+    }
+
+    /// Strips that go on in each wave where they stopped, by their rows. There are none where the scoring or the device has
+    /// none: each takes a subgroup, and letters in registers.
+    pub fn resumed(scores: Scores, subgroup: Option<u32>) -> Vec<TileVariant> {
+        let lanes = subgroup.filter(|size| RESUMED_LANES.contains(size) && !scores.is_profile());
+        let variant = |rows| {
+            let variant = TileVariant::new(Kernel::Score, scores, (lanes?, rows), Joint::Resumed);
+            Some(variant.on(subgroup))
+        };
+        RESUMED_ROWS.into_iter().filter_map(variant).collect()
     }
 
     /// The joined tiles as those of strips in waves.
@@ -280,7 +298,7 @@ impl TileVariant {
 
     /// Whether its tasks are strips, which have a tile done in each wave.
     pub fn is_in_waves(&self) -> bool {
-        matches!(self.joint, Joint::InWaves { .. })
+        matches!(self.joint, Joint::InWaves { .. } | Joint::Resumed)
     }
 
     /// Whether the tile waits for the one above while both run.
@@ -303,7 +321,11 @@ impl TileVariant {
 
     /// Threads of a workgroup.
     pub(super) fn threads(&self) -> u32 {
-        if self.scores == Scores::SharedProfile { SHARING_THREADS } else { THREADS }
+        match (self.joint, self.scores) {
+            (Joint::Resumed, _) => self.lanes,
+            (_, Scores::SharedProfile) => SHARING_THREADS,
+            _ => THREADS,
+        }
     }
 
     /// Tasks of a workgroup.
@@ -339,7 +361,8 @@ impl TileVariant {
             Exchange::Workgroup => 2 * (self.threads() + 1) * 8,
         };
         let finals = if self.keeps_finals() { self.threads() * 12 } else { 0 };
-        between_lanes + finals + self.profile_words() * 4
+        let left_below = if self.joint == Joint::Resumed { self.lanes * 8 } else { 0 };
+        between_lanes + finals + left_below + self.profile_words() * 4
     }
 
     /// Whether lanes keep their best cells in workgroup memory.
@@ -370,6 +393,7 @@ impl TileVariant {
             (Kernel::Score, Joint::Database { .. }) => DatabaseTask::RECORD,
             (Kernel::Score, Joint::Joined { .. }) => JoinedTask::RECORD,
             (Kernel::Score, Joint::InWaves { .. }) => StripTask::RECORD,
+            (Kernel::Score, Joint::Resumed) => ResumedTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: false }) => ChainTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: true }) => LinedTask::RECORD,
         }
@@ -403,6 +427,8 @@ impl Variant {
                 }
             }
         }
+        let resumed = |scores| RESUMED_LANES.map(|lanes| TileVariant::resumed(scores, Some(lanes)));
+        all.extend(Scores::ASKED.into_iter().flat_map(resumed).flatten().map(Variant::Tile));
         let databases = Scores::ASKED.into_iter().flat_map(database::tiles).flatten();
         all.extend(databases.map(Variant::Tile));
         all.extend([Variant::Trace, Variant::Traceback]);
@@ -459,7 +485,7 @@ impl Variant {
     pub fn table(&self) -> Option<TaskRecord> {
         match self {
             Variant::Tile(TileVariant { joint: Joint::Database { .. }, .. }) => Some(PlacedTarget::RECORD),
-            Variant::Tile(TileVariant { joint: Joint::InWaves { .. }, .. }) => Some(Wave::RECORD),
+            Variant::Tile(tile) if tile.is_in_waves() => Some(Wave::RECORD),
             Variant::Tile(_) => None,
             Variant::Trace => Some(BandGroups::RECORD),
             Variant::Traceback => Some(KeptTile::RECORD),

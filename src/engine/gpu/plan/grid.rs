@@ -238,12 +238,11 @@ impl Grid {
         result: u32,
         first_wave: u32,
     ) -> StripTask {
-        let tile = GridTile { strip, wave: 0, cols: 0..self.cols };
         let ring = ((edges + self.strip_edges()) as u32, self.widest());
         let (above, above_runs) = if strip == 0 { (0, 1) } else { ring };
         let left = (edges + u64::from(strip) * u64::from(self.height + 1)) as u32;
         StripTask {
-            span: self.span(&tile, &whole.span),
+            span: self.strip_span(strip, &whole.span),
             counts_from: whole.counts_from,
             result,
             above,
@@ -310,7 +309,12 @@ impl Grid {
         self.strip_edges()
     }
 
-    /// The residues of a tile; `whole` is those of the grid.
+    /// The residues of a strip; `whole` is those of the grid.
+    pub fn strip_span(&self, strip: u32, whole: &Span) -> Span {
+        self.span(&GridTile { strip, wave: 0, cols: 0..self.cols }, whole)
+    }
+
+    /// The residues of a tile; likewise.
     fn span(&self, tile: &GridTile, whole: &Span) -> Span {
         let first = self.first_row(tile.strip);
         let row = first.max(0) as u32;

@@ -6,8 +6,9 @@ use crate::engine::gpu::Chains;
 use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::layout::{CHAIN_APART, TILE_COLS};
 use crate::engine::gpu::plan::grid::Grid;
+use crate::engine::gpu::plan::resumed::{self, ResumedGrid};
 use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, hit_at, scoring};
-use crate::engine::gpu::tasks::{ChainTask, StripTask, Wave};
+use crate::engine::gpu::tasks::{ChainTask, ResumedTask, StripTask, Wave};
 use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, Kernel, STRIP_ROWS, Scores, TileVariant, Variant};
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -26,6 +27,8 @@ pub struct StripTiles {
     /// Where many stand side by side, and where few do.
     many: TileVariant,
     few: TileVariant,
+    /// Strips that go on in each wave, where many stand side by side; none where there can be none.
+    resumed: Vec<TileVariant>,
     /// The tiles of strips in a chain, the least rows first; none where strips can't be chained.
     chained: Vec<TileVariant>,
     limits: DeviceLimits,
@@ -36,9 +39,15 @@ impl StripTiles {
         StripTiles {
             many: TileVariant::joined(Kernel::Score, scores),
             few: TileVariant::thin(Kernel::Score, scores),
+            resumed: TileVariant::resumed(scores, limits.subgroup.filter(|_| limits.tuning.resumes)),
             chained: chained(scores, &limits),
             limits,
         }
+    }
+
+    /// Rows of the lowest strips.
+    fn least_rows(&self) -> u32 {
+        self.resumed.iter().fold(self.many.capacity(), |least, variant| least.min(variant.capacity()))
     }
 
     /// Whether so many tiles side by side leave much of a device idle.
@@ -92,7 +101,8 @@ struct PlacedGrid {
     edges: u64,
     results: Range<u64>,
     chain: u32,
-    /// Waves of the job before its own.
+    /// Its waves, and those of the job before its own.
+    waves: u32,
     waves_before: u32,
 }
 
@@ -117,6 +127,7 @@ impl PairGrids {
                 edges: 0,
                 results: 0..0,
                 chain: 0,
+                waves: 0,
                 waves_before: 0,
             }
         };
@@ -136,7 +147,9 @@ impl PairGrids {
         let count = fitting(*rest, most, |index| {
             let cells = std::mem::replace(&mut before, batch.cells(&pairs[*index]));
             let grid = placed(index).grid;
-            [cells, grid.edges_in_ring(), u64::from(grid.strips())]
+            let resumed = tiles.resumed.iter().map(|variant| ResumedGrid::new(variant, &grid).edges());
+            let edges = resumed.fold(grid.edges_in_ring(), u64::max);
+            [cells, edges, u64::from(grid.rows.div_ceil(tiles.least_rows()))]
         });
         let side_by_side = rest.iter().take(count).map(|index| placed(index).grid.widest() as usize).sum();
         // Few may be chained, which takes edge values for all columns.
@@ -170,6 +183,7 @@ impl PairGrids {
         let (mut edges, mut results) = (first_edge, 0);
         for placed in &mut self.placed {
             placed.grid = cut(placed.grid);
+            placed.waves = placed.grid.waves();
             let [more_edges, more_results] = takes(&placed.grid);
             (placed.edges, placed.results) = (edges, results..results + more_results);
             edges += more_edges;
@@ -187,8 +201,42 @@ impl PairGrids {
         let chains = tiles.limits.tuning.chains;
         match suited(&tiles.chained, &chains, strips) {
             Some(variant) if tiles.are_few(widest) => self.chain(variant, chains),
-            _ => self.waves(tiles, widest),
+            _ => {
+                let grids = self.placed.iter().map(|placed| placed.grid);
+                match resumed::suited(&tiles.resumed, grids, tiles.limits.tuning.few_tiles) {
+                    Some(variant) if !tiles.are_few(widest) => self.resume(variant),
+                    _ => self.waves(tiles, widest),
+                }
+            }
         }
+    }
+
+    /// The job of all strips, which go on in each wave.
+    fn resume(&mut self, variant: TileVariant) -> Job {
+        let resumed = |grid: &Grid| ResumedGrid::new(&variant, grid);
+        let takes = |grid: &Grid| [resumed(grid).edges(), u64::from(grid.strips())];
+        let mut job = self.place(|grid| resumed(&grid).grid(), 0, takes);
+        self.placed.iter_mut().for_each(|placed| placed.waves = resumed(&placed.grid).waves());
+        self.follow();
+        let tasks = |placed: &PlacedGrid| {
+            let PlacedGrid { grid, whole, edges, results, waves_before, .. } = placed;
+            resumed(grid).tasks(*whole, *edges, results.start, *waves_before)
+        };
+        let tasks: Vec<ResumedTask> = self.placed.iter().flat_map(tasks).collect();
+        let cells = |wave: u32| tasks.iter().map(|task| ResumedGrid::cells(task, variant.lanes, wave)).sum();
+        let cells: Vec<u64> = (0..self.all_waves()).into_par_iter().map(cells).collect();
+        let groups = tasks.len() as u32;
+        let mut tasks = tasks;
+        for (number, cells) in (0..).zip(cells) {
+            let dispatch = Dispatch::without_cells(variant, std::mem::take(&mut tasks)).in_groups(groups);
+            job.push(Dispatch { cells, ..dispatch }.with_table(vec![Wave { number }]));
+        }
+        job
+    }
+
+    /// Waves until all grids are done.
+    fn all_waves(&self) -> u32 {
+        self.placed.iter().map(|placed| placed.waves_before + placed.waves).max().unwrap_or(0)
     }
 
     /// The job of all tiles as chained strips. Each strip comes behind the strips that it waits for.
@@ -229,9 +277,8 @@ impl PairGrids {
         let tasks: Vec<StripTask> = self.placed.iter().flat_map(PlacedGrid::strip_tasks).collect();
         let all = scoring(variant.in_waves(), tasks, limits.subgroup);
         let thin = few.in_waves().on(limits.subgroup);
-        let end = |placed: &PlacedGrid| placed.waves_before + placed.grid.waves();
-        let waves = self.placed.iter().map(end).max().unwrap_or(0);
-        let loads: Vec<WaveLoad> = (0..waves).into_par_iter().map(|wave| self.load(wave)).collect();
+        let loads: Vec<WaveLoad> =
+            (0..self.all_waves()).into_par_iter().map(|wave| self.load(wave)).collect();
         let mut first_tasks = all.tasks;
         let words = first_tasks.len();
         for (number, load) in (0..).zip(loads) {
@@ -269,18 +316,18 @@ impl PairGrids {
     /// few tiles. One half of the rows of grids that so come about ends with the last wave, since a row may be short.
     fn follow(&mut self) {
         let placed = &mut self.placed;
-        placed.sort_by_key(|grid| Reverse(grid.grid.waves()));
-        let all = placed.first().map_or(0, |longest| longest.grid.waves());
+        placed.sort_by_key(|grid| Reverse(grid.waves));
+        let all = placed.first().map_or(0, |longest| longest.waves);
         let (mut long, mut short, mut from_the_end) = (0, placed.len(), false);
         while long < short {
             let mut taken = 0;
             let mut next = long;
             long += 1;
             loop {
-                let own = placed[next].grid.waves();
+                let own = placed[next].waves;
                 placed[next].waves_before = if from_the_end { all - taken - own } else { taken };
                 taken += own;
-                if long == short || taken + placed[short - 1].grid.waves() > all {
+                if long == short || taken + placed[short - 1].waves > all {
                     break;
                 }
                 short -= 1;
