@@ -145,7 +145,7 @@ impl Scores {
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
 /// Rows of a lane of resumed strips: of the fewer, queries of any length leave few empty, and there are more of them.
-const RESUMED_ROWS: [u32; 6] = [12, 16, 20, 24, 32, 38];
+pub const RESUMED_ROWS: [u32; 6] = [12, 16, 20, 24, 32, 38];
 /// Their lanes: a subgroup.
 const RESUMED_LANES: [u32; 2] = [8, 32];
 
@@ -215,15 +215,15 @@ impl TileVariant {
         strip.map_or(TileVariant::thin(kernel, scores), joined)
     }
 
-    /// Strips that go on in each wave where they stopped, by their rows. There are none where the scoring or the device has
-    /// none: each takes a subgroup, and letters in registers.
-    pub fn resumed(scores: Scores, subgroup: Option<u32>) -> Vec<TileVariant> {
+    /// Strips that go on in each wave where they stopped, with these rows a lane. There are none where the scoring or the
+    /// device has none: each takes a subgroup, and letters in registers.
+    pub fn resumed(scores: Scores, subgroup: Option<u32>, rows: &[u32]) -> Vec<TileVariant> {
         let lanes = subgroup.filter(|size| RESUMED_LANES.contains(size) && !scores.is_profile());
         let variant = |rows| {
             let variant = TileVariant::new(Kernel::Score, scores, (lanes?, rows), Joint::Resumed);
             Some(variant.on(subgroup))
         };
-        RESUMED_ROWS.into_iter().filter_map(variant).collect()
+        rows.iter().copied().filter_map(variant).collect()
     }
 
     /// The joined tiles as those of strips in waves.
@@ -427,7 +427,8 @@ impl Variant {
                 }
             }
         }
-        let resumed = |scores| RESUMED_LANES.map(|lanes| TileVariant::resumed(scores, Some(lanes)));
+        let resumed =
+            |scores| RESUMED_LANES.map(|lanes| TileVariant::resumed(scores, Some(lanes), &RESUMED_ROWS));
         all.extend(Scores::ASKED.into_iter().flat_map(resumed).flatten().map(Variant::Tile));
         let databases = Scores::ASKED.into_iter().flat_map(database::tiles).flatten();
         all.extend(databases.map(Variant::Tile));

@@ -39,7 +39,7 @@ impl StripTiles {
         StripTiles {
             many: TileVariant::joined(Kernel::Score, scores),
             few: TileVariant::thin(Kernel::Score, scores),
-            resumed: TileVariant::resumed(scores, limits.subgroup.filter(|_| limits.tuning.resumes)),
+            resumed: TileVariant::resumed(scores, limits.subgroup, limits.tuning.resumed_rows),
             chained: chained(scores, &limits),
             limits,
         }
