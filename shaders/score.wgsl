@@ -102,9 +102,5 @@ fn leave_result(task: Task, col: u32, chosen: vec3<i32>, last: i32) {
 //!else
         let last = 0;
 //!end
-//!if IN_WAVES
-//!insert leave_best
-//!else
         leave_result(task, task.cols - 1u, chosen, last);
-//!end
     }

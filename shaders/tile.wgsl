@@ -16,7 +16,7 @@
 //     recurrence.wgsl few.wgsl                                     the cells of a column
 //     packed.wgsl compared.wgsl profile.wgsl shared_profile.wgsl   s(q, t)
 //     subgroup.wgsl workgroup.wgsl                                 how lanes exchange values
-//     alone.wgsl joined.wgsl waves.wgsl chained.wgsl               how the tile meets others
+//     alone.wgsl joined.wgsl chained.wgsl                          how the tile meets others
 //     score.wgsl fill.wgsl                                         what is kept
 
 @group(0) @binding(0) var<storage, read> tasks: array<Task>;
@@ -33,13 +33,6 @@ override EXTEND: i32 = 1;
 //!insert exchange_items
 //!insert edge_items
 //!insert kept_items
-//!if IN_WAVES
-//!insert wave_items
-//!else
-fn task_cols(place: u32) -> u32 {
-    return tasks[place].cols;
-}
-//!end
 
 @compute @workgroup_size(THREADS)
 fn main(
@@ -50,12 +43,7 @@ fn main(
 //!insert thread
 //!insert first_task
     let lane = thread % LANES;
-//!if IN_WAVES
-    var task = tasks[first_task + thread / LANES];
-//!insert tile_of_wave
-//!else
     let task = tasks[first_task + thread / LANES];
-//!end
 //!insert steps
 //!insert query_rows
 //!insert left_edge

@@ -12,14 +12,14 @@ var<workgroup> exchange: array<vec2<i32>, 2u * (THREADS + 1u)>;
 //!slot steps
     var steps = 0u;
     for (var pair = 0u; pair < PAIRS; pair++) {
-        steps = max(steps, task_cols(first_task + pair));
+        steps = max(steps, tasks[first_task + pair].cols);
     }
     steps += LANES - 1u;
 
 //!slot inner
     var inner = steps;
     for (var pair = 0u; pair < PAIRS; pair++) {
-        inner = min(inner, task_cols(first_task + pair));
+        inner = min(inner, tasks[first_task + pair].cols);
     }
 
 //!slot exchange_begin

@@ -7,7 +7,7 @@ mod suite;
 use common::devices::{card, test_adapter};
 use std::sync::Arc;
 use swalign::engine::Primitives;
-use swalign::engine::gpu::variant::{Exchange, RESUMED_ROWS, Variant};
+use swalign::engine::gpu::variant::{Exchange, Variant};
 use swalign::engine::gpu::{Alike, Card, Chains, Gpu, Tuning};
 use swalign::scoring::Scoring;
 
@@ -16,7 +16,6 @@ const ALONE: Tuning = Tuning {
     few_cells: 0,
     few_while_busy: 0,
     few_tiles: 0,
-    resumed_rows: &[],
     many_tiles: u64::MAX,
     alike: Alike { cols: 0, share: u64::MAX },
     chains: NEVER,
@@ -48,24 +47,6 @@ fn gpu_agrees_at_every_seam_with_bounds_checks() {
 fn gpu_agrees_on_grids() {
     suite::pairs::grids_agree(&mut gpu());
     suite::pairs::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
-    for (checked, few_tiles) in [(true, 0), (false, 40)] {
-        let mut gpu = Gpu::new(card(checked)).tuned(Tuning { few_tiles, ..ALONE });
-        suite::pairs::strips_in_waves_agree(&mut gpu);
-    }
-}
-
-#[test]
-#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
-fn gpu_agrees_where_strips_are_resumed() {
-    let resumed = |checked: bool, resumed_rows: &'static [u32]| {
-        Gpu::new(card(checked)).tuned(Tuning { resumed_rows, ..ALONE })
-    };
-    for (number, rows) in RESUMED_ROWS.chunks(1).enumerate() {
-        suite::pairs::seams_of_resumed_strips_agree(&mut resumed(number % 2 == 0, rows), rows[0]);
-    }
-    suite::pairs::grids_agree(&mut resumed(true, &RESUMED_ROWS));
-    suite::pairs::strips_in_waves_agree(&mut resumed(false, &RESUMED_ROWS));
-    suite::pairs::high_pairs_agree(&mut resumed(false, &RESUMED_ROWS));
 }
 
 /// Some pairs are alike, which the host takes, and some are not.

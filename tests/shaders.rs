@@ -13,8 +13,7 @@ use naga::{Module, ShaderStage};
 use rayon::prelude::*;
 use swalign::engine::gpu::scan::{bases, bitap, dictionary, prints, shader as scan};
 use swalign::engine::gpu::variant::{
-    CHAINED_ROWS, DatabaseTiles, Exchange, Joint, Kernel, RESUMED_ROWS, STRIP_ROWS, Scores, TileVariant,
-    Variant,
+    CHAINED_ROWS, DatabaseTiles, Exchange, Joint, Kernel, STRIP_ROWS, Scores, TileVariant, Variant,
 };
 
 /// Demands that a kernel is valid, on adapters without subgroups where its text has no operation of theirs, and that Metal
@@ -182,11 +181,6 @@ fn the_suite_reaches_every_variant() {
             assert!(suite::pairs::CHAINED_STRIPS.iter().any(reached), "{variant:?}");
             continue;
         }
-        if joint == Joint::Resumed {
-            // The suite takes each of these by itself.
-            assert!(RESUMED_ROWS.contains(&variant.rows), "{variant:?}");
-            continue;
-        }
         let is_stretched = joint == Joint::Alone { stretched: true };
         let on = |held: TileVariant| {
             let shared = is_shared.then(|| held.sharing(Some(32))).flatten();
@@ -198,8 +192,7 @@ fn the_suite_reaches_every_variant() {
             // Tiles of long queries are joined, of more lanes where there are few.
             None => [TileVariant::joined, TileVariant::thin]
                 .map(|joined| on(joined(kernel, scores)))
-                .into_iter()
-                .any(|joined| joined == variant || joined.in_waves() == variant),
+                .contains(&variant),
         };
         let lengths = match (is_stretched, is_shared) {
             (true, true) => &shared_stretches,
@@ -235,14 +228,6 @@ fn shown() -> Vec<Shown> {
                 keeps its best cell, and at the end the lanes of a pair reduce theirs. Shown: up to 32 rows, match and \
                 mismatch, on a device whose subgroups have a fixed size.",
             wgsl: text(held(Kernel::Score, 32).into()),
-        },
-        Shown {
-            heading: "Score, resumed",
-            about: "Many long pairs. A task is a strip of rows, and a dispatch is a wave, in which a workgroup goes on where \
-                its strip stopped in the wave before: it finds the state of its lanes in storage memory, does some \
-                turns of as many columns as it has lanes, and keeps its state again. What it leaves below lies in a \
-                ring of columns, where the next strip finds it in a later wave. Shown: twelve rows a lane.",
-            wgsl: text(TileVariant::resumed(Scores::Packed, Some(32), &RESUMED_ROWS[..1])[0].into()),
         },
         Shown {
             heading: "Score, chained",

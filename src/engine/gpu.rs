@@ -56,7 +56,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use variant::{DatabaseTiles, Kernel, RESUMED_ROWS, Scores, TileVariant, Variant};
+use variant::{DatabaseTiles, Kernel, Scores, TileVariant, Variant};
 use wgpu::BufferUsages;
 
 /// Stretches of targets that one thread looks at in one go.
@@ -215,8 +215,6 @@ pub struct Tuning {
     pub few_while_busy: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
-    /// Rows that lanes of strips may have which go on in each wave where they stopped; no strips do where there are none.
-    pub resumed_rows: &'static [u32],
     /// A sweep of more tiles is done in several jobs: this many have 96 MiB of tasks.
     pub many_tiles: u64,
     pub alike: Alike,
@@ -270,7 +268,6 @@ impl Default for Tuning {
             few_cells: 1 << 22,
             few_while_busy: 1 << 25,
             few_tiles: 1 << 10,
-            resumed_rows: &RESUMED_ROWS,
             many_tiles: 1 << 21,
             alike: Alike { cols: 1 << 17, share: 192 },
             chains: Chains {

@@ -95,47 +95,6 @@ pub fn grid_sizes() -> Vec<(usize, usize)> {
     [511, 512, 513, 1025, 2049].into_iter().flat_map(sizes).collect()
 }
 
-/// Pairs whose strips have more runs than a grid has strips, and fewer; of one query with several targets, too.
-pub fn strips_in_waves_agree(engine: &mut dyn Primitives) {
-    let sizes = [(513, 3000), (1100, 5200), (2600, 1500), (5500, 700), (4100, 2600), (1536, 1536)];
-    for (number, scoring) in scorings().iter().enumerate() {
-        let (mut batch, mut pairs) = batch(scoring, &sizes, 700 + number as u64);
-        scores_agree(engine, &batch, &pairs, &format!("waves, scoring {number}"));
-        // As many pairs of one query as workgroups need to share a profile, and some of another.
-        let target = batch.target(1).to_vec();
-        let pieces = (0..70).map(|piece| &target[piece * 60..piece * 60 + 700 + piece]);
-        batch.targets = Arc::new(pieces.collect());
-        let pair = |target: u32| Pair { query: u32::from(target % 7 == 3), target, ..pairs[0] };
-        pairs = (0..70).map(pair).collect();
-        for (pair, cols) in pairs.iter_mut().zip(700..) {
-            (pair.start, pair.own, pair.end) = (cols % 5, cols % 5 + cols % 3 * 100, cols);
-        }
-        scores_agree(engine, &batch, &pairs, &format!("waves of one query, scoring {number}"));
-    }
-}
-
-/// Pairs at the seams of strips that go on from wave to wave with so many rows a lane, for subgroups of 8 and 32 lanes: strips,
-/// turns, waves and rings.
-pub fn seams_of_resumed_strips_agree(engine: &mut dyn Primitives, rows_of_lane: u32) {
-    let strip = rows_of_lane as usize * 32;
-    let rows = [strip - 1, strip, strip + 1, 2 * strip, 2 * strip + 1].into_iter().filter(|&rows| rows > 512);
-    let cols =
-        [1, 7, 8, 9, 31, 32, 33, 248, 249, 256, 257, 263, 264, 265, 512, 993, 1024, 1025, 1057, 1088, 2200];
-    let size = |(index, rows): (usize, usize)| {
-        [0, 3, 6, 9, 12, 15, 18].map(|apart| (rows, cols[(index + apart) % cols.len()]))
-    };
-    let sizes: Vec<(usize, usize)> = rows.enumerate().flat_map(size).collect();
-    for (number, scoring) in scorings().iter().enumerate().take(6) {
-        let (batch, pairs) = batch(scoring, &sizes, 10 * number as u64 + u64::from(rows_of_lane));
-        scores_agree(
-            engine,
-            &batch,
-            &pairs,
-            &format!("resumed, {rows_of_lane} rows a lane, scoring {number}"),
-        );
-    }
-}
-
 /// Bounds on the strips of a chain by which such pairs reach each height that strips can have.
 pub const CHAINED_STRIPS: [usize; 5] = [usize::MAX, 60, 50, 42, 0];
 

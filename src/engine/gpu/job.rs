@@ -13,7 +13,7 @@ pub type EdgeValues = Vec<[i32; 2]>;
 #[derive(Debug)]
 pub struct Dispatch {
     pub variant: Variant,
-    /// Words of the tasks, and of the table that they share. A dispatch without tasks has those of the job's first one.
+    /// Words of the tasks, and of the table that they share.
     pub tasks: Vec<u32>,
     pub table: Vec<u32>,
     /// Workgroups.

@@ -19,10 +19,6 @@ pub const TASK_ALIGNMENT: usize = 64;
 pub const TILE_COLS: u32 = 512;
 /// The same where few tiles run side by side: then shorter ones leave the next sooner.
 pub const FEW_TILE_COLS: u32 = 256;
-/// Turns that a resumed strip does in a wave, with as many columns each as it has lanes.
-pub const TURNS: u32 = 32;
-/// Turns that it begins behind the strip above: it reads what was left in an earlier wave, one run of columns ahead.
-pub const TURNS_APART: u32 = TURNS + 2;
 /// Words in front of what chained strips hand on.
 pub const CHAIN_HEAD: u32 = 6;
 /// Columns in front of and behind those of a grid's strips in a chain, which are written, too.

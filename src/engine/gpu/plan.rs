@@ -3,7 +3,6 @@
 //! - [`tile`]: pairs whose queries fit one tile;
 //! - [`grid`]: how longer ones are cut into tiles, and where these find what others leave;
 //! - [`strips`]: pairs whose queries take several strips;
-//! - [`resumed`]: strips that go on in each wave where they stopped;
 //! - [`database`]: queries that meet all short targets;
 //! - [`checkpoint`]: sweeps that leave the edges between blocks;
 //! - [`fill`]: directions of windows and of blocks;
@@ -15,7 +14,6 @@ pub mod checkpoint;
 pub mod database;
 pub mod fill;
 pub mod grid;
-pub mod resumed;
 pub mod strips;
 pub mod tile;
 pub mod traceback;
@@ -160,22 +158,32 @@ fn grouped<T: SpanTask>(tasks: &[T], size: usize, pad: u32) -> Vec<T> {
     grouped
 }
 
-/// The dispatches of grids that run side by side, wave by wave; the waves are made on all threads. `tasks` adds the tasks of
-/// one in a wave.
+/// The dispatches of grids that run side by side, wave by wave; the waves are made on all threads. `grid` tells a grid, and
+/// how many waves come before its first; `tasks` adds its tasks in one of its waves.
 fn in_waves<G: Sync, T: SpanTask>(
     grids: &[G],
-    grid: impl Fn(&G) -> &Grid + Sync,
+    grid: impl Fn(&G) -> (u32, &Grid) + Sync,
     tasks: impl Fn(&G, u32, &mut Vec<T>) + Sync,
     dispatch: impl Fn(Vec<T>) -> Dispatch + Sync,
 ) -> Vec<Dispatch> {
     let made = |wave: u32| {
-        let met = || grids.iter().filter(|met| wave < grid(met).waves());
-        let room: usize = met().map(|met| grid(met).wave_size(wave) as usize).sum();
+        let met = || {
+            grids.iter().filter_map(|met| {
+                let (before, grid) = grid(met);
+                let own = wave.checked_sub(before).filter(|&own| own < grid.waves())?;
+                Some((met, grid, own))
+            })
+        };
+        let room: usize = met().map(|(_, grid, own)| grid.wave_size(own) as usize).sum();
         let mut made = Vec::with_capacity(room.next_multiple_of(TASK_ALIGNMENT));
-        met().for_each(|met| tasks(met, wave, &mut made));
+        met().for_each(|(met, _, own)| tasks(met, own, &mut made));
         (!made.is_empty()).then(|| dispatch(made))
     };
-    let waves = grids.iter().map(|met| grid(met).waves()).max().unwrap_or(0);
+    let end = |met: &G| {
+        let (before, grid) = grid(met);
+        before + grid.waves()
+    };
+    let waves = grids.iter().map(end).max().unwrap_or(0);
     (0..waves).into_par_iter().filter_map(made).collect()
 }
 

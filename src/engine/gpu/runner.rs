@@ -149,15 +149,12 @@ impl Runner {
         runtime.upload(&buffers.tasks, 0..words, |range, copied| job.copy_words(&firsts, range, copied))?;
         job.chain.iter().for_each(|chain| buffers.write_chain(runtime, chain));
         buffers.write_edges(runtime, job);
-        let first_tasks = job.dispatches.first().map_or(0, |first| first.tasks.len());
         let launch = |(number, dispatch): (usize, &Dispatch)| {
-            let end = firsts[number] + dispatch.tasks.len();
-            let tasks = match dispatch.tasks.is_empty() {
-                _ if dispatch.variant.is_chained() => 0..words,
-                true => 0..first_tasks,
-                false => firsts[number]..end,
+            let tasks = match dispatch.variant.is_chained() {
+                true => 0..words,
+                false => firsts[number]..firsts[number] + dispatch.tasks.len(),
             };
-            buffers.launch(kit, dispatch, (tasks, end..end + dispatch.table.len()))
+            buffers.launch(kit, dispatch, tasks)
         };
         let launches = job.dispatches.iter().enumerate().map(launch);
         let clock = self.slots[self.next].stamps.clock(&runtime.device)?;
@@ -239,13 +236,8 @@ impl JobBuffers {
         }
     }
 
-    /// A dispatch, whose tasks and table are these words of its job.
-    fn launch(
-        &self,
-        kit: Kit,
-        dispatch: &Dispatch,
-        (tasks, table): (Range<usize>, Range<usize>),
-    ) -> Result<Launch, EngineError> {
+    /// A dispatch, whose tasks are these words of its job; its table lies behind them.
+    fn launch(&self, kit: Kit, dispatch: &Dispatch, tasks: Range<usize>) -> Result<Launch, EngineError> {
         let Kit { runtime: Runtime { device, .. }, pipelines, inputs, scoring } = kit;
         let pipeline = pipelines.get(device, dispatch.variant, scoring)?;
         let words = |words: Range<usize>| {
@@ -255,6 +247,7 @@ impl JobBuffers {
                 size: wgpu::BufferSize::new(words.len() as u64 * 4),
             })
         };
+        let table = tasks.end..tasks.end + dispatch.table.len();
         let database = inputs.database.as_ref().filter(|_| dispatch.variant.is_of_database());
         let resource = |(binding, _)| {
             let buffer = match (binding, &inputs.scores, database) {

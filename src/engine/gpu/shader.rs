@@ -48,7 +48,6 @@ files! {
     PATH: "path",
     PROFILE: "profile",
     RECURRENCE: "recurrence",
-    RESUMED: "resumed",
     SCORE: "score",
     SEARCHED: "searched",
     SHARED_PROFILE: "shared_profile",
@@ -60,7 +59,6 @@ files! {
     TRACEBACK: "traceback",
     UNLINED: "unlined",
     WAITING: "waiting",
-    WAVES: "waves",
     WORKGROUP: "workgroup",
 }
 
@@ -103,7 +101,6 @@ impl TileVariant {
             ("WORDS", self.words()),
             ("PROFILE_WORDS", self.profile_words()),
             ("CHAIN_HEAD", layout::CHAIN_HEAD),
-            ("TURNS", layout::TURNS),
             ("NOWHERE", layout::NOWHERE),
             ("STRETCH", STRETCH),
         ]);
@@ -131,15 +128,13 @@ impl TileVariant {
             (Joint::Alone { .. }, _) => &[BY_PLACE, ALONE][..],
             (Joint::Database { .. }, _) => &[ALONE, STRIPS],
             (Joint::Joined { .. }, _) => &[BY_PLACE, JOINED, EDGES, GUARDED],
-            (Joint::Resumed, _) => &[BY_PLACE, RESUMED],
-            (Joint::InWaves { .. }, _) => &[BY_PLACE, WAVES, JOINED, EDGES, GUARDED],
             (Joint::Chained { .. }, Exchange::Subgroup) => &[CHAINED, EDGES, BLOCKS],
             (Joint::Chained { .. }, Exchange::Workgroup) => &[CHAINED, EDGES, WAITING, GUARDED],
         };
         let lines = match self.joint {
             Joint::Chained { lined: true } => Some(LINED),
             Joint::Chained { lined: false } => Some(UNLINED),
-            _ => None,
+            Joint::Alone { .. } | Joint::Database { .. } | Joint::Joined { .. } => None,
         };
         let kept = match self.kernel {
             Kernel::Fill => &[FILL][..],
@@ -165,7 +160,6 @@ impl TileVariant {
             .rounds("columns", columns)
             .flag("SUBGROUP", self.exchange == Exchange::Subgroup)
             .flag("CHAINED", self.is_chained())
-            .flag("IN_WAVES", self.is_in_waves())
             .flag("LINED", self.joint == Joint::Chained { lined: true })
             .flag("KEYED", self.keyed())
             .flag("STRETCHED", self.is_stretched())

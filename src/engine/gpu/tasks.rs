@@ -142,53 +142,6 @@ JoinedTask over Span {
 }
 
 record! {
-/// A strip of a grid that is scored in waves, which has a run of its columns done in each: see `shaders/waves.wgsl`. Edge values
-/// are those of a [`JoinedTask`].
-StripTask over Span {
-    counts_from: u32,
-    /// Where the result goes.
-    result: u32,
-    /// First of the edge values above its runs, and of the values that they leave below: a ring of so many runs each.
-    above: u32,
-    below: u32,
-    above_runs: u32,
-    below_runs: u32,
-    /// First of 1 + tile rows edge values on the left of a run, and of the values that it leaves on its right.
-    left: u32,
-    right: u32,
-    /// The wave of its first run, the number of runs, and columns of a run.
-    first_wave: u32,
-    runs: u32,
-    run_cols: u32,
-}
-}
-
-record! {
-/// A strip of a grid that goes on in each wave where it stopped in the one before: see `shaders/resumed.wgsl`.
-ResumedTask over Span {
-    counts_from: u32,
-    /// Where the result goes.
-    result: u32,
-    /// First of the edge values in which the columns of all strips have their turns, for what enters and what leaves;
-    /// [`NOWHERE`](super::layout::NOWHERE) where nothing does. Then how many there are.
-    above: u32,
-    below: u32,
-    ring: u32,
-    /// First of the edge values that keep the strip where it stops.
-    kept: u32,
-    /// The turn of its first columns, counted from the first wave.
-    first_turn: u32,
-}
-}
-
-record! {
-/// What a dispatch of strips knows beside them.
-Wave {
-    number: u32,
-}
-}
-
-record! {
 /// A strip of a chain, whose values from above and below go through the chain: see `shaders/chained.wgsl`.
 ChainTask over Span {
     counts_from: u32,

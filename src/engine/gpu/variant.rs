@@ -5,7 +5,7 @@ use crate::engine::directions::CELLS_PER_WORD;
 use crate::engine::gpu::layout::{self, Letters, ROW_KEYS, THREADS};
 use crate::engine::gpu::tasks::{
     BandGroups, BandTask, ChainTask, DatabaseTask, FillTask, JoinedTask, KeptTile, LinedTask, PlacedTarget,
-    Recorded, ResumedTask, ScoreTask, StripTask, TaskRecord, TracebackTask, Wave,
+    Recorded, ScoreTask, TaskRecord, TracebackTask,
 };
 use crate::scoring::{Scoring, Substitution};
 use std::collections::HashSet;
@@ -58,10 +58,6 @@ pub enum Joint {
     /// It takes edges in and leaves them behind, for a later dispatch. `few`: few tiles run side by side; then the
     /// operations that wait for each other count, not all of them.
     Joined { few: bool },
-    /// It is one of those that a strip has done, one in each wave: the number of the wave says which. `few` as above.
-    InWaves { few: bool },
-    /// It is a whole strip, which goes on in each wave where it stopped in the one before.
-    Resumed,
     /// It waits for the one above while both run, few side by side: see [`TileVariant::chained`]. `lined`: it leaves
     /// edges on the lines of checkpoints.
     Chained { lined: bool },
@@ -144,11 +140,6 @@ impl Scores {
 /// Query rows of the largest tile, the strips of longer queries.
 pub const STRIP_ROWS: u32 = crate::engine::BLOCK_ROWS;
 
-/// Rows of a lane of resumed strips: of the fewer, queries of any length leave few empty, and there are more of them.
-pub const RESUMED_ROWS: [u32; 6] = [12, 16, 20, 24, 32, 38];
-/// Their lanes: a subgroup.
-const RESUMED_LANES: [u32; 2] = [8, 32];
-
 /// Rows of a lane of chained tiles.
 pub const CHAINED_ROWS: [u32; 5] = [4, 5, 6, 7, 8];
 
@@ -215,25 +206,6 @@ impl TileVariant {
         strip.map_or(TileVariant::thin(kernel, scores), joined)
     }
 
-    /// Strips that go on in each wave where they stopped, with these rows a lane. There are none where the scoring or the
-    /// device has none: each takes a subgroup, and letters in registers.
-    pub fn resumed(scores: Scores, subgroup: Option<u32>, rows: &[u32]) -> Vec<TileVariant> {
-        let lanes = subgroup.filter(|size| RESUMED_LANES.contains(size) && !scores.is_profile());
-        let variant = |rows| {
-            let variant = TileVariant::new(Kernel::Score, scores, (lanes?, rows), Joint::Resumed);
-            Some(variant.on(subgroup))
-        };
-        rows.iter().copied().filter_map(variant).collect()
-    }
-
-    /// The joined tiles as those of strips in waves.
-    pub fn in_waves(self) -> TileVariant {
-        match (self.kernel, self.joint) {
-            (Kernel::Score, Joint::Joined { few }) => TileVariant { joint: Joint::InWaves { few }, ..self },
-            _ => self,
-        }
-    }
-
     /// Joined tiles of as many lanes as there can be, where there are too few tiles to fill the device.
     pub fn thin(kernel: Kernel, scores: Scores) -> TileVariant {
         TileVariant::new(kernel, scores, (THREADS, STRIP_ROWS / THREADS), Joint::Joined { few: true })
@@ -296,11 +268,6 @@ impl TileVariant {
         matches!(self.joint, Joint::Database { .. })
     }
 
-    /// Whether its tasks are strips, which have a tile done in each wave.
-    pub fn is_in_waves(&self) -> bool {
-        matches!(self.joint, Joint::InWaves { .. } | Joint::Resumed)
-    }
-
     /// Whether the tile waits for the one above while both run.
     pub fn is_chained(&self) -> bool {
         matches!(self.joint, Joint::Chained { .. })
@@ -308,10 +275,7 @@ impl TileVariant {
 
     /// Whether few tiles run side by side.
     pub(super) fn is_few(&self) -> bool {
-        matches!(
-            self.joint,
-            Joint::Joined { few: true } | Joint::InWaves { few: true } | Joint::Chained { .. }
-        )
+        matches!(self.joint, Joint::Joined { few: true } | Joint::Chained { .. })
     }
 
     /// Whether there may be a result for each stretch of a task.
@@ -321,11 +285,7 @@ impl TileVariant {
 
     /// Threads of a workgroup.
     pub(super) fn threads(&self) -> u32 {
-        match (self.joint, self.scores) {
-            (Joint::Resumed, _) => self.lanes,
-            (_, Scores::SharedProfile) => SHARING_THREADS,
-            _ => THREADS,
-        }
+        if self.scores == Scores::SharedProfile { SHARING_THREADS } else { THREADS }
     }
 
     /// Tasks of a workgroup.
@@ -361,8 +321,7 @@ impl TileVariant {
             Exchange::Workgroup => 2 * (self.threads() + 1) * 8,
         };
         let finals = if self.keeps_finals() { self.threads() * 12 } else { 0 };
-        let left_below = if self.joint == Joint::Resumed { self.lanes * 8 } else { 0 };
-        between_lanes + finals + left_below + self.profile_words() * 4
+        between_lanes + finals + self.profile_words() * 4
     }
 
     /// Whether lanes keep their best cells in workgroup memory.
@@ -392,8 +351,6 @@ impl TileVariant {
             (Kernel::Score, Joint::Alone { .. }) => ScoreTask::RECORD,
             (Kernel::Score, Joint::Database { .. }) => DatabaseTask::RECORD,
             (Kernel::Score, Joint::Joined { .. }) => JoinedTask::RECORD,
-            (Kernel::Score, Joint::InWaves { .. }) => StripTask::RECORD,
-            (Kernel::Score, Joint::Resumed) => ResumedTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: false }) => ChainTask::RECORD,
             (Kernel::Score, Joint::Chained { lined: true }) => LinedTask::RECORD,
         }
@@ -417,9 +374,7 @@ impl Variant {
                 let chained = chained.filter_map(|rows| TileVariant::chained(scores, rows));
                 let chained =
                     chained.flat_map(|variant| std::iter::once(variant).chain(variant.with_lines()));
-                let in_waves = joined.map(TileVariant::in_waves);
-                let tiles = TileVariant::tiles(kernel, scores).into_iter();
-                for tile in tiles.chain(joined).chain(in_waves).chain(chained) {
+                for tile in TileVariant::tiles(kernel, scores).into_iter().chain(joined).chain(chained) {
                     let on_devices =
                         [Some(tile), Some(tile.on(Some(tile.lanes))), tile.sharing(Some(THREADS))];
                     let tiles = on_devices.into_iter().flatten();
@@ -427,9 +382,6 @@ impl Variant {
                 }
             }
         }
-        let resumed =
-            |scores| RESUMED_LANES.map(|lanes| TileVariant::resumed(scores, Some(lanes), &RESUMED_ROWS));
-        all.extend(Scores::ASKED.into_iter().flat_map(resumed).flatten().map(Variant::Tile));
         let databases = Scores::ASKED.into_iter().flat_map(database::tiles).flatten();
         all.extend(databases.map(Variant::Tile));
         all.extend([Variant::Trace, Variant::Traceback]);
@@ -485,9 +437,7 @@ impl Variant {
     /// The record of the table that its tasks share, if they have one; that of a database stays on the device.
     pub fn table(&self) -> Option<TaskRecord> {
         match self {
-            Variant::Tile(TileVariant { joint: Joint::Database { .. }, .. }) => Some(PlacedTarget::RECORD),
-            Variant::Tile(tile) if tile.is_in_waves() => Some(Wave::RECORD),
-            Variant::Tile(_) => None,
+            Variant::Tile(tile) => tile.is_of_database().then_some(PlacedTarget::RECORD),
             Variant::Trace => Some(BandGroups::RECORD),
             Variant::Traceback => Some(KeptTile::RECORD),
         }

@@ -93,7 +93,7 @@ pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: TileVaria
         leaving: grid.leaving(),
         ..Job::default()
     };
-    let waves = in_waves(&[grid], |grid| grid, tasks, |tasks| Dispatch::new(variant, tasks));
+    let waves = in_waves(&[grid], |grid| (0, grid), tasks, |tasks| Dispatch::new(variant, tasks));
     waves.into_iter().for_each(|wave| job.push(wave));
     (grid, job)
 }
@@ -198,7 +198,7 @@ pub fn waves(batch: &Batch, sweeps: &[CheckpointSweep], scores: Scores, limits: 
     let strips: u64 = sweeps.iter().map(|sweep| u64::from(sweep.grid.strips())).sum();
     let edges = sweeps.last().map_or(0, |last| last.edges + last.grid.edges());
     let mut job = Job { edges, output: strips * 16, leaving: leaving(sweeps), ..Job::default() };
-    let waves = in_waves(&based, |(sweep, _)| &sweep.grid, tasks, dispatch);
+    let waves = in_waves(&based, |(sweep, _)| (0, &sweep.grid), tasks, dispatch);
     waves.into_iter().for_each(|wave| job.push(wave));
     job
 }

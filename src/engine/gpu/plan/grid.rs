@@ -4,7 +4,7 @@ use crate::engine::gpu::Cols;
 use crate::engine::gpu::job::EdgeValues;
 use crate::engine::gpu::layout::{FEW_TILE_COLS, NOWHERE, TILE_COLS};
 use crate::engine::gpu::plan::Whole;
-use crate::engine::gpu::tasks::{ChainTask, FillTask, JoinedTask, LinedTask, Span, StripTask};
+use crate::engine::gpu::tasks::{ChainTask, FillTask, JoinedTask, LinedTask, Span};
 use crate::engine::gpu::variant::STRIP_ROWS;
 use crate::engine::{BLOCK_ROWS, Edges};
 use std::ops::Range;
@@ -201,13 +201,6 @@ impl Grid {
         })
     }
 
-    /// The cells of a tile.
-    pub fn tile_cells(&self, tile: &GridTile) -> u64 {
-        let rows = self.rows_of(tile.strip);
-        let rows = rows.end.min(i64::from(self.rows)) - rows.start.max(0);
-        rows as u64 * tile.cols.len() as u64
-    }
-
     /// A tile, if it is there.
     pub fn tile(&self, strip: u32, run: u32) -> Option<GridTile> {
         let cols = run * self.run..self.cols.min((run + 1) * self.run);
@@ -220,41 +213,6 @@ impl Grid {
         let TileEdges { above, left, below, right } = self.edges_of(tile, edges);
         let counts_from = whole.counts_from.saturating_sub(tile.cols.start);
         JoinedTask { span: self.span(tile, &whole.span), counts_from, result, above, below, left, right }
-    }
-
-    /// Edge values where the runs of all strips go through a ring: those of the strips' rows and corners, then the ring. The
-    /// first strip writes a run of it one wave after the last one has read it.
-    pub fn edges_in_ring(&self) -> u64 {
-        self.strip_edges() + u64::from(self.widest()) * u64::from(self.run_cols())
-    }
-
-    /// The task of a strip that is scored in waves, the first of which has its first run; `edges` is where the edge values of
-    /// the grid begin. Nothing enters the grid: above it are the values at 0, zeros for a run.
-    pub fn strip_task(
-        &self,
-        strip: u32,
-        whole: &Whole,
-        edges: u64,
-        result: u32,
-        first_wave: u32,
-    ) -> StripTask {
-        let ring = ((edges + self.strip_edges()) as u32, self.widest());
-        let (above, above_runs) = if strip == 0 { (0, 1) } else { ring };
-        let left = (edges + u64::from(strip) * u64::from(self.height + 1)) as u32;
-        StripTask {
-            span: self.strip_span(strip, &whole.span),
-            counts_from: whole.counts_from,
-            result,
-            above,
-            below: ring.0,
-            above_runs,
-            below_runs: ring.1,
-            left,
-            right: left,
-            first_wave,
-            runs: self.runs(),
-            run_cols: self.run_cols(),
-        }
     }
 
     /// The task of a tile whose directions are filled, without what is kept of it; likewise.
@@ -309,12 +267,7 @@ impl Grid {
         self.strip_edges()
     }
 
-    /// The residues of a strip; `whole` is those of the grid.
-    pub fn strip_span(&self, strip: u32, whole: &Span) -> Span {
-        self.span(&GridTile { strip, wave: 0, cols: 0..self.cols }, whole)
-    }
-
-    /// The residues of a tile; likewise.
+    /// The residues of a tile; `whole` is those of the grid.
     fn span(&self, tile: &GridTile, whole: &Span) -> Span {
         let first = self.first_row(tile.strip);
         let row = first.max(0) as u32;

@@ -12,7 +12,7 @@ use crate::engine::Edges;
 use crate::engine::checkpoints::Checkpoints;
 use crate::engine::gpu::layout::{CHAIN_APART, NOWHERE};
 use crate::engine::gpu::tasks::{
-    BandGroups, BandTask, ChainTask, FillTask, JoinedTask, LinedTask, ScoreTask, StripTask, TracebackTask,
+    BandGroups, BandTask, ChainTask, FillTask, JoinedTask, LinedTask, ScoreTask, TracebackTask,
 };
 use crate::engine::gpu::variant::{Exchange, Kernel, STRIP_ROWS, Scores, TRACES, Variant};
 use crate::scoring::Scoring;
@@ -97,7 +97,7 @@ fn waves_hold_the_tasks_of_all_grids_that_reach_them() {
         let tiles = grid.wave(wave, |_| 0..grid.cols);
         tasks.extend(tiles.map(|tile| grid.joined_task(&tile, &Whole::default(), 0, 0)));
     };
-    let dispatches = in_waves(&grids, |grid| grid, tasks, |tasks| Dispatch::new(variant, tasks));
+    let dispatches = in_waves(&grids, |grid| (0, grid), tasks, |tasks| Dispatch::new(variant, tasks));
     let cells: Vec<u64> = dispatches.iter().map(|dispatch| dispatch.cells / 512).collect();
     assert_eq!(cells, [512 + 512 + 464, 2 * 512 + 512, 512 + 512, 512]);
 }
@@ -230,20 +230,7 @@ fn strips_by_hand() {
     // Few tiles are short: three runs of 256 columns, two strips, so four waves.
     let cells: Vec<u64> = job.dispatches.iter().map(|dispatch| dispatch.cells).collect();
     assert_eq!(cells, [88 * 256, 88 * 256 + 512 * 256, 88 * 188 + 512 * 256, 512 * 188]);
-    assert_eq!((job.output, job.chain.is_some()), (2 * 16, false));
-    // The values of both strips' rows lie behind zeros for a run, and a ring of two runs behind these. The first strip reads zeros.
-    let strips = tasks::<StripTask>(&job.dispatches[0]);
-    let ring = 512 + 2 * 513;
-    let facts: Vec<_> =
-        strips.iter().map(|task| (task.span.rows, task.above, task.below, task.left)).collect();
-    assert_eq!(facts, [(88, 0, ring, 512), (512, ring, ring, 512 + 513)]);
-    assert_eq!(job.edges, u64::from(ring) + 2 * 256);
-    for (place, task) in (0..).zip(&strips) {
-        let StripTask { result, above_runs, below_runs, first_wave, runs, run_cols, .. } = *task;
-        assert_eq!((result, first_wave, runs, run_cols), (place, place, 3, 256));
-        assert_eq!((above_runs, below_runs), (1 + place, 2));
-    }
-    assert!(job.dispatches[1..].iter().all(|dispatch| dispatch.tasks.is_empty()));
+    assert_eq!((job.output, job.chain.is_some()), (6 * 16, false));
 
     let tiles = StripTiles::new(Scores::Packed, limits(true));
     let job = pair_grids(&batch, &pairs, &tiles).job(&tiles);
@@ -276,11 +263,8 @@ fn short_grids_follow_others() {
     let job = grids.job(&tiles);
     let cells: u64 = pairs.iter().map(|pair| batch.cells(pair)).sum();
     assert_eq!((job.dispatches.len(), job.cells), (19, cells));
-    let strips = tasks::<StripTask>(&job.dispatches[0]);
-    let has_run =
-        |task: &StripTask, wave: u32| (task.first_wave..task.first_wave + task.runs).contains(&wave);
-    let tops = |wave: u32| strips.iter().filter(|task| task.span.query == 0 && has_run(task, wave)).count();
-    let tops: Vec<usize> = (0..19).map(tops).collect();
+    let tops = |wave: &Dispatch| tasks::<JoinedTask>(wave).iter().filter(|task| task.span.query == 0).count();
+    let tops: Vec<usize> = job.dispatches.iter().map(tops).collect();
     assert_eq!(tops, [2, 3, 3, 3, 3, 1, 2, 2, 1, 2, 2, 1, 2, 2, 2, 2, 2, 2, 0]);
 }
 
@@ -305,7 +289,7 @@ fn strips_of_random_pairs_cover_all_cells() {
             let results = |dispatch: &Dispatch| -> Vec<u32> {
                 match chains {
                     true => tasks::<ChainTask>(dispatch).iter().map(|task| task.result).collect(),
-                    false => tasks::<StripTask>(dispatch).iter().map(|task| task.result).collect(),
+                    false => tasks::<JoinedTask>(dispatch).iter().map(|task| task.result).collect(),
                 }
             };
             let mut results: Vec<u32> = job.dispatches.iter().flat_map(results).collect();
