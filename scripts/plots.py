@@ -59,7 +59,7 @@ TABLES = {
         ("a contig of 1.5 Mb on E. coli W, one H100; 16 threads", "{contig.gpu}; {contig.cpu}", "", "", "as above"),
         ("312 guides with NGG and 3 edits, both strands of 3.1 Gbp, one H100; 16 threads", "{guides.gpu}; {guides.cpu}", "", "",
          "`swalign search --pam NGG -k 3 -f guides.fa genome.swdb`"),
-        ("200 PacBio reads on E. coli W, one H200", "{pacbio}", "**minimap2 {pacbio.minimap2}**, two cores", "",
+        ("200 PacBio reads on E. coli W, one H100", "{pacbio}", "**minimap2 {pacbio.minimap2}**, two cores", "",
          "`swalign --preset long reads.fq ecoli.fa`"),
     ]),
     "filter": (("input", "`--filter none`", "`auto`", "ratio"), [

@@ -4,12 +4,15 @@
 mod common;
 mod suite;
 
-use common::devices::{card, test_adapter};
+use common::devices::{card, test_adapter, test_gpu};
+use common::random::Random;
 use std::sync::Arc;
+use swalign::alphabet::Alphabet;
 use swalign::engine::Primitives;
 use swalign::engine::gpu::variant::{Exchange, Variant};
 use swalign::engine::gpu::{Alike, Card, Chains, Gpu, Tuning};
 use swalign::scoring::Scoring;
+use swalign::{Aligner, Device, Hit, Targets};
 
 /// Leaves nothing to the host, and takes few tiles for many.
 const ALONE: Tuning = Tuning {
@@ -111,6 +114,39 @@ fn gpus_share_a_database() {
     let card = card(true);
     let gpu = |_| Box::new(Gpu::new(Arc::clone(&card)).tuned(ALONE)) as Box<dyn Primitives>;
     suite::database::databases_agree_side_by_side(&mut (0..4).map(gpu).collect::<Vec<_>>());
+}
+
+/// Aligners of other scorings and targets, which ask for one card by its name, in turns and side by side.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn aligners_share_a_card() {
+    let mut random = Random::new(5);
+    let mut text = |len: usize| random.text(Alphabet::Dna, len);
+    let scorings = [Scoring::dna(1, 4, 6, 1), Scoring::dna(2, 4, 4, 2)];
+    let texts: [Vec<String>; 2] = [3, 5].map(|count| (0..count).map(|_| text(2_000)).collect());
+    let targets =
+        texts.each_ref().map(|texts| Targets::from_dna(texts.iter().map(|text| ("t", text))).unwrap());
+    let queries: Vec<String> = (0..200).map(|k| texts[k % 2][k % 3][k * 7..k * 7 + 80].to_string()).collect();
+    let build = |place: usize, device: Device| {
+        let builder = Aligner::builder(scorings[place].clone()).device(device).min_score(20);
+        builder.build(&targets[place]).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let hits =
+        |aligner: &Aligner| -> Vec<Vec<Hit>> { aligner.align_all(&queries).map(Result::unwrap).collect() };
+    let expected = [0, 1].map(|place| hits(&build(place, Device::Cpu)));
+    assert!(expected[0] != expected[1] && expected.iter().flatten().any(|hits| !hits.is_empty()));
+    let on_gpu = [0, 1].map(|place| build(place, Device::GpuNamed(test_gpu())));
+    for place in [0, 1, 0, 1] {
+        assert!(hits(&on_gpu[place]) == expected[place], "in turns");
+    }
+    std::thread::scope(|scope| {
+        for place in [0, 1, 1, 0] {
+            let (aligner, expected, hits) = (&on_gpu[place], &expected[place], &hits);
+            scope.spawn(move || assert!(hits(aligner) == *expected, "side by side"));
+        }
+    });
+    drop(on_gpu);
+    assert!(hits(&build(1, Device::GpuNamed(test_gpu()))) == expected[1], "opened again");
 }
 
 #[test]
