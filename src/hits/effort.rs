@@ -52,10 +52,12 @@ impl std::ops::AddAssign for Remarks {
 }
 
 impl Effort {
-    /// What is to be said of all records.
+    /// What is to be said of all records. What was said of one twice, as of one that was searched again in full, counts once.
     pub fn remarks(&self) -> Remarks {
+        let mut said = self.said.clone();
+        join(&mut said);
         let mut all = Remarks::default();
-        self.said.iter().for_each(|&(_, remarks)| all += remarks);
+        said.into_iter().for_each(|(_, remarks)| all += remarks);
         all
     }
 
@@ -71,13 +73,30 @@ impl Effort {
         let said = std::mem::take(&mut parts.said);
         self.add(parts);
         self.said.extend(said.into_iter().map(|(part, remarks)| (record(part), remarks)));
-        self.said.sort_unstable_by_key(|&(record, _)| record);
-        self.said.dedup_by(|(record, remarks), (kept, all)| {
-            let is_same = record == kept;
-            if is_same {
-                *all = all.joined_with(*remarks);
-            }
-            is_same
-        });
+        join(&mut self.said);
+    }
+}
+
+/// Puts what is said in the order of its records, each of which stays once.
+fn join(said: &mut Vec<(u32, Remarks)>) {
+    said.sort_unstable_by_key(|&(record, _)| record);
+    said.dedup_by(|(record, remarks), (kept, all)| {
+        let is_same = record == kept;
+        if is_same {
+            *all = all.joined_with(*remarks);
+        }
+        is_same
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_record_twice_counts_once() {
+        let said = vec![(3, Remarks::CUT), (1, Remarks::CUT), (3, Remarks::WHOLE), (3, Remarks::CUT)];
+        let effort = Effort { said, ..Effort::default() };
+        assert_eq!(effort.remarks(), Remarks { whole: 1, unsplit: 0, cut: 2 });
     }
 }
