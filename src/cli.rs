@@ -104,6 +104,7 @@ enum Sub {
     /// A hit's query comes before its reference in the file. All pairs with an E-value of at most --evalue are listed, or
     /// with --min-score those that score enough; in modes other than local all pairs. --part shares the work out.
     #[command(after_long_help = format!("{NOTES}\n\n{ALL_EXAMPLES}"), override_usage = ALL_USAGE)]
+    #[command(mut_args(align::help_of_all))]
     All(Box<Triangle>),
     /// Find every place where patterns occur with few edits
     #[command(after_long_help = search::NOTES, override_usage = search::USAGE)]

@@ -178,11 +178,28 @@ fn arrays_are_numpys() {
 fn what_a_matrix_lacks_is_refused() {
     let folder = folder(&[("one.fa", b">a\nACGTACGTACGTACGTACGTACGT\n"), ("q.fa", b">b\nACGT\n")]);
     assert_eq!(folder.run(&["all", "-q", "--format", "matrix", "one.fa"]).done(), b"\ta\na\t24\n");
-    for option in [&["--part", "1/2"][..], &["--min-score", "3"], &["--evalue", "1"]] {
+    for option in [
+        &["--part", "1/2"][..],
+        &["--min-score", "3"],
+        &["--evalue", "1"],
+        &["--max-hits", "2"],
+        &["--secondary-ratio", "0.5"],
+        &["--eqx"],
+        &["--max-targets", "2"],
+        &["--max-hsps", "2"],
+        &["--ties"],
+        &["--rank", "identity"],
+        &["--min-identity", "50"],
+        &["--min-coverage", "50"],
+        &["--columns", "score"],
+        &["--header"],
+    ] {
         folder
             .run(&[&["all", "--format", "matrix"], option, &["one.fa"]].concat())
             .said(2, &[option[0], "takes no"]);
     }
+    folder.run(&["all", "--format", "tab", "-o", "y.npy", "one.fa"]).said(2, &[".npy", "leave --format out"]);
+    assert!(!folder.path().join("y.npy").exists());
     folder.run(&["all", "--values", "score", "one.fa"]).said(2, &["--format matrix"]);
     folder.run(&["--format", "matrix", "q.fa", "one.fa"]).said(2, &["swalign all"]);
     let scores = ["--gap-extend", "1000000", "--mode", "global"];

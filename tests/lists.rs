@@ -314,6 +314,17 @@ fn scores_without_evalues_are_told() {
     assert!(outcome.text().ends_with("\t-1\t0\n"), "{}", outcome.text());
 }
 
+/// The comments of a table name its columns as BLAST's do, and as `--columns` takes them.
+#[test]
+fn comments_name_the_columns() {
+    let folder = folder(&[("q.fa", b">q\nMKWVTFISLLFLFSSAYS\n")]);
+    let args = ["-q", "--device", "cpu", "--format", "tab", "--header", "--columns", "qaccver,pident,qcovhsp,strand"];
+    let table = text(folder.run(&[&args[..], &["q.fa", "q.fa"]].concat()).done());
+    let fields = "# Fields: query acc.ver, % identity, % query coverage per hsp, strand\n";
+    assert!(table.contains(fields), "{table}");
+    assert!(table.contains("# Columns: qaccver\tpident\tqcovhsp\tstrand\nq\t100.000\t"), "{table}");
+}
+
 #[test]
 fn what_lists_refuse() {
     let refused = |args: &[&str], says: &[&str]| {

@@ -14,7 +14,7 @@ use crate::options::{
     Circular, DeviceChoice, FilterChoice, Format, HitFormat, MatesChoice, MatrixOptions, MatrixValues, Mode,
     Options, OutputFormat, Preset, ReadGroup, ScoringChoice, Share,
 };
-use clap::Args;
+use clap::{Arg, Args};
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -361,6 +361,28 @@ impl All {
     }
 }
 
+/// The help of an option of `swalign all`, whose defaults are others than those of queries against references.
+pub fn help_of_all(option: Arg) -> Arg {
+    match option.get_id().as_str() {
+        "format" => {
+            let short = "Format of the output: tab, json, text, matrix, sam, bam or paf [default: by the output file's \
+                         extension, .tab, .tsv, .json, .txt, .npy, .sam, .bam or .paf; tab without one]";
+            let long = "tab, json and text list the hits, with bit scores and E-values: BLAST's table (-outfmt 6), an object a \
+                        line, alignments to read. A matrix holds the scores of all, or with --values their identities, as \
+                        text or in .npy as a NumPy array. sam, bam and paf have records of queries. Text in a file whose name \
+                        ends in .gz is packed into blocks of bgzf, which gzip unpacks; a matrix is not.";
+            option.help(short).long_help(format!("{short}\n\n{long}")).hide_possible_values(true)
+        }
+        "secondary_ratio" => option.help(
+            "Least share of the best score, 0 to 1, that a further hit of a sequence must reach [default: 0]",
+        ),
+        "max_hits" => option.help("Most hits of a sequence [default: all]"),
+        "max_targets" => option.help("Most sequences that a sequence has hits on [default: all]"),
+        "max_hsps" => option.help("Most hits of a sequence on one other [default: 1]"),
+        _ => option,
+    }
+}
+
 impl Triangle {
     pub fn resolve(mut self, command_line: String) -> Result<Command, clap::Error> {
         let to_numpy = self.flags.output.output.as_deref().is_some_and(is_numpy);
@@ -369,9 +391,14 @@ impl Triangle {
         }
         let is_matrix = matches!(self.flags.output.format, Some(FormatName::Matrix));
         let values = self.values.map(MatrixValues::from);
+        let conflict = |text: &str| Err(usage(ErrorKind::ArgumentConflict, text));
         if values.is_some() && !is_matrix {
-            return Err(usage(ErrorKind::ArgumentConflict, "--values is for --format matrix"));
+            return conflict("--values is for --format matrix");
         }
+        if to_numpy && !is_matrix {
+            return conflict("a file whose name ends in .npy has a matrix; leave --format out, or give another name");
+        }
+        let of_hits = self.flags.of_hits();
         let options = self.options(command_line)?;
         if !is_matrix {
             return Ok(Command::Align(Box::new(options)));
@@ -379,16 +406,14 @@ impl Triangle {
         let of_list = [
             ("--part", options.part.is_some()),
             ("--resume", options.resume),
-            ("--min-score", options.min_score.is_some()),
-            ("--evalue", options.evalue.is_some()),
             ("--report or --stats", options.files_about().next().is_some()),
             ("an output in .gz", options.packed),
         ];
-        if let Some((option, _)) = of_list.into_iter().find(|(_, is_given)| *is_given) {
-            let text = format!(
+        let of_list = of_list.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option);
+        if let Some(option) = of_hits.or(of_list) {
+            return conflict(&format!(
                 "--format matrix takes no {option}: it holds all pairs; leave it out, or write a list"
-            );
-            return Err(usage(ErrorKind::ArgumentConflict, text));
+            ));
         }
         let values = values.unwrap_or_default();
         Ok(Command::Matrix(Box::new(MatrixOptions { run: options, values, is_numpy: to_numpy })))
@@ -425,6 +450,19 @@ impl Pairs {
 }
 
 impl Flags {
+    /// The first option that was given of those that choose, order or show hits.
+    fn of_hits(&self) -> Option<&'static str> {
+        let HitFlags { min_score, secondary_ratio, max_hits, .. } = &self.hits;
+        let given = [
+            ("--min-score", min_score.is_some()),
+            ("--secondary-ratio", secondary_ratio.is_some()),
+            ("--max-hits", max_hits.is_some()),
+            ("--eqx", self.output.eqx),
+        ];
+        let given = given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option);
+        given.or(self.ranked.of_hits())
+    }
+
     /// The options of a command; what excludes each other is refused.
     fn resolve(
         self,

@@ -3,13 +3,11 @@
 use super::paths::check_files;
 use super::{ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
+use crate::database::EXTENSION;
 use crate::options::IndexOptions;
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// What stands behind the name of the references in that of their database.
-const EXTENSION: &str = ".swdb";
 
 #[derive(Args)]
 pub struct IndexArguments {

@@ -78,6 +78,22 @@ pub struct Ranked {
 }
 
 impl RankedFlags {
+    /// The first option that was given of those that choose, order or show hits.
+    pub fn of_hits(&self) -> Option<&'static str> {
+        let given = [
+            ("--evalue", self.evalue.is_some()),
+            ("--max-targets", self.max_targets.is_some()),
+            ("--max-hsps", self.max_hsps.is_some()),
+            ("--ties", self.ties),
+            ("--rank", !matches!(self.rank, RankName::Score)),
+            ("--min-identity", self.min_identity.is_some()),
+            ("--min-coverage", self.min_coverage.is_some()),
+            ("--columns", self.columns.is_some()),
+            ("--header", self.header),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
+
     /// `max_hits` as it was given; `to_file` where the output is no terminal's; `has_all` where all hits of a query are
     /// reported by default, one on each reference.
     pub fn resolve(

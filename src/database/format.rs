@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime};
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
+/// What stands behind the name of the references in that of their database.
+pub const EXTENSION: &str = ".swdb";
 /// Written as a number: a file with its bytes the other way round is no little-endian one.
 const ORDER: u32 = 0x0102_0304;
 /// Bytes that have a checksum of their own.
@@ -193,7 +195,7 @@ impl Header {
         let cut = || Fault::damage(format!("the file is cut short: it has {} bytes", all.len()));
         if fields.take(DATABASE.len()).ok_or_else(cut)? != DATABASE {
             return Err(Fault {
-                problem: "this is no database of swalign".to_string(),
+                problem: "this is no database of swalign, or its first bytes are damaged".to_string(),
                 remedy: "give one that `swalign index` made, or FASTA",
             });
         }

@@ -1,7 +1,7 @@
 //! A database that is open, as the references of a run.
 
 use super::contents::Contents;
-use super::format::{Fault, Header, MAKE_AGAIN, SourceFile};
+use super::format::{EXTENSION, Fault, Header, MAKE_AGAIN, SourceFile};
 use super::map::{MapFault, Mapped};
 use crate::alphabet::Alphabet;
 use crate::batch::{CodeFile, Sequences};
@@ -37,9 +37,13 @@ pub struct Glance {
     pub letters: u64,
 }
 
-/// Whether a regular file begins as a database does. What is no regular file is not read.
+/// Whether a regular file begins as a database does, or is named like one and begins as nothing else that is read: what it
+/// is then, [`Database::open`] says. What is no regular file is not read.
 pub fn is_one(path: &Path) -> bool {
-    beginning(path).is_some_and(|bytes| bytes.starts_with(&DATABASE))
+    const GZIP: u8 = 0x1f;
+    let is_named = path.to_str().is_some_and(|path| path.ends_with(EXTENSION));
+    let is_text = |bytes: &[u8]| bytes.first().is_none_or(|first| [b'>', b'@', GZIP].contains(first));
+    beginning(path).is_some_and(|bytes| bytes.starts_with(&DATABASE) || is_named && !is_text(&bytes))
 }
 
 /// A glance at a database; `None` where the file is none.
@@ -208,6 +212,23 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), bytes).unwrap();
         file
+    }
+
+    #[test]
+    fn a_file_is_a_database_by_its_first_bytes_or_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_one = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            is_one(&path)
+        };
+        assert!(is_one("any.name", &DATABASE));
+        let damaged = [&b"\0"[..], &DATABASE[1..]].concat();
+        assert!(is_one("damaged.swdb", &damaged));
+        assert!(!is_one("other.name", &damaged));
+        for text in [&b">r\nACGT\n"[..], b"@r\nA\n+\nI\n", b"\x1f\x8b", b""] {
+            assert!(!is_one("text.swdb", text));
+        }
     }
 
     fn opened(file: &tempfile::NamedTempFile) -> References {

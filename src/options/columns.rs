@@ -46,53 +46,49 @@ pub enum Column {
     Mate,
 }
 
-/// All columns, their names, and what they hold.
-const ALL: [(Column, &str, &str); 41] = [
-    (Column::Qseqid, "qseqid", "the query's name"),
-    (Column::Qaccver, "qaccver", "the same, as BLAST's standard columns have it"),
-    (Column::Qacc, "qacc", "the same"),
-    (Column::Qlen, "qlen", "letters of the query"),
-    (Column::Sseqid, "sseqid", "the target's name"),
-    (Column::Saccver, "saccver", "the same"),
-    (Column::Sacc, "sacc", "the same"),
-    (Column::Slen, "slen", "letters of the target"),
-    (Column::Qstart, "qstart", "first aligned letter of the query, from 1"),
-    (Column::Qend, "qend", "last one"),
-    (
-        Column::Sstart,
-        "sstart",
-        "first aligned letter of the target, from 1; behind send on the reverse strand",
-    ),
-    (Column::Send, "send", "last one"),
-    (Column::Qseq, "qseq", "aligned letters of the query, with gaps"),
-    (Column::Sseq, "sseq", "those of the target"),
-    (Column::Evalue, "evalue", "E-value"),
-    (Column::Bitscore, "bitscore", "bit score"),
-    (Column::Score, "score", "score"),
-    (Column::Length, "length", "columns of the alignment"),
-    (Column::Pident, "pident", "identity in percent, by --iddef"),
-    (Column::Nident, "nident", "columns of equal letters"),
-    (Column::Mismatch, "mismatch", "columns of unequal letters"),
-    (Column::Positive, "positive", "columns of a positive score, or of equal letters"),
-    (Column::Gapopen, "gapopen", "gaps"),
-    (Column::Gaps, "gaps", "columns with a gap"),
-    (Column::Ppos, "ppos", "positive columns in percent"),
-    (Column::Qframe, "qframe", "1, or -1 for the query's reverse complement"),
-    (Column::Sframe, "sframe", "1, or -1 where BLAST has the target's reverse complement"),
-    (Column::Btop, "btop", "BLAST's trace-back operations"),
-    (Column::Stitle, "stitle", "the target's header line"),
-    (Column::Salltitles, "salltitles", "the same"),
-    (Column::Sstrand, "sstrand", "plus or minus; N/A of proteins"),
-    (Column::Qcovs, "qcovs", "share of the query in hits of this target, in percent"),
-    (Column::Qcovhsp, "qcovhsp", "share of the query in this hit, in percent"),
-    (Column::Strand, "strand", "+ or -"),
-    (Column::Cigar, "cigar", "the path, with = and X"),
-    (Column::Id0, "id0", "identity by CD-HIT's definition"),
-    (Column::Id1, "id1", "identity of all columns"),
-    (Column::Id2, "id2", "identity without end gaps of global alignments"),
-    (Column::Id3, "id3", "identity by the Marine Biological Laboratory's definition"),
-    (Column::Id4, "id4", "identity as 1"),
-    (Column::Mate, "mate", "1 or 2 of mates, 0 of single reads"),
+/// All columns, their names, BLAST's longer names (`-outfmt 7`) or again theirs, and what they hold.
+const ALL: [(Column, &str, &str, &str); 41] = [
+    (Column::Qseqid, "qseqid", "query id", "the query's name"),
+    (Column::Qaccver, "qaccver", "query acc.ver", "the same, as BLAST's standard columns have it"),
+    (Column::Qacc, "qacc", "query acc.", "the same"),
+    (Column::Qlen, "qlen", "query length", "letters of the query"),
+    (Column::Sseqid, "sseqid", "subject id", "the target's name"),
+    (Column::Saccver, "saccver", "subject acc.ver", "the same"),
+    (Column::Sacc, "sacc", "subject acc.", "the same"),
+    (Column::Slen, "slen", "subject length", "letters of the target"),
+    (Column::Qstart, "qstart", "q. start", "first aligned letter of the query, from 1"),
+    (Column::Qend, "qend", "q. end", "last one"),
+    (Column::Sstart, "sstart", "s. start", "first aligned letter of the target, from 1; behind send on the reverse strand"),
+    (Column::Send, "send", "s. end", "last one"),
+    (Column::Qseq, "qseq", "query seq", "aligned letters of the query, with gaps"),
+    (Column::Sseq, "sseq", "subject seq", "those of the target"),
+    (Column::Evalue, "evalue", "evalue", "E-value"),
+    (Column::Bitscore, "bitscore", "bit score", "bit score"),
+    (Column::Score, "score", "score", "score"),
+    (Column::Length, "length", "alignment length", "columns of the alignment"),
+    (Column::Pident, "pident", "% identity", "identity in percent, by --iddef"),
+    (Column::Nident, "nident", "identical", "columns of equal letters"),
+    (Column::Mismatch, "mismatch", "mismatches", "columns of unequal letters"),
+    (Column::Positive, "positive", "positives", "columns of a positive score, or of equal letters"),
+    (Column::Gapopen, "gapopen", "gap opens", "gaps"),
+    (Column::Gaps, "gaps", "gaps", "columns with a gap"),
+    (Column::Ppos, "ppos", "% positives", "positive columns in percent"),
+    (Column::Qframe, "qframe", "query frame", "1, or -1 for the query's reverse complement"),
+    (Column::Sframe, "sframe", "sbjct frame", "1, or -1 where BLAST has the target's reverse complement"),
+    (Column::Btop, "btop", "BTOP", "BLAST's trace-back operations"),
+    (Column::Stitle, "stitle", "subject title", "the target's header line"),
+    (Column::Salltitles, "salltitles", "subject titles", "the same"),
+    (Column::Sstrand, "sstrand", "subject strand", "plus or minus; N/A of proteins"),
+    (Column::Qcovs, "qcovs", "% query coverage per subject", "share of the query in hits of this target, in percent"),
+    (Column::Qcovhsp, "qcovhsp", "% query coverage per hsp", "share of the query in this hit, in percent"),
+    (Column::Strand, "strand", "strand", "+ or -"),
+    (Column::Cigar, "cigar", "cigar", "the path, with = and X"),
+    (Column::Id0, "id0", "id0", "identity by CD-HIT's definition"),
+    (Column::Id1, "id1", "id1", "identity of all columns"),
+    (Column::Id2, "id2", "id2", "identity without end gaps of global alignments"),
+    (Column::Id3, "id3", "id3", "identity by the Marine Biological Laboratory's definition"),
+    (Column::Id4, "id4", "id4", "identity as 1"),
+    (Column::Mate, "mate", "mate", "1 or 2 of mates, 0 of single reads"),
 ];
 
 impl Column {
@@ -114,12 +110,17 @@ impl Column {
 
     /// The names of all columns, and what they hold.
     pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
-        ALL.iter().map(|(_, name, about)| (*name, *about))
+        ALL.iter().map(|(_, name, _, about)| (*name, *about))
     }
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        ALL.iter().find(|(column, ..)| *column == self).map_or("", |(_, name, _)| name)
+        ALL.iter().find(|(column, ..)| *column == self).map_or("", |(_, name, ..)| name)
+    }
+
+    /// What a table's comments call it, as those of BLAST do.
+    pub fn long_name(self) -> &'static str {
+        ALL.iter().find(|(column, ..)| *column == self).map_or("", |(_, _, name, _)| name)
     }
 
     /// The columns of names that are separated by commas; `std` are the twelve standard ones. The error is the name that
@@ -127,7 +128,7 @@ impl Column {
     pub fn parse(names: &str) -> Result<Vec<Column>, String> {
         let mut columns = Vec::new();
         for name in names.split([',', ' ']).filter(|name| !name.is_empty()) {
-            match ALL.iter().find(|(_, known, _)| *known == name) {
+            match ALL.iter().find(|(_, known, ..)| *known == name) {
                 _ if name == "std" => columns.extend(Column::STANDARD),
                 Some((column, ..)) => columns.push(*column),
                 None => return Err(name.to_string()),

@@ -11,12 +11,14 @@ use std::io::Write;
 const NO_EVALUE: &str = "-1";
 const NO_BITS: &str = "0";
 
-/// Comments: the program, the command, what is said of the run, and the columns.
+/// Comments: the program, the command, what is said of the run, and the columns, by BLAST's longer names as in its own
+/// comments, and by those that `--columns` takes.
 pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Vec<u8> {
-    let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+    let named = |name: fn(Column) -> &'static str| columns.iter().map(|&column| name(column)).collect::<Vec<_>>();
     let mut text = format!("# swalign {}\n# Command: {command_line}\n", env!("CARGO_PKG_VERSION"));
     comments.iter().for_each(|comment| text += &format!("# {comment}\n"));
-    text += &format!("# Fields: {}\n", names.join("\t"));
+    text += &format!("# Fields: {}\n", named(Column::long_name).join(", "));
+    text += &format!("# Columns: {}\n", named(Column::name).join("\t"));
     text.into_bytes()
 }
 

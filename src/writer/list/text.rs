@@ -51,7 +51,9 @@ pub fn push(out: &mut Vec<u8>, page: &PageOptions, query: &QueryTold, hits: &[Sh
 fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &ShownHit) {
     let kinds = &hit.kinds;
     let title = if hit.title.is_empty() { &hit.name } else { &hit.title };
-    line(text, format_args!("> {} ({} letters)", painted(page, BOLD, title), hit.target_len));
+    let told = folded(&format!("{title} ({} letters)", hit.target_len), (2, page.width));
+    let (title, letters) = told.split_at(title.len());
+    line(text, format_args!("> {}{letters}", painted(page, BOLD, title)));
     let significance = hit.significance.map_or(String::new(), |(bits, evalue)| {
         format!(" ({} bits), E-value {}", bits_text(bits), evalue_text(evalue))
     });
@@ -71,10 +73,9 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
     };
     let gaps = if kinds.gapped > 0 { format!(", gaps {}", share(kinds.gapped)) } else { String::new() };
     let coverage = hit.covered(query.len);
-    line(
-        text,
-        format_args!("Identities {}{positives}{gaps}, query {coverage:.1} % covered\n", share(kinds.matches)),
-    );
+    let equal = share(kinds.matches);
+    let counts = format!("Identities {equal}{positives}{gaps}, query {coverage:.1} % covered");
+    line(text, format_args!("{}\n", folded(&counts, (0, page.width))));
     let (first, last) = hit.target_ends();
     let blocks = Blocks {
         labels: ["Query ", "Target"],
@@ -85,6 +86,26 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
         descends: [false, hit.strand == Strand::Reverse],
     };
     push_blocks(text, page, &blocks);
+}
+
+/// Text with its spaces turned into ends of lines where these would have more than `width` letters, unless a word has. The
+/// first line begins behind so many letters. The text is as long as it was.
+fn folded(text: &str, (mut column, width): (usize, usize)) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for (at, word) in text.split(' ').enumerate() {
+        let letters = word.chars().count();
+        let fits = column + 1 + letters <= width;
+        if at > 0 {
+            folded.push(if fits { ' ' } else { '\n' });
+        }
+        column = match (at, fits) {
+            (0, _) => column + letters,
+            (_, true) => column + 1 + letters,
+            (_, false) => letters,
+        };
+        folded.push_str(word);
+    }
+    folded
 }
 
 /// Appends an alignment in blocks.
@@ -222,6 +243,18 @@ mod tests {
             );
             assert!(lines[1].starts_with("            |||| ||||"), "{text}");
         }
+    }
+
+    #[test]
+    fn lines_are_folded_between_words() {
+        let text = "sp|P12345 a protein  of étoiles, andalongwordthatfitsnowhere (12 letters)";
+        assert_eq!(
+            folded(text, (2, 20)),
+            "sp|P12345 a\nprotein  of étoiles,\nandalongwordthatfitsnowhere\n(12 letters)"
+        );
+        assert_eq!(folded(text, (2, 200)), text);
+        assert_eq!(folded("x", (2, 0)), "x");
+        assert_eq!(folded("", (0, 80)), "");
     }
 
     /// Each run of one colour is painted once, on a terminal alone.
