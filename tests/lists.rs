@@ -318,7 +318,16 @@ fn scores_without_evalues_are_told() {
 #[test]
 fn comments_name_the_columns() {
     let folder = folder(&[("q.fa", b">q\nMKWVTFISLLFLFSSAYS\n")]);
-    let args = ["-q", "--device", "cpu", "--format", "tab", "--header", "--columns", "qaccver,pident,qcovhsp,strand"];
+    let args = [
+        "-q",
+        "--device",
+        "cpu",
+        "--format",
+        "tab",
+        "--header",
+        "--columns",
+        "qaccver,pident,qcovhsp,strand",
+    ];
     let table = text(folder.run(&[&args[..], &["q.fa", "q.fa"]].concat()).done());
     let fields = "# Fields: query acc.ver, % identity, % query coverage per hsp, strand\n";
     assert!(table.contains(fields), "{table}");

@@ -1,6 +1,6 @@
 //! Levels on which seeds are counted: how long the seeds are and how many make a segment, by what that is expected to cost.
 
-use super::levels::{Field, Known, Level, SeedKind};
+use super::levels::{Costs, Field, Known, Level, SeedKind};
 use super::seed_counts::SeedCounts;
 use super::tally::Bins;
 
@@ -27,14 +27,18 @@ fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usi
     let bins = Bins::new(len, field.letters, counts.band(seeds / segments));
     let bands = field.columns() / bins.width() as f64 * segments as f64;
     let density = SKEW / 4f64.powi(seed as i32);
+    let needed = counts.least_held(seeds / segments);
     let in_band = (seeds / segments) as f64 * bins.width() as f64 * density;
-    let by_chance = bands * most_likely(in_band, counts.least_held(seeds / segments) as f64);
+    let by_chance = bands * most_likely(in_band, needed as f64);
     let columns = (1.0 + by_chance) * field.window(len, least);
     let strands = f64::from(field.strands);
-    let looked_up = seeds as f64 * strands * field.costs.place;
-    let places = seeds as f64 * field.columns() * density * field.costs.counted;
-    let cleared = (bins.count() * segments) as f64 * strands * field.costs.bin;
-    let seeding = looked_up + places + cleared.min(places);
+    let Costs { place, counted, bin, hot, .. } = field.costs;
+    let looked_up = seeds as f64 * strands * place;
+    let places = seeds as f64 * field.columns() * density;
+    let all_bins = (bins.count() * segments) as f64 * strands;
+    let of_hot = all_bins * most_likely(in_band / bins.side_by_side() as f64, f64::from(bins.share(needed)));
+    let seeding =
+        looked_up + places * counted + of_hot.min(places) * hot + (all_bins * bin).min(places * counted);
     let known = Known::Counted(counts);
     let level = Level { kind: SeedKind::Index, seed, edits: 0, least, known, by_chance, columns, seeding };
     field.pays(len, (columns, seeding)).then_some(level)

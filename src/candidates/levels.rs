@@ -59,6 +59,8 @@ pub struct Costs {
     /// A place of the index that is counted, and a bin whose count is made 0.
     pub counted: f64,
     pub bin: f64,
+    /// A bin with its share of a count: it is sorted, and those beside it are looked at.
+    pub hot: f64,
     /// A letter that is compared where no gap is looked for.
     pub compared: f64,
     /// A letter of a target that is scanned for a letter of a seed.
@@ -102,6 +104,8 @@ impl Costs {
             place: on_all(20.0),
             counted: on_all(2.0),
             bin: on_all(0.1),
+            // As much as lets short reads gain by it: a bin alone takes less, but misses of caches slow what follows.
+            hot: on_all(100.0),
             compared: on_all(0.7),
             scanned: 1.0 / 18.0,
             pass: 0.5 * cells_a_nanosecond,

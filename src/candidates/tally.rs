@@ -33,6 +33,17 @@ impl Bins {
         self.bins
     }
 
+    /// Bins that hold a band.
+    pub fn side_by_side(&self) -> usize {
+        self.side_by_side
+    }
+
+    /// What one of the bins that hold a band holds at least where they hold `needed` places or more together, at most as many
+    /// as a count can be.
+    pub fn share(&self, needed: usize) -> u16 {
+        needed.div_ceil(self.side_by_side).clamp(1, usize::from(u16::MAX)) as u16
+    }
+
     /// Diagonals of the bins that hold a band.
     pub fn width(&self) -> usize {
         self.side_by_side << self.shift
@@ -88,8 +99,7 @@ impl Tally {
             counts.resize(bins.bins, 0);
         }
         hot.clear();
-        // Of bins side by side one has its share.
-        let share = needed.div_ceil(bins.side_by_side).clamp(1, usize::from(u16::MAX)) as u16;
+        let share = bins.share(needed);
         let mut all = 0;
         for (from, places) in seeds.clone() {
             all += places.len();

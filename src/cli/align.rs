@@ -14,8 +14,8 @@ use crate::options::{
     Circular, DeviceChoice, FilterChoice, Format, HitFormat, MatesChoice, MatrixOptions, MatrixValues, Mode,
     Options, OutputFormat, Preset, ReadGroup, ScoringChoice, Share,
 };
-use clap::{Arg, Args};
 use clap::error::ErrorKind;
+use clap::{Arg, Args};
 use std::path::{Path, PathBuf};
 
 /// Least share of the best score that a further record of SAM, BAM and PAF reaches.
@@ -396,7 +396,9 @@ impl Triangle {
             return conflict("--values is for --format matrix");
         }
         if to_numpy && !is_matrix {
-            return conflict("a file whose name ends in .npy has a matrix; leave --format out, or give another name");
+            return conflict(
+                "a file whose name ends in .npy has a matrix; leave --format out, or give another name",
+            );
         }
         let of_hits = self.flags.of_hits();
         let options = self.options(command_line)?;

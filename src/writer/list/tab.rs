@@ -14,7 +14,8 @@ const NO_BITS: &str = "0";
 /// Comments: the program, the command, what is said of the run, and the columns, by BLAST's longer names as in its own
 /// comments, and by those that `--columns` takes.
 pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Vec<u8> {
-    let named = |name: fn(Column) -> &'static str| columns.iter().map(|&column| name(column)).collect::<Vec<_>>();
+    let named =
+        |name: fn(Column) -> &'static str| columns.iter().map(|&column| name(column)).collect::<Vec<_>>();
     let mut text = format!("# swalign {}\n# Command: {command_line}\n", env!("CARGO_PKG_VERSION"));
     comments.iter().for_each(|comment| text += &format!("# {comment}\n"));
     text += &format!("# Fields: {}\n", named(Column::long_name).join(", "));
