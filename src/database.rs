@@ -12,6 +12,6 @@ mod open;
 mod write;
 
 pub use contents::Contents;
-pub use format::{EXTENSION, Fault, SourceFile};
+pub use format::{Fault, SourceFile};
 pub use open::{Database, Glance, glance, is_one, sum};
 pub use write::write;

@@ -14,7 +14,7 @@ mod search_columns;
 pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
-pub use index::IndexOptions;
+pub use index::{DATABASE_EXTENSION, IndexOptions};
 pub use limits::{IdentityDefinition, Limits, PageOptions, Rank};
 pub use matrix::{MatrixOptions, MatrixValues};
 pub use read_group::ReadGroup;

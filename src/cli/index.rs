@@ -3,8 +3,7 @@
 use super::paths::check_files;
 use super::{ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
-use crate::database::EXTENSION;
-use crate::options::IndexOptions;
+use crate::options::{DATABASE_EXTENSION, IndexOptions};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -60,7 +59,7 @@ impl IndexArguments {
 /// The name of the database of references that are no stdin.
 fn beside(references: &Path) -> Option<PathBuf> {
     let mut name = Some(references).filter(|path| *path != Path::new("-"))?.as_os_str().to_os_string();
-    name.push(EXTENSION);
+    name.push(DATABASE_EXTENSION);
     Some(name.into())
 }
 

@@ -7,8 +7,6 @@ use std::time::{Duration, SystemTime};
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
-/// What stands behind the name of the references in that of their database.
-pub const EXTENSION: &str = ".swdb";
 /// Written as a number: a file with its bytes the other way round is no little-endian one.
 const ORDER: u32 = 0x0102_0304;
 /// Bytes that have a checksum of their own.

@@ -1,13 +1,13 @@
 //! A database that is open, as the references of a run.
 
 use super::contents::Contents;
-use super::format::{EXTENSION, Fault, Header, MAKE_AGAIN, SourceFile};
+use super::format::{Fault, Header, MAKE_AGAIN, SourceFile};
 use super::map::{MapFault, Mapped};
 use crate::alphabet::Alphabet;
 use crate::batch::{CodeFile, Sequences};
 use crate::candidates::StoredIndex;
 use crate::error::{EngineError, Error, Place, Result};
-use crate::options::Share;
+use crate::options::{DATABASE_EXTENSION, Share};
 use crate::reader::{DATABASE, References, stretch_of_part};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -41,7 +41,7 @@ pub struct Glance {
 /// is then, [`Database::open`] says. What is no regular file is not read.
 pub fn is_one(path: &Path) -> bool {
     const GZIP: u8 = 0x1f;
-    let is_named = path.to_str().is_some_and(|path| path.ends_with(EXTENSION));
+    let is_named = path.to_str().is_some_and(|path| path.ends_with(DATABASE_EXTENSION));
     let is_text = |bytes: &[u8]| bytes.first().is_none_or(|first| [b'>', b'@', GZIP].contains(first));
     beginning(path).is_some_and(|bytes| bytes.starts_with(&DATABASE) || is_named && !is_text(&bytes))
 }

@@ -3,6 +3,9 @@
 use crate::alphabet::Alphabet;
 use std::path::PathBuf;
 
+/// What stands behind the name of the references in that of their database.
+pub const DATABASE_EXTENSION: &str = ".swdb";
+
 /// A run of `swalign index`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexOptions {
