@@ -12,7 +12,7 @@ const NO_EVALUE: &str = "-1";
 const NO_BITS: &str = "0";
 
 /// Comments: the program, the command, what is said of the run, and the columns, by BLAST's longer names as in its own
-/// comments, and by those that `--columns` takes.
+/// comments, and by those that `--columns` takes. Biopython takes the last line for the end of the comments.
 pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Vec<u8> {
     let named =
         |name: fn(Column) -> &'static str| columns.iter().map(|&column| name(column)).collect::<Vec<_>>();
@@ -20,6 +20,7 @@ pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Ve
     comments.iter().for_each(|comment| text += &format!("# {comment}\n"));
     text += &format!("# Fields: {}\n", named(Column::long_name).join(", "));
     text += &format!("# Columns: {}\n", named(Column::name).join("\t"));
+    text += "# The hits found, a line each:\n";
     text.into_bytes()
 }
 
