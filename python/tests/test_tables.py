@@ -15,7 +15,7 @@ DATA = ROOT / "data"
 @pytest.mark.parametrize("header", [False, True])
 def test_biopython_reads_tables(command: Command, tmp_path: Path, header: bool) -> None:
     path = tmp_path / "hits.tsv"
-    options = ["--quiet", "--device", "cpu", "--max-targets", "3", "--max-hsps", "2", *["--header"] * header]
+    options = ["--quiet", "--device", "cpu", "--max-targets", "3", *["--header"] * header]
     command(*options, "-o", path, DATA / "proteins_20.fa", DATA / "uniprot_60.fa")
     rows = [line.split("\t") for line in path.read_text().splitlines() if not line.startswith("#")]
     assert len(rows) > 40
