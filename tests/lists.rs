@@ -334,7 +334,12 @@ fn comments_name_the_columns() {
     let table = text(folder.run(&[&args[..], &["q.fa", "q.fa"]].concat()).done());
     let fields = "# Fields: query acc.ver, % identity, % query coverage per hsp, strand\n";
     assert!(table.contains(fields), "{table}");
-    assert!(table.contains("# Columns: qaccver\tpident\tqcovhsp\tstrand\n# The hits found, a line each:\nq\t100.000\t"), "{table}");
+    assert!(
+        table.contains(
+            "# Columns: qaccver\tpident\tqcovhsp\tstrand\n# The hits found, a line each:\nq\t100.000\t"
+        ),
+        "{table}"
+    );
 }
 
 #[test]
