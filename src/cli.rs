@@ -303,6 +303,11 @@ fn is_subcommand(word: &str) -> bool {
     Arguments::command().get_subcommands().any(|command| command.get_name() == word)
 }
 
+/// The first of some options that was given.
+fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
+    options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+}
+
 /// A usage error, to which [`help::with_usage`] adds the usage.
 fn usage(kind: ErrorKind, text: impl std::fmt::Display) -> clap::Error {
     clap::Error::raw(kind, text)

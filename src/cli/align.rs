@@ -8,7 +8,7 @@ use super::paths::{check_about, check_extension, check_files, check_index, is_pa
 use super::ranked::{Ranked, RankedFlags, check_ref_part};
 use super::sort::{SortFlags, check_parts};
 use super::split::SplitFlags;
-use super::{AgainFlag, Command, ThreadsFlag, usage, values};
+use super::{AgainFlag, Command, ThreadsFlag, first_given, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{
     Circular, DeviceChoice, FilterChoice, Format, HitFormat, MatesChoice, MatrixOptions, MatrixValues, Mode,
@@ -411,8 +411,7 @@ impl Triangle {
             ("--report or --stats", options.files_about().next().is_some()),
             ("an output in .gz", options.packed),
         ];
-        let of_list = of_list.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option);
-        if let Some(option) = of_hits.or(of_list) {
+        if let Some(option) = of_hits.or(first_given(of_list)) {
             return conflict(&format!(
                 "--format matrix takes no {option}: it holds all pairs; leave it out, or write a list"
             ));
@@ -461,8 +460,7 @@ impl Flags {
             ("--max-hits", max_hits.is_some()),
             ("--eqx", self.output.eqx),
         ];
-        let given = given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option);
-        given.or(self.ranked.of_hits())
+        first_given(given).or(self.ranked.of_hits())
     }
 
     /// The options of a command; what excludes each other is refused.

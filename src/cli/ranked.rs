@@ -1,7 +1,7 @@
 //! Which hits are reported, in which order, and what a list shows of them.
 
 use super::names::RankName;
-use super::{usage, values};
+use super::{first_given, usage, values};
 use crate::options::{
     Column, HitFormat, IdentityDefinition, Limits, MatesChoice, Options, OutputFormat, PageOptions, Rank,
 };
@@ -91,7 +91,7 @@ impl RankedFlags {
             ("--columns", self.columns.is_some()),
             ("--header", self.header),
         ];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+        first_given(given)
     }
 
     /// `max_hits` as it was given; `to_file` where the output is no terminal's; `has_all` where all hits of a query are
