@@ -26,7 +26,7 @@ pub mod windows;
 pub use index::Index;
 pub use kmers::StoredIndex;
 
-use crate::alignment::Strand;
+use crate::alignment::{Locus, Strand};
 use crate::batch::{Batch, CHUNK_PER_WARM_UP, Pair, STRETCH, UNCUT};
 use crate::bounds::longest_span;
 use levels::Level;
@@ -105,6 +105,23 @@ pub struct Wanted {
     pub least: i32,
     /// Cells that could have been scored in the time that was spent on the record so far.
     pub spent: f64,
+    /// The first hit, where that is known.
+    pub first: Option<Locus>,
+}
+
+impl Wanted {
+    /// Columns of these regions that need not be scored since the first hit is known, at least. Each match adds `match_` to a
+    /// score.
+    fn known_columns(&self, regions: &[Region], match_: i32) -> u32 {
+        let Some(Locus { hit, strand, target }) = self.first else { return 0 };
+        let owns = |&&(of, pair, _): &&Region| {
+            (of, pair.target) == (strand, target) && (pair.own + 1..=pair.end).contains(&hit.target_end)
+        };
+        let cols = regions.iter().find(owns).map_or(0, |(_, pair, _)| pair.cols());
+        // The hit takes as many as its score needs, and so must another one beside it.
+        let least = self.least.div_euclid(match_.max(1)).max(0) as u32;
+        if cols / 2 < least { cols } else { least }
+    }
 }
 
 /// What a filter has for a record.

@@ -249,8 +249,11 @@ fn open(
     room: usize,
 ) -> Result<(Vec<RecordSearch>, Vec<Start>), EngineError> {
     let Scope { batch, layout, .. } = scope;
-    let on_level = |&Start { record, source, spent, .. }: &Start| match source {
-        Source::Level(level, least) => Some(WantedRegions { record, level, least, spent }),
+    let on_level = |&Start { record, source, spent, ref first, .. }: &Start| match source {
+        Source::Level(level, least) => {
+            let first = first.as_ref().map(|region| region.locus());
+            Some(WantedRegions { record, level, least, spent, first })
+        }
         Source::All => None,
     };
     let on_levels: Vec<WantedRegions> = starts.iter().filter_map(on_level).collect();

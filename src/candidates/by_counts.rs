@@ -123,17 +123,19 @@ impl ByIndex {
             return None;
         }
         *seeding += takes;
-        let (mut cells, mut regions) = (0.0, Vec::new());
+        let (mut columns, mut regions) = (0, Vec::new());
         for (strand, found) in strands().zip(&work.places) {
             let span = longest_span(batch.query(query(strand)), wanted.least, &levels.field.scoring);
             let windows = &mut work.windows;
             windows.clear();
             let counting = Counting { targets, kmers, counts, len, span };
             counting.windows(found, &mut work.tally, windows);
-            cells += join(windows, u32::max) as f64 * len as f64;
+            columns += join(windows, u32::max);
             let most = |most: u32| most as i32;
             push_regions(&mut regions, targets, (strand, query(strand)), (span, most), windows);
         }
-        Some((cells, regions))
+        let known = wanted.known_columns(&regions, levels.field.scoring.max_potential());
+        let columns = columns.saturating_sub(u64::from(known));
+        Some((columns as f64 * len as f64, regions))
     }
 }

@@ -125,7 +125,7 @@ impl ByIndex {
     fn look_up(
         &self,
         (batch, layout): (&Batch, &Layout),
-        &Wanted { record, level, least, spent }: &Wanted,
+        &Wanted { record, level, least, spent, .. }: &Wanted,
         Work { places, windows, .. }: &mut Work,
     ) -> Opened {
         let ByIndex { targets, kmers, levels } = self;

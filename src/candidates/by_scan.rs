@@ -239,7 +239,7 @@ impl Seeds for ByScan {
 
 /// The regions of a record.
 fn finish(mut held: Held, wanted: &Wanted, (levels, batch, layout): (&Levels, &Batch, &Layout)) -> Opened {
-    let &Wanted { record, level, least, spent } = wanted;
+    let &Wanted { record, level, least, spent, .. } = wanted;
     let codes = |strand: Strand| batch.query(layout.query(record, strand));
     held.join(codes(Strand::Forward).len());
     if held.is_dear {

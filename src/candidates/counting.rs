@@ -30,7 +30,8 @@ fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usi
     let needed = counts.least_held(seeds / segments);
     let in_band = (seeds / segments) as f64 * bins.width() as f64 * density;
     let by_chance = bands * most_likely(in_band, needed as f64);
-    let columns = (1.0 + by_chance) * field.window(len, least);
+    // Bins side by side are one window, which is no longer than the targets.
+    let columns = (1.0 + by_chance) * field.window(len, least).min(field.letters as f64);
     let strands = f64::from(field.strands);
     let Costs { place, counted, bin, hot, .. } = field.costs;
     let looked_up = seeds as f64 * strands * place;
@@ -41,7 +42,8 @@ fn with(field: &Field, (len, least): (usize, i32), (seed, segments): (usize, usi
         looked_up + places * counted + of_hot.min(places) * hot + (all_bins * bin).min(places * counted);
     let known = Known::Counted(counts);
     let level = Level { kind: SeedKind::Index, seed, edits: 0, least, known, by_chance, columns, seeding };
-    field.pays(len, (columns, seeding)).then_some(level)
+    // Counts tell of a long query whether it is there at all, so a window may be a whole strand.
+    (level.cells(len) <= field.most(len)).then_some(level)
 }
 
 /// What the probability of `needed` events or more does not exceed, where `expected` happen independently (Chernoff 1952).

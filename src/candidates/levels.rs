@@ -30,9 +30,9 @@ const PAYS: f64 = 3.0;
 const FIRST_SHARE: f64 = 0.8;
 /// Windows of the first level that a query has by chance, at most.
 const MOST_BY_CHANCE: f64 = 8.0;
-/// The share of a full search that all levels of a query may cost together. What goes beyond it is searched in full: so
-/// the filter costs at most so much more than no filter, and windows at most one in so many less than a full search.
-const MOST_SHARE: f64 = 0.5;
+/// The share of a full search that all levels of a query may cost together: one of two strands in whole, and a little for its
+/// seeds. What goes beyond it is searched in full: so the filter costs at most so much more than no filter.
+const MOST_SHARE: f64 = 0.55;
 /// What a window costs that is found and not scored, in windows that are scored.
 const UNSCORED: f64 = 0.1;
 /// Seeds are counted where that is expected to take at most so many times as much as looking for one: where a stretch of the
@@ -263,8 +263,13 @@ impl Field {
     }
 
     /// Whether a level that takes so much pays for a query of `len` letters.
-    pub fn pays(&self, len: usize, (columns, seeding): (f64, f64)) -> bool {
+    fn pays(&self, len: usize, (columns, seeding): (f64, f64)) -> bool {
         columns * PAYS <= self.columns() && seeding * PAYS <= self.whole(len)
+    }
+
+    /// Cells that the levels of a query of `len` letters may take together.
+    pub fn most(&self, len: usize) -> f64 {
+        self.whole(len) * MOST_SHARE
     }
 }
 
@@ -342,7 +347,7 @@ impl Levels {
 
     /// Cells that levels may still take for a query of `len` letters for which `spent` were, windows at their most.
     pub fn most(&self, len: usize, spent: f64) -> f64 {
-        self.field.whole(len) * MOST_SHARE - spent
+        self.field.most(len) - spent
     }
 
     /// Cells that a query of `len` letters takes on its first level, or in full where none pays, about.
