@@ -74,7 +74,7 @@ impl ByIndex {
     /// are counted.
     pub fn count(&self, (batch, layout): (&Batch, &Layout), wanted: &Wanted, work: &mut Work) -> Opened {
         let len = batch.query(layout.query(wanted.record, Strand::Forward)).len();
-        let most = self.levels.most(len, wanted.spent);
+        let most = self.levels.most(len, wanted);
         let mut seeding = 0.0;
         let mut best: Option<(f64, Vec<Region>)> = None;
         let mut next = Some(wanted.level);

@@ -125,13 +125,14 @@ impl ByIndex {
     fn look_up(
         &self,
         (batch, layout): (&Batch, &Layout),
-        &Wanted { record, level, least, spent, .. }: &Wanted,
+        wanted: &Wanted,
         Work { places, windows, .. }: &mut Work,
     ) -> Opened {
         let ByIndex { targets, kmers, levels } = self;
+        let &Wanted { record, level, least, spent, .. } = wanted;
         let oriented = |strand: Strand| batch.query(layout.query(record, strand));
         let len = oriented(Strand::Forward).len();
-        let most = levels.most(len, spent);
+        let most = levels.most(len, wanted);
         let strands = || layout.orientations().iter().copied();
         let looked_up = strands()
             .zip(&mut *places)

@@ -164,7 +164,9 @@ impl ByScan {
     ) -> Result<Vec<Held>, EngineError> {
         let ByScan { targets, scan, levels } = self;
         let (mut seeds, mut owners, mut all) = (Vec::new(), Vec::new(), Vec::new());
-        for (record, Wanted { record: number, least, spent, .. }) in wanted.iter().enumerate() {
+        let records = wanted.len();
+        for (record, wanted) in wanted.iter().enumerate() {
+            let Wanted { record: number, least, .. } = wanted;
             let mut len = 0;
             for (strand, &orientation) in layout.orientations().iter().enumerate() {
                 let codes = batch.query(layout.query(*number, orientation));
@@ -175,8 +177,8 @@ impl ByScan {
                 seeds.extend(own);
             }
             let letters = (len / seed * seed) as f64 * levels.field.columns();
-            let seeding = letters * levels.field.costs.scanned + levels.field.pass(wanted.len());
-            let most = levels.most(len, *spent);
+            let seeding = letters * levels.field.costs.scanned + levels.field.pass(records);
+            let most = levels.most(len, wanted);
             all.push(Held { seeding, most, join_at: LOOSE, is_dear: seeding > most, ..Held::default() });
         }
         if all.iter().all(|held| held.is_dear) {

@@ -5,7 +5,7 @@ use super::seed_counts::SeedCounts;
 use super::tally::Bins;
 
 /// Seeds of a segment, about; the longest fit a count.
-const SEGMENTS: [usize; 14] = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096];
+const SEGMENTS: [usize; 15] = [8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 4096, 1 << 15];
 /// Places by chance are taken to be so many times as many as in random letters.
 const SKEW: f64 = 2.0;
 

@@ -4,10 +4,10 @@
 //! holds such a seed, so the windows around the places of the seeds hold all that score so much, and nothing is known
 //! of what scores less. Shorter seeds reach down to lower scores, and stand in more places by chance.
 
-use super::counting;
 use super::estimate::LONG;
 use super::seed_counts::SeedCounts;
 use super::seed_scores::SeedScores;
+use super::{Wanted, counting};
 use crate::batch::Sequences;
 use crate::scoring::Scoring;
 use std::collections::HashMap;
@@ -341,13 +341,17 @@ impl Levels {
         let last = || levels.last().filter(|last| last.least < level.least).copied();
         let next = next.or_else(last).map(|level| self.lowered(&levels, len, level))?;
         // An index tells what a level takes before that is spent.
-        let pays = self.kind == SeedKind::Index || next.cells(len) <= self.most(len, spent);
+        let pays = self.kind == SeedKind::Index || next.cells(len) <= self.field.most(len) - spent;
         pays.then_some(next)
     }
 
-    /// Cells that levels may still take for a query of `len` letters for which `spent` were, windows at their most.
-    pub fn most(&self, len: usize, spent: f64) -> f64 {
-        self.field.most(len) - spent
+    /// Cells that the level that is wanted for a query of `len` letters may take, windows at their most.
+    pub fn most(&self, len: usize, wanted: &Wanted) -> f64 {
+        match wanted.first {
+            // Its windows hold whatever else counts, so no full search comes behind it.
+            Some(_) => self.field.whole(len),
+            None => self.field.most(len) - wanted.spent,
+        }
     }
 
     /// Cells that a query of `len` letters takes on its first level, or in full where none pays, about.
