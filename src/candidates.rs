@@ -105,6 +105,8 @@ pub struct Wanted {
     pub least: i32,
     /// Cells that could have been scored in the time that was spent on the record so far.
     pub spent: f64,
+    /// Whether the level holds all that counts, since a hit is known whose threshold it reaches.
+    pub is_last: bool,
     /// The first hit, where that is known.
     pub first: Option<Locus>,
 }

@@ -151,6 +151,8 @@ struct Start {
     record: u32,
     source: Source,
     spent: f64,
+    /// [`WantedRegions::is_last`].
+    is_last: bool,
     /// The region of the first hit, where that is known.
     first: Option<Box<Region>>,
     /// What the hits score at least, as far as that is known or estimated. No answer rests on it.
@@ -160,7 +162,7 @@ struct Start {
 impl Start {
     /// Where nothing is known.
     fn new(record: u32, source: Source) -> Start {
-        Start { record, source, spent: 0.0, first: None, expected: None }
+        Start { record, source, spent: 0.0, is_last: false, first: None, expected: None }
     }
 }
 
@@ -249,10 +251,10 @@ fn open(
     room: usize,
 ) -> Result<(Vec<RecordSearch>, Vec<Start>), EngineError> {
     let Scope { batch, layout, .. } = scope;
-    let on_level = |&Start { record, source, spent, ref first, .. }: &Start| match source {
+    let on_level = |&Start { record, source, spent, is_last, ref first, .. }: &Start| match source {
         Source::Level(level, least) => {
             let first = first.as_ref().map(|region| region.locus());
-            Some(WantedRegions { record, level, least, spent, first })
+            Some(WantedRegions { record, level, least, spent, is_last, first })
         }
         Source::All => None,
     };

@@ -193,7 +193,7 @@ fn regions_wait_where_there_is_no_room_for_them() {
         .filter_map(|record| {
             let len = case.batch.query(case.layout.query(record, Strand::Forward)).len();
             let level = filter.first(SeedKind::Index, len)?;
-            Some(Wanted { record, level, least: level.least, spent: 0.0, first: None })
+            Some(Wanted { record, level, least: level.least, spent: 0.0, is_last: false, first: None })
         })
         .collect();
     // One thread, so that only one can begin before there are any.

@@ -11,6 +11,8 @@ const BAND: usize = 16;
 const LEAST_HELD: usize = 6;
 /// How many standard deviations fewer seeds are taken to be held than are.
 const CAUTION: f64 = 2.0;
+/// How many times as many errors are taken to be there, at least: they are not of all kinds equally often.
+const MORE_ERRORS: f64 = 1.0625;
 
 /// A query, and the letters of all targets.
 pub struct Estimate {
@@ -44,8 +46,9 @@ impl Estimate {
         let covered = (to + self.seed - from) as f64;
         let all = covered / self.seed as f64;
         let share = (f64::from(count) / all).min(1.0);
-        let share = share - CAUTION * (share * (1.0 - share) / all).sqrt();
-        let errors = 1.0 - share.max(0.0).powf(1.0 / self.seed as f64);
+        let errors = |share: f64| 1.0 - share.max(0.0).powf(1.0 / self.seed as f64);
+        let fewer = share - CAUTION * (share * (1.0 - share) / all).sqrt();
+        let errors = errors(fewer).max(errors(share) * MORE_ERRORS);
         // A letter that differs, one left out and one more, as often as each other.
         let [a, b, gap] = [match_, mismatch, scoring.gap_open + scoring.gap_extend].map(f64::from);
         let lost = (a + b + gap + gap + a) / 3.0;

@@ -347,11 +347,8 @@ impl Levels {
 
     /// Cells that the level that is wanted for a query of `len` letters may take, windows at their most.
     pub fn most(&self, len: usize, wanted: &Wanted) -> f64 {
-        match wanted.first {
-            // Its windows hold whatever else counts, so no full search comes behind it.
-            Some(_) => self.field.whole(len),
-            None => self.field.most(len) - wanted.spent,
-        }
+        // Behind a level that is the last one comes no full search.
+        if wanted.is_last { self.field.whole(len) } else { self.field.most(len) - wanted.spent }
     }
 
     /// Cells that a query of `len` letters takes on its first level, or in full where none pays, about.

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 /// A word of the target's letters stands in it by chance about once in this many times, as a power of 4.
 const RARE: u32 = 2;
-/// Letters of a word, at most: a bit for each word takes 2 MiB.
-const LONGEST: u32 = 12;
+/// Letters of a word, at most: a bit for each word takes 32 MiB.
+const LONGEST: u32 = 14;
 
 /// The most that local alignments gain behind each row.
 #[derive(Clone, Debug)]

@@ -102,6 +102,8 @@ pub struct RecordSearch {
     expected: Option<i32>,
     /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
     spent: f64,
+    /// [`Start::is_last`] of the level that is wanted next.
+    is_last: bool,
     /// The first hit, where it is known and a lower level is wanted.
     first: Option<Box<Region>>,
 }
@@ -109,7 +111,7 @@ pub struct RecordSearch {
 impl RecordSearch {
     /// With regions, and the most that an alignment in each can score.
     pub fn new(scope: &Scope, start: Start, regions: Vec<Opened>) -> RecordSearch {
-        let Start { record, source, spent, first, expected } = start;
+        let Start { record, source, spent, is_last, first, expected } = start;
         let most = Most::of(scope, record);
         let region = |(strand, pair, bound): Opened| {
             Region::unscored(scope, strand, pair, bound.min(most.in_pair(&pair)))
@@ -149,6 +151,7 @@ impl RecordSearch {
             has_pairs: false,
             expected,
             spent,
+            is_last,
             first: None,
         };
         first.into_iter().for_each(|first| search.know_first(&first));
@@ -212,6 +215,7 @@ impl RecordSearch {
             return self.need(scope);
         }
         if let Some(source) = self.lower(best.as_ref(), scope) {
+            self.is_last |= best.is_some();
             self.first = self.proven(best, scope).map(Box::new);
             self.expected = best.map(|best| self.rules.threshold(best.bound)).or(self.expected);
             self.end(SearchState::Lower(source));
@@ -261,7 +265,7 @@ impl RecordSearch {
     /// Where the search of the record goes on with `source`.
     pub fn start(&self, source: Source) -> Start {
         let (first, expected) = (self.first.clone(), self.expected);
-        Start { record: self.record, source, spent: self.spent, first, expected }
+        Start { record: self.record, source, spent: self.spent, is_last: self.is_last, first, expected }
     }
 
     /// How the round ended for the search.
