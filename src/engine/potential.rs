@@ -20,6 +20,8 @@ pub struct PotentialBehind {
     later: Vec<i32>,
     /// Letters of the query in absent words.
     absent: usize,
+    /// What an absent word takes off, rounded up.
+    word: i32,
 }
 
 impl PotentialBehind {
@@ -49,7 +51,8 @@ impl PotentialBehind {
         most.iter_mut().for_each(|twice| *twice /= 2);
         let mut later = most.clone();
         (0..query.len()).rev().for_each(|row| later[row] = later[row].max(later[row + 1]));
-        Some(PotentialBehind { most, later, absent: absent.len() * letters as usize })
+        let word = (spoil as i32).div_euclid(2) + 1;
+        Some(PotentialBehind { most, later, absent: absent.len() * letters as usize, word })
     }
 
     /// The most behind the first `rows` rows, for each number of them in a range.
@@ -60,6 +63,11 @@ impl PotentialBehind {
     /// The most that an alignment scores whose first row is behind the first `rows` rows.
     pub fn from(&self, rows: usize) -> i32 {
         self.later[rows]
+    }
+
+    /// What an alignment loses by an absent word, at least, rounded up.
+    pub fn word(&self) -> i32 {
+        self.word
     }
 
     /// Whether absent words have less than half of the query. They have nearly all of one that is foreign, and each lowers what can

@@ -314,6 +314,22 @@ impl<S: Rows> Sink<S> for Words<'_, S::V> {
     }
 }
 
+/// Keeps nothing of the cells.
+struct Unkept;
+
+impl<S: Rows> Sink<S> for Unkept {
+    #[inline(always)]
+    fn first_col(&self) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn take<const EDGE: bool>(&mut self, _: &Step<'_, S>, _: usize, _: &Cell<S::V>, _: S::V, _: S::V) {}
+
+    #[inline(always)]
+    fn end(&mut self, _: S, _: usize) {}
+}
+
 /// Keeps the first best cell of each row.
 struct BestCells<V> {
     /// The first column that counts, as a number and in each lane, and the one behind the last.

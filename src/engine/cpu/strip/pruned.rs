@@ -1,23 +1,30 @@
 //! The path of a long alignment whose score is known, by the directions of those cells alone through which an alignment
 //! that scores as much can pass (docs/algorithm.md, section 23).
 
-use super::{Codes, Rectangle, Strips, Words};
+use super::{Codes, Rectangle, Strips, Unkept, Words};
 use crate::engine::cpu::simd::{Kernel, Rows, Simd, Vectors};
-use crate::engine::directions::{Directions, Layout, Tile};
+use crate::engine::directions::{Directions, Layout, Source, Tile};
 use crate::engine::plain::IMPOSSIBLE;
 use crate::engine::potential::PotentialBehind;
 use crate::engine::traceback::Traceback;
-use crate::engine::{Edges, Window};
+use crate::engine::{Edges, Stand, Window};
 use crate::error::EngineError;
+use crate::scoring::Scoring;
 use std::ops::Range;
 
+/// Cells that are swept between two fronts, at least.
+const BETWEEN_FRONTS: u64 = 1 << 26;
+
 /// Finds the path that ends in the last cell of a window, in local mode. `None` if it takes too many cells.
+///
+/// A first sweep keeps what comes from above to some strips alone. Then directions are filled from the last of these on up: there it
+/// is known where the path leaves, with what score, so hardly any cells count but those beside it.
 pub struct PrunedTrace<'a> {
     pub rectangle: Rectangle<'a>,
     pub window: &'a Window,
     pub score: i32,
     pub potential: &'a PotentialBehind,
-    /// The most cells that may be computed.
+    /// The most cells that the first sweep may compute.
     pub most: u64,
     /// Words of directions that are kept at a time, about. Of longer alignments strips are filled once more.
     pub kept: usize,
@@ -33,38 +40,59 @@ impl Kernel for PrunedTrace<'_> {
         let strips = Strips::new(simd, rectangle, &edges);
         let filled = Filled::default();
         let mut fill = PrunedFill { simd, strips, window, score, potential, live: 0..0, filled };
-        // What comes from above to the first strips of which directions were kept together.
-        let mut fronts = Vec::new();
         let (rows, lanes) = (rectangle.query.len(), <S as Vectors<i32>>::LANES);
-        let mut left = most;
+        let (mut fronts, mut left, mut next) = (Vec::new(), most, most);
         for first in (0..rows).step_by(lanes) {
-            if fronts.is_empty() || fill.filled.words.len() >= kept {
-                fill.filled = Filled::from(first);
+            if left <= next {
                 fronts.push(fill.front(first));
+                next = left.saturating_sub(BETWEEN_FRONTS);
             }
-            let Some(rest) = left.checked_sub(fill.strip(first) as u64) else { return Ok(None) };
+            let Some(rest) = left.checked_sub(fill.strip(first, false) as u64) else { return Ok(None) };
             left = rest;
         }
         let mut path = Traceback::new(window);
-        let mut end = rows;
+        let (mut end, mut below) = (rows, None);
         while let Some(front) = fronts.pop() {
             let first = front.first;
-            if fill.filled.first != first {
-                fill.enter(front);
-                (first..end).step_by(lanes).for_each(|first| {
-                    fill.strip(first);
-                });
+            if let Some(below) = &below {
+                fill.score = score.max(front_score(below, &path, potential, rectangle.scoring));
             }
-            let directions = std::mem::take(&mut fill.filled).directions();
-            fill.filled.first = usize::MAX;
-            path.through(&mut directions.window(0), first as u32, 0)?;
-            end = first;
+            fill.enter(&front);
+            let mut upper = vec![front];
+            for first in (first..end).step_by(lanes) {
+                if fill.filled.words.len() >= kept {
+                    fill.filled = Filled::from(first);
+                    upper.push(fill.front(first));
+                }
+                fill.strip(first, true);
+            }
+            let filled = std::mem::take(&mut fill.filled);
+            end = filled.first;
+            path.through(&mut filled.directions().window(0), end as u32, 0)?;
             if path.is_done() {
                 break;
             }
+            below = upper.pop();
+            fronts.append(&mut upper);
         }
         Ok(Some(path))
     }
+}
+
+/// The least that must be had from cells above a front, so that an alignment leaves there where the path does, with as much
+/// (docs/algorithm.md, section 23).
+fn front_score(front: &Front, path: &Traceback, potential: &PotentialBehind, scoring: &Scoring) -> i32 {
+    let Stand { cols, layer, .. } = path.stand;
+    let col = (cols as usize).wrapping_sub(1);
+    if !front.live.contains(&col) {
+        return 0;
+    }
+    let col = col - front.live.start;
+    let value = match layer {
+        Source::Insertion => front.f[col] + scoring.gap_extend,
+        _ => front.h[col],
+    };
+    value + potential.behind(front.first..front.first + 1)[0] - potential.word()
 }
 
 /// Directions of some strips, from the row `first` on.
@@ -114,12 +142,26 @@ impl<S: Rows> PrunedFill<'_, S> {
     }
 
     /// Begins anew where this comes from above.
-    fn enter(&mut self, front: Front) {
+    fn enter(&mut self, front: &Front) {
         self.close(self.live.clone());
-        self.live = front.live;
+        self.live = front.live.clone();
         self.strips.above_h[self.live.clone()].copy_from_slice(&front.h);
         self.strips.above_f[self.live.clone()].copy_from_slice(&front.f);
         self.filled = Filled::from(front.first);
+        self.keep(front.live.clone(), front.first);
+    }
+
+    /// Closes those of some columns from which the score can't be had behind the first `rows` rows.
+    fn keep(&mut self, cols: Range<usize>, rows: usize) {
+        let Scoring { gap_open, gap_extend, .. } = *self.strips.given.rectangle.scoring;
+        // A gap that goes on has paid what opens it.
+        let least = self.score - self.potential.behind(rows..rows + 1)[0] - gap_open - gap_extend;
+        let below = &self.strips.above_f[cols.clone()];
+        let start = below.iter().position(|&f| f >= least).unwrap_or(below.len());
+        let end = below.iter().rposition(|&f| f >= least).map_or(start, |last| last + 1);
+        self.live = cols.start + start..cols.start + end;
+        self.close(cols.start..self.live.start);
+        self.close(self.live.end..cols.end);
     }
 
     /// Nothing counts that comes from above in these columns.
@@ -129,9 +171,9 @@ impl<S: Rows> PrunedFill<'_, S> {
         self.strips.above_f[cols].fill(IMPOSSIBLE);
     }
 
-    /// Fills the strip from row `first` on. Answers its cells.
+    /// Fills the strip from row `first` on; `keeps` says whether its directions are kept. Answers its cells.
     #[inline(always)]
-    fn strip(&mut self, first: usize) -> usize {
+    fn strip(&mut self, first: usize, keeps: bool) -> usize {
         let Rectangle { query, scoring, .. } = self.strips.given.rectangle;
         let rows = S::LANES.min(query.len() - first);
         let most = self.potential.behind(first..first + rows + 1);
@@ -156,25 +198,22 @@ impl<S: Rows> PrunedFill<'_, S> {
             self.live = 0..0;
             return 0;
         }
-        let tile = Tile::strip(
-            (first - self.filled.first) as i32,
-            cols.start as u32..cols.end as u32,
-            S::LANES as u32,
-        );
-        let kept = self.filled.words.len();
-        self.filled.words.resize(kept + tile.words() as usize, 0);
-        self.filled.tiles.push(tile);
-        let (codes, bits) = (Codes::new::<i32, S>(self.simd), self.simd.splat(0));
-        let mut words = Words { codes, bits, words: &mut self.filled.words[kept..] };
-        self.strips.strip(first, cols.clone(), &mut words);
-        // What counts of what is left below.
-        let least = self.score - most[rows] - opens;
-        let below = &self.strips.above_f[cols.clone()];
-        let start = below.iter().position(|&f| f >= least).unwrap_or(below.len());
-        let end = below.iter().rposition(|&f| f >= least).map_or(start, |last| last + 1);
-        self.live = cols.start + start..cols.start + end;
-        self.close(cols.start..self.live.start);
-        self.close(self.live.end..cols.end);
+        if keeps {
+            let tile = Tile::strip(
+                (first - self.filled.first) as i32,
+                cols.start as u32..cols.end as u32,
+                S::LANES as u32,
+            );
+            let kept = self.filled.words.len();
+            self.filled.words.resize(kept + tile.words() as usize, 0);
+            self.filled.tiles.push(tile);
+            let (codes, bits) = (Codes::new::<i32, S>(self.simd), self.simd.splat(0));
+            let mut words = Words { codes, bits, words: &mut self.filled.words[kept..] };
+            self.strips.strip(first, cols.clone(), &mut words);
+        } else {
+            self.strips.strip(first, cols.clone(), &mut Unkept);
+        }
+        self.keep(cols.clone(), first + rows);
         rows * cols.len()
     }
 }
