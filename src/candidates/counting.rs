@@ -76,6 +76,10 @@ mod tests {
         assert!(quick.seed > low.seed && quick.cells(5000) < low.cells(5000));
         assert!(low.by_chance < 1.0 && low.cells(5000) * 50.0 < field.whole(5000), "{low:?}");
         assert_eq!(at(40), None, "all seeds may be spoilt");
+        let whole = level(&field, (5_000_000, 9_900_000), 12).expect("a strand is half of all");
+        assert!(whole.columns <= 5_000_100.0, "{whole:?}");
+        let forward = Field { strands: 1, ..field.clone() };
+        assert_eq!(level(&forward, (5_000_000, 9_900_000), 12), None, "that is all there is");
         assert_eq!(level(&field, (5000, 6800), low.seed - 1).unwrap().seed, low.seed - 1);
     }
 }

@@ -26,6 +26,8 @@ const COLUMN: u64 = 4;
 const MOST_PAIRS: usize = 4;
 /// Words of directions that are kept at a time, about.
 const KEPT: usize = 1 << 20;
+/// Cells of a first sweep between two fronts, which are kept all: at the widest a front has 8 bytes for each column.
+const BETWEEN_FRONTS: u64 = 1 << 26;
 
 impl Cpu {
     /// The hits of those pairs that have a sweep by themselves and are alike, if at most one in `share` of their cells must be
@@ -113,6 +115,7 @@ fn trace_alike(
     let (rectangle, score, potential) = (Rectangle { query, target, scoring }, score as i32, &potential);
     let cells = u64::from(window.query_end) * u64::from(window.cols());
     let most = BandShape::of(window).cells().min(cells / share);
-    let trace = PrunedTrace { rectangle, window, score, potential, most, kept: KEPT };
+    let trace =
+        PrunedTrace { rectangle, window, score, potential, most, kept: KEPT, between: BETWEEN_FRONTS };
     Ok(set.run(trace)?.map(|path| path.into_runs(scoring.mode)))
 }

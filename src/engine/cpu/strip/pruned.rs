@@ -12,9 +12,6 @@ use crate::error::EngineError;
 use crate::scoring::Scoring;
 use std::ops::Range;
 
-/// Cells that are swept between two fronts, at least.
-const BETWEEN_FRONTS: u64 = 1 << 26;
-
 /// Finds the path that ends in the last cell of a window, in local mode. `None` if it takes too many cells.
 ///
 /// A first sweep keeps what comes from above to some strips alone. Then directions are filled from the last of these on up: there it
@@ -28,6 +25,8 @@ pub struct PrunedTrace<'a> {
     pub most: u64,
     /// Words of directions that are kept at a time, about. Of longer alignments strips are filled once more.
     pub kept: usize,
+    /// Cells that are swept between two fronts, at least.
+    pub between: u64,
 }
 
 impl Kernel for PrunedTrace<'_> {
@@ -35,7 +34,7 @@ impl Kernel for PrunedTrace<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
-        let PrunedTrace { rectangle, window, score, potential, most, kept } = self;
+        let PrunedTrace { rectangle, window, score, potential, most, kept, between } = self;
         let edges = Edges::default();
         let strips = Strips::new(simd, rectangle, &edges);
         let filled = Filled::default();
@@ -45,7 +44,7 @@ impl Kernel for PrunedTrace<'_> {
         for first in (0..rows).step_by(lanes) {
             if left <= next {
                 fronts.push(fill.front(first));
-                next = left.saturating_sub(BETWEEN_FRONTS);
+                next = left.saturating_sub(between);
             }
             let Some(rest) = left.checked_sub(fill.strip(first, false) as u64) else { return Ok(None) };
             left = rest;

@@ -51,13 +51,26 @@ fn paths_are_those_of_the_specification() {
             for score in [hit.score, least_score(query, window.band, &scoring) as i32] {
                 for set in InstructionSet::available() {
                     let kept = [1, 300, 1 << 20][random.below(3)];
-                    let trace =
-                        PrunedTrace { rectangle, window: &window, score, potential, most: u64::MAX, kept };
+                    let between = [1, 5000, 1 << 26][random.below(3)];
+                    let trace = PrunedTrace {
+                        rectangle,
+                        window: &window,
+                        score,
+                        potential,
+                        most: u64::MAX,
+                        kept,
+                        between,
+                    };
                     let path = set.run(trace).expect("a path in its cells").expect("room for all cells");
                     let path = Paths::of(vec![path.into_runs(AlignmentMode::Local)]);
                     let runs = |paths: &Paths| paths.runs(0).expect("a path").collect::<Vec<_>>();
-                    assert_eq!(runs(&path), runs(&expected), "{number} {kind} {set} {score} {kept} {hit:?}");
-                    let trace = PrunedTrace { rectangle, window: &window, score, potential, most: 9, kept };
+                    assert_eq!(
+                        runs(&path),
+                        runs(&expected),
+                        "{number} {kind} {set} {score} {kept} {between} {hit:?}"
+                    );
+                    let trace =
+                        PrunedTrace { rectangle, window: &window, score, potential, most: 9, kept, between };
                     assert!(set.run(trace).expect("no path").is_none(), "more than 9 cells");
                 }
             }
