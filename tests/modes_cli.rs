@@ -120,6 +120,49 @@ fn limits_of_identity_leave_further_hits_of_a_reference() {
     }
 }
 
+/// The records of FASTA files in data/, by their names.
+fn records(file: &str) -> BTreeMap<String, String> {
+    let fasta = std::fs::read_to_string(common::repository().join(file)).unwrap();
+    let record = |record: &str| {
+        let (line, letters) = record.split_once('\n').unwrap();
+        (line.split_whitespace().next().unwrap().to_string(), letters.replace('\n', ""))
+    };
+    fasta.split('>').skip(1).map(record).collect()
+}
+
+/// EMBOSS needle, with gaps at the ends that cost as others do, and that cost nothing.
+#[test]
+fn scores_are_needles() {
+    let golden = std::fs::read_to_string(common::repository().join("tests/golden/needle.tsv")).unwrap();
+    let rows: Vec<Vec<&str>> =
+        golden.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect()).collect();
+    let mut compared = 0;
+    for (file, scores) in [
+        ("data/16s_20.fa", &["--match", "5", "--mismatch", "4", "--forward-only"][..]),
+        ("data/proteins_20.fa", &["--alphabet", "protein", "--matrix", "BLOSUM62"]),
+    ] {
+        let records = records(file);
+        for mode in ["global", "overlap"] {
+            let own = |row: &&Vec<&str>| row[0] == mode && records.contains_key(row[1]);
+            let rows: Vec<&Vec<&str>> = rows.iter().filter(own).collect();
+            let fasta = |column: usize| {
+                let record =
+                    |(number, row): (usize, &&Vec<&str>)| format!(">{number}\n{}\n", records[row[column]]);
+                rows.iter().enumerate().map(record).collect::<String>().into_bytes()
+            };
+            let folder = folder(&[("q.fa", &fasta(1)), ("t.fa", &fasta(2))]);
+            let args =
+                ["pairs", "-q", "--device", "cpu", "--mode", mode, "--gap-open", "9", "--gap-extend", "1"];
+            let table = ["--format", "tab", "--columns", "score", "q.fa", "t.fa"];
+            let ours = text(folder.run(&[&args, scores, &table].concat()).stdout);
+            let expected: Vec<&str> = rows.iter().map(|row| row[3]).collect();
+            assert_eq!(ours.lines().collect::<Vec<_>>(), expected, "{file}, {mode}");
+            compared += rows.len();
+        }
+    }
+    assert_eq!(compared, 150);
+}
+
 /// In lanes of all widths, also beside queries with letters.
 #[test]
 fn a_query_without_letters_has_no_alignment() {
