@@ -40,7 +40,7 @@ impl Kernel for PrunedTrace<'_> {
         let filled = Filled::default();
         let mut fill = PrunedFill { simd, strips, window, score, potential, live: 0..0, filled };
         let (rows, lanes) = (rectangle.query.len(), <S as Vectors<i32>>::LANES);
-        let (mut fronts, mut left, mut next) = (Vec::new(), most, most);
+        let (mut fronts, mut left, mut next) = (Fronts::default(), most, most);
         for first in (0..rows).step_by(lanes) {
             if left <= next {
                 fronts.push(fill.front(first));
@@ -57,7 +57,8 @@ impl Kernel for PrunedTrace<'_> {
                 fill.score = score.max(front_score(below, &path, potential, rectangle.scoring));
             }
             fill.enter(&front);
-            let mut upper = vec![front];
+            let mut upper = Fronts::default();
+            upper.push(front);
             for first in (first..end).step_by(lanes) {
                 if fill.filled.words.len() >= kept {
                     fill.filled = Filled::from(first);
@@ -72,7 +73,7 @@ impl Kernel for PrunedTrace<'_> {
                 break;
             }
             below = upper.pop();
-            fronts.append(&mut upper);
+            fronts.0.append(&mut upper.0);
         }
         Ok(Some(path))
     }
@@ -120,6 +121,35 @@ struct Front {
     live: Range<usize>,
     h: Vec<i32>,
     f: Vec<i32>,
+}
+
+/// Fronts, each below the one before.
+#[derive(Default)]
+struct Fronts(Vec<Front>);
+
+/// Columns of fronts that are kept, about; those of the first and the last front always are.
+const FRONT_COLUMNS: usize = 1 << 22;
+
+impl Fronts {
+    /// Adds a front. Where all have too many columns, every second one is left out, since wide fronts of a long query would fill the
+    /// memory.
+    fn push(&mut self, front: Front) {
+        self.0.push(front);
+        while self.0.len() > 2 && self.0.iter().map(|front| front.h.len()).sum::<usize>() > FRONT_COLUMNS {
+            let (mut number, last) = (0, self.0.len() - 1);
+            self.0.retain(|_| {
+                number += 1;
+                (number - 1) % 2 == 0 || number - 1 == last
+            });
+            if self.0.len() == 3 {
+                self.0.remove(1);
+            }
+        }
+    }
+
+    fn pop(&mut self) -> Option<Front> {
+        self.0.pop()
+    }
 }
 
 /// Strips of those cells that count. What comes to others from above is as at the matrix' border.
