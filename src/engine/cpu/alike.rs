@@ -26,8 +26,9 @@ const COLUMN: u64 = 4;
 const MOST_PAIRS: usize = 4;
 /// Words of directions that are kept at a time, about.
 const KEPT: usize = 1 << 20;
-/// Cells of a first sweep between two fronts, which are kept all: at the widest a front has 8 bytes for each column.
+/// Cells of a first sweep between two fronts, and columns of these that are kept, 8 bytes each.
 const BETWEEN_FRONTS: u64 = 1 << 26;
+const FRONT_COLUMNS: usize = 1 << 22;
 
 impl Cpu {
     /// The hits of those pairs that have a sweep by themselves and are alike, if at most one in `share` of their cells must be
@@ -115,7 +116,15 @@ fn trace_alike(
     let (rectangle, score, potential) = (Rectangle { query, target, scoring }, score as i32, &potential);
     let cells = u64::from(window.query_end) * u64::from(window.cols());
     let most = BandShape::of(window).cells().min(cells / share);
-    let trace =
-        PrunedTrace { rectangle, window, score, potential, most, kept: KEPT, between: BETWEEN_FRONTS };
+    let trace = PrunedTrace {
+        rectangle,
+        window,
+        score,
+        potential,
+        most,
+        kept: KEPT,
+        between: BETWEEN_FRONTS,
+        front_columns: FRONT_COLUMNS,
+    };
     Ok(set.run(trace)?.map(|path| path.into_runs(scoring.mode)))
 }

@@ -16,6 +16,7 @@ use std::ops::Range;
 ///
 /// A first sweep keeps what comes from above to some strips alone. Then directions are filled from the last of these on up: there it
 /// is known where the path leaves, with what score, so hardly any cells count but those beside it.
+#[derive(Clone, Copy)]
 pub struct PrunedTrace<'a> {
     pub rectangle: Rectangle<'a>,
     pub window: &'a Window,
@@ -27,6 +28,8 @@ pub struct PrunedTrace<'a> {
     pub kept: usize,
     /// Cells that are swept between two fronts, at least.
     pub between: u64,
+    /// Columns of fronts that are kept, about; those of a first and a last front always are.
+    pub front_columns: usize,
 }
 
 impl Kernel for PrunedTrace<'_> {
@@ -34,13 +37,13 @@ impl Kernel for PrunedTrace<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
-        let PrunedTrace { rectangle, window, score, potential, most, kept, between } = self;
+        let PrunedTrace { rectangle, window, score, potential, most, kept, between, front_columns } = self;
         let edges = Edges::default();
         let strips = Strips::new(simd, rectangle, &edges);
         let filled = Filled::default();
         let mut fill = PrunedFill { simd, strips, window, score, potential, live: 0..0, filled };
         let (rows, lanes) = (rectangle.query.len(), <S as Vectors<i32>>::LANES);
-        let (mut fronts, mut left, mut next) = (Fronts::default(), most, most);
+        let (mut fronts, mut left, mut next) = (Fronts::new(front_columns), most, most);
         for first in (0..rows).step_by(lanes) {
             if left <= next {
                 fronts.push(fill.front(first));
@@ -57,7 +60,7 @@ impl Kernel for PrunedTrace<'_> {
                 fill.score = score.max(front_score(below, &path, potential, rectangle.scoring));
             }
             fill.enter(&front);
-            let mut upper = Fronts::default();
+            let mut upper = Fronts::new(front_columns);
             upper.push(front);
             for first in (first..end).step_by(lanes) {
                 if fill.filled.words.len() >= kept {
@@ -73,7 +76,7 @@ impl Kernel for PrunedTrace<'_> {
                 break;
             }
             below = upper.pop();
-            fronts.0.append(&mut upper.0);
+            fronts.all.append(&mut upper.all);
         }
         Ok(Some(path))
     }
@@ -124,31 +127,35 @@ struct Front {
 }
 
 /// Fronts, each below the one before.
-#[derive(Default)]
-struct Fronts(Vec<Front>);
-
-/// Columns of fronts that are kept, about; those of the first and the last front always are.
-const FRONT_COLUMNS: usize = 1 << 22;
+struct Fronts {
+    all: Vec<Front>,
+    /// [`PrunedTrace::front_columns`].
+    columns: usize,
+}
 
 impl Fronts {
+    fn new(columns: usize) -> Fronts {
+        Fronts { all: Vec::new(), columns }
+    }
+
     /// Adds a front. Where all have too many columns, every second one is left out, since wide fronts of a long query would fill the
     /// memory.
     fn push(&mut self, front: Front) {
-        self.0.push(front);
-        while self.0.len() > 2 && self.0.iter().map(|front| front.h.len()).sum::<usize>() > FRONT_COLUMNS {
-            let (mut number, last) = (0, self.0.len() - 1);
-            self.0.retain(|_| {
+        self.all.push(front);
+        while self.all.len() > 2 && self.all.iter().map(|front| front.h.len()).sum::<usize>() > self.columns {
+            let (mut number, last) = (0, self.all.len() - 1);
+            self.all.retain(|_| {
                 number += 1;
                 (number - 1) % 2 == 0 || number - 1 == last
             });
-            if self.0.len() == 3 {
-                self.0.remove(1);
+            if self.all.len() == 3 {
+                self.all.remove(1);
             }
         }
     }
 
     fn pop(&mut self) -> Option<Front> {
-        self.0.pop()
+        self.all.pop()
     }
 }
 

@@ -52,6 +52,7 @@ fn paths_are_those_of_the_specification() {
                 for set in InstructionSet::available() {
                     let kept = [1, 300, 1 << 20][random.below(3)];
                     let between = [1, 5000, 1 << 26][random.below(3)];
+                    let front_columns = [1, 500, 1 << 22][random.below(3)];
                     let trace = PrunedTrace {
                         rectangle,
                         window: &window,
@@ -60,6 +61,7 @@ fn paths_are_those_of_the_specification() {
                         most: u64::MAX,
                         kept,
                         between,
+                        front_columns,
                     };
                     let path = set.run(trace).expect("a path in its cells").expect("room for all cells");
                     let path = Paths::of(vec![path.into_runs(AlignmentMode::Local)]);
@@ -67,10 +69,9 @@ fn paths_are_those_of_the_specification() {
                     assert_eq!(
                         runs(&path),
                         runs(&expected),
-                        "{number} {kind} {set} {score} {kept} {between} {hit:?}"
+                        "{number} {kind} {set} {score} {kept} {between} {front_columns} {hit:?}"
                     );
-                    let trace =
-                        PrunedTrace { rectangle, window: &window, score, potential, most: 9, kept, between };
+                    let trace = PrunedTrace { most: 9, ..trace };
                     assert!(set.run(trace).expect("no path").is_none(), "more than 9 cells");
                 }
             }
