@@ -52,6 +52,15 @@ fn gpu_agrees_on_grids() {
     suite::pairs::grids_agree(&mut gpu().tuned(Tuning { few_tiles: usize::MAX, ..ALONE }));
 }
 
+/// Pairs that no job holds are scored in blocks.
+#[test]
+#[ignore = "needs a Vulkan adapter: run scripts/test.sh"]
+fn gpu_agrees_on_grids_in_blocks() {
+    for many_tiles in [0, 2, 5, 12] {
+        suite::pairs::grids_agree(&mut gpu().tuned(Tuning { many_tiles, ..ALONE }));
+    }
+}
+
 /// Some pairs are alike, which the host takes, and some are not.
 #[test]
 #[ignore = "needs a Vulkan adapter: run scripts/test.sh"]

@@ -215,7 +215,7 @@ pub struct Tuning {
     pub few_while_busy: u64,
     /// Fewer tiles side by side leave much of a device idle, and get more lanes each.
     pub few_tiles: usize,
-    /// A sweep of more tiles is done in several jobs: this many have 96 MiB of tasks.
+    /// A sweep or a pair of more tiles is done in several jobs: this many have 96 MiB of tasks.
     pub many_tiles: u64,
     pub alike: Alike,
     pub chains: Chains,

@@ -3,6 +3,7 @@
 //! - [`tile`]: pairs whose queries fit one tile;
 //! - [`grid`]: how longer ones are cut into tiles, and where these find what others leave;
 //! - [`strips`]: pairs whose queries take several strips;
+//! - [`blocks`]: those of them that no job holds;
 //! - [`database`]: queries that meet all short targets;
 //! - [`checkpoint`]: sweeps that leave the edges between blocks;
 //! - [`fill`]: directions of windows and of blocks;
@@ -10,6 +11,7 @@
 //! - [`band`]: windows with narrow bands, which one kernel fills and traces back.
 
 pub mod band;
+pub mod blocks;
 pub mod checkpoint;
 pub mod database;
 pub mod fill;

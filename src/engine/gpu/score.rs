@@ -2,6 +2,7 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
+use crate::engine::gpu::plan::blocks::Frontier;
 use crate::engine::gpu::plan::gave_up;
 use crate::engine::gpu::plan::strips::{PairGrids, StripTiles, is_long};
 use crate::engine::gpu::plan::tile::{Tiles, next_pairs};
@@ -66,11 +67,16 @@ impl Gpu {
         &mut self,
         batch: &Batch,
         inputs: &JobInputs,
-        (pairs, mut long): (&[Pair], &[usize]),
+        (pairs, long): (&[Pair], &[usize]),
         hits: &mut [Hit],
     ) -> Result<Vec<usize>, EngineError> {
         let tiles = StripTiles::new(scores_of(batch), self.limits());
-        let mut left = Vec::new();
+        let (held, huge): (Vec<usize>, Vec<usize>) =
+            long.iter().partition(|&&index| tiles.hold(batch, &pairs[index]));
+        for index in huge {
+            hits[index] = self.score_blocks(batch, inputs, &pairs[index], &tiles)?;
+        }
+        let (mut long, mut left) = (held.as_slice(), Vec::new());
         let next = |cells: u64| {
             let mut grids = PairGrids::next(batch, pairs, &mut long, &tiles, cells)?;
             Some((grids.job(&tiles), grids))
@@ -84,5 +90,24 @@ impl Gpu {
         };
         self.run_all(batch, inputs, next, take)?;
         Ok(left)
+    }
+
+    /// Scores a pair that no job holds, block by block.
+    fn score_blocks(
+        &mut self,
+        batch: &Batch,
+        inputs: &JobInputs,
+        pair: &Pair,
+        tiles: &StripTiles,
+    ) -> Result<Hit, EngineError> {
+        let (mut best, mut frontier) = (Hit::default(), Frontier::default());
+        for block in tiles.blocks(batch, pair).into_iter().flatten() {
+            let (grids, job) = PairGrids::block(batch, pair, &block, &frontier.entering(&block), tiles);
+            let answer = self.run(batch, inputs, &job)?;
+            let hits = grids.best(answer.output.as_ref()).into_iter().map(|(_, hit)| hit);
+            best = hits.chain([best]).min_by(Hit::order).unwrap_or_default();
+            frontier.keep(&block, grids.left_behind(answer.leaving()));
+        }
+        Ok(best)
     }
 }

@@ -96,6 +96,11 @@ impl Grid {
         first..first + i64::from(self.height)
     }
 
+    /// Empty rows above the first.
+    pub fn empty(&self) -> u32 {
+        self.pad
+    }
+
     /// Runs of columns.
     pub fn runs(&self) -> u32 {
         self.cols.div_ceil(self.run)
@@ -291,21 +296,21 @@ impl Grid {
         }
     }
 
-    /// Where entering edges go.
+    /// Where entering edges go. Nothing enters from above where empty rows stand.
     pub fn entering(&self, edges: &Edges) -> Vec<(u64, EdgeValues)> {
         let mut entering = Vec::new();
         if !edges.horizontal.is_empty() {
             entering.push((0, edges.horizontal.clone()));
         }
         for strip in 0..self.strips() {
-            let row = (strip * self.height) as usize;
-            let corner = match row {
+            let rows = self.strip_rows(strip);
+            let corner = match rows.start {
                 0 => edges.corner,
-                row => edges.vertical.get(row - 1).map_or(0, |value| value[0]),
+                row => edges.vertical.get(row as usize - 1).map_or(0, |value| value[0]),
             };
-            let rows = edges.vertical.iter().skip(row).take(self.height as usize);
-            entering
-                .push((self.vertical(strip, 0), std::iter::once([corner, 0]).chain(rows.copied()).collect()));
+            let corner = std::iter::repeat_n([0; 2], self.empty_rows(strip) as usize).chain([[corner, 0]]);
+            let values = edges.vertical.iter().skip(rows.start as usize).take(rows.len());
+            entering.push((self.vertical(strip, 0), corner.chain(values.copied()).collect()));
         }
         entering
     }
@@ -313,15 +318,21 @@ impl Grid {
     /// Where leaving edges lie: below, then right, strip by strip.
     pub fn leaving(&self) -> Vec<Range<u64>> {
         let right = |strip: u32| {
-            let first = self.vertical(strip, 0) + 1;
-            first..first + u64::from(self.strip_rows(strip))
+            let first = self.vertical(strip, 0) + 1 + u64::from(self.empty_rows(strip));
+            first..first + self.strip_rows(strip).len() as u64
         };
         std::iter::once(0..u64::from(self.cols)).chain((0..self.strips()).map(right)).collect()
     }
 
-    /// Rows of a strip of a grid without empty rows above.
-    fn strip_rows(&self, strip: u32) -> u32 {
-        (self.rows - strip * self.height).min(self.height)
+    /// Empty rows of a strip's tile, above all others.
+    fn empty_rows(&self, strip: u32) -> u32 {
+        if strip == 0 { self.pad } else { 0 }
+    }
+
+    /// The grid's rows that a strip has, without empty ones.
+    fn strip_rows(&self, strip: u32) -> Cols {
+        let Range { start, end } = self.rows_of(strip);
+        start.max(0) as u32..end.min(i64::from(self.rows)) as u32
     }
 
     /// The edge values that strips of the columns `cols` leave on the horizontal lines, and behind them the
@@ -354,14 +365,14 @@ impl Grid {
     /// The strips of a vertical line from `first` on as read back, without their corners.
     pub fn line_rows(&self, first: u32, read: &[[i32; 2]]) -> EdgeValues {
         let strips = read.chunks(self.height as usize + 1).zip(first..);
-        strips.flat_map(|(values, strip)| &values[1..][..self.strip_rows(strip) as usize]).copied().collect()
+        strips.flat_map(|(values, strip)| &values[1..][..self.strip_rows(strip).len()]).copied().collect()
     }
 
     /// The leaving edges, as read back.
     pub fn left_behind<'a>(&self, mut read: impl Iterator<Item = &'a [[i32; 2]]>) -> Edges {
         let below = read.next().unwrap_or_default().to_vec();
         // Below a strip that is not full lie the rows behind the query.
-        let full = self.rows.is_multiple_of(self.height);
+        let full = (self.rows + self.pad).is_multiple_of(self.height);
         Edges {
             corner: 0,
             horizontal: if full { below } else { Vec::new() },

@@ -2,9 +2,11 @@
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
+use crate::engine::Edges;
 use crate::engine::gpu::Chains;
 use crate::engine::gpu::job::{Chain, Job};
 use crate::engine::gpu::layout::CHAIN_APART;
+use crate::engine::gpu::plan::blocks::{PairBlock, blocks};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
 use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, hit_at, in_waves, scoring};
 use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
@@ -39,6 +41,33 @@ impl StripTiles {
             limits,
         }
     }
+
+    /// Edge values and tiles that a job can hold.
+    fn room(&self) -> [u64; 2] {
+        let DeviceLimits { tuning, binding, .. } = self.limits;
+        [JOB_EDGES.min(binding / 8), tuning.many_tiles.min(binding / size_of::<JoinedTask>() as u64)]
+    }
+
+    /// Whether a job can hold a pair. Chained strips leave edges alone, of which a device has room for more.
+    pub fn hold(&self, batch: &Batch, pair: &Pair) -> bool {
+        let rows = batch.query(pair.query).len() as u32;
+        let grid = Grid::padded(rows, pair.cols(), self.many.capacity());
+        let [edges, size] = self.room();
+        let in_waves = grid.edges() <= edges && grid.size() <= size;
+        in_waves || (self.is_chained(grid.widest() as usize) && grid.edges() <= self.limits.binding / 8)
+    }
+
+    /// Whether grids with so many tiles in the widest wave are chained.
+    fn is_chained(&self, widest: usize) -> bool {
+        widest < self.limits.tuning.few_tiles && !self.chained.is_empty()
+    }
+
+    /// The blocks of a pair that no job holds, band by band.
+    pub fn blocks(&self, batch: &Batch, pair: &Pair) -> Vec<Vec<PairBlock>> {
+        let (rows, height) = (batch.query(pair.query).len() as u32, self.many.capacity());
+        let [edges, size] = self.room();
+        blocks(&Grid::padded(rows, pair.cols(), height), height, [edges.max(2), size])
+    }
 }
 
 /// The tiles that strips in a chain can be, the least rows first; none where strips can't be chained.
@@ -70,10 +99,12 @@ pub struct PairGrids {
     placed: Vec<PlacedGrid>,
 }
 
-/// The grid of a pair, and where its edge values, the results of its tiles and its columns in the chain begin.
+/// The grid of a pair or of one of its blocks, and where its edge values, the results of its tiles and its columns in the chain
+/// begin.
 struct PlacedGrid {
-    /// The pair's place among all that are scored, and the first of its columns.
+    /// The pair's place among all that are scored, and the grid's first row and column there.
     index: usize,
+    row: u32,
     start: u32,
     grid: Grid,
     whole: Whole,
@@ -97,25 +128,12 @@ impl PairGrids {
             let pair = &pairs[index];
             let whole = Whole::pair(batch, pair);
             let grid = Grid::padded(whole.span.rows, pair.cols(), tiles.many.capacity());
-            PlacedGrid {
-                index,
-                start: pair.start,
-                grid,
-                whole,
-                edges: 0,
-                results: 0,
-                chain: 0,
-                waves_before: 0,
-            }
+            PlacedGrid::first(index, (0, pair.start), grid, whole)
         };
         // The last one may go over.
         let mut before = 0;
-        let DeviceLimits { tuning, binding, .. } = tiles.limits;
-        let most = [
-            (cells * GRID_SUBMISSIONS).saturating_sub(1),
-            JOB_EDGES.min(binding / 8),
-            tuning.many_tiles.min(binding / size_of::<JoinedTask>() as u64),
-        ];
+        let [edges, size] = tiles.room();
+        let most = [(cells * GRID_SUBMISSIONS).saturating_sub(1), edges, size];
         let count = fitting(*rest, most, |index| {
             let cells = batch.cells(&pairs[*index]);
             let grid = placed(index).grid;
@@ -124,6 +142,29 @@ impl PairGrids {
         let (now, behind) = rest.split_at_checked(count)?;
         *rest = behind;
         Some(PairGrids { placed: now.iter().map(placed).collect() })
+    }
+
+    /// The grid of a block of a pair that no job holds, and its job, which leaves the block's edges.
+    pub fn block(
+        batch: &Batch,
+        pair: &Pair,
+        block: &PairBlock,
+        entering: &Edges,
+        tiles: &StripTiles,
+    ) -> (PairGrids, Job) {
+        let whole = block.whole(batch, pair);
+        let grid = Grid::padded(whole.span.rows, whole.span.cols, tiles.many.capacity());
+        let place = (block.rows.start, pair.start + block.cols.start);
+        let mut grids = PairGrids { placed: vec![PlacedGrid::first(0, place, grid, whole)] };
+        // More tiles than the block was cut to hold would be too many.
+        let mut job = grids.waves(tiles, usize::MAX);
+        (job.entering, job.leaving) = (grid.entering(entering), grid.leaving());
+        (grids, job)
+    }
+
+    /// What a block leaves, as read back.
+    pub fn left_behind<'a>(&self, read: impl Iterator<Item = &'a [[i32; 2]]>) -> Edges {
+        self.placed.first().map(|placed| placed.grid.left_behind(read)).unwrap_or_default()
     }
 
     /// The places of the pairs.
@@ -151,13 +192,12 @@ impl PairGrids {
     /// The job of all tiles.
     pub fn job(&mut self, tiles: &StripTiles) -> Job {
         let widest: usize = self.placed.iter().map(|grid| grid.grid.widest() as usize).sum();
-        let few = widest < tiles.limits.tuning.few_tiles;
         let strips = |rows: u32| -> usize {
             self.placed.iter().map(|placed| placed.whole.span.rows.div_ceil(rows) as usize).sum()
         };
         let chains = tiles.limits.tuning.chains;
         match suited(&tiles.chained, &chains, strips) {
-            Some(variant) if few => self.chain(variant, chains),
+            Some(variant) if tiles.is_chained(widest) => self.chain(variant, chains),
             _ => self.waves(tiles, widest),
         }
     }
@@ -235,6 +275,11 @@ impl PairGrids {
 }
 
 impl PlacedGrid {
+    /// The grid whose first cell lies at `place` of the pair at `index`, the first of its job.
+    fn first(index: usize, (row, start): (u32, u32), grid: Grid, whole: Whole) -> PlacedGrid {
+        PlacedGrid { index, row, start, grid, whole, edges: 0, results: 0, chain: 0, waves_before: 0 }
+    }
+
     /// The place of a tile's result.
     fn result(&self, tile: &GridTile) -> u32 {
         (self.results + self.grid.place(tile)) as u32
@@ -255,7 +300,7 @@ impl PlacedGrid {
         let hit = |(place, result): (u64, &[u32])| {
             let (row, col) = self.grid.first_cell(place);
             // The kernel counts from the query's first row in the tile.
-            hit_at((row, self.start + col), result)
+            hit_at((self.row + row, self.start + col), result)
         };
         let highest = (0..).zip(results).filter(|(_, result)| Some(result[0]) == most);
         highest.map(hit).min_by(Hit::order).unwrap_or_default()

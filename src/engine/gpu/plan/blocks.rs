@@ -1,0 +1,114 @@
+//! Pairs that no job holds: their cells are cut into blocks, each of which has the edges that the ones above it and to its left
+//! leave.
+
+use crate::batch::{Batch, Pair};
+use crate::engine::Edges;
+use crate::engine::gpu::Cols;
+use crate::engine::gpu::layout::TILE_COLS;
+use crate::engine::gpu::plan::grid::Grid;
+use crate::engine::gpu::plan::{Whole, span_of};
+
+/// Some rows of a pair's query and some of its columns, counted from the pair's first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairBlock {
+    pub rows: Cols,
+    pub cols: Cols,
+}
+
+impl PairBlock {
+    /// Its residues, and the first of its columns whose cells count.
+    pub fn whole(&self, batch: &Batch, pair: &Pair) -> Whole {
+        let cols = pair.start + self.cols.start..pair.start + self.cols.end;
+        let span = span_of(batch, (pair.query, self.rows.clone()), (pair.target, cols));
+        Whole { span, counts_from: (pair.own - pair.start).saturating_sub(self.cols.start) }
+    }
+}
+
+/// The blocks of a padded grid whose strips have `height` rows, band by band, where a job has room for so many edge values and
+/// tiles. They are as square as the room allows, so that many tiles stand side by side. The first band has the empty rows.
+pub fn blocks(grid: &Grid, height: u32, [edges, tiles]: [u64; 2]) -> Vec<Vec<PairBlock>> {
+    let (strips, runs) = (u64::from(grid.strips()), u64::from(grid.runs()));
+    let side = tiles.isqrt();
+    // Each takes half of the edge values, at most.
+    let fit = |most: u64, len: u32| most.min(edges / 2 / u64::from(len)).max(1);
+    let down = fit(side.max(tiles / runs.max(1)).min(strips), height + 1);
+    let across = fit((tiles / down).min(runs), TILE_COLS);
+    let row = |strip: u64| (strip.min(strips) as u32 * height).saturating_sub(grid.empty());
+    let col = |run: u64| (run.min(runs) as u32).saturating_mul(TILE_COLS).min(grid.cols);
+    let band = |first: u64| {
+        let block =
+            |run: u64| PairBlock { rows: row(first)..row(first + down), cols: col(run)..col(run + across) };
+        (0..runs).step_by(across as usize).map(block).collect()
+    };
+    (0..strips).step_by(down as usize).map(band).collect()
+}
+
+/// What blocks leave for those behind them, while a pair's blocks are done band by band.
+#[derive(Default)]
+pub struct Frontier {
+    /// `[H, F]` of the last row of the bands before, a column each; of this band's, where its blocks are done.
+    above: Vec<[i32; 2]>,
+    /// What the block on the left has left: `[H, E]` of its last column, and H above its next one.
+    left: (Vec<[i32; 2]>, i32),
+}
+
+impl Frontier {
+    /// What enters a block.
+    pub fn entering(&self, block: &PairBlock) -> Edges {
+        let cols = block.cols.start as usize..block.cols.end as usize;
+        let (vertical, corner) = match block.cols.start {
+            0 => Default::default(),
+            _ => self.left.clone(),
+        };
+        Edges { corner, horizontal: self.above.get(cols).map(<[_]>::to_vec).unwrap_or_default(), vertical }
+    }
+
+    /// Keeps what a block has left.
+    pub fn keep(&mut self, block: &PairBlock, left: Edges) {
+        let (start, end) = (block.cols.start as usize, block.cols.end as usize);
+        let corner = self.above.get(end - 1).map_or(0, |value| value[0]);
+        self.left = (left.vertical, corner);
+        if block.rows.start == 0 {
+            self.above.truncate(start);
+            self.above.extend(left.horizontal);
+        } else {
+            self.above[start..end].copy_from_slice(&left.horizontal);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks hold each cell once, and each fits the room that there is.
+    #[test]
+    fn blocks_hold_every_cell_once() {
+        for (rows, cols) in
+            [(1, 1), (512, 512), (513, 40_000), (50_000, 513), (9_999, 9_999), (3_000_000, 7_000_000)]
+        {
+            for room in [[1 << 26, 1 << 21], [1 << 26, 5], [20_000, 1 << 21], [1 << 11, 1]] {
+                let grid = Grid::padded(rows, cols, 512);
+                let bands = blocks(&grid, 512, room);
+                let mut row = 0;
+                for band in &bands {
+                    let mut col = 0;
+                    for block in band {
+                        assert_eq!(
+                            (block.rows.start, block.cols.start),
+                            (row, col),
+                            "{rows} x {cols} in {room:?}"
+                        );
+                        col = block.cols.end;
+                        let own = Grid::padded(block.rows.len() as u32, block.cols.len() as u32, 512);
+                        assert!(own.size() <= room[1] && own.edges() <= room[0], "{block:?} in {room:?}");
+                        assert!(row == 0 || own.empty() == 0, "{block:?} in {room:?}");
+                    }
+                    assert_eq!(col, cols, "{rows} x {cols} in {room:?}");
+                    row = band[0].rows.end;
+                }
+                assert_eq!(row, rows, "{rows} x {cols} in {room:?}");
+            }
+        }
+    }
+}
