@@ -2,8 +2,8 @@
 # Makes a release: scripts/release.sh [all|recipes|install|again [FOLDER]]
 #
 #   all       (the default) everything into FOLDER, by default target/swalign-VERSION: programs for Linux on x86_64 and aarch64
-#             against glibc 2.17, for Windows as far as it links, the crate, Debian packages, wheels and the sdist where python/
-#             is there, the list of components, licences, and SHA256SUMS. Then what can be installed is tried, as below.
+#             against glibc 2.17 and for Windows, the crate, Debian packages, wheels and the sdist where python/ is there, the
+#             list of components, licences, and SHA256SUMS. Then what can be installed is tried, as below.
 #   recipes   fills the crate's SHA-256 into workflow/bioconda; with CONTAINER=VERSION--BUILD the container of bioconda's package
 #             into workflow/nf-core
 #   install   installs what FOLDER has, each in an empty root, and runs README.md's example there
@@ -11,7 +11,7 @@
 #
 # Two runs on one commit are to give the same bytes: times are those of the commit, paths are mapped away, and the tools have fixed
 # versions; that of Rust is the one at hand. It needs Rust, python3 with venv, git and a network; dpkg-deb for packages for
-# Debian. What can't be had is said loudly, and leaves no file. TARGETS="TRIPLE..." makes fewer programs. SOURCES=yes also
+# Debian; gcc-mingw-w64-x86-64 for Windows, and wine64 to try what it makes. What can't be had is said loudly, and leaves no file. TARGETS="TRIPLE..." makes fewer programs. SOURCES=yes also
 # installs from the crate and the sdist, which compiles both. Programs for another machine are tried where qemu-user-static is
 # installed, with the C library and the Python of Debian's packages for it.
 set -euo pipefail
@@ -52,14 +52,20 @@ flags() {
         "--remap-path-prefix=$PWD/target/debian-rust=rust --remap-path-prefix=$sysroot=rust"
 }
 
-# Builds the program for a target; says where it lies.
+# Builds the program for a target; says where it lies. Zig has not all that a program for Windows is linked with.
 program() {
-    local target=$1 linked=$1 status=0 ending=""
+    local target=$1 linked=$1 status=0 ending="" build=zigbuild further=""
     case $target in
         *-linux-gnu) linked=$target.$glibc ;;
-        *-windows-*) ending=.exe ;;
+        *-windows-gnu)
+            ending=.exe
+            build=build
+            command -v "${target%%-*}-w64-mingw32-gcc" >/dev/null || { loud "no ${target%%-*}-w64-mingw32-gcc to link with: Debian has it in gcc-mingw-w64-x86-64"; return 77; }
+            # The linker would write the time into the program.
+            further="-Clinker=${target%%-*}-w64-mingw32-gcc -Clink-arg=-Wl,--no-insert-timestamp"
+            ;;
     esac
-    RUSTFLAGS=$(flags) scripts/cross.sh "$target" cargo zigbuild --locked --release --target "$linked" \
+    RUSTFLAGS="$(flags) $further" scripts/cross.sh "$target" cargo $build --locked --release --target "$linked" \
         --config 'profile.release.strip="symbols"' >&2 || status=$?
     [ $status -eq 0 ] || return $status
     echo "target/$target/release/swalign$ending"
@@ -96,6 +102,25 @@ archive() {
         --mtime="@$SOURCE_DATE_EPOCH" --format=gnu "$(basename "$made")" | gzip --no-name --best
 }
 
+# The same as a zip file, which Windows opens.
+zipped() {
+    local made=$1 into=$2
+    settle "$made"
+    rm -f "$into"
+    (cd "$(dirname "$made")" && python3 - "$into" "$(basename "$made")" "$SOURCE_DATE_EPOCH") <<'END'
+import os, sys, time, zipfile
+
+into, made, epoch = sys.argv[1:]
+with zipfile.ZipFile(into, "w") as packed:
+    for path in sorted(os.path.join(folder, name) for folder, _, names in os.walk(made) for name in names):
+        entry = zipfile.ZipInfo(path, time.gmtime(int(epoch))[:6])
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        entry.external_attr = 0o644 << 16
+        with open(path, "rb") as file:
+            packed.writestr(entry, file.read(), compresslevel=9)
+END
+}
+
 # What stands beside each program.
 bundle() {
     local target=$1 program=$2 into=$work/swalign-$version-$1
@@ -103,7 +128,10 @@ bundle() {
     cp "$program" README.md LICENSE CHANGELOG.md CITATION.cff "$into/"
     cp -r "$work/pages/." "$into/"
     scripts/third_party.py licences "$target" >"$into/THIRD-PARTY.txt"
-    archive "$into" >"$folder/swalign-$version-$target.tar.gz"
+    case $target in
+        *-windows-*) zipped "$into" "$folder/swalign-$version-$target.zip" ;;
+        *) archive "$into" >"$folder/swalign-$version-$target.tar.gz" ;;
+    esac
 }
 
 # A package for Debian, Ubuntu and what comes of them.
@@ -386,10 +414,16 @@ inside() {
 
 # README.md's first example with the swalign of a root; all 300 reads are mapped, as it says there.
 example() {
-    local root=$1 swalign=$2 mapped
+    local root=$1 swalign=$2
     inside "$root" "$swalign" -q data/illumina_chr22.fq.gz data/chr22_12k.fa -o tmp/chr22.sam
-    mapped=$(grep -v '^@' "$root/tmp/chr22.sam" | awk '$6 != "*"' | wc -l)
-    [ "$mapped" -eq 300 ] || end "$swalign in $root maps $mapped reads, and README.md says 300"
+    check_mapped "$root/tmp/chr22.sam" "$swalign"
+}
+
+# Fails if a program has not mapped all reads of the example.
+check_mapped() {
+    local mapped
+    mapped=$(grep -v '^@' "$1" | awk '$6 != "*"' | wc -l)
+    [ "$mapped" -eq 300 ] || end "$2 maps $mapped reads in $1, and README.md says 300"
 }
 
 # The first examples of python/README.md, as a script that fails where an answer is another.
@@ -461,6 +495,36 @@ try_archive() {
     example "$root" "/swalign-$version-$machine-unknown-linux-gnu/swalign"
 }
 
+# Wine before 9 lacks the library of random numbers that Rust's programs ask for: puts one beside the program.
+random_for_wine() {
+    local source=$work/random.c
+    [ -z "$(find /usr/lib /usr/lib64 /opt -name bcryptprimitives.dll -print -quit 2>/dev/null)" ] || return 0
+    cat >"$source" <<'END'
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return SystemFunction036(data, (ULONG)size); }
+END
+    x86_64-w64-mingw32-gcc -shared -o "$1/bcryptprimitives.dll" "$source" -ladvapi32
+}
+
+# The program for Windows by Wine, on the CPU.
+try_windows() {
+    local archive=$folder/swalign-$version-x86_64-pc-windows-gnu.zip root=$work/roots/windows
+    [ -e "$archive" ] || return 0
+    if ! command -v wine >/dev/null; then
+        loud "no wine here: the program for Windows is NOT TRIED"
+        return
+    fi
+    say "$(basename "$archive") by Wine"
+    python3 -m zipfile --extract "$archive" "$root"
+    local folder_there=$root/swalign-$version-x86_64-pc-windows-gnu
+    cp data/illumina_chr22.fq.gz data/chr22_12k.fa "$folder_there/"
+    random_for_wine "$folder_there"
+    (cd "$folder_there" && WINEPREFIX=$root/prefix WINEDEBUG=-all DISPLAY="" wine ./swalign.exe -q --device cpu \
+        illumina_chr22.fq.gz chr22_12k.fa -o chr22.sam >&2)
+    check_mapped "$folder_there/chr22.sam" swalign.exe
+}
+
 try_debian_package() {
     local machine=$1 package root=$work/roots/deb-$1
     package=$folder/swalign_${version}_$(debian_name "$machine").deb
@@ -508,6 +572,7 @@ try_installing() {
         try_debian_package "$machine"
         try_wheel "$machine"
     done
+    try_windows
     try_sources
 }
 
