@@ -115,7 +115,7 @@ scripts/third_party.py versions
 say "licences, duplicates and sources of dependencies"
 if command -v cargo-deny >/dev/null; then
     cargo fetch --locked
-    cargo deny --offline check licenses bans sources
+    cargo deny --locked check licenses bans sources
     timeout 60 cargo deny check advisories 2>/dev/null || loud "advisories on dependencies are NOT CHECKED: their database can't be had, \
 or one is known: cargo deny check advisories"
 else

@@ -13,13 +13,13 @@ pub struct Device {
 }
 
 impl Device {
-    /// "auto", "cpu", "gpu", or a GPU's number or a part of its name.
+    /// "auto", "cpu", "gpu", or one GPU: "gpu:0", "gpu:h200"; by its number, its PCI id or a part of its name.
     pub fn named(name: &str) -> Device {
         let asked = match name {
             "auto" => swalign::Device::Auto,
             "cpu" => swalign::Device::Cpu,
             "gpu" => swalign::Device::Gpu,
-            name => swalign::Device::GpuNamed(name.to_string()),
+            name => swalign::Device::GpuNamed(name.strip_prefix("gpu:").unwrap_or(name).to_string()),
         };
         Device { asked, opened: None }
     }
