@@ -22,7 +22,7 @@ const MOST_VALUES: usize = 1 << 33;
 ///
 /// The score of each hit is the true optimum, and the hits do not depend on the device or the number of threads. Threads may
 /// share an aligner, and the GIL is free while it works. ``device`` is "auto" (the best GPU, or the CPU where there is
-/// none or it fails), "cpu", "gpu", or a part of a GPU's name. The scoring is a ``preset``, numbers that override it
+/// none or it fails), "cpu", "gpu", or one GPU as in "gpu:0". The scoring is a ``preset``, numbers that override it
 /// (``match``, ``mismatch``, ``gap_open``, ``gap_extend``, ``matrix``, ``mode``), or a ``scoring``.
 ///
 /// >>> from pyswalign import Aligner, Database
