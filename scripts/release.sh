@@ -11,8 +11,8 @@
 #
 # Two runs on one commit are to give the same bytes: times are those of the commit, paths are mapped away, and the tools have fixed
 # versions; that of Rust is the one at hand. It needs Rust, python3 with venv, git and a network; dpkg-deb for packages for
-# Debian; gcc-mingw-w64-x86-64 for Windows, and wine64 to try what it makes. What can't be had is said loudly, and leaves no file. TARGETS="TRIPLE..." makes fewer programs. SOURCES=yes also
-# installs from the crate and the sdist, which compiles both. Programs for another machine are tried where qemu-user-static is
+# Debian; gcc-mingw-w64-x86-64 for Windows, and wine64 to try what it makes. What can't be had is said loudly, and leaves no
+# file. TARGETS="TRIPLE..." makes fewer programs. SOURCES=yes also installs from the crate and the sdist, which compiles both. Programs for another machine are tried where qemu-user-static is
 # installed, with the C library and the Python of Debian's packages for it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -60,9 +60,13 @@ program() {
         *-windows-gnu)
             ending=.exe
             build=build
-            command -v "${target%%-*}-w64-mingw32-gcc" >/dev/null || { loud "no ${target%%-*}-w64-mingw32-gcc to link with: Debian has it in gcc-mingw-w64-x86-64"; return 77; }
-            # The linker would write the time into the program.
-            further="-Clinker=${target%%-*}-w64-mingw32-gcc -Clink-arg=-Wl,--no-insert-timestamp"
+            local linker=${target%%-*}-w64-mingw32-gcc
+            if ! command -v "$linker" >/dev/null; then
+                loud "no $linker to link with: Debian has it in gcc-mingw-w64-x86-64"
+                return 77
+            fi
+            # It would write the time into the program.
+            further="-Clinker=$linker -Clink-arg=-Wl,--no-insert-timestamp"
             ;;
     esac
     RUSTFLAGS="$(flags) $further" scripts/cross.sh "$target" cargo $build --locked --release --target "$linked" \

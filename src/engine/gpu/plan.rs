@@ -24,7 +24,7 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, counting_sort_descending};
 use crate::engine::gpu::job::Dispatch;
 use crate::engine::gpu::layout::TASK_ALIGNMENT;
-use crate::engine::gpu::tasks::{Span, SpanTask};
+use crate::engine::gpu::tasks::{JoinedTask, Span, SpanTask};
 use crate::engine::gpu::variant::TileVariant;
 use crate::engine::gpu::{Cols, Tuning};
 use crate::engine::{Block, Window};
@@ -51,6 +51,14 @@ pub struct DeviceLimits {
     pub binding: u64,
     /// Whether strips may be chained.
     pub chains: bool,
+}
+
+impl DeviceLimits {
+    /// Edge values and tiles that a job can hold.
+    pub fn job_room(&self) -> [u64; 2] {
+        let tasks = self.binding / size_of::<JoinedTask>() as u64;
+        [JOB_EDGES.min(self.binding / 8), self.tuning.many_tiles.min(tasks)]
+    }
 }
 
 /// How many of `items` fit together, but one at least: each takes its `size` in several respects, of which there are

@@ -7,7 +7,7 @@ use crate::engine::gpu::job::{Chain, Dispatch, Job};
 use crate::engine::gpu::layout::CHAIN_APART;
 use crate::engine::gpu::plan::grid::Grid;
 use crate::engine::gpu::plan::strips::{chained, suited};
-use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, gave_up, in_waves};
+use crate::engine::gpu::plan::{DeviceLimits, Whole, fitting, gave_up, in_waves};
 use crate::engine::gpu::tasks::JoinedTask;
 use crate::engine::gpu::variant::{Kernel, STRIP_ROWS, Scores, TileVariant};
 use crate::engine::{Block, Edges};
@@ -98,15 +98,10 @@ pub fn block_job(batch: &Batch, block: &Block, edges: &Edges, variant: TileVaria
     (grid, job)
 }
 
-/// Tiles and edge values that a job can hold.
-fn room(limits: &DeviceLimits) -> [u64; 2] {
-    [limits.tuning.many_tiles, JOB_EDGES.min(limits.binding / 8)]
-}
-
 /// Whether a job can hold a sweep.
 pub fn fits(sweep: &CheckpointSweep, limits: &DeviceLimits) -> bool {
-    let size = [sweep.grid.size(), sweep.grid.edges()];
-    size.iter().zip(room(limits)).all(|(size, most)| *size <= most)
+    let size = [sweep.grid.edges(), sweep.grid.size()];
+    size.iter().zip(limits.job_room()).all(|(size, most)| *size <= most)
 }
 
 /// The sweep of these rows of parts alone.
@@ -119,9 +114,9 @@ pub fn alone(checkpoints: &Checkpoints, parts: Cols, limits: &DeviceLimits) -> C
 /// The sweeps of the first of some windows, as many as a job can hold side by side, one at least.
 pub fn side_by_side(all: &[Checkpoints], limits: &DeviceLimits) -> Vec<CheckpointSweep> {
     let sweep = |checkpoints: &Checkpoints| CheckpointSweep::new(checkpoints, 0..checkpoints.down());
-    let count = fitting(all, room(limits), |checkpoints| {
+    let count = fitting(all, limits.job_room(), |checkpoints| {
         let grid = sweep(checkpoints).grid;
-        [grid.in_tiles_for(0, 1).size(), grid.edges()]
+        [grid.edges(), grid.in_tiles_for(0, 1).size()]
     });
     let mut sweeps: Vec<CheckpointSweep> = all.iter().take(count).map(sweep).collect();
     let widest = sweeps.iter().map(|sweep| sweep.grid.widest() as usize).sum();

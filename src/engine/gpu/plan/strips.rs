@@ -8,7 +8,7 @@ use crate::engine::gpu::job::{Chain, Job};
 use crate::engine::gpu::layout::CHAIN_APART;
 use crate::engine::gpu::plan::blocks::{PairBlock, blocks};
 use crate::engine::gpu::plan::grid::{Grid, GridTile};
-use crate::engine::gpu::plan::{DeviceLimits, JOB_EDGES, Whole, fitting, hit_at, in_waves, scoring};
+use crate::engine::gpu::plan::{DeviceLimits, Whole, fitting, hit_at, in_waves, scoring};
 use crate::engine::gpu::tasks::{ChainTask, JoinedTask};
 use crate::engine::gpu::variant::{CHAINED_ROWS, Exchange, Kernel, STRIP_ROWS, Scores, TileVariant};
 use rayon::prelude::*;
@@ -42,17 +42,11 @@ impl StripTiles {
         }
     }
 
-    /// Edge values and tiles that a job can hold.
-    fn room(&self) -> [u64; 2] {
-        let DeviceLimits { tuning, binding, .. } = self.limits;
-        [JOB_EDGES.min(binding / 8), tuning.many_tiles.min(binding / size_of::<JoinedTask>() as u64)]
-    }
-
     /// Whether a job can hold a pair. Chained strips leave edges alone, of which a device has room for more.
     pub fn hold(&self, batch: &Batch, pair: &Pair) -> bool {
         let rows = batch.query(pair.query).len() as u32;
         let grid = Grid::padded(rows, pair.cols(), self.many.capacity());
-        let [edges, size] = self.room();
+        let [edges, size] = self.limits.job_room();
         let in_waves = grid.edges() <= edges && grid.size() <= size;
         in_waves || (self.is_chained(grid.widest() as usize) && grid.edges() <= self.limits.binding / 8)
     }
@@ -65,7 +59,7 @@ impl StripTiles {
     /// The blocks of a pair that no job holds, band by band.
     pub fn blocks(&self, batch: &Batch, pair: &Pair) -> Vec<Vec<PairBlock>> {
         let (rows, height) = (batch.query(pair.query).len() as u32, self.many.capacity());
-        let [edges, size] = self.room();
+        let [edges, size] = self.limits.job_room();
         blocks(&Grid::padded(rows, pair.cols(), height), height, [edges.max(2), size])
     }
 }
@@ -132,7 +126,7 @@ impl PairGrids {
         };
         // The last one may go over.
         let mut before = 0;
-        let [edges, size] = tiles.room();
+        let [edges, size] = tiles.limits.job_room();
         let most = [(cells * GRID_SUBMISSIONS).saturating_sub(1), edges, size];
         let count = fitting(*rest, most, |index| {
             let cells = batch.cells(&pairs[*index]);
@@ -156,7 +150,7 @@ impl PairGrids {
         let grid = Grid::padded(whole.span.rows, whole.span.cols, tiles.many.capacity());
         let place = (block.rows.start, pair.start + block.cols.start);
         let mut grids = PairGrids { placed: vec![PlacedGrid::first(0, place, grid, whole)] };
-        // More tiles than the block was cut to hold would be too many.
+        // Blocks are cut for tiles of full length; shorter ones would be more than a job holds.
         let mut job = grids.waves(tiles, usize::MAX);
         (job.entering, job.leaving) = (grid.entering(entering), grid.leaving());
         (grids, job)
