@@ -90,6 +90,10 @@ fn inputs(bench: &Bench) -> Vec<Input> {
     all.push(("few reads, 50 Mb".into(), few, vec![large.clone()]));
     let foreign: Vec<Vec<u8>> = (0..4).map(|_| letters(random, 150)).collect();
     all.push(("few foreign reads, 50 Mb".into(), foreign, vec![large.clone()]));
+    let genome = &large[..sized(5_000_000, 100_000)];
+    let mut sample: Vec<Vec<u8>> = (0..sized(180, 90)).map(|_| letters(random, 150)).collect();
+    sample.extend(reads(random, genome, sized(20, 10), 10));
+    all.push(("9 of 10 reads are foreign, 5 Mb".into(), sample, vec![genome.to_vec()]));
     let many = reads(random, &large, sized(1_000, 200), 10);
     all.push(("many reads, 50 Mb".into(), many, vec![large]));
     let virus = letters(random, 5_000);

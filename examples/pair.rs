@@ -1,4 +1,9 @@
 //! The best local alignment of two sequences: `cargo run --release --example pair`.
+//!
+//! ```text
+//! score 36, cigar 10M2D12M, identity 0.917
+//! query 0..22, target 2..26
+//! ```
 
 use swalign::{Scoring, align_pair};
 

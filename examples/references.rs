@@ -1,4 +1,9 @@
 //! Sequences against the references of a FASTA file: `cargo run --release --example references`.
+//!
+//! ```text
+//! ACCAACCAACTTTCGATCTCTTGT MN908947.3 30 54 Forward 24 24M
+//! CATCTTTAAGATGTTGACGTGCCTC MN908947.3 385 410 Reverse 25 25M
+//! ```
 
 use swalign::{Aligner, Device, Scoring, Targets};
 
@@ -12,7 +17,7 @@ pub fn main() -> Result<(), swalign::Error> {
         for hit in aligner.align(query)? {
             let (name, place, strand) = (hit.target_name(), hit.target_range(), hit.strand());
             println!(
-                "{query}\t{name}\t{}\t{}\t{strand:?}\t{}\t{}",
+                "{query} {name} {} {} {strand:?} {} {}",
                 place.start,
                 place.end,
                 hit.score(),

@@ -1,4 +1,10 @@
 //! Where the primers of a panel bind in a genome, with up to two edits: `cargo run --release --example search`.
+//!
+//! ```text
+//! 1_LEFT 30 54 Forward 0 24=
+//! 2_LEFT 320 342 Forward 0 22=
+//! 1_RIGHT 385 410 Reverse 0 25=
+//! ```
 
 use swalign::{Device, Searcher};
 
@@ -15,7 +21,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let letters: String = genome.lines().skip(1).collect();
     for found in searcher.search(&letters)? {
         let (name, place, strand) = (found.pattern_name(), found.range(), found.strand());
-        println!("{name}\t{}\t{}\t{strand:?}\t{}\t{}", place.start, place.end, found.edits(), found.cigar());
+        println!("{name} {} {} {strand:?} {} {}", place.start, place.end, found.edits(), found.cigar());
     }
     Ok(())
 }

@@ -1,5 +1,12 @@
 //! Any number of queries, in order, without holding all of them: `cargo run --release --example stream < queries.txt`, one
 //! sequence a line.
+//!
+//! Of the lines `GATTACAGATTACA` and `GCAGTGGGGAATATTGGACAATGGGCGAAAGCCTGATCCAGC`:
+//!
+//! ```text
+//! 1 nothing
+//! 2 gi_343206090
+//! ```
 
 use std::io::{BufRead, stdin};
 use swalign::{Aligner, Device, Scoring, Targets};
@@ -12,7 +19,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         match hits {
             Ok(hits) => {
                 let best = hits.first().map_or("nothing", |hit| hit.target_name());
-                println!("{}\t{best}", number + 1);
+                println!("{} {best}", number + 1);
             }
             // The error of one line; the next ones go on.
             Err(error) => eprintln!("line {}: {error}", number + 1),

@@ -1,4 +1,9 @@
 //! One aligner that several threads share: `cargo run --release --example threads`.
+//!
+//! ```text
+//! GCATTAGCCATGGATCC a
+//! CCAGTACCAGGATACAG b
+//! ```
 
 use std::thread;
 use swalign::{Aligner, Device, Scoring, Targets};
@@ -8,7 +13,8 @@ pub fn main() -> Result<(), swalign::Error> {
         ("a", "ACGTTGCATTAGCCATGGATCCATTGCACGG"),
         ("b", "TTGACCAGTACCAGGATACAGATTTACCGG"),
     ])?;
-    let aligner = Aligner::builder(Scoring::dna(2, 4, 4, 2)).device(Device::Cpu).build(&targets)?;
+    let aligner =
+        Aligner::builder(Scoring::dna(2, 4, 4, 2)).device(Device::Cpu).min_score(20).build(&targets)?;
     let queries = ["GCATTAGCCATGGATCC", "CCAGTACCAGGATACAG"];
     thread::scope(|scope| {
         let align = |query| {
@@ -18,7 +24,7 @@ pub fn main() -> Result<(), swalign::Error> {
         let threads = queries.map(align);
         for (query, thread) in queries.iter().zip(threads) {
             let hits = thread.join().expect("it does not panic")?;
-            println!("{query}\t{}", hits.first().map_or("nothing", |hit| hit.target_name()));
+            println!("{query} {}", hits.first().map_or("nothing", |hit| hit.target_name()));
         }
         Ok(())
     })

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Draws docs/architecture.svg, who knows whom, from the tables of tests/architecture.rs, which that test holds against
+"""Draws docs/architecture.svg, which module uses which, from the tables of tests/architecture.rs, which that test compares with
 the sources.
 
     scripts/architecture.py            writes it
     scripts/architecture.py --check    exit code 1 if the picture is another
 
-A module stands above all that it knows. What is known by way of another arrow has no arrow of its own; every module knows
-the terms.
+A module is above all modules that it uses. A module that is reachable by other arrows has no arrow of its own; every module
+uses the terms.
 """
 import pathlib
 import re
@@ -17,39 +17,41 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RULES, PICTURE = ROOT / "tests" / "architecture.rs", ROOT / "docs" / "architecture.svg"
 # A module's column, and what it is for; parts of a module belong to it.
 ROLES = {
-    "terms": (2.2, "the words of all others"),
+    "terms": (2.2, "terms of all modules"),
     "bounds": (0, "how far an alignment strays"),
-    "batch": (1.05, "codes one behind the other"),
-    "options": (3.15, "what is asked for"),
-    "identity": (5.2, "what columns of an alignment hold"),
+    "batch": (1.05, "codes, concatenated"),
+    "options": (3.15, "options of a run"),
+    "identity": (5.2, "columns of an alignment"),
     "significance": (6.25, "bit scores, E-values"),
     "json": (6.3, "JSON"),
+    "complexity": (7.4, "low-complexity stretches"),
+    "bam": (5.25, "fields of a BAM record"),
     "groups": (4.2, "records that stay together"),
     "dedup": (7.35, "sequences, each once"),
-    "memory": (5.25, "where there is none left"),
+    "memory": (5.25, "when there is none left"),
     "reader": (3.5, "FASTA, FASTQ in"),
-    "writer": (4.6, "SAM, BAM, PAF out"),
+    "writer": (4.75, "SAM, BAM, PAF out"),
     "engine": (1.95, "plain, cpu, gpu: scores, paths"),
-    "candidates": (0.9, "where a hit can lie"),
+    "candidates": (0.9, "where a hit can be"),
     "backtrace": (0, "from a hit to its path"),
     "hits": (0.9, "which alignments, which order"),
     "fitted": (5.1, "constants behind E-values"),
     "pairing": (0.3, "hits of mates, together"),
-    "split": (1.3, "what a hit leaves of a read"),
+    "split": (1.3, "the rest of a split read"),
     "circles": (1.4, "hits across an origin, cut"),
     "quality": (2.1, "mapping qualities"),
     "sliced": (2.9, "a text in every bit of a vector"),
     "fingerprints": (3.66, "equal stretches, equal chunks"),
-    "repeats": (3.7, "what repeats is taken out"),
+    "repeats": (3.7, "repeats, taken out"),
     "search": (2.55, "patterns with errors"),
     "grep": (2.3, "lines with errors"),
     "dictionary": (2.45, "words looked up"),
     "database": (5.5, "references that are mapped"),
     "statistics": (4.4, "a run's records summed up"),
     "report": (4.7, "the page and JSON of a run"),
-    "api": (3.4, "the library's front door"),
+    "api": (3.4, "public interface"),
     "pipeline": (1.6, "threads, queues, the order"),
-    "cli": (1.6, "arguments, news, signals"),
+    "cli": (1.6, "arguments, messages, signals"),
     "main": (1.6, "parse, run, exit code"),
 }
 # Neither drawn nor known: lib only declares modules.
@@ -109,6 +111,11 @@ def arrows(knows):
     return {module: sorted(direct(module)) for module in knows}
 
 
+def fitted(text, width, size):
+    """The attributes that shrink a text of `size` pixels to a box of `width`."""
+    return "" if len(text) * 0.56 * size < width - 12 else f' textLength="{width - 12}" lengthAdjust="spacingAndGlyphs"'
+
+
 def draw(text):
     knows, crates = rules(text)
     if missing := knows.keys() - ROLES.keys():
@@ -134,10 +141,9 @@ def draw(text):
         parts.append(f'<rect class="paper" x="{x - (wide - WIDE) / 2:.0f}" y="{y}" width="{wide}" height="{HIGH}" rx="6"/>')
         parts.append(f'<rect class="box" x="{x - (wide - WIDE) / 2:.0f}" y="{y}" width="{wide}" height="{HIGH}" rx="6"/>')
         middle = x + WIDE / 2
-        parts.append(f'<text class="name" x="{middle:.0f}" y="{y + 19}">{escape(name)}</text>')
-        parts.append(f'<text x="{middle:.0f}" y="{y + 35}">{escape(ROLES[module][1])}</text>')
-        if only:
-            parts.append(f'<text x="{middle:.0f}" y="{y + 50}">{escape(", ".join(only))}</text>')
+        lines = [(19, ' class="name"', 14, name), (35, "", 12, ROLES[module][1]), (50, "", 12, ", ".join(only))]
+        for down, kind, size, line in lines if only else lines[:2]:
+            parts.append(f'<text{kind} x="{middle:.0f}" y="{y + down}"{fitted(line, wide, size)}>{escape(line)}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
 

@@ -14,6 +14,7 @@ The cases of a seed are always the same. It needs Python's standard library only
 """
 
 import argparse
+import os
 import gzip
 import random
 import shlex
@@ -72,19 +73,20 @@ def check_alignment(program, rng, case):
         compare_bam(case, header, sam, plain("bam"))
     for _ in range(rng.choice([1, 1, 2, 3])):
         format = rng.choice(formats)
-        words, expected = [*case.words, "--format", format, *way(rng, program, True, "find" not in rules)], plain(format)
+        words, expected = [*case.words, "--format", format, *way(rng, program, case.words, True, "find" not in rules)], plain(format)
         with perhaps_database(rng, program, case) as before:
             compare_bytes([*before, *words], expected, program.run(words))
     if "bam" in formats and not case.reference["paired"] and rng.random() < 0.15:
         compare_sorted(case, program, header, plain("bam"))
     # Parts of the references have no circles and split no reads, and of mates they need the insert size.
     is_estimated = "insert" in case.reference and "--insert" not in case.words
-    whole_references = case.reference["paired"] or rules.get("split") or rules["circles"] or is_estimated
+    whole_references = case.reference["paired"] or rules.get("split") or rules["circles"] or is_estimated or rules.get("hash")
     for kind in ["--part"] + ["--ref-part"] * (not whole_references):
         if rng.random() < 0.12 + 0.13 * (kind == "--ref-part"):
             # Lists of mates are those of the parts joined, too.
-            format = rng.choice([*formats, "tab", "json"] if "insert" in case.reference and kind == "--ref-part" else formats)
-            words, expected = [*case.words, *way(rng, program, True, "find" not in rules)], plain(format)
+            has_lists = "insert" in case.reference and kind == "--ref-part" and not rules.get("cs")
+            format = rng.choice([*formats, "tab", "json"] if has_lists else formats)
+            words, expected = [*case.words, *way(rng, program, case.words, True, "find" not in rules)], plain(format)
             is_limited = kind == "--ref-part" and format in formats
             has_mates, is_local = "insert" in case.reference, "find" not in rules
             if more := limits.of_parts(rng, case.words, has_mates, is_local) if is_limited else []:
@@ -151,6 +153,10 @@ def check_search(program, rng, case):
     case.reference["expected"] = "".join(f"{line}\n" for line in expected)
     got = program.run(case.words)
     compare_lines(case.words, expected, got.decode().splitlines())
+    if case.words[1] == "-k" and not {"--best", "--first"} & set(case.words):
+        words = [*case.words[:2], str(int(case.words[2]) + 1), *case.words[3:]]
+        more = program.run(words).decode().splitlines()
+        compare_lines(words, expected, [line for line in more if line in set(expected)])
     words, files, output, lines = rng.choice(list(searches.other_outputs(rng, case, expected)))
     words = [case.words[0], *words, *case.words[1:]]
     for name, data in files.items():
@@ -159,11 +165,41 @@ def check_search(program, rng, case):
     printed = program.run(words)
     got_there = printed if output is None else (program.folder / output).read_bytes()
     compare_lines(words, lines, got_there.decode().splitlines())
-    words = [*case.words, *way(rng, program, False)]
+    words = [*case.words, *way(rng, program, case.words, False)]
     with perhaps_database(rng, program, case) as before:
         compare_bytes([*before, *words], got, program.run(words))
         if rng.random() < 0.2:
             part_of(program, rng, case, words, "--part", "tsv", got)
+    if rng.random() < 0.1:
+        check_changed(program, rng, case)
+
+
+def check_changed(program, rng, case):
+    """A file of texts that changes between two passes is an error, whatever changed: its content, its size or its identity."""
+    words, name = [*case.words[:-1], "--format", "sam"], case.words[-1]
+    try:
+        program.run([*words, "-o", "x.sam", name])
+    except Difference:
+        # SAM holds no such names.
+        return
+    data = case.files[name]
+
+    def change(path):
+        kind = rng.choice(["replaced", "longer", "written again"])
+        if kind == "replaced":
+            path.with_name("new").write_bytes(data)
+            path.with_name("new").rename(path)
+        elif kind == "longer":
+            path.write_bytes(data + b"\n")
+        else:
+            path.write_bytes(data)
+            os.utime(path, ns=(0, 0))
+
+    words += ["-o", "out.pipe", "--summary", "side.pipe", name]
+    code, errors = program.run_while_changing(words, name, change)
+    (program.folder / name).write_bytes(data)
+    if code != 1 or "file changed" not in errors:
+        raise Difference(words, f"the file changed between two passes, and the exit code is {code}: {errors.strip()}")
 
 
 def check_grep(program, rng, case):
@@ -172,7 +208,7 @@ def check_grep(program, rng, case):
     code = searches.grep_code(case, expected)
     got = program.run(case.words, [code])
     compare_lines(case.words, expected, got.decode().splitlines())
-    words = [*case.words, *way(rng, program, False)]
+    words = [*case.words, *way(rng, program, case.words, False)]
     compare_bytes(words, got, program.run(words, [code]))
 
 

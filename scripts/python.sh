@@ -12,20 +12,8 @@ packages=(maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 numpy==2.4.6 parasail==1.3.4
 
 say() { printf '\n=== %s\n' "$*" >&2; }
 
-if ! python3 -c 'import ensurepip, venv, sys; assert sys.version_info >= (3, 9)' 2>/dev/null; then
-    echo "no Python 3.9 with venv and pip here" >&2
-    exit 77
-fi
-stamp="$(python3 --version) ${packages[*]}"
-if [ "$(cat "$venv/stamp" 2>/dev/null)" != "$stamp" ]; then
-    say "installing ${packages[*]}"
-    rm -rf "$venv"
-    if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --only-binary :all: "${packages[@]}"; }; then
-        rm -rf "$venv"
-        exit 77
-    fi
-    echo "$stamp" >"$venv/stamp"
-fi
+. scripts/venv.sh
+make_venv "$venv" "${packages[@]}"
 
 say "building the Python package"
 began=$SECONDS

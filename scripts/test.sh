@@ -5,7 +5,7 @@
 #
 # Needs Rust and a network; on Debian or Ubuntu, as root or with sudo, the rest is installed when it is
 # missing: a software Vulkan driver (lavapipe) for the GPU tests, samtools, pysam in target/test-venv, Chromium for the page
-# of --report, the package's peers in target/python-venv, and Slurm.
+# of --report, mkdocs in target/site-venv, the package's peers in target/python-venv, and Slurm.
 # What can't be had is said, and the tests that need it are reported as skipped, never as passed.
 #
 # SWALIGN_TEST_GPU=NAME runs the GPU tests on the adapter of that name instead of on lavapipe; NAME/PROFILE cuts it down to what
@@ -101,6 +101,13 @@ cargo fmt --check --manifest-path python/Cargo.toml
 say "pictures and tables of docs/"
 scripts/plots.py --check
 scripts/architecture.py --check
+say "wording of the pages"
+scripts/prose.py
+say "the documentation site"
+status=0
+scripts/site.sh || status=$?
+[ $status -ne 77 ] || loud "no Python with pip here: the documentation site is NOT BUILT"
+[ $status -eq 0 ] || [ $status -eq 77 ] || exit $status
 say "cargo clippy"
 cargo clippy --locked --all-targets -- -D warnings
 say "cargo clippy, the library by itself"

@@ -65,6 +65,16 @@ impl Locus {
     }
 }
 
+/// The letters that the first and the last of a path's runs delete; the runs are given by length and whether they are
+/// deletions.
+pub fn deletions_at_ends(runs: impl ExactSizeIterator<Item = (u32, bool)>) -> u32 {
+    let last = runs.len().saturating_sub(1);
+    runs.enumerate()
+        .filter(|(at, (_, deletes))| *deletes && (*at == 0 || *at == last))
+        .map(|(_, (len, _))| len)
+        .sum()
+}
+
 /// One kind of step of a path. An insertion consumes the query, a deletion the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
@@ -130,9 +140,11 @@ impl Alignment {
         }
     }
 
-    /// Its length, in the query or in the target: the longer one.
+    /// Its length, in the query or in the target: the longer one. Deletions at its ends, which modes global and overlap have
+    /// and SAM has not, don't count.
     pub fn span(&self) -> u32 {
-        (self.query_end - self.query_start).max(self.target_end - self.target_start)
+        let at_ends = deletions_at_ends(self.cigar.iter().map(|&(len, op)| (len, op == Op::Deletion)));
+        (self.query_end - self.query_start).max((self.target_end - self.target_start).saturating_sub(at_ends))
     }
 
     /// Where it ends, for the order of hits.
@@ -140,6 +152,18 @@ impl Alignment {
         let Alignment { strand, target, score, query_end, target_end, .. } = *self;
         Locus { hit: Hit { score, query_end, target_end }, strand, target }
     }
+}
+
+/// What the hits of a query are exact among (docs/algorithm.md, section 24).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tier {
+    /// There are no hits, or one minimum score holds for all queries.
+    #[default]
+    Single,
+    /// All alignments that reach the proven minimum score.
+    Proven,
+    /// The alignments that contain an exact run. None reaches the proven least score.
+    Anchored,
 }
 
 /// What was found for one query.
@@ -152,6 +176,8 @@ pub struct Found {
     pub second: Option<i32>,
     /// The least score at which a further hit would have existed.
     pub threshold: i32,
+    /// What the hits are exact among.
+    pub tier: Tier,
     /// Mapping quality of the first hit, where more decides it than the scores: the query's mate, or that it is a piece.
     pub quality: Option<u8>,
     /// What was decided together with the query's mate; `None` for single reads.
@@ -163,6 +189,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// Whether it has hits of the second tier.
+    pub fn is_anchored(&self) -> bool {
+        self.tier == Tier::Anchored && !self.alignments.is_empty()
+    }
+
     /// Puts the supplementary hits of a query of `len` letters into their order: that of hits; of equal ones that first
     /// which takes the earlier letters.
     pub fn sort_supplementary(&mut self, len: u32) {
@@ -183,6 +214,7 @@ pub struct Supplementary {
     pub second: Option<i32>,
     /// Its mapping quality.
     pub quality: u8,
+    pub tier: Tier,
     /// Whether it is the other piece of the query's first hit, which lies across an origin.
     pub is_piece_of_first: bool,
 }

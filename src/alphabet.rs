@@ -3,6 +3,10 @@
 //! A sequence is stored as one code a residue. DNA codes 0..4 are A, C, G, T (U is T); the other
 //! IUPAC codes follow, so that a matrix may score them, but without a matrix they match nothing.
 
+mod detect;
+
+pub use detect::Suggested;
+
 use rayon::prelude::*;
 use std::fmt;
 
@@ -11,7 +15,7 @@ use std::fmt;
 pub enum Alphabet {
     /// A, C, G and T; U is T. The other IUPAC codes match nothing without a matrix.
     Dna,
-    /// The twenty amino acids, B, Z, X and `*`. U, O and J score as X.
+    /// The twenty amino acids, B, Z, X, `*`, J (I or L), U (selenocysteine) and O (pyrrolysine).
     Protein,
 }
 
@@ -27,8 +31,10 @@ pub(crate) const BASES: u8 = 4;
 pub(crate) const NOTHING: u8 = 28;
 /// The class of a pattern's letter N: a bit for each base, and one for letters that are none.
 pub(crate) const ANY_LETTER: u8 = 31;
-/// Protein letters in code order (the order of NCBI's matrices).
-const PROTEIN: &[u8] = b"ARNDCQEGHILKMFPSTWYVBZX*";
+/// Protein letters in code order: those of NCBI's matrices in their order, then those that the matrices leave out.
+const PROTEIN: &[u8] = b"ARNDCQEGHILKMFPSTWYVBZX*JUO";
+/// Number of codes that a matrix may tell apart. U and O, the codes after them, score as C and K.
+pub(crate) const SCORED: u8 = 25;
 const NONE: u8 = u8::MAX;
 /// So many letters are encoded on all threads.
 const LONG: usize = 1 << 20;
@@ -52,33 +58,38 @@ const fn table(letters: &[u8], aliases: &[(u8, u8)]) -> [u8; 256] {
 }
 
 static DNA_CODES: [u8; 256] = table(DNA, &[(b'U', b'T')]);
-/// Selenocysteine, pyrrolysine and J (I or L) have no row in the classic matrices: they score as X.
-static PROTEIN_CODES: [u8; 256] = table(PROTEIN, &[(b'U', b'X'), (b'O', b'X'), (b'J', b'X')]);
+static PROTEIN_CODES: [u8; 256] = table(PROTEIN, &[]);
 
 /// Whether a code of DNA is A, C, G or T, and so can match without a matrix.
 pub const fn is_base(code: u8) -> bool {
     code < BASES
 }
 
+/// The code that a code is scored by: of proteins C for U and K for O, as in BLAST, and otherwise itself.
+#[inline]
+pub const fn scored_code(code: u8) -> u8 {
+    const U: u8 = SCORED;
+    const O: u8 = SCORED + 1;
+    match code {
+        U => 4,
+        O => 11,
+        _ => code,
+    }
+}
+
 impl Alphabet {
-    /// Replaces letters in lower case by the letter that stands for any: N, or X of proteins.
-    pub(crate) fn mask_lower_case(self, letters: &mut [u8]) {
-        let any = match self {
+    /// The letter that stands for any: N, or X of proteins.
+    pub(crate) fn any_letter(self) -> u8 {
+        match self {
             Alphabet::Dna => b'N',
             Alphabet::Protein => b'X',
-        };
-        letters.iter_mut().filter(|letter| letter.is_ascii_lowercase()).for_each(|letter| *letter = any);
+        }
     }
 
-    /// Guesses the alphabet of `letters`: DNA when all are IUPAC nucleotide codes and at least nine
-    /// in ten are A, C, G, T, U or N. `None` for an empty sequence.
-    pub fn detect(letters: &[u8]) -> Option<Alphabet> {
-        if letters.is_empty() {
-            return None;
-        }
-        let plain = letters.iter().filter(|letter| b"ACGTUNacgtun".contains(letter)).count();
-        let nucleotides = letters.iter().all(|&letter| Alphabet::Dna.code(letter).is_some());
-        Some(if nucleotides && plain * 10 >= letters.len() * 9 { Alphabet::Dna } else { Alphabet::Protein })
+    /// Replaces letters in lower case by the letter that stands for any.
+    pub(crate) fn mask_lower_case(self, letters: &mut [u8]) {
+        let any = self.any_letter();
+        letters.iter_mut().filter(|letter| letter.is_ascii_lowercase()).for_each(|letter| *letter = any);
     }
 }
 
@@ -142,10 +153,16 @@ impl fmt::Display for Alphabet {
     }
 }
 
-/// The reverse complement of DNA letters (IUPAC codes included).
+/// The reverse complement of DNA or RNA letters (IUPAC codes included), in letters of DNA: A becomes T, and U becomes A.
 #[cfg(feature = "cli")]
 pub fn reverse_complement(letters: &[u8]) -> Vec<u8> {
-    bio::alphabets::dna::revcomp(letters)
+    // The library leaves U as it is.
+    let dna = letters.iter().map(|&letter| match letter {
+        b'U' => b'T',
+        b'u' => b't',
+        _ => letter,
+    });
+    bio::alphabets::dna::revcomp(dna.collect::<Vec<u8>>())
 }
 
 /// The complement of each code of [`DNA`]: ACGT to TGCA, R-Y, S, W, K-M, B-V, D-H, N. As many entries as
@@ -161,7 +178,7 @@ static COMPLEMENTS: [u8; 256] = {
     table
 };
 
-/// The complement of each letter of [`DNA`] in upper case; of any other byte the byte itself.
+/// The complement of each letter of [`DNA`] and of U, in the same case; of any other byte the byte itself.
 static LETTER_COMPLEMENTS: [u8; 256] = {
     let mut table = [0; 256];
     let mut letter = 0;
@@ -171,13 +188,17 @@ static LETTER_COMPLEMENTS: [u8; 256] = {
     }
     let mut code = 0;
     while code < DNA.len() {
-        table[DNA[code] as usize] = DNA[COMPLEMENTS[code] as usize];
+        let complement = DNA[COMPLEMENTS[code] as usize];
+        table[DNA[code] as usize] = complement;
+        table[DNA[code].to_ascii_lowercase() as usize] = complement.to_ascii_lowercase();
         code += 1;
     }
+    table[b'U' as usize] = b'A';
+    table[b'u' as usize] = b'a';
     table
 };
 
-/// The complement of a letter of DNA in upper case.
+/// The complement of a letter of DNA or RNA, in DNA.
 pub fn complement(letter: u8) -> u8 {
     LETTER_COMPLEMENTS[letter as usize]
 }
@@ -201,19 +222,33 @@ mod tests {
     }
 
     #[test]
+    fn reverse_complements_are_dna() {
+        assert_eq!(reverse_complement(b"AACGURYSWKMBDHVN"), b"NBDHVKMWSRYACGTT");
+        assert_eq!(reverse_complement(b"ggacguaacagg"), b"cctgttacgtcc");
+        assert_eq!(reverse_complement(b"A-C"), b"G-T");
+    }
+
+    #[test]
+    fn selenocysteine_and_pyrrolysine_score_as_cysteine_and_lysine() {
+        let code = |letter| Alphabet::Protein.code(letter).unwrap();
+        for &letter in PROTEIN {
+            let scored = match letter {
+                b'U' => b'C',
+                b'O' => b'K',
+                _ => letter,
+            };
+            assert_eq!(scored_code(code(letter)), code(scored));
+            assert!(code(scored) < SCORED);
+        }
+        assert!((0..DNA.len() as u8).chain([NOTHING, ANY_LETTER]).all(|code| scored_code(code) == code));
+    }
+
+    #[test]
     fn lower_case_and_rna_are_dna() {
         let mut codes = Vec::new();
         Alphabet::Dna.encode(b"acgu", &mut codes).unwrap();
         assert_eq!(codes, [0, 1, 2, 3]);
         assert_eq!(Alphabet::Dna.encode(b"AC-T", &mut codes), Err(2));
         assert_eq!(codes.len(), 4, "a refused sequence leaves nothing behind");
-    }
-
-    #[test]
-    fn detection() {
-        assert_eq!(Alphabet::detect(b"ACGTNNacgu"), Some(Alphabet::Dna));
-        assert_eq!(Alphabet::detect(b"MKVLAAGIT"), Some(Alphabet::Protein));
-        assert_eq!(Alphabet::detect(b"RYKMRYKM"), Some(Alphabet::Protein));
-        assert_eq!(Alphabet::detect(b""), None);
     }
 }

@@ -5,6 +5,7 @@
 //! engines, filters and scans of the command, so the answers are those of `swalign`, and they do not depend on the device.
 
 mod aligner;
+mod answers;
 mod cigar;
 mod device;
 mod engines;

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// Codes on either side of a stretch that are proven with it: engines load whole words of them.
 const MARGIN: usize = 64;
+/// Memory for residues grows by at least one part in this many, so that they are seldom moved.
+const GROWTH: usize = 16;
 
 /// A file that codes lie in. It may be damaged, and it may be cut while it is read.
 pub trait CodeFile: Debug + Send + Sync {
@@ -46,7 +48,10 @@ impl Sequences {
 
     /// Codes of a file become a copy in memory, which can be changed.
     fn own(&mut self) -> &mut Vec<u8> {
-        self.file = None;
+        // The file keeps the codes until they are copied.
+        let file = self.file.take();
+        self.codes.to_mut();
+        drop(file);
         self.codes.to_mut()
     }
 
@@ -54,6 +59,12 @@ impl Sequences {
     pub fn reserve(&mut self, sequences: usize, residues: usize) {
         self.ends.reserve_exact(sequences);
         self.own().reserve_exact(residues);
+    }
+
+    /// Removes sequences without residues, before any of them has a lead or is a circle.
+    pub fn remove_empty(&mut self) {
+        let mut before = 0;
+        self.ends.retain(|&end| std::mem::replace(&mut before, end) < end);
     }
 
     /// Appends one sequence of codes.
@@ -101,12 +112,28 @@ impl Sequences {
     /// Appends the sequences of all `parts`, on all threads: in fresh memory, which must be mapped page by
     /// page, one thread would take longer for that than all of them for the rest of reading.
     pub fn append_all(&mut self, parts: &[&Sequences]) {
-        let total: usize = parts.iter().map(|part| part.codes.len()).sum();
+        let parts: Vec<(&Sequences, bool)> = parts.iter().map(|&part| (part, false)).collect();
+        self.join_all(&parts);
+    }
+
+    /// Makes room for so many more residues; `false` if there is no memory for them.
+    pub fn has_room(&mut self, residues: usize) -> bool {
+        let codes = self.own();
+        let spare = codes.len() / GROWTH;
+        codes.capacity() - codes.len() >= residues
+            || codes.try_reserve_exact(residues.max(spare)).is_ok()
+            || codes.try_reserve_exact(residues).is_ok()
+    }
+
+    /// The same of parts of which some, those marked, begin with the continuation of the last sequence before them.
+    pub fn join_all(&mut self, parts: &[(&Sequences, bool)]) {
+        let total: usize = parts.iter().map(|(part, _)| part.codes.len()).sum();
+        let mut here = self.codes.len();
         let codes = self.own();
         codes.reserve(total);
         let mut spare = &mut codes.spare_capacity_mut()[..total];
         let mut copies = Vec::with_capacity(parts.len());
-        for part in parts {
+        for (part, _) in parts {
             let (room, rest) = spare.split_at_mut(part.codes.len());
             copies.push((room, &part.codes));
             spare = rest;
@@ -117,9 +144,12 @@ impl Sequences {
         });
         // SAFETY: the rooms cover these `total` bytes, and each was written.
         unsafe { codes.set_len(codes.len() + total) };
-        for part in parts {
-            let here = self.ends.last().copied().unwrap_or(0);
+        for (part, continues) in parts {
+            if *continues && !part.is_empty() {
+                self.ends.pop();
+            }
             self.ends.extend(part.ends.iter().map(|end| end + here));
+            here += part.codes.len();
         }
     }
 
@@ -292,7 +322,7 @@ pub struct Batch {
 
 /// One score to find: the best alignment of a whole query with target residues `start..end` whose
 /// end column lies in `own..end`. Columns `start..own` only warm the recurrence up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pair {
     pub query: u32,
     pub target: u32,

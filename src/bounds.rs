@@ -49,8 +49,8 @@ fn potentials(codes: &[u8], scoring: &Scoring) -> (i64, i64) {
     })
 }
 
-/// The band of every alignment of score `score` that ends behind the query residues `codes`: what
-/// they could have scored but did not is the most that its gaps can have cost.
+/// The band of every alignment of score `score` that ends after the query residues `codes`: its gaps cost at most the
+/// difference between the highest score of these residues and `score`.
 pub fn band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
     if let Substitution::Equal { match_, .. } = scoring.substitution {
         // As if every residue were one that can match, which nearly all are.
@@ -70,7 +70,26 @@ fn narrowest_band(codes: &[u8], score: i32, scoring: &Scoring) -> Band {
     band_of(codes.len(), most - i64::from(score), cheapest, scoring)
 }
 
-/// What an alignment scores at least that ends behind the query residues `codes`, if [`band`] gave this band for it.
+/// The part of `band` that holds a path which aligns all of the query residues `codes` with all of `cols` target residues.
+/// If the path has more net deletions after a cell than in all, it has as many more insertions before the cell, and each of
+/// them costs as well. [`band`] gave `band` for the path's score.
+pub fn band_of_whole(codes: &[u8], cols: u32, band: Band, scoring: &Scoring) -> Band {
+    let (open, extend) = (i64::from(scoring.gap_open), i64::from(scoring.gap_extend));
+    let cheapest = potentials(codes, scoring).1;
+    // Gaps lose less than one more deleted residue would.
+    let lost = open + extend * (i64::from(band.deletions) + 1) - 1;
+    let in_all = i64::from(cols) - codes.len() as i64;
+    let each = 2 * extend + cheapest;
+    let deletions = (lost - 2 * open + (extend + cheapest) * in_all).div_euclid(each);
+    let insertions = (lost - 2 * open - extend * in_all).div_euclid(each);
+    let within = |most: u32, len: i64| len.clamp(0, most.into()) as u32;
+    Band {
+        deletions: within(band.deletions, deletions.max(in_all)),
+        insertions: within(band.insertions, insertions.max(-in_all)),
+    }
+}
+
+/// A lower bound of the score of an alignment that ends after the query residues `codes`, if [`band`] gave this band for it.
 pub fn least_score(codes: &[u8], band: Band, scoring: &Scoring) -> i64 {
     let lost = i64::from(scoring.gap_open) + i64::from(scoring.gap_extend) * (i64::from(band.deletions) + 1);
     potential(codes, scoring) - lost + 1
@@ -139,6 +158,24 @@ mod tests {
         let linear = Scoring::dna(1, 1, 0, 2);
         assert_eq!(band(&codes, 139, &linear), Band { deletions: 5, insertions: 3 });
         assert_eq!(band(&codes, 139, &linear).most_gaps(&linear), 5);
+    }
+
+    #[test]
+    fn the_band_of_a_whole_pair_by_hand() {
+        let scoring = Scoring::dna(1, 4, 6, 1);
+        let codes = [0u8; 150];
+        let wide = band(&codes, 100, &scoring);
+        assert_eq!(wide, Band { deletions: 44, insertions: 22 });
+        let of_whole = |cols: u32| band_of_whole(&codes, cols, wide, &scoring);
+        // Both gaps open for 12 of the 50, and k residues in each cost 3 k.
+        assert_eq!(of_whole(150), Band { deletions: 12, insertions: 12 });
+        // 10 more deletions than insertions: 6 + d + 6 + 2 (d - 10), and 6 + 2 k + 6 + k + 10.
+        assert_eq!(of_whole(160), Band { deletions: 19, insertions: 9 });
+        assert_eq!(of_whole(140), Band { deletions: 6, insertions: 16 });
+        assert_eq!(of_whole(194), Band { deletions: 44, insertions: 0 });
+        assert_eq!(of_whole(128), Band { deletions: 0, insertions: 22 });
+        // No path of this score.
+        assert_eq!(of_whole(250), Band { deletions: 44, insertions: 0 });
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod filter;
 mod index;
 mod kmers;
 pub mod levels;
+pub mod runs;
 pub mod seed_counts;
 pub mod seed_scores;
 pub mod seeds;
@@ -40,6 +41,10 @@ const MOST_CHUNK: u32 = 1 << 14;
 /// Stretches are at least so many times as long as warm-ups. (A query is no longer than its warm-up: one of several
 /// tiles, which an engine may score stretch by stretch, has none.)
 const STRETCH_PER_WARM_UP: u32 = 4;
+
+/// Maximum number of target stretches that the queries of all current batches meet. Any of them may hold a hit that counts,
+/// so this bounds the memory.
+pub const MOST_STRETCHES: u64 = 6 << 20;
 
 /// Which pairs of a batch's records are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,7 +230,8 @@ impl MetTargets {
             for target in targets.clone().filter(is_met) {
                 if batch.scoring.mode.needs_whole_targets() {
                     let end = batch.target(target).len() as u32;
-                    pairs.push(Pair { query, target, start: 0, own: 0, end });
+                    // An empty target has no alignment.
+                    pairs.extend((end > 0).then_some(Pair { query, target, start: 0, own: 0, end }));
                     continue;
                 }
                 let lead = batch.targets.lead(target);

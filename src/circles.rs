@@ -58,15 +58,20 @@ impl Cut<'_> {
         let quality = quality::of_first(&self.batch.scoring, found);
         let mut hits = mem::take(&mut found.alignments).into_iter().map(|hit| self.pieces(hit));
         let mut first = hits.next().unwrap_or_default();
-        // Of equal ones the first.
-        first.sort_by_key(|piece| Reverse(piece.score));
+        // The piece with the higher score of its own is the primary one, of equal ones the first.
+        first.sort_by_cached_key(|piece| Reverse(self.own_score(piece)));
         let mut first = first.into_iter();
         found.alignments.extend(first.next());
         found.alignments.extend(hits.flatten());
         found.quality = Some(quality);
-        let second = found.second;
-        let others =
-            first.map(|alignment| Supplementary { alignment, second, quality, is_piece_of_first: true });
+        let Found { second, tier, .. } = *found;
+        let others = first.map(|alignment| Supplementary {
+            alignment,
+            second,
+            quality,
+            tier,
+            is_piece_of_first: true,
+        });
         let mut supplementary: Vec<Supplementary> = others.collect();
         for hit in mem::take(&mut found.supplementary) {
             let pieces = self.pieces(hit.alignment).into_iter();
@@ -82,7 +87,8 @@ impl Cut<'_> {
         self.batch.targets.circle(hit.target).is_some_and(|circle| hit.target_end > circle)
     }
 
-    /// The pieces of a hit before and behind the origin, or all of one that is not across it.
+    /// The pieces of a hit before and behind the origin, or all of one that is not across it. Each piece has the score of
+    /// the whole hit, as it has the hit's second score and mapping quality.
     fn pieces(&self, hit: Alignment) -> Vec<Alignment> {
         let circle = self.batch.targets.circle(hit.target);
         let hit = hit.in_first_copy(circle);
@@ -107,29 +113,25 @@ impl Cut<'_> {
         // The first copy's column is the second one's, too.
         behind.target = (behind.target.0.saturating_sub(circle), behind.target.1.saturating_sub(circle));
         let pieces = [before, behind].into_iter().filter(|piece| !piece.cigar.is_empty());
-        pieces.map(|piece| self.aligned(&hit, piece)).collect()
-    }
-
-    /// A piece of `hit` as an alignment, with its own score.
-    fn aligned(&self, hit: &Alignment, piece: Piece) -> Alignment {
-        let Piece { query, target, cigar } = piece;
-        let mut alignment = Alignment {
-            score: 0,
+        let aligned = |Piece { query, target, cigar }| Alignment {
             query_start: query.0,
             query_end: query.1,
             target_start: target.0,
             target_end: target.1,
             cigar,
-            ..*hit
+            ..hit
         };
-        let codes = self.batch.query(self.layout.query(self.record, hit.strand));
-        alignment.score = score(self.batch, codes, &alignment);
-        alignment
+        pieces.map(aligned).collect()
+    }
+
+    /// The score of a piece by itself.
+    fn own_score(&self, piece: &Alignment) -> i64 {
+        score(self.batch, self.batch.query(self.layout.query(self.record, piece.strand)), piece)
     }
 }
 
 /// The score of a path, counted from the letters.
-fn score(batch: &Batch, query: &[u8], alignment: &Alignment) -> i32 {
+fn score(batch: &Batch, query: &[u8], alignment: &Alignment) -> i64 {
     let target = batch.target(alignment.target);
     let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
     let mut score = 0;
@@ -142,13 +144,13 @@ fn score(batch: &Batch, query: &[u8], alignment: &Alignment) -> i32 {
         i += if op == Op::Deletion { 0 } else { steps };
         j += if op == Op::Insertion { 0 } else { steps };
     }
-    // No more than the hit's, but for letters that score below 0.
-    score.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+    score
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alignment::Tier;
     use crate::batch::Sequences;
     use crate::scoring::Scoring;
     use smallvec::smallvec;
@@ -189,11 +191,18 @@ mod tests {
         };
         let mut cut = [found];
         super::cut(&batch, Layout { strands: 1, meets: crate::candidates::Meets::All }, &mut cut);
-        let before = aligned(2, (0, 2), (3, 5), smallvec![(2, Op::Match)]);
-        let behind = aligned(3, (4, 7), (1, 4), smallvec![(3, Op::Match)]);
-        // The piece with the higher score is the primary one; further hits keep the order of their pieces.
+        let before = aligned(-11, (0, 2), (3, 5), smallvec![(2, Op::Match)]);
+        let behind = aligned(-11, (4, 7), (1, 4), smallvec![(3, Op::Match)]);
+        // The piece with the higher score of its own (3, not 2) is the primary one; further hits keep the order of
+        // their pieces. All have the score of the hit.
         assert_eq!(cut[0].alignments, [behind.clone(), before.clone(), behind]);
-        let other = Supplementary { alignment: before, second: Some(7), quality: 9, is_piece_of_first: true };
+        let other = Supplementary {
+            alignment: before,
+            second: Some(7),
+            quality: 9,
+            tier: Tier::Single,
+            is_piece_of_first: true,
+        };
         assert_eq!((&cut[0].supplementary[..], cut[0].quality), (&[other][..], Some(9)));
     }
 }

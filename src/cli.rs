@@ -7,6 +7,7 @@ pub mod flags;
 mod grep;
 mod help;
 mod index;
+mod lanes;
 mod line;
 mod mates;
 mod modes;
@@ -42,32 +43,32 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::{process, thread};
 
-/// What the user asks for.
+/// A command with its options.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Align, and write what was found.
+    /// Align queries with targets, and write the hits.
     Align(Box<Options>),
-    /// Search patterns with errors.
+    /// Search patterns with edits.
     Search(Box<SearchOptions>),
-    /// Print the lines that match with errors.
+    /// Print the lines that match patterns with edits.
     Grep(Box<GrepOptions>),
-    /// Write equal sequences once.
+    /// Write each distinct sequence once.
     Dedup(Box<DedupOptions>),
-    /// Align all sequences of a file with each other, and write a matrix.
+    /// Align all pairs of sequences in a file, and write a matrix.
     Matrix(Box<MatrixOptions>),
-    /// Make a database of references.
+    /// Build a database of references.
     Index(IndexOptions),
     /// Join the parts of a run.
     Merge(MergeOptions),
-    /// List the devices, as JSON or for people.
+    /// List the devices, as JSON or as a table.
     Devices { json: bool },
-    /// Print a shell's completions.
+    /// Print a completion script.
     Completions(clap_complete::Shell),
-    /// Write the manual pages into a folder.
+    /// Write the manual pages to a directory.
     ManPages(PathBuf),
 }
 
-/// Exact Smith-Waterman on any GPU (and on the CPU), SAM, BAM or PAF out.
+/// Exact Smith-Waterman alignment on CPUs and GPUs, with output as SAM, BAM, PAF, tables or JSON
 #[derive(Parser)]
 #[command(
     name = "swalign",
@@ -75,17 +76,11 @@ pub enum Command {
     version,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
+    // Longer lines are hard to read.
+    max_term_width = 100,
     after_long_help = format!("{NOTES}\n\n{EXAMPLES}"),
     override_usage = "swalign [OPTIONS] QUERY [MATES] REFERENCE\n       \
-                      swalign pairs [OPTIONS] QUERY TARGET\n       \
-                      swalign all [OPTIONS] FILE\n       \
-                      swalign search [OPTIONS] PATTERN TEXT...\n       \
-                      swalign grep [OPTIONS] PATTERN FILE...\n       \
-                      swalign dedup [OPTIONS] READS...\n       \
-                      swalign index [OPTIONS] FASTA\n       \
-                      swalign merge [OPTIONS] OUT PART...\n       \
-                      swalign devices [OPTIONS]\n       \
-                      swalign completions SHELL"
+                      swalign COMMAND [OPTIONS] ..."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -96,97 +91,130 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Sub {
-    /// Align the i-th query with the i-th target, forward strand only unless --both-strands
+    /// Align the first query with the first target, the second with the second, and so on
+    ///
+    /// Aligns the forward strand of each query, and both strands with --both-strands. Both files must have the same number of
+    /// sequences.
     #[command(after_long_help = format!("{NOTES}\n\n{PAIRS_EXAMPLES}"), override_usage = PAIRS_USAGE)]
     Pairs(Box<Pairs>),
-    /// Align every sequence of a file with every one behind it, each two once
+    /// Align all pairs of sequences in a file
     ///
-    /// A hit's query comes before its reference in the file. All pairs with an E-value of at most --evalue are listed, or
-    /// with --min-score those that score enough; in modes other than local all pairs. --part shares the work out.
+    /// Aligns each pair once, with the earlier sequence of the file as the query. The output lists the pairs with an E-value
+    /// of at most --evalue, and with at least --min-score if it is given. In modes other than local, which have no E-values,
+    /// it lists all pairs.
     #[command(after_long_help = format!("{NOTES}\n\n{ALL_EXAMPLES}"), override_usage = ALL_USAGE)]
     #[command(mut_args(align::help_of_all))]
     All(Box<Triangle>),
-    /// Find every place where patterns occur with few edits
+    /// Find all occurrences of patterns in sequences, with up to K edits
     #[command(after_long_help = search::NOTES, override_usage = search::USAGE)]
     Search(Box<SearchArguments>),
-    /// Print the lines of any files that match patterns with few edits
+    /// Print the lines of files that match patterns, with up to K edits
     #[command(after_long_help = grep::NOTES, override_usage = grep::USAGE)]
     Grep(Box<GrepArguments>),
-    /// Write equal sequences once, with their numbers
+    /// Write each distinct sequence once, most abundant first
     #[command(after_long_help = dedup::NOTES, override_usage = dedup::USAGE)]
     Dedup(Box<DedupArguments>),
-    /// Make a database of references, which stands in the place of REFERENCE
+    /// Build a database to use as REFERENCE
     ///
-    /// It is one file with the letters as engines read them, names, header lines, and of DNA an index of k-mers. It is
-    /// mapped into memory: a run begins at once, processes share its pages, and it may be larger than the memory. Records
-    /// are those of the FASTA. Damage is noticed before it is used. docs/database.md describes the format.
+    /// A database is one file with the encoded sequences, their names and header lines and, for DNA, a k-mer index. Runs
+    /// start without parsing or indexing, because they map the file into memory. Concurrent runs share its pages, and the
+    /// database may be larger than memory. The output is the same as with the FASTA file. Checksums detect damaged files.
+    /// docs/database.md describes the format.
     #[command(after_long_help = index::NOTES, override_usage = index::USAGE)]
     Index(IndexArguments),
-    /// Join the outputs of all parts of a run into what the whole run would have written
+    /// Join the parts of a run (--part, --ref-part) into the output of the whole run
     ///
-    /// The parts were written with -o and either --part or --ref-part, and have their .swalign files beside them.
-    /// All parts must be there, in any order, and be of the same command. It works on all formats that --part and
-    /// --ref-part write, and OUT is in the format of the parts, whatever its name. Of sorted parts (--sort) OUT is sorted
-    /// and gets an index. Each part is held against the checksum in its .swalign file while it is read: a part that was
-    /// changed is an error, and no OUT is left.
+    /// The parts must have been written with -o and either --part or --ref-part, and their .swalign files must be in the same
+    /// directories. All parts of the run are required, in any order, and all must come from the same command. OUT has the
+    /// format of the parts, whatever its name. If the parts are sorted (--sort), OUT is sorted and indexed. If a part does not
+    /// match the checksum in its .swalign file, merge fails and leaves no OUT.
+    #[command(after_long_help = MERGE_NOTES)]
     Merge(Merge),
-    /// List the devices, and which one is the default
+    /// List the available devices, and mark the default
     ///
-    /// In columns that line up on a terminal, and are separated by tabs elsewhere.
+    /// Aligns the columns on a terminal, and separates them with tabs otherwise.
+    #[command(after_long_help = DEVICES_NOTES)]
     Devices(Devices),
-    /// Print the completions of a shell
+    /// Print a completion script for a shell
     ///
-    /// Where shells look for them: bash in ~/.local/share/bash-completion/completions/swalign, fish in
-    /// ~/.config/fish/completions/swalign.fish, zsh in a file _swalign in a folder of $fpath, PowerShell and elvish in what
-    /// their profiles source.
+    /// Save it to a file that the shell reads: ~/.local/share/bash-completion/completions/swalign for bash,
+    /// ~/.config/fish/completions/swalign.fish for fish, and _swalign in a directory of $fpath for zsh. For PowerShell and
+    /// elvish, source it from the profile.
     #[command(after_long_help = pages::NOTES, override_usage = pages::USAGE)]
     Completions(CompletionsArguments),
-    /// Write the manual pages into a folder, for packages
+    /// Write the manual pages to a directory, for packagers
     #[command(hide = true)]
     ManPages(PagesArguments),
 }
 
 #[derive(Args)]
 struct Devices {
-    /// An array of JSON with an object for each device, instead of columns
+    /// Print a JSON array with an object for each device
     ///
-    /// The keys are device (what --device takes), name, backend, pci, driver, max_buffer_bytes, max_binding_bytes,
-    /// workgroup_bytes, subgroup_min, subgroup_max, software and default (both true or false). What a device does not
-    /// have or tell is null.
+    /// The keys are device (a value for --device), name, backend, pci, driver, max_buffer_bytes, max_binding_bytes,
+    /// workgroup_bytes, subgroup_min, subgroup_max, software and default (both true or false). Unknown values are null.
     #[arg(long)]
     json: bool,
 }
 
+const DEVICES_NOTES: &str = "\
+Examples:
+  swalign devices
+  swalign devices --json
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.";
+
+const MERGE_NOTES: &str = "\
+Examples:
+  swalign merge out.bam part.1.bam part.2.bam part.3.bam
+  swalign merge - part.*.sam | samtools view -b -o out.bam -
+
+Exit codes: 0 success, 1 failure, 2 wrong usage.";
+
 #[derive(Args)]
 struct Merge {
-    /// Output file; - is stdout
+    /// Output file (- for stdout)
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// All parts
+    /// All parts of the run, in any order
     #[arg(value_name = "PART", required = true)]
     parts: Vec<PathBuf>,
-    /// Say only what went wrong
+    /// Print only errors
     #[arg(short, long)]
     quiet: bool,
 }
 
-/// What each command that writes parts has.
+/// The option of each command that writes parts.
 #[derive(Args)]
 #[command(next_help_heading = "Parts")]
 struct AgainFlag {
-    /// Do nothing if the output is there, whole, and of the same command, part and inputs
+    /// Skip the run if a complete output of the same command is there
     ///
-    /// This is known from the file that is written beside an output of --part or --resume, with .swalign
-    /// behind its name. Inputs are the same while their sizes and times are, and the output is whole while it has
-    /// its size: its bytes are not read again, as `swalign merge` does.
-    #[arg(long, requires = "output")]
+    /// A run with --part or --resume writes FILE.swalign next to its output FILE. It records the command, the part, the sizes
+    /// and modification times of the inputs, and the size of the output. --resume skips the run if all of them match. It does
+    /// not read the output again; `swalign merge` verifies its checksum.
+    #[arg(long, requires = "output", hide_short_help = true)]
     resume: bool,
+}
+
+/// A help heading for options that belong to no group.
+const NO_HEADING: Option<&str> = None;
+
+/// How sequences are read.
+#[derive(Args)]
+#[command(next_help_heading = "Input")]
+struct InputFlags {
+    /// Remove gap characters (- and .) from FASTA, to read aligned sequences
+    #[arg(long, hide_short_help = true)]
+    remove_gaps: bool,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct ThreadsFlag {
-    /// Host threads [default: SLURM_CPUS_PER_TASK, else SLURM_CPUS_ON_NODE, else all cores]
+    /// Number of CPU threads [default: all cores, or those that SLURM grants]
+    ///
+    /// If SLURM_CPUS_PER_TASK or SLURM_CPUS_ON_NODE is set, the first of them is the default.
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     threads: Option<usize>,
 }
@@ -201,15 +229,15 @@ fn line() -> Vec<OsString> {
     std::env::args_os().collect()
 }
 
-/// Parses the process's command line. Help, version and usage errors are printed, and end the
-/// process with code 0 or 2; with 1, where help can't be printed.
+/// Parses the process's command line. Help, version and usage errors are printed, and end the process with code 0 or 2. If
+/// help can't be printed, the code is 1.
 pub fn parse() -> Command {
     let to_terminal = io::stdout().is_terminal();
     let readable = |command| readable(command, to_terminal).map_err(|error| help::with_usage(error, &line()));
     match parse_from(line()).and_then(readable) {
         Ok(command) => command,
         Err(error) if error.use_stderr() => {
-            // Where stderr is gone too, the exit code is all that is left to say.
+            // If stderr is closed, only the exit code remains.
             let _ = write!(io::stderr(), "swalign: {}", error.render());
             process::exit(2);
         }
@@ -226,8 +254,8 @@ pub fn parse() -> Command {
     }
 }
 
-/// What a command line asks for, the program's name in front. The error is what [`parse`] would print, which may be
-/// help; nothing is printed, and the process goes on.
+/// Parses a command line that begins with the program's name. The error is the text that [`parse`] would print, such as an
+/// error message or help. Prints nothing, and does not end the process.
 pub fn parse_line(line: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
     parse_from(line).map_err(|error| error.render().to_string())
 }
@@ -261,7 +289,7 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
     })
 }
 
-/// Refuses to write BAM where a person would have to read it.
+/// Refuses to write BAM to a terminal.
 fn readable(command: Command, to_terminal: bool) -> Result<Command, clap::Error> {
     let to_stdout = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path == "/dev/stdout");
     match &command {
@@ -270,7 +298,7 @@ fn readable(command: Command, to_terminal: bool) -> Result<Command, clap::Error>
                 && to_terminal
                 && to_stdout(&options.output) =>
         {
-            let text = "BAM is binary, and stdout is a terminal; give a file with -o, pipe it on, or take \
+            let text = "BAM is binary and cannot be written to a terminal; name a file with -o, redirect stdout, or use \
                         --format sam";
             Err(usage(ErrorKind::ArgumentConflict, text))
         }
@@ -278,7 +306,7 @@ fn readable(command: Command, to_terminal: bool) -> Result<Command, clap::Error>
     }
 }
 
-/// A fourth file is one value too many, or a misplaced subcommand, in clap's words; says it in the user's.
+/// Replaces clap's message about a fourth file, or about a subcommand after other arguments.
 fn clearer(error: clap::Error) -> clap::Error {
     let word = match error.kind() {
         ErrorKind::ArgumentConflict => error.get(ContextKind::InvalidSubcommand),
@@ -288,9 +316,9 @@ fn clearer(error: clap::Error) -> clap::Error {
     match word {
         Some(word) => {
             let text = format!(
-                "one argument too many: '{word}'; give QUERY and REFERENCE, or the two files of mates and REFERENCE, \
-                 several files of single reads as one, as in `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`, and a \
-                 subcommand (pairs, all, search, grep, dedup, index, merge, devices, completions) before everything else"
+                "one argument too many: '{word}'; give QUERY and REFERENCE, or two files of mates and REFERENCE; to align \
+                 several files of single reads, concatenate them, as in `cat r1.fq.gz r2.fq.gz | swalign - ref.fa`; put \
+                 a subcommand (pairs, all, search, grep, dedup, index, merge, devices, completions) before everything else"
             );
             usage(ErrorKind::TooManyValues, text)
         }
@@ -303,7 +331,7 @@ fn is_subcommand(word: &str) -> bool {
     Arguments::command().get_subcommands().any(|command| command.get_name() == word)
 }
 
-/// The first of some options that was given.
+/// The first option that was given.
 fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
     options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
 }
@@ -313,7 +341,7 @@ fn usage(kind: ErrorKind, text: impl std::fmt::Display) -> clap::Error {
     clap::Error::raw(kind, text)
 }
 
-/// What the cluster granted where it says so, else every core that this process may use.
+/// The number of CPUs that the cluster granted, or else of cores that this process may use.
 fn default_threads(variable: impl Fn(&str) -> Option<String>) -> usize {
     let granted = |name| variable(name)?.trim().parse().ok().filter(|&threads| threads > 0);
     granted("SLURM_CPUS_PER_TASK")

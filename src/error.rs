@@ -19,9 +19,10 @@ pub enum Error {
     #[error("{}: {source}{}", path.display(), remedy(source))]
     #[allow(missing_docs)]
     Io { path: PathBuf, source: io::Error },
-    /// The reader of the command's output closed it, so that it ends quietly and with success.
+    /// The reader of the main output (stdout or `-o`) closed it, so the command ends quietly and with success. Only the
+    /// writer of that output makes this error: a closed side file is an [`Error::Io`].
     #[doc(hidden)]
-    #[error("the output was closed")]
+    #[error("the output is closed")]
     Closed,
     /// The device failed.
     #[error(transparent)]
@@ -48,12 +49,15 @@ pub enum EngineError {
     #[error("the device was lost: {0}")]
     Lost(String),
     /// The device gave an answer that can't be true.
-    #[error("the device's answer does not hold: {0}")]
+    #[error("the device returned an impossible result: {0}")]
     Wrong(String),
     /// The file that sequences lie in is damaged, or was cut while it was read.
     #[doc(hidden)]
     #[error("{0}")]
     Unreadable(String),
+    /// The caller asked for the end of the call ([`SearcherBuilder::stop_flag`](crate::SearcherBuilder::stop_flag)).
+    #[error("the call was stopped")]
+    Stopped,
     /// A fault of this program.
     #[error("internal error: {0}; please report it, with the command or the calls that led to it")]
     Internal(String),
@@ -66,11 +70,16 @@ fn remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::NotFound => "; check the path and the current directory",
         io::ErrorKind::PermissionDenied => "; change its permissions, or give another file",
         io::ErrorKind::IsADirectory => "; give a file",
-        io::ErrorKind::NotADirectory => "; a part of the path is no folder: check the path",
-        io::ErrorKind::InvalidFilename => "; give it a shorter name",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; make room, or write elsewhere",
+        io::ErrorKind::NotADirectory => "; part of the path is not a directory: check the path",
+        io::ErrorKind::InvalidFilename => "; use a shorter name",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, or write elsewhere",
         io::ErrorKind::ReadOnlyFilesystem => "; write elsewhere",
-        io::ErrorKind::StaleNetworkFileHandle => "; the file was replaced on its server: run again",
+        io::ErrorKind::BrokenPipe => {
+            "; the reader closed it early: name a file, or a reader that reads to the end"
+        }
+        io::ErrorKind::StaleNetworkFileHandle => {
+            "; the file was replaced on its server: run the command again"
+        }
         io::ErrorKind::OutOfMemory => "; give the command more memory, or a smaller file",
         _ => remedy_of_code(code),
     }
@@ -80,10 +89,10 @@ fn remedy(error: &io::Error) -> &'static str {
 fn remedy_of_code(code: i32) -> &'static str {
     use rustix::io::Errno;
     match Errno::from_raw_os_error(code) {
-        Errno::LOOP => "; links point at each other in a circle: give the file itself",
+        Errno::LOOP => "; its symbolic links form a loop: give the file itself",
         Errno::MFILE => "; raise the limit with `ulimit -n`",
-        Errno::NFILE => "; the machine has no more open files: end other programs",
-        Errno::IO => "; the disk or its connection fails: copy the file elsewhere",
+        Errno::NFILE => "; the system has too many open files: close other programs",
+        Errno::IO => "; the disk or its connection failed: copy the file elsewhere",
         _ => "",
     }
 }
@@ -126,6 +135,16 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// What the command makes of errors, and errors of what it meets.
 #[doc(hidden)]
 impl Error {
+    /// The same error without the line of its place.
+    pub(crate) fn without_line(self) -> Error {
+        match self {
+            Error::Input { place, problem, remedy } => {
+                Error::Input { place: Place { line: None, ..place }, problem, remedy }
+            }
+            other => other,
+        }
+    }
+
     /// The process exit code that this error ends with.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -135,12 +154,9 @@ impl Error {
         }
     }
 
-    /// An I/O error at `path`; a broken pipe becomes [`Error::Closed`].
+    /// An I/O error at `path`.
     pub fn io(path: impl Into<PathBuf>, source: io::Error) -> Error {
-        match source.kind() {
-            io::ErrorKind::BrokenPipe => Error::Closed,
-            _ => Error::Io { path: path.into(), source },
-        }
+        Error::Io { path: path.into(), source }
     }
 
     /// An input error with its remedy.

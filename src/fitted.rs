@@ -7,26 +7,52 @@ use crate::engine::cpu::Cpu;
 use crate::error::EngineError;
 use crate::hits::{self, Effort, Rules, Scope};
 use crate::scoring::Scoring;
-use crate::significance::{Fit, HALVES, Karlin, LETTERS, MEASURED, PAIRS, Sample};
+use crate::significance::{
+    Constants, Fit, Growth, InUnits, Karlin, LETTERS, LONG, LONG_LETTERS, MEASURED, PAIRS, SHORT, Sample,
+    Ungapped,
+};
 use std::sync::Arc;
 
-/// The constants of a scoring, and whether they were fitted; `None` where random sequences score without bound, so that
-/// there are none.
-pub fn karlin(scoring: &Arc<Scoring>) -> Result<Option<(Karlin, bool)>, EngineError> {
-    match Karlin::known(scoring) {
-        Some(known) => Ok(Some((known, false))),
-        None => Ok(fitted(scoring)?.map(|fitted| (fitted, true))),
+/// The constants of a scoring; `None` if scores of random sequences grow with the length, so that there are none.
+pub fn constants(scoring: &Scoring) -> Result<Option<Constants>, EngineError> {
+    let units = InUnits::new(scoring);
+    match Karlin::known(&units) {
+        Some(karlin) => Ok(Some(Constants { karlin, is_fitted: false, growth: Growth::Logarithmic })),
+        None => fitted(units),
+    }
+}
+
+/// How scores of random sequences grow with the length.
+pub fn growth(scoring: &Scoring) -> Result<Growth, EngineError> {
+    let units = InUnits::new(scoring);
+    if Karlin::known(&units).is_some() {
+        return Ok(Growth::Logarithmic);
+    }
+    let is_logarithmic = Karlin::is_known_to_be_logarithmic(&units);
+    let units = units.small();
+    match Ungapped::new(&units.scoring) {
+        Some(_) if is_logarithmic => Ok(Growth::Logarithmic),
+        Some(_) => measured_growth(&mut Cpu::new(), &Arc::new(units.scoring)),
+        None => Ok(Growth::Linear),
     }
 }
 
 /// On the cores: the sample is small, and a device may take longer to open.
-fn fitted(scoring: &Arc<Scoring>) -> Result<Option<Karlin>, EngineError> {
+fn fitted(units: InUnits) -> Result<Option<Constants>, EngineError> {
+    let is_logarithmic = Karlin::is_known_to_be_logarithmic(&units);
+    let units = units.small();
+    let Some(ungapped) = Ungapped::new(&units.scoring) else { return Ok(None) };
+    let scoring = Arc::new(units.scoring.clone());
     let mut engine = Cpu::new();
-    let whole = batch(scoring, PAIRS, LETTERS);
-    let scores = scores(&mut engine, &whole, PAIRS)?;
-    let halves = batch(scoring, HALVES, LETTERS / 2);
-    let halves = self::scores(&mut engine, &halves, HALVES)?;
-    let measured = batch(scoring, MEASURED, LETTERS);
+    let growth = match is_logarithmic {
+        true => Growth::Logarithmic,
+        false => measured_growth(&mut engine, &scoring)?,
+    };
+    if growth == Growth::Linear {
+        return Ok(None);
+    }
+    let scores = scores(&mut engine, &batch(&scoring, PAIRS, LETTERS))?;
+    let measured = batch(&scoring, MEASURED, LETTERS);
     let layout = Layout { strands: 1, meets: Meets::Paired(0) };
     let scope = Scope::new(&measured, layout, Rules::BEST);
     let found = hits::find(&mut engine, &scope, &mut Effort::default())?;
@@ -34,7 +60,14 @@ fn fitted(scoring: &Arc<Scoring>) -> Result<Option<Karlin>, EngineError> {
     let lengths: Vec<(i32, u32, u32)> = best
         .map(|best| (best.score, best.query_end - best.query_start, best.target_end - best.target_start))
         .collect();
-    Ok(Fit { scores: &scores, halves: &halves, lengths: &lengths }.karlin())
+    let karlin = Fit { ungapped, scores: &scores, lengths: &lengths }.karlin();
+    Ok(karlin.map(|karlin| Constants { karlin: karlin.in_units(&units), is_fitted: true, growth }))
+}
+
+fn measured_growth(engine: &mut Cpu, scoring: &Arc<Scoring>) -> Result<Growth, EngineError> {
+    let short = scores(engine, &batch(scoring, SHORT, LETTERS))?;
+    let long = scores(engine, &batch(scoring, LONG, LONG_LETTERS))?;
+    Ok(Growth::of(&short, &long))
 }
 
 fn batch(scoring: &Arc<Scoring>, pairs: usize, letters: usize) -> Batch {
@@ -42,51 +75,15 @@ fn batch(scoring: &Arc<Scoring>, pairs: usize, letters: usize) -> Batch {
     Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::clone(scoring) }
 }
 
-/// The best score of each pair.
-fn scores(engine: &mut Cpu, batch: &Batch, pairs: usize) -> Result<Vec<i32>, EngineError> {
+/// The best score of each query with the target of the same number.
+fn scores(engine: &mut Cpu, batch: &Batch) -> Result<Vec<i32>, EngineError> {
     let pair = |index: u32| {
         let end = batch.target(index).len() as u32;
         Pair { query: index, target: index, start: 0, own: 0, end }
     };
-    let pairs: Vec<Pair> = (0..pairs as u32).map(pair).collect();
+    let pairs: Vec<Pair> = (0..batch.queries.len() as u32).map(pair).collect();
     Ok(engine.score(batch, &pairs)?.into_iter().map(|hit| hit.score).collect())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::alphabet::Alphabet;
-    use crate::scoring::Matrix;
-
-    /// Fitted constants are near the published ones.
-    #[test]
-    fn fits_agree_with_published_constants() {
-        let protein = |open, extend| {
-            Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), open, extend)
-        };
-        for scoring in [
-            protein(11, 1),
-            protein(9, 2),
-            Scoring::dna(1, 2, 2, 1),
-            Scoring::dna(1, 1, 0, 2),
-            Scoring::dna(1, 3, 2, 2),
-        ] {
-            let scoring = Arc::new(scoring);
-            let (known, fitted) = (Karlin::known(&scoring).unwrap(), fitted(&scoring).unwrap().unwrap());
-            assert!((fitted.lambda / known.lambda - 1.0).abs() < 0.05, "{scoring}: {fitted:?} {known:?}");
-            // At a score of E-value 1 in a usual space.
-            let score = (known.k * 300.0 * 3e6).ln() / known.lambda;
-            let [known, fitted] = [known, fitted].map(|karlin| karlin.k.ln() - karlin.lambda * score);
-            assert!((known - fitted).abs() < 1.1, "{scoring}: factor {}", (known - fitted).exp());
-        }
-    }
-
-    #[test]
-    fn some_scorings_have_none() {
-        for scoring in [Scoring::dna(1, 0, 1, 1), Scoring::dna(5, 1, 0, 1)] {
-            assert_eq!(karlin(&Arc::new(scoring.clone())).unwrap(), None, "{scoring}");
-        }
-        let (_, is_fitted) = karlin(&Arc::new(Scoring::dna(3, 7, 4, 4))).unwrap().unwrap();
-        assert!(is_fitted);
-    }
-}
+mod tests;

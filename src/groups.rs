@@ -29,7 +29,7 @@ pub fn are_mates(one: &[u8], other: &[u8]) -> bool {
 /// The name without what tells one mate from the other.
 fn base(name: &[u8]) -> &[u8] {
     match name {
-        [base @ .., b'/' | b'.' | b'_', b'1' | b'2'] => base,
+        [base @ .., b'.' | b'_' | b':', b'1' | b'2'] | [base @ .., b'/', b'0'..=b'9'] => base,
         _ => name,
     }
 }
@@ -55,9 +55,11 @@ mod tests {
             ("r/1", "r/2", true),
             ("r.1", "r.2", true),
             ("r_1", "r_2", true),
+            ("r:1", "r:2", true),
+            ("r/1", "r/3", true),
+            ("r:1", "r:3", false),
             ("r/1", "r", true),
             ("r1", "r2", false),
-            ("r/1", "r/3", false),
             ("r/11", "r/12", false),
             ("/1", "/2", true),
             ("1", "2", false),

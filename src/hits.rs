@@ -7,12 +7,14 @@
 //! knows nothing of chunks: a chunk is a region of end columns whose best hit is known or bounded,
 //! and an accepted alignment cuts the regions that it overlaps into what is left of them.
 
+mod anchored;
 mod database;
 mod effort;
 mod prefix;
 mod region;
 mod rules;
 mod search;
+mod tie_break;
 
 use crate::alignment::{Alignment, Found, Hit, Strand};
 use crate::backtrace::{self, Wanted};
@@ -24,8 +26,9 @@ use crate::candidates::{ChunkLength, Layout, Meets, MetTargets, Opened, Wanted a
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
 use crate::repeats::Distinct;
+pub use anchored::{AnchoredTargets, Tiers};
 use database::score_short_targets;
-pub use effort::{Effort, Remarks};
+pub use effort::{Effort, Remarks, TooShort};
 use rayon::prelude::*;
 use region::{Most, Region};
 use rules::Kept;
@@ -35,11 +38,15 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
+pub use tie_break::TieBreak;
 
 /// Pairs that are scored at a time where all pairs are: with more, a device is hardly quicker.
 pub const PORTION: usize = 1 << 17;
 /// How many times as many regions may be held at a time behind a filter.
 const ROOM_PER_PORTION: usize = 2;
+
+/// Residues of a query whose windows are scored cell by cell, at most.
+const SHORT: usize = 1000;
 
 /// One in this many of a portion's searches, the last ones, may have shorter sweeps ([`Capabilities::last_sweeps`]).
 const LAST_OF: usize = 8;
@@ -52,6 +59,10 @@ pub struct Scope<'a> {
     pub rules: Rules,
     /// What scores enough, where it is not the least score of `rules`.
     pub least: Option<&'a dyn LeastScores>,
+    /// Least scores by the lengths of queries, in the place of that of `rules`, and the second tier.
+    pub tiers: Option<&'a Tiers>,
+    /// The targets that long queries have hits on.
+    pub anchored: Option<&'a AnchoredTargets>,
     /// How hits are ranked, where their scores alone don't say it.
     pub ranks: Option<&'a dyn Ranks>,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
@@ -60,6 +71,17 @@ pub struct Scope<'a> {
     /// counts and are forgotten then, so this bounds the memory.
     pub portion: usize,
     pub repeats: Repeats<'a>,
+    pub detail: Detail,
+}
+
+/// How much of a hit is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    #[default]
+    Path,
+    /// Its target, strand and score. Its intervals and its path are empty. At most one hit of a target is reported, since
+    /// nothing tells what a further one overlaps.
+    Score,
 }
 
 /// What is known of repeats among the targets.
@@ -107,14 +129,30 @@ impl<'a> Scope<'a> {
     /// Hits by score, without a filter.
     pub fn new(batch: &'a Batch, layout: Layout, rules: Rules) -> Scope<'a> {
         let (least, ranks, filter, repeats) = (None, None, None, Repeats::Kept);
-        Scope { batch, layout, rules, least, ranks, filter, portion: PORTION, repeats }
+        let detail = Detail::Path;
+        Scope {
+            batch,
+            layout,
+            rules,
+            least,
+            tiers: None,
+            anchored: None,
+            ranks,
+            filter,
+            portion: PORTION,
+            repeats,
+            detail,
+        }
     }
 
     /// The rules for a record's hits.
     pub fn rules_of(&self, record: u32) -> Rules {
-        match self.least {
-            Some(least) => Rules { min_score: least.lowest(record), ..self.rules },
-            None => self.rules,
+        match (self.least, self.tiers) {
+            (Some(least), _) => Rules { min_score: least.lowest(record), ..self.rules },
+            (None, Some(tiers)) => {
+                Rules { min_score: tiers.least_score(query_len(self, record)), ..self.rules }
+            }
+            (None, None) => self.rules,
         }
     }
 
@@ -125,22 +163,32 @@ impl<'a> Scope<'a> {
         is_local && least.is_none() && ranks.is_none() && !rules.counts_targets() && !rules.keeps_ties
     }
 
-    /// Letters that an alignment of one of the queries can cover.
+    /// Length of the longest target stretch that a hit of the batch can cover.
     pub fn span(&self) -> u32 {
-        let Scope { batch, layout, rules, .. } = self;
-        let span = |record| {
-            let query = batch.query(layout.query(record, Strand::Forward));
-            longest_span(query, rules.min_score, &batch.scoring)
-        };
-        let records = layout.records(batch.queries.len()) as u32;
-        (0..records).into_par_iter().map(span).max().unwrap_or(0)
+        let records = self.layout.records(self.batch.queries.len()) as u32;
+        (0..records)
+            .into_par_iter()
+            .map(|record| self.span_of(record, self.rules_of(record).min_score))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Length of the longest target stretch that an alignment of a record can cover on either strand if it scores at
+    /// least `score`. The strands differ under a matrix that is not symmetric under complement.
+    pub fn span_of(&self, record: u32, score: i32) -> u32 {
+        let Scope { batch, layout, .. } = self;
+        let span = |query| longest_span(batch.query(query), score, &batch.scoring);
+        layout.queries(record).map(span).max().unwrap_or(0)
     }
 
     /// Whether the best alignment of a record on a target scores enough.
     fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
+        if self.anchored.is_some_and(|anchored| !anchored.has(record, target)) {
+            return false;
+        }
         match self.least {
             Some(least) => score >= least.lowest(record) && least.is_enough(record, target, score),
-            None => score >= self.rules.min_score,
+            None => score >= self.rules_of(record).min_score,
         }
     }
 }
@@ -168,28 +216,59 @@ impl Start {
 
 /// Finds the hits of every record of the batch.
 pub fn find(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
+    match scope.tiers {
+        Some(tiers) => anchored::find(engine, scope, tiers, effort, find_of),
+        None => find_of(engine, scope, &all_records(scope), effort),
+    }
+}
+
+fn all_records(scope: &Scope) -> Vec<u32> {
+    (0..scope.layout.records(scope.batch.queries.len()) as u32).collect()
+}
+
+/// Finds the hits of some records, which are in ascending order. The others have none.
+fn find_of(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    records: &[u32],
+    effort: &mut Effort,
+) -> Result<Vec<Found>, EngineError> {
     match scope.repeats {
         Repeats::Known(without) if without.serves(scope) => {
             let WithoutRepeats { distinct, filter } = without;
             let batch = Batch { targets: Arc::clone(&distinct.stretches), ..scope.batch.clone() };
             let repeats = Repeats::TakenOut(distinct);
-            find_once(engine, &Scope { batch: &batch, filter: filter.as_ref(), repeats, ..*scope }, effort)
+            let scope = Scope { batch: &batch, filter: filter.as_ref(), repeats, ..*scope };
+            find_once(engine, &scope, records, effort)
         }
-        _ => find_once(engine, scope, effort),
+        _ => find_once(engine, scope, records, effort),
     }
 }
 
-/// Finds the hits of every record by these targets.
-fn find_once(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>, EngineError> {
-    let records = scope.layout.records(scope.batch.queries.len());
-    let mut found = vec![Found::default(); records];
-    let mut left = first_sources(scope, records as u32);
+/// Finds the hits of some records by these targets.
+fn find_once(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    records: &[u32],
+    effort: &mut Effort,
+) -> Result<Vec<Found>, EngineError> {
+    let of = |record| Found { threshold: scope.rules_of(record).min_score, ..Found::default() };
+    let mut found: Vec<Found> = all_records(scope).into_iter().map(of).collect();
+    let begun = Instant::now();
+    let mut left = first_sources(scope, records);
+    effort.filtering += begun.elapsed();
     while !left.is_empty() {
-        let (searches, mut later) = open(scope, &left, room(scope))?;
+        let (searches, mut later) = open(scope, &left, room(scope), effort)?;
         for search in finish(engine, scope, searches, effort)? {
             let record = search.record as usize;
             if search.is_cut() {
                 effort.said.push((search.record, Remarks::CUT));
+            }
+            if search.is_limited() {
+                effort.said.push((search.record, Remarks::LIMITED));
+            }
+            if scope.filter.is_some() && is_like_full(scope, &search) {
+                effort.said.push((search.record, Remarks::WHOLE));
             }
             if search.is_tied() {
                 effort.tied.push(search.record);
@@ -205,6 +284,14 @@ fn find_once(engine: &mut dyn Engine, scope: &Scope, effort: &mut Effort) -> Res
     Ok(found)
 }
 
+/// Whether the windows of a search took at least half of the cells of a full search. Engines skip most cells of long windows, so
+/// this is not known of long queries.
+fn is_like_full(scope: &Scope, search: &RecordSearch) -> bool {
+    let len = query_len(scope, search.record);
+    let columns = scope.batch.targets.codes().len() as f64 * f64::from(scope.layout.strands);
+    len <= SHORT && 2.0 * search.spent() >= len as f64 * columns
+}
+
 /// Regions behind a filter that may be held at a time.
 fn room(scope: &Scope) -> usize {
     scope.portion.max(1).saturating_mul(ROOM_PER_PORTION)
@@ -212,13 +299,13 @@ fn room(scope: &Scope) -> usize {
 
 /// Where the search of each record begins: on the level that a glance at the targets suggests, on the filter's
 /// first one, or with everything.
-fn first_sources(scope: &Scope, records: u32) -> Vec<Start> {
+fn first_sources(scope: &Scope, records: &[u32]) -> Vec<Start> {
     let Some(filter) = scope.filter else {
-        return (0..records).map(|record| Start::new(record, Source::All)).collect();
+        return records.iter().map(|&record| Start::new(record, Source::All)).collect();
     };
     let kind = filter.kind(scope.batch, &scope.layout);
     let seen = filter.glance(kind, scope.batch, &scope.layout, records);
-    let source = |(record, seen): (u32, Seen)| {
+    let source = |(&record, seen): (&u32, Seen)| {
         let rules = scope.rules_of(record);
         let len = query_len(scope, record);
         let (score, least) = match seen {
@@ -240,7 +327,7 @@ fn first_sources(scope: &Scope, records: u32) -> Vec<Start> {
         let expected = (score >= rules.min_score).then(|| rules.threshold(score));
         Start { expected, ..Start::new(record, source) }
     };
-    (0..records).into_par_iter().zip(seen).map(source).collect()
+    records.par_iter().zip(seen).map(source).collect()
 }
 
 /// Searches of some records, each with the regions of its source, and the starts for which there was no room. Behind a
@@ -249,7 +336,9 @@ fn open(
     scope: &Scope,
     starts: &[Start],
     room: usize,
+    effort: &mut Effort,
 ) -> Result<(Vec<RecordSearch>, Vec<Start>), EngineError> {
+    let begun = Instant::now();
     let Scope { batch, layout, .. } = scope;
     let on_level = |&Start { record, source, spent, is_last, ref first, .. }: &Start| match source {
         Source::Level(level, least) => {
@@ -289,7 +378,9 @@ fn open(
         opened.push((start, regions));
     }
     let search = |(start, regions)| RecordSearch::new(scope, start, regions);
-    Ok((opened.into_par_iter().map(search).collect(), later))
+    let opened = opened.into_par_iter().map(search).collect();
+    effort.filtering += begun.elapsed();
+    Ok((opened, later))
 }
 
 /// Gives all searches what they need until every one has ended. What one search needs is gathered with what the others
@@ -312,7 +403,7 @@ fn finish(
             (searches, needs) = going.into_iter().unzip();
         }
         let goes_on = score_regions(engine, scope, &mut searches, &needs, effort)?
-            || descend(scope, &mut searches, &needs)?
+            || descend(scope, &mut searches, &needs, effort)?
             || align(engine, scope, &mut searches, &needs, effort)?;
         if !goes_on {
             ended.extend(searches);
@@ -356,8 +447,9 @@ fn align(
     effort: &mut Effort,
 ) -> Result<bool, EngineError> {
     let paths = |(index, need): (usize, &Need)| {
-        let regions: &[Region] = if let Need::Paths(regions) = need { regions } else { &[] };
-        regions.iter().map(|region| (index, region.wanted(scope.batch))).collect::<SmallVec<[_; 1]>>()
+        let regions: &[u32] = if let Need::Paths(regions) = need { regions } else { &[] };
+        let wanted = |&region: &u32| searches[index].regions[region as usize].wanted(scope.batch);
+        regions.iter().map(|region| (index, wanted(region))).collect::<SmallVec<[_; 1]>>()
     };
     let (next, wanted): (Vec<usize>, Vec<Wanted>) = needs.par_iter().enumerate().flat_map_iter(paths).unzip();
     if next.is_empty() {
@@ -372,7 +464,7 @@ fn align(
     }
     searches.par_iter_mut().zip(needs).zip(aligned).for_each(|((search, need), alignments)| {
         if let Need::Paths(regions) = need {
-            search.take_paths(regions, alignments.into_iter());
+            search.take_paths(regions, alignments.into_iter(), scope);
         }
     });
     Ok(true)
@@ -456,7 +548,12 @@ fn score(
 
 /// Opens the regions of other sources that searches need; `false` if there are none. What there is no room for, and what
 /// no level holds, is left for a later round.
-fn descend(scope: &Scope, searches: &mut [RecordSearch], needs: &[Need]) -> Result<bool, EngineError> {
+fn descend(
+    scope: &Scope,
+    searches: &mut [RecordSearch],
+    needs: &[Need],
+    effort: &mut Effort,
+) -> Result<bool, EngineError> {
     let mut wanted: Vec<(usize, Start)> = Vec::new();
     let mut is_any = false;
     for (index, need) in needs.iter().enumerate() {
@@ -469,7 +566,7 @@ fn descend(scope: &Scope, searches: &mut [RecordSearch], needs: &[Need]) -> Resu
     }
     let held: usize = searches.iter().map(|search| search.regions.len()).sum();
     let starts: Vec<Start> = wanted.iter().map(|(_, start)| start.clone()).collect();
-    let (opened, _) = open(scope, &starts, room(scope).saturating_sub(held))?;
+    let (opened, _) = open(scope, &starts, room(scope).saturating_sub(held), effort)?;
     let mut opened = opened.into_iter().peekable();
     for (index, start) in wanted {
         if let Some(search) = opened.next_if(|search| search.record == start.record) {

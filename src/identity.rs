@@ -60,22 +60,32 @@ impl ColumnKinds {
         self.matches + self.mismatches + self.gapped
     }
 
-    /// The identity in percent, of sequences of so many letters; 0 where the definition has nothing to count.
-    pub fn identity(&self, definition: IdentityDefinition, query: usize, target: usize) -> f64 {
-        let percent = |part: f64, of: f64| if of > 0.0 { 100.0 * part / of } else { 0.0 };
-        let matches = f64::from(self.matches);
-        match definition {
-            IdentityDefinition::Shorter => percent(matches, query.min(target) as f64),
-            IdentityDefinition::Columns | IdentityDefinition::Blast => {
-                percent(matches, f64::from(self.columns()))
-            }
-            IdentityDefinition::Inner => percent(matches, f64::from(self.columns() - self.gapped_at_ends)),
+    /// The identity by a definition; `query` and `target` are the residues of both sequences.
+    pub fn identity(&self, definition: IdentityDefinition, query: usize, target: usize) -> Identity {
+        let (equal, of) = match definition {
+            IdentityDefinition::Shorter => (self.matches, query.min(target) as u32),
+            IdentityDefinition::Columns | IdentityDefinition::Blast => (self.matches, self.columns()),
+            IdentityDefinition::Inner => (self.matches, self.columns() - self.gapped_at_ends),
             IdentityDefinition::Longer => {
-                let longer = query.max(target) as f64;
-                let faults = f64::from(self.mismatches + self.gaps);
-                if longer > 0.0 { (100.0 * (1.0 - faults / longer)).max(0.0) } else { 0.0 }
+                let longer = query.max(target) as u32;
+                (longer.saturating_sub(self.mismatches + self.gaps), longer)
             }
-        }
+        };
+        Identity { equal, of }
+    }
+}
+
+/// An identity as the fraction that it is. All formats show this one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    pub equal: u32,
+    pub of: u32,
+}
+
+impl Identity {
+    /// The share of 100. It is 0 if the definition counts nothing.
+    pub fn percent(self) -> f64 {
+        if self.of == 0 { 0.0 } else { 100.0 * f64::from(self.equal) / f64::from(self.of) }
     }
 }
 
@@ -113,7 +123,8 @@ mod tests {
             gaps_at_ends: 1,
         };
         assert_eq!(kinds, expected);
-        let identity = |number| kinds.identity(IdentityDefinition::numbered(number).unwrap(), 6, 10);
+        let identity =
+            |number| kinds.identity(IdentityDefinition::numbered(number).unwrap(), 6, 10).percent();
         assert_eq!(
             [identity(0), identity(1), identity(2), identity(3)],
             [400.0 / 6.0, 400.0 / 9.0, 50.0, 60.0]

@@ -4,6 +4,7 @@
 //! formulas.
 
 use crate::alignment::{Alignment, Strand};
+use std::cmp::Reverse;
 use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 
@@ -146,6 +147,67 @@ impl InsertSize {
         let deviation = (variance.unsigned_abs().isqrt() as u32).max(LEAST_DEVIATION);
         Some(InsertSize { orientation, mean: (mean as u32).max(1), deviation })
     }
+}
+
+/// What pairs of hits are scored by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairScoring {
+    pub insert: InsertSize,
+    /// Score of a match.
+    pub match_: i32,
+}
+
+impl PairScoring {
+    /// The insert and the score of two hits that are a proper pair.
+    pub fn of(&self, one: &Alignment, other: &Alignment, circle: Option<u32>) -> Option<(u32, i64)> {
+        let insert = self.insert.of(one, other, circle)?;
+        let sum = i64::from(one.score) + i64::from(other.score);
+        Some((insert, self.insert.pair_score(sum, insert, self.match_)))
+    }
+
+    /// For each reported hit of two mates, the index of the other mate's hit that it is a proper pair with. The first hits
+    /// are not asked. Each further hit has one partner at most: the pair with the highest score is taken first, and of
+    /// equal ones the pair whose hits come first.
+    pub fn partners(
+        &self,
+        hits: [&[Alignment]; 2],
+        circle_of: impl Fn(u32) -> Option<u32>,
+    ) -> [Vec<Option<usize>>; 2] {
+        let mut partners = hits.map(|hits| vec![None; hits.len()]);
+        // Indexes of the other mate's further hits by target and 5' end.
+        let mut others: Vec<(u32, i64, usize)> = hits[1].iter().enumerate().skip(1).map(by_end).collect();
+        others.sort_unstable();
+        let most = i64::from(*self.insert.range().end());
+        let mut pairs = Vec::new();
+        for (first, one) in hits[0].iter().enumerate().skip(1) {
+            let circle = circle_of(one.target);
+            let end = five_prime(one);
+            let (from, to) = match circle {
+                Some(_) => (i64::MIN, i64::MAX),
+                None => (end - most, end + most),
+            };
+            let begin = others.partition_point(|&(target, end, _)| (target, end) < (one.target, from));
+            let near = others[begin..].iter();
+            for &(.., second) in near.take_while(|&&(target, end, _)| (target, end) <= (one.target, to)) {
+                if let Some((_, score)) = self.of(one, &hits[1][second], circle) {
+                    pairs.push((Reverse(score), first, second));
+                }
+            }
+        }
+        pairs.sort_unstable();
+        for (_, first, second) in pairs {
+            if partners[0][first].is_none() && partners[1][second].is_none() {
+                partners[0][first] = Some(second);
+                partners[1][second] = Some(first);
+            }
+        }
+        partners
+    }
+}
+
+/// Target and 5' end of a hit, then its index.
+fn by_end((index, hit): (usize, &Alignment)) -> (u32, i64, usize) {
+    (hit.target, five_prime(hit), index)
 }
 
 impl Display for InsertSize {
@@ -309,6 +371,54 @@ mod tests {
         assert!(scores.is_sorted_by(|a, b| a >= b));
         assert_eq!(insert.range(), 100..=500);
         assert_eq!(InsertSize::ASSUMED.range(), 1..=1000);
+    }
+
+    /// Against all pairs, taken greedily.
+    #[test]
+    fn partners_are_the_best_pairs_that_are_left() {
+        let (mut paired, mut alone) = (0, 0);
+        for seed in 0..300u64 {
+            let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+            let mut below = |most: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) % most
+            };
+            let orientation = Orientation::ALL[below(3) as usize];
+            let insert = InsertSize { orientation, mean: 60, deviation: 10 };
+            let scoring = PairScoring { insert, match_: 1 };
+            let circle = |target: u32| (target == 1).then_some(200);
+            let mut hits = || -> Vec<Alignment> {
+                let count = below(9);
+                let hit = |_| {
+                    let start = below(200) as u32;
+                    let strand = if below(2) == 0 { Forward } else { Reverse };
+                    let (target, score) = (below(3) as u32, 20 + below(4) as i32);
+                    Alignment { target, score, ..at(strand, start, start + 20) }
+                };
+                (0..count).map(hit).collect()
+            };
+            let (one, other) = (hits(), hits());
+            let mut expected = [vec![None; one.len()], vec![None; other.len()]];
+            loop {
+                let mut best = None;
+                for first in (1..one.len()).filter(|&first| expected[0][first].is_none()) {
+                    for second in (1..other.len()).filter(|&second| expected[1][second].is_none()) {
+                        let pair = scoring.of(&one[first], &other[second], circle(one[first].target));
+                        let Some((_, score)) = pair else { continue };
+                        if best.is_none_or(|(most, _)| score > most) {
+                            best = Some((score, (first, second)));
+                        }
+                    }
+                }
+                let Some((_, (first, second))) = best else { break };
+                expected[0][first] = Some(second);
+                expected[1][second] = Some(first);
+            }
+            paired += expected[0].iter().flatten().count();
+            alone += expected[0].iter().filter(|partner| partner.is_none()).count();
+            assert_eq!(scoring.partners([&one, &other], circle), expected, "seed {seed}");
+        }
+        assert!(paired > 100 && alone > 100, "{paired} {alone}");
     }
 
     #[test]

@@ -4,10 +4,11 @@
 //! use swalign::{Aligner, Device, Scoring, Targets};
 //!
 //! let targets = Targets::from_dna([("chr1", "GGACGTTGCATTCAAGCCATGGATCCAA")])?;
-//! let aligner = Aligner::builder(Scoring::dna(2, 4, 4, 2)).device(Device::Cpu).max_hits(5).build(&targets)?;
-//! for hit in aligner.align("ACGTTGCATTAGCCATGGATCC")? {
-//!     println!("{} {:?} {} {}", hit.target_name(), hit.target_range(), hit.score(), hit.cigar());
-//! }
+//! let aligner = Aligner::builder(Scoring::dna(2, 4, 4, 2)).device(Device::Cpu).min_score(20).build(&targets)?;
+//! let hits = aligner.align("ACGTTGCATTAGCCATGGATCC")?;
+//! let hit = &hits[0];
+//! assert_eq!((hit.target_name(), hit.target_range(), hit.score()), ("chr1", 2..26, 36));
+//! assert_eq!(hit.cigar().to_string(), "10M2D12M");
 //! # Ok::<(), swalign::Error>(())
 //! ```
 //!
@@ -53,14 +54,15 @@
 //! # Ok::<(), swalign::Error>(())
 //! ```
 //!
-//! A search finds every end of every pattern with at most so many edits (Sellers 1980), and of ends side by side the best
-//! one: see [`Searcher`].
+//! A search computes the fewest edits of every pattern at every end (Sellers 1980) and reports the local minima: see
+//! [`Searcher`].
 //!
 //! # Letters
 //!
 //! Lower case is upper case. DNA: A, C, G and T match themselves, and U is T. N and the other IUPAC codes match nothing,
 //! themselves included, unless a matrix says so; in the patterns of a search they match the bases that they stand for.
-//! Proteins are scored by a matrix; the built-in ones are NCBI's classic 24-letter edition.
+//! Proteins are scored by a matrix; the built-in ones are NCBI's classic 24-letter edition, in which U scores as C, O as
+//! K, and J as the mean of I and L.
 //!
 //! # Edge cases
 //!
@@ -112,6 +114,8 @@ pub mod alphabet;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod backtrace;
 #[cfg_attr(not(engine_room), doc(hidden))]
+pub mod bam;
+#[cfg_attr(not(engine_room), doc(hidden))]
 pub mod batch;
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod bounds;
@@ -123,6 +127,9 @@ pub mod circles;
 #[cfg(feature = "cli")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod cli;
+#[cfg(feature = "cli")]
+#[cfg_attr(not(engine_room), doc(hidden))]
+pub mod complexity;
 #[cfg(feature = "database")]
 #[cfg_attr(not(engine_room), doc(hidden))]
 pub mod database;
@@ -196,3 +203,8 @@ pub mod writer;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Compiles and runs the examples of the guide with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide/rust.md")]
+struct Guide;

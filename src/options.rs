@@ -1,12 +1,15 @@
-//! What a run is asked to do, resolved from the command line.
+//! The options of a run, resolved from the command line.
 
 mod columns;
 mod dedup;
 mod grep;
 mod index;
+mod lane;
 mod limits;
 mod matrix;
 mod read_group;
+mod read_rules;
+mod sample_sheet;
 mod scoring;
 mod search;
 mod search_columns;
@@ -15,13 +18,19 @@ pub use columns::Column;
 pub use dedup::{DedupBy, DedupOptions, ReadFormat};
 pub use grep::{GrepDevice, GrepOptions, GrepOutput, GrepPatterns, GrepPlace};
 pub use index::{DATABASE_EXTENSION, IndexOptions};
-pub use limits::{IdentityDefinition, Limits, PageOptions, Rank};
+pub use lane::{Lane, try_open};
+pub use limits::{IdentityDefinition, Limits, Mask, PageOptions, Rank, TieRule};
 pub use matrix::{MatrixOptions, MatrixValues};
 pub use read_group::ReadGroup;
-pub use scoring::{ANY_SCORE, Preset, ScoringChoice, default_min_score, default_split_score};
+pub use read_rules::ReadRules;
+pub use sample_sheet::{LaneInSheet, SheetFault, parse_sample_sheet};
+pub use scoring::{
+    ANCHOR, ANY_SCORE, Preset, ScoringChoice, anchored_score, default_drop, default_min_score,
+    default_split_score, short_score,
+};
 pub use search::{
-    AmpliconChoice, MOST_PAM_LETTERS, PairSource, PamChoice, PatternSource, SearchDevice, SearchFormat,
-    SearchOptions,
+    AmpliconChoice, MOST_PAM_LETTERS, MateFiles, PairSource, PamChoice, PatternSource, SearchDevice,
+    SearchFormat, SearchOptions,
 };
 pub use search_columns::SearchColumn;
 
@@ -29,36 +38,38 @@ use crate::alphabet::Alphabet;
 use crate::insert::InsertSize;
 use std::path::{Path, PathBuf};
 
-/// Which queries meet which targets.
+/// Which queries are aligned with which targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Every query against every target.
     All,
     /// The i-th query against the i-th target.
     Pairs,
-    /// Every record of a file against those behind it.
+    /// Every record of a file against the records after it.
     Triangle,
 }
 
-/// Where the mates of the queries are.
+/// The source of the mates of the queries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum MatesChoice {
     /// The queries are no mates.
     #[default]
     None,
-    /// Behind each query, in the same file.
+    /// After each query, in the same file.
     Interleaved,
     /// In another file, in the same order.
     File(PathBuf),
 }
 
-/// How the rest of a query is searched that its primary hit leaves.
+/// How the unaligned rest of a query is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Split {
-    /// Least score of a supplementary hit; `None` is [`default_split_score`].
+    /// Minimum score of a supplementary hit; `None` is [`default_split_score`].
     pub score: Option<i32>,
     /// Whether a query may be searched more than a few times over.
     pub is_complete: bool,
+    /// A path is cut where its running score falls by more than this; `None` is [`default_drop`], 0 cuts none.
+    pub drop: Option<i32>,
 }
 
 /// Which references are circles.
@@ -96,7 +107,7 @@ pub enum PartsOf {
 /// Which device computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// The best real GPU, or the CPU where there is none or the work is too little for a GPU.
+    /// The best real GPU, or the CPU if there is no GPU or too little work for one.
     Auto,
     /// The cores, with an instruction set by name or the best that they have.
     Cpu(Option<String>),
@@ -143,6 +154,15 @@ pub enum Format {
     Paf,
 }
 
+/// How the tag cs shows equal residues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CsForm {
+    /// By their number.
+    Short,
+    /// As they are.
+    Long,
+}
+
 /// The formats that list the hits of a query by their rank, with bit scores and E-values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitFormat {
@@ -163,6 +183,11 @@ pub enum OutputFormat {
     Hits(HitFormat),
 }
 
+/// Whether a file of this name is compressed.
+pub fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+}
+
 /// A run of `swalign` or `swalign pairs`.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -171,7 +196,11 @@ pub struct Options {
     pub query: PathBuf,
     pub reference: PathBuf,
     pub mates: MatesChoice,
-    /// `None` estimates it from the first pairs.
+    /// The other lanes. The first lane is `query`, `mates` and `read_group`.
+    pub more_lanes: Vec<Lane>,
+    /// The file that names the lanes.
+    pub sample_sheet: Option<PathBuf>,
+    /// `None` estimates it from the first pairs of each lane.
     pub insert: Option<InsertSize>,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
@@ -187,10 +216,12 @@ pub struct Options {
     pub packed: bool,
     /// What SAM and BAM forbid in a reference's name becomes `_`.
     pub rename_references: bool,
-    /// FASTQ may stand in the place of the references.
+    /// FASTQ is accepted as references.
     pub reads_as_reference: bool,
-    /// Letters in lower case become N, or X of proteins.
+    /// Lower-case residues become N, or X in proteins.
     pub masks_lower_case: bool,
+    /// Gap characters of FASTA are left out.
+    pub removes_gaps: bool,
     /// `None` detects it from the reference.
     pub alphabet: Option<Alphabet>,
     pub scoring: ScoringChoice,
@@ -198,23 +229,28 @@ pub struct Options {
     pub both_strands: bool,
     /// `None` is [`default_min_score`], or what `evalue` makes it.
     pub min_score: Option<i32>,
+    /// Bases of the exact run that a hit of the second tier contains; 0 for no second tier.
+    pub anchor: u32,
     /// The most that a hit's E-value may be; `None` leaves it open.
     pub evalue: Option<f64>,
-    /// Least share of the best score that a further hit must reach, 0 to 1.
+    /// Minimum ratio of the score of a further hit to the best score, 0 to 1.
     pub secondary_ratio: f64,
     pub limits: Limits,
+    pub tie_rule: TieRule,
     pub rank: Rank,
     /// Of the table.
     pub columns: Vec<Column>,
     /// Whether the table has comments with its columns in front.
     pub table_header: bool,
+    /// What is masked.
+    pub mask: Mask,
     /// How identities are counted.
     pub identity: IdentityDefinition,
     /// Where alignments to read are shown.
     pub page: PageOptions,
-    /// What a hit leaves of a query is searched as well.
+    /// The unaligned rest of a query is searched, too.
     pub split: Option<Split>,
-    /// Supplementary records have only the letters that are aligned.
+    /// Supplementary records have only the aligned residues.
     pub hard_clips: bool,
     pub circular: Circular,
     /// Only this part of the queries.
@@ -224,7 +260,7 @@ pub struct Options {
     /// Nothing is done if the output is there, whole, and of this command.
     pub resume: bool,
     pub filter: FilterChoice,
-    /// What is the same is computed once.
+    /// Results are reused for equal sequences.
     pub dedup: bool,
     pub device: DeviceChoice,
     /// Host threads; at least 1.
@@ -233,7 +269,11 @@ pub struct Options {
     pub batch: Option<usize>,
     /// `=` and `X` instead of `M`.
     pub eqx: bool,
+    /// The tag cs of SAM, BAM and PAF.
+    pub cs: Option<CsForm>,
     pub read_group: Option<ReadGroup>,
+    /// SAM tags in the comments of queries are copied into their records.
+    pub copies_comments: bool,
     /// The command line for @PG.
     pub command_line: String,
     /// 0 quiet, 1 normal, 2 verbose.
@@ -242,29 +282,47 @@ pub struct Options {
     pub checked_shaders: bool,
 }
 
-/// What a name of an output may end in, for errors.
+/// Extensions of output files, for errors.
 pub const EXTENSIONS: &str =
-    ".sam, .bam, .paf, .tsv, .json or .txt (or one of them, but .bam, with .gz behind it)";
+    ".sam, .bam, .paf, .tsv, .json or .txt (except for .bam, also with .gz appended)";
 /// What receipts call BAM that is sorted by coordinate.
 pub const SORTED_BAM: &str = "sorted.bam";
-/// The end of a receipt's name; the output's name stands before it.
+/// The extension of a receipt, appended to the name of the output.
 pub const RECEIPT_EXTENSION: &str = ".swalign";
 
 impl Options {
-    /// The file of the second mates.
-    pub fn mate_file(&self) -> Option<&Path> {
-        match &self.mates {
-            MatesChoice::File(path) => Some(path),
-            MatesChoice::None | MatesChoice::Interleaved => None,
-        }
+    /// Whether the least score of a query depends on its length, and a second tier follows it: in records of queries against
+    /// references, if no least score is asked for.
+    pub fn has_tiers(&self) -> bool {
+        let is_open = self.min_score.is_none() && self.evalue.is_none();
+        is_open && self.mode == Mode::All && matches!(self.format, OutputFormat::Records(_))
+    }
+
+    /// All lanes; one if the run has a single input.
+    pub fn lanes(&self) -> Vec<Lane> {
+        let Options { query, mates, read_group, more_lanes, .. } = self;
+        let first = Lane { reads: query.clone(), mates: mates.clone(), read_group: read_group.clone() };
+        [first].into_iter().chain(more_lanes.iter().cloned()).collect()
+    }
+
+    /// Whether there are several lanes.
+    pub fn has_lanes(&self) -> bool {
+        !self.more_lanes.is_empty()
+    }
+
+    /// Whether any lane has mates.
+    pub fn has_mates(&self) -> bool {
+        let of_lanes = self.more_lanes.iter().map(|lane| &lane.mates);
+        [&self.mates].into_iter().chain(of_lanes).any(|mates| *mates != MatesChoice::None)
     }
 
     /// The files that hold queries.
     pub fn query_files(&self) -> impl Iterator<Item = &Path> {
-        [&*self.query].into_iter().chain(self.mate_file())
+        let mates = if let MatesChoice::File(path) = &self.mates { Some(&**path) } else { None };
+        [&*self.query].into_iter().chain(mates).chain(self.more_lanes.iter().flat_map(Lane::files))
     }
 
-    /// What receipts call the format; [`Format::named`] takes it back.
+    /// What receipts call the format; [`Format::named`] parses it.
     pub fn format_name(&self) -> &'static str {
         if self.sort.is_some() { SORTED_BAM } else { self.format.name(self.packed) }
     }
@@ -282,6 +340,21 @@ impl Options {
     /// Whether names of sequences may hold what SAM forbids.
     pub fn takes_any_name(&self) -> bool {
         matches!(self.format, OutputFormat::Records(Format::Paf) | OutputFormat::Hits(_))
+    }
+
+    /// Whether the paths of hits are needed: the output shows more than their scores, or more than scores decides on hits.
+    pub fn needs_paths(&self) -> bool {
+        let shows_paths = match self.format {
+            OutputFormat::Hits(HitFormat::Tab) => self.columns.iter().any(|column| column.needs_path()),
+            OutputFormat::Hits(HitFormat::Json | HitFormat::Text) | OutputFormat::Records(_) => true,
+        };
+        let Limits { identity, coverage, max_per_target, .. } = self.limits;
+        // A further hit of a target must not overlap the first one, and joining parts takes whole hits.
+        let has_further_hits = max_per_target > 1 || self.split.is_some() || self.has_mates();
+        let decides = self.rank == Rank::Identity || identity > 0.0 || coverage > 0.0 || has_further_hits;
+        let is_masked = self.mask == Mask::Low;
+        let is_cut = self.circular != Circular::default() || self.ref_part.is_some();
+        shows_paths || decides || is_masked || is_cut || self.files_about().next().is_some()
     }
 
     /// Whether the output shows whole header lines of references.
@@ -325,7 +398,8 @@ impl OutputFormat {
 }
 
 impl HitFormat {
-    fn name(self, packed: bool) -> &'static str {
+    /// What receipts call it.
+    pub fn name(self, packed: bool) -> &'static str {
         match (self, packed) {
             (HitFormat::Tab, false) => "table",
             (HitFormat::Tab, true) => "table.gz",
@@ -345,7 +419,7 @@ impl HitFormat {
 }
 
 impl Format {
-    /// What receipts call it; [`Format::named`] takes it back.
+    /// What receipts call it; [`Format::named`] parses it.
     pub fn name(self, packed: bool) -> &'static str {
         match (self, packed) {
             (Format::Sam, false) => "sam",

@@ -15,11 +15,11 @@ use crate::alignment::{Alignment, Found, Mated};
 use crate::batch::Sequences;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::hits::{Effort, Rules, Scope};
-use crate::insert::{InsertSize, Orientation, telling_insert};
+use crate::hits::{Effort, Rules, Scope, TieBreak};
+use crate::insert::{InsertSize, Orientation, PairScoring, telling_insert};
 use crate::quality::PairScores;
 use crate::scoring::Scoring;
-use choose::choose;
+use choose::{Ties, choose};
 pub use join::{HitInParts, MateInParts};
 use rayon::prelude::*;
 
@@ -27,10 +27,10 @@ use rayon::prelude::*;
 const UNPAIRED: i32 = 17;
 /// Hits of a mate that pairs are chosen from, at most. Where both mates have more, the fragment is one of so many
 /// copies that its mapping quality is 0 wherever it is put.
-const MOST_CANDIDATES: usize = 64;
+pub const MOST_CANDIDATES: usize = 64;
 /// Share of the least score of a hit that is enough for a mate in the window beside its mate's hit: a window of some
 /// thousand letters has fewer alignments by chance than a genome (docs/algorithm.md).
-const RESCUED: (i32, i32) = (3, 4);
+const RESCUED: (u64, u64) = (3, 4);
 /// A mate tells nothing of the insert size if its second hit reaches this share of its best one's score.
 const REPEATED: (i64, i64) = (4, 5);
 
@@ -59,13 +59,19 @@ impl Pairing {
     /// The same by what it depends on.
     pub fn by_scores(insert: InsertSize, rules: Rules, scores: PairScores) -> Pairing {
         let (share, of) = RESCUED;
-        let rescued = (rules.min_score / of * share + rules.min_score % of * share / of).max(1);
+        // Rounded up: a score reaches the share or it does not.
+        let rescued = (u64::from(rules.min_score.max(1) as u32) * share).div_ceil(of) as i32;
         Pairing { insert, unpaired: UNPAIRED.saturating_mul(scores.match_), scores, rescued, rules }
     }
 
     /// The rules that find the hits to choose from.
     pub fn candidates(&self) -> Rules {
         Rules { candidates: Some((self.reach(), MOST_CANDIDATES)), ..self.rules }
+    }
+
+    /// What pairs of hits are scored by.
+    pub fn scoring(&self) -> PairScoring {
+        PairScoring { insert: self.insert, match_: self.scores.match_ }
     }
 
     /// What a hit lacks to the best one of its mate at most, if it is in a pair of hits that beats the best ones alone: an
@@ -82,18 +88,24 @@ impl Pairing {
     }
 
     /// Pairs the mates of a batch, whose records stand side by side. `found` has the hits of each by
-    /// [`Pairing::candidates`], and gets those that are reported, the one of the pair first.
+    /// [`Pairing::candidates`], and gets those that are reported, the one of the pair first. Of equal pairs the first one is
+    /// chosen, or the one that `tie_break` chooses.
     pub fn pair(
         &self,
         engine: &mut dyn Engine,
         scope: &Scope,
         found: &mut [Found],
+        tie_break: Option<&TieBreak>,
         effort: &mut Effort,
     ) -> Result<(), EngineError> {
         let rescued = rescue::rescue(self, engine, scope, found, effort)?;
-        let pairs = found.par_chunks_exact_mut(2).zip(rescued.into_par_iter());
+        let pairs = found.par_chunks_exact_mut(2).zip(rescued.into_par_iter()).enumerate();
         let circle_of = |target| scope.batch.targets.circle(target);
-        pairs.for_each(|(pair, rescued)| choose(self, &circle_of, pair, rescued));
+        pairs.for_each(|(number, (pair, rescued))| {
+            let record = 2 * number as u32;
+            let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: tie_break.copied(), record };
+            choose(self, &circle_of, pair, rescued, ties);
+        });
         Ok(())
     }
 
@@ -115,17 +127,36 @@ impl Pairing {
     }
 }
 
-/// The inserts that pairs of unique best hits in `targets` show.
-pub fn inserts(targets: &Sequences, found: &[Found]) -> Vec<(Orientation, u32)> {
+/// The insert that the best hits of two mates in `targets` show, if both are unique.
+pub fn insert(targets: &Sequences, mates: [&Found; 2]) -> Option<(Orientation, u32)> {
     let unique = |found: &Found| {
         let best = found.alignments.first()?;
         let (share, of) = REPEATED;
         let is_repeated = |second: i32| i64::from(second) * of >= i64::from(best.score) * share;
         (!found.second.is_some_and(is_repeated)).then(|| best.clone())
     };
-    let insert = |pair: &[Found]| {
-        let (one, other) = (unique(&pair[0])?, unique(&pair[1])?);
-        telling_insert(&one, &other, targets.circle(one.target))
-    };
-    found.chunks_exact(2).filter_map(insert).collect()
+    let (one, other) = (unique(mates[0])?, unique(mates[1])?);
+    telling_insert(&one, &other, targets.circle(one.target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_score_of_a_rescued_mate_is_rounded_up() {
+        let insert = InsertSize { orientation: Orientation::Fr, mean: 300, deviation: 30 };
+        for (min_score, rescued) in
+            [(1, 1), (2, 2), (3, 3), (4, 3), (20, 15), (21, 16), (22, 17), (23, 18), (24, 18)]
+        {
+            let rules = Rules { min_score, ..Rules::BEST };
+            assert_eq!(
+                Pairing::new(insert, rules, &Scoring::dna(1, 4, 6, 1)).rescued,
+                rescued,
+                "{min_score}"
+            );
+        }
+        let rules = Rules { min_score: i32::MAX, ..Rules::BEST };
+        assert_eq!(Pairing::new(insert, rules, &Scoring::dna(1, 4, 6, 1)).rescued, 1_610_612_736);
+    }
 }

@@ -14,6 +14,7 @@
 
 mod about;
 mod align;
+mod alphabet;
 mod circular;
 pub mod dedup;
 mod device;
@@ -22,12 +23,15 @@ pub mod grep;
 pub mod index;
 mod inputs;
 mod intake;
+mod lanes;
 mod mates;
 pub mod matrix;
 pub mod merge;
 mod order;
+mod query_search;
 mod ranking;
 mod receipts;
+mod remarks;
 mod remembered;
 mod repeats;
 mod report;
@@ -43,20 +47,26 @@ mod write;
 
 use crate::batch::Sequences;
 use crate::candidates::filter::Filter;
-use crate::engine::{Engine, Guarded};
+use crate::engine::Engine;
 use crate::error::{EngineError, Error, Result};
-use crate::hits::Rules;
-use crate::options::Options;
+use crate::hits::{Rules, Tiers};
+use crate::insert::InsertSize;
+use crate::options::{Mode, Options};
 use crate::pairing::Pairing;
-use crate::reader::{Extent, QuerySource, Record};
+use crate::reader::{Extent, FileState, QuerySource, Record};
 use crate::scoring::Scoring;
-use crate::split::{SEARCHED_AGAIN, Splitting};
+use crate::split::Splitting;
 use crate::statistics::Tally;
+use crate::writer::list::RankedBy;
 use crate::writer::output::Beside;
+use crate::writer::sink::RecordSink;
 use crate::writer::{Output, Writer};
 use about::FilesAbout;
-use device::Crew;
+use device::{Crew, Engines};
 use inputs::OpenInputs;
+use lanes::{Lanes, OpenLane};
+use mates::{Sample, SingleHits};
+use query_search::QuerySearch;
 use ranking::Ranking;
 use receipts::Noted;
 use remembered::Remembered;
@@ -87,6 +97,8 @@ struct QueryBatch {
     records: Vec<Record>,
     /// Forward, and where asked for reverse, codes of each.
     queries: Sequences,
+    /// Hits of each as a single read; of none, or of all if these are mates that told the insert size.
+    known: Vec<SingleHits>,
     /// Cells that the batch was sized by.
     cells: u64,
     /// Bytes of the input up to its end, about.
@@ -98,6 +110,8 @@ struct Run<'a> {
     options: &'a Options,
     reporter: &'a dyn Reporter,
     targets: Arc<Sequences>,
+    /// Places of the records that have no residues and are no targets, in the targets' file.
+    left_out: Vec<u64>,
     /// Where the targets come from, as errors show it.
     target_file: PathBuf,
     /// Residues of the longest target of all, those of other parts too.
@@ -106,14 +120,24 @@ struct Run<'a> {
     shortest_target: usize,
     scoring: Arc<Scoring>,
     rules: Rules,
+    /// Names of the references if a hash chooses among equal hits.
+    tie_names: Option<Vec<String>>,
     /// Least scores of single queries.
     least: Least,
+    /// Least scores by the lengths of queries, where none is asked for.
+    tiers: Option<Tiers>,
+    /// What hits of lists are ranked by.
+    ranked: RankedBy,
     /// How hits are ranked, where it is not by their scores.
     ranking: Option<Ranking>,
-    /// How mates are paired, where the queries are mates.
+    /// How mates are paired; `None` if the queries of the lane are single reads.
     pairing: Option<Pairing>,
+    /// The insert size of all mates; `None` if each lane has its own.
+    insert: Option<InsertSize>,
     /// How queries are split, where they are.
     split: Option<Splitting>,
+    /// Least scores of supplementary hits by the lengths of free intervals, if the run has tiers.
+    split_tiers: Option<Tiers>,
     strands: u32,
     filter: Option<Filter>,
     repeats: TakenOut,
@@ -176,27 +200,34 @@ fn run_beside<'scope>(
         reporter.stage(Stage::of("opening the GPU"));
     }
     let (reading, opened) = (begun.elapsed(), opening.join());
-    let OpenInputs { references, target_file, index, mut queries } = inputs?;
+    let OpenInputs { references, target_file, index, mut lanes } = inputs?;
     let (hardware, remark) = match opened {
         Ok(opened) => opened?,
-        Err(_) => return Err(EngineError::Lost("the driver failed while it was opened".to_string()).into()),
+        Err(_) => {
+            let text = "the GPU driver failed to start; update the driver, or use the CPU with --device cpu";
+            return Err(EngineError::Lost(text.to_string()).into());
+        }
     };
-    let run = Run::new(options, reporter, (references, target_file, index), &mut queries, &hardware)?;
-    run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
     reporter.note(&format!("using {}{remark}", hardware.describe()));
+    let crew = hardware.crew(options.threads)?;
+    let engines: Engines = &|worker| hardware.engine(worker);
+    let references = (references, target_file, index);
+    let mut first = lanes.next(options.mode)?;
+    let machine = (&hardware, &crew, engines);
+    let (mut run, sample) = Run::new(options, reporter, references, first.as_mut(), machine)?;
+    run.reading.store(reading.as_nanos() as u64, Ordering::Relaxed);
     if !hardware.engine(0).keeps(&run.targets, &run.scoring) {
-        reporter.note("the references have no room on the GPU, so each batch sends them piece by piece");
+        reporter.note("the references do not fit into GPU memory, so each batch sends them in pieces");
     }
     let mut output = receipts::open(options.output.as_deref(), &noted)?;
     let about = FilesAbout::open(options)?;
-    let crew = hardware.crew(options.threads)?;
-    let (mut summary, index) = run.whole(queries, (&crew, &|worker| hardware.engine(worker)), &mut output)?;
+    let (mut summary, index) = run.whole((first, sample), lanes, (&crew, engines), &mut output)?;
     summary.elapsed = begun.elapsed();
     let beside = Beside { index, about: about.write(&run, &summary, hardware.describe())?, receipt: None };
     match noted {
         None => output.finish_with(beside)?,
         Some(noted) => {
-            let header = run.writer.header().iter().map(|part| part.len() as u64).sum();
+            let header = run.header(&summary).iter().map(|part| part.len() as u64).sum();
             let frame = (header, run.writer.end()?);
             let records = (summary.queries, summary.stretch);
             noted.finish((output, beside), options.output.as_deref(), frame, records, Some(run.choice()))?;
@@ -207,19 +238,93 @@ fn run_beside<'scope>(
 }
 
 impl Run<'_> {
-    /// Runs reader, workers and writer until the input is at its end or one of them fails. Gives the index as well, where
-    /// the output gets one.
+    /// Aligns all lanes until they are at their end or something fails. Gives the index as well, where the output gets one.
     fn whole(
-        &self,
-        queries: QuerySource,
-        (crew, engine): (&Crew, &(dyn Fn(usize) -> Guarded + Sync)),
+        &mut self,
+        (first, sample): (Option<OpenLane>, Sample),
+        mut lanes: Lanes,
+        machine: (&Crew, Engines),
         output: &mut Output,
     ) -> Result<(Summary, Option<Output>)> {
+        let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
+        let mut sink = self.writer.sink(output)?;
+        let (mut next, mut sample) = (first, Some(sample));
+        while let Some(mut lane) = next {
+            let sample = match self.options.has_lanes() {
+                true => self.begin_lane(&mut lane, machine)?,
+                false => sample.take().unwrap_or_default(),
+            };
+            summary.add(&sample.effort);
+            let (extent, part, states) = (lane.queries.extent(), lane.part, self.states(&lane.queries));
+            self.align_lane((lane, sample), machine, (&mut sink, output), &mut summary)?;
+            states.iter().try_for_each(FileState::check_unchanged)?;
+            lanes.end(&extent, part);
+            next = lanes.next(self.options.mode)?;
+        }
+        summary.stretch = lanes.stretch();
+        summary.reading = Duration::from_nanos(self.reading.load(Ordering::Relaxed));
+        // Only now: what ends a file says that nothing is missing.
+        if !self.has_begun(&summary) {
+            self.begin(&summary, output)?;
+        }
+        if self.options.sort.is_some() {
+            self.reporter.stage(Stage::of("sorting"));
+        }
+        let begun = Instant::now();
+        let index = sink.finish(output)?;
+        self.say_remarks(&summary.remarks);
+        summary.writing += begun.elapsed();
+        Ok((summary, index))
+    }
+
+    /// The files of queries that are read more than once, as they were when they were opened.
+    fn states(&self, queries: &QuerySource) -> Vec<FileState> {
+        // A part is cut by the file's size, and `swalign all` reads its file as queries and as references.
+        let is_read_again = self.options.part.is_some() || self.options.mode == Mode::Triangle;
+        if is_read_again { queries.states() } else { Vec::new() }
+    }
+
+    /// Prepares for one of several lanes: its read group, and how its mates are paired.
+    fn begin_lane(&mut self, open: &mut OpenLane, machine: (&Crew, Engines)) -> Result<Sample> {
+        let paired = |insert| Pairing::new(insert, self.rules, &self.scoring);
+        let OpenLane { lane, queries, .. } = open;
+        let (pairing, sample) = match queries.mates() {
+            None => (None, Sample::default()),
+            Some(mates) => {
+                let rules = paired(InsertSize::ASSUMED).candidates();
+                let search = QuerySearch { rules, ranking: None, ..self.query_search() };
+                let (insert, sample) = mates::insert_size(&search, (lane, mates), machine)?;
+                (Some(paired(insert)), sample)
+            }
+        };
+        // Remembered hits of mates depend on their insert size.
+        if self.pairing.is_some() || pairing.is_some() {
+            self.remembered = Remembered::default();
+        }
+        if let Some(cells) = sample.cells {
+            self.cells.store(cells, Ordering::Relaxed);
+        }
+        self.pairing = pairing;
+        self.writer.begin_lane(lane, pairing.map(|pairing| pairing.insert));
+        Ok(sample)
+    }
+
+    /// Runs reader, workers and writer until the lane is at its end or one of them fails.
+    fn align_lane(
+        &self,
+        (lane, sample): (OpenLane, Sample),
+        (crew, engines): (&Crew, Engines),
+        (sink, output): (&mut RecordSink, &mut Output),
+        summary: &mut Summary,
+    ) -> Result<()> {
+        let sizes =
+            self.options.lanes().into_iter().map(|lane| estimate::bytes(&lane.reads, self.options.part));
         self.reporter.stage(Stage {
             doing: "aligning",
             counted: Some(QUERIES),
+            total: None,
             bytes: Some(Arc::clone(&self.done)),
-            size: estimate::bytes(&self.options.query, self.options.part),
+            size: sizes.sum(),
         });
         let (to_workers, from_reader) = crossbeam_channel::bounded(1);
         let (to_writer, from_workers) = sync_channel(1);
@@ -229,18 +334,18 @@ impl Run<'_> {
             // The channel has room for all tokens.
             let _ = leave.send(());
         }
-        let extent = queries.extent();
-        let mut summary = Summary { whole: self.filter.as_ref().map(|_| 0), ..Summary::default() };
-        let mut sink = self.writer.sink(output)?;
+        let extent = lane.queries.extent();
+        let before = (summary.queries, lane.bytes_before);
         // Each stage owns its ends of the channels, so that one that stops wakes its neighbours.
         thread::scope(|scope| {
-            let read = move || self.guard(|| self.read(queries, crew, enter, to_workers));
+            let read =
+                move || self.guard(|| self.read((lane.queries, sample, before), crew, enter, to_workers));
             self.guard(|| start(scope, read).map(drop));
             for worker in 0..crew.workers {
                 let (from_reader, to_writer) = (from_reader.clone(), to_writer.clone());
                 let extent: &Extent = &extent;
                 let work = move || {
-                    let mut engine = engine(worker);
+                    let mut engine = engines(worker);
                     let align = |batch| {
                         crew.run(worker, || self.align(&mut engine, batch, crew.portion))
                             .map_err(|error| extent.shift(error))
@@ -250,50 +355,12 @@ impl Run<'_> {
                 self.guard(|| start(scope, work).map(drop));
             }
             drop((from_reader, to_writer));
-            self.guard(|| self.write(from_workers, leave, (&mut sink, output), &mut summary));
+            self.guard(|| self.write(from_workers, leave, (sink, output), summary));
         });
-        summary.stretch = extent.places();
-        summary.reading = Duration::from_nanos(self.reading.load(Ordering::Relaxed));
         // What is wrong with the file of the references may be why something else went wrong.
         match self.targets.fault().or_else(|| self.failure.take()) {
             Some(error) => Err(error),
-            // Only now: what ends a file says that nothing is missing.
-            None => {
-                if summary.queries == 0 {
-                    self.begin(output)?;
-                }
-                if self.options.sort.is_some() {
-                    self.reporter.stage(Stage::of("sorting"));
-                }
-                let begun = Instant::now();
-                let index = sink.finish(output)?;
-                self.say_unsplit(summary.unsplit);
-                self.say_cut(summary.cut);
-                summary.writing += begun.elapsed();
-                Ok((summary, index))
-            }
-        }
-    }
-
-    /// Says how many queries may have further supplementary hits.
-    fn say_unsplit(&self, queries: u64) {
-        if queries > 0 {
-            self.reporter.note(&format!(
-                "warning: {} may have more supplementary alignments: what was left was searched {SEARCHED_AGAIN} times \
-                 over; --split goes on to the end",
-                counted(queries, QUERIES)
-            ));
-        }
-    }
-
-    /// Says that hits were left out that a reader of more than the best hit may expect.
-    fn say_cut(&self, queries: u64) {
-        let ratio = self.options.secondary_ratio;
-        if queries > 0 {
-            self.reporter.note(&format!(
-                "{} had further hits below {ratio} of the best score, which were left out; --secondary-ratio 0 keeps them",
-                counted(queries, QUERIES)
-            ));
+            None => Ok(()),
         }
     }
 

@@ -1,10 +1,12 @@
 //! Mapping qualities: how sure it is that an alignment is where its query comes from.
 
-use crate::alignment::{Alignment, Found};
+use crate::alignment::{Alignment, Found, Tier};
 use crate::scoring::{Scoring, Substitution};
 
 /// No mapping quality is above this (255 would mean "not known").
 const MAX_MAPQ: f64 = 60.0;
+/// No mapping quality of a hit of the second tier is above this.
+const MAX_ANCHORED_MAPQ: u8 = 30;
 /// Spans up to this length weigh their identity in full; bwa's `mapQ_coef_len`.
 const MAPQ_SPAN: f64 = 50.0;
 
@@ -32,7 +34,15 @@ pub fn mapping_quality(scoring: &Scoring, alignment: &Alignment, second: Option<
 /// The mapping quality of the first hit of a query; 0 where there is none.
 pub fn of_first(scoring: &Scoring, found: &Found) -> u8 {
     let single = |first: &Alignment| mapping_quality(scoring, first, found.second, found.threshold);
-    found.quality.or_else(|| found.alignments.first().map(single)).unwrap_or(0)
+    of_tier(found.quality.or_else(|| found.alignments.first().map(single)).unwrap_or(0), found.tier)
+}
+
+/// A mapping quality that a hit of this tier may have.
+pub fn of_tier(quality: u8, tier: Tier) -> u8 {
+    match tier {
+        Tier::Single | Tier::Proven => quality,
+        Tier::Anchored => quality.min(MAX_ANCHORED_MAPQ),
+    }
 }
 
 /// [`mapping_quality`] by what it depends on: the longer span, the score, and the second one with the threshold.

@@ -1,18 +1,22 @@
-//! FASTA and FASTQ in, plain or gzip (bgzf included), from a file or from stdin.
+//! FASTA and FASTQ, plain or compressed by gzip (bgzf included), and reads of BAM, from a file or from stdin.
 //!
 //! The bytes come in blocks of whole records (`blocks`); a block's pieces are parsed side by side on
 //! all threads (`parse`), and what is made of the records comes in the order of the file: plain
 //! [`Record`]s from a [`Reader`], checked and encoded ones from [`Queries`] and [`read_references`].
-//! Memory holds two blocks, one being parsed and one read ahead, however long the input is.
+//! Memory holds two blocks, one being parsed and one read ahead, however long the input is. A block is as long as the
+//! longest record, except that references come in parts.
 
 mod abundance;
+mod bam;
 mod bgzf;
 mod blocks;
 mod checks;
 mod cut;
 mod faults;
+mod file_state;
 mod gunzip;
 mod lines;
+mod mate_texts;
 mod mates;
 mod meter;
 mod name_pairs;
@@ -21,6 +25,8 @@ mod parse;
 mod queries;
 mod reads;
 mod references;
+mod remarks;
+mod sam_tags;
 #[cfg(test)]
 mod seams;
 mod share;
@@ -30,8 +36,10 @@ mod tests;
 mod texts;
 
 pub use abundance::with_abundance;
-pub use checks::{MAX_QUERY_NAME, MAYBE_PROTEIN, check_reference, sam_name};
+pub use checks::{HAS_GAPS, MAX_QUERY_NAME, MAYBE_PROTEIN, check_reference, sam_name};
+pub use file_state::FileState;
 pub use lines::{LineBlock, LineReader};
+pub use mate_texts::MateTexts;
 pub use mates::{Mates, QuerySource};
 pub use meter::Meter;
 pub use name_pairs::{NamePair, read_name_pairs};
@@ -39,21 +47,28 @@ pub use names::first_repeated;
 pub use queries::Queries;
 pub use reads::{ReadBatch, Reads};
 pub use references::{
-    References, alphabet_of, check_reference_names, read_reference_part, read_references, stretch_of_part,
+    References, check_reference_names, read_reference_part, read_references, stretch_of_part,
+    suggested_alphabet,
 };
+pub use sam_tags::{READ_GROUP, WRITTEN_TAGS};
 pub use share::{Extent, Slice};
 pub use source::DATABASE;
-pub use texts::{Text, Texts, check_distinct_names, read_lengths, read_patterns, slices};
+pub use texts::{
+    NO_QUALITIES, QUALITIES_REMEDY, Text, TextName, TextRules, Texts, check_distinct_names, read_lengths,
+    read_patterns, slices,
+};
 
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
-use crate::options::Share;
+use crate::options::ReadRules;
 use blocks::{Block, Blocks, Sizes};
-use faults::{Origin, encoded, no_records, unopened, unread, whole};
-use parse::{Before, Raw};
+use faults::{EMPTY, Origin, alignments, encoded, unopened, unread, whole};
+use parse::{Before, Raw, is_gap};
 use rayon::prelude::*;
+use remarks::Remarks;
 use share::Stretch;
 use source::{Packing, Source};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
@@ -74,6 +89,8 @@ pub struct Record {
     pub sequence: Vec<u8>,
     /// Phred+33 characters, as many as letters; `None` for FASTA.
     pub qualities: Option<Vec<u8>>,
+    /// SAM tags of the header's comment, each after a tab, where they are kept.
+    pub tags: Vec<u8>,
 }
 
 /// The records of one file, in order. After an error there are no more.
@@ -82,18 +99,22 @@ pub struct Reader {
     blocks: Blocks,
     /// Reading waits for nobody, so that a thread of the pool may do it.
     steady: bool,
-    /// Names may hold what SAM forbids.
-    any_names: bool,
-    /// Whether letters in lower case become N, or X of proteins.
-    masks_lower_case: bool,
-    /// Whether whole header lines of references are kept beside their names.
-    keeps_titles: bool,
+    rules: ReadRules,
+    /// The whole input has no records.
+    is_empty: bool,
+    is_bgzf: bool,
+    /// Whether the records are reads of a BAM file.
+    is_bam: bool,
+    /// What was tolerated in the records that were parsed.
+    remarks: Remarks,
     /// Blocks read and not yet parsed.
     ahead: VecDeque<Block>,
     /// What the input, or the part of it, holds before them.
     before: Before,
     /// Where that part is.
     extent: Arc<Extent>,
+    /// The file as it was when it was opened.
+    state: FileState,
     /// Bytes read of the file, and up to the end of the block that was parsed last.
     meter: Meter,
     parsed: u64,
@@ -121,7 +142,7 @@ struct Part {
 }
 
 impl Reader {
-    /// Opens `path`, or stdin for `-`. An input without records is an error here already.
+    /// Opens `path`, or stdin for `-`. What is neither FASTA nor FASTQ is an error here already.
     pub fn open(path: &Path) -> Result<Reader> {
         if path == Path::new("-") {
             let meter = Meter::default();
@@ -135,16 +156,18 @@ impl Reader {
             return Err(Error::input(whole(path), "this is a directory", remedy));
         }
         let steady = kind.is_ok_and(|kind| kind.is_file());
-        let meter = Meter::default();
+        let (meter, state) = (Meter::default(), FileState::of(path, &file));
         let file = Box::new(meter.watch(file));
-        Ok(Reader { steady, meter, ..Reader::new(path.to_path_buf(), file)? })
+        Ok(Reader { steady, meter, state, ..Reader::new(path.to_path_buf(), file)? })
     }
 
-    /// Opens the part `share` of a file, cut between groups of records; without a part, all of it.
-    pub fn open_share(path: &Path, share: Option<Share>) -> Result<Reader> {
-        let Some(share) = share else { return Reader::open(path) };
-        let slice = Slice { share, groups: true, before: 0, total: size(path, "--part")? };
-        Reader::open_slice(path, slice)
+    /// Opens what of a file belongs to a part; without one, all of it.
+    pub fn open_part(path: &Path, slice: Option<Slice>, rules: ReadRules) -> Result<Reader> {
+        let reader = match slice {
+            None => Reader::open(path)?,
+            Some(slice) => Reader::open_slice(path, slice)?,
+        };
+        Ok(reader.with_rules(rules))
     }
 
     /// Opens a file that can be read twice, as a part of the references is.
@@ -153,19 +176,9 @@ impl Reader {
         Reader::open(path)
     }
 
-    /// Whether names may hold what SAM forbids, instead of being refused for it.
-    pub fn with_any_names(self, any_names: bool) -> Reader {
-        Reader { any_names, ..self }
-    }
-
-    /// Whether letters in lower case become N, or X of proteins.
-    pub fn with_mask(self, masks_lower_case: bool) -> Reader {
-        Reader { masks_lower_case, ..self }
-    }
-
-    /// Whether the whole header lines of references are kept.
-    pub fn with_titles(self, keeps_titles: bool) -> Reader {
-        Reader { keeps_titles, ..self }
+    /// The same reader with these rules.
+    pub fn with_rules(self, rules: ReadRules) -> Reader {
+        Reader { rules, ..self }
     }
 
     fn open_slice(path: &Path, slice: Slice) -> Result<Reader> {
@@ -174,7 +187,12 @@ impl Reader {
         let part = Part { may_be_empty: stretch.has_records(), is_first: extent.is_first() };
         let meter = stretch.meter();
         let reader = Reader::placed(path.to_path_buf(), Box::new(stretch), Sizes::default(), part)?;
-        Ok(Reader { steady: true, extent: Arc::new(extent), meter, ..reader })
+        if reader.is_bam {
+            let remedy = "convert it to FASTQ with `samtools fastq -T '*'`, and use --copy-comments";
+            return Err(Error::input(whole(path), "BAM cannot be read in parts", remedy));
+        }
+        let state = extent.state().clone();
+        Ok(Reader { steady: true, extent: Arc::new(extent), state, meter, ..reader })
     }
 
     fn new(path: PathBuf, input: Box<dyn Read + Send>) -> Result<Reader> {
@@ -187,41 +205,55 @@ impl Reader {
 
     /// A reader of all of a file, or of a part.
     fn placed(path: PathBuf, input: Box<dyn Read + Send>, sizes: Sizes, part: Part) -> Result<Reader> {
-        let source = Source::new(input).map_err(|source| unread(&path, source))?;
-        let (packing, tail) = (source.packing(), source.tail());
+        let source = Source::new(input, part.is_first).map_err(|source| unread(&path, source))?;
+        let (packing, tail, lead, is_bam) = (source.packing(), source.tail(), source.lead(), source.is_bam());
         if let Some(encoding) = source.utf16().filter(|_| part.is_first) {
             return Err(encoded(&path, encoding));
         }
         match packing {
-            Packing::Empty if !part.may_be_empty => return Err(no_records(&path)),
             Packing::Foreign(name, command) => {
                 let remedy = format!("decompress it first, as in `{command} FILE | swalign - ...`");
-                return Err(Error::input(whole(&path), format!("{name} compression is not read"), remedy));
+                return Err(Error::input(
+                    whole(&path),
+                    format!("{name} compression is not supported"),
+                    remedy,
+                ));
             }
             Packing::Database => {
-                let problem = "this is a database of `swalign index`, which stands as a file in the place of REFERENCE alone";
-                return Err(Error::input(whole(&path), problem, "give the FASTA that it was made of"));
+                let problem = "this is a database of `swalign index`, which can be used only as REFERENCE";
+                return Err(Error::input(
+                    whole(&path),
+                    problem,
+                    "give the FASTA file that it was built from",
+                ));
             }
             Packing::Empty | Packing::Plain | Packing::Gzip | Packing::Bgzf => {}
         }
-        let origin = Arc::new(Origin { path, packing, tail });
-        let blocks = match packing {
-            Packing::Empty => Blocks::none(Arc::clone(&origin), source, sizes),
-            _ => Blocks::new(Arc::clone(&origin), source, sizes)?,
+        if let Some(format) = lead.alignments {
+            return Err(alignments(&path, format));
+        }
+        let has_none = lead.first.is_none();
+        let origin = Arc::new(Origin { path, tail });
+        let blocks = match has_none {
+            true => Blocks::none(Arc::clone(&origin), source, sizes),
+            false => Blocks::new(Arc::clone(&origin), source, sizes)?,
         };
         Ok(Reader {
             origin,
             blocks,
             steady: false,
-            any_names: false,
-            masks_lower_case: false,
-            keeps_titles: false,
+            rules: ReadRules::default(),
+            is_empty: has_none && !part.may_be_empty,
+            is_bgzf: packing == Packing::Bgzf,
+            is_bam,
+            remarks: Remarks::default(),
             ahead: VecDeque::new(),
-            before: Before::default(),
+            before: Before { records: 0, lines: lead.lines },
             extent: Arc::default(),
+            state: FileState::default(),
             meter: Meter::default(),
             parsed: 0,
-            finished: packing == Packing::Empty,
+            finished: has_none,
             peeked: None,
             ready: VecDeque::new(),
             fault: None,
@@ -238,6 +270,11 @@ impl Reader {
         Arc::clone(&self.extent)
     }
 
+    /// The file as it was when it was opened.
+    pub fn state(&self) -> &FileState {
+        &self.state
+    }
+
     /// Counts the bytes that are read.
     pub fn meter(&self) -> Meter {
         self.meter.clone()
@@ -245,7 +282,9 @@ impl Reader {
 
     /// An error behind so much of the part, in its true place.
     fn shift(&self, before: Before, error: Error) -> Error {
-        self.extent.shift(before.shift(error))
+        let error = self.extent.shift(before.shift(error));
+        // The lines are those of the text that was made of a BAM file.
+        if self.is_bam { error.without_line() } else { error }
     }
 
     /// The record that comes next, which stays the next one.
@@ -267,9 +306,8 @@ impl Reader {
     }
 
     /// Whether the input is FASTQ. Its records stay the next ones.
-    pub fn is_fastq(&mut self) -> bool {
-        self.begin();
-        self.ahead.front().is_some_and(Block::is_fastq)
+    pub fn is_fastq(&self) -> bool {
+        self.blocks.is_fastq()
     }
 
     /// How many of the next records there are within so many letters, at most `most`. They stay the next ones.
@@ -291,22 +329,25 @@ impl Reader {
         }
     }
 
-    /// What the user should hear once all is read, though it is no error: bytes behind gzip data are no part of
-    /// them, and a bgzf file without the empty block at its end may have been cut short between two blocks.
-    pub fn warning(&self) -> Option<String> {
-        let Origin { path, packing, tail } = &*self.origin;
-        if self.finished && (tail.is_garbage() || self.extent.tail().is_garbage()) {
-            let text = "what stands behind the gzip data is left out; `gzip -t` tells the same";
-            return Some(format!("{}: {text}", path.display()));
-        }
-        let cut = self.finished && *packing == Packing::Bgzf && !tail.has_empty_member();
-        cut.then(|| {
-            format!(
-                "{}: the bgzf end marker is missing, so the file may have been cut short; \
-                 compare it with its source",
-                path.display()
-            )
-        })
+    /// What the user should hear once all is read, though it is no error: no records, bytes behind gzip data, which are no
+    /// part of them, a bgzf file without the empty block at its end, which may have been cut short between two blocks, and
+    /// what was tolerated in records.
+    pub fn warnings(&self) -> Vec<String> {
+        let Origin { path, tail } = &*self.origin;
+        let parts = self.extent.tail();
+        let is_cut = self.is_bgzf && !tail.has_empty_member() || parts.is_cut();
+        let text = match self.finished {
+            true if tail.is_garbage() || parts.is_garbage() => {
+                Some("data after the end of the gzip stream is ignored; check the file with `gzip -t`")
+            }
+            true if is_cut => Some(
+                "the bgzf end marker is missing, so the file may be truncated; compare it with its source",
+            ),
+            _ => None,
+        };
+        let of_file = self.is_empty.then_some(EMPTY).into_iter().chain(text);
+        let of_file = of_file.map(|text| format!("{}: {text}", path.display()));
+        of_file.chain(self.remarks.sentences(&self.extent)).collect()
     }
 
     /// Gives `take` the next records until it returns `false`. They stay the next ones.
@@ -319,7 +360,8 @@ impl Reader {
             }
             let block = &mut self.ahead[index];
             for piece in 0..block.len() {
-                let (read, outcome) = block.piece(piece).records(&self.origin, &mut take);
+                let reading = (&*self.origin, self.rules);
+                let (read, outcome) = block.piece(piece).records(reading, &RefCell::default(), &mut take);
                 match outcome {
                     Ok(true) => before.add(read),
                     Ok(false) => return Ok(()),
@@ -339,16 +381,19 @@ impl Reader {
 
     /// The first letters as they are written, so many where the input has them. They stay the next ones.
     fn letters_ahead(&mut self, wanted: usize) -> Result<Vec<u8>> {
+        // Gaps belong to no alphabet, and are told as what they are.
         let take = |letters: &mut Vec<u8>, raw: Raw| {
-            letters.extend(raw.written().iter().take(wanted - letters.len()));
+            let own = raw.written();
+            letters.extend(own.iter().filter(|letter| !is_gap(**letter)).take(wanted - letters.len()));
             Ok(letters.len() < wanted)
         };
         self.begin();
         let mut letters = Vec::new();
         // The start of a long record has the same first letters, and is parsed in no time.
         let start = self.ahead.front().and_then(|block| block.start(LETTERS_WITHIN * wanted));
+        let reading = (&*self.origin, self.rules);
         if let Some(Ok(false)) =
-            start.map(|start| start.records(&self.origin, |raw| take(&mut letters, raw)).1)
+            start.map(|start| start.records(reading, &RefCell::default(), |raw| take(&mut letters, raw)).1)
         {
             return Ok(letters);
         }
@@ -357,9 +402,14 @@ impl Reader {
         Ok(letters)
     }
 
+    /// From now on FASTA records that are longer than a piece come in parts.
+    fn split_records(&mut self) {
+        self.blocks.split_records();
+    }
+
     /// The error where some of the records were taken one by one, and the others are wanted otherwise.
     fn begun(&self) -> Error {
-        let problem = "some of its records were taken already";
+        let problem = "some of its records have been read already";
         Error::input(whole(self.path()), problem, "open the file again to read all of them")
     }
 
@@ -390,22 +440,22 @@ impl Reader {
         }
         let Some(mut block) = self.ahead.pop_front().or_else(|| self.blocks.next()) else {
             self.finished = true;
-            let fault = (self.before.records == 0).then(|| no_records(self.path()));
-            return fault.map(|fault| Harvest { pieces: Vec::new(), fault: Some(fault) });
+            return None;
         };
         // Before the next block is read.
         self.parsed = self.meter.bytes();
-        let (origin, blocks) = (&*self.origin, &mut self.blocks);
+        let (reading, blocks) = ((&*self.origin, self.rules), &mut self.blocks);
         let parsed = if self.steady && self.ahead.is_empty() && !blocks.ended() {
-            let (parsed, next) = rayon::join(|| parse_pieces(&block, origin, &take), || blocks.next());
+            let (parsed, next) = rayon::join(|| parse_pieces(&block, reading, &take), || blocks.next());
             self.ahead.extend(next);
             parsed
         } else {
-            parse_pieces(&block, origin, &take)
+            parse_pieces(&block, reading, &take)
         };
         let mut harvest = Harvest { pieces: Vec::with_capacity(parsed.len()), fault: None };
-        for (made, read, outcome) in parsed {
+        for (made, read, remarks, outcome) in parsed {
             harvest.pieces.push((self.before, made));
+            self.remarks.add(remarks, self.before);
             if let Err(error) = outcome {
                 harvest.fault = Some(self.shift(self.before, error));
                 break;
@@ -419,6 +469,29 @@ impl Reader {
     }
 }
 
+/// Letters of the first record of a file; `None` if it can't be read. A long record is held in parts.
+pub fn first_length(path: &Path) -> Option<u64> {
+    let mut reader = Reader::open(path).ok()?;
+    reader.split_records();
+    let (mut first, mut letters) = (None, 0);
+    while let Some(harvest) = reader.harvest(|lengths: &mut Vec<(bool, u64)>, raw| {
+        lengths.push((raw.continues, raw.written().len() as u64));
+        Ok(())
+    }) {
+        for (continues, len) in harvest.pieces.into_iter().flat_map(|(_, lengths)| lengths) {
+            if first.is_some() && !continues {
+                return first;
+            }
+            letters += len;
+            first = Some(letters);
+        }
+        if harvest.fault.is_some() {
+            break;
+        }
+    }
+    first
+}
+
 /// Bytes of a file that can be read in parts, as the option `flag` wants it.
 fn size(path: &Path, flag: &str) -> Result<u64> {
     let metadata = std::fs::metadata(path).map_err(|source| unopened(path, source));
@@ -427,22 +500,23 @@ fn size(path: &Path, flag: &str) -> Result<u64> {
         (false, Err(error)) => Err(error),
         (stdin, _) => {
             let name = if stdin { "stdin".into() } else { path.display().to_string() };
-            let text = format!("{flag}: {name} can't be read in parts; give a file, as it lies on a disk");
+            let text = format!("{flag}: {name} cannot be read in parts; give a regular file");
             Err(Error::Usage(text))
         }
     }
 }
 
-/// What `take` makes of each piece, how much it holds, and how its reading ended.
+/// What `take` makes of each piece, how much it holds, what was tolerated, and how its reading ended.
 fn parse_pieces<T: Default + Send>(
     block: &Block,
-    origin: &Origin,
+    reading: (&Origin, ReadRules),
     take: &(impl Fn(&mut T, Raw) -> Result<()> + Sync),
-) -> Vec<(T, Before, Result<bool>)> {
+) -> Vec<(T, Before, Remarks, Result<bool>)> {
     let parse = |index| {
-        let mut made = T::default();
-        let (read, outcome) = block.piece(index).records(origin, |raw| take(&mut made, raw).map(|()| true));
-        (made, read, outcome)
+        let (mut made, remarks) = (T::default(), RefCell::default());
+        let take = |raw: Raw| take(&mut made, raw).map(|()| true);
+        let (read, outcome) = block.piece(index).records(reading, &remarks, take);
+        (made, read, remarks.into_inner(), outcome)
     };
     match block.len() {
         // A small file should not wait for the pool.
@@ -483,6 +557,7 @@ impl Record {
             name: raw.name.to_string(),
             sequence: raw.letters(),
             qualities: raw.qualities(),
+            tags: raw.tags(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a user looks at after a run: its statistics as JSON (`--stats`) and as a page (`--report`).
 
+mod multiqc;
 mod page;
 mod stats;
 #[cfg(test)]
@@ -23,6 +24,10 @@ pub struct Account<'a> {
     pub min_score: Option<i32>,
     /// Of mates.
     pub insert: Option<InsertSize>,
+    /// Queries that are too short to reach the least score or the greatest E-value.
+    pub too_short: u64,
+    /// Hits that masking leaves out.
+    pub masked_hits: u64,
     /// Names of the references that the queries met, as the output has them.
     pub names: &'a [String],
     pub statistics: &'a Statistics,
@@ -44,7 +49,8 @@ pub struct Facts {
 struct Coverage {
     references: u64,
     letters: u64,
-    alignments: u64,
+    unique: u64,
+    tied: u64,
     aligned: u64,
     covered: u64,
     /// References with an alignment.
@@ -56,10 +62,11 @@ impl Coverage {
         references.into_iter().fold(Coverage::default(), |all, reference| Coverage {
             references: all.references + 1,
             letters: all.letters + reference.letters,
-            alignments: all.alignments + reference.alignments,
+            unique: all.unique + reference.unique,
+            tied: all.tied + reference.tied,
             aligned: all.aligned + reference.aligned,
             covered: all.covered + reference.covered,
-            hit: all.hit + u64::from(reference.alignments > 0),
+            hit: all.hit + u64::from(reference.alignments() > 0),
         })
     }
 }

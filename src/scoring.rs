@@ -7,7 +7,7 @@ mod mode;
 
 pub use mode::AlignmentMode;
 
-use crate::alphabet::{Alphabet, CODES};
+use crate::alphabet::{Alphabet, CODES, SCORED, scored_code};
 use crate::error::{Error, Place};
 use std::fmt;
 
@@ -62,16 +62,32 @@ impl fmt::Debug for Matrix {
     }
 }
 
-/// The built-in matrices: NCBI's classic 24-letter edition.
-const MATRICES: [(&str, &str); 8] = [
-    ("BLOSUM45", include_str!("../data/matrices/BLOSUM45")),
-    ("BLOSUM50", include_str!("../data/matrices/BLOSUM50")),
-    ("BLOSUM62", include_str!("../data/matrices/BLOSUM62")),
-    ("BLOSUM80", include_str!("../data/matrices/BLOSUM80")),
-    ("BLOSUM90", include_str!("../data/matrices/BLOSUM90")),
-    ("PAM30", include_str!("../data/matrices/PAM30")),
-    ("PAM70", include_str!("../data/matrices/PAM70")),
-    ("PAM250", include_str!("../data/matrices/PAM250")),
+/// A matrix that comes with the program.
+struct BuiltIn {
+    name: &'static str,
+    text: &'static str,
+    /// Cost of opening a gap, and of each of its residues, that BLAST takes with this matrix by default.
+    gap_costs: (i32, i32),
+}
+
+impl BuiltIn {
+    const fn new(name: &'static str, text: &'static str, gap_costs: (i32, i32)) -> BuiltIn {
+        BuiltIn { name, text, gap_costs }
+    }
+}
+
+/// The built-in matrices: NCBI's classic 24-letter edition, and BLOSUM80 as in NCBI's toolkit, in half bits. The classic
+/// BLOSUM80, in thirds of bits, is BLOSUM80_3; its gap costs are 3/2 of those of BLOSUM80, rounded up.
+const MATRICES: [BuiltIn; 9] = [
+    BuiltIn::new("BLOSUM45", include_str!("../data/matrices/BLOSUM45"), (14, 2)),
+    BuiltIn::new("BLOSUM50", include_str!("../data/matrices/BLOSUM50"), (13, 2)),
+    BuiltIn::new("BLOSUM62", include_str!("../data/matrices/BLOSUM62"), (11, 1)),
+    BuiltIn::new("BLOSUM80", include_str!("../data/matrices/BLOSUM80"), (10, 1)),
+    BuiltIn::new("BLOSUM80_3", include_str!("../data/matrices/BLOSUM80_3"), (15, 2)),
+    BuiltIn::new("BLOSUM90", include_str!("../data/matrices/BLOSUM90"), (10, 1)),
+    BuiltIn::new("PAM30", include_str!("../data/matrices/PAM30"), (9, 1)),
+    BuiltIn::new("PAM70", include_str!("../data/matrices/PAM70"), (10, 1)),
+    BuiltIn::new("PAM250", include_str!("../data/matrices/PAM250"), (14, 2)),
 ];
 
 impl Scoring {
@@ -196,25 +212,41 @@ impl fmt::Display for Scoring {
 
 impl Matrix {
     /// The names of the built-in matrices.
+    ///
+    /// BLOSUM80 is BLAST's edition, in half bits. BLOSUM80_3 is the edition of EMBOSS, Biopython and parasail, in thirds of
+    /// bits.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        MATRICES.iter().map(|(name, _)| *name)
+        MATRICES.iter().map(|built_in| built_in.name)
     }
 
     /// A built-in matrix by its name, in any case.
     pub fn named(name: &str) -> Option<Matrix> {
-        let (name, text) = MATRICES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        let BuiltIn { name, text, .. } =
+            MATRICES.iter().find(|known| known.name.eq_ignore_ascii_case(name))?;
         Matrix::parse(name, text, Alphabet::Protein).ok()
     }
 
-    /// Whether it is a built-in matrix.
-    #[doc(hidden)]
-    pub fn is_built_in(&self) -> bool {
-        Matrix::named(&self.name).is_some_and(|known| known.scores == self.scores)
+    /// The gap costs that BLAST takes with a built-in matrix by default: that of opening a gap, and that of each of its
+    /// residues. `None` for other matrices.
+    ///
+    /// ```
+    /// use swalign::{Alphabet, Matrix, Scoring};
+    ///
+    /// let matrix = Matrix::named("BLOSUM45").expect("a built-in matrix");
+    /// let (gap_open, gap_extend) = matrix.usual_gap_costs().expect("a built-in matrix has gap costs");
+    /// assert_eq!((gap_open, gap_extend), (14, 2));
+    /// let scoring = Scoring::matrix(Alphabet::Protein, matrix, gap_open, gap_extend);
+    /// # let _ = scoring;
+    /// ```
+    pub fn usual_gap_costs(&self) -> Option<(i32, i32)> {
+        let built_in = MATRICES.iter().find(|known| known.name == self.name)?;
+        (Matrix::named(built_in.name)?.scores == self.scores).then_some(built_in.gap_costs)
     }
 
     /// A matrix in NCBI's format, as the files `BLOSUM62` and `NUC.4.4` have it: `#` comments, a line of column letters
     /// (targets), then a line for each row letter (queries) with its scores, integers of -127 to 127. Letters of the
-    /// alphabet that it lacks (IUPAC codes, B, Z, X, *) score as its lowest entry.
+    /// alphabet that it lacks (IUPAC codes, B, Z, X, *) score as its lowest entry. Proteins' U scores as C, O as K, and J
+    /// as the mean of I and L, rounded up, unless the matrix has J.
     ///
     /// # Errors
     /// [`Error::Input`], with `name` for the file and the line, if the text is no such matrix.
@@ -227,8 +259,7 @@ impl Matrix {
 
     /// Reads NCBI's format: `#` comments, a line of column letters (targets), then a line for each
     /// row letter (queries) with its scores, integers of -127..127. The error is the 1-based line,
-    /// where one is at fault, and what is wrong. Letters beyond the required ones that the matrix
-    /// lacks (IUPAC codes, B, Z, X, *) score as its lowest entry.
+    /// where one is at fault, and what is wrong. [`Matrix::from_text`] says how letters score that the matrix lacks.
     #[doc(hidden)]
     pub fn parse(name: &str, text: &str, alphabet: Alphabet) -> Result<Matrix, (Option<u64>, String)> {
         let mut lines = text
@@ -236,14 +267,15 @@ impl Matrix {
             .enumerate()
             .map(|(n, line)| (n as u64 + 1, line))
             .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-        let (number, header) = lines.next().ok_or((None, "no line of column letters".to_string()))?;
+        let (number, header) =
+            lines.next().ok_or((None, "the line with the residues of the columns is missing".to_string()))?;
         let columns = header
             .split_whitespace()
             .map(single_letter)
             .collect::<Option<Vec<u8>>>()
-            .ok_or((Some(number), "the column line must hold single letters".to_string()))?;
+            .ok_or((Some(number), "the line of columns must contain single characters".to_string()))?;
         if let Some(letter) = (1..columns.len()).find(|&at| columns[..at].contains(&columns[at])) {
-            let problem = format!("column {} stands twice", (columns[letter] as char).escape_default());
+            let problem = format!("column {} is duplicated", (columns[letter] as char).escape_default());
             return Err((Some(number), problem));
         }
         let mut cells: Vec<(u8, u8, i8)> = Vec::new();
@@ -253,18 +285,22 @@ impl Matrix {
             let row = words
                 .next()
                 .and_then(single_letter)
-                .ok_or((Some(number), "a row must begin with its letter".to_string()))?;
+                .ok_or((Some(number), "a row must begin with its residue".to_string()))?;
             let scores = words
                 .map(|word| word.parse::<i8>().ok().filter(|&score| score > i8::MIN))
                 .collect::<Option<Vec<i8>>>()
                 .ok_or((Some(number), "scores must be integers from -127 to 127".to_string()))?;
             if scores.len() != columns.len() {
-                let problem =
-                    format!("row {} has {} scores for {} columns", row as char, scores.len(), columns.len());
+                let problem = format!(
+                    "row {} has {} scores, but there are {} columns",
+                    row as char,
+                    scores.len(),
+                    columns.len()
+                );
                 return Err((Some(number), problem));
             }
             if rows.contains(&row) {
-                return Err((Some(number), format!("row {} stands twice", (row as char).escape_default())));
+                return Err((Some(number), format!("row {} is duplicated", (row as char).escape_default())));
             }
             rows.push(row);
             cells.extend(columns.iter().zip(scores).map(|(&column, score)| (row, column, score)));
@@ -276,19 +312,57 @@ impl Matrix {
             .map(|&letter| (letter as char).to_string())
             .collect();
         if !missing.is_empty() {
-            return Err((None, format!("{alphabet} letters without a row or column: {}", missing.join(" "))));
+            return Err((
+                None,
+                format!("{alphabet} residues without a row or column: {}", missing.join(" ")),
+            ));
         }
         let lowest = cells.iter().map(|cell| cell.2).min().unwrap_or(-1);
         let mut scores = [[lowest; CODES]; CODES];
-        // Rows of letters that the alphabet writes otherwise (U for T, J for X) stay unused.
-        let own =
-            |letter: u8| alphabet.code(letter).filter(|&code| alphabet.letters()[code as usize] == letter);
+        // Rows of letters that the alphabet writes or scores otherwise (U for T, U as C) stay unused.
+        let is_own = |code: &u8, letter| alphabet.letters()[usize::from(*code)] == letter && *code < SCORED;
+        let own = |letter: u8| alphabet.code(letter).filter(|code| is_own(code, letter)).map(usize::from);
         for (row, column, score) in cells {
             if let (Some(row), Some(column)) = (own(row), own(column)) {
-                scores[row as usize][column as usize] = score;
+                scores[row][column] = score;
             }
         }
+        if alphabet == Alphabet::Protein {
+            let has_j = rows.contains(&b'J') && columns.contains(&b'J');
+            fill_in(&mut scores, has_j);
+        }
         Ok(Matrix { name: name.to_string(), scores })
+    }
+}
+
+/// Fills in the scores of residues that matrices of proteins leave out: U scores as C, O as K, and J, unless the matrix
+/// `has_j`, as the mean of I and L, rounded up.
+fn fill_in(scores: &mut [[i8; CODES]; CODES], has_j: bool) {
+    const I: usize = 9;
+    const L: usize = 10;
+    const J: usize = 24;
+    if !has_j {
+        let mean = |scores: &[i8]| {
+            let (sum, count) =
+                (scores.iter().map(|&score| i32::from(score)).sum::<i32>(), scores.len() as i32);
+            // Of numbers between -127 and 127.
+            -((-sum).div_euclid(count)) as i8
+        };
+        scores[J][J] = mean(&[scores[I][I], scores[I][L], scores[L][I], scores[L][L]]);
+        let given = *scores;
+        for (score, (&i, &l)) in scores[J][..J].iter_mut().zip(given[I].iter().zip(&given[L])) {
+            *score = mean(&[i, l]);
+        }
+        for (row, given) in scores[..J].iter_mut().zip(&given) {
+            row[J] = mean(&[given[I], given[L]]);
+        }
+    }
+    let given = *scores;
+    let scored = |code: usize| usize::from(scored_code(code as u8));
+    for (q, row) in scores.iter_mut().enumerate() {
+        for (t, score) in row.iter_mut().enumerate() {
+            *score = given[scored(q)][scored(t)];
+        }
     }
 }
 
@@ -346,7 +420,39 @@ mod tests {
         let scoring = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
         let w = code(Alphabet::Protein, b'W');
         assert_eq!(scoring.score(w, w), 11);
-        assert_eq!(scoring.score(w, code(Alphabet::Protein, b'J')), -2, "J scores as X");
+        let of = |q: u8, t: u8| scoring.score(code(Alphabet::Protein, q), code(Alphabet::Protein, t));
+        for letter in *b"ARNDCQEGHILKMFPSTWYVBZX*JUO" {
+            assert_eq!([of(b'U', letter), of(letter, b'U')], [of(b'C', letter), of(letter, b'C')]);
+            assert_eq!([of(b'O', letter), of(letter, b'O')], [of(b'K', letter), of(letter, b'K')]);
+        }
+        // I and L score 4 and 2 against I, 1 and 2 against M, -3 and -2 against W.
+        assert_eq!([of(b'J', b'I'), of(b'M', b'J'), of(b'J', b'W'), of(b'J', b'J')], [3, 2, -2, 3]);
+        assert_eq!([of(b'U', b'U'), of(b'U', b'X'), of(b'J', b'*')], [9, -2, -4]);
+    }
+
+    #[test]
+    fn a_matrix_may_have_j_of_its_own() {
+        let parsed = |own: &str| {
+            let letters = format!("A R N D C Q E G H I L K M F P S T W Y V {own}");
+            let rows = letters.split(' ').map(|row| {
+                let scores = letters.split(' ').map(|column| match (row, column) {
+                    ("J" | "U", "J" | "U") => "7",
+                    ("J" | "U", _) => "5",
+                    _ if row == column => "2",
+                    _ => "-1",
+                });
+                format!("{row} {}\n", scores.collect::<Vec<_>>().join(" "))
+            });
+            let text = format!("{letters}\n{}", rows.collect::<String>());
+            Matrix::parse("own", &text, Alphabet::Protein).unwrap()
+        };
+        let of = |own: &str, pairs: [&[u8; 2]; 6]| {
+            let scoring = Scoring::matrix(Alphabet::Protein, parsed(own), 11, 1);
+            pairs.map(|&[q, t]| scoring.score(code(Alphabet::Protein, q), code(Alphabet::Protein, t)))
+        };
+        assert_eq!(of("J", [b"JJ", b"JA", b"AJ", b"JI", b"UU", b"OK"]), [7, 5, -1, 5, 2, 2]);
+        // A row of U is not used. A mean of 0.5 is 1, and J against B, which the matrix lacks, scores as its lowest entry.
+        assert_eq!(of("U", [b"UU", b"UC", b"UA", b"JI", b"JJ", b"JB"]), [2, 2, -1, 1, 1, -1]);
     }
 
     #[test]
@@ -366,9 +472,9 @@ mod tests {
         assert_eq!(refuse("A C G T\nA 1 0 0\n").0, Some(2));
         assert_eq!(refuse("A C G T\nA 1 0 0 999\n").0, Some(2));
         assert_eq!(refuse("A C GG T\n").0, Some(1));
-        assert_eq!(refuse("# x\nA A C G T\n"), (Some(2), "column A stands twice".to_string()));
+        assert_eq!(refuse("# x\nA A C G T\n"), (Some(2), "column A is duplicated".to_string()));
         let twice = refuse("A C G T\nA 1 0 0 0\nC 0 1 0 0\na 0 0 0 1\n");
-        assert_eq!(twice, (Some(4), "row A stands twice".to_string()));
+        assert_eq!(twice, (Some(4), "row A is duplicated".to_string()));
     }
 
     #[test]

@@ -30,6 +30,7 @@
 //!   many patterns without edits, [`pieces`] those with few replaced letters, and [`gpu`] has a GPU do the same as [`sliced`]. [`room`] bounds how many it finds.
 //! - [`pam`] says whether a PAM stands beside a hit, and [`anchors`] which ends and starts count then. [`sites`] finds
 //!   these from the PAMs, where that costs less than a scan.
+//! - [`circle`] unrolls circular texts.
 //! - [`rates`] gives each pattern edits by its length.
 //! - [`amplicons`] joins hits that face each other.
 //! - [`hits`] chooses ends, [`align`] walks from an end to its start, [`limits`] does so where kinds of
@@ -42,6 +43,7 @@ use room::Room;
 pub mod align;
 pub mod amplicons;
 pub mod anchors;
+pub mod circle;
 pub mod codes;
 pub mod exact;
 pub mod finder;

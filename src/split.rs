@@ -1,34 +1,38 @@
 //! Split reads: further alignments of what the primary hit leaves of a query.
 //!
-//! The letters that a query's primary hit does not take are its free intervals. The best local alignment of a free
-//! interval, over all targets and strands, is a supplementary hit if it scores enough. What it leaves of its interval is
+//! The residues of a query outside its primary hit are its free intervals. The best local alignment of a free
+//! interval, over all targets and strands, is a supplementary hit if it scores enough. The rest of its interval is
 //! searched in the same way. So each is the optimum of its interval, and no two take one letter of the query. A query of
 //! many pieces is searched many times over, so there is a bound. docs/algorithm.md, section 17, has the definition.
 
+mod drop;
+
 use crate::alignment::{Alignment, Found, Strand, Supplementary};
-use crate::alphabet::reverse_complement_codes;
 use crate::batch::{Batch, Sequences};
 use crate::bounds::potential;
 use crate::candidates::{Layout, Meets};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::hits::{self, Effort, Remarks, Rules, Scope};
+use crate::hits::{self, Effort, Remarks, Rules, Scope, Tiers};
 use crate::quality;
+use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Letters of free intervals that are searched of a query within the bound, for each letter that it has.
+/// Maximum number of residues that are searched again within the bound, per residue of the query.
 pub const SEARCHED_AGAIN: u64 = 4;
 
 /// How queries are split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Splitting {
-    /// Least score of a supplementary hit.
+    /// Minimum score of a supplementary hit.
     pub least: i32,
-    /// Whether the search of a query ends before it has searched more than [`SEARCHED_AGAIN`] times its letters.
+    /// Whether the search of a query ends before it has searched more than [`SEARCHED_AGAIN`] times its residues.
     pub is_bounded: bool,
+    /// A path is cut where its running score falls by more than this; 0 cuts none.
+    pub drop: i32,
 }
 
-/// Letters of a record that no hit takes, by their places in the query as it was read.
+/// Residues of a record outside its hits, by their positions in the query as it was read.
 #[derive(Clone, Copy)]
 struct Interval {
     record: u32,
@@ -36,16 +40,17 @@ struct Interval {
     end: u32,
 }
 
-/// Finds the supplementary hits of all records.
+/// Finds the supplementary hits of all records. `tiers` are those of intervals.
 pub fn supplement(
     engine: &mut dyn Engine,
     scope: &Scope,
-    splitting: Splitting,
+    (splitting, tiers): (Splitting, Option<&Tiers>),
     found: &mut [Found],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
     let least = splitting.least;
     let mut searched = vec![0; found.len()];
+    cut_primaries(engine, scope, splitting, found, effort)?;
     let mut intervals: Vec<Interval> = Vec::new();
     for (record, found) in (0..).zip(found.iter()) {
         if let Some(primary) = found.alignments.first() {
@@ -54,34 +59,36 @@ pub fn supplement(
         }
     }
     loop {
-        intervals.retain(|interval| {
-            let codes = &codes(scope, interval.record)[interval.start as usize..interval.end as usize];
-            potential(codes, &scope.batch.scoring) >= i64::from(least)
-        });
+        intervals.retain(|&interval| most_score(scope, interval) >= i64::from(least));
         if splitting.is_bounded {
             intervals = within_bound(scope, intervals, &mut searched, effort);
         }
         if intervals.is_empty() {
             break;
         }
-        let hits = search(engine, scope, least, &intervals, effort)?;
+        let hits = search(engine, scope, (least, tiers), &intervals, effort)?;
         let mut next = Vec::new();
         for (interval, hit) in intervals.into_iter().zip(hits) {
             let quality = quality::of_first(&scope.batch.scoring, &hit);
-            let Found { mut alignments, second, .. } = hit;
-            let Some(mut alignment) = alignments.drain(..).next() else { continue };
+            let Found { mut alignments, second, tier, .. } = hit;
+            let Some(alignment) = alignments.drain(..).next() else { continue };
             let len = codes(scope, interval.record).len() as u32;
-            let before = match alignment.strand {
-                Strand::Forward => interval.start,
-                Strand::Reverse => len - interval.end,
-            };
-            alignment.query_start += before;
-            alignment.query_end += before;
+            let alignment = in_record(interval, alignment, len);
+            if let Some(part) = cut(scope, splitting, interval.record, &alignment) {
+                // Searching the part makes it the optimum of its interval, with a mapping quality of its own.
+                let (start, end) = part.letters_taken(len);
+                if end - start < interval.end - interval.start {
+                    let [before, behind] = left(interval, &part, len);
+                    next.extend([before, Interval { start, end, ..interval }, behind]);
+                    continue;
+                }
+            }
             next.extend(left(interval, &alignment, len));
             found[interval.record as usize].supplementary.push(Supplementary {
                 alignment,
                 second,
                 quality,
+                tier,
                 is_piece_of_first: false,
             });
         }
@@ -95,8 +102,61 @@ pub fn supplement(
     Ok(())
 }
 
-/// The intervals of a round without those of records that would be searched beyond the bound. `searched` has the letters
-/// that were searched of each record, and gets those of the round.
+/// The best part of a record's alignment, if its running score falls too far.
+fn cut(scope: &Scope, splitting: Splitting, record: u32, alignment: &Alignment) -> Option<Alignment> {
+    if splitting.drop == 0 {
+        return None;
+    }
+    let query = scope.batch.query(scope.layout.query(record, alignment.strand));
+    let target = scope.batch.target(alignment.target);
+    drop::best_part(alignment, (query, target), &scope.batch.scoring, splitting.drop)
+}
+
+/// An alignment of an interval as one of its record, which has `len` residues.
+fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignment {
+    let before = match alignment.strand {
+        Strand::Forward => interval.start,
+        Strand::Reverse => len - interval.end,
+    };
+    alignment.query_start += before;
+    alignment.query_end += before;
+    alignment
+}
+
+/// Cuts first hits whose running score falls too far. The interval of the best part is searched again, and its best hit
+/// replaces all hits of the query: their scores counted the columns that were cut.
+fn cut_primaries(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    splitting: Splitting,
+    found: &mut [Found],
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    let part = |(record, found): (usize, &Found)| {
+        let (record, whole) = (record as u32, found.alignments.first()?);
+        let part = cut(scope, splitting, record, whole)?;
+        let (start, end) = part.letters_taken(codes(scope, record).len() as u32);
+        Some(Interval { record, start, end })
+    };
+    let intervals: Vec<Interval> = found.par_iter().enumerate().filter_map(part).collect();
+    if intervals.is_empty() {
+        return Ok(());
+    }
+    // The part has an alignment that scores enough, with a run or without one.
+    let hits = search(engine, scope, (scope.rules.min_score, None), &intervals, effort)?;
+    for (interval, hit) in intervals.into_iter().zip(hits) {
+        let quality = quality::of_first(&scope.batch.scoring, &hit);
+        let Some(alignment) = hit.alignments.into_iter().next() else { continue };
+        let len = codes(scope, interval.record).len() as u32;
+        let found = &mut found[interval.record as usize];
+        found.alignments = vec![in_record(interval, alignment, len)];
+        (found.second, found.threshold, found.quality) = (hit.second, hit.threshold, Some(quality));
+    }
+    Ok(())
+}
+
+/// The intervals of a round without those of records that would be searched beyond the bound. `searched` counts the residues
+/// that were searched of each record, this round included.
 fn within_bound(
     scope: &Scope,
     intervals: Vec<Interval>,
@@ -104,7 +164,7 @@ fn within_bound(
     effort: &mut Effort,
 ) -> Vec<Interval> {
     let mut within = Vec::with_capacity(intervals.len());
-    // The intervals of a record stand side by side.
+    // The intervals of a record are adjacent.
     for of_record in intervals.chunk_by(|one, other| one.record == other.record) {
         let record = of_record[0].record;
         let letters: u64 = of_record.iter().map(|interval| u64::from(interval.end - interval.start)).sum();
@@ -124,20 +184,35 @@ fn codes<'a>(scope: &Scope<'a>, record: u32) -> &'a [u8] {
     scope.batch.query(scope.layout.query(record, Strand::Forward))
 }
 
-/// The best hit of each interval by itself.
+/// The codes of an interval in one orientation of its record.
+fn oriented<'a>(scope: &Scope<'a>, interval: Interval, strand: Strand) -> &'a [u8] {
+    let query = scope.batch.query(scope.layout.query(interval.record, strand));
+    let (start, end) = (interval.start as usize, interval.end as usize);
+    match strand {
+        Strand::Forward => &query[start..end],
+        Strand::Reverse => &query[query.len() - end..query.len() - start],
+    }
+}
+
+/// Upper bound of the scores of an interval on all strands. The strands differ under a matrix that is not symmetric under
+/// complement.
+fn most_score(scope: &Scope, interval: Interval) -> i64 {
+    let on = |&strand: &Strand| potential(oriented(scope, interval, strand), &scope.batch.scoring);
+    scope.layout.orientations().iter().map(on).max().unwrap_or(0)
+}
+
+/// The best hit of each interval.
 fn search(
     engine: &mut dyn Engine,
     scope: &Scope,
-    least: i32,
+    (least, tiers): (i32, Option<&Tiers>),
     intervals: &[Interval],
     effort: &mut Effort,
 ) -> Result<Vec<Found>, EngineError> {
     let mut queries = Sequences::default();
-    for interval in intervals {
-        let codes = &codes(scope, interval.record)[interval.start as usize..interval.end as usize];
-        queries.push(codes.iter().copied());
-        if scope.layout.strands > 1 {
-            queries.push(reverse_complement_codes(codes));
+    for &interval in intervals {
+        for &strand in scope.layout.orientations() {
+            queries.push(oriented(scope, interval, strand).iter().copied());
         }
     }
     let batch = Batch {
@@ -148,13 +223,14 @@ fn search(
     let layout = Layout { strands: scope.layout.strands, meets: Meets::All };
     let rules = Rules { min_score: least, max_hits: 1, candidates: None, ..scope.rules };
     let mut own = Effort::default();
-    let scope = Scope { batch: &batch, layout, rules, least: None, ranks: None, ..*scope };
+    let scope =
+        Scope { batch: &batch, layout, rules, least: None, tiers, anchored: None, ranks: None, ..*scope };
     let found = hits::find(engine, &scope, &mut own)?;
     effort.add_parts(own, |interval| intervals[interval as usize].record);
     Ok(found)
 }
 
-/// What an alignment of a query of `len` letters leaves of an interval.
+/// The two sides of an interval that an alignment of a query of `len` residues leaves.
 fn left(interval: Interval, alignment: &Alignment, len: u32) -> [Interval; 2] {
     let (start, end) = alignment.letters_taken(len);
     [Interval { end: start, ..interval }, Interval { start: end, ..interval }]

@@ -15,14 +15,15 @@ mod paths;
 #[cfg(test)]
 mod tests;
 
-pub use depth::{Depth, ReferenceDepth};
+pub use depth::{Depth, ReferenceDepth, Standing};
 pub use extremes::{Drawing, Extreme, Extremes};
 pub use histogram::{BINS, Bins, Histogram};
 pub use paths::{Path, Positions};
 
-use crate::alignment::{Alignment, Found, Strand};
+use crate::alignment::{Alignment, Found, Strand, Tier};
 use crate::alphabet::{Alphabet, reverse_complement};
 use crate::batch::Sequences;
+use crate::complexity::low_complexity;
 use crate::quality;
 use crate::reader::Record;
 use crate::scoring::Scoring;
@@ -41,6 +42,8 @@ pub const IDENTITY_STEPS: u64 = 2;
 pub struct Tally {
     scoring: Arc<Scoring>,
     targets: Arc<Sequences>,
+    /// Low-complexity stretches of queries are masked.
+    masks: bool,
     total: Mutex<Statistics>,
 }
 
@@ -79,7 +82,11 @@ pub struct Sums {
 pub struct Queries {
     pub total: u64,
     pub letters: u64,
+    /// Letters in low-complexity stretches, where these are masked.
+    pub masked: u64,
     pub aligned: u64,
+    /// Aligned queries whose hits are of the second tier.
+    pub anchored: u64,
     /// Queries that are mates.
     pub mates: u64,
     /// Mates whose primary alignments are a proper pair.
@@ -113,9 +120,10 @@ impl Records {
 }
 
 impl Tally {
-    pub fn new(scoring: &Arc<Scoring>, targets: &Arc<Sequences>) -> Tally {
+    pub fn new(scoring: &Arc<Scoring>, targets: &Arc<Sequences>, masks: bool) -> Tally {
         let statistics = Statistics { sums: Sums::default(), depth: Depth::new(targets) };
-        Tally { scoring: Arc::clone(scoring), targets: Arc::clone(targets), total: Mutex::new(statistics) }
+        let (scoring, targets) = (Arc::clone(scoring), Arc::clone(targets));
+        Tally { scoring, targets, masks, total: Mutex::new(statistics) }
     }
 
     /// Sums up queries and what was found for them, on all threads. `first` is the place of the first among all
@@ -164,7 +172,9 @@ impl AddAssign for Queries {
     fn add_assign(&mut self, other: Queries) {
         self.total += other.total;
         self.letters += other.letters;
+        self.masked += other.masked;
         self.aligned += other.aligned;
+        self.anchored += other.anchored;
         self.mates += other.mates;
         self.proper += other.proper;
         self.single += other.single;
@@ -214,9 +224,11 @@ impl<'a> Summing<'a> {
 
     fn query(&mut self, place: u64, query: &Record, found: &Found) {
         let letters = query.sequence.len() as u64;
+        let masked = if self.tally.masks { masked(self.alphabet, &query.sequence) } else { 0 };
         let Sums { queries, lengths, records, .. } = &mut self.sums;
         queries.total += 1;
         queries.letters += letters;
+        queries.masked += masked;
         lengths.add(letters);
         records.unaligned += u64::from(found.alignments.is_empty());
         records.primary += u64::from(!found.alignments.is_empty());
@@ -235,6 +247,7 @@ impl<'a> Summing<'a> {
         }
         if let Some(alignment) = found.alignments.first() {
             queries.aligned += 1;
+            queries.anchored += u64::from(found.tier == Tier::Anchored);
             self.primary(place, query, found, alignment);
             let pieces = found.supplementary.iter().filter(|hit| hit.is_piece_of_first);
             self.sums.covered.extend(pieces.flat_map(|hit| depth::covered_by_piece(&hit.alignment)));
@@ -257,7 +270,9 @@ impl<'a> Summing<'a> {
         sums.extremes
             .add(&path, place, || Drawing::of(self.alphabet, (&query.name, &letters), target, alignment));
         sums.path += path;
-        sums.covered.extend(depth::covered(alignment));
+        let is_tied = found.second.is_some_and(|second| second >= alignment.score);
+        let standing = if is_tied { Standing::Tied } else { Standing::Unique };
+        sums.covered.extend(depth::covered(alignment, standing));
     }
 
     fn pair(&mut self, found: &Found, other: &Found) {
@@ -275,4 +290,12 @@ impl<'a> Summing<'a> {
             (None, None) => {}
         }
     }
+}
+
+/// The number of letters in low-complexity stretches.
+fn masked(alphabet: Alphabet, letters: &[u8]) -> u64 {
+    let mut codes = Vec::new();
+    // The reader refuses other letters.
+    let _ = alphabet.encode(letters, &mut codes);
+    low_complexity(alphabet, &codes).into_iter().map(|stretch| stretch.len() as u64).sum()
 }

@@ -34,18 +34,17 @@ use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use crate::groups;
-use crate::insert::InsertSize;
-use crate::options::{Format, Options, OutputFormat};
+use crate::insert::{InsertSize, PairScoring};
+use crate::options::{Format, HitFormat, Lane, Options, OutputFormat};
+use crate::quality::PairScores;
 use crate::reader::Record;
 use crate::scoring::{AlignmentMode, Scoring};
-use crate::significance::Significance;
 use bgzf::{Joint, RecordBytes};
 use line::LineMaker;
-use list::ListMaker;
+use list::{ListMaker, RankedBy};
 use rayon::prelude::*;
 use sink::RecordSink;
 use sort::{IndexFile, Sorter};
-use std::path::Path;
 use std::sync::Arc;
 use tags::Residues;
 
@@ -62,6 +61,8 @@ pub struct Writer {
     /// Bytes of memory to sort records in, where they are sorted.
     sort: Option<usize>,
     header: Vec<Vec<u8>>,
+    /// The header of an output without hits, if it is another one.
+    header_without_hits: Option<Vec<Vec<u8>>>,
     maker: Maker,
 }
 
@@ -84,14 +85,27 @@ struct RecordMaker {
 pub struct Chosen {
     /// Least score of a hit.
     pub min_score: i32,
+    /// What there is of a second tier.
+    pub tiers: Option<TiersTold>,
     /// The most that a hit's E-value is, where it counts.
     pub evalue: Option<f64>,
     /// The insert size of mates.
     pub insert: Option<InsertSize>,
     /// Least score of a supplementary hit.
     pub split: Option<i32>,
-    /// Bit scores and E-values, where scores have them.
-    pub significance: Option<Significance>,
+    /// Bit scores and E-values, where scores have them, and what hits of lists are ranked by.
+    pub ranked: RankedBy,
+}
+
+/// Two tiers of hits, as headers tell them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TiersTold {
+    /// The highest of the least scores of the first tier. The lowest is that of [`Chosen`].
+    pub highest: i32,
+    /// Bases of an exact run; 0 without a second tier.
+    pub anchor: u32,
+    /// Least score of the second tier.
+    pub least: i32,
 }
 
 /// The references of a run, as its output names them.
@@ -119,15 +133,25 @@ impl Writer {
         let format = match options.format {
             OutputFormat::Records(format) => format,
             OutputFormat::Hits(format) => {
-                let lists = ListMaker::new(format, options, (scoring, chosen.significance), targets);
+                let lists = ListMaker::new(format, options, (scoring, chosen.ranked), targets);
                 let header =
                     lists.header(&options.command_line, &header::comments(options, &chosen, &lists.scoring));
                 let header = if options.packed { bgzf::pack(&header)? } else { header };
-                let maker = Maker::Lists(lists);
-                return Ok(Writer { in_blocks: options.packed, sort: None, header: vec![header], maker });
+                // All parts have one header.
+                let is_part = options.part.or(options.ref_part).is_some();
+                let without_hits = match format == HitFormat::Tab && options.table_header && !is_part {
+                    true => Some(vec![frame::header_without_hits(format.name(options.packed), &header)?]),
+                    false => None,
+                };
+                return Ok(Writer {
+                    in_blocks: options.packed,
+                    sort: None,
+                    header: vec![header],
+                    header_without_hits: without_hits,
+                    maker: Maker::Lists(lists),
+                });
             }
         };
-        let read_group = options.read_group.as_ref().map(|group| group.id().to_string());
         let any_names = format == Format::Paf;
         let renamed = match options.rename_references && !any_names {
             true => rename::rename(&mut targets.names, &options.reference)?,
@@ -143,8 +167,7 @@ impl Writer {
             Format::Sam | Format::Paf => text,
         };
         let residues = Residues::new(scoring.alphabet);
-        let (eqx, query) = (options.eqx, options.query.clone());
-        let queries = [query.clone(), options.mate_file().map_or(query, Path::to_path_buf)];
+        let (eqx, cs) = (options.eqx, options.cs);
         let hard_clips = options.hard_clips && format != Format::Paf;
         let shows_end_gaps = scoring.mode == AlignmentMode::Local || format == Format::Paf;
         let of_part = options.ref_part.is_some();
@@ -153,21 +176,40 @@ impl Writer {
             scoring,
             residues,
             eqx,
+            cs,
             hard_clips,
-            queries,
+            queries: Default::default(),
             any_names,
             shows_end_gaps,
             of_part,
+            pairs: None,
         };
         let sort = options.sort;
         let in_blocks = options.in_blocks() && sort.is_none();
-        let maker = Maker::Records(RecordMaker { format, lines, read_group });
-        Ok(Writer { in_blocks, sort, header, maker })
+        let maker = Maker::Records(RecordMaker { format, lines, read_group: None });
+        let mut writer = Writer { in_blocks, sort, header, header_without_hits: None, maker };
+        options.lanes().first().into_iter().for_each(|lane| writer.begin_lane(lane, chosen.insert));
+        Ok(writer)
+    }
+
+    /// From now on records are those of this lane, whose mates have this insert size.
+    pub fn begin_lane(&mut self, lane: &Lane, insert: Option<InsertSize>) {
+        let Maker::Records(RecordMaker { lines, read_group, .. }) = &mut self.maker else { return };
+        *read_group = lane.read_group.as_ref().map(|group| group.id().to_string());
+        let mates = lane.mate_file().unwrap_or(&lane.reads);
+        lines.queries = [lane.reads.clone(), mates.to_path_buf()];
+        let match_ = PairScores::of(&lines.scoring).match_;
+        lines.pairs = insert.filter(|_| !lines.of_part).map(|insert| PairScoring { insert, match_ });
     }
 
     /// The header, in parts.
     pub fn header(&self) -> &[Vec<u8>] {
         &self.header
+    }
+
+    /// The header of an output without hits, if it differs.
+    pub fn header_without_hits(&self) -> Option<&[Vec<u8>]> {
+        self.header_without_hits.as_deref()
     }
 
     /// The names of the references that the queries meet, as the output has them.
@@ -304,9 +346,9 @@ fn bam_header(
 ) -> Result<Vec<u8>> {
     if scoring.alphabet == Alphabet::Protein {
         let problem = match options.sort {
-            None => "BAM has letters for nucleotides only; write proteins as SAM or PAF (--format)",
+            None => "BAM can store only nucleotides; write proteins as SAM or PAF (--format)",
             Some(_) => {
-                "--sort writes BAM, which has letters for nucleotides only; leave it out, and write proteins as SAM or \
+                "--sort writes BAM, which can store only nucleotides; leave it out, and write proteins as SAM or \
                  PAF"
             }
         };
@@ -314,7 +356,7 @@ fn bam_header(
     }
     bam::header(text, targets).ok_or_else(|| {
         let place = Place { file: options.reference.clone(), ..Place::default() };
-        let problem = "BAM can't hold so many references: its header has more than 2 GiB";
+        let problem = "BAM cannot store these references: their header exceeds 2 GiB";
         Error::input(place, problem, "write SAM or PAF (--format), which have no such limit")
     })
 }

@@ -20,8 +20,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("bounds", &[]),
     ("options", &[]),
     ("identity", &["options"]),
+    ("complexity", &[]),
     ("json", &[]),
     ("significance", &["batch"]),
+    ("bam", &[]),
     ("batch", &[]),
     ("groups", &[]),
     // Distinct sequences.
@@ -29,25 +31,27 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     // Equal queries of a batch.
     ("dedup/queries", &["batch"]),
     ("memory", &[]),
-    ("reader", &["batch", "groups", "memory", "options"]),
-    ("writer", &["reader", "batch", "groups", "options", "quality", "significance"]),
+    ("reader", &["bam", "batch", "groups", "memory", "options"]),
+    ("writer", &["bam", "reader", "batch", "groups", "options", "quality", "significance"]),
     // Hits of a search as lines.
     ("writer/hits", &["search"]),
     // Ranked hits with their significance.
-    ("writer/list", &["identity", "json"]),
+    ("writer/list", &["complexity", "identity", "json"]),
     // References as they lie in a file that is mapped.
     ("database", &["batch", "candidates", "options", "reader"]),
     // Sums of what the writer makes records of.
-    ("statistics", &["reader", "batch", "quality"]),
+    ("statistics", &["reader", "batch", "complexity", "quality"]),
     ("report", &["json", "options", "statistics"]),
     ("engine", &["batch", "bounds"]),
     ("candidates", &["batch", "bounds"]),
     ("backtrace", &["batch", "bounds", "engine"]),
     ("repeats", &["batch", "fingerprints"]),
     ("hits", &["batch", "bounds", "engine", "candidates", "backtrace", "repeats"]),
+    // Scores that chance reaches.
+    ("hits/anchored/tiers", &["significance"]),
     // Constants of a scoring, from alignments of random sequences.
     ("fitted", &["batch", "candidates", "engine", "hits", "significance"]),
-    ("pairing", &["batch", "bounds", "engine", "backtrace", "hits", "quality"]),
+    ("pairing", &["batch", "engine", "backtrace", "hits", "quality"]),
     ("split", &["batch", "bounds", "engine", "candidates", "hits", "quality"]),
     ("circles", &["batch", "candidates", "quality"]),
     // Bits of vectors, for searches in bases and in bytes.
@@ -78,14 +82,18 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("pipeline/about", &["report"]),
+    ("pipeline/tests", &["groups"]),
     ("pipeline/repeats", &["repeats"]),
     ("pipeline/remembered", &["dedup"]),
     ("pipeline/dedup", &["dedup"]),
+    // Equal pairs of a sample.
+    ("pipeline/mates", &["dedup"]),
     ("pipeline/index", &["database"]),
     ("pipeline/estimate", &["database"]),
     ("pipeline/source", &["database"]),
-    ("pipeline/significance", &["fitted", "significance"]),
-    ("pipeline/ranking", &["identity", "significance"]),
+    ("pipeline/significance", &["bounds", "fitted", "significance"]),
+    ("pipeline/query_search", &["complexity"]),
+    ("pipeline/ranking", &["complexity", "identity"]),
     // Blocks of what parts are joined to.
     ("pipeline/merge/abreast", &["groups"]),
     // Paths of single pairs.

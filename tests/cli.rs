@@ -1,6 +1,8 @@
 //! The command end to end: what it refuses and how, what it bears, and that its answer does not
 //! depend on how it computes.
 
+#[path = "cli/alphabet.rs"]
+mod alphabet;
 #[path = "cli/answers.rs"]
 mod answers;
 mod common;
@@ -10,6 +12,8 @@ mod devices;
 mod files;
 #[path = "cli/help.rs"]
 mod help;
+#[path = "cli/inputs.rs"]
+mod inputs;
 #[path = "cli/options.rs"]
 mod options;
 #[path = "cli/order.rs"]
@@ -29,6 +33,7 @@ use common::gzip::gzip;
 use common::sam;
 use common::{data, fasta, golden, random::Random};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;

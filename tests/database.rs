@@ -87,7 +87,7 @@ fn what_index_refuses() {
     for (args, code, says) in [
         (&["index", "-"][..], 2, "-o DB.swdb"),
         (&["index"], 2, "FASTA"),
-        (&["index", "ref.fa", "-o", "-"], 2, "mapped"),
+        (&["index", "ref.fa", "-o", "-"], 2, "cannot be written to stdout"),
         (&["index", "ref.fa", "-o", "ref.fa"], 2, "overwrite the input"),
         (&["index", "reads.fq"], 2, "--reads-as-reference"),
         (&["index", "bad.fa"], 1, "gap characters"),
@@ -108,7 +108,7 @@ fn options_that_contradict_the_database_are_refused() {
     for (args, says) in [
         (run_of("ref.fa.swdb", &["--alphabet", "protein"]), "swalign index --alphabet protein"),
         (run_of("ref.fa.swdb", &["--mask-lower-case"]), "swalign index --mask-lower-case"),
-        (run_of("masked", &[]), "give it here, too"),
+        (run_of("masked", &[]), "add it here, too"),
     ] {
         folder.run(&args).said(2, &[says]);
     }

@@ -1,8 +1,10 @@
-//! `docs/cli.md` is what the command says of itself, the commands of README.md run, and links lead somewhere.
+//! `docs/cli.md` is the help, the commands of README.md and the guides run and print their samples, and links lead somewhere.
 //!
-//! When the help has changed, write the file anew: `SWALIGN_WRITE_DOCS=1 cargo test --test docs`.
+//! When the help or the output has changed, write the pages anew: `SWALIGN_WRITE_DOCS=1 cargo test --test docs`.
 
 mod common;
+#[path = "docs/pages.rs"]
+mod pages;
 
 use common::command::{command, finish};
 use common::folder::Folder;
@@ -76,64 +78,16 @@ fn the_first_command_says_what_the_readme_has_it_say() {
     assert!(outcome.stderr.contains(&summary), "{summary}\n{}", outcome.stderr);
 }
 
-/// The commands of README.md that are swalign's, in the order of the page: those of its shell blocks, one a line, and those
-/// of its tables.
-fn commands_of_the_readme() -> Vec<String> {
-    let readme = std::fs::read_to_string(repository().join("README.md")).unwrap();
-    let (mut commands, mut is_shell) = (Vec::new(), false);
-    for line in readme.lines() {
-        if line.starts_with("```") {
-            is_shell = line == "```sh";
-        } else if is_shell && (line.starts_with("swalign ") || line.contains("| swalign ")) {
-            commands.push(line.to_string());
-        } else if let Some((_, cell)) = line.split_once("| `swalign ").filter(|_| line.starts_with("| ")) {
-            let command = cell.split_once("` |").expect("one command in a cell").0;
-            commands.push(format!("swalign {command}"));
-        }
-    }
-    commands
-}
-
-/// Each in the order of the page, since later ones take what earlier ones wrote.
-#[cfg(unix)]
+/// What the guides say that searches find.
 #[test]
-fn every_command_of_the_readme_runs() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    let folder = Folder::new();
-    let bin = folder.file("bin");
-    std::fs::create_dir(&bin).unwrap();
-    symlink(command(&repository()).get_program(), bin.join("swalign")).unwrap();
-    for input in ["data", "README.md"] {
-        symlink(repository().join(input), folder.file(input)).unwrap();
-    }
-    let path = std::env::var("PATH").unwrap_or_default();
-    // What it makes of our output is the matter of tests/outside.rs.
-    if !std::env::split_paths(&path).any(|place| place.join("samtools").exists()) {
-        std::fs::write(bin.join("samtools"), "#!/bin/sh\ncat >ont.bam\n").unwrap();
-        std::fs::set_permissions(bin.join("samtools"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    let commands = commands_of_the_readme();
-    assert!(commands.len() >= 10, "{commands:#?}");
-    for line in commands {
-        let mut shell = assert_cmd::Command::new("bash");
-        shell.current_dir(folder.path()).env("PATH", format!("{}:{path}", bin.display()));
-        let outcome = finish(shell.args(["-o", "pipefail", "-c", &line]));
-        assert_eq!(outcome.code, Some(0), "{line}\n{}", outcome.stderr);
-        if let Some((_, output)) = line.rsplit_once(" -o ") {
-            let output = output.split(' ').next().unwrap_or_default();
-            let len = std::fs::metadata(folder.file(output)).map_or(0, |file| file.len());
-            assert!(len > 0, "{line}\nwrote no {output}");
-        }
-    }
-}
-
-/// What the table of searches in README.md says that they find.
-#[test]
-fn searches_find_what_the_readme_says() {
+fn searches_find_what_the_guides_say() {
+    let scripts = pages::scripts();
     let printed = |part: &str| {
-        let commands = commands_of_the_readme();
-        let line = commands.iter().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part}"));
-        let words: Vec<&str> = line.split(' ').skip(1).take_while(|word| *word != "-o").collect();
+        let in_guides = scripts.iter().filter(|script| script.page.contains("guide"));
+        let text: String = in_guides.map(|script| script.text.replace("\\\n   ", "") + "\n").collect();
+        let line = text.lines().find(|line| line.starts_with("swalign search") && line.contains(part));
+        let line = line.unwrap_or_else(|| panic!("no {part}"));
+        let words: Vec<&str> = line.split_whitespace().skip(1).take_while(|word| *word != "-o").collect();
         finish(command(&repository()).args(words)).text().to_string()
     };
     let primers = printed(" search -k 4 -f data/artic");
@@ -158,8 +112,11 @@ fn links_of_the_pages_lead_somewhere() {
     let mut pages = vec![repository().join("README.md"), repository().join("CONTRIBUTING.md")];
     pages.push(repository().join("CHANGELOG.md"));
     pages.push(repository().join("workflow/README.md"));
-    let docs = std::fs::read_dir(repository().join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    pages.extend(docs.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    pages.push(repository().join("python/README.md"));
+    for folder in ["docs", "docs/guide"] {
+        let files = std::fs::read_dir(repository().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        pages.extend(files.filter(|path| path.extension().is_some_and(|ending| ending == "md")));
+    }
     let mut wrong = Vec::new();
     for page in pages {
         let text = std::fs::read_to_string(&page).unwrap();
@@ -192,7 +149,7 @@ fn the_version_is_the_same_everywhere() {
     let places = [
         ("Cargo.lock", of_package("swalign")),
         ("CITATION.cff", format!("\nversion: {version}\n")),
-        ("CHANGELOG.md", format!("# Changelog\n\n## {version} (")),
+        ("CHANGELOG.md", format!("\n## {version} (")),
         ("fuzz/Cargo.lock", of_package("swalign")),
         ("python/Cargo.lock", of_package("swalign")),
         ("python/Cargo.lock", of_package("pyswalign")),

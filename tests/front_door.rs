@@ -3,8 +3,12 @@
 
 mod common;
 
+#[path = "../examples/hits.rs"]
+mod hits;
 #[path = "../examples/pair.rs"]
 mod pair;
+#[path = "../examples/patterns.rs"]
+mod patterns;
 #[path = "../examples/proteins.rs"]
 mod proteins;
 #[path = "../examples/references.rs"]
@@ -18,6 +22,7 @@ mod threads;
 
 use common::random::Random;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use swalign::batch::{Batch, Pair};
 use swalign::engine::Engine;
 use swalign::engine::plain::Plain;
@@ -26,8 +31,8 @@ use swalign::search::pattern::Pattern;
 use swalign::search::plain;
 use swalign::search::{Rule, Scan};
 use swalign::{
-    Aligner, AlignmentMode, Alphabet, Device, Error, Hit, Match, Matrix, Op, PairAligner, PamSide, Records,
-    Scoring, Searcher, SearcherBuilder, Significance, Strand, Targets, align_pair,
+    Aligner, AlignmentMode, Alphabet, Device, EngineError, Error, Hit, Match, Matrix, Op, PairAligner,
+    PamSide, Records, Scoring, Searcher, SearcherBuilder, Significance, Strand, Targets, align_pair,
 };
 
 /// The best score of a pair by the specification.
@@ -133,7 +138,10 @@ fn one_query_that_is_refused_stops_no_other() {
     let answers: Vec<_> = aligner.align_all(queries).collect();
     assert_eq!(answers.len(), 4);
     assert_eq!(answers[0].as_ref().unwrap()[0].score(), 22);
-    assert_eq!(answers[1].as_ref().unwrap_err().to_string(), "query: '!' at place 3 is no letter of DNA");
+    assert_eq!(
+        answers[1].as_ref().unwrap_err().to_string(),
+        "query: '!' at position 3 is not a residue of DNA"
+    );
     assert!(answers[2].as_ref().unwrap().is_empty());
     assert_eq!(answers[3].as_ref().unwrap()[0].strand(), Strand::Reverse);
     assert_eq!(aligner.align_all(["!"; 3]).filter(Result::is_err).count(), 3);
@@ -180,9 +188,9 @@ fn settings_are_refused_in_the_words_of_the_library() {
     says(Aligner::builder(Scoring::dna(0, 4, 6, 1)), "match 0 is out of range; give 1 to 1048576");
     says(Aligner::builder(Scoring::dna(1, 4, -6, 1)), "gap_open -6 is out of range; give 0 to 1048576");
     let protein = Scoring::matrix(Alphabet::Protein, Matrix::named("BLOSUM62").unwrap(), 11, 1);
-    says(Aligner::builder(protein), "the scoring is for protein, the targets are DNA");
+    says(Aligner::builder(protein), "the scoring is for protein, but the targets are DNA");
     let error = Targets::from_dna([("x", "AC-T")]).unwrap_err();
-    assert_eq!(error.to_string(), "target 'x': '-' at place 2 is no letter of DNA");
+    assert_eq!(error.to_string(), "target 'x': '-' at position 2 is not a residue of DNA");
     assert!(Targets::from_fasta("nosuch.fa").unwrap_err().to_string().contains("no such file"));
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), ">a,b\nACGT\n").unwrap();
@@ -264,12 +272,60 @@ fn a_text_of_nothing_but_matches() {
         builder.every_end(every).build().unwrap()
     };
     let ranges = |found: Vec<Match>| found.iter().map(Match::range).collect::<Vec<_>>();
-    assert_eq!(ranges(build(false).search(&text).unwrap()), std::slice::from_ref(&(0..4)));
-    let found = ranges(build(true).search(&text).unwrap());
-    assert_eq!(found, (4..=text.len()).map(|end| end - 4..end).collect::<Vec<_>>());
+    for every in [false, true] {
+        let found = ranges(build(every).search(&text).unwrap());
+        assert_eq!(found, (4..=text.len()).map(|end| end - 4..end).collect::<Vec<_>>());
+    }
     let texts = ["AAAA", "", &text, "CAAAAC", ""];
     let counts: Vec<usize> = build(true).search_all(texts).map(|found| found.unwrap().len()).collect();
     assert_eq!(counts, [1, 0, text.len() - 3, 1, 0]);
+}
+
+/// Many guides beside a rare PAM are found from the PAM, and a guide alone is swept: the matches are the same.
+#[test]
+fn guides_are_found_from_their_pams() {
+    let mut random = Random::new(31);
+    let text = random.text(Alphabet::Dna, 200_000);
+    let guides: Vec<String> = (0..300)
+        .map(|_| {
+            let at = random.below(text.len() - 20);
+            text[at..at + 20].to_string()
+        })
+        .collect();
+    let build = |guides: &[String]| {
+        let named = guides.iter().map(|guide| (guide, guide));
+        let builder = Searcher::builder(named).device(Device::Cpu).max_edits(3).pam("NGG", PamSide::Three);
+        builder.build().unwrap()
+    };
+    let all = build(&guides).search(&text).unwrap();
+    let mut count = 0;
+    for guide in guides.iter().step_by(23) {
+        let told = |found: &&Match| found.pattern_name() == guide;
+        let key = |found: &Match| (found.range(), found.strand(), found.edits(), found.cigar().to_string());
+        let of_all: Vec<_> = all.iter().filter(told).map(key).collect();
+        let alone: Vec<_> =
+            build(std::slice::from_ref(guide)).search(&text).unwrap().iter().map(key).collect();
+        assert_eq!(of_all, alone, "{guide}");
+        count += alone.len();
+    }
+    assert!(count > 0);
+}
+
+/// A set flag ends a search before its answer, whatever finds it.
+#[test]
+fn searches_are_stopped() {
+    let text = Random::new(33).text(Alphabet::Dna, 10_000);
+    let builder = Searcher::builder([("p", &text[100..130])]).device(Device::Cpu).max_edits(2);
+    let many = Searcher::builder((0..300).map(|at| (at.to_string(), &text[at..at + 20]))).device(Device::Cpu);
+    for builder in [builder, many.pam("NGG", PamSide::Three).max_edits(2)] {
+        let flag = Arc::new(AtomicBool::new(false));
+        let searcher = builder.stop_flag(Arc::clone(&flag)).build().unwrap();
+        assert!(searcher.search(&text).is_ok_and(|found| !found.is_empty()));
+        flag.store(true, Ordering::Relaxed);
+        let stopped = searcher.search(&text).unwrap_err();
+        assert!(matches!(stopped, Error::Engine(EngineError::Stopped)), "{stopped}");
+        assert_eq!(stopped.to_string(), "the call was stopped");
+    }
 }
 
 #[test]
@@ -279,8 +335,8 @@ fn searches_are_refused_in_the_words_of_the_library() {
         assert!(matches!(error, Error::Usage(_)));
         assert_eq!(error.to_string(), text);
     };
-    says(Searcher::builder([("p", "")]), "pattern 'p': it has no letters");
-    says(Searcher::builder([("p", "AC-T")]), "pattern 'p': '-' at place 2 is no IUPAC code of DNA");
+    says(Searcher::builder([("p", "")]), "pattern 'p': it is empty");
+    says(Searcher::builder([("p", "AC-T")]), "pattern 'p': '-' at position 2 is not an IUPAC code of DNA");
     says(
         Searcher::builder([("p", "ACGT")]).max_edits(40).max_insertions(1),
         "max_edits(40) with a limit of one kind of edits: give at most 32",
@@ -288,23 +344,97 @@ fn searches_are_refused_in_the_words_of_the_library() {
     let builder = Searcher::builder([("p", "ACGT")]).device(Device::Cpu).max_edits(2).max_deletions(0);
     let searcher = builder.max_insertions(0).build().unwrap();
     let answers: Vec<_> = searcher.search_all(["AC!T", "ACCT", "TTTTTACGT"]).collect();
-    assert_eq!(answers[0].as_ref().unwrap_err().to_string(), "text: '!' at place 2 is no letter of DNA");
+    assert_eq!(
+        answers[0].as_ref().unwrap_err().to_string(),
+        "text: '!' at position 2 is not a residue of DNA"
+    );
     assert_eq!(answers[1].as_ref().unwrap().iter().map(Match::edits).min(), Some(1));
     assert!(answers[2].as_ref().unwrap().iter().all(|found| found.range().len() == 4));
     let none = Searcher::builder::<&str, &str>([]).device(Device::Cpu).build().unwrap();
     assert!(none.search("ACGT").unwrap().is_empty());
 }
 
-/// They stand in the repository's folder, where their files are.
+/// A program of `examples/`.
+type Program = fn() -> Result<(), Box<dyn std::error::Error>>;
+
+const EXAMPLES: [(&str, Program); 8] = [
+    ("hits", || Ok(hits::main()?)),
+    ("pair", || Ok(pair::main()?)),
+    ("patterns", || Ok(patterns::main()?)),
+    ("proteins", || Ok(proteins::main()?)),
+    ("references", || Ok(references::main()?)),
+    ("search", || search::main()),
+    ("stream", || stream::main()),
+    ("threads", || Ok(threads::main()?)),
+];
+
+/// Names the example that a process of this test prints the output of.
+const EXAMPLE: &str = "SWALIGN_EXAMPLE";
+/// Lines before and after that output.
+const OUTPUT: [&str; 2] = ["--- output of the example", "--- end of the output"];
+
+/// Runs an example in the repository's folder, where its files are. Without a name there is nothing to do: this is the
+/// process of [`output_of`].
 #[test]
-fn the_examples_run() {
+fn one_example_runs() {
+    let Some(name) = std::env::var_os(EXAMPLE) else { return };
+    let (_, program) = EXAMPLES.iter().find(|(known, _)| name == *known).unwrap();
     std::env::set_current_dir(common::repository()).unwrap();
-    pair::main().unwrap();
-    references::main().unwrap();
-    proteins::main().unwrap();
-    search::main().unwrap();
-    stream::main().unwrap();
-    threads::main().unwrap();
+    println!("\n{}", OUTPUT[0]);
+    program().unwrap();
+    println!("{}", OUTPUT[1]);
+}
+
+/// What an example prints.
+fn output_of(name: &str) -> String {
+    let mut test = assert_cmd::Command::new(std::env::current_exe().unwrap());
+    test.args(["--exact", "one_example_runs", "--nocapture"]).env(EXAMPLE, name);
+    let outcome =
+        test.write_stdin("GATTACAGATTACA\nGCAGTGGGGAATATTGGACAATGGGCGAAAGCCTGATCCAGC\n").output().unwrap();
+    let text = String::from_utf8(outcome.stdout).unwrap();
+    assert!(outcome.status.success(), "{name}: {text}{}", String::from_utf8_lossy(&outcome.stderr));
+    let mut lines = text.lines().skip_while(|line| *line != OUTPUT[0]).skip(1);
+    lines.by_ref().take_while(|line| *line != OUTPUT[1]).map(|line| format!("{line}\n")).collect()
+}
+
+/// The first block of code of a kind in a text.
+fn block<'a>(text: &'a str, kind: &str) -> (&'a str, &'a str) {
+    let begin = format!("```{kind}\n");
+    let (_, after) = text.split_once(&*begin).unwrap_or_else(|| panic!("no block of {kind}"));
+    after.split_once("```\n").unwrap()
+}
+
+#[test]
+fn the_examples_print_what_they_say() {
+    for (name, _) in EXAMPLES {
+        let path = common::repository().join(format!("examples/{name}.rs"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let doc: String = text
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)))
+            .collect();
+        assert_eq!(output_of(name), block(&doc, "text").0, "{name}");
+    }
+}
+
+/// README.md has two of them, each followed by its output.
+#[test]
+fn the_examples_of_the_readme_print_what_it_says() {
+    let readme = std::fs::read_to_string(common::repository().join("README.md")).unwrap();
+    let mut rest = &*readme;
+    for name in ["hits", "patterns"] {
+        let code;
+        (code, rest) = block(rest, "rust");
+        let example = common::repository().join(format!("examples/{name}.rs"));
+        let example = std::fs::read_to_string(example).unwrap();
+        let own = example.split_once("\n\n").unwrap().1.replace("pub fn main", "fn main");
+        assert_eq!(code, own, "{name}");
+        let output;
+        (output, rest) = block(rest, "text");
+        assert_eq!(output, output_of(name), "{name}");
+    }
+    assert!(!rest.contains("```rust"));
 }
 
 /// A PAM and a limit of gaps, as the command has them.
@@ -358,10 +488,16 @@ fn pairs_of_both_strands() {
     }
     let mixed = [("ACGT", "AC!T"), ("ACGT", "ACGT"), ("", "ACGT"), ("?", "A")];
     let answers: Vec<_> = aligner.align_all(mixed).collect();
-    assert_eq!(answers[0].as_ref().unwrap_err().to_string(), "target: '!' at place 2 is no letter of DNA");
+    assert_eq!(
+        answers[0].as_ref().unwrap_err().to_string(),
+        "target: '!' at position 2 is not a residue of DNA"
+    );
     assert_eq!(answers[1].as_ref().unwrap().as_ref().map(Hit::score), Some(4));
     assert_eq!(answers[2].as_ref().unwrap(), &None);
-    assert_eq!(answers[3].as_ref().unwrap_err().to_string(), "query: '?' at place 0 is no letter of DNA");
+    assert_eq!(
+        answers[3].as_ref().unwrap_err().to_string(),
+        "query: '?' at position 0 is not a residue of DNA"
+    );
     let demanding = PairAligner::builder(scoring.clone()).min_score(5).build().unwrap();
     assert_eq!(demanding.align("ACGT", "ACGT").unwrap(), None);
     assert!(PairAligner::builder(scoring).min_score(0).build().is_err());
@@ -426,7 +562,7 @@ fn scores_of_all_with_all() {
     let global = scoring.in_mode(AlignmentMode::Global);
     let aligner = Aligner::builder(global).device(Device::Cpu).build(&targets).unwrap();
     let error = aligner.score_all(["ACGT"], &targets).next().unwrap().unwrap_err();
-    assert!(error.to_string().contains("without letters"), "{error}");
+    assert!(error.to_string().contains("empty sequence"), "{error}");
     let proteins = Targets::from_protein([("p", "MKV")]).unwrap();
     assert!(aligner.score_all(["ACGT"], &proteins).next().unwrap().is_err());
 }
@@ -461,6 +597,39 @@ fn targets_of_a_database() {
     assert!(found == each && found.iter().all(|found| !found.is_empty()));
     let proteins = Targets::from_protein([("p", "MKV")]).unwrap();
     assert!(searcher.search_targets(&proteins).is_err());
+    for path in [&file, &fasta] {
+        assert_eq!(Targets::open_as(path, Alphabet::Dna).unwrap().len(), read.len());
+    }
+    let refused = Targets::open_as(&file, Alphabet::Protein).unwrap_err().to_string();
+    assert!(refused.ends_with("16s.swdb is a DNA database, not a protein database"), "{refused}");
+    assert_eq!(Targets::open_as(&fasta, Alphabet::Protein).unwrap().alphabet(), Alphabet::Protein);
+}
+
+/// An error of a whole batch is the last answer: no later one is taken for that of another item.
+#[test]
+fn nothing_comes_after_a_failure() {
+    let folder = common::folder::Folder::new();
+    let file = folder.file("16s.swdb");
+    let fasta = common::repository().join("data/16s_20.fa");
+    let arguments = [std::ffi::OsStr::new("index"), fasta.as_os_str(), "-o".as_ref(), file.as_ref()];
+    let outcome = common::command::finish(common::command::command(&common::repository()).args(arguments));
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let letters = Records::open(&fasta).unwrap().next().unwrap().unwrap().letters;
+    let codes: Vec<u8> = letters.iter().map(|&letter| Alphabet::Dna.code(letter).unwrap()).collect();
+    let at = bytes.windows(codes.len()).position(|window| window == codes).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let targets = Targets::open(&file).unwrap();
+    let aligner =
+        Aligner::builder(Scoring::dna(1, 4, 6, 1)).device(Device::Cpu).filter(false).build(&targets).unwrap();
+    // More than one batch has.
+    let queries = || (0..10_000).map(|_| "ACGTTGCATTAGCCATGGATCC");
+    let hits: Vec<_> = aligner.align_all(queries()).collect();
+    assert!(hits.len() < 10_000 && hits.last().unwrap().is_err(), "{}", hits.len());
+    assert!(hits[..hits.len() - 1].iter().all(Result::is_ok));
+    let scores: Vec<_> = aligner.score_all(queries(), &targets).collect();
+    assert!(scores.len() < 10_000 && scores.last().unwrap().is_err(), "{}", scores.len());
 }
 
 #[test]
@@ -472,6 +641,49 @@ fn letters_of_targets() {
         [targets.letters(0, 0..7), targets.letters(2, 0..0), targets.letters(1, 0..1)],
         [None, None, None]
     );
+}
+
+/// Empty targets have no hits in any mode, and do not change those of other targets.
+#[test]
+fn empty_targets_have_no_hits() {
+    let mut random = Random::new(4);
+    let targets: Vec<Vec<u8>> = (0..20).map(|_| random.sequence(Alphabet::Dna, 30)).collect();
+    let queries: Vec<Vec<u8>> =
+        targets.iter().map(|target| random.mutated(Alphabet::Dna, target, 8)).collect();
+    for (mode, name) in AlignmentMode::ALL {
+        let scoring = Scoring::dna(2, 4, 4, 2).in_mode(mode);
+        let least = if mode == AlignmentMode::Local { 1 } else { -1000 };
+        let hits = |places_of_empty: &[usize]| -> Vec<Vec<(String, i32, String)>> {
+            let mut named: Vec<(String, &[u8])> =
+                targets.iter().enumerate().map(|(at, target)| (at.to_string(), &target[..])).collect();
+            for &at in places_of_empty {
+                named.insert(at, ("empty".to_string(), &[]));
+            }
+            let targets = Targets::from_dna(named).unwrap();
+            let aligner = Aligner::builder(scoring.clone()).device(Device::Cpu).max_hits(30).min_score(least);
+            let aligner = aligner.build(&targets).unwrap();
+            let told =
+                |hit: &swalign::Hit| (hit.target_name().to_string(), hit.score(), hit.cigar().to_string());
+            aligner.align_all(&queries).map(|hits| hits.unwrap().iter().map(told).collect()).collect()
+        };
+        let expected = hits(&[]);
+        assert!(expected.iter().all(|hits| !hits.is_empty()), "{name}");
+        for places in [&[0][..], &[20], &[7, 7, 9]] {
+            assert_eq!(hits(places), expected, "{name}, empty ones at {places:?}");
+        }
+    }
+}
+
+/// If there are many targets, few queries are read ahead.
+#[test]
+fn many_targets_meet_few_queries_at_a_time() {
+    let targets = Targets::from_dna((0..200_000).map(|at| (format!("{at}"), "A"))).unwrap();
+    let aligner = Aligner::builder(Scoring::dna(2, 4, 4, 2)).device(Device::Cpu).build(&targets).unwrap();
+    let mut taken = 0;
+    let queries = (0..1000).map(|_| "ACGT").inspect(|_| taken += 1);
+    let hits = aligner.align_all(queries).next().unwrap().unwrap();
+    assert!(hits.is_empty());
+    assert!((2..100).contains(&taken), "{taken} queries at a time");
 }
 
 /// E-values as the command has them, of searches and of pairs.

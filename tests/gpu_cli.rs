@@ -211,7 +211,11 @@ fn the_default_is_no_software_adapter() {
         assert!(rows[1..rows.len() - 1].iter().all(|row| remark(row).starts_with("software")), "{listed}");
         assert!(auto.stderr.contains("using CPU (2 threads, "), "{}", auto.stderr);
         assert_eq!(gpu.code, Some(1), "{}", gpu.stderr);
-        assert!(gpu.stderr.contains("software adapters are taken only when named"), "{}", gpu.stderr);
+        assert!(
+            gpu.stderr.contains("software adapters are used only if they are selected"),
+            "{}",
+            gpu.stderr
+        );
     } else {
         let using = format!("using GPU {}", defaults[0][1]);
         assert!(gpu.stderr.contains(&using), "{}", gpu.stderr);
@@ -224,7 +228,7 @@ fn a_gpu_is_taken_once() {
     let name = test_adapter();
     let twice = on(&format!("gpu:{name},{name}"), &["data/proteins_20.fa", "data/uniprot_60.fa"]);
     assert_eq!(twice.code, Some(1), "{}", twice.stderr);
-    assert!(twice.stderr.contains("a second time; name each once"), "{}", twice.stderr);
+    assert!(twice.stderr.contains("a second time; select each adapter once"), "{}", twice.stderr);
     assert!(twice.stdout.is_empty());
 }
 
@@ -237,7 +241,11 @@ fn all_gpus_are_no_software_adapters() {
     match listed.lines().any(|line| line.starts_with("cpu") && line.ends_with("default")) {
         true => {
             assert_eq!(run.code, Some(1), "{}", run.stderr);
-            assert!(run.stderr.contains("software adapters are taken only when named"), "{}", run.stderr);
+            assert!(
+                run.stderr.contains("software adapters are used only if they are selected"),
+                "{}",
+                run.stderr
+            );
         }
         false => assert_eq!(run.code, Some(0), "{}", run.stderr),
     }
@@ -254,7 +262,7 @@ fn an_adapter_cut_down_is_the_same_adapter() {
         let cut = on(&format!("gpu:{name}/{profile}"), &inputs);
         assert!(cut.without_pg() == expected, "{profile}");
     }
-    // Proteins, genes and a genome, piece by piece.
+    // Proteins, genes and a genome, in pieces.
     let tab = ["--format", "tab", "--max-hsps", "3"];
     let genes = ["--max-hits", "3", "data/amplicon_16s.fq.gz", "data/16s_20.fa"];
     let genome = ["--preset", "long", "data/mt_human.fa", "data/mt_orang.fa"];
@@ -262,7 +270,7 @@ fn an_adapter_cut_down_is_the_same_adapter() {
         let expected = on("cpu", args).without_pg();
         let outcome = on(&format!("gpu:{name}/pieces"), args);
         assert!(outcome.without_pg() == expected, "{args:?}");
-        assert!(outcome.stderr.contains("piece by piece"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("in pieces"), "{}", outcome.stderr);
     }
     on(&format!("gpu:{name}/nosuch"), &inputs).said(1, &["no adapter is named", "nosuch"]);
 }

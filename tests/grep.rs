@@ -225,7 +225,7 @@ mod patterns {
         refused(b"a[", 2, "not closed");
         refused(b"a[^]", 2, "not closed");
         refused(b"a[z-b]", 3, "backwards");
-        refused(b"[a-\\d]", 3, "can't end");
+        refused(b"[a-\\d]", 3, "cannot end");
         refused(b"ab\\", 3, "nothing follows");
         refused(b"\\q", 1, "no meaning");
         refused(b"\\x4", 1, "two hexadecimal digits");

@@ -112,16 +112,16 @@ mod faults {
 
     #[test]
     fn wrong_usage() {
-        refused(&[], &["no PATTERN"]);
-        refused(&["x"], &["no FILE"]);
-        refused(&["-e", "x"], &["no FILE"]);
+        refused(&[], &["PATTERN is missing"]);
+        refused(&["x"], &["FILE is missing"]);
+        refused(&["-e", "x"], &["FILE is missing"]);
         refused(&["-k", "-1", "x", "a.txt"], &["--max-edits", "0 or more"]);
         refused(&["a[b", "a.txt"], &["PATTERN 'a[b'", "position 2", "not closed", "-F"]);
         refused(&["ab*", "a.txt"], &["position 3", "\\*"]);
         refused(&["-e", "x\\", "a.txt"], &["position 2", "backslash"]);
-        refused(&["x", "-", "-"], &["only one"]);
+        refused(&["x", "-", "-"], &["one input only"]);
         refused(&["-f", "nofile", "a.txt"], &["nofile"]);
-        refused(&["--device", "cpu:none", "x", "a.txt"], &["no instructions called 'none'"]);
+        refused(&["--device", "cpu:none", "x", "a.txt"], &["not have the instruction set 'none'"]);
         for several in ["all", "gpu:0,1"] {
             refused(&["--device", several, "x", "a.txt"], &["--device", "one GPU", "gpu:INDEX"]);
         }

@@ -7,7 +7,7 @@
 mod common;
 
 use common::codes;
-use common::definition::{MOST, oracle};
+use common::definition::{MOST, first_hits, oracle};
 use common::random::Random;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use swalign::candidates::{CHUNK, ChunkLength, Layout, Meets, MetTargets};
 use swalign::engine::cpu::Cpu;
 use swalign::engine::{Asked, Capabilities, Engine, Paths, TargetScore, Window};
 use swalign::error::EngineError;
-use swalign::hits::{self, Effort, LeastScores, Remarks, Rules, Scope};
+use swalign::hits::{self, Detail, Effort, LeastScores, Ranks, Remarks, Rules, Scope};
 use swalign::scoring::Scoring;
 
 /// Queries that lie in the targets again and again, whole or changed, turned or not, side by side, and
@@ -45,6 +45,34 @@ impl Engine for Enough {
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         self.1.paths(batch, windows)
+    }
+}
+
+/// An engine without paths, to which `database` short targets are a database.
+struct WithoutPaths {
+    engine: Cpu,
+    database: usize,
+}
+
+impl Engine for WithoutPaths {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { database: self.database, ..self.engine.capabilities() }
+    }
+
+    fn score_database(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        self.engine.score_database(batch, asked)
+    }
+
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.engine.score(batch, pairs)
+    }
+
+    fn paths(&mut self, _: &Batch, _: &[Window]) -> Result<Paths, EngineError> {
+        Err(EngineError::Internal("paths are not needed".to_string()))
     }
 }
 
@@ -277,7 +305,10 @@ fn limited(hits: &[Alignment], rules: &Rules) -> Vec<Alignment> {
             0 => targets.len() < rules.max_targets || is_tie(last_target),
             _ => on_target < rules.max_per_target,
         };
-        if target_has_room && (kept.len() < rules.max_hits || is_tie(kept.last())) {
+        let lacks = kept.first().map_or(0, |best| best.score - hit.score);
+        let is_candidate =
+            rules.candidates.is_some_and(|(within, most)| kept.len() < most && lacks <= within);
+        if is_candidate || target_has_room && (kept.len() < rules.max_hits || is_tie(kept.last())) {
             kept.push(hit.clone());
         }
     }
@@ -357,6 +388,35 @@ fn limits_let_in_what_they_say() {
 }
 
 /// Reads of a target, of one strand, searched by an engine; with the cells that it took.
+/// Where scores are all that is wanted, no path is asked for, and the hits are the same.
+#[test]
+fn scores_need_no_paths() {
+    let mut hits = 0;
+    for seed in 0..60 {
+        let case = Case::new(seed);
+        for (max_hits, max_targets, keeps_ties) in
+            [(usize::MAX, usize::MAX, false), (2, 2, false), (1, 1, true), (usize::MAX, 2, true)]
+        {
+            let limits = Rules { max_hits, max_targets, keeps_ties, ..Rules::BEST };
+            let rules = Rules { min_score: case.min_score, max_per_target: 1, ..limits };
+            let told = |found: &Found| {
+                let told = |hit: &Alignment| (hit.target, hit.strand, hit.score);
+                (found.alignments.iter().map(told).collect::<Vec<_>>(), found.threshold, found.second)
+            };
+            let expected: Vec<_> = case.find(&rules).iter().map(told).collect();
+            hits += expected.iter().map(|(hits, ..)| hits.len()).sum::<usize>();
+            for database in [1, usize::MAX] {
+                let scope = Scope { detail: Detail::Score, ..Scope::new(&case.batch, case.layout, rules) };
+                let mut engine = WithoutPaths { engine: Cpu::new(), database };
+                let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap();
+                let found: Vec<_> = found.iter().map(told).collect();
+                assert_eq!(found, expected, "seed {seed}, {rules:?}, {database}");
+            }
+        }
+    }
+    assert!(hits > 500, "{hits}");
+}
+
 fn searched(
     engine: &mut Enough,
     (len, reads): (usize, usize),
@@ -477,10 +537,258 @@ fn databases_have_the_hits_of_their_pairs() {
 /// A query whose parts are all searched in full was searched in full once.
 #[test]
 fn what_is_said_of_parts_counts_once() {
-    let remarks = |whole, unsplit| Remarks { whole, unsplit, cut: 0 };
+    let remarks = |whole, unsplit| Remarks { whole, unsplit, ..Remarks::default() };
     let mut all = Effort { said: vec![(2, remarks(1, 0)), (0, remarks(1, 0))], ..Effort::default() };
     let said = vec![(0, remarks(1, 0)), (1, remarks(0, 1)), (2, remarks(1, 0)), (3, remarks(1, 0))];
     all.add_parts(Effort { said, ..Effort::default() }, |part| [2, 0, 0, 5][part as usize]);
     assert_eq!(all.said, [(0, remarks(1, 1)), (2, remarks(1, 0)), (5, remarks(1, 0))]);
     assert_eq!(all.remarks(), remarks(3, 1));
+}
+
+/// An engine that counts its calls.
+struct Counting(Cpu, usize);
+
+impl Engine for Counting {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.1 += 1;
+        self.0.score(batch, pairs)
+    }
+
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.1 += 1;
+        self.0.paths(batch, windows)
+    }
+}
+
+/// A target of about `len` bases: copies of `unit` on both strands, with up to `between` bases between them, of which
+/// about `percent` in a hundred are changed.
+fn copies(random: &mut Random, unit: &[u8], len: usize, (between, percent): (usize, usize)) -> Vec<u8> {
+    let mut target = Vec::new();
+    while target.len() < len {
+        let copy = random.mutated(Alphabet::Dna, unit, percent);
+        target.extend(if random.below(3) == 0 { reverse_complement(&copy) } else { copy });
+        let between = random.below(between + 1);
+        target.extend(random.sequence(Alphabet::Dna, between));
+    }
+    target
+}
+
+/// A query with many copies, adjacent or apart, equal or changed, in two targets, and its first hits, of which this many are
+/// known.
+struct ManyHits {
+    case: Case,
+    rules: Rules,
+    all: Vec<Alignment>,
+}
+
+const KNOWN: usize = 160;
+
+impl ManyHits {
+    fn new(seed: u64) -> ManyHits {
+        let mut random = Random::new(seed);
+        let (match_, mismatch, open, extend) =
+            random.pick(&[(1, 4, 6, 1), (2, 4, 4, 2), (1, 1, 0, 2), (5, 4, 9, 1)]);
+        let unit_len = 10 + random.below(30);
+        let unit = random.sequence(Alphabet::Dna, unit_len);
+        let kind = (random.pick(&[0, 0, 3, 60]), random.pick(&[0, 3, 12]));
+        let lengths = [random.pick(&[300, 900, 2500]), random.pick(&[40, 600])];
+        let targets = lengths.map(|len| copies(&mut random, &unit, len, kind));
+        let layout = Layout { strands: random.pick(&[1, 2]), meets: Meets::All };
+        let batch = Batch {
+            queries: Arc::new(case_queries(&[unit], &layout)),
+            targets: encoded(&targets),
+            scoring: Arc::new(Scoring::dna(match_, mismatch, open, extend)),
+        };
+        let (min_score, secondary_ppm) = (match_ * 6, random.pick(&[0, 500_000, 900_000, 1_000_000]));
+        let (all, _) = first_hits(&batch, &layout, 0, (min_score, secondary_ppm), KNOWN);
+        let rules = Rules { min_score, secondary_ppm, ..Rules::BEST };
+        ManyHits { case: Case { batch, layout, min_score }, rules, all }
+    }
+}
+
+#[test]
+fn many_hits_are_those_of_their_definition() {
+    let (mut count, mut most) = (0, 0);
+    for seed in 0..40 {
+        let ManyHits { case, rules, all } = ManyHits::new(seed);
+        for max_hits in [2, 7, 100, KNOWN - 1] {
+            for (max_targets, max_per_target) in [(usize::MAX, usize::MAX), (1, 30), (2, 5), (usize::MAX, 1)]
+            {
+                let rules = Rules { max_hits, max_targets, max_per_target, ..rules };
+                let expected = limited(&all, &rules);
+                if max_per_target < 100 && all.len() == KNOWN && expected.len() < max_hits {
+                    // The definition was not asked for the hits that would follow.
+                    continue;
+                }
+                let found = case.find(&rules).remove(0);
+                assert_eq!(found.alignments, expected, "seed {seed}, {rules:?}");
+                count += expected.len();
+                most = most.max(expected.len());
+            }
+        }
+    }
+    assert!(count > 5000 && most == KNOWN - 1, "too few: {count}, {most} at most");
+}
+
+/// Hits that mates are paired from come besides those that the limits let in.
+#[test]
+fn candidates_of_mates_are_those_of_their_definition() {
+    let (mut count, mut besides) = (0, 0);
+    for seed in 0..40 {
+        let ManyHits { case, rules, .. } = ManyHits::new(seed);
+        let (batch, layout) = (&case.batch, &case.layout);
+        let (all, _) = first_hits(batch, layout, 0, (case.min_score, 0), KNOWN);
+        let Some(best) = all.first().map(|hit| hit.score) else { continue };
+        let match_ = batch.scoring.max_potential();
+        for max_hits in [1, 3, 40] {
+            for (max_targets, max_per_target) in [(usize::MAX, usize::MAX), (1, 2), (2, 1)] {
+                for candidates in [(0, 9), (5 * match_, 64), (9 * match_, 20)] {
+                    let candidates = Some(candidates);
+                    let rules = Rules { max_hits, max_targets, max_per_target, candidates, ..rules };
+                    let threshold = rules.threshold(best);
+                    let reached: Vec<Alignment> =
+                        all.iter().take_while(|hit| hit.score >= threshold).cloned().collect();
+                    let expected = limited(&reached, &rules);
+                    if reached.len() == KNOWN && max_per_target < 100 {
+                        continue;
+                    }
+                    let found = case.find(&rules).remove(0);
+                    assert_eq!(found.alignments, expected, "seed {seed}, {rules:?}");
+                    count += expected.len();
+                    besides += expected.len().saturating_sub(max_hits);
+                }
+            }
+        }
+    }
+    assert!(count > 5000 && besides > 1000, "too few: {count}, {besides} besides");
+}
+
+/// Ranks that scores bound: ten times the score, less a number that depends on where the hit lies.
+struct TenTimesTheScore {
+    places: usize,
+    has_more: bool,
+}
+
+impl Ranks for TenTimesTheScore {
+    fn places(&self) -> usize {
+        self.places
+    }
+
+    fn has_more_on_targets(&self) -> bool {
+        self.has_more
+    }
+
+    fn rank(&self, _: u32, hit: &Alignment) -> Option<f64> {
+        let lower = hit.target_start % 7 * 5;
+        (!hit.target_start.is_multiple_of(5)).then(|| f64::from(10 * hit.score - lower as i32))
+    }
+
+    fn least_score(&self, _: u32, rank: Option<f64>) -> i32 {
+        rank.map_or(i32::MIN, |rank| (rank / 10.0).ceil() as i32)
+    }
+}
+
+impl TenTimesTheScore {
+    /// The hits that are reported, of hits in their order.
+    fn reported(&self, hits: &[Alignment]) -> Vec<Alignment> {
+        let ranked = hits.iter().filter_map(|hit| Some((self.rank(0, hit)?, hit)));
+        let mut met = BTreeSet::new();
+        let mut ranked: Vec<(f64, &Alignment)> =
+            ranked.filter(|(_, hit)| met.insert(hit.target) || self.has_more).collect();
+        ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let mut targets = BTreeSet::new();
+        let has_place = |hit: &Alignment| {
+            let is_among = targets.contains(&hit.target) || targets.len() < self.places;
+            is_among && (targets.insert(hit.target) || self.has_more)
+        };
+        ranked.into_iter().map(|(_, hit)| hit.clone()).filter(has_place).collect()
+    }
+}
+
+#[test]
+fn ranked_hits_are_those_of_their_definition() {
+    let (mut count, mut fewer) = (0, 0);
+    for seed in 0..60 {
+        let ManyHits { case, rules, all } = ManyHits::new(seed);
+        if all.len() == KNOWN {
+            continue;
+        }
+        for (places, has_more) in [(1, false), (1, true), (2, true), (9, true), (9, false)] {
+            let ranks = TenTimesTheScore { places, has_more };
+            let rules = Rules { max_hits: usize::MAX, ..rules };
+            let scope = Scope { ranks: Some(&ranks), ..Scope::new(&case.batch, case.layout, rules) };
+            for enough in [1, u64::MAX] {
+                let mut engine = Enough(enough, Cpu::new(), 0);
+                let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap().remove(0);
+                let expected = ranks.reported(&all);
+                assert_eq!(ranks.reported(&found.alignments), expected, "seed {seed}, {places}, {has_more}");
+                let among = all.iter().filter(|hit| found.alignments.contains(hit));
+                assert!(among.eq(&found.alignments), "seed {seed}: hits that are none, or another order");
+                count += expected.len();
+                fewer += usize::from(found.alignments.len() < all.len());
+            }
+        }
+    }
+    assert!(count > 2000 && fewer > 20, "too few: {count}, {fewer} with hits that rank too low");
+}
+
+/// Hits of one target take few calls of the engine, however many there are, also if they are ranked or candidates of mates.
+#[test]
+fn many_hits_take_few_rounds() {
+    let ranks = TenTimesTheScore { places: 5, has_more: true };
+    for (between, percent) in [(0, 0), (40, 0), (40, 4)] {
+        let mut random = Random::new(between as u64);
+        let unit = random.sequence(Alphabet::Dna, 60);
+        let target = copies(&mut random, &unit, 150_000, (between, percent));
+        let layout = Layout { strands: 2, meets: Meets::All };
+        let batch = Batch {
+            queries: Arc::new(case_queries(&[unit], &layout)),
+            targets: encoded(&[target]),
+            scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
+        };
+        let rules = Rules { min_score: 60, secondary_ppm: 500_000, max_hits: 1_000_000, ..Rules::BEST };
+        let find = |scope: &Scope| {
+            let mut engine = Counting(Cpu::new(), 0);
+            let found = hits::find(&mut engine, scope, &mut Effort::default()).unwrap().remove(0);
+            let hits = found.alignments.len();
+            // About two calls for each hit that a stretch of a sweep holds.
+            let most = 8 * STRETCH as usize / 60;
+            assert!(hits > 1000 && engine.1 < most, "{} calls for {hits} hits", engine.1);
+            found
+        };
+        let scope = Scope::new(&batch, layout, rules);
+        let found = find(&scope);
+        let mut long_chunks = Enough(1, Cpu::new(), 0);
+        assert_eq!(found, hits::find(&mut long_chunks, &scope, &mut Effort::default()).unwrap()[0]);
+        assert_eq!(found, find(&Scope { ranks: Some(&ranks), ..scope }));
+        let of_mates = Rules { candidates: Some((30, 64)), ..rules };
+        assert_eq!(found, find(&Scope { rules: of_mates, ..scope }));
+    }
+}
+
+/// Each target's first hits are settled together, too.
+#[test]
+fn hits_of_many_targets_take_few_rounds() {
+    let ranks = TenTimesTheScore { places: 5000, has_more: false };
+    let mut random = Random::new(11);
+    let unit = random.sequence(Alphabet::Dna, 60);
+    let targets: Vec<Vec<u8>> = (0..3000).map(|_| random.mutated(Alphabet::Dna, &unit, 4)).collect();
+    let layout = Layout { strands: 1, meets: Meets::All };
+    let batch = Batch {
+        queries: Arc::new(case_queries(&[unit], &layout)),
+        targets: encoded(&targets),
+        scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
+    };
+    let rules = Rules { min_score: 20, max_hits: usize::MAX, max_per_target: 1, ..Rules::BEST };
+    for ranks in [None, Some(&ranks as &dyn Ranks)] {
+        let mut engine = Counting(Cpu::new(), 0);
+        let scope = Scope { ranks, ..Scope::new(&batch, layout, rules) };
+        let found = hits::find(&mut engine, &scope, &mut Effort::default()).unwrap().remove(0);
+        let hits = found.alignments.len();
+        assert!(hits > 2500 && engine.1 < 60, "{} calls for {hits} hits", engine.1);
+    }
 }

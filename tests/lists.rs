@@ -57,6 +57,10 @@ fn against_blast(golden: &str, args: &[&str]) -> usize {
 fn tables_are_blasts() {
     let proteins = ["data/uniprot_60.fa", "data/uniprot_60.fa"];
     assert!(against_blast("blastp_uniprot_60.tsv", &proteins) > 200);
+    let proteins = ["data/proteins_20.fa", "data/uniprot_60.fa"];
+    for (golden, matrix) in [("blastp_blosum45.tsv", "BLOSUM45"), ("blastp_blosum80.tsv", "BLOSUM80")] {
+        assert!(against_blast(golden, &[&["--matrix", matrix], &proteins[..]].concat()) > 60, "{matrix}");
+    }
     let scores = ["--preset", "blastn", "--min-score", "10"];
     let primers = ["data/artic_v3_primers.fa", "data/sars2.fa"];
     assert!(against_blast("blastn_primers.tsv", &[&scores[..], &primers].concat()) > 200);
@@ -160,6 +164,163 @@ fn json_and_text_have_the_hits_of_the_table() {
     }
 }
 
+/// Rows of proteins come by the E-value that they show, equal ones by score, and limits keep the first of that order.
+#[test]
+fn rows_come_by_their_evalue() {
+    let limited = |evalue: &str, more: &[&str]| -> Vec<Row> {
+        let args = ["-q", "--device", "cpu", "--format", "tab", "--max-hsps", "3", "--evalue", evalue];
+        let columns = ["--columns", "qseqid,sseqid,evalue,score,slen"];
+        let inputs = ["data/proteins_20.fa", "data/uniprot_60.fa"];
+        let table = text(run_here(&[&args[..], &columns, more, &inputs].concat()).done());
+        table.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
+    };
+    let list = |more: &[&str]| limited("1000", more);
+    // Of each query its hits, target by target.
+    let by_target = |rows: &[Row]| -> Vec<Vec<Vec<Row>>> {
+        let queries = rows.chunk_by(|one, other| one[0] == other[0]);
+        queries
+            .map(|rows| rows.chunk_by(|one, other| one[1] == other[1]).map(<[Row]>::to_vec).collect())
+            .collect()
+    };
+    let by_score = list(&["--rank", "raw"]);
+    let sorted = |rows: &[Row]| {
+        let mut rows: Vec<_> =
+            rows.iter().map(|row| [&row[0], &row[1], &row[3]].map(String::clone)).collect();
+        rows.sort();
+        rows
+    };
+    for rank in [&[][..], &["--rank", "score"][..], &["--rank", "evalue"][..]] {
+        let rows = list(rank);
+        assert!(rows.len() > 200, "{} rows", rows.len());
+        assert_ne!(rows, by_score, "{rank:?}");
+        if rank != ["--rank", "evalue"] {
+            assert_eq!(sorted(&rows), sorted(&by_score));
+        }
+        let mut of_other_order = 0;
+        for targets in by_target(&rows) {
+            let names: BTreeSet<&String> = targets.iter().map(|rows| &rows[0][1]).collect();
+            assert_eq!(names.len(), targets.len(), "hits of a target stand together");
+            let firsts: Vec<Row> = targets.iter().map(|rows| rows[0].clone()).collect();
+            for rows in targets.iter().chain([&firsts]) {
+                for pair in rows.windows(2) {
+                    let [one, other] = [0, 1].map(|at| pair[at][2].parse::<f64>().unwrap());
+                    assert!(one <= other, "{rank:?}: {pair:?}");
+                    let [score, next] = [0, 1].map(|at| pair[at][3].parse::<i32>().unwrap());
+                    of_other_order += usize::from(score < next);
+                }
+            }
+        }
+        assert!(of_other_order > 10, "{rank:?}: scores have the same order but for {of_other_order}");
+        let cut = list(&[rank, &["--max-targets", "2"][..]].concat());
+        let kept: Vec<Row> =
+            by_target(&rows).into_iter().flat_map(|targets| targets.into_iter().take(2).flatten()).collect();
+        assert_eq!(cut, kept, "{rank:?}");
+    }
+    // What ranks also limits.
+    let most = |row: &Row| row[2].parse::<f64>().unwrap() <= 1e-3;
+    let limited = limited("1e-3", &["--rank", "evalue"]);
+    assert_eq!(limited, list(&["--rank", "evalue"]).into_iter().filter(most).collect::<Vec<_>>());
+}
+
+/// A limit that leaves out references says so.
+#[test]
+fn cut_lists_are_told() {
+    let targets: String =
+        (0..4).map(|number| format!(">t{number}\nACGTTGCAAGCTTAGCATCGGATCCTAGTA\n")).collect();
+    let folder = folder(&[
+        ("q.fa", b">q\nACGTTGCAAGCTTAGCATCGGATCCTAGTA\n>r\nACGTTGCAAGCTTAGCATCGGATCCTAGTA\n>n\nTTTTTTTT\n"),
+        ("t.fa", targets.as_bytes()),
+    ]);
+    let says = |args: &[&str]| {
+        let shared = ["--device", "cpu", "--format", "tab", "--min-score", "20"];
+        let outcome = folder.run(&[&shared[..], args, &["q.fa", "t.fa"]].concat());
+        outcome.ended(0);
+        outcome.stderr
+    };
+    let cut = "2 queries may have hits on more than 3 references";
+    for rank in ["score", "evalue", "identity"] {
+        for dedup in [&[][..], &["--no-dedup"]] {
+            let limits = ["--rank", rank, "--max-targets", "3"];
+            assert!(says(&[&limits[..], dedup].concat()).contains(cut), "{rank}");
+            let limits = ["--rank", rank, "--max-targets", "4"];
+            assert!(!says(&[&limits[..], dedup].concat()).contains("may have hits"), "{rank}");
+        }
+    }
+    assert!(!says(&[]).contains("may have hits"));
+    for part in ["1/2", "2/2"] {
+        let out = format!("{}.tsv", &part[..1]);
+        let limits = ["--min-score", "20", "--max-targets", "3", "--ref-part", part, "-o", &out];
+        folder.run(&[&limits[..], &["q.fa", "t.fa"]].concat()).ended(0);
+    }
+    folder.run(&["merge", "m.tsv", "1.tsv", "2.tsv"]).said(0, &[cut]);
+}
+
+/// A table without hits ends its comments as BLAST's do, also when its parts are joined.
+#[test]
+fn empty_tables_say_so() {
+    let folder =
+        folder(&[("q.fa", b">q\nACGTACGT\n>r\nACGT\n"), ("t.fa", b">t\nTTTTTTTTTTTTTTTT\n>s\nTTTT\n")]);
+    let list = |more: &[&str]| {
+        let args = ["-q", "--device", "cpu", "--format", "tab", "--header"];
+        folder.run(&[&args[..], more, &["q.fa", "t.fa"]].concat())
+    };
+    let none = ["--min-score", "40"];
+    let whole = text(list(&none).done());
+    assert!(whole.ends_with("\n# 0 hits found\n") && !whole.contains("# Fields"), "{whole}");
+    for (kind, end) in
+        [("--part", "tsv"), ("--ref-part", "tsv"), ("--part", "tsv.gz"), ("--ref-part", "tsv.gz")]
+    {
+        list(&[&none[..], &["-o", &format!("whole.{end}")]].concat()).ended(0);
+        let parts = ["1/2", "2/2"].map(|part| {
+            let out = format!("{}.{end}", &part[..1]);
+            list(&[&none[..], &[kind, part, "-o", &out]].concat()).ended(0);
+            out
+        });
+        let joined = format!("joined.{end}");
+        folder.run(&["merge", "-q", &joined, &parts[0], &parts[1]]).ended(0);
+        assert_eq!(folder.read(&joined), folder.read(&format!("whole.{end}")), "{kind} {end}");
+    }
+    assert!(!text(list(&["--min-score", "1", "--evalue", "1e6"]).done()).contains("0 hits"));
+}
+
+/// A line counts queries that are too short for any hit. E-values alone decide about short DNA in lists.
+#[test]
+fn short_queries_are_told() {
+    let unit = "ACGTTGCAAGCTTAGCATCGGATCCTAGTACGATCGATTACGGCTAAGCTA";
+    let queries = format!(">a\n{}\n>b\n{}\n>c\n{unit}\n", &unit[5..23], &unit[8..26]);
+    let folder = folder(&[("q.fa", queries.as_bytes()), ("t.fa", format!(">t\n{unit}\n").as_bytes())]);
+    let run = |args: &[&str]| folder.run(&[&["--device", "cpu"][..], args, &["q.fa", "t.fa"]].concat());
+    let short = "2 queries are too short to reach --min-score 20 (their highest possible score is 18): set --min-score 15";
+    for format in ["sam", "paf"] {
+        run(&["--format", format]).said(0, &[short, "3 queries, 1 aligned"]);
+        let outcome = run(&["--format", format, "--min-score", "15", "--stats", "x.json"]);
+        outcome.said(0, &["3 queries, 3 aligned"]);
+        assert!(!outcome.stderr.contains("too short"));
+        assert!(folder.text("x.json").contains("\"too_short\": 0"));
+    }
+    run(&["--stats", "x.json"]).ended(0);
+    assert!(folder.text("x.json").contains("\"too_short\": 2"));
+    let listed = run(&["--format", "tab", "--columns", "qseqid,score"]);
+    listed.said(0, &["2 queries of fewer than 30 bases: any alignment with an E-value of at most 10 (--evalue) is a hit"]);
+    assert!(listed.text().contains("a\t18\n") && listed.text().contains("b\t18\n"), "{}", listed.text());
+    run(&["--format", "tab", "--min-score", "20"]).said(0, &[short]);
+    let unlikely = run(&["--format", "tab", "--evalue", "1e-9"]);
+    unlikely.said(0, &["2 queries are too short for an E-value of 1e-9", "set --evalue"]);
+    // The advice is enough.
+    let advised = unlikely.stderr.split("set --evalue ").nth(1).unwrap().lines().next().unwrap().to_string();
+    let enough = run(&["--format", "tab", "--columns", "qseqid", "--evalue", &advised]);
+    assert!(!enough.stderr.contains("too short"), "{}", enough.stderr);
+    assert!(enough.text().starts_with("a\n") || enough.text().starts_with("a\na\n"), "{}", enough.text());
+    // The target is too short.
+    let pairs =
+        |more: &[&str]| folder.run(&[&["pairs", "--device", "cpu"][..], more, &["t.fa", "s.fa"]].concat());
+    folder.write("s.fa", format!(">s\n{}\n", &unit[..18]));
+    pairs(&[]).said(0, &["1 query is too short to reach --min-score 20 (its highest possible score is 18)"]);
+    folder
+        .run(&["all", "--device", "cpu", "--format", "sam", "q.fa"])
+        .said(0, &["too short to reach --min-score 20"]);
+}
+
 /// Reads on both strands, some of them twice, and references with any name.
 fn reads() -> Folder {
     let mut random = Random::new(8);
@@ -226,6 +387,44 @@ fn bytes_do_not_depend_on_how_they_are_computed() {
     assert_eq!(unpacked, text(plain));
 }
 
+/// Columns that need no path are those of a table with paths.
+#[test]
+fn columns_without_paths() {
+    let folder = reads();
+    let columns = "qseqid,sseqid,score,evalue,bitscore,sstrand,qlen,slen,stitle,mate";
+    let with_paths = format!("{columns},cigar");
+    let lists: [&[&str]; 11] = [
+        &["q.fa", "t.fa"],
+        &["q.fa", "t.fa", "--max-targets", "1"],
+        &["q.fa", "t.fa", "--max-targets", "1", "--ties"],
+        &["q.fa", "t.fa", "--rank", "evalue", "--evalue", "1e-3"],
+        &["q.fa", "t.fa", "--filter", "none", "--forward-only"],
+        &["q.fa", "t.fa", "--rank", "identity"],
+        &["q.fa", "t.fa", "--min-identity", "98"],
+        &["q.fa", "t.fa", "--mask", "low"],
+        &["q.fa", "t.fa", "--max-hsps", "3"],
+        &["q.fa", "t.fa", "--interleaved"],
+        &["t.fa", "t.fa", "--circular", "b"],
+    ];
+    let commands = lists.iter().map(|args| args.to_vec());
+    let modes = ["local", "glocal", "global", "overlap"];
+    let genes = repository().join("data/16s_20.fa");
+    let genes = genes.to_str().unwrap();
+    let all = modes.iter().map(|mode| vec!["all", genes, "--mode", mode]);
+    for command in commands.chain(all) {
+        let list = |columns: &str| {
+            let args = [&command[..], &["--device", "cpu", "--format", "tab", "--columns", columns]].concat();
+            text(run(folder.path(), &args).done())
+        };
+        let expected: String = list(&with_paths)
+            .lines()
+            .map(|line| format!("{}\n", line.rsplit_once('\t').unwrap().0))
+            .collect();
+        assert!(expected.len() > 200, "{command:?}: {expected}");
+        assert_eq!(list(columns), expected, "{command:?}");
+    }
+}
+
 #[test]
 fn mates_are_listed() {
     let args = ["--quiet", "--device", "cpu", "--format", "tab", "--columns", "qaccver,mate,saccver,sstrand"];
@@ -258,15 +457,73 @@ fn limits_by_hand() {
     assert_eq!(names(&[]), ["same", "again", "long", "part"]);
     assert_eq!(names(&["--max-targets", "1"]), ["same"]);
     assert_eq!(names(&["--max-targets", "1", "--ties"]), ["same", "again"]);
-    assert_eq!(names(&["--rank", "identity"]), ["same", "again", "part", "long"]);
-    assert_eq!(names(&["--rank", "identity", "--max-targets", "1", "--ties"]), ["same", "again", "part"]);
+    assert_eq!(names(&["--rank", "identity"]), ["same", "again", "long"]);
+    let of_any_length = ["--rank", "identity", "--min-coverage", "0"];
+    assert_eq!(names(&of_any_length), ["same", "again", "part", "long"]);
+    assert_eq!(
+        names(&[&of_any_length[..], &["--max-targets", "1", "--ties"]].concat()),
+        ["same", "again", "part"]
+    );
     assert_eq!(names(&["--min-coverage", "90"]), ["same", "again", "long"]);
     assert_eq!(names(&["--min-identity", "99", "--max-targets", "3"]), ["same", "again", "part"]);
     assert_eq!(names(&["--secondary-ratio", "0.95"]), ["same", "again"]);
     assert_eq!(names(&["--min-score", "40"]), ["same", "again", "long"]);
     assert_eq!(names(&["--evalue", "1e-24"]), ["same", "again"]);
     let sam = run(folder.path(), &["--device", "cpu", "--max-hits", "4", "q.fa", "t.fa"]);
-    sam.said(0, &["1 query had further hits below 0.8 of the best score", "--secondary-ratio 0 keeps them"]);
+    sam.said(0, &["1 query had further hits below 0.8 of the best score", "use --secondary-ratio 0"]);
+}
+
+/// A short perfect hit does not rank before one of nearly the whole query, in modes where an alignment may be any part of it.
+/// A line says so, and `--min-coverage` replaces the default.
+#[test]
+fn ranks_by_identity_have_a_least_coverage() {
+    let mut random = Random::new(2);
+    let query = random.text(Alphabet::Dna, 300);
+    let changed: String = (0..)
+        .zip(query.chars())
+        .map(|(at, letter)| if at % 40 == 20 { if letter == 'A' { 'C' } else { 'A' } } else { letter })
+        .collect();
+    let around: Vec<String> = (0..3).map(|_| random.text(Alphabet::Dna, 200)).collect();
+    // In mode overlap the query's end is the beginning of a reference.
+    let targets = format!(
+        ">whole\n{}{changed}{}\n>inner\n{}{}{}\n>end\n{}{}\n",
+        around[0],
+        around[1],
+        around[1],
+        &query[100..130],
+        around[2],
+        &query[270..],
+        around[2]
+    );
+    let folder = folder(&[("q.fa", format!(">q\n{query}\n").as_bytes()), ("t.fa", targets.as_bytes())]);
+    let run = |mode: &str, more: &[&str]| {
+        let shared = ["--device", "cpu", "--forward-only", "--min-score", "25"];
+        let list = ["--format", "tab", "--columns", "saccver", "--mode", mode];
+        folder.run(&[&shared[..], &list, more, &["q.fa", "t.fa"]].concat())
+    };
+    let said = "1 query had hits that align less than 80 % of the query, which --rank identity omits";
+    for (mode, short) in [("local", "inner\n"), ("overlap", "end\n")] {
+        let outcome = run(mode, &["--rank", "identity"]);
+        outcome.said(0, &[said, "use --min-coverage"]);
+        assert_eq!(outcome.text(), "whole\n", "{mode}");
+        for coverage in ["0", "5"] {
+            let outcome = run(mode, &["--rank", "identity", "--min-coverage", coverage]);
+            assert!(!outcome.stderr.contains("identity omits"), "{}", outcome.stderr);
+            assert!(outcome.text().starts_with(short), "{mode} {coverage}");
+        }
+        let outcome = run(mode, &["--rank", "raw"]);
+        assert!(!outcome.stderr.contains("identity omits"), "{}", outcome.stderr);
+        assert!(outcome.text().starts_with("whole\n"), "{mode}");
+    }
+    // Parts of the references have the floor, and their list is that of the whole.
+    for part in ["1", "2"] {
+        let (share, out) = (format!("{part}/2"), format!("{part}.tab"));
+        run("local", &["--rank", "identity", "--ref-part", &share, "-o", &out]).ended(0);
+    }
+    folder.done(&["merge", "-q", "m.tab", "1.tab", "2.tab"]);
+    assert_eq!(folder.text("m.tab"), "whole\n");
+    // Whole queries need no floor.
+    assert!(!run("glocal", &["--rank", "identity"]).stderr.contains("identity omits"));
 }
 
 /// A least coverage that all hits have changes nothing, with any rank and limits: scores decide which hits of a reference
@@ -284,7 +541,7 @@ fn what_excludes_nothing_changes_nothing() {
         };
         let (queries, targets) = (records(6, "q", 1), records(5, "t", 1));
         let folder = folder(&[("q.fa", queries.as_bytes()), ("t.fa", targets.as_bytes())]);
-        let (mode, rank) = (random.pick(&["local", "glocal"]), random.pick(&["score", "identity"]));
+        let (mode, rank) = (random.pick(&["local", "glocal"]), random.pick(&["score", "raw", "identity"]));
         let (limit, hsps) = (random.pick(&["1", "2", "3"]), random.pick(&["1", "2", "3"]));
         let mut args = vec!["--device", "cpu", "-q", "--format", "tab", "--alphabet", "dna", "--mode", mode];
         args.extend(["--rank", rank, "--max-targets", limit, "--max-hsps", hsps]);
@@ -295,7 +552,7 @@ fn what_excludes_nothing_changes_nothing() {
             args.push("--ties");
         }
         let run = |more: &[&str]| text(folder.done(&[&args[..], more, &["q.fa", "t.fa"]].concat()));
-        assert_eq!(run(&["--min-coverage", "0.001"]), run(&[]), "seed {seed}: {args:?}");
+        assert_eq!(run(&["--min-coverage", "0.001"]), run(&["--min-coverage", "0"]), "seed {seed}: {args:?}");
     }
     // Beyond the limit a reference ties, and its second hit is as good as those of the others.
     let targets = b">t0\nG\n>t1\nG\n>t2\nG\n";
@@ -303,7 +560,7 @@ fn what_excludes_nothing_changes_nothing() {
     let args = ["--mode", "glocal", "--alphabet", "dna", "--max-targets", "2", "--max-hsps", "3", "--ties"];
     let more = ["--min-coverage", "100", "--format", "tab", "--columns", "sseqid,score", "q.fa", "t.fa"];
     let listed = text(folder.done(&[&args[..], &more].concat()));
-    assert_eq!(listed, "t0\t1\nt1\t1\nt2\t1\nt0\t-4\nt1\t-4\nt2\t-4\n");
+    assert_eq!(listed, "t0\t1\nt0\t-4\nt1\t1\nt1\t-4\nt2\t1\nt2\t-4\n");
 }
 
 /// Scores that grow with the length have no E-values, and the list says so.
@@ -313,8 +570,88 @@ fn scores_without_evalues_are_told() {
     let scores = ["--match", "5", "--mismatch", "1", "--gap-open", "0", "--gap-extend", "1"];
     let args = [&["--format", "tab", "--min-score", "7"], &scores[..], &["q.fa", "t.fa"]].concat();
     let outcome = folder.run(&args);
-    outcome.said(0, &["hits have no E-values; they score 7 or more"]);
-    assert!(outcome.text().ends_with("\t-1\t0\n"), "{}", outcome.text());
+    outcome.said(0, &["hits have no E-values; they score at least 7"]);
+    assert!(outcome.text().ends_with("\tNA\tNA\n"), "{}", outcome.text());
+}
+
+/// A scoring and its multiples list the same hits with the same E-values and bit scores, however large the numbers are.
+#[test]
+fn multiples_have_the_same_evalues() {
+    let unit = "ACGTTGCAAGCTTAGCATCGGATCCTAGTACG";
+    let folder = folder(&[
+        ("q.fa", format!(">q\n{unit}\n").as_bytes()),
+        ("t.fa", format!(">t\n{unit}{unit}\n").as_bytes()),
+    ]);
+    for scores in [[1, 2, 5, 1], [3, 7, 5, 3], [2, 3, 5, 2], [1, 1, 1, 1]] {
+        let listed = |factor: i32| {
+            let [match_, mismatch, open, extend] = scores.map(|score| (score * factor).to_string());
+            let numbers =
+                ["--match", &match_, "--mismatch", &mismatch, "--gap-open", &open, "--gap-extend", &extend];
+            let args = [
+                "--device",
+                "cpu",
+                "--format",
+                "tab",
+                "--max-hsps",
+                "2",
+                "--columns",
+                "qseqid,sseqid,sstart,length,evalue,bitscore",
+            ];
+            text(folder.done(&[&args[..], &numbers, &["q.fa", "t.fa"]].concat()))
+        };
+        let once = listed(1);
+        assert!(once.lines().count() >= 2, "{scores:?}: {once}");
+        for factor in [2, 3, 6, 70_001] {
+            assert_eq!(listed(factor), once, "{scores:?} times {factor}");
+        }
+    }
+    // A file with the scores of a built-in matrix has its constants, whatever its name.
+    let matrix = repository().join("data/matrices/BLOSUM62");
+    let listed = |matrix: &str| {
+        let args = ["--device", "cpu", "--format", "tab", "--matrix", matrix];
+        text(run_here(&[&args[..], &["data/proteins_20.fa", "data/uniprot_60.fa"]].concat()).done())
+    };
+    assert_eq!(listed(matrix.to_str().unwrap()), listed("BLOSUM62"));
+}
+
+/// A warning names a scoring whose alignments run on through random sequences, and the costs to raise, in all formats.
+#[test]
+fn the_linear_phase_is_told() {
+    let matrix = repository().join("data/matrices/BLOSUM45");
+    let file = matrix.to_str().unwrap();
+    let said = |args: &[&str], says: &[&str]| {
+        let args = [args, &["data/proteins_20.fa", "data/uniprot_60.fa"]].concat();
+        run_here(&args).said(0, says);
+    };
+    let low = ["--matrix", "BLOSUM45", "--gap-open", "11", "--gap-extend", "1"];
+    let grow = "under --matrix BLOSUM45 with gap costs 11/1, scores of random sequences grow in proportion to their length";
+    let usual = "raise --gap-open or --gap-extend (BLOSUM45 usually takes 14/2)";
+    said(
+        &[&low[..], &["--format", "tab"]].concat(),
+        &[grow, "hits have no E-values; they score at least 60", usual],
+    );
+    said(
+        &[&low[..], &["--format", "sam"]].concat(),
+        &[grow, "alignments extend beyond the similar regions", usual],
+    );
+    said(
+        &["--matrix", file, "--format", "paf"],
+        &["with gap costs 11/1", "raise --gap-open or --gap-extend"],
+    );
+    let near = ["--matrix", "BLOSUM50", "--gap-open", "12", "--gap-extend", "1", "--format", "tab"];
+    said(
+        &near,
+        &[
+            "grow almost in proportion to their length",
+            "E-values are approximate",
+            "BLOSUM50 usually takes 13/2",
+        ],
+    );
+    for matrix in ["BLOSUM45", "BLOSUM50", "BLOSUM80", "BLOSUM80_3", "PAM250"] {
+        let args = ["--matrix", matrix, "--format", "tab", "data/proteins_20.fa", "data/uniprot_60.fa"];
+        let outcome = run_here(&args);
+        assert!(!outcome.stderr.contains("warning"), "{matrix}: {}", outcome.stderr);
+    }
 }
 
 /// The comments of a table name its columns as BLAST's do, and as `--columns` takes them.
@@ -354,7 +691,7 @@ fn what_lists_refuse() {
     refused(&["--format", "tab", "--evalue", "0"], &["give a number above 0"]);
     refused(&["--format", "tab", "--min-identity", "101"], &["give a percentage"]);
     refused(&["--format", "tab", "--iddef", "5"], &["give 0, 1, 2, 3 or 4"]);
-    refused(&["--format", "tab", "--sort"], &["--sort writes BAM"]);
+    refused(&["--format", "tab", "--sort"], &["--sort writes only BAM"]);
     refused(
         &[
             "--format",
@@ -443,6 +780,198 @@ fn lower_case_is_masked() {
     folder.write("x.fa", ">x\nMKWVTFISLLflfssays\n");
     let table = text(run(folder.path(), &[&proteins[..], &["p.fa", "x.fa"]].concat()).done());
     assert!(table.ends_with("MKWVTFISLL\n"), "{table}");
+}
+
+/// Hits that rest on low-complexity stretches alone are left out; the others are reported as they are without the mask.
+#[test]
+fn low_complexity_hits_are_left_out() {
+    let glutamines = "Q".repeat(40);
+    let domain = "MKWVTFISLLFLFSSAYSRGVFRRDAHKSEVAHRFKDLGEENFKALVLIAFAQYLQQCPFEDHVKLVNEVTEFAKTCVADE";
+    let repeat = "ATATATATATATATATATATATATATATATATATATAT";
+    let gene = "GATCTTGCAGGTCCATTAGCCGATTACCGGATGCTTAACGTCAGGCTAACCTGATTCGAC";
+    let folder = folder(&[
+        ("p.fa", format!(">query\nWHNPCMRDE{glutamines}{domain}\n").as_bytes()),
+        (
+            "proteins.fa",
+            format!(">homolog\n{domain}KKLM{glutamines}\n>stranger\nNDPHYCMWR{glutamines}GTVKLCPHW\n")
+                .as_bytes(),
+        ),
+        ("d.fa", format!(">query\nCCGTACGGTC{repeat}{gene}\n").as_bytes()),
+        (
+            "dna.fa",
+            format!(">homolog\n{repeat}{gene}TTGCACGT\n>stranger\nGGCATTGCC{repeat}CCAGTGGTCA\n").as_bytes(),
+        ),
+    ]);
+    for (query, targets) in [("p.fa", "proteins.fa"), ("d.fa", "dna.fa")] {
+        let list = |options: &[&str]| {
+            let args =
+                [&["--device", "cpu", "--format", "tab", "--min-score", "25"], options, &[query, targets]];
+            text(run(folder.path(), &args.concat()).done())
+        };
+        let (all, masked) = (list(&[]), list(&["--mask", "low"]));
+        assert_eq!(all.lines().filter(|line| line.contains("stranger")).count(), 1, "{all}");
+        assert_eq!(masked.lines().count(), 1, "{masked}");
+        assert!(masked.contains("homolog") && all.contains(&masked), "{all}{masked}");
+        assert_eq!(list(&["--mask", "none"]), all);
+        for (mask, expected) in
+            [("low", "\"masked_hits\": 1"), ("none", "\"masked_letters\": null, \"masked_hits\": null")]
+        {
+            list(&["--mask", mask, "--stats", "x.json"]);
+            assert!(folder.text("x.json").contains(expected), "{mask}");
+        }
+        let columns = ["--mask", "low", "--columns", "std,masked"];
+        let counted = list(&columns);
+        let (line, count) = counted.trim_end().rsplit_once('\t').unwrap();
+        assert_eq!(line, masked.trim_end());
+        // The protein hit has none of the glutamines, and the DNA hit has the repeat.
+        assert_eq!(count.parse::<u32>().unwrap() > 0, query == "d.fa", "{counted}");
+        // Parts of the references.
+        for part in ["1", "2"] {
+            let (share, out) = (format!("{part}/2"), format!("{part}.tab"));
+            let args = [
+                "--device",
+                "cpu",
+                "-q",
+                "--format",
+                "tab",
+                "--min-score",
+                "25",
+                "--mask",
+                "low",
+                "--ref-part",
+            ];
+            run(folder.path(), &[&args[..], &[&share, "-o", &out, query, targets]].concat()).ended(0);
+        }
+        run(folder.path(), &["merge", "-q", "merged.tab", "1.tab", "2.tab"]).ended(0);
+        assert_eq!(text(folder.read("merged.tab")), masked);
+        for name in ["1.tab", "2.tab", "merged.tab"] {
+            std::fs::remove_file(folder.file(name)).unwrap();
+        }
+        // Records as well.
+        let sam = |mask| {
+            let args = [
+                "--device",
+                "cpu",
+                "--max-hits",
+                "9",
+                "--secondary-ratio",
+                "0",
+                "--mask",
+                mask,
+                query,
+                targets,
+            ];
+            let text = text(run(folder.path(), &args).done());
+            text.lines()
+                .filter(|line| !line.starts_with('@'))
+                .map(|line| line.contains("stranger"))
+                .collect::<Vec<_>>()
+        };
+        assert!(sam("none").contains(&true) && sam("low") == [false]);
+    }
+    run(folder.path(), &["--mask", "low", "--mode", "global", "p.fa", "proteins.fa"])
+        .said(2, &["--mask is for local"]);
+}
+
+/// Names, letters and masked letters of the sequences that NCBI's maskers were run on.
+fn masked_by_ncbi(golden: &str) -> Vec<(String, String, Vec<bool>)> {
+    let record = |record: &str| {
+        let mut lines = record.lines();
+        let (name, letters) = (lines.next().unwrap(), lines.next().unwrap());
+        let mut mask = vec![false; letters.len()];
+        for interval in lines {
+            let (first, last) = interval.split_once(" - ").unwrap();
+            mask[first.parse().unwrap()..=last.parse().unwrap()].fill(true);
+        }
+        let name = name.split_whitespace().next().unwrap();
+        (name.to_string(), letters.to_string(), mask)
+    };
+    golden.split("\n>").skip(1).map(record).collect()
+}
+
+/// `--mask hard` finds what a query with N or X in its low-complexity stretches finds, and shows its residues as they are.
+#[test]
+fn hard_masks_score_and_do_not_show() {
+    let golden = [
+        ("segmasker.txt", 'X', &["--alphabet", "protein", "--min-score", "30"][..]),
+        ("dustmasker.txt", 'N', &["--alphabet", "dna", "--min-score", "15"]),
+    ];
+    for (file, any, options) in golden {
+        let sequences =
+            masked_by_ncbi(&fs::read_to_string(repository().join("tests/golden").join(file)).unwrap());
+        let fasta = |letters: &dyn Fn(&str, &[bool]) -> String| -> String {
+            let record = |(name, written, mask): &(String, String, Vec<bool>)| {
+                format!(">{name}\n{}\n", letters(written, mask))
+            };
+            sequences.iter().map(record).collect()
+        };
+        let written = fasta(&|letters, _| letters.to_string());
+        let hidden = fasta(&|letters, mask| {
+            letters
+                .chars()
+                .zip(mask)
+                .map(|(letter, &is_masked)| if is_masked { any } else { letter })
+                .collect()
+        });
+        let folder = folder(&[("written.fa", written.as_bytes()), ("hidden.fa", hidden.as_bytes())]);
+        let list = |columns: &str, more: &[&str], query: &str| -> Vec<Vec<String>> {
+            let columns = ["--device", "cpu", "--format", "tab", "--columns", columns, "--max-hsps", "3"];
+            let args = [&columns[..], options, more, &[query, "written.fa"]].concat();
+            let table = text(run(folder.path(), &args).done());
+            table.lines().map(|line| line.split('\t').map(str::to_string).collect()).collect()
+        };
+        let scores = "qseqid,sseqid,score,evalue,qstart,qend,sstart,send,length,gaps";
+        let hard = list(scores, &["--mask", "hard"], "written.fa");
+        assert_eq!(hard, list(scores, &[], "hidden.fa"), "{file}");
+        assert_ne!(hard, list(scores, &[], "written.fa"), "{file}");
+        let shown = "qseqid,qstart,qend,masked,nident,pident,length,qseq,sseq";
+        let all = list(shown, &["--mask", "hard"], "written.fa");
+        let mut masked_in_all = 0;
+        for line in &all {
+            let number = |at: usize| line[at].parse::<usize>().unwrap();
+            let (_, letters, mask) = sequences.iter().find(|(name, ..)| *name == line[0]).unwrap();
+            let within = number(1) - 1..number(2);
+            let masked = mask[within.clone()].iter().filter(|&&is_masked| is_masked).count();
+            assert_eq!(number(3), masked, "{line:?}");
+            masked_in_all += masked;
+            assert_eq!(line[7].replace('-', ""), letters[within].to_uppercase(), "{line:?}");
+            let equal = line[7]
+                .bytes()
+                .zip(line[8].bytes())
+                .filter(|(one, other)| one == other && (any == 'X' || b"ACGT".contains(one)));
+            let equal = equal.count();
+            assert_eq!(number(4), equal, "{line:?}");
+            assert_eq!(line[5], format!("{:.3}", 100.0 * equal as f64 / number(6) as f64), "{line:?}");
+        }
+        assert!(masked_in_all > 0, "{file}");
+        let is_alike = |line: &[String]| line[5].parse::<f64>().unwrap() >= 60.0;
+        let alike = list(shown, &["--mask", "hard", "--min-identity", "60"], "written.fa");
+        assert!(alike.iter().all(|line| is_alike(line)), "{file}");
+        assert!(all.iter().filter(|line| is_alike(line)).all(|line| alike.contains(line)), "{file}");
+        assert!(list(shown, &[], "written.fa").iter().all(|line| line[3] == "NA"), "{file}");
+        // Records show all letters, with the same scores.
+        let args = ["--device", "cpu", "--mask", "hard", "--stats", "x.json"];
+        let sam = run(folder.path(), &[&args[..], options, &["written.fa", "written.fa"]].concat()).sam();
+        for (record, (name, letters, _)) in sam.records.iter().zip(&sequences) {
+            assert_eq!(record.name(), name);
+            let is_forward = record.flag() & 16 == 0;
+            assert!(!is_forward || record.fields[9] == letters.to_uppercase(), "{name}");
+            let best = hard.iter().filter(|line| line[0] == *name).map(|line| line[2].parse().unwrap()).max();
+            assert!(best.is_none_or(|best: i64| record.score() == best), "{name}");
+        }
+        let masked: usize =
+            sequences.iter().map(|(_, _, mask)| mask.iter().filter(|&&is_masked| is_masked).count()).sum();
+        let expected = format!("\"masked_letters\": {masked}, \"masked_hits\": 0,");
+        assert!(folder.text("x.json").contains(&expected), "{expected}");
+        // The soft mask counts the hits that it leaves out.
+        let plain: BTreeSet<_> = list(scores, &[], "written.fa").into_iter().collect();
+        let low = list(scores, &["--mask", "low", "--stats", "y.json"], "written.fa");
+        let left_out = plain.difference(&low.into_iter().collect()).count();
+        assert!(any == 'N' || left_out > 100, "{left_out}");
+        let expected = format!("\"masked_hits\": {left_out},");
+        assert!(folder.text("y.json").contains(&expected), "{expected}");
+        run(folder.path(), &["all", "--mask", "hard", "written.fa"]).said(2, &["--mask hard", "--mask low"]);
+    }
 }
 
 /// `search --format text`: the pattern forward, the text beside it.

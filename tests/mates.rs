@@ -93,7 +93,7 @@ fn pairs_are_those_of_their_definition() {
             hits::find(&mut Cpu::new(), &scope(&batch, RULES, None), &mut Effort::default()).unwrap();
         let mut found = hits::find(&mut Cpu::new(), &of_candidates, &mut Effort::default()).unwrap();
         let candidates = found.clone();
-        pairing.pair(&mut Cpu::new(), &of_candidates, &mut found, &mut Effort::default()).unwrap();
+        pairing.pair(&mut Cpu::new(), &of_candidates, &mut found, None, &mut Effort::default()).unwrap();
         for (number, pair) in found.chunks_exact(2).enumerate() {
             let place = format!("seed {seed}, pair {number}");
             let hits = [&candidates[2 * number].alignments, &candidates[2 * number + 1].alignments];
@@ -165,7 +165,7 @@ fn pairs_are_those_of_their_definition() {
             let pairing = Pairing { rules: Rules { secondary_ppm, max_hits, ..RULES }, ..pairing };
             let other = scope(&batch, pairing.candidates(), None);
             let mut again = hits::find(&mut Cpu::new(), &other, &mut Effort::default()).unwrap();
-            pairing.pair(&mut Cpu::new(), &other, &mut again, &mut Effort::default()).unwrap();
+            pairing.pair(&mut Cpu::new(), &other, &mut again, None, &mut Effort::default()).unwrap();
             for (one, other) in found.iter().zip(&again) {
                 assert_eq!(one.alignments.first(), other.alignments.first(), "seed {seed}");
                 assert_eq!(one.mated.unwrap().is_proper(), other.mated.unwrap().is_proper(), "seed {seed}");
@@ -175,7 +175,7 @@ fn pairs_are_those_of_their_definition() {
             let filter = Filter::by_index(&batch.targets, &batch.scoring, 2);
             let with = Scope { portion: 3, ..scope(&batch, pairing.candidates(), filter.as_ref()) };
             let mut again = hits::find(&mut *engine, &with, &mut Effort::default()).unwrap();
-            pairing.pair(&mut *engine, &with, &mut again, &mut Effort::default()).unwrap();
+            pairing.pair(&mut *engine, &with, &mut again, None, &mut Effort::default()).unwrap();
             assert_eq!(found, again, "seed {seed}: engines and filters agree");
         }
     }
@@ -261,6 +261,7 @@ fn parts_of_the_references_have_the_pairs_of_the_whole() {
             min_score: random.pick(&[8, 14, 20]),
             secondary_ppm: random.pick(&[0, 500_000, 800_000, 1_000_000]),
             max_hits: random.pick(&[1, 2, 5, 70]),
+            keeps_ties: seed % 2 == 1,
             ..Rules::BEST
         };
         let batch = batch_of(&reads, &targets, Scoring::dna(1, 4, 6, 1));
@@ -268,7 +269,7 @@ fn parts_of_the_references_have_the_pairs_of_the_whole() {
         let scope = scope(&batch, pairing.candidates(), None);
         let mut whole = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
         let candidates = whole.clone();
-        pairing.pair(&mut Cpu::new(), &scope, &mut whole, &mut Effort::default()).unwrap();
+        pairing.pair(&mut Cpu::new(), &scope, &mut whole, None, &mut Effort::default()).unwrap();
         for parts in [1, 2, 3, 7] {
             let mut starts: Vec<usize> = (1..parts).map(|_| random.below(targets.len() + 1)).collect();
             starts.push(0);
@@ -334,11 +335,21 @@ struct Hit2 {
     target_end: u32,
 }
 
-#[test]
-fn supplementary_hits_are_those_of_their_definition() {
+/// Supplementary hits, reads that have several of them, and those on the reverse strand.
+type SplitCounts = [usize; 3];
+
+/// Splits reads made of pieces of targets, which are drawn from `letters`.
+fn count_splits(
+    seeds: std::ops::Range<u64>,
+    letters: &[u8],
+    scoring: impl Fn(&mut Random) -> Scoring,
+) -> SplitCounts {
     let (mut count, mut several, mut reversed) = (0, 0, 0);
-    for seed in 0..25 {
+    for seed in seeds {
         let mut random = Random::new(seed);
+        let scoring = scoring(&mut random);
+        let drawn =
+            |random: &mut Random, len| -> Vec<u8> { (0..len).map(|_| random.pick(letters)).collect() };
         let targets: Vec<Vec<u8>> = (0..2).map(|_| drawn(&mut random, 800)).collect();
         let mut reads = Vec::new();
         for _ in 0..8 {
@@ -355,16 +366,15 @@ fn supplementary_hits_are_those_of_their_definition() {
             }
             reads.push(read);
         }
-        let scoring = Scoring::dna(2, 4, 4, 2);
         let least = 50;
         let batch = batch_of(&reads, &targets, scoring.clone());
         let rules = Rules { min_score: 40, ..RULES };
         for filter in [None, Filter::by_index(&batch.targets, &batch.scoring, 2)] {
             let scope = scope(&batch, rules, filter.as_ref());
             let mut found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
-            let splitting = Splitting { least, is_bounded: false };
+            let splitting = Splitting { least, is_bounded: false, drop: 0 };
             let effort = &mut Effort::default();
-            split::supplement(&mut Cpu::new(), &scope, splitting, &mut found, effort).unwrap();
+            split::supplement(&mut Cpu::new(), &scope, (splitting, None), &mut found, effort).unwrap();
             assert_eq!(effort.remarks().unsplit, 0);
             for (number, (found, read)) in found.iter().zip(&reads).enumerate() {
                 let hits = check_split(&batch, (number as u32, read), &targets, found, least);
@@ -375,7 +385,49 @@ fn supplementary_hits_are_those_of_their_definition() {
             }
         }
     }
-    assert!(count > 100 && several > 20 && reversed > 20, "too few: {count} {several} {reversed}");
+    [count, several, reversed]
+}
+
+#[test]
+fn supplementary_hits_are_those_of_their_definition() {
+    let counts = count_splits(0..25, b"ACGT", |_| Scoring::dna(2, 4, 4, 2));
+    assert!(counts[0] > 100 && counts[1] > 20 && counts[2] > 20, "too few: {counts:?}");
+}
+
+/// Under a matrix that is not symmetric under complement, the potential of a stretch on one strand does not bound its scores
+/// on the other. Three of four bases are A or C, so that nearly every stretch has a higher potential on one strand.
+#[test]
+fn supplementary_hits_under_matrices_that_know_strands() {
+    let counts = count_splits(0..25, b"AAACCCGT", common::skewed);
+    assert!(counts[0] > 100 && counts[1] > 20 && counts[2] > 20, "too few: {counts:?}");
+}
+
+/// On the reverse strand the bases of a mate score nine times as much and pay for a long deletion. The mate is searched in
+/// all columns that it can cover there.
+#[test]
+fn mates_are_rescued_in_all_columns_that_they_can_cover() {
+    let mut random = Random::new(7);
+    let scoring = common::by_diagonal([1, 1, 9, 9], -9, 4, 1);
+    let text = |random: &mut Random, letters: &[u8], len: usize| -> Vec<u8> {
+        (0..len).map(|_| random.pick(letters)).collect()
+    };
+    let [first, turned] = [(); 2].map(|()| text(&mut random, b"GT", 40));
+    // The mates point outward. 5' ends are 100 apart, and 150 bases are deleted from the reverse one.
+    let between = [500, 150, 100, 500].map(|len| text(&mut random, b"AC", len));
+    let [before, deleted, between, behind] = &between;
+    let target = [&before[..], &turned[..20], deleted, &turned[20..], between, &first, behind].concat();
+    let reads = [first, reverse_complement(&turned)];
+    let batch = batch_of(&reads, &[target], scoring);
+    let rules = Rules { min_score: 260, ..RULES };
+    let insert = InsertSize { orientation: Orientation::Rf, mean: 100, deviation: 1 };
+    let pairing = Pairing::new(insert, rules, &batch.scoring);
+    let scope = scope(&batch, pairing.candidates(), None);
+    let mut found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
+    assert!(found[1].alignments.is_empty(), "it scores too little for a search of all");
+    pairing.pair(&mut Cpu::new(), &scope, &mut found, None, &mut Effort::default()).unwrap();
+    let [mate] = &found[1].alignments[..] else { panic!("one hit: {found:?}") };
+    let columns = (mate.target_start, mate.target_end);
+    assert_eq!((mate.score, mate.strand, columns), (40 * 9 - 4 - 150, Strand::Reverse, (500, 690)));
 }
 
 /// A query of many pieces is searched again and again, but no more often than the bound allows: round by round, as long
@@ -401,8 +453,9 @@ fn the_search_for_supplementary_hits_is_bounded() {
         let batch = batch_of(&reads, &targets, scoring.clone());
         let scope = scope(&batch, Rules { min_score: 30, ..RULES }, None);
         let mut found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap();
-        let (splitting, effort) = (Splitting { least: 34, is_bounded: true }, &mut Effort::default());
-        split::supplement(&mut Cpu::new(), &scope, splitting, &mut found, effort).unwrap();
+        let (splitting, effort) =
+            (Splitting { least: 34, is_bounded: true, drop: 0 }, &mut Effort::default());
+        split::supplement(&mut Cpu::new(), &scope, (splitting, None), &mut found, effort).unwrap();
         let mut expected_ended = 0;
         for (read, found) in reads.iter().zip(&found) {
             let len = read.len();

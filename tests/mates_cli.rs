@@ -178,9 +178,31 @@ fn records_of_mates_agree() {
         }
     }
     assert!(proper > 2 * PAIRS * 8 / 10 && half > 50 && none > 40 && elsewhere > 30);
-    for record in sam.records.iter().filter(|record| record.flag() & 0x100 != 0) {
-        assert_eq!((record.flag() & 3, record.tag("MC")), (1, None), "a further hit is no proper pair");
+    let further = || sam.records.iter().filter(|record| record.flag() & 0x100 != 0);
+    let (mut together, mut alone) = (0, 0);
+    for record in further() {
+        assert_eq!(record.tag("MC"), None);
+        let points_to = |other: &&Record| {
+            let (_, target, position, length) = told(record);
+            let (_, own_target, own_position, other_length) = told(other);
+            (target, position, length) == (other.target(), other.position(), -other_length)
+                && (own_target, own_position) == (record.target(), record.position())
+        };
+        let mate =
+            |other: &&Record| other.name() == record.name() && (other.flag() ^ record.flag()) & 0xc0 == 0xc0;
+        if record.flag() & 2 != 0 {
+            together += 1;
+            let partner = further().filter(mate).find(points_to).expect("a further hit of the mate");
+            assert_eq!((partner.flag() & 2, partner.flag() & 16 != 0), (2, record.flag() & 32 != 0));
+            assert_eq!(partner.flag() & 32 != 0, record.flag() & 16 != 0);
+        } else {
+            alone += 1;
+            let (_, target, position, _) = told(record);
+            let first = sam.primary().find(mate).unwrap();
+            assert_eq!((target, position), (first.target(), first.position()));
+        }
     }
+    assert!(together > 20 && alone > 20, "{together} {alone}");
     // Both copies of a stretch: the mate outside it decides.
     assert!(primary.iter().any(|record| record.tag("XS") == record.tag("AS") && record.flag() & 2 != 0));
 }
@@ -264,11 +286,7 @@ fn what_is_no_pair_is_refused() {
     write("few1.fq", &lines(&read("r1.fq"), 0, 3));
     write("few2.fq", &lines(&read("r2.fq"), 0, 3));
     let few = run(folder.path(), &["few1.fq", "few2.fq", REFERENCE]);
-    assert!(
-        few.stderr.contains("too few for an estimate") && few.stderr.contains("--insert"),
-        "{}",
-        few.stderr
-    );
+    assert!(few.stderr.contains("too few to estimate") && few.stderr.contains("--insert"), "{}", few.stderr);
     assert!(few.sam().primary().filter(|record| record.flag() & 2 != 0).count() >= 4);
 }
 
@@ -419,4 +437,52 @@ fn limits_by_identity_keep_pairs() {
     assert_eq!(strict.len(), 2, "{strict:#?}");
     assert_eq!((flags(&strict[0]) & 2, place(&strict[0])), (0, "1001".to_string()), "{strict:#?}");
     assert_eq!(flags(&strict[1]) & 2, 0, "{strict:#?}");
+}
+
+/// `--ties` lifts `--max-hits` for mates as it does for single reads, and each of the equal pairs can be told from the records.
+#[test]
+fn equal_pairs_are_reported_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random::new(1);
+    let copy = random.sequence(Alphabet::Dna, 1000);
+    let mut poorer = copy.clone();
+    poorer[150] = if poorer[150] == b'A' { b'C' } else { b'A' };
+    let fasta = |name: &str, records: &[(&str, &[u8])]| {
+        let records = records.iter().map(|(name, letters)| format!(">{name}\n{}\n", text(letters)));
+        fs::write(folder.path().join(name), records.collect::<String>()).unwrap();
+    };
+    fasta(REFERENCE, &[("a", &copy), ("b", &copy), ("poorer", &poorer), ("c", &copy)]);
+    fasta("1.fa", &[("x", &copy[100..200])]);
+    fasta("2.fa", &[("x", &reverse_complement(&copy[350..450]))]);
+    let run = |more: &[&str]| {
+        let args = [&["-q", "--device", "cpu", "--insert", "350,50"], more, &["1.fa", "2.fa", REFERENCE]];
+        Sam::parse(&output(folder.path(), &args.concat()))
+    };
+    /// Flag, reference and position of a record, those of its mate, and the length of the template.
+    type Line = (u32, String, u64, String, u64, i64);
+    let lines = |sam: &Sam| -> Vec<Line> {
+        let line = |record: &Record| {
+            let (flag, mate, position, length) = told(record);
+            (flag, record.target().to_string(), record.position(), mate.to_string(), position, length)
+        };
+        sam.records.iter().map(line).collect()
+    };
+    let pair = |target: &str, rank: u32| {
+        let on = target.to_string();
+        [(99 + rank, on.clone(), 101, on.clone(), 351, 350), (147 + rank, on.clone(), 351, on, 101, -350)]
+    };
+    let [a, b, c] = [pair("a", 0), pair("b", 256), pair("c", 256)];
+    let of = |pairs: &[&[Line]]| -> Vec<_> {
+        (0..2).flat_map(|mate| pairs.iter().map(move |pair| pair[mate].clone())).collect()
+    };
+    assert_eq!(lines(&run(&[])), of(&[&a]));
+    // The second mate is as good on the poorer reference, where the first one is not.
+    let alone = (401, "poorer".to_string(), 351, "a".to_string(), 101, 0);
+    let mut expected = of(&[&a, &b, &c]);
+    expected.insert(5, alone);
+    assert_eq!(lines(&run(&["--ties"])), expected);
+    assert_eq!(lines(&run(&["--ties", "--max-hits", "2"])), expected);
+    assert_eq!(run(&["--ties", "--max-hits", "4"]).records.len(), 8);
+    // What a least identity leaves in stays together.
+    assert_eq!(lines(&run(&["--ties", "--min-identity", "90"])), expected);
 }

@@ -83,3 +83,31 @@ fn an_index() {
     let peak = takes(&folder, &["--filter", "index"], [&reads, &target]);
     assert!(peak < PROGRAM_MIB + 20 + 40 + 64 + 50, "{peak} MiB");
 }
+
+/// A record takes one byte for each base, however long it is. The search for repeats, the scan for seeds and an index take
+/// little more.
+#[test]
+fn one_long_record() {
+    const MILLIONS: u64 = 150;
+    let (folder, mut random) = (Folder::new(), Random::new(5));
+    let target = folder.file("t.fa");
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&target).unwrap());
+    file.write_all(b">r\n").unwrap();
+    let mut read = Vec::new();
+    for _ in 0..MILLIONS {
+        let text = random.codes(1_000_000, 4);
+        let line: Vec<u8> = text.iter().map(|&code| b"ACGT"[usize::from(code)]).collect();
+        file.write_all(&[&line[..], b"\n"].concat()).unwrap();
+        read = text[500_000..500_150].to_vec();
+    }
+    file.into_inner().unwrap();
+    let letters = (MILLIONS * 1_000_000) >> 20;
+    let read = write(&folder, "q.fa", [read]);
+    let peak = takes(&folder, &[], [&read, &target]);
+    assert!(peak < PROGRAM_MIB + 20 + letters, "{peak} MiB");
+    let mut index = Command::new(program());
+    index.args(["index", "-t", "2", "-o"]).arg(folder.file("t.swdb")).arg(&target);
+    let (peak, output) = peak_mib(&mut index);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(peak < PROGRAM_MIB + 40 + letters, "{peak} MiB");
+}

@@ -110,7 +110,7 @@ fn limits_of_identity_leave_further_hits_of_a_reference() {
     let folder = folder(&files);
     let columns = ["--format", "tab", "--columns", "sseqid,score,strand", "--max-hsps", "2"];
     for (targets, expected) in
-        [("1", "t1\t6\t+\nt1\t-12\t-\n"), ("2", "t1\t6\t+\nt2\t-12\t+\nt1\t-12\t-\nt2\t-14\t-\n")]
+        [("1", "t1\t6\t+\nt1\t-12\t-\n"), ("2", "t1\t6\t+\nt1\t-12\t-\nt2\t-12\t+\nt2\t-14\t-\n")]
     {
         for limit in [&[][..], &["--min-identity", "0.1"]] {
             let args =
@@ -181,25 +181,86 @@ fn a_query_without_letters_has_no_alignment() {
     }
 }
 
-/// The mapping quality of SAM is that of the span which SAM shows, also behind a merge of parts of the references.
+/// The mapping quality of SAM is that of PAF: deletions at the ends count for no span. It is the same behind a merge of parts
+/// of the references.
 #[test]
 fn mapping_qualities_of_parts_of_the_references_join() {
     let folder = folder(&[
-        ("q.fa", b">q\nACGGTACGTTAC\n>r\nTTTTTACGGTACGTTACGTCC\n"),
-        ("t.fa", b">t\nACGGTACGTTACGGGGGGGGG\n>u\nGACGGTACGTTACG\n>v\nACGGTTACGTTTAC\n"),
+        ("q.fa", b">q\nACGGTACGTTAC\n>r\nTTTTTACGGTACGTTACGTCC\n>s\nGATTACAGATTACCAGAT\n"),
+        ("t.fa", b">t\nACGGTACGTTACGGGGGGGGG\n>u\nGACGGTACGTTACG\n>v\nACGGTTACGTTTAC\n>w\nCCGATTACAGATTACCAGATCCC\n"),
     ]);
+    let (mut with_end_gaps, mut above_zero) = (0, 0);
     for mode in MODES {
         let args =
             ["-q", "--device", "cpu", "--mode", mode, "--preset", "linear", "--match", "9", "q.fa", "t.fa"];
-        let whole = text(folder.run(&[&args[..], &["-o", "whole.sam"]].concat()).stdout);
-        assert_eq!(whole, "");
-        for part in ["1/2", "2/2"] {
-            let name = format!("part.{}.sam", &part[..1]);
-            folder.run(&[&args[..], &["--ref-part", part, "-o", &name]].concat());
+        let mut qualities = Vec::new();
+        for format in ["sam", "paf"] {
+            let [whole, joined, one, other] =
+                ["whole", "joined", "part.1", "part.2"].map(|name| format!("{name}.{format}"));
+            folder.done(&[&args[..], &["-o", &whole]].concat());
+            for (part, name) in [("1/2", &one), ("2/2", &other)] {
+                folder.done(&[&args[..], &["--ref-part", part, "-o", name]].concat());
+            }
+            folder.done(&["merge", "-q", &joined, &one, &other]);
+            assert_eq!(folder.text(&joined), folder.text(&whole), "{mode}");
+            let whole = folder.text(&whole);
+            let records = whole.lines().filter(|line| !line.starts_with('@'));
+            let column = if format == "sam" { 4 } else { 11 };
+            let quality = |line: &str| line.split('\t').nth(column).unwrap().to_string();
+            qualities.push(records.map(quality).collect::<Vec<_>>());
+            let ends_in_a_gap = |line: &&str| format == "paf" && line.ends_with('D');
+            with_end_gaps += whole.lines().filter(ends_in_a_gap).count();
         }
-        folder.run(&["merge", "-q", "joined.sam", "part.1.sam", "part.2.sam"]);
-        assert_eq!(folder.read("joined.sam"), folder.read("whole.sam"), "{mode}");
+        assert_eq!(qualities[0], qualities[1], "{mode}");
+        above_zero += qualities[0].iter().filter(|quality| *quality != "0").count();
     }
+    assert!(with_end_gaps > 0 && above_zero > 0, "{with_end_gaps} {above_zero}");
+}
+
+/// Text, table and JSON show one identity, of lists and of pairs, by every definition.
+#[test]
+fn identities_are_the_same_in_all_lists() {
+    let folder = folder(&[
+        ("q.fa", b">q\nACGGTACGTTAC\n>r\nTTTTTACGGTACGTTACGTCC\n"),
+        ("t.fa", b">t\nACGGTACGTTACGGGGGGGGG\n>u\nGACGGTACGTAACG\n"),
+    ]);
+    let mut with_end_gaps = 0;
+    for (mode, command) in MODES.into_iter().flat_map(|mode| [(mode, &["pairs"][..]), (mode, &[])]) {
+        for definition in ["0", "1", "2", "3", "4"] {
+            let list = |format: &str, more: &[&str]| {
+                let args =
+                    ["-q", "--device", "cpu", "--mode", mode, "--iddef", definition, "--format", format];
+                text(folder.done(&[command, &args, more, &["q.fa", "t.fa"]].concat()))
+            };
+            let table = list("tab", &["--columns", "pident,nident,length"]);
+            let rows: Vec<Vec<f64>> = table
+                .lines()
+                .map(|line| line.split('\t').map(|number| number.parse().unwrap()).collect())
+                .collect();
+            assert!(rows.len() >= 2, "{table}");
+            let shown = list("text", &[]);
+            let lines: Vec<&str> =
+                shown.lines().filter_map(|line| line.strip_prefix("Identities ")).collect();
+            let json = list("json", &[]);
+            let in_json: Vec<f64> = json
+                .split("\"identity\": ")
+                .skip(1)
+                .map(|rest| rest.split([',', '}']).next().unwrap().parse().unwrap())
+                .collect();
+            assert_eq!((lines.len(), in_json.len()), (rows.len(), rows.len()), "{shown}");
+            for ((row, line), of_json) in rows.iter().zip(lines).zip(in_json) {
+                assert_eq!(row[0], of_json, "{mode} {definition}");
+                let (fraction, percent) = line.split_once(" (").unwrap();
+                let (equal, of) = fraction.split_once('/').unwrap();
+                let exact = 100.0 * equal.parse::<f64>().unwrap() / of.parse::<f64>().unwrap();
+                assert!((exact - row[0]).abs() < 0.0006, "{mode} {definition}: {line}, {}", row[0]);
+                assert!(percent.starts_with(&format!("{exact:.1} %")), "{line}");
+                with_end_gaps +=
+                    usize::from(mode == "global" && (exact - 100.0 * row[1] / row[2]).abs() > 1.0);
+            }
+        }
+    }
+    assert!(with_end_gaps > 0);
 }
 
 #[test]
@@ -247,8 +308,8 @@ fn pairs_report_every_pair() {
         "qseqid,score,evalue,bitscore,cigar",
     ];
     let table = |more: &[&str]| text(folder.run(&[&args[..], more, &["q.fa", "t.fa"]].concat()).done());
-    assert_eq!(table(&[]), "a\t-16\t-1\t0\t4X\nb\t4\t-1\t0\t4=\n");
-    assert_eq!(table(&["--min-score", "-15"]), "b\t4\t-1\t0\t4=\n");
+    assert_eq!(table(&[]), "a\t-16\tNA\tNA\t4X\nb\t4\tNA\tNA\t4=\n");
+    assert_eq!(table(&["--min-score", "-15"]), "b\t4\tNA\tNA\t4=\n");
     let json =
         text(folder.run(&["pairs", "-q", "--mode", "glocal", "--format", "json", "q.fa", "t.fa"]).done());
     assert!(json.contains("\"evalue\": null") && json.contains("\"score\": -10"), "{json}");
@@ -328,7 +389,7 @@ fn what_a_mode_lacks_is_refused() {
         (&["--split"], "--split is for local"),
         (&["--circular", "all"], "--circular is for local"),
         (&["--filter", "index"], "--filter is for local"),
-        (&["--interleaved"], "mates are aligned locally"),
+        (&["--interleaved"], "mates are for local alignments"),
     ] {
         let args = [&["--mode", "glocal"], more, &["q.fa", "t.fa"]].concat();
         folder.run(&args).said(2, &[says, "--mode glocal"]);

@@ -118,7 +118,8 @@ fn same_as_sam(query: &str, reference: &str, alphabet: Alphabet, options: &[&str
         .map(|record| {
             let target = targets.get(record.target()).map(Vec::as_slice).unwrap_or_default();
             let end = if record.flag() & 0x800 != 0 { "\tsu:i:1\n" } else { "\n" };
-            line(record, &queries[record.name()], target, alphabet) + end
+            let anchored = if record.tag("ya").is_some() { "\tya:i:1" } else { "" };
+            line(record, &queries[record.name()], target, alphabet) + anchored + end
         })
         .collect();
     for (ours, expected) in paf.lines().zip(expected.lines()) {
@@ -141,6 +142,48 @@ fn columns_of_reads() {
     let [reverse, secondary, _] =
         same_as_sam("data/illumina_chr22.fq.gz", "data/chr22_12k.fa", Alphabet::Dna, &options);
     assert!(reverse > 0 && secondary > 0, "{reverse} {secondary}");
+}
+
+/// The tag cs has NM edits, is the same in SAM and in PAF, and is on each aligned record.
+#[test]
+fn cs_of_reads() {
+    let words = [
+        "--preset",
+        "long",
+        "--max-hits",
+        "3",
+        "--secondary-ratio",
+        "0.02",
+        "data/ont_sars2.fq.gz",
+        "data/sars2.fa",
+    ];
+    for form in ["--cs=short", "--cs=long"] {
+        let tags = |format: &str| -> Vec<(u64, String)> {
+            let output =
+                run_here(&[&["--device", "cpu", "-q", form, "--format", format], &words[..]].concat());
+            let text = String::from_utf8(output.stdout).unwrap();
+            let lines = text.lines().filter(|line| !line.starts_with('@') && line.contains("\tNM:i:"));
+            let tag = |line: &str, name: &str| {
+                line.split('\t').find_map(|field| field.strip_prefix(name)).unwrap().to_string()
+            };
+            lines.map(|line| (tag(line, "NM:i:").parse().unwrap(), tag(line, "cs:Z:"))).collect()
+        };
+        let of_sam = tags("sam");
+        assert_eq!(of_sam, tags("paf"));
+        assert!(of_sam.len() > 20, "{}", of_sam.len());
+        for (edits, cs) in &of_sam {
+            let of_gaps = cs.split_inclusive(['+', '-', ':', '=', '*']).collect::<Vec<_>>();
+            let edited = of_gaps.windows(2).map(|pair| {
+                let letters = pair[1].trim_end_matches(['+', '-', ':', '=', '*']).len() as u64;
+                match pair[0].chars().last() {
+                    Some('+' | '-') => letters,
+                    Some('*') => 1,
+                    _ => 0,
+                }
+            });
+            assert_eq!(edited.sum::<u64>(), *edits, "{cs}");
+        }
+    }
 }
 
 #[test]

@@ -34,15 +34,17 @@ fn reads() -> Folder {
         let qualities = &record[3][number % 11..80];
         fastq += &format!("@{name} of many\n{letters}\n+\n{qualities}\n");
         fasta += &format!(">{name}\n{letters}\n");
-        wrapped += &format!(">{name}\n{}\n\n{}\n", &letters[..40], &letters[40..]);
+        wrapped += &format!("> {name}\n{} \n\n{}\n", &letters[..40], &letters[40..]);
         let name = &names[number / 2 * 2];
         mates += &format!("@{name}/{}\r\n{letters}\r\n+{name}\r\n{qualities}\r\n", 1 + number % 2);
         pairs += &format!(">{name}\n{letters}\n");
     }
     let long = |name: &String| format!(">{name}\n{}\n", lines[1].repeat(50));
+    // Empty lines at the ends are no records.
+    fastq += "\n\n \n";
     folder.write("q.fq", &fastq);
     folder.write("q.fa", fasta);
-    folder.write("wrapped.fa", wrapped.trim_end());
+    folder.write("wrapped.fa", format!("\n \n{}", wrapped.trim_end()));
     folder.write("mates.fq", &mates);
     folder.write("pairs.fa", pairs);
     folder.write("long.fa", names_in_groups(9, 2, 5000).iter().map(long).collect::<String>());

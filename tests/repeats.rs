@@ -5,10 +5,13 @@ mod common;
 
 use common::random::Random;
 use std::sync::Arc;
-use swalign::batch::{Batch, Sequences};
+use swalign::alignment::Hit;
+use swalign::batch::{Batch, Pair, Sequences};
 use swalign::candidates::filter::Filter;
 use swalign::candidates::{Layout, Meets};
 use swalign::engine::cpu::Cpu;
+use swalign::engine::{Capabilities, Engine, Paths, Window};
+use swalign::error::EngineError;
 use swalign::hits::{self, Effort, Repeats, Rules, Scope, WithoutRepeats};
 use swalign::repeats;
 use swalign::scoring::Scoring;
@@ -92,7 +95,9 @@ fn hits_are_those_among_all_copies() {
             (2, 1_000_000, None),
             (7, 500_000, None),
             (200, 0, None),
+            (1_000_000, 600_000, None),
             (1, 900_000, Some((18, 9))),
+            (30, 700_000, Some((9, 64))),
         ] {
             let rules = Rules { min_score, secondary_ppm, max_hits, candidates, ..Rules::BEST };
             let plain = Scope { portion: 40, ..Scope::new(&batch, layout, rules) };
@@ -119,6 +124,92 @@ fn hits_are_those_among_all_copies() {
     }
     let seen = format!("{fewer} of {cells} cells, {hits} hits, {copies} copies");
     assert!(fewer * 10 < cells * 9 && hits > 10_000 && copies > 2000, "{seen}");
+}
+
+/// An engine that counts its calls.
+struct Counting(Cpu, usize);
+
+impl Engine for Counting {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+        self.1 += 1;
+        self.0.score(batch, pairs)
+    }
+
+    fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+        self.1 += 1;
+        self.0.paths(batch, windows)
+    }
+}
+
+/// Hits in all copies of a few stretches take few calls of the engine, and few cells.
+#[test]
+fn hits_in_many_copies_take_few_rounds() {
+    let mut random = Random::new(7);
+    let query = random.codes(60, 4);
+    let units: Vec<Vec<u8>> = (0..6)
+        .map(|_| {
+            let copy = random.mutated_codes(&query, 4, 15);
+            [random.codes(300, 4), copy, random.codes(300, 4)].concat()
+        })
+        .collect();
+    let target: Vec<u8> = (0..600).flat_map(|_| units[random.below(6)].clone()).collect();
+    let batch = Batch {
+        queries: Arc::new([&query[..], &reversed(&query)].into_iter().collect()),
+        targets: Arc::new([&target[..], &target[..90_000]].into_iter().collect()),
+        scoring: Arc::new(Scoring::dna(2, 4, 4, 2)),
+    };
+    let layout = Layout { strands: 2, meets: Meets::All };
+    for candidates in [None, Some((30, 64))] {
+        let rules = Rules { min_score: 40, secondary_ppm: 500_000, max_hits: 1_000_000, ..Rules::BEST };
+        let rules = Rules { candidates, ..rules };
+        let plain = Scope::new(&batch, layout, rules);
+        let mut all = Effort::default();
+        let expected = hits::find(&mut Cpu::new(), &plain, &mut all).unwrap();
+        let hits = expected[0].alignments.len();
+        let distinct = repeats::find(&batch.targets, plain.span()).unwrap();
+        let without = WithoutRepeats { distinct, filter: None };
+        let scope = Scope { repeats: Repeats::Known(&without), ..plain };
+        let (mut engine, mut some) = (Counting(Cpu::new(), 0), Effort::default());
+        assert_eq!(hits::find(&mut engine, &scope, &mut some).unwrap(), expected);
+        assert!(hits > 500 && engine.1 < 60, "{} calls for {hits} hits", engine.1);
+        assert!(some.cells * 10 < all.cells, "{} of {} cells", some.cells, all.cells);
+    }
+}
+
+/// On the reverse strand the query's bases score nine times as much, and pay for a deletion that reaches further than any
+/// alignment on the forward strand. Two targets differ only before that deletion.
+#[test]
+fn copies_are_equal_as_far_as_alignments_of_either_strand_reach() {
+    let mut random = Random::new(3);
+    let text = |random: &mut Random, letters: [u8; 2], len: usize| -> Vec<u8> {
+        (0..len).map(|_| random.pick(&letters)).collect()
+    };
+    // Codes 0 and 1 are A and C, 2 and 3 their complements.
+    let turned = text(&mut random, [2, 3], 40);
+    let [one, other, deleted, behind] = [500, 500, 150, 2000].map(|len| text(&mut random, [0, 1], len));
+    let targets: Vec<Vec<u8>> = vec![
+        [&one[..], &deleted, &turned[20..], &behind].concat(),
+        [&other[..], &turned[..20], &deleted, &turned[20..], &behind].concat(),
+    ];
+    let batch = Batch {
+        queries: Arc::new([&reversed(&turned)[..], &turned].into_iter().collect()),
+        targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
+        scoring: Arc::new(common::by_diagonal([1, 1, 9, 9], -9, 4, 1)),
+    };
+    let layout = Layout { strands: 2, meets: Meets::All };
+    let rules = Rules { min_score: 30, max_hits: 3, ..Rules::BEST };
+    let plain = Scope::new(&batch, layout, rules);
+    let expected = hits::find(&mut Cpu::new(), &plain, &mut Effort::default()).unwrap();
+    assert_eq!((expected[0].alignments[0].target, expected[0].alignments[0].score), (1, 206));
+    let distinct = repeats::find(&batch.targets, plain.span()).unwrap();
+    assert!(distinct.copies() > 0);
+    let without = WithoutRepeats { distinct, filter: None };
+    let scope = Scope { repeats: Repeats::Known(&without), ..plain };
+    assert_eq!(hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap(), expected);
 }
 
 /// A query that reaches further than repeats were looked for is searched among all copies.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::command::run;
+use common::text;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -108,7 +109,7 @@ fn nothing_is_overwritten_and_nothing_half_written() {
         (&["--stats", "reads.fa"], 2, "--stats would overwrite the input reads.fa"),
         (&["-o", "y", "--stats", "./y"], 2, "--stats would overwrite y"),
         (&["--report", "y", "--stats", "y"], 2, "--stats would overwrite y"),
-        (&["--stats", "-"], 2, "not stdout"),
+        (&["--stats", "-"], 2, "cannot be written to stdout"),
         (&["--stats", "nosuch/y.json", "-o", "y"], 1, "nosuch"),
     ] {
         let outcome = run(folder.path(), &[args, &["--device", "cpu", "reads.fa", "ref.fa"]].concat());
@@ -130,6 +131,113 @@ fn a_part_says_so() {
     let page = fs::read_to_string(folder.path().join("x.html")).unwrap();
     assert!(page.contains("one part of a run only: queries 1/2"));
     assert!(fs::read_to_string(folder.path().join("x.json")).unwrap().contains("\"part\": \"queries 1/2\""));
+}
+
+/// The keys for MultiQC are those of the golden file, before the keys of the statistics. Without the name they are missing.
+#[test]
+fn keys_for_multiqc() {
+    let folder = folder();
+    let stats = |name: &str, more: &[&str]| {
+        align(folder.path(), &[&["--stats", name], more].concat());
+        fs::read_to_string(folder.path().join(name)).unwrap()
+    };
+    let plain = stats("x.json", &[]);
+    let both = stats("x_mqc.json", &[]);
+    let (keys, rest) = both.split_once(",\n\"format\"").unwrap();
+    assert_eq!(format!("{keys}\n}}\n"), text("tests/golden/stats_mqc.json"));
+    let rest = format!("{{\n\"format\"{rest}");
+    assert_eq!(rest.replace("x_mqc.json", "x.json"), plain);
+    let grouped = stats("y_mqc.json", &["-R", "@RG\\tID:run\\tSM:patient 1"]);
+    assert!(grouped.contains("\n\"data\": {\"patient 1\": {\"queries\": 122, "));
+    let group_only = stats("z_mqc.json", &["-R", "@RG\\tID:run"]);
+    assert!(group_only.contains("\n\"data\": {\"reads\": {"));
+}
+
+/// MultiQC shows the numbers of two runs in its general statistics. `SWALIGN_TEST_MULTIQC` is the program.
+#[test]
+#[ignore = "needs MultiQC"]
+fn multiqc_reads_the_statistics() {
+    let folder = folder();
+    align(folder.path(), &["--stats", "one_mqc.json", "-R", "@RG\\tID:a\\tSM:one"]);
+    align(folder.path(), &["--stats", "two_mqc.json", "-R", "@RG\\tID:b\\tSM:two"]);
+    let program = std::env::var_os("SWALIGN_TEST_MULTIQC").unwrap_or_else(|| "multiqc".into());
+    let output = std::process::Command::new(program)
+        .args(["--no-ansi", "-m", "custom_content", "."])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && said.contains("swalign: Found 2 General Statistics columns"),
+        "{said}"
+    );
+    let table = fs::read_to_string(folder.path().join("multiqc_data/multiqc_general_stats.txt")).unwrap();
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split('\t').collect()).collect();
+    let column = |name: &str| {
+        rows[0].iter().position(|head| head.ends_with(name)).unwrap_or_else(|| panic!("{table}"))
+    };
+    let samples: Vec<&str> = rows[1..].iter().map(|row| row[0]).collect();
+    assert_eq!(samples, ["one", "two"]);
+    let one = |name: &str| rows[1][column(name)].parse::<f64>().unwrap();
+    assert_eq!((one("-queries"), one("-aligned"), one("-aligned_percent")), (122.0, 120.0, 98.36));
+    assert_eq!((one("-identity_percent"), one("-mean_depth")), (99.83, 2.03));
+    assert_eq!(rows[1][1..], rows[2][1..]);
+    assert!(fs::read_to_string(folder.path().join("multiqc_report.html")).unwrap().contains("% Aligned"));
+}
+
+/// Two strains that share their middle: reads of it are tied, reads of the ends are unique, also of reverse reads. Parts
+/// of the queries add up.
+#[test]
+fn unique_and_tied_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let shared = letters(1000, 3);
+    let [one, other] = [5, 6].map(|seed| letters(1000, seed));
+    let strains = [format!("{one}{shared}"), format!("{shared}{other}")];
+    fs::write(
+        folder.path().join("ref.fa"),
+        format!(">a\n{}\n>b\n{}\n>c\n{}\n", strains[0], strains[1], letters(500, 9)),
+    )
+    .unwrap();
+    let (mut reads, mut expected) = (String::new(), [[0, 0]; 2]);
+    for number in 0..90 {
+        // Starts in the first strain, or in the second one.
+        let (strain, start) = (number % 2, (number * 37) % 1900);
+        let read = &strains[strain][start..start + 100];
+        let read = if number % 3 == 0 { reverse_complement(read) } else { read.to_string() };
+        reads += &format!(">r{number}\n{read}\n");
+        // A tied read is aligned to the first of its references.
+        let is_tied = if strain == 0 { start >= 1000 } else { start + 100 <= 1000 };
+        expected[if is_tied { 0 } else { strain }][usize::from(is_tied)] += 1;
+    }
+    fs::write(folder.path().join("reads.fa"), reads).unwrap();
+    let counts = |more: &[&str]| {
+        let args = [
+            "--device", "cpu", "-o", "x.sam", "--stats", "x.json", "--report", "x.html", "reads.fa", "ref.fa",
+        ];
+        let outcome = run(folder.path(), &[&args[..], more].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let stats = fs::read_to_string(folder.path().join("x.json")).unwrap();
+        let listed = stats.split_once("\"listed\"").unwrap().1;
+        ["a", "b", "c"].map(|name| {
+            let (_, row) = listed.split_once(&format!("{{\"name\": \"{name}\"")).unwrap();
+            let [all, unique, tied] = ["alignments", "unique", "tied"].map(|key| number(row, key));
+            assert_eq!(all, unique + tied);
+            [unique, tied]
+        })
+    };
+    let whole = counts(&[]);
+    assert_eq!(whole, [expected[0], expected[1], [0, 0]]);
+    assert!(expected[0][0] > 10 && expected[0][1] > 20 && expected[1][0] > 10, "{expected:?}");
+    let page = fs::read_to_string(folder.path().join("x.html")).unwrap();
+    assert!(page.contains(">Unique</th>") && page.contains(">Tied</th>"));
+    let [unique, tied] = expected[0];
+    let cells =
+        format!(">{}</td><td class=\"number\">{unique}</td><td class=\"number\">{tied}</td>", unique + tied);
+    assert!(page.contains(&cells), "{cells}");
+    assert_eq!(counts(&["--max-hits", "5", "-t", "3"]), whole);
+    let parts = ["1/3", "2/3", "3/3"].map(|part| counts(&["--part", part]));
+    let sum = |reference: usize, kind: usize| parts.iter().map(|part| part[reference][kind]).sum::<u64>();
+    assert_eq!([0, 1, 2].map(|reference| [sum(reference, 0), sum(reference, 1)]), whole);
 }
 
 /// Draws the page with Chromium, where one is installed, and finds the charts in it.

@@ -1,5 +1,7 @@
 //! Scans against their specification, and hits against their definition.
 
+#[path = "search/circle.rs"]
+mod circle;
 mod common;
 #[path = "search/hits.rs"]
 mod hits;

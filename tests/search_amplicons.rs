@@ -158,7 +158,7 @@ fn pairs_of_a_list_and_all_with_all() {
     let own = ["a 21 27 6 both,both + both 27 0 both 21 0", "b 3 9 6 both,both + both 9 0 both 3 0"];
     assert_eq!(listed("both\tboth\n", &[]), own);
     let outcome = folder.run(&["search", "-f", "p.fa", "--amplicons", "--pairs", "pairs.tsv", "t.fa"]);
-    outcome.said(0, &["2 patterns are in no pair of pairs.tsv"]);
+    outcome.said(0, &["2 patterns are in no pair in pairs.tsv"]);
     let any = [
         "a 2 27 25 l,r + l 12 0 r 17 0",
         "a 2 27 25 l,both + l 12 0 both 21 0",
@@ -299,7 +299,7 @@ fn pairs_are_an_input() {
     let search =
         ["search", "-f", "p.fa", "--amplicons", "--pairs", "pairs.tsv", "t.fa", "--resume", "-o", "out"];
     folder.done(&search);
-    folder.run(&search).said(0, &["out is there and whole"]);
+    folder.run(&search).said(0, &["out is complete"]);
     folder.write("pairs.tsv", "p_LEFT\tp_LEFT\n");
     folder.done(&search);
     assert_eq!(folder.text("out"), HEADER);
@@ -326,13 +326,13 @@ fn usage() {
     {
         with(&["--amplicon-size", size], &["--amplicon-size", "MIN..MAX", "300..500"]);
     }
-    with(&["--amplicon-size", "500..300"], &["500 is above 300; give 300..500"]);
+    with(&["--amplicon-size", "500..300"], &["500 is greater than 300; give 300..500"]);
     with(&["--revcomp", "no"], &["--revcomp no"]);
     for flag in ["--best", "--first", "-v"] {
         with(&[flag], &["--amplicons", flag]);
     }
     for format in ["sam", "text"] {
-        with(&["--format", format], &["--amplicons", "tab, bed, fasta and count"]);
+        with(&["--format", format], &["--amplicons", "tab, bed, fasta, fastq and count"]);
     }
     with(&["--columns", "std"], &["--columns"]);
     with(&["--orient", "pattern"], &["--orient"]);
@@ -346,7 +346,7 @@ fn usage() {
     folder.write("pairs.tsv", "p_LEFT\tp_RIGHT\n");
     let over = ["search", "-f", "p.fa", "--amplicons", "--pairs", "pairs.tsv", "t.fa", "-o", "pairs.tsv"];
     folder.run(&over).said(2, &["--output would overwrite"]);
-    folder.run(&["search", "--amplicons", "ACGT", "t.fa"]).said(2, &["-f FILE", "--amplicons any"]);
+    folder.run(&["search", "--amplicons", "ACGT", "t.fa"]).said(2, &["with -f", "--amplicons any"]);
 }
 
 #[test]
@@ -370,12 +370,12 @@ fn pairs_that_are_none() {
         let files: &[(&str, &[u8])] = &[("p.fa", PRIMERS.as_bytes()), ("pairs.tsv", list)];
         refused(files, &["-f", "p.fa", "--amplicons", "--pairs", "pairs.tsv"], 1, says);
     };
-    listed(b"", &["pairs.tsv", "no pairs", "two names"]);
+    listed(b"", &["pairs.tsv", "no pairs", "two pattern names"]);
     listed(b"# left\tright\n", &["pairs.tsv", "no pairs"]);
     listed(b"p_LEFT\tp_RIGHT\np_LEFT p_RIGHT\n", &["pairs.tsv, line 2", "one column", "a tab"]);
     listed(b"\np_LEFT\tp_RIGHT\t1\n", &["pairs.tsv, line 2", "3 columns"]);
     listed(b"p_LEFT\t\n", &["pairs.tsv, line 1", "a name is empty"]);
-    listed(b"p_LEFT\tp_RIGHT\n\nleft\tp_RIGHT\n", &["pairs.tsv, line 3", "no pattern is called 'left'"]);
+    listed(b"p_LEFT\tp_RIGHT\n\nleft\tp_RIGHT\n", &["pairs.tsv, line 3", "no pattern is named 'left'"]);
     listed(b"p_LEFT\tx\\y\x1b\n", &["pairs.tsv, line 1", "'x\\\\y\\u{1b}'"]);
     listed(b"\xff\tp_RIGHT\n", &["pairs.tsv, line 1", "UTF-8"]);
     refused(

@@ -1,11 +1,17 @@
 //! `swalign search` end to end: its options, what it refuses and how, and that its answer does not depend
 //! on how it computes.
 
+#[path = "search_cli/circular.rs"]
+mod circular;
 mod common;
 #[path = "search_cli/errors.rs"]
 mod errors;
+#[path = "search_cli/fastq.rs"]
+mod fastq;
 #[path = "search_cli/inputs.rs"]
 mod inputs;
+#[path = "search_cli/mates.rs"]
+mod mates;
 #[path = "search_cli/odd.rs"]
 mod odd;
 #[path = "search_cli/options.rs"]
@@ -14,8 +20,8 @@ mod options;
 mod pam;
 
 use common::command::{command, finish, program};
-use common::folder::folder;
-use common::{data, memory, random::Random};
+use common::folder::{Folder, folder};
+use common::{data, memory, random::Random, repository};
 use std::fs;
 use std::io::{Read, Write};
 use std::process::Stdio;

@@ -59,6 +59,7 @@ fn sound() -> &'static [u8] {
             first: 0,
             alphabet: Alphabet::Dna,
             masks_lower_case: false,
+            left_out: Vec::new(),
         };
         let index = Index::new(&references.sequences, 6);
         let source = SourceFile { path: "a.fa".to_string(), len: 40, time: (1, 2), sum: 3 };

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use swalign::error::Result;
-use swalign::options::Share;
+use swalign::options::{ReadRules, Share};
 use swalign::reader::{Reader, Texts, slices};
 use swalign::writer::bgzf;
 use swalign_fuzz::folder;
@@ -52,11 +52,12 @@ fn records(path: &Path, share: Option<Share>) -> Result<Vec<Plain>> {
     let record = |record: Result<swalign::reader::Record>| {
         record.map(|record| (record.name, record.sequence, record.qualities))
     };
-    Reader::open_share(path, share)?.map(record).collect()
+    Reader::open_share(path, share, ReadRules::default())?.map(record).collect()
 }
 
 fn texts(path: &Path, share: Option<Share>) -> Result<Vec<Plain>> {
     let slice = share.map(|share| slices(&[path.to_path_buf()], share)).transpose()?;
     let slice = slice.and_then(|slices| slices.first().copied());
-    Texts::open(path, slice, true)?.map(|text| text.map(|text| (text.name, text.letters, None))).collect()
+    let texts = Texts::open(path, slice, true, ReadRules::default())?;
+    texts.map(|text| text.map(|text| (text.name, text.letters, None))).collect()
 }

@@ -5,6 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
 use swalign::alignment::{Found, Mated};
+use swalign::insert::{InsertSize, PairScoring};
 use swalign::options::Format;
 use swalign::writer::bgzf;
 use swalign::writer::reread::{MateRecord, PartRecord, PartRecords, Standing, push_mates};
@@ -42,7 +43,8 @@ fuzz_target!(|data: &[u8]| {
                 mated: Some(Mated { is_first, insert: Some(1) }),
                 ..Found::default()
             };
-            push_mates([&mates, &mates], &[reported(true), reported(false)], &mut out);
+            let pairs = PairScoring { insert: InsertSize::ASSUMED, match_: 1 };
+            push_mates(&pairs, [&mates, &mates], &[reported(true), reported(false)], &mut out);
             out.clear();
         }
     }

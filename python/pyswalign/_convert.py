@@ -78,7 +78,7 @@ def from_parasail(open: int, extend: int, matrix: Any = None, *, mode: str = "lo
     """
     keywords: dict[str, Any] = {"mode": mode, **_gaps(open, extend)}
     if matrix is None or isinstance(matrix, str):
-        return Scoring(**keywords, matrix=(matrix or "BLOSUM62").upper())
+        return Scoring(**keywords, matrix=_own_name(matrix or "BLOSUM62"))
     letters = _letters(matrix)
     rows = [[int(score) for score in row[: len(letters)]] for row in matrix.matrix[: len(letters)]]
     if not set(letters) <= set("ACGTUN"):
@@ -104,10 +104,15 @@ def _letters(matrix: Any) -> str:
     return letters
 
 
+def _own_name(name: str) -> str:
+    """The name here of a matrix of parasail, whose BLOSUM80 is in thirds of bits."""
+    return "BLOSUM80_3" if name.upper() == "BLOSUM80" else name.upper()
+
+
 def _built_in(matrix: Any, letters: str, rows: list[list[int]], keywords: dict[str, Any]) -> Scoring | None:
     """The built-in matrix of this name, if it has these scores."""
     try:
-        scoring = Scoring(**keywords, matrix=matrix.name.decode().upper())
+        scoring = Scoring(**keywords, matrix=_own_name(matrix.name.decode()))
     except (OSError, UnicodeDecodeError):
         return None
     pairs = ((query, target) for query in range(len(letters)) for target in range(len(letters)))

@@ -211,6 +211,12 @@ class Aligner:
         both_strands: bool = True,
         every_end: bool = False,
         best: bool = False,
+        pam: str | None = None,
+        pam_side: int = 3,
+        max_ins: int | None = None,
+        max_del: int | None = None,
+        max_sub: int | None = None,
+        max_gap: int | None = None,
     ) -> list[Match]: ...
     @property
     def database(self) -> Database: ...

@@ -5,15 +5,15 @@ use crate::device::Device;
 use crate::errors::exception;
 use crate::hit::{Found, Of, PyHit, list};
 use crate::jobs::{self, GivenUp};
-use crate::letters::{Sequence, Source, sequence};
+use crate::letters::{Sequence, Source, refused_query, sequence};
 use crate::scoring::{Choice, Chosen, PyScoring};
 use crate::significance::Significance;
 use crate::stream::Stream;
-use pyo3::exceptions::PyMemoryError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList};
 use std::sync::Arc;
-use swalign::Targets;
+use swalign::{Alphabet, Targets};
 
 /// Values of a score matrix, at most.
 const MOST_VALUES: usize = 1 << 33;
@@ -49,12 +49,20 @@ pub struct Shared {
     scoring: Arc<swalign::Scoring>,
     significance: Arc<Significance>,
     device: Device,
+    /// Whether the caller said the alphabet.
+    is_stated: bool,
 }
 
 impl Shared {
     /// Cells of the recurrence of so many letters, where nothing is left out.
     fn cells(&self, letters: usize) -> u64 {
         (letters as u64).saturating_mul(self.letters).saturating_mul(2)
+    }
+
+    /// Why a query cannot be aligned: it is DNA, and the targets are proteins.
+    fn refused(&self, query: &Sequence) -> Option<String> {
+        let is_open = self.scoring.alphabet == Alphabet::Protein && !self.is_stated;
+        if is_open { refused_query(&query.letters) } else { None }
     }
 
     /// The hits of some queries.
@@ -124,20 +132,22 @@ impl PyAligner {
         let choice = Choice::of("Aligner", choice)?;
         let database = match database.cast::<Database>() {
             Ok(database) => database.clone().unbind(),
-            Err(_) => Py::new(py, Database::of(database, choice.alphabet())?)?,
+            Err(_) => Py::new(py, Database::of(database, choice.alphabet(), choice.implied_alphabet())?)?,
         };
         let targets = database.get().targets.clone();
-        let chosen = choice.resolve(|| targets.alphabet())?;
+        let is_stated = choice.alphabet().is_some() || database.get().is_stated;
+        let chosen = choice.resolve(|_| Ok(targets.alphabet()))?;
         let device = Device::named(device);
         let settings =
             Settings { device: device.clone(), min_score, max_hits, secondary_ratio, both_strands, filter };
         let (scoring, own) = ((*chosen.scoring).clone(), targets.clone());
-        let aligner = jobs::run(py, u64::MAX, move |_| settings.build(scoring, &own))?.map_err(exception)?;
+        let build = || jobs::run(py, u64::MAX, move |_| settings.build(scoring, &own))?.map_err(exception);
+        let aligner = device.open(py, build)?;
         let device = device.opened(aligner.device());
         let letters = (0..targets.len()).filter_map(|place| targets.length(place)).sum::<usize>() as u64;
         let scoring = Arc::clone(&chosen.scoring);
         let significance = Arc::new(Significance::of_search(&scoring, &targets));
-        let shared = Shared { aligner, targets, letters, scoring, significance, device };
+        let shared = Shared { aligner, targets, letters, scoring, significance, device, is_stated };
         Ok(PyAligner { shared: Arc::new(shared), database, chosen })
     }
 
@@ -147,6 +157,9 @@ impl PyAligner {
     fn align<'py>(&self, py: Python<'py>, query: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.shared.device.check()?;
         let query = sequence(query)?;
+        if let Some(text) = self.shared.refused(&query) {
+            return Err(PyValueError::new_err(text));
+        }
         let shared = Arc::clone(&self.shared);
         let cells = shared.cells(query.letters.len());
         let found = jobs::run(py, cells, move |given_up| shared.align(&[query], given_up))?;
@@ -179,13 +192,18 @@ impl PyAligner {
             None => self.shared.targets.clone(),
             Some(given) => match given.cast::<Database>() {
                 Ok(database) => database.get().targets.clone(),
-                Err(_) => Database::of(given, Some(self.shared.scoring.alphabet))?.targets,
+                Err(_) => Database::of(given, Some(self.shared.scoring.alphabet), None)?.targets,
             },
         };
         let queries = match queries.cast::<Database>() {
             Ok(database) => all_of(&database.get().targets),
             Err(_) => Source::of(queries, "the queries of score_matrix")?.all(py)?,
         };
+        let refused =
+            queries.iter().enumerate().find_map(|(row, query)| Some((row, self.shared.refused(query)?)));
+        if let Some((row, text)) = refused {
+            return Err(PyValueError::new_err(format!("query {row}: {text}")));
+        }
         let (rows, columns) = (queries.len(), targets.len());
         let too_large =
             || PyMemoryError::new_err(format!("no room for a matrix of {rows} x {columns} scores"));
@@ -216,14 +234,22 @@ impl PyAligner {
     /// Finds where patterns occur in the database's sequences with at most ``k`` edits, on both strands: a list of Match, by
     /// target, start and end. Patterns are sequences, with or without names, of IUPAC letters: R matches A and G.
     ///
-    /// Edits are letters replaced, inserted and deleted, or, with ``indels=False``, replaced alone. Of ends side by side the
-    /// best is given, with ``every_end`` all; with ``best`` only the matches of a target with its fewest edits.
+    /// Edits are letters replaced, inserted and deleted, or, with ``indels=False``, replaced alone. An end is a match if it has
+    /// no edits or if its edits are a local minimum; with ``every_end`` each end with at most ``k`` edits is. With ``best`` only
+    /// the matches of a target with its fewest edits are given.
+    ///
+    /// ``pam`` keeps the matches with these IUPAC letters beside them, at the pattern's 3' side or, with ``pam_side=5``, at its
+    /// 5' side. ``max_ins``, ``max_del``, ``max_sub`` and ``max_gap`` limit letters of the pattern that the target lacks, the
+    /// reverse, letters replaced, and both kinds of gaps together.
     ///
     /// >>> from pyswalign import Aligner
     /// >>> aligner = Aligner([("t", "CCGATACACCTGTAATCCC")], device="cpu")
     /// >>> [(m.pattern_name, m.start, m.end, m.strand, m.edits, m.cigar) for m in aligner.search({"site": "GATTACA"}, k=1)]
     /// [('site', 2, 8, 1, 1, '2=1I4='), ('site', 10, 17, -1, 0, '7=')]
-    #[pyo3(signature = (patterns, k=0, *, indels=true, both_strands=true, every_end=false, best=false))]
+    #[pyo3(signature = (
+        patterns, k=0, *, indels=true, both_strands=true, every_end=false, best=false, pam=None, pam_side=3, max_ins=None,
+        max_del=None, max_sub=None, max_gap=None
+    ))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keywords")]
     fn search<'py>(
         &self,
@@ -234,18 +260,38 @@ impl PyAligner {
         both_strands: bool,
         every_end: bool,
         best: bool,
+        pam: Option<&str>,
+        pam_side: u8,
+        max_ins: Option<u32>,
+        max_del: Option<u32>,
+        max_sub: Option<u32>,
+        max_gap: Option<u32>,
     ) -> PyResult<Bound<'py, PyList>> {
         self.shared.device.check()?;
         let patterns = crate::search::patterns(patterns)?;
-        let builder = swalign::Searcher::builder(patterns)
+        let mut builder = swalign::Searcher::builder(patterns)
             .max_edits(k)
             .indels(indels)
             .both_strands(both_strands)
             .every_end(every_end)
             .best(best);
+        let side = match pam_side {
+            3 => swalign::PamSide::Three,
+            5 => swalign::PamSide::Five,
+            _ => return Err(PyValueError::new_err(format!("pam_side={pam_side}: give 3 or 5"))),
+        };
+        if let Some(pam) = pam {
+            builder = builder.pam(pam, side);
+        }
+        builder = max_ins.into_iter().fold(builder, swalign::SearcherBuilder::max_insertions);
+        builder = max_del.into_iter().fold(builder, swalign::SearcherBuilder::max_deletions);
+        builder = max_sub.into_iter().fold(builder, swalign::SearcherBuilder::max_substitutions);
+        builder = max_gap.into_iter().fold(builder, swalign::SearcherBuilder::max_gaps);
         let shared = Arc::clone(&self.shared);
-        let search =
-            move |_: &GivenUp| builder.build_beside(&shared.aligner)?.search_targets(&shared.targets);
+        let search = move |given_up: &GivenUp| {
+            let searcher = builder.stop_flag(given_up.flag()).build_beside(&shared.aligner)?;
+            searcher.search_targets(&shared.targets)
+        };
         let found = jobs::run(py, u64::MAX, search)?.map_err(exception)?;
         crate::search::list(py, &self.shared.targets, found)
     }
@@ -311,7 +357,7 @@ fn scores(shared: &Shared, queries: &[Sequence], targets: &Targets, given_up: &G
 #[pyclass(name = "HitIterator", module = "pyswalign")]
 pub struct HitStream {
     shared: Arc<Shared>,
-    stream: Stream<Source, Vec<PyHit>>,
+    stream: Stream<Source, Sequence, Vec<PyHit>>,
 }
 
 #[pymethods]
@@ -322,11 +368,17 @@ impl HitStream {
 
     fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         let shared = Arc::clone(&self.shared);
-        let take = |queries: &mut Source| Some(queries.next(py)?.map(|query| (query.letters.len(), query)));
-        let align = |queries: Vec<Sequence>, letters: usize| {
-            let (cells, shared) = (shared.cells(letters), Arc::clone(&shared));
-            jobs::run(py, cells, move |given_up| shared.align(&queries, given_up))
+        let take = |queries: &mut Source, number: usize| {
+            let query = queries.next(py)?;
+            Some(query.and_then(|query| match shared.refused(&query) {
+                Some(text) => Err(PyValueError::new_err(format!("query {number}: {text}"))),
+                None => Ok((query.letters.len(), query)),
+            }))
         };
-        self.stream.next(take, align)?.map(|hits| list(py, hits?)).transpose()
+        let align = |queries: Arc<Vec<Sequence>>, letters: usize| {
+            let (cells, shared) = (shared.cells(letters), Arc::clone(&shared));
+            Ok(jobs::run(py, cells, move |given_up| shared.align(&queries, given_up)))
+        };
+        self.stream.next(take, |_| false, align)?.map(|hits| list(py, hits?)).transpose()
     }
 }

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::path::PathBuf;
-use swalign::{Alphabet, Records, Targets};
+use swalign::{Alphabet, Targets};
 
 /// Reading may take long.
 const LONG: u64 = u64::MAX;
@@ -17,8 +17,12 @@ const LONG: u64 = u64::MAX;
 ///
 /// It is made of sequences (str, bytes, bytearray, NumPy arrays of uint8, pairs of a name and a sequence, records of
 /// Biopython or pysam, a mapping from names to sequences), or of a file: FASTA or FASTQ, plain or in gzip, or a database that
-/// ``swalign index`` made, whose letters stay in the file. Sequences without a name are called by their place: "0", "1".
-/// Threads and aligners may share it.
+/// ``swalign index`` made, whose letters stay in the file, which is mapped while the database or an aligner for it is in
+/// use. On Unix the first one installs a handler for SIGBUS, so that a file that is cut is an error. Sequences without a name
+/// are called by their place: "0", "1". Threads and aligners may share it.
+///
+/// Whether the sequences are DNA or proteins is read off their letters, as the command does, unless ``alphabet`` says it. If
+/// they could be both, as short peptides of A, C, G and T could, a UserWarning says how they are read.
 ///
 /// >>> from pyswalign import Database
 /// >>> database = Database({"chr1": "ACGTTGCA", "chr2": "GATTACA"})
@@ -29,11 +33,17 @@ const LONG: u64 = u64::MAX;
 #[pyclass(frozen, name = "Database", module = "pyswalign")]
 pub struct Database {
     pub targets: Targets,
+    /// Whether the caller said the alphabet.
+    pub is_stated: bool,
 }
 
 impl Database {
-    /// Sequences or a file; a str is the path of a file.
-    pub fn of(given: &Bound<'_, PyAny>, alphabet: Option<Alphabet>) -> PyResult<Database> {
+    /// Sequences or a file; a str is the path of a file. If letters leave the alphabet open, it is `implied`.
+    pub fn of(
+        given: &Bound<'_, PyAny>,
+        alphabet: Option<Alphabet>,
+        implied: Option<Alphabet>,
+    ) -> PyResult<Database> {
         let py = given.py();
         let file: Option<PathBuf> = match given.cast::<PyString>() {
             Ok(_) => Some(given.extract()?),
@@ -44,7 +54,10 @@ impl Database {
             None => {
                 let sequences = Source::of(given, "a database's sequences")?.all(py)?;
                 let letters = || sequences.iter().map(|sequence| &*sequence.letters);
-                let alphabet = alphabet.unwrap_or_else(|| alphabet_of(letters()));
+                let alphabet = match alphabet {
+                    Some(alphabet) => alphabet,
+                    None => alphabet_of(py, "the database's sequences", letters(), implied)?,
+                };
                 let named = |(place, sequence): (usize, crate::letters::Sequence)| {
                     (sequence.name.unwrap_or_else(|| place.to_string()), sequence.letters)
                 };
@@ -54,7 +67,7 @@ impl Database {
                 jobs::run(py, LONG, make)?.map_err(exception)?
             }
         };
-        Ok(Database { targets })
+        Ok(Database { targets, is_stated: alphabet.is_some() })
     }
 
     fn place(&self, index: isize) -> PyResult<usize> {
@@ -68,9 +81,10 @@ impl Database {
 }
 
 fn read(file: PathBuf, alphabet: Option<Alphabet>) -> swalign::Result<Targets> {
-    let Some(alphabet) = alphabet else { return Targets::open(file) };
-    let records = Records::open(file)?.collect::<swalign::Result<Vec<_>>>()?;
-    Targets::from_letters(alphabet, records.into_iter().map(|record| (record.name, record.letters)))
+    match alphabet {
+        Some(alphabet) => Targets::open_as(file, alphabet),
+        None => Targets::open(file),
+    }
 }
 
 #[pymethods]
@@ -78,7 +92,7 @@ impl Database {
     #[new]
     #[pyo3(signature = (sequences, *, alphabet=None))]
     fn new(sequences: &Bound<'_, PyAny>, alphabet: Option<&str>) -> PyResult<Database> {
-        Database::of(sequences, alphabet.map(named).transpose()?)
+        Database::of(sequences, alphabet.map(named).transpose()?, None)
     }
 
     fn __len__(&self) -> usize {

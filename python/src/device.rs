@@ -3,6 +3,7 @@
 use crate::errors::DeviceError;
 use crate::jobs::is_forked;
 use pyo3::prelude::*;
+use std::path::Path;
 
 /// A device as it was asked for, and whether it can be used in this process.
 #[derive(Clone, Debug)]
@@ -30,6 +31,25 @@ impl Device {
 
     pub fn asked(&self) -> swalign::Device {
         self.asked.clone()
+    }
+
+    /// Opens it. Drivers of Mesa look for a display server in the folder that XDG_RUNTIME_DIR names, and complain on stderr if
+    /// it is not set. So it is set to a folder without one meanwhile.
+    pub fn open<T>(&self, py: Python<'_>, open: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+        const NAME: &str = "XDG_RUNTIME_DIR";
+        let is_set = std::env::var_os(NAME).is_some_and(|folder| Path::new(&folder).is_absolute());
+        if self.is_cpu() || is_set || !cfg!(unix) {
+            return open();
+        }
+        let environ = py.import("os")?.getattr("environ")?;
+        let before = environ.call_method1("get", (NAME,))?;
+        environ.set_item(NAME, "/")?;
+        let opened = open();
+        match before.is_none() {
+            true => environ.call_method1("pop", (NAME, py.None()))?,
+            false => environ.call_method1("__setitem__", (NAME, before))?,
+        };
+        opened
     }
 
     /// The device once it is open, as it calls itself.

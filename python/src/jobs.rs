@@ -28,6 +28,11 @@ const FEW_CELLS: u64 = 1 << 22;
 pub struct GivenUp(Arc<AtomicBool>);
 
 impl GivenUp {
+    /// The flag itself, for work that looks at it.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     pub fn is_true(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,8 +1,9 @@
 //! Sequences as Python programs have them.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyMapping, PyString, PyTuple};
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use swalign::{Alphabet, Records};
@@ -48,6 +49,14 @@ fn letters(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     // NumPy's arrays, of bytes or of single characters, and memoryviews.
     let item = given.getattr_opt("itemsize")?.map(|size| size.extract::<usize>()).transpose();
     if let (Ok(Some(size)), Some(to_bytes)) = (item, given.getattr_opt("tobytes")?) {
+        let dimensions =
+            given.getattr_opt("ndim")?.map_or(Ok(1), |dimensions| dimensions.extract::<usize>())?;
+        if dimensions > 1 {
+            return Err(PyTypeError::new_err(format!(
+                "a sequence is an array of one dimension, and this {} has {dimensions}; give its rows one by one",
+                type_name(given)
+            )));
+        }
         if size != 1 {
             return Err(PyTypeError::new_err(format!(
                 "a sequence is an array of uint8, one byte a letter; items of this {} have {size} bytes",
@@ -121,9 +130,18 @@ impl Source {
                 type_name(given)
             )));
         }
-        let items = match given.cast::<PyMapping>() {
-            Ok(mapping) => mapping.items()?.try_iter()?,
-            Err(_) => given.try_iter()?,
+        let items = match (given.cast::<PyMapping>(), &*type_name(given)) {
+            (Ok(mapping), _) => mapping.items()?.try_iter()?,
+            // Its index has the names.
+            (Err(_), "Series") if given.hasattr("index")? && given.hasattr("items")? => {
+                given.call_method0("items")?.try_iter()?
+            }
+            (Err(_), "DataFrame") => {
+                return Err(PyTypeError::new_err(format!(
+                    "{what} are many sequences, not a DataFrame: give one of its columns, or zip(names, sequences)"
+                )));
+            }
+            _ => given.try_iter()?,
         };
         Ok(Source::Python(items.unbind()))
     }
@@ -150,11 +168,11 @@ impl Source {
     }
 }
 
-/// Letters that tell the alphabet.
+/// As many of the first letters tell the alphabet.
 const TELLING: usize = 1 << 16;
 
-/// The alphabet of some sequences, by the first letters of all; DNA where there are none.
-pub fn alphabet_of<'a>(sequences: impl IntoIterator<Item = &'a [u8]>) -> Alphabet {
+/// The first letters of some sequences.
+fn first_letters<'a>(sequences: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut first = Vec::new();
     for letters in sequences {
         first.extend_from_slice(&letters[..letters.len().min(TELLING - first.len())]);
@@ -162,5 +180,43 @@ pub fn alphabet_of<'a>(sequences: impl IntoIterator<Item = &'a [u8]>) -> Alphabe
             break;
         }
     }
-    Alphabet::detect(&first).unwrap_or(Alphabet::Dna)
+    first
+}
+
+/// The alphabet of letters that leave no doubt.
+pub fn certain_alphabet(letters: &[u8]) -> Option<Alphabet> {
+    Alphabet::detect_certain(&letters[..letters.len().min(TELLING)])
+}
+
+/// The alphabet of some sequences by the first letters of all, or `implied` if these leave it open. If both do, a warning
+/// says how the sequences are read; `what` names them there.
+pub fn alphabet_of<'a>(
+    py: Python<'_>,
+    what: &str,
+    sequences: impl IntoIterator<Item = &'a [u8]>,
+    implied: Option<Alphabet>,
+) -> PyResult<Alphabet> {
+    let first = first_letters(sequences);
+    if let Some(alphabet) = Alphabet::detect_certain(&first).or(implied) {
+        return Ok(alphabet);
+    }
+    let Some(alphabet) = Alphabet::detect(&first) else { return Ok(Alphabet::Dna) };
+    let [own, other] = match alphabet {
+        Alphabet::Dna => ["dna", "protein"],
+        Alphabet::Protein => ["protein", "dna"],
+    };
+    let text = format!(
+        "the letters of {what} could be DNA or protein and are read as {alphabet}; give alphabet='{other}' if that is \
+         wrong, or alphabet='{own}' to silence this warning"
+    );
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)?;
+    Ok(alphabet)
+}
+
+/// Why a query cannot be aligned with proteins: it is DNA.
+pub fn refused_query(letters: &[u8]) -> Option<String> {
+    let is_dna = certain_alphabet(letters) == Some(Alphabet::Dna);
+    let text =
+        "DNA query against protein targets: translate it, or give alphabet='protein' if it is a protein";
+    is_dna.then(|| text.to_string())
 }

@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::errors::exception;
 use crate::hit::{Found, Of, PyHit};
 use crate::jobs::{self, GivenUp};
-use crate::letters::{Sequence, alphabet_of, sequence, type_name};
+use crate::letters::{Sequence, alphabet_of, certain_alphabet, refused_query, sequence, type_name};
 use crate::scoring::{Choice, Chosen, PyScoring};
 use crate::stream::Stream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -20,8 +20,46 @@ const TARGET: &str = "target";
 /// A query and its target.
 type Pair = (Sequence, Sequence);
 
-fn alphabet_of_pair((query, target): &Pair) -> Alphabet {
-    alphabet_of([&*query.letters, &*target.letters])
+/// A pair and its number among all that an iterator gave.
+type NumberedPair = (usize, Pair);
+
+/// The alphabet of pairs if the letters of one leave no doubt: those of its target, or if these do, of its query.
+fn certain_alphabet_of<'a>(mut pairs: impl Iterator<Item = &'a Pair>) -> Option<Alphabet> {
+    pairs.find_map(|(query, target)| {
+        certain_alphabet(&target.letters).or_else(|| certain_alphabet(&query.letters))
+    })
+}
+
+/// The alphabet of pairs; the first one whose letters leave no doubt decides, then the keywords that imply one.
+fn alphabet_of_pairs<'a>(
+    py: Python<'_>,
+    pairs: impl Iterator<Item = &'a Pair> + Clone,
+    implied: Option<Alphabet>,
+) -> PyResult<Alphabet> {
+    match certain_alphabet_of(pairs.clone()).or(implied) {
+        Some(alphabet) => Ok(alphabet),
+        None => {
+            let letters = pairs.flat_map(|(query, target)| [&*query.letters, &*target.letters]);
+            alphabet_of(py, "the sequences", letters, None)
+        }
+    }
+}
+
+/// Why a pair cannot be aligned as the alphabet is that was read off letters: one of both is DNA, and they are to be
+/// proteins. (A protein among DNA has a letter that is refused.)
+fn contradiction(alphabet: Alphabet, (query, target): &Pair) -> Option<String> {
+    if alphabet != Alphabet::Protein {
+        return None;
+    }
+    let is_dna = |sequence: &Sequence| certain_alphabet(&sequence.letters) == Some(Alphabet::Dna);
+    match (refused_query(&query.letters), is_dna(target)) {
+        (Some(text), _) => Some(text),
+        (None, true) => Some(
+            "the target is DNA, and the sequences are read as proteins: give alphabet='protein' if it is a protein"
+                .to_string(),
+        ),
+        (None, false) => None,
+    }
 }
 
 fn cells((query, target): &Pair) -> u64 {
@@ -84,7 +122,11 @@ pub fn align(
 ) -> PyResult<Option<PyHit>> {
     let choice = Choice::of("align", choice)?;
     let pair = (sequence(query)?, sequence(target)?);
-    let chosen = choice.resolve(|| alphabet_of_pair(&pair))?;
+    let is_stated = choice.alphabet().is_some();
+    let chosen = choice.resolve(|implied| alphabet_of_pairs(py, std::iter::once(&pair), implied))?;
+    if let Some(text) = contradiction(chosen.scoring.alphabet, &pair).filter(|_| !is_stated) {
+        return Err(PyValueError::new_err(text));
+    }
     let settings = Settings { both_strands, min_score };
     let aligning = Aligning::new(chosen, settings, &Device::named("cpu")).map_err(exception)?;
     let cells = cells(&pair);
@@ -99,7 +141,8 @@ pub fn align(
 ///
 /// Pairs are any iterable of two sequences each, an endless one too. They are taken some thousands at a time, as hits are
 /// asked for. What is wrong with one pair is raised in its place, and the next ones may be asked for. ``device`` is that of
-/// an Aligner. Whether all are DNA or proteins is read off the first pair.
+/// an Aligner. Whether all are DNA or proteins is read off the first pair whose letters leave no doubt, of the first 32, unless
+/// ``alphabet``, a ``preset`` or a ``matrix`` says so. A later pair that contradicts it is an error.
 ///
 /// >>> import pyswalign
 /// >>> pairs = [("ACGTTGCA", "TTACGTTGGCATT"), ("GATTACA", "GATTTACA")]
@@ -108,6 +151,7 @@ pub fn align(
 #[pyfunction]
 #[pyo3(signature = (pairs, *, device="auto", both_strands=false, min_score=None, **choice))]
 pub fn align_pairs(
+    py: Python<'_>,
     pairs: &Bound<'_, PyAny>,
     device: &str,
     both_strands: bool,
@@ -117,10 +161,12 @@ pub fn align_pairs(
     let choice = Choice::of("align_pairs", choice)?;
     let settings = Settings { both_strands, min_score };
     let (device, pairs) = (Device::named(device), pairs.try_iter()?.unbind());
-    let mut stream =
-        PairStream { stream: Stream::new(pairs), device, settings, choice: Some(choice), aligning: None };
-    if stream.choice.as_ref().is_some_and(Choice::tells_alphabet) {
-        stream.begin(|| Alphabet::Dna)?;
+    let is_stated = choice.alphabet().is_some();
+    let implied = choice.alphabet().or(choice.implied_alphabet());
+    let stream = Stream::new(pairs);
+    let mut stream = PairStream { stream, device, settings, choice: Some(choice), aligning: None, is_stated };
+    if let Some(alphabet) = implied {
+        stream.begin(py, |_| Ok(alphabet))?;
     }
     Ok(stream)
 }
@@ -155,12 +201,26 @@ impl Aligning {
         self.own.as_deref().unwrap_or(&self.chosen.pairs)
     }
 
-    fn align(&self, pairs: &[Pair], given_up: &GivenUp) -> Vec<swalign::Result<Option<PyHit>>> {
+    /// The hits of pairs. Unless the alphabet `is_stated`, one that contradicts it is an error.
+    fn align(
+        &self,
+        pairs: &[NumberedPair],
+        is_stated: bool,
+        given_up: &GivenUp,
+    ) -> Vec<swalign::Result<Option<PyHit>>> {
         let aligner = self.aligner();
-        let of = pairs.iter().map(|(query, target)| (query, target));
+        let of = pairs.iter().map(|(_, (query, target))| (query, target));
         let hits = aligner.align_all(of).take_while(|_| !given_up.is_true());
-        let one = |(pair, hit): (&Pair, swalign::Result<Option<swalign::Hit>>)| {
-            Ok(hit?.map(|hit| shown(&self.chosen, pair, &hit)))
+        let alphabet = self.chosen.scoring.alphabet;
+        let one = |((number, pair), hit): (&NumberedPair, swalign::Result<Option<swalign::Hit>>)| {
+            let hit = hit.map_err(|error| match error {
+                swalign::Error::Usage(text) => swalign::Error::Usage(format!("pair {number}: {text}")),
+                error => error,
+            })?;
+            match contradiction(alphabet, pair).filter(|_| !is_stated) {
+                Some(text) => Err(swalign::Error::Usage(format!("pair {number}: {text}"))),
+                None => Ok(hit.map(|hit| shown(&self.chosen, pair, &hit))),
+            }
         };
         pairs.iter().zip(hits).map(one).collect()
     }
@@ -169,20 +229,27 @@ impl Aligning {
 /// The hits of pairs, one after the other.
 #[pyclass(name = "PairIterator", module = "pyswalign")]
 pub struct PairStream {
-    stream: Stream<Py<PyIterator>, Option<PyHit>>,
+    stream: Stream<Py<PyIterator>, NumberedPair, Option<PyHit>>,
     device: Device,
     settings: Settings,
     /// The scoring, until it is known.
     choice: Option<Choice>,
     aligning: Option<Arc<Aligning>>,
+    /// Whether the caller said the alphabet.
+    is_stated: bool,
 }
 
 impl PairStream {
-    /// What aligns, whose alphabet the first pair tells where it was left open.
-    fn begin(&mut self, alphabet: impl FnOnce() -> Alphabet) -> PyResult<Arc<Aligning>> {
+    /// What aligns, whose alphabet the first pairs tell if it was left open.
+    fn begin(
+        &mut self,
+        py: Python<'_>,
+        alphabet: impl FnOnce(Option<Alphabet>) -> PyResult<Alphabet>,
+    ) -> PyResult<Arc<Aligning>> {
         if let Some(choice) = self.choice.take() {
             let chosen = choice.resolve(alphabet)?;
-            let aligning = Aligning::new(chosen, self.settings, &self.device).map_err(exception)?;
+            let new = || Aligning::new(chosen, self.settings, &self.device).map_err(exception);
+            let aligning = self.device.open(py, new)?;
             let opened = aligning.aligner().device().to_string();
             self.device = self.device.clone().opened(&opened);
             self.aligning = Some(Arc::new(aligning));
@@ -192,8 +259,12 @@ impl PairStream {
     }
 }
 
-/// The next pair and its letters.
-fn next(py: Python<'_>, pairs: &mut Py<PyIterator>) -> Option<PyResult<(usize, Pair)>> {
+/// The next pair, which has this number, and its letters.
+fn next(
+    py: Python<'_>,
+    pairs: &mut Py<PyIterator>,
+    number: usize,
+) -> Option<PyResult<(usize, NumberedPair)>> {
     let item = pairs.bind(py).clone().next()?;
     Some(item.and_then(|item| {
         let two = |item: &Bound<'_, PyAny>| -> PyResult<Pair> {
@@ -207,7 +278,7 @@ fn next(py: Python<'_>, pairs: &mut Py<PyIterator>) -> Option<PyResult<(usize, P
             )));
         }
         let pair = two(&item)?;
-        Ok((pair.0.letters.len() + pair.1.letters.len(), pair))
+        Ok((pair.0.letters.len() + pair.1.letters.len(), (number, pair)))
     }))
 }
 
@@ -220,12 +291,19 @@ impl PairStream {
     fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut stream =
             std::mem::replace(&mut self.stream, Stream::new(PyTuple::empty(py).try_iter()?.unbind()));
-        let align = |pairs: Vec<Pair>, _: usize| {
-            let aligning = self.begin(|| pairs.first().map_or(Alphabet::Dna, alphabet_of_pair))?;
-            let cells = pairs.iter().map(cells).fold(0, u64::saturating_add);
-            jobs::run(py, cells, move |given_up| aligning.align(&pairs, given_up))
+        // So that the alphabet does not depend on how quickly pairs come.
+        let is_open = self.choice.is_some();
+        let waits = |pairs: &[NumberedPair]| {
+            is_open && certain_alphabet_of(pairs.iter().map(|(_, pair)| pair)).is_none()
         };
-        let answer = stream.next(|pairs| next(py, pairs), align);
+        let is_stated = self.is_stated;
+        let align = |pairs: Arc<Vec<NumberedPair>>, _: usize| {
+            let of_pairs = |implied| alphabet_of_pairs(py, pairs.iter().map(|(_, pair)| pair), implied);
+            let aligning = self.begin(py, of_pairs)?;
+            let cells = pairs.iter().map(|(_, pair)| cells(pair)).fold(0, u64::saturating_add);
+            Ok(jobs::run(py, cells, move |given_up| aligning.align(&pairs, is_stated, given_up)))
+        };
+        let answer = stream.next(|pairs, number| next(py, pairs, number), waits, align);
         self.stream = stream;
         match answer? {
             None => Ok(None),

@@ -15,8 +15,12 @@ use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
 /// letter costs 6, and one of two letters 8. Biopython and parasail give the cost of the first letter and that of each
 /// further one; ``from_biopython`` and ``from_parasail`` translate.
 ///
-/// Presets: "short" (1/4/6/1, bwa mem's; the default for DNA), "long" (2/4/4/2, minimap2's), "blastn" (2/3/5/2), "linear"
-/// (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for proteins). Modes: "local", "glocal" (the whole query),
+/// A built-in matrix brings the gap costs that blastp takes with it, such as 14/2 for BLOSUM45. BLOSUM80 is blastp's edition,
+/// in half bits; BLOSUM80_3 is that of EMBOSS, Biopython and parasail, in thirds of bits.
+///
+/// Presets: "short" (1/4/6/1, bwa mem's without its clipping penalty; the default for DNA), "long" (2/4/4/2, minimap2's
+/// without its second gap piece), "blastn" (2/3/5/2), "linear" (1/1/0/2), "protein" (BLOSUM62 with 11/1; the default for
+/// proteins). Modes: "local", "glocal" (the whole query),
 /// "global" (both whole), "overlap" (one end of each is free).
 ///
 /// >>> from pyswalign import Scoring
@@ -24,8 +28,8 @@ use swalign::{AlignmentMode, Alphabet, Matrix, PairAligner};
 /// Scoring(match=2, mismatch=4, gap_open=4, gap_extend=2)
 /// >>> Scoring(match=2, mode="global").gap_open
 /// 6
-/// >>> Scoring("protein", matrix="BLOSUM50", gap_open=13, gap_extend=2).score("W", "W")
-/// 15
+/// >>> Scoring(matrix="BLOSUM50")
+/// Scoring(matrix='BLOSUM50', gap_open=13, gap_extend=2)
 #[pyclass(frozen, name = "Scoring", module = "pyswalign")]
 pub struct PyScoring {
     pub chosen: Chosen,
@@ -118,10 +122,15 @@ impl Choice {
         Ok(choice)
     }
 
-    /// Whether the alphabet follows from what was said.
-    pub fn tells_alphabet(&self) -> bool {
+    /// The alphabet that the numbers, the preset and the matrix are for.
+    pub fn implied_alphabet(&self) -> Option<Alphabet> {
         let is_built_in = matches!(self.matrix, Some(MatrixChoice::BuiltIn(_)));
-        self.alphabet().is_some() || self.preset.is_some() || is_built_in
+        match self.preset.as_deref() {
+            Some("protein") => Some(Alphabet::Protein),
+            _ if is_built_in => Some(Alphabet::Protein),
+            Some(_) => Some(Alphabet::Dna),
+            None => self.match_.or(self.mismatch).map(|_| Alphabet::Dna),
+        }
     }
 
     /// The alphabet, where it was said.
@@ -129,8 +138,12 @@ impl Choice {
         self.alphabet.or(self.scoring.as_ref().map(|chosen| chosen.scoring.alphabet))
     }
 
-    /// The scoring; `of_sequences` tells their alphabet where that was left open.
-    pub fn resolve(self, of_sequences: impl FnOnce() -> Alphabet) -> PyResult<Chosen> {
+    /// The scoring; `of_sequences` tells their alphabet if it was not said, and is told the one that other keywords imply.
+    pub fn resolve(
+        self,
+        of_sequences: impl FnOnce(Option<Alphabet>) -> PyResult<Alphabet>,
+    ) -> PyResult<Chosen> {
+        let implied = self.implied_alphabet();
         let Choice { scoring, preset, match_, mismatch, gap_open, gap_extend, matrix, mode, alphabet } = self;
         if let Some(chosen) = scoring {
             let others = [match_, mismatch, gap_open, gap_extend].iter().any(Option::is_some);
@@ -141,11 +154,9 @@ impl Choice {
             }
             return Ok(chosen);
         }
-        let alphabet = match (alphabet, preset.as_deref(), &matrix) {
-            (Some(alphabet), _, _) => alphabet,
-            (None, Some("protein"), _) | (None, None, Some(MatrixChoice::BuiltIn(_))) => Alphabet::Protein,
-            (None, Some(_), None) => Alphabet::Dna,
-            (None, _, _) => of_sequences(),
+        let alphabet = match alphabet {
+            Some(alphabet) => alphabet,
+            None => of_sequences(implied)?,
         };
         let numbers = [match_, mismatch, gap_open, gap_extend];
         if preset.is_none() && matrix.is_none() && mode.is_none() && numbers == [None; 4] {
@@ -153,15 +164,22 @@ impl Choice {
         }
         let default = if alphabet == Alphabet::Dna { "short" } else { "protein" };
         let base = self::preset(preset.as_deref().unwrap_or(default))?;
-        let open = gap_open.unwrap_or(base.gap_open);
-        let extend = gap_extend.unwrap_or(base.gap_extend);
+        let usual = match &matrix {
+            Some(MatrixChoice::BuiltIn(matrix)) => matrix.usual_gap_costs(),
+            Some(MatrixChoice::Text { .. }) | None => None,
+        };
+        let (open, extend) = usual.unwrap_or((base.gap_open, base.gap_extend));
+        let (open, extend) = (gap_open.unwrap_or(open), gap_extend.unwrap_or(extend));
         let is_by_match = match_.or(mismatch).is_some();
         let (scoring, text) = match matrix {
             Some(_) if is_by_match => {
                 return refused("matrix excludes match and mismatch; give one or the other");
             }
             Some(MatrixChoice::BuiltIn(_)) if alphabet == Alphabet::Dna => {
-                return refused("the built-in matrices score proteins, and the sequences are DNA");
+                return refused(
+                    "the built-in matrices score proteins, and the sequences are DNA; leave matrix out, or give \
+                     alphabet='protein'",
+                );
             }
             Some(MatrixChoice::BuiltIn(matrix)) => {
                 (swalign::Scoring::matrix(alphabet, matrix, open, extend), None)
@@ -180,12 +198,14 @@ impl Choice {
                 }
                 _ if alphabet == Alphabet::Protein => {
                     return refused(
-                        "proteins are scored by a matrix; give matrix or preset='protein', not match and mismatch",
+                        "proteins are scored by a matrix; give matrix or preset='protein', not match and mismatch, or \
+                         alphabet='dna' if the sequences are DNA",
                     );
                 }
                 _ => {
                     return refused(
-                        "preset 'protein' scores proteins, but the sequences are DNA; leave it out",
+                        "preset 'protein' scores proteins, but the sequences are DNA; leave it out, or give \
+                         alphabet='protein'",
                     );
                 }
             },
@@ -264,7 +284,7 @@ impl PyScoring {
         if let Some(preset) = preset {
             said.preset = Some(preset.extract()?);
         }
-        Ok(PyScoring { chosen: said.resolve(|| Alphabet::Dna)? })
+        Ok(PyScoring { chosen: said.resolve(|implied| Ok(implied.unwrap_or(Alphabet::Dna)))? })
     }
 
     /// Score of a match; None where a matrix scores.

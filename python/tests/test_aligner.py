@@ -52,7 +52,7 @@ def test_json_of_the_command(command: Command) -> None:
     """Every number of a hit is that of `swalign --format json`."""
     queries, targets = DATA / "proteins_20.fa", DATA / "uniprot_60.fa"
     out = command("--device", "cpu", "--format", "json", "--evalue", "1e9", "--min-score", "60", "--max-targets", "1",
-                  "--max-hsps", "1", queries, targets).stdout
+                  "--max-hsps", "1", "--rank", "raw", queries, targets).stdout
     expected = [json.loads(line) for line in out.splitlines()]
     answers = list(Aligner(targets, device="cpu").align_batch(queries))
     shown = 0
@@ -129,7 +129,7 @@ def test_settings_are_checked() -> None:
         ({"min_score": 0}, "min_score"),
         ({"max_hits": 0}, "max_hits"),
         ({"secondary_ratio": 2.0}, "secondary_ratio"),
-        ({"preset": "protein"}, "the scoring is for protein, the targets are DNA"),
+        ({"preset": "protein"}, "preset 'protein' scores proteins, but the sequences are DNA"),
     ]
     for keywords, text in wrong:
         with pytest.raises(ValueError, match=text):
@@ -138,7 +138,7 @@ def test_settings_are_checked() -> None:
         Aligner(database, device="no such card")
     aligner = Aligner(database, device="cpu")
     assert aligner.device.startswith("CPU") and aligner.database.names == ["t"] and aligner.scoring == Scoring()
-    with pytest.raises(ValueError, match="query: '!' at place 0"):
+    with pytest.raises(ValueError, match="query: '!' at position 0"):
         aligner.align("!")
     with pytest.raises(TypeError, match="many sequences"):
         aligner.align_batch("ACGT")
@@ -185,10 +185,10 @@ def test_score_matrix() -> None:
     assert (both.score_matrix(Database(queries), targets) == numpy.maximum(best, reverse)).all()
     assert forward.score_matrix([]).shape == (0, 7) and forward.score_matrix(queries, []).shape == (12, 0)
     scores[0, 0] = 5
-    with pytest.raises(ValueError, match="'!' at place 1") as error:
+    with pytest.raises(ValueError, match="'!' at position 1") as error:
         forward.score_matrix(["ACGT", "A!"])
     assert getattr(error.value, "__notes__", ["query 1 of score_matrix"]) == ["query 1 of score_matrix"]
-    with pytest.raises(ValueError, match="without letters"):
+    with pytest.raises(ValueError, match="empty sequence"):
         Aligner(["ACGT"], device="cpu", mode="global").score_matrix([""])
 
 

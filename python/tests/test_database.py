@@ -99,7 +99,7 @@ def test_errors_of_files(tmp_path: Path) -> None:
     with pytest.raises(pyswalign.InputError, match=r"wrong.fa, record 2 'b', line 3: '!' at position 3") as error:
         Database(wrong)
     assert isinstance(error.value, ValueError)
-    with pytest.raises(ValueError, match="target 'b': '!' at place 2 is no letter of DNA"):
+    with pytest.raises(ValueError, match="target 'b': '!' at position 2 is not a residue of DNA"):
         Database([("a", "ACGT"), ("b", "AC!T")], alphabet="dna")
     with pytest.raises(TypeError, match="put it into a list"):
         Database(b"ACGT")  # type: ignore[arg-type]
@@ -107,12 +107,17 @@ def test_errors_of_files(tmp_path: Path) -> None:
 
 def test_errors_are_those_of_the_command(command: Command, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.fa"
-    for text in ["", "ACGT\n", ">a\nAC!T\n", ">a\n>b\nA\n"]:
+    for text in ["ACGT\n", ">a\nAC!T\n"]:
         wrong.write_text(text)
         said = command("--device", "cpu", wrong, wrong, check=False).stderr
         with pytest.raises(pyswalign.InputError) as error:
             list(Aligner(wrong, device="cpu").align_batch(wrong))
         assert str(error.value) in said
+    # Files without records and records without residues are no errors.
+    for text in ["", ">a\n>b\nA\n"]:
+        wrong.write_text(text)
+        hits = list(Aligner(wrong, device="cpu", alphabet="dna").align_batch(wrong))
+        assert hits == [[]] * text.count(">")
 
 
 def test_index(command: Command, tmp_path: Path) -> None:

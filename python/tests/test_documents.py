@@ -1,4 +1,4 @@
-"""The examples of the docstrings and of README.md, the notebook, and the stubs' names."""
+"""The examples of the docstrings, README.md and the guide, the notebook, and the stubs' names."""
 
 from __future__ import annotations
 
@@ -55,6 +55,11 @@ def test_docstrings() -> None:
 def test_readme(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert run("README.md", (PYTHON / "README.md").read_text()) >= 20
+
+
+def test_guide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert run("python.md", (ROOT / "docs" / "guide" / "python.md").read_text()) >= 8
 
 
 def test_notebook(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

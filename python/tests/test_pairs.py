@@ -121,7 +121,7 @@ def test_order_and_errors_of_a_stream() -> None:
     stream = pyswalign.align_pairs(iter(pairs), preset="short", device="cpu")
     for number, pair in enumerate(pairs):
         if number == 100:
-            with pytest.raises(ValueError, match="query: '!' at place 2 is no letter of DNA"):
+            with pytest.raises(ValueError, match="query: '!' at position 2 is not a residue of DNA"):
                 next(stream)
         elif number in (200, 300):
             with pytest.raises(TypeError):

@@ -25,6 +25,14 @@ def test_presets() -> None:
     assert Scoring(matrix="PAM30").alphabet == "protein"
 
 
+def test_matrices_bring_gap_costs() -> None:
+    assert repr(Scoring(matrix="BLOSUM45")) == "Scoring(matrix='BLOSUM45', gap_open=14, gap_extend=2)"
+    assert repr(Scoring(matrix="BLOSUM80", gap_open=8)) == "Scoring(matrix='BLOSUM80', gap_open=8, gap_extend=1)"
+    assert [Scoring(matrix=name).score("W", "W") for name in ("BLOSUM80", "BLOSUM80_3")] == [11, 16]
+    same = [from_parasail(11, 1, matrix).matrix for matrix in ("BLOSUM80", parasail.blosum80)]
+    assert same == ["BLOSUM80_3", "BLOSUM80_3"]
+
+
 @pytest.mark.parametrize(
     ("keywords", "text"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import edlib
 import pytest
@@ -46,10 +47,28 @@ def test_iupac_strands_and_limits() -> None:
     assert repr(found[0]) == "<Match site a:10-17 - edits=0 7=>"
     assert isinstance(found[0], Match) and found[0].pattern_index == 0 and found[2].target_index == 1
     assert aligner.search([]) == []
-    with pytest.raises(ValueError, match="pattern '0': it has no letters"):
+    with pytest.raises(ValueError, match="pattern '0': it is empty"):
         aligner.search("")
     with pytest.raises(ValueError, match="DNA"):
         Aligner(["MKVLA"], device="cpu", alphabet="protein").search("ACGT")
+
+
+def test_pam_and_kinds_of_edits() -> None:
+    aligner = Aligner([("t", "TTGATTACATGGTTGATTCATGGTT")], device="cpu")
+
+    def ends(**options: Any) -> list[tuple[int, int, int]]:
+        return [(one.start, one.end, one.edits) for one in aligner.search("GATTACA", both_strands=False, **options)]
+
+    assert ends(pam="TGG") == [(2, 9, 0)]
+    assert ends(pam="NGG", k=1) == [(2, 9, 0), (14, 20, 1)]
+    assert ends(pam="TT", pam_side=5) == [(2, 9, 0)]
+    assert ends(pam="GG") == []
+    assert ends(k=1, max_ins=0) == ends(k=1, max_gap=0) == [(2, 9, 0)]
+    assert ends(k=1, max_del=0, max_sub=0) == [(2, 9, 0), (14, 20, 1)]
+    with pytest.raises(ValueError, match="pam_side=4: give 3 or 5"):
+        ends(pam="GG", pam_side=4)
+    with pytest.raises(ValueError, match="PAM"):
+        ends(pam="G-")
 
 
 def test_the_command(command: Command) -> None:

@@ -8,13 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import limits
+from .alphabets import leave_out
 from .reference import Scoring, reverse_complement
 
 ROOT = Path(__file__).resolve().parents[2]
 # Lengths at the seams of tiles, vectors and words.
 SEAMS = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257]
 PRESETS = {"short": (1, 4, 6, 1), "long": (2, 4, 4, 2), "blastn": (2, 3, 5, 2), "linear": (1, 1, 0, 2)}
-MATRICES = "BLOSUM45 BLOSUM50 BLOSUM62 BLOSUM80 BLOSUM90 PAM30 PAM70 PAM250".split()
+# The built-in matrices, and the gap costs that they bring.
+MATRICES = {
+    "BLOSUM45": (14, 2), "BLOSUM50": (13, 2), "BLOSUM62": (11, 1), "BLOSUM80": (10, 1), "BLOSUM80_3": (15, 2),
+    "BLOSUM90": (10, 1), "PAM30": (9, 1), "PAM70": (10, 1), "PAM250": (14, 2),
+}
 DNA_MATRICES = ["NUC.4.4", "m2x4_zero", "m2x4_minus1"]
 AMINO = "ARNDCQEGHILKMFPSTWYV"
 MOST_QUERIES = 40
@@ -194,26 +199,27 @@ def make_scoring(rng, protein):
     gap_open, gap_extend = rng.choice([(11, 1), (11, 1), (0, 1), (0, 8), (12, 2), (3, 3), (40, 1), (1 << 20, 1 << 20)])
     words = ["--gap-open", str(gap_open), "--gap-extend", str(gap_extend)]
     if protein:
-        name = rng.choice(MATRICES)
+        name = rng.choice(list(MATRICES))
         text = (ROOT / "data/matrices" / name).read_text()
-        words, default = (words, (11, 1)) if rng.random() < 0.8 else ([], (gap_open, gap_extend))
-        if not words:
-            gap_open, gap_extend = 11, 1
+        if rng.random() < 0.2:
+            words, (gap_open, gap_extend) = [], MATRICES[name]
         return Scoring(True, gap_open, gap_extend, matrix=text), ["--matrix", name, *words], {}
     if rng.random() < 0.5:
         name = rng.choice(DNA_MATRICES)
         text = (ROOT / "tests/golden" / name).read_text()
     else:
-        # Not symmetric, of a few letters, so that rows and columns can't be taken for each other.
+        # Not symmetric, of a few letters, so that rows and columns can't be taken for each other. A base and its complement
+        # score differently, in half of them very much so: bounds of one strand are none of the other.
         name, letters = "made.matrix", rng.choice(["ACGT", "TGCA", "ACGTN", "NRACGTY"])
-        rows = [[row] + [rng.randint(1, 9) if row == x else rng.randint(-9, 2) for x in letters] for row in letters]
+        own = (lambda x: rng.randint(1, 9)) if rng.random() < 0.5 else dict(zip(letters, rng.sample([1, 2, 3, 9, 12, 20, 30], len(letters)))).get
+        rows = [[row] + [own(row) if row == x else rng.randint(-9, 2) for x in letters] for row in letters]
         text = "# made\n" + "\n".join(" ".join(map(str, row)) for row in [letters, *rows]) + "\n"
     return Scoring(False, gap_open, gap_extend, matrix=text), ["--matrix", name, *words], {name: text.encode()}
 
 
 def packed(rng, data):
-    """The bytes plain, as gzip in one member or some, or as bgzf."""
-    kind = rng.random()
+    """The bytes plain, as gzip in one member or some, or as bgzf; some with other line ends, or empty lines around them."""
+    data, kind = dressed(rng, data), rng.random()
     if kind < 0.7:
         return data, ""
     cuts = sorted(rng.randint(0, len(data)) for _ in range(rng.randint(0, 3)))
@@ -221,6 +227,17 @@ def packed(rng, data):
     if kind < 0.85:
         return b"".join(gzip.compress(member, 1, mtime=0) for member in members), ".gz"
     return b"".join(map(bgzf_block, [*filter(None, members), b""])), ".gz"
+
+
+def dressed(rng, data):
+    """The text of records as it may be written as well."""
+    if rng.random() < 0.8:
+        return data
+    if rng.random() < 0.3 and b"\r" not in data:
+        data = data.replace(b"\n", b"\r")
+    end = b"\r" if b"\r" in data and b"\n" not in data else b"\n"
+    before, after = (b"".join(rng.choice([end, b" " + end]) for _ in range(rng.choice([0, 1, 5]))) for _ in range(2))
+    return before + data + (after if data.endswith(end) else b"")
 
 
 def bgzf_block(data):
@@ -232,7 +249,7 @@ def bgzf_block(data):
 
 def fasta(rng, records):
     """Records as FASTA, in lines of some width."""
-    width, end = rng.choice([1000000, 60, 7]), rng.choice(["\n", "\n", "\n", "\r\n"])
+    width, end = rng.choice([1000000, 60, 7]), rng.choice(["\n", "\n", "\n", " \n", "\r\n"])
     text = ""
     for name, letters, *_ in records:
         comment = rng.choice(["", "", " a comment", "\tof two words"])
@@ -265,6 +282,11 @@ def make_records(rng, names, letters):
     return records, "fa", fasta(rng, records)
 
 
+def make_cs(rng):
+    """The form of the tag cs, None for none, and its words."""
+    return rng.choice([(None, []), (None, []), ("short", ["--cs"]), ("short", ["--cs=short"]), ("long", ["--cs=long"])])
+
+
 def make_rules(rng, scoring, has_matrix, queries):
     """Options that decide which hits there are and how they are written: for the reference, and as words."""
     top = int(scoring.match * len(rng.choice(queries)) * rng.random())
@@ -273,25 +295,26 @@ def make_rules(rng, scoring, has_matrix, queries):
     ratio = rng.choice([None, None, None, *shares])
     group = "@RG\tID:run1\tSM:a sample" if rng.random() < 0.1 else None
     eqx = rng.random() < 0.3
+    cs, cs_words = make_cs(rng)
     words = [] if min_score is None else ["--min-score", str(min_score)]
     words += ["--secondary-ratio", ratio] if ratio else []
-    words += ["--eqx"] * eqx + (["-R", group] if group else [])
+    words += cs_words + ["--eqx"] * eqx + (["-R", group] if group else [])
     default = 60 if has_matrix else 20 * scoring.match
     rules = {"min_score": min_score or default, "ppm": round(float(ratio or "0.8") * 1_000_000)}
-    return {**rules, "eqx": eqx, "group": group}, words
+    return {**rules, "eqx": eqx, "cs": cs, "group": group}, words
 
 
 def make_split(rng, words, has_matrix, scoring, min_score):
     """Appends words that say how reads are split, and gives the rules for the reference: the least score and whether the
     search is bounded."""
-    is_long, kind = "long" in words, rng.random()
-    if kind < (0.5 if is_long else 0.7):
-        words += ["--no-split"] * is_long
+    is_default, kind = bool({"short", "long"} & set(words)), rng.random()
+    if kind < (0.5 if is_default else 0.7):
+        words += ["--no-split"] * is_default
         return {}
     score = rng.choice([None, 1, rng.randint(1, 40) * scoring.match])
     asked = rng.random() < 0.5
     words += ["--split"] * asked + (["--split-score", str(score)] if score else [])
-    if not (is_long or asked or score):
+    if not (is_default or asked or score):
         return {}
     clip = rng.choice(["soft", "soft", "hard"])
     words += ["--clip", clip] if clip == "hard" else []
@@ -334,7 +357,7 @@ def make_mates(seed, small=False):
     if rng.random() < 0.7:
         insert = (mean, deviation, rng.choice([orientation, orientation, "fr"]))
         words += ["--insert", f"{mean},{deviation}" + (f",{insert[2]}" if insert[2] != "fr" or rng.random() < 0.5 else "")]
-    suffixes = rng.choice([("", ""), ("/1", "/2")])
+    suffixes = rng.choice([("", ""), ("/1", "/2"), (".1", ".2"), ("_1", "_2"), (":1", ":2"), ("/1", "/3")])
     names = [f"r{at // 2}{suffixes[at % 2]}" for at in range(len(letters))]
     records, kind, _ = make_records(rng, names, letters)
     data = fastq if kind == "fq" else lambda records: fasta(rng, records)
@@ -392,7 +415,12 @@ def make(seed, small=False):
     if not paired:
         rules |= make_split(rng, words, "--matrix" in words, scoring, rules["min_score"])
     rules |= {"strands": strands, "max_hits": max_hits, "circles": circles}
-    if not circles and not rules.get("split"):
-        limits.of_records(random.Random(f"{seed} limits"), words, rules)
+    chance = random.Random(f"{seed} tie-break")
+    if not paired and chance.random() < 0.15:
+        rules["hash"] = True
+        words += ["--tie-break", "hash"]
+    if not circles and not rules.get("split") and not rules.get("hash"):
+        limits.of_records(random.Random(f"{seed} limits"), words, rules, paired)
+    words = leave_out(seed, words, queries, targets, kind == "fq")
     words = [*["pairs"] * paired, *words, f"q.{kind}{query_zip}", f"t.fa{target_zip}"]
     return Case(words, queries, targets, files, {"scoring": scoring, "rules": rules, "paired": paired})

@@ -69,6 +69,7 @@ FAULTS = {
     "qualities": column(10, lambda values: values[::-1]),
     "NM": tag("NM", add(1)),
     "MD": tag("MD", lambda md: "0" + md),
+    "cs": tag("cs", lambda cs: cs + ":1"),
     "AS": tag("AS", add(-1)),
     "XS": tag("XS", add(-1)),
     "PNEXT": column(7, add(1)),

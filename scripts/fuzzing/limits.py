@@ -34,7 +34,7 @@ def counts(limits, mode, letters, kinds, hit):
     return identity >= limits["min_identity"] and covered >= limits["min_coverage"]
 
 
-def of_records(rng, words, rules):
+def of_records(rng, words, rules, paired):
     """Limits of records for the reference, which are appended to the words; none in most cases."""
     if rng.random() > 0.3 or rules["ppm"] < 250_000:
         return
@@ -42,7 +42,10 @@ def of_records(rng, words, rules):
     limits |= {"min_identity": Fraction(0), "min_coverage": Fraction(0)}
     choices = {"max-targets": [1, 1, 2, 3], "max-hsps": [1, 1, 2], "min-identity": [33.3, 75, 90, 97.5, 100]}
     choices["min-coverage"] = [33.3, 75, 90, 100]
-    for name in rng.sample(list(choices), rng.choice([1, 1, 2, 4])):
+    if paired:
+        # Each query of `swalign pairs` has one target.
+        del choices["max-targets"]
+    for name in rng.sample(list(choices), min(rng.choice([1, 1, 2, 4]), len(choices))):
         value = str(rng.choice(choices[name]))
         words += [f"--{name}", value]
         limits[name.replace("-", "_")] = Fraction(value) if "min" in name else int(value)
@@ -57,6 +60,8 @@ def of_parts(rng, words, has_mates, is_local):
     if rng.random() < 0.3 or any(word in words for word in ("--max-targets", "--max-hsps", "--ties")):
         return []
     choices = {"--max-targets": "1123", "--max-hsps": "112"}
+    if words[0] == "pairs":
+        del choices["--max-targets"]
     if is_local and "--evalue" not in words:
         choices["--evalue"] = ["1e12", "1e3", "10", "1e-2", "1e-6"]
     if not has_mates and not any(word.startswith("--min-i") or word.startswith("--min-c") for word in words):

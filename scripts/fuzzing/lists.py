@@ -116,12 +116,18 @@ def listed(record, targets, scoring, rules):
     found = [hit for hit in found if hit.identity(rules["iddef"]) >= rules["min_identity"]]
     found = [hit for hit in found if hit.coverage() >= rules["min_coverage"]]
     key = (lambda hit: -hit.identity(rules["iddef"])) if rules["rank"] == "identity" else lambda hit: -hit.score
-    return let_in(found, rules, key, lambda hit: hit.number)
+    return by_target(let_in(found, rules, key, lambda hit: hit.number))
 
 
-def make_rules(rng, mode, scoring, is_triangle=False):
+def by_target(hits):
+    """Hits in their order, but with all hits of a target next to its first one."""
+    numbers = list(dict.fromkeys(hit.number for hit in hits))
+    return sorted(hits, key=lambda hit: numbers.index(hit.number))
+
+
+def make_rules(rng, mode, scoring, is_triangle=False, paired=False):
     """Rules for the reference, and the words for them; of `swalign all` without those that count."""
-    rules = {"mode": mode, "min_score": NEVER, "ppm": 0, "max_hits": 1 << 30, "max_targets": 25, "max_hsps": 1}
+    rules = {"mode": mode, "min_score": NEVER, "ppm": 0, "max_hits": 1 << 30, "max_targets": 500, "max_hsps": 1}
     rules |= {"rank": "score", "iddef": 2, "ties": False, "min_identity": 0, "min_coverage": 0}
     words = []
 
@@ -137,13 +143,19 @@ def make_rules(rng, mode, scoring, is_triangle=False):
     else:
         option(0.2, "min-score", [1, rng.randint(1, 30 * scoring.match)])
     if not is_triangle:
-        option(0.4, "max-targets", [1, 2, 3])
+        if not paired:
+            option(0.4, "max-targets", [1, 2, 3])
         option(0.4, "max-hsps", [2, 3, 100])
         option(0.15, "max-hits", [1, 2, 5])
-    option(0.3, "rank", ["identity", "identity", "score"])
+    # The reference knows no E-values. If these depend on targets, their order is not that of scores.
+    has_own_order = mode == "local" and (scoring.protein or is_triangle)
+    option(1 if has_own_order else 0.3, "rank", ["identity", "raw"] if has_own_order else ["identity", "identity", "score"])
     option(0.4, "iddef", [0, 1, 2, 3, 4])
     option(0.25, "min-identity", [20, 33.3, 50, 75, 90, 97.5, 100])
     option(0.25, "min-coverage", [10, 33.3, 50, 75, 90, 100])
+    if rules["rank"] == "identity" and mode in ("local", "overlap") and not (is_triangle or paired or rules["min_coverage"]):
+        # The shortest alignments have the highest identities.
+        rules["min_coverage"] = 80
     rules["ties"] = not is_triangle and rng.random() < 0.3
     words += ["--ties"] * rules["ties"]
     if not is_triangle and rng.random() < 0.15:
@@ -160,7 +172,7 @@ def make(seed, small=False):
     rng = random.Random(seed)
     mode = rng.choice(["local", "local", "local", *modes.MODES])
     made = modes.inputs(rng, mode, 3)
-    rules, words = make_rules(rng, mode, made["scoring"])
+    rules, words = make_rules(rng, mode, made["scoring"], paired=made["paired"])
     rules |= {"strands": made["strands"], "protein": made["protein"]}
     return modes.case_of(rng, made, words, {"rules": rules})
 

@@ -101,8 +101,8 @@ def rescued(insert, letters, own, others, targets, scoring, min_score, a):
     if not own:
         return []
     alone = own[0]["score"] + (others[0]["score"] if others else 0) - UNPAIRED * a
-    least = max(1, min_score * 3 // 4)
-    span = longest_span(scoring.read(letters), least, scoring)
+    least = max(1, -(-min_score * 3 // 4))
+    span = max(longest_span(scoring.read(text), least, scoring) for text in (letters, reverse_complement(letters)))
     found = []
     for hit in own:
         if any(proper(insert, hit, other) is not None for other in others):
@@ -192,14 +192,40 @@ def mate_of(found, record, is_proper, is_first, targets, scoring, rules, own):
             "suffix": "/1" if is_first else "/2"}
 
 
+def further_of(hit, is_first, targets):
+    """What the line of a further hit tells of its partner."""
+    rname = targets[hit["target"]][0]
+    flags = PAIRED | PROPER | (FIRST if is_first else LAST) | MATE_REVERSE * (hit["strand"] == "-")
+    return {"flags": flags, "place": (rname, hit["place"][0] + 1), "end": (rname, five_prime(hit))}
+
+
+def further_pairs(found, insert, scoring):
+    """For each further hit of both mates the other mate's further hit that it is a proper pair with, or None: the pair with the
+    highest score first, of equal ones that whose hits come first."""
+    a = max(max(row.values()) for row in scoring.score.values())
+    further = [own["hits"][1:] for own in found]
+    pairs = [(-pair_score(insert, one, other, a), i, j)
+             for i, one in enumerate(further[0])
+             for j, other in enumerate(further[1])
+             if proper(insert, one, other) is not None]
+    partners = [[None] * len(hits) for hits in further]
+    for _, i, j in sorted(pairs):
+        if partners[0][i] is None and partners[1][j] is None:
+            partners[0][i], partners[1][j] = further[1][j], further[0][i]
+    return partners
+
+
 def lines(pair, targets, scoring, rules, insert):
     """The lines of both mates in SAM and in PAF. Records are (name, letters, qualities or None)."""
-    names = [name[:-2] if name[-2:] in ("/1", "/2") else name for name, _, _ in pair]
+    differ = pair[0][0] != pair[1][0]
+    names = [name[:-2] if differ and name[-2:-1] in tuple("/._:") else name for name, _, _ in pair]
     pair = [(name, letters, qualities) for name, (_, letters, qualities) in zip(names, pair)]
     found, is_proper = choose([letters for _, letters, _ in pair], targets, scoring, rules, insert)
     sam, paf = [], []
+    partners = further_pairs(found, insert, scoring)
     for own, other in ((0, 1), (1, 0)):
         mate = mate_of(found[other], pair[other], is_proper, own == 0, targets, scoring, rules, found[own])
+        mate["further"] = [hit and further_of(hit, own == 0, targets) for hit in partners[own]]
         of = written(pair[own], found[own], targets, scoring, rules, mate)
         sam, paf = sam + of[0], paf + of[1]
     return sam, paf

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from . import limits
 from .cases import AMINO, MOST_QUERIES, PRESETS, ROOT, Case, again, fasta, length, letters, make_query, make_records
-from .cases import make_repeats, make_scoring, make_targets, mutated, packed, query_names
+from .cases import make_cs, make_repeats, make_scoring, make_targets, mutated, packed, query_names
 from .reference import NEVER, Scoring, reverse_complement
 
 MODES = ["glocal", "global", "overlap"]
@@ -196,6 +196,8 @@ def make(seed, small=False):
     rules |= {"eqx": rng.random() < 0.3, "group": None, "circles": [], "find": finder(mode), "max_hits": max_hits, "sam": in_sam}
     words = [] if min_score is None else ["--min-score", str(min_score)]
     words += (["--secondary-ratio", ratio] if ratio else []) + ["--eqx"] * rules["eqx"]
+    rules["cs"], cs_words = make_cs(random.Random(f"{seed} cs"))
+    words += cs_words
     words += ["--max-hits", str(max_hits)] * (max_hits > 1)
-    limits.of_records(random.Random(f"{seed} limits"), words, rules)
+    limits.of_records(random.Random(f"{seed} limits"), words, rules, made["paired"])
     return case_of(rng, made, words, {"rules": rules})

@@ -1,5 +1,6 @@
 """Runs the command under test, compares what it writes, and has the ways that must not change a byte."""
 
+import os
 import re
 import subprocess
 from contextlib import contextmanager
@@ -46,6 +47,29 @@ class Program:
         if done.returncode not in codes or b"panicked" in done.stderr:
             raise Difference(words, f"exit code {done.returncode}: {done.stderr.decode(errors='replace').strip()}")
         return done.stdout
+
+
+    def run_while_changing(self, words, name, change):
+        """Runs words that read a file twice and write `out.pipe` and `side.pipe`, changes the file between the two passes, and
+        gives the exit code and the errors. The output is opened after the first pass, the side file before the second one."""
+        self.runs += 1
+        pipes = [self.folder / pipe for pipe in ("out.pipe", "side.pipe")]
+        for pipe in pipes:
+            os.mkfifo(pipe)
+        child = subprocess.Popen([self.path, *words], cwd=self.folder, stderr=subprocess.PIPE)
+        try:
+            with open(pipes[0], "rb") as out:
+                change(self.folder / name)
+                with open(pipes[1], "rb"):
+                    out.read()
+            errors = child.communicate(timeout=MOST_SECONDS)[1]
+        except subprocess.TimeoutExpired:
+            child.kill()
+            raise Difference(words, f"it still runs after {MOST_SECONDS} s") from None
+        finally:
+            for pipe in pipes:
+                pipe.unlink()
+        return child.returncode, errors.decode(errors="replace")
 
 
 def field_names(words, got):
@@ -104,14 +128,14 @@ def part_of(program, rng, case, words, kind, extension, expected):
         path.unlink()
 
 
-def way(rng, program, with_batch, with_filter=True):
+def way(rng, program, case_words, with_batch, with_filter=True):
     """Words that must not change a byte."""
     choices = [["--device", rng.choice(program.devices)], ["-t", rng.choice("1124")], []]
     words = choices[0] * (rng.random() < 0.7) + choices[1] * (rng.random() < 0.7)
     if with_batch:
         words += ["--filter", rng.choice(program.filters)] * (with_filter and rng.random() < 0.6)
         words += ["--batch", rng.choice("13")] * (rng.random() < 0.4)
-        words += ["--no-dedup"] * (rng.random() < 0.3)
+        words += ["--no-dedup"] * (case_words[0] not in ("pairs", "all") and rng.random() < 0.3)
     return words
 
 
@@ -125,7 +149,8 @@ def perhaps_database(rng, program, case, share=0.25):
         return
     name, fasta = case.words[-1], "references.fa"
     (program.folder / name).rename(program.folder / fasta)
-    alphabet = ["--alphabet", "protein" if "protein" in case.words else "dna"]
+    is_protein = "scoring" in case.reference and case.reference["scoring"].protein
+    alphabet = ["--alphabet", "protein" if is_protein else "dna"]
     index = ["index", "-q", *alphabet, "-o", name, fasta]
     program.run(index)
     try:

@@ -12,7 +12,9 @@ from functools import lru_cache
 from .limits import counts, let_in
 
 NEVER = -(1 << 60)
-DNA, PROTEIN = "ACGTRYSWKMBDHVN", "ARNDCQEGHILKMFPSTWYVBZX*"
+DNA, PROTEIN = "ACGTRYSWKMBDHVN", "ARNDCQEGHILKMFPSTWYVBZX*JUO"
+# The letters that these are scored by, J unless the matrix has it.
+SUBSTITUTES = {"U": "C", "O": "K", "J": "IL"}
 COMPLEMENT = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
 
 
@@ -34,15 +36,21 @@ class Scoring:
         rows = [line.split() for line in matrix.splitlines() if line.strip() and not line.startswith("#")]
         cells = {(row[0], column): int(n) for row in rows[1:] for column, n in zip(rows[0], row[1:])}
         lowest = min(cells.values())
-        self.score = {q: {t: cells.get((q, t), lowest) for t in self.letters} for q in self.letters}
+        has_j = "J" if ("J", "J") in cells else None
+
+        def of(q, t):
+            own = lambda letter: SUBSTITUTES.get(letter, letter) if protein and not (letter == has_j) else letter
+            scores = [cells.get((a, b), lowest) for a in own(q) for b in own(t)]
+            return math.ceil(sum(scores) / len(scores))
+
+        self.score = {q: {t: of(q, t) for t in self.letters} for q in self.letters}
         own = sum(self.score[q][q] for q in self.plain) / len(self.plain)
         self.match = max(1, math.floor(own + 0.5))
         self.mismatch = max(0, -min(self.score[q][t] for q in self.plain for t in self.plain))
 
     def read(self, letters):
-        """The letters as rows of the matrix: upper case, U as T, a protein's U, O and J as X."""
-        letters = letters.upper()
-        return re.sub("[UOJ]", "X", letters) if self.protein else letters.replace("U", "T")
+        """The letters as rows of the matrix: upper case, U of DNA as T."""
+        return letters.upper() if self.protein else letters.upper().replace("U", "T")
 
     def shown(self, letters):
         """The letters as SEQ has them: upper case, U of DNA as T, a protein's * as X."""
@@ -170,7 +178,8 @@ def path_score(scoring, query, target, hit):
 
 
 def pieces(scoring, query, target, hit):
-    """A hit on a circle of the letters `target`, before and behind the origin; the hit itself where it is not across."""
+    """A hit on a circle of the letters `target`, before and behind the origin; the hit itself where it is not across. The
+    pieces have the score of the hit, and one of their own."""
     size, path, (i, end), (j, right) = len(target), hit["path"], hit["query"], hit["place"]
     if right <= size:
         return [hit]
@@ -181,11 +190,13 @@ def pieces(scoring, query, target, hit):
     before = {"path": path[: last + 1], "query": (i, rows[last] + 1), "place": (j, columns[last] + 1)}
     behind = {"path": path[first:], "query": (rows[first], end), "place": (columns[first] - size, right - size)}
     both = [hit | before, hit | behind]
-    return [piece | {"score": path_score(scoring, query, target, piece)} for piece in both]
+    return [piece | {"own score": path_score(scoring, query, target, piece)} for piece in both]
 
 
 def mapping_quality(scoring, first, second, least):
-    span = max(first["query"][1] - first["query"][0], first["place"][1] - first["place"][0])
+    # Deletions at the ends are no part of the span.
+    inner = first["path"].strip("D")
+    span = max(first["query"][1] - first["query"][0], inner.count("M") + inner.count("D"))
     sub = max(0, second["score"]) if second else max(0, least - 1)
     score, a, b = first["score"], scoring.match, scoring.mismatch
     if sub >= score or score <= 0 or span == 0:
@@ -226,18 +237,38 @@ def differences(scoring, query, target, hit):
     return kinds, len(kinds) - matches, f"{md}{equals}", (matches, len(kinds) - ambiguous, 1 - matches / compressed)
 
 
+# Equal hits that --tie-break hash chooses from, unless --max-hits lets in more.
+MOST_TIED = 64
+
+
+def priority(read, targets, hit):
+    """The hash by which --tie-break hash chooses the lowest: FNV-1a, mixed by MurmurHash3's fmix64."""
+    text = f"{read}\t{targets[hit['target']][0]}\t{hit['place'][0] + 1}\t{hit['strand']}"
+    number, bits = 0xCBF29CE484222325, (1 << 64) - 1
+    for byte in text.encode():
+        number = (number ^ byte) * 0x100000001B3 & bits
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        number = (number ^ number >> 33) * factor & bits
+    return number ^ number >> 33
+
+
 def search(letters, targets, scoring, rules):
     """What is found of one query: its hits, the second best one, and the mapping quality of the first. `targets` are
-    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx, group, the names of
+    (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx, cs (None, short or long), group, the names of
     circles, and in modes other than local what finds hits, and what SAM has of them."""
     beside = lambda best: threshold(best, rules["ppm"], rules["min_score"])
     numbered = [(number, target) for number, (_, target) in targets.items()]
     limits = rules.get("limits")
-    most = 1 << 30 if limits else max(2, rules["max_hits"])
+    read = rules.get("read")
+    most = 1 << 30 if limits or read is not None else max(2, rules["max_hits"])
     circles = {number for number, (name, _) in targets.items() if name in rules["circles"]}
     find = rules.get("find", hits)
     found = find(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most, circles)
     best, second = found[0] if found else None, found[1] if len(found) > 1 else None
+    if read is not None and found:
+        tied = [hit for hit in found if hit["score"] == best["score"]][: max(MOST_TIED, rules["max_hits"])]
+        best = min(tied, key=lambda hit: priority(read, targets, hit))
+        found = [best, *(hit for hit in found if hit is not best)]
     if limits:
         strands = {"+": scoring.read(letters), "-": scoring.read(reverse_complement(letters))}
         kinds = lambda hit: differences(scoring, strands[hit["strand"]], scoring.read(targets[hit["target"]][1]), hit)[0]
@@ -248,8 +279,6 @@ def search(letters, targets, scoring, rules):
         second = best if found and found[0] is not best else second
     quality = lambda hit: mapping_quality(scoring, hit, second, beside(best["score"]))
     of_first = {"quality": quality(found[0]) if found else 0}
-    if "sam" in rules and found:
-        of_first["quality in sam"] = quality(rules["sam"](found[0]))
     return {"hits": found[: len(found) if limits else rules["max_hits"]], "second": second} | of_first
 
 
@@ -264,7 +293,9 @@ def supplement(letters, found, targets, scoring, rules):
     round after which four times the query's letters would have been searched."""
     least, bounded = rules["split"]
     most = {q: max(0, *row.values()) for q, row in scoring.score.items()}
-    potential = lambda a, b: sum(most[q] for q in scoring.read(letters[a:b]))
+    gain = lambda text: sum(most[q] for q in scoring.read(text))
+    both = "-" in rules["strands"]
+    potential = lambda a, b: max(gain(letters[a:b]), both and gain(reverse_complement(letters[a:b])))
     further, searched, hit = [], 0, found["hits"][0] if found["hits"] else None
     start, end = taken(hit, len(letters)) if hit else (0, 0)
     free = [(0, start), (end, len(letters))] if hit else []
@@ -299,8 +330,32 @@ def across(letters, own, targets, scoring, rules):
 
 def lines(record, targets, scoring, rules):
     """The lines of one query in SAM and in PAF. `record` is (name, letters, qualities or None)."""
-    found = search(record[1], targets, scoring, rules)
+    found = search(record[1], targets, scoring, rules | ({"read": record[0].split()[0]} if rules.get("hash") else {}))
     return written(record, found, targets, scoring, rules)
+
+
+def cs_of(letters, hit, targets, scoring, form):
+    """The tag cs: minimap2's difference string, in which N equals nothing. None if no column is aligned."""
+    query = reverse_complement(letters) if hit["strand"] == "-" else letters
+    target = targets[hit["target"]][1]
+    kinds = differences(scoring, scoring.read(query), scoring.read(target), hit)[0]
+    shown = lambda text: scoring.shown(text) if scoring.protein else re.sub("[^ACGT]", "N", scoring.shown(text))
+    query, target, (i, j) = shown(query), shown(target), (hit["query"][0], hit["place"][0])
+    text, at = "", 0
+    while at < len(kinds):
+        kind, end = kinds[at], at
+        while end < len(kinds) and kinds[end] == kind:
+            end += 1
+        count = end - at
+        q, t = query[i : i + count * (kind != "D")], target[j : j + count * (kind != "I")]
+        if kind == "=":
+            text += f":{count}" if form == "short" else f"={t}"
+        elif kind == "X":
+            text += "".join(f"*{b}{a}" for a, b in zip(q, t)).lower()
+        else:
+            text += ("+" + q if kind == "I" else "-" + t).lower()
+        i, j, at = i + len(q), j + len(t), end
+    return text
 
 
 def cigar_of(letters, hit, targets, scoring, rules):
@@ -327,7 +382,7 @@ def written(record, found, targets, scoring, rules, mate=None):
     split = supplement(letters, found, targets, scoring, rules) if rules.get("split") else []
     cut = lambda own: across(letters, own, targets, scoring, rules)
     first = cut({**found, "hits": found["hits"][:1]})
-    primary, *other = sorted(first, key=lambda own: -own["hits"][0]["score"])
+    primary, *other = sorted(first, key=lambda own: -own["hits"][0].get("own score", 0))
     split = [*other, *(piece for own in split for piece in cut(own))]
     split.sort(key=lambda own: (locus(own["hits"][0]), taken(own["hits"][0], len(letters))))
     elements = []
@@ -353,14 +408,18 @@ def written(record, found, targets, scoring, rules, mate=None):
         if rank == 2048 and rules.get("clip") == "hard":
             sequence, cigar = sequence[start:end], cigar.replace("S", "H")
             values = values[start:end] if qualities else "*"
-        flag = 16 * reverse | rank | flags | (of_primary if rank == 0 else 0)
-        mapq_in_sam = own.get("quality in sam", mapq)
-        fields = [name or "*", flag, rname, in_sam["place"][0] + 1, mapq_in_sam, cigar]
+        partner = mate["further"][at - len(ranks)] if rank == 256 and mate.get("further") else None
+        told = partner or {"flags": flags | (of_primary if rank == 0 else 0), "place": place, "end": mate["end"]}
+        flag = 16 * reverse | rank | told["flags"]
+        fields = [name or "*", flag, rname, in_sam["place"][0] + 1, mapq, cigar]
         five_prime = right if reverse else left
-        length = mate["end"][1] - five_prime if mate["end"] and mate["end"][0] == rname else 0
-        fields += ["=" if place[0] == rname else place[0], place[1], length] if place else ["*", 0, 0]
+        length = told["end"][1] - five_prime if told["end"] and told["end"][0] == rname else 0
+        next_place = told["place"]
+        fields += ["=" if next_place[0] == rname else next_place[0], next_place[1], length] if next_place else ["*", 0, 0]
         fields += ("*", "*") if rank == 256 else (sequence, values)
-        fields += [f"NM:i:{nm}", f"MD:Z:{md}", f"AS:i:{hit['score']}"]
+        cs = lambda hit: cs_of(letters, hit, targets, scoring, rules["cs"]) if rules.get("cs") else ""
+        cs_tag = lambda hit: [f"cs:Z:{text}"] if (text := cs(hit)) else []
+        fields += [f"NM:i:{nm}", f"MD:Z:{md}", *cs_tag(in_sam), f"AS:i:{hit['score']}"]
         fields += [f"XS:i:{second['score']}"] if second else []
         others = "".join(element for other, element in enumerate(elements) if other != at)
         fields += [f"SA:Z:{others}"] if others and rank != 256 else []
@@ -368,6 +427,7 @@ def written(record, found, targets, scoring, rules, mate=None):
         fields = [(name or "*") + mate["suffix"], len(letters), *taken(hit, len(letters)), hit["strand"], rname]
         fields += [len(targets[hit["target"]][1]), left, right, matches, block, mapq]
         fields += [f"NM:i:{paf_nm}", f"AS:i:{hit['score']}", f"tp:A:{'PS'[rank == 256]}"]
-        paf.append(fields + [f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}"] + ["su:i:1"] * (rank == 2048))
+        fields += [f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}", *cs_tag(hit)]
+        paf.append(fields + ["su:i:1"] * (rank == 2048))
     text = lambda rows: ["\t".join(map(str, row)) for row in rows]
     return text(sam), text(paf)

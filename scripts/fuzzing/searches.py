@@ -18,6 +18,9 @@ def make_search(seed):
     limited = rng.random() < 0.25
     lengths, size = ([n for n in lengths if n < 20], 33) if limited else (lengths, rng.choice([*SEAMS, 600, 3000]))
     texts = [letters(rng, alphabet, rng.randint(1, size)) for _ in range(rng.randint(1, 5))]
+    if rng.random() < 0.25:
+        # Tandem repeats have many local minima.
+        texts = [mutated(rng, alphabet, (text[:5] * len(text))[: len(text)], 0.05) or "A" for text in texts]
     texts = [decorated(rng, text, False) for text in texts]
     pool, patterns, cells = [text.upper() for text in texts], [], 0
     while not patterns or (cells < CELLS and len(patterns) < 12):
@@ -46,6 +49,9 @@ def make_search(seed):
         rules |= {"pam": decorated(rng, pam, False), "side": rng.choice("53")}
         words += ["--pam", rules["pam"], "--pam-side", rules["side"]]
     texts = [(f"t{at}", text) for at, text in enumerate(texts)]
+    if rng.random() < 0.2 and max(len(text) for _, text in texts) < 700:
+        rules["circular"] = rng.choice([[name for name, _ in texts], [texts[0][0]]])
+        words += ["--circular", "all" if len(rules["circular"]) == len(texts) else texts[0][0]]
     text, zip = packed(rng, fasta(rng, texts))
     files = {f"t.fa{zip}": text}
     if len(patterns) == 1 and rng.random() < 0.7:
@@ -83,7 +89,7 @@ def other_outputs(rng, case, lines):
     if most_edits(case) <= views.MOST_COUNTED:
         yield ["--summary", "summary.tsv"], {}, "summary.tsv", views.summary(hits, patterns, texts, most_edits(case))
     if not {"--best", "--first"} & set(case.words):
-        if rules["strands"] == "+-":
+        if rules["strands"] == "+-" and "circular" not in rules:
             # Of several kinds.
             for _ in range(4):
                 words, files, amplicons = views.amplicons(rng, hits, patterns, texts)

@@ -85,6 +85,21 @@ def limited_ends(pattern, text, k, limits):
     return {j: n for j, n in edits.items() if n <= k}, path
 
 
+def local_minima(at, period=None, constant=None, first=0):
+    """The ends that are reported: none beside them has fewer edits. Of adjacent ends with the same edits, unless these
+    are 0, it is the first. Ends of a circle have a period; if all have the same edits it is the end `constant`."""
+    edits = lambda j: at.get(j if period is None else first + (j - first) % period, math.inf)
+    chosen = []
+    for j in sorted(at):
+        after = j + 1
+        while edits(after) == at[j] and (period is None or after < j + period):
+            after += 1
+        is_constant = period is not None and after == j + period
+        if at[j] == 0 or (j == constant if is_constant else edits(j - 1) > at[j] < edits(after)):
+            chosen.append(j)
+    return chosen
+
+
 def with_pam(pam, side, strand, text, j):
     """Whether the letters behind the first `j` of a text, which is read towards the PAM, are the PAM."""
     turned = pam.upper() if strand == "+" else pam.upper().translate(COMPLEMENT)[::-1]
@@ -94,10 +109,10 @@ def with_pam(pam, side, strand, text, j):
 
 
 def search(patterns, texts, k, limits=None, indels=True, strands="+-", all=False, best=False, first=False, rate=None,
-           pam=None, side="3"):  # fmt: skip
+           pam=None, side="3", circular=()):  # fmt: skip
     """The lines of --format tab. `patterns` and `texts` are (name, letters); `limits` has the most I, D and X, and G of
     I and D together; `rate` is (a, b) for floor(a / b * length) edits. Where a PAM lies in front of a hit, pattern and
-    text are read backwards."""
+    text are read backwards. A text whose name is in `circular` is repeated so often that its middle copy sees no end."""
     lines = ["text\tstart\tend\tpattern\tstrand\tedits\tcigar\tmatch" + ("\tpam" if pam else "")]
     for name, letters in texts:
         read, hits = letters.upper().replace("U", "T"), []
@@ -108,27 +123,33 @@ def search(patterns, texts, k, limits=None, indels=True, strands="+-", all=False
                 way = -1 if backwards else 1
                 most = len(pattern) * rate[0] // rate[1] if rate else k
                 turned, text = turned[::way], read[::way]
+                period, letters_there = None, letters.upper()
+                if name in circular and text:
+                    period, copies = len(text), (2 * len(pattern) + 40) // len(text) + 1
+                    text *= 2 * copies + 1
+                    letters_there *= 2 * copies + 1
                 at, path = limited_ends(turned, text, most, limits) if limits else ends(turned, text, most, indels)
                 if pam:
                     at = {j: n for j, n in at.items() if with_pam(pam, side, strand, text, j)}
-                chosen, cluster = [], []
-                for j in sorted(at):
-                    if cluster and cluster[-1] != j - 1:
-                        chosen, cluster = chosen + [min(cluster, key=lambda j: (at[j], j))], []
-                    cluster.append(j)
-                if cluster:
-                    chosen.append(min(cluster, key=lambda j: (at[j], j)))
-                for j in sorted(at) if all else chosen:
+                constant = begin = 0
+                if period:
+                    begin = copies * period + 1
+                    at = {j: n for j, n in at.items() if begin <= j < begin + period}
+                    constant = begin if backwards else begin + period - 1
+                for j in sorted(at) if all else local_minima(at, period, constant, begin):
                     steps, start = path(j)
                     start, end = (len(text) - j, len(text) - start) if backwards else (start, j)
                     size = len(pam or "")
-                    beside = letters.upper()[start - size : start] if backwards else letters.upper()[end : end + size]
+                    beside = letters_there[start - size : start] if backwards else letters_there[end : end + size]
+                    if period:
+                        start, end = start % period, start % period + end - start
                     hits.append((start, end, number, strand, at[j], runs(steps[::way]), beside))
         if best and hits:
             fewest = min(hit[4] for hit in hits)
             hits = [hit for hit in hits if hit[4] == fewest]
         for start, end, number, strand, edits, cigar, beside in sorted(hits)[: 1 if first else None]:
-            found = patterns[number][0], strand, edits, cigar, letters.upper()[start:end]
+            copies = -(-end // len(letters)) if letters else 1
+            found = patterns[number][0], strand, edits, cigar, (letters.upper() * copies)[start:end]
             found += (beside,) if pam else ()
             lines.append("\t".join(map(str, (name, start, end, *found))))
     return lines

@@ -7,6 +7,7 @@ import struct
 from . import lists, modes, reference
 from .cases import Case, decorated, fasta, packed
 from .list_checks import check as check_lists
+from .list_checks import without
 from .program import Difference, compare_bytes, compare_lines, way
 from .reference import NEVER
 
@@ -55,6 +56,23 @@ def check_list(program, rng, case):
         behind = {other: every[other] for other in range(at + 1, len(every))}
         of_queries.append((record, lists.listed(record, behind, case.reference["scoring"], case.reference["rules"])))
     check_lists(program, rng, case, of_queries)
+    if case.reference["rules"]["mode"] == "local":
+        check_turned(program, case)
+
+
+def check_turned(program, case):
+    """The E-value of a pair does not depend on which of the two comes first."""
+    (program.folder / "turned.fa").write_text("".join(f">{name}\n{text}\n" for name, text in case.targets[::-1]))
+    alphabet = [] if "--alphabet" in case.words else ["--alphabet", "protein" if case.reference["rules"]["protein"] else "dna"]
+    shared = without(case.words[:-1], ["--min-identity", "--min-coverage"], [])
+    shared += [*alphabet, "--columns", "qseqid,sseqid,score,evalue"]
+    known = {}
+    for name in (case.words[-1], "turned.fa"):
+        for line in program.run([*shared, name]).decode().splitlines():
+            one, other, score, evalue = line.split("\t")
+            both = (frozenset([one, other]), score)
+            if known.setdefault(both, evalue) != evalue:
+                raise Difference([*shared, name], f"{one} and {other}: E-values {known[both]} and {evalue}")
 
 
 def cell(one, other, scoring, rules):
@@ -82,7 +100,7 @@ def check_matrix(program, rng, case):
     words = [*case.words, "--format", "matrix"]
     plain = program.run(words)
     compare_lines(words, lines, plain.decode().splitlines())
-    words = [*words, *way(rng, program, True, False)]
+    words = [*words, *way(rng, program, words, True, False)]
     compare_bytes(words, plain, program.run(words))
     if rng.random() < 0.4:
         words = [*case.words, "-o", "matrix.npy"]

@@ -31,8 +31,8 @@ class Hit:
         kinds = "".join(int(count) * kind for count, kind in re.findall(r"(\d+)(.)", self.cigar))
         steps = [(kind, "-" if kind == "D" else next(pattern), "-" if kind == "I" else next(text)) for kind in kinds]
         if as_pattern and self.strand == "-":
-            turned = lambda letter: letter.translate(COMPLEMENT)
-            steps = [(kind, turned(p), turned(t)) for kind, p, t in reversed(steps)]
+            pattern = iter(self.letters)
+            steps = [(kind, p if p == "-" else next(pattern), t.translate(COMPLEMENT)) for kind, p, t in reversed(steps)]
         return steps
 
     def cells(self, as_pattern):
@@ -58,7 +58,9 @@ class Hit:
         cells["gaps"] = counts["I"] + counts["D"]
         cells |= {f"edits_last{size}": last[size] for size in (1, 3, 5)}
         cells["last_run"] = next((at for at, step in enumerate(behind) if step[0] != "="), len(behind))
-        cells |= {"before": self.start, "after": self.text_len - self.end}
+        across = self.end > self.text_len
+        after = self.text_len - 1 - (self.end - 1) % self.text_len if across else self.text_len - self.end
+        cells |= {"before": self.start, "after": after}
         return cells
 
 

@@ -1,19 +1,21 @@
 //! Local alignments of queries with targets.
 
+use super::answers::Answers;
 use super::engines::Engines;
 use super::{Device, Hit, Targets, targets};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
-use crate::batch::{Batch, Sequences};
+use crate::batch::{Batch, STRETCH, Sequences};
 use crate::candidates::filter::Filter;
-use crate::candidates::{Layout, Meets};
+use crate::candidates::{Layout, MOST_STRETCHES, Meets};
 use crate::error::{Error, Result};
 use crate::hits::{self, Effort, Rules, Scope};
 use crate::options::default_min_score;
 use crate::scoring::{MAX_PARAMETER, Scoring, Substitution};
-use std::collections::VecDeque;
+use std::iter::Fuse;
 use std::sync::Arc;
 
-/// Queries and letters that [`Aligner::align_all`] aligns at a time, at most, but for a query that is longer.
+/// Maximum number of queries and residues that [`Aligner::align_all`] aligns at once, unless a single query is longer.
+/// [`MOST_STRETCHES`] is a further limit.
 const QUERIES: usize = 4096;
 const LETTERS: usize = 1 << 22;
 
@@ -37,7 +39,7 @@ impl AlignerBuilder {
     }
 
     /// Least score of a hit, at least 1 in local mode. By default 20 matches, or 60 with a matrix; in the other modes any
-    /// score will do.
+    /// score will do. A query that is too short to reach it has no hits.
     pub fn min_score(self, score: i32) -> AlignerBuilder {
         AlignerBuilder { min_score: Some(score), ..self }
     }
@@ -74,7 +76,7 @@ impl AlignerBuilder {
         check_scoring(&scoring)?;
         if scoring.alphabet != targets.alphabet() {
             return Err(usage(format!(
-                "the scoring is for {}, the targets are {}",
+                "the scoring is for {}, but the targets are {}",
                 scoring.alphabet,
                 targets.alphabet()
             )));
@@ -156,6 +158,7 @@ impl Aligner {
 
     /// The hits of one query, the best first: the alignment of the highest score over all targets and strands, then the
     /// best one that overlaps no earlier hit on the same target and strand, and so on. None where nothing scores enough.
+    /// An empty target or query has no hit, in any mode.
     ///
     /// # Errors
     /// [`Error::Usage`] if a byte is no letter of the alphabet, or the query is so long that its score could overflow;
@@ -164,14 +167,15 @@ impl Aligner {
         self.align_all([query]).next().unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// The hits of each query, in the order of the queries. Queries are taken as hits are asked for, some thousands at a
-    /// time, so the input may be endless. An error is that of one query, and the next ones go on, unless the device failed.
+    /// The hits of each query, in the order of the queries. Queries are read as hits are asked for, at most some
+    /// thousands ahead, and fewer if there are very many targets. So the input may be endless. An error is that of one
+    /// query, and the next ones go on. If the device fails, that error is the last answer.
     pub fn align_all<I>(&self, queries: I) -> AlignAll<'_, I::IntoIter>
     where
         I: IntoIterator,
         I::Item: AsRef<[u8]>,
     {
-        AlignAll { aligner: self, queries: queries.into_iter(), ready: VecDeque::new() }
+        AlignAll { aligner: self, queries: queries.into_iter().fuse(), answers: Answers::default() }
     }
 
     /// The hits of some queries, those that can be aligned.
@@ -195,6 +199,15 @@ impl Aligner {
         Ok(found.into_iter().enumerate().map(hits).collect())
     }
 
+    /// Approximate number of target stretches that a query of `len` residues meets.
+    fn stretches(&self, len: usize) -> u64 {
+        let (targets, strands) = (&self.targets.sequences, u64::from(self.strands));
+        let filtered = self.filter.as_ref().and_then(|filter| filter.columns(len));
+        let whole = || (targets.letters() as u64 * strands, targets.len() as u64);
+        let (columns, met) = filtered.map_or_else(whole, |columns| (columns, 1));
+        columns / u64::from(STRETCH) + met * strands
+    }
+
     /// Adds a query in the orientations in which it is aligned.
     fn take(&self, letters: &[u8], queries: &mut Sequences) -> Result<()> {
         self.take_for(letters, &self.targets, queries)
@@ -205,7 +218,7 @@ impl Aligner {
         let alphabet = self.scoring.alphabet;
         let longest = targets.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
         if !self.scoring.fits(letters.len()) || !self.scoring.fits_below(letters.len(), longest) {
-            return Err(usage(format!("a query of {} letters is too long for this scoring", letters.len())));
+            return Err(usage(format!("a query of {} residues is too long for this scoring", letters.len())));
         }
         let mut codes = Vec::with_capacity(letters.len());
         targets::encode(alphabet, letters, &mut codes).map_err(|text| usage(format!("query: {text}")))?;
@@ -237,8 +250,8 @@ impl std::fmt::Debug for Aligner {
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct AlignAll<'a, I> {
     aligner: &'a Aligner,
-    queries: I,
-    ready: VecDeque<Result<Vec<Hit>>>,
+    queries: Fuse<I>,
+    answers: Answers<Vec<Hit>>,
 }
 
 impl<I> AlignAll<'_, I>
@@ -249,25 +262,15 @@ where
     /// Aligns the next queries.
     fn fill(&mut self) {
         let mut queries = Sequences::default();
-        let mut refused = Vec::new();
-        while refused.len() < QUERIES && queries.codes().len() < LETTERS {
+        let mut taken = Vec::new();
+        let mut stretches = 0;
+        while taken.len() < QUERIES && queries.codes().len() < LETTERS && stretches < MOST_STRETCHES {
             let Some(query) = self.queries.next() else { break };
-            refused.push(self.aligner.take(query.as_ref(), &mut queries).err());
+            stretches += self.aligner.stretches(query.as_ref().len());
+            taken.push(self.aligner.take(query.as_ref(), &mut queries).map(|()| true));
         }
-        if queries.is_empty() {
-            self.ready.extend(refused.into_iter().flatten().map(Err));
-            return;
-        }
-        match self.aligner.batch(queries) {
-            Ok(found) => {
-                let mut found = found.into_iter();
-                let answer = |refused: Option<Error>| {
-                    refused.map_or_else(|| Ok(found.next().unwrap_or_default()), Err)
-                };
-                self.ready.extend(refused.into_iter().map(answer));
-            }
-            Err(error) => self.ready.push_back(Err(error)),
-        }
+        let found = if queries.is_empty() { Ok(Vec::new()) } else { self.aligner.batch(queries) };
+        self.answers.add(taken, found);
     }
 }
 
@@ -279,10 +282,10 @@ where
     type Item = Result<Vec<Hit>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ready.is_empty() {
+        if self.answers.are_needed() {
             self.fill();
         }
-        self.ready.pop_front()
+        self.answers.next()
     }
 }
 
@@ -294,6 +297,11 @@ pub(super) fn check_scoring(scoring: &Scoring) -> Result<()> {
     if let Substitution::Equal { match_, mismatch } = scoring.substitution {
         within("match", match_, 1)?;
         within("mismatch", mismatch, 0)?;
+    }
+    if let (Substitution::Matrix(matrix), Alphabet::Dna) = (&scoring.substitution, scoring.alphabet)
+        && matrix.usual_gap_costs().is_some()
+    {
+        return Err(usage(format!("{} scores proteins, but the scoring is for DNA", matrix.name)));
     }
     within("gap_open", scoring.gap_open, 0)?;
     within("gap_extend", scoring.gap_extend, 1)

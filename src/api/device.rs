@@ -6,10 +6,12 @@ use crate::engine::cpu::Cpu;
 use crate::engine::cpu::simd::InstructionSet;
 use crate::engine::{Engine, Guarded};
 use crate::error::EngineError;
+use crate::search::Scan;
 use crate::search::exact::{self, Exact};
 use crate::search::finder::Finder;
+use crate::search::hits::Wanted;
+use crate::search::sites::Sites;
 use crate::search::sliced::Sliced;
-use crate::search::{Rule, Scan};
 use std::sync::Arc;
 
 /// What computes.
@@ -48,17 +50,26 @@ impl Opened {
         }
     }
 
-    /// What scans texts for patterns, and what that computes on. The CPU does so where it looks patterns up.
-    pub fn scan(
-        device: &Device,
-        patterns: &[Vec<u8>],
-        rule: &Rule,
-    ) -> Result<(Box<dyn Scan + Send>, String), EngineError> {
-        let opened = match device {
-            Device::Auto if exact::pays(patterns, rule) => Opened::Cpu(InstructionSet::best()),
-            device => Opened::open(device)?,
+    /// What searches texts for patterns. The CPU does so if it looks patterns up or finds them from their PAMs.
+    pub fn for_search(device: &Device, patterns: &[Vec<u8>], wanted: &Wanted) -> Result<Opened, EngineError> {
+        let set = InstructionSet::best();
+        let from_pams = || {
+            let sites = Sites::new(set, wanted, patterns, None);
+            sites.is_some_and(|sites| sites.need_no_device(rayon::current_num_threads()))
         };
-        Ok(opened.scanner())
+        match device {
+            Device::Auto if exact::pays(patterns, &wanted.rule) || from_pams() => Ok(Opened::Cpu(set)),
+            device => Opened::open(device),
+        }
+    }
+
+    /// What finds matches from their PAMs, if that costs less than a scan on this device.
+    pub fn sites(&self, wanted: &Wanted, patterns: &[Vec<u8>]) -> Option<Sites> {
+        match self {
+            Opened::Cpu(set) => Sites::new(*set, wanted, patterns, None),
+            #[cfg(feature = "gpu")]
+            Opened::Gpu(_) => None,
+        }
     }
 
     /// What scans texts on this device, and what that computes on.

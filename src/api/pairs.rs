@@ -1,6 +1,7 @@
 //! Pairs: one query with one target each.
 
 use super::aligner::{check_scoring, usage};
+use super::answers::Answers;
 use super::engines::Engines;
 use super::{Device, Hit, targets};
 use crate::alignment::{Alignment, Locus, Strand};
@@ -11,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::options::ANY_SCORE;
 use crate::scoring::Scoring;
-use std::collections::VecDeque;
+use std::iter::Fuse;
 use std::sync::Arc;
 
 /// Pairs and letters that [`PairAligner::align_all`] aligns at a time, at most, but for a pair that is longer.
@@ -106,14 +107,15 @@ impl PairAligner {
     }
 
     /// The best alignment of each pair, in the order of the pairs. Pairs are taken as hits are asked for, some thousands at
-    /// a time, so the input may be endless. An error is that of one pair, and the next ones go on, unless the device failed.
+    /// a time, so the input may be endless. An error is that of one pair, and the
+    /// next ones go on. If the device fails, that error is the last answer.
     pub fn align_all<I, Q, T>(&self, pairs: I) -> AlignPairs<'_, I::IntoIter>
     where
         I: IntoIterator<Item = (Q, T)>,
         Q: AsRef<[u8]>,
         T: AsRef<[u8]>,
     {
-        AlignPairs { aligner: self, pairs: pairs.into_iter(), ready: VecDeque::new() }
+        AlignPairs { aligner: self, pairs: pairs.into_iter().fuse(), answers: Answers::default() }
     }
 
     /// Adds a pair; whether both have letters.
@@ -126,7 +128,7 @@ impl PairAligner {
         {
             let (query, target) = (query.len(), target.len());
             return Err(usage(format!(
-                "a query of {query} and a target of {target} letters are too long for this scoring"
+                "a query of {query} and a target of {target} residues are too long for this scoring"
             )));
         }
         let refused = |what: &str, text: String| usage(format!("{what}: {text}"));
@@ -222,8 +224,8 @@ impl PairBatch {
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct AlignPairs<'a, I> {
     aligner: &'a PairAligner,
-    pairs: I,
-    ready: VecDeque<Result<Option<Hit>>>,
+    pairs: Fuse<I>,
+    answers: Answers<Option<Hit>>,
 }
 
 impl<I, Q, T> AlignPairs<'_, I>
@@ -240,15 +242,7 @@ where
             taken.push(self.aligner.take(query.as_ref(), target.as_ref(), &mut batch));
         }
         let found = if batch.targets.is_empty() { Ok(Vec::new()) } else { self.aligner.batch(batch) };
-        match found {
-            Ok(found) => {
-                let mut found = found.into_iter();
-                let answer =
-                    |taken: Result<bool>| Ok(if taken? { found.next().unwrap_or_default() } else { None });
-                self.ready.extend(taken.into_iter().map(answer));
-            }
-            Err(error) => self.ready.push_back(Err(error)),
-        }
+        self.answers.add(taken, found);
     }
 }
 
@@ -261,10 +255,10 @@ where
     type Item = Result<Option<Hit>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ready.is_empty() {
+        if self.answers.are_needed() {
             self.fill();
         }
-        self.ready.pop_front()
+        self.answers.next()
     }
 }
 

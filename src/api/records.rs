@@ -1,6 +1,7 @@
 //! The sequences of a file, one after the other.
 
 use crate::error::Result;
+use crate::options::ReadRules;
 use crate::reader::Reader;
 use std::path::Path;
 
@@ -39,7 +40,10 @@ impl Records {
     /// # Errors
     /// [`crate::Error::Io`] if the file can't be read, [`crate::Error::Input`] if it is no FASTA or FASTQ.
     pub fn open(path: impl AsRef<Path>) -> Result<Records> {
-        Ok(Records { reader: Reader::open(path.as_ref())?.with_any_names(true) })
+        Ok(Records {
+            reader: Reader::open(path.as_ref())?
+                .with_rules(ReadRules { any_names: true, ..ReadRules::default() }),
+        })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Scores alone.
 
 use super::aligner::usage;
+use super::answers::Answers;
 use super::{Aligner, Targets};
 use crate::batch::{Batch, Pair, Sequences};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hits::PORTION;
-use std::collections::VecDeque;
+use std::iter::Fuse;
 use std::sync::Arc;
 
 impl Aligner {
@@ -24,14 +25,15 @@ impl Aligner {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] if a query has a byte that is no letter of the alphabet, is so long that its score could overflow, or
+    /// [`crate::Error::Usage`] if a query has a byte that is no letter of the alphabet, is so long that its score could overflow, or
     /// if a sequence has no letters in a mode other than local.
     pub fn score_all<'a, I>(&'a self, queries: I, targets: &'a Targets) -> ScoreAll<'a, I::IntoIter>
     where
         I: IntoIterator,
         I::Item: AsRef<[u8]>,
     {
-        ScoreAll { aligner: self, targets, queries: queries.into_iter(), ready: VecDeque::new() }
+        let queries = queries.into_iter().fuse();
+        ScoreAll { aligner: self, targets, queries, answers: Answers::default() }
     }
 
     /// The scores of queries that can be aligned, row by row.
@@ -69,8 +71,8 @@ impl Aligner {
 pub struct ScoreAll<'a, I> {
     aligner: &'a Aligner,
     targets: &'a Targets,
-    queries: I,
-    ready: VecDeque<Result<Vec<i32>>>,
+    queries: Fuse<I>,
+    answers: Answers<Vec<i32>>,
 }
 
 impl<I> ScoreAll<'_, I>
@@ -82,27 +84,20 @@ where
     fn fill(&mut self) {
         let (aligner, targets) = (self.aligner, self.targets);
         let most = (PORTION / (targets.len().max(1) * aligner.strands as usize)).max(1);
-        let (mut queries, mut refused) = (Sequences::default(), Vec::new());
-        while refused.len() < most {
+        let (mut queries, mut taken) = (Sequences::default(), Vec::new());
+        while taken.len() < most {
             let Some(query) = self.queries.next() else { break };
             let letters = query.as_ref();
-            let taken = aligner.can_score(letters, targets);
-            refused.push(taken.and_then(|()| aligner.take_for(letters, targets, &mut queries)).err());
+            let can_score = aligner.can_score(letters, targets);
+            let is_taken = can_score.and_then(|()| aligner.take_for(letters, targets, &mut queries));
+            taken.push(is_taken.map(|()| true));
         }
         let scored = match targets.is_empty() {
             true => Ok(vec![Vec::new(); queries.len() / aligner.strands as usize]),
             false if queries.is_empty() => Ok(Vec::new()),
             false => aligner.scores(queries, targets),
         };
-        match scored {
-            Ok(rows) => {
-                let mut rows = rows.into_iter();
-                let answer =
-                    |refused: Option<Error>| refused.map_or_else(|| Ok(rows.next().unwrap_or_default()), Err);
-                self.ready.extend(refused.into_iter().map(answer));
-            }
-            Err(error) => self.ready.push_back(Err(error)),
-        }
+        self.answers.add(taken, scored);
     }
 }
 
@@ -114,10 +109,10 @@ where
     type Item = Result<Vec<i32>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ready.is_empty() {
+        if self.answers.are_needed() {
             self.fill();
         }
-        self.ready.pop_front()
+        self.answers.next()
     }
 }
 
@@ -131,7 +126,7 @@ impl Aligner {
         }
         let empty = letters.is_empty() || targets.sequences.iter().any(<[u8]>::is_empty);
         if empty && !self.scoring.mode.is_local() {
-            let text = "a sequence without letters has no score in this mode; leave it out";
+            let text = "an empty sequence has no score in this mode; leave it out";
             return Err(usage(text.to_string()));
         }
         Ok(())

@@ -5,8 +5,8 @@ use crate::options::{Preset, ScoringChoice};
 use crate::scoring::{Scoring, Substitution};
 
 impl Scoring {
-    /// The presets' names: `short` (bwa mem's 1/4/6/1), `long` (minimap2's 2/4/4/2), `blastn` (2/3/5/2), `linear` (1/1/0/2)
-    /// for DNA, and `protein` (BLOSUM62 with 11/1).
+    /// The presets' names: `short` (1/4/6/1, bwa mem's without its clipping penalty), `long` (2/4/4/2, minimap2's without its
+    /// second gap piece), `blastn` (2/3/5/2), `linear` (1/1/0/2) for DNA, and `protein` (BLOSUM62 with 11/1).
     pub const PRESETS: [&str; 5] = ["short", "long", "blastn", "linear", "protein"];
 
     /// The preset of this name; `None` where there is none.

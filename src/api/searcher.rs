@@ -1,5 +1,6 @@
 //! Patterns in texts, with edits.
 
+use super::answers::Answers;
 use super::device::Opened;
 use super::{Aligner, Cigar, Device, Targets, targets};
 use crate::alignment::Strand;
@@ -11,12 +12,14 @@ use crate::search::limits::{Limits, MOST_LIMITED};
 use crate::search::pam::{Pam, PamSide};
 use crate::search::pattern::Pattern;
 use crate::search::room::Room;
+use crate::search::sites::{Sites, TextPart};
 use crate::search::stream::{Seams, Stream, TextEnd};
 use crate::search::{Rule, Scan};
 use rayon::prelude::*;
-use std::collections::VecDeque;
+use std::iter::Fuse;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Letters and texts that [`Searcher::search_all`] searches at a time, but for a text that is longer.
 const LETTERS: usize = 1 << 24;
@@ -39,6 +42,7 @@ pub struct SearcherBuilder {
     both_strands: bool,
     every_end: bool,
     best: bool,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl SearcherBuilder {
@@ -93,8 +97,8 @@ impl SearcherBuilder {
         SearcherBuilder { both_strands: both, ..self }
     }
 
-    /// Whether each end within the edits is a match. By default only the best of ends side by side is: the one with the
-    /// fewest edits, of several the leftmost.
+    /// Whether each end within the edits is a match. By default an end is a match if it has no edits, or if its edits are a
+    /// local minimum; of adjacent ends with the same edits the leftmost is. More edits never lose a match.
     pub fn every_end(self, every: bool) -> SearcherBuilder {
         SearcherBuilder { every_end: every, ..self }
     }
@@ -102,6 +106,12 @@ impl SearcherBuilder {
     /// Whether only matches with the fewest edits in their text are given; false by default.
     pub fn best(self, best: bool) -> SearcherBuilder {
         SearcherBuilder { best, ..self }
+    }
+
+    /// A flag that ends searches: soon after it is set, they return [`EngineError::Stopped`]. Another thread sets it when the
+    /// answer is no longer wanted.
+    pub fn stop_flag(self, flag: Arc<AtomicBool>) -> SearcherBuilder {
+        SearcherBuilder { stop: Some(flag), ..self }
     }
 
     /// The searcher for the patterns. Opens the device.
@@ -152,12 +162,18 @@ impl SearcherBuilder {
             before: 0,
         }
         .reaching(oriented.iter().map(Vec::len));
-        let (scan, device) = match opened {
-            Some(opened) => opened.scanner(),
-            None => Opened::scan(&self.device, &oriented, &rule)?,
+        let own;
+        let opened = match opened {
+            Some(opened) => opened,
+            None => {
+                own = Opened::for_search(&self.device, &oriented, &wanted)?;
+                &own
+            }
         };
+        let sites = opened.sites(&wanted, &oriented);
+        let (scan, device) = opened.scanner();
         let names = self.patterns.into_iter().map(|(name, _)| name).collect();
-        Ok(Searcher { names, oriented, wanted, seams, scan, device })
+        Ok(Searcher { names, oriented, wanted, seams, sites, scan, device, stop: self.stop })
     }
 }
 
@@ -167,17 +183,23 @@ fn pam(letters: &[u8], side: PamSide) -> Result<Pam> {
         return Err(refused(format!("it has {} letters; give 1 to {MOST_PAM_LETTERS}", letters.len())));
     }
     Pam::new(letters, side).map_err(|place| {
-        refused(format!("'{}' at place {place} is no IUPAC code of DNA", letters[place].escape_ascii()))
+        refused(format!(
+            "'{}' at position {place} is not an IUPAC code of DNA",
+            letters[place].escape_ascii()
+        ))
     })
 }
 
 fn pattern(name: &str, letters: &[u8]) -> Result<Pattern> {
     let refused = |text: String| Error::Usage(format!("pattern '{name}': {text}"));
     if letters.is_empty() {
-        return Err(refused("it has no letters".to_string()));
+        return Err(refused("it is empty".to_string()));
     }
     Pattern::new(String::new(), letters).map_err(|place| {
-        refused(format!("'{}' at place {place} is no IUPAC code of DNA", letters[place].escape_ascii()))
+        refused(format!(
+            "'{}' at position {place} is not an IUPAC code of DNA",
+            letters[place].escape_ascii()
+        ))
     })
 }
 
@@ -204,8 +226,11 @@ pub struct Searcher {
     oriented: Vec<Vec<u8>>,
     wanted: Wanted,
     seams: Seams,
+    /// What finds matches from their PAMs, if that costs less than a scan.
+    sites: Option<Sites>,
     scan: Box<dyn Scan + Send>,
     device: String,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Searcher {
@@ -224,6 +249,7 @@ impl Searcher {
             both_strands: true,
             every_end: false,
             best: false,
+            stop: None,
         }
     }
 
@@ -241,13 +267,14 @@ impl Searcher {
     }
 
     /// The matches of each text, in the order of the texts. Texts are taken as matches are asked for, some thousands at a
-    /// time, so the input may be endless. An error is that of one text, and the next ones go on, unless the device failed.
+    /// time, so the input may be endless. An error is that of one text, and the next
+    /// ones go on. If the device fails, that error is the last answer.
     pub fn search_all<I>(&self, texts: I) -> SearchAll<'_, I::IntoIter>
     where
         I: IntoIterator,
         I::Item: AsRef<[u8]>,
     {
-        SearchAll { searcher: self, texts: texts.into_iter(), ready: VecDeque::new() }
+        SearchAll { searcher: self, texts: texts.into_iter().fuse(), answers: Answers::default() }
     }
 
     /// The matches of each of these targets, in their order.
@@ -256,7 +283,9 @@ impl Searcher {
     /// [`Error::Usage`] if they are proteins; [`Error::Engine`] if the device fails and no other may go on.
     pub fn search_targets(&self, targets: &Targets) -> Result<Vec<Vec<Match>>> {
         if targets.alphabet() != Alphabet::Dna {
-            return Err(Error::Usage("patterns are searched in DNA, the targets are protein".to_string()));
+            return Err(Error::Usage(
+                "patterns are searched in DNA, but the targets are protein".to_string(),
+            ));
         }
         targets.sequences.prove_all()?;
         let texts: Vec<&[u8]> = targets.sequences.iter().collect();
@@ -292,22 +321,38 @@ impl Searcher {
     /// Scans parts of different texts; where they have too many ends, one half of them after the other.
     fn scan(&self, texts: &[&[u8]], parts: Vec<Part>, found: &mut [Found]) -> Result<(), EngineError> {
         let letters: usize = parts.iter().map(|part| part.own.len()).sum();
-        let mut stream = Stream::default();
-        for part in &parts {
-            stream.push(&self.seams, part.text, texts[part.text], part.own.clone());
-        }
-        let rule = &self.wanted.rule;
         let can_halve = letters > LEAST_LETTERS.max(self.seams.before());
-        let room = if can_halve { Room::of(ENDS) } else { Room::unlimited() };
-        let ends = self.scan.scan_within(&stream.codes, &self.oriented, rule, &room)?;
+        let room = if can_halve { Room::of(ENDS) } else { Room::unlimited() }.until(self.stop.clone());
+        let ends = self.ends(texts, &parts, &room)?;
+        if room.is_stopped() {
+            return Err(EngineError::Stopped);
+        }
         if room.is_over() {
-            drop((stream, ends));
+            drop(ends);
             let (front, behind) = halves(parts, letters / 2);
             self.scan(texts, front, found)?;
             return self.scan(texts, behind, found);
         }
-        let ends = stream.place(&ends, &self.oriented, rule);
         self.gather(texts, &parts, &ends, found)
+    }
+
+    /// The ends in parts of different texts, or the anchors if these are found from their PAMs.
+    fn ends(&self, texts: &[&[u8]], parts: &[Part], room: &Room) -> Result<Vec<TextEnd>, EngineError> {
+        if let Some(sites) = &self.sites {
+            let parts = parts.iter().map(|part| TextPart {
+                text: part.text,
+                codes: texts[part.text],
+                own: part.own.clone(),
+            });
+            return sites.anchors(&*self.scan, &self.oriented, &parts.collect::<Vec<_>>(), room);
+        }
+        let mut stream = Stream::default();
+        for part in parts {
+            stream.push(&self.seams, part.text, texts[part.text], part.own.clone());
+        }
+        let rule = &self.wanted.rule;
+        let ends = self.scan.scan_within(&stream.codes, &self.oriented, rule, room)?;
+        Ok(stream.place(&ends, &self.oriented, rule))
     }
 
     /// Adds the matches of parts whose ends are known, by text.
@@ -323,10 +368,13 @@ impl Searcher {
         own.par_iter_mut().zip(parts).try_for_each(|(found, part)| {
             let from = ends.partition_point(|end| end.text < part.text);
             let to = ends.partition_point(|end| end.text <= part.text);
-            let text = texts[part.text];
-            let hits =
-                found.gatherer.take(&self.wanted, &self.oriented, text, &ends[from..to], part.own.end)?;
-            found.hits.extend(hits);
+            let (text, ends, to) = (texts[part.text], &ends[from..to], part.own.end);
+            let (wanted, patterns) = (&self.wanted, &self.oriented);
+            match self.sites {
+                Some(_) => found.gatherer.put_anchors(wanted, text, ends, to),
+                None => found.gatherer.put(wanted, patterns, text, ends, to),
+            }
+            found.hits.extend(found.gatherer.rest(wanted, patterns, text)?);
             Ok(())
         })
     }
@@ -383,8 +431,8 @@ fn halves(parts: Vec<Part>, middle: usize) -> (Vec<Part>, Vec<Part>) {
 #[must_use = "iterators do nothing unless they are asked"]
 pub struct SearchAll<'a, I> {
     searcher: &'a Searcher,
-    texts: I,
-    ready: VecDeque<Result<Vec<Match>>>,
+    texts: Fuse<I>,
+    answers: Answers<Vec<Match>>,
 }
 
 impl<I> SearchAll<'_, I>
@@ -394,30 +442,22 @@ where
 {
     /// Searches the next texts.
     fn fill(&mut self) {
-        let (mut texts, mut refused, mut letters) = (Vec::new(), Vec::new(), 0);
-        while refused.len() < TEXTS && letters < LETTERS {
+        let (mut texts, mut taken, mut letters) = (Vec::new(), Vec::new(), 0);
+        while taken.len() < TEXTS && letters < LETTERS {
             let Some(text) = self.texts.next() else { break };
             let mut codes = Vec::new();
             match targets::encode(Alphabet::Dna, text.as_ref(), &mut codes) {
                 Ok(()) => {
                     letters += codes.len();
                     texts.push(codes);
-                    refused.push(None);
+                    taken.push(Ok(true));
                 }
-                Err(problem) => refused.push(Some(Error::Usage(format!("text: {problem}")))),
+                Err(problem) => taken.push(Err(Error::Usage(format!("text: {problem}")))),
             }
         }
         let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
-        match self.searcher.batch(&texts) {
-            Ok(found) => {
-                let mut found = found.into_iter();
-                let answer = |refused: Option<Error>| {
-                    refused.map_or_else(|| Ok(found.next().unwrap_or_default()), Err)
-                };
-                self.ready.extend(refused.into_iter().map(answer));
-            }
-            Err(error) => self.ready.push_back(Err(error)),
-        }
+        let found = if texts.is_empty() { Ok(Vec::new()) } else { self.searcher.batch(&texts) };
+        self.answers.add(taken, found);
     }
 }
 
@@ -429,10 +469,10 @@ where
     type Item = Result<Vec<Match>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ready.is_empty() {
+        if self.answers.are_needed() {
             self.fill();
         }
-        self.ready.pop_front()
+        self.answers.next()
     }
 }
 

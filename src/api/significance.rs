@@ -3,18 +3,19 @@
 use super::Targets;
 use super::aligner::check_scoring;
 use crate::error::Result;
-use crate::fitted::karlin;
+use crate::fitted::constants;
 use crate::scoring::Scoring;
-use crate::significance::SearchSpace;
-use std::sync::Arc;
+use crate::significance::{SearchSpace, Space};
 
 pub use crate::significance::Significance;
 
 impl Significance {
     /// For queries that all meet all of these targets.
     ///
-    /// The constants are published ones where there are any, else they are fitted to the scores of random sequences, which
-    /// takes some tenths of a second. `None` where those scores grow without bound, and in modes other than local.
+    /// The constants are published ones if there are any. If not, they are fitted to the scores of random sequences, which
+    /// takes some tenths of a second. A scoring and its multiples have the same E-values. `None` if scores of random
+    /// sequences grow with the length and not with its logarithm, so that there are no E-values, and in modes other than
+    /// local. Higher gap costs or mismatch penalties help.
     ///
     /// ```
     /// use swalign::{Scoring, Significance, Targets};
@@ -31,7 +32,7 @@ impl Significance {
     pub fn of_search(scoring: &Scoring, targets: &Targets) -> Result<Option<Significance>> {
         let sequences = &targets.sequences;
         let space = SearchSpace { letters: sequences.letters() as u64, targets: sequences.len() as u64 };
-        Significance::of(scoring, Some(space))
+        Significance::of(scoring, Space::Search(space))
     }
 
     /// For queries that meet one target each.
@@ -39,15 +40,14 @@ impl Significance {
     /// # Errors
     /// [`crate::Error::Usage`] if the scoring is out of its range.
     pub fn of_pairs(scoring: &Scoring) -> Result<Option<Significance>> {
-        Significance::of(scoring, None)
+        Significance::of(scoring, Space::Pair)
     }
 
-    fn of(scoring: &Scoring, space: Option<SearchSpace>) -> Result<Option<Significance>> {
+    fn of(scoring: &Scoring, space: Space) -> Result<Option<Significance>> {
         check_scoring(scoring)?;
         if !scoring.mode.is_local() {
             return Ok(None);
         }
-        let constants = karlin(&Arc::new(scoring.clone()))?;
-        Ok(constants.map(|constants| Significance::new(constants, space)))
+        Ok(constants(scoring)?.map(|constants| Significance::new(constants, space)))
     }
 }

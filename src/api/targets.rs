@@ -5,6 +5,7 @@ use crate::batch::Sequences;
 use crate::candidates::StoredIndex;
 use crate::candidates::filter::Filter;
 use crate::error::{Error, Result};
+use crate::options::ReadRules;
 use crate::reader::{Reader, References, read_references};
 use std::fmt;
 use std::ops::Range;
@@ -23,7 +24,12 @@ pub struct Targets {
 
 impl Targets {
     /// The references of a database that `swalign index` made, or else the records of a FASTA or FASTQ file. Databases need
-    /// the feature `database`. Their letters stay in the file: it must not be written over while it is in use.
+    /// the feature `database`. Their letters stay in the file: it must not be written over while it is in use. The file is
+    /// mapped until the last copy of the targets and the last aligner for them are dropped.
+    ///
+    /// On Unix the first database installs a handler for SIGBUS in the process, so that a file that is cut while it is mapped
+    /// is an error and not the end of the process. Faults elsewhere go to the handler that was there before. A program that sets
+    /// a handler of its own for this signal should do so earlier, or pass faults on as well.
     ///
     /// # Errors
     /// As [`Targets::from_fasta`]. A database that turns out to be damaged is an error where its letters are used.
@@ -37,6 +43,29 @@ impl Targets {
         Targets::from_fasta(path)
     }
 
+    /// The same as sequences of an alphabet, whatever their letters suggest.
+    ///
+    /// # Errors
+    /// As [`Targets::open`], and [`Error::Usage`] for a database of the other alphabet.
+    pub fn open_as(path: impl AsRef<Path>, alphabet: Alphabet) -> Result<Targets> {
+        #[cfg(feature = "database")]
+        if crate::database::is_one(path.as_ref()) {
+            let targets = Targets::open(path.as_ref())?;
+            let (path, own) = (path.as_ref().display(), targets.alphabet);
+            return match own == alphabet {
+                true => Ok(targets),
+                false => Err(Error::Usage(format!("{path} is a {own} database, not a {alphabet} database"))),
+            };
+        }
+        Targets::read(path.as_ref(), Some(alphabet))
+    }
+
+    fn read(path: &Path, alphabet: Option<Alphabet>) -> Result<Targets> {
+        let rules = ReadRules { any_names: true, ..ReadRules::default() };
+        let mut reader = Reader::open(path)?.with_rules(rules);
+        Ok(Targets::of_references(read_references(&mut reader, alphabet)?))
+    }
+
     fn of_references(references: References) -> Targets {
         Targets {
             names: Arc::new(references.names),
@@ -47,12 +76,12 @@ impl Targets {
     }
 
     /// The records of a FASTA or FASTQ file, plain or in gzip; whether they are DNA or proteins is read off their letters.
+    /// Records without residues are left out, a file may have no records, and names may repeat.
     ///
     /// # Errors
     /// [`Error::Io`] if the file can't be read, [`Error::Input`] with the record and the line of what is wrong in it.
     pub fn from_fasta(path: impl AsRef<Path>) -> Result<Targets> {
-        let mut reader = Reader::open(path.as_ref())?.with_any_names(true);
-        Ok(Targets::of_references(read_references(&mut reader, None)?))
+        Targets::read(path.as_ref(), None)
     }
 
     /// DNA, as names and letters. Lower case is upper case, U is T, and IUPAC codes match nothing.
@@ -88,7 +117,7 @@ impl Targets {
             let (name, letters) = (name.into(), letters.as_ref());
             let refused = |text| Error::Usage(format!("target '{name}': {text}"));
             if letters.len() > i32::MAX as usize {
-                return Err(refused(format!("{} letters are more than 2^31 - 1", letters.len())));
+                return Err(refused(format!("{} residues exceed the limit of 2^31 - 1", letters.len())));
             }
             all.try_push(|codes| encode(alphabet, letters, codes)).map_err(refused)?;
             names.push(name);
@@ -161,6 +190,6 @@ impl fmt::Debug for Targets {
 /// Appends the codes of `letters`, or says which of them is none.
 pub(super) fn encode(alphabet: Alphabet, letters: &[u8], codes: &mut Vec<u8>) -> Result<(), String> {
     alphabet.encode(letters, codes).map_err(|place| {
-        format!("'{}' at place {place} is no letter of {alphabet}", letters[place].escape_ascii())
+        format!("'{}' at position {place} is not a residue of {alphabet}", letters[place].escape_ascii())
     })
 }

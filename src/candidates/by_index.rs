@@ -169,15 +169,15 @@ impl Seeds for ByIndex {
         &mut self.levels
     }
 
-    fn glance(&self, batch: &Batch, layout: &Layout, records: u32) -> Vec<Seen> {
-        let look = |work: &mut Work, record: u32| {
+    fn glance(&self, batch: &Batch, layout: &Layout, records: &[u32]) -> Vec<Seen> {
+        let look = |work: &mut Work, &record: &u32| {
             let query = batch.query(layout.query(record, Strand::Forward));
             match query.len() < LONG * self.kmers.letters() as usize {
                 true => Seen::Alignment(self.first_alignment(batch, layout, record, &mut work.places[0])),
                 false => Seen::Estimate(self.estimate((batch, layout), record, work)),
             }
         };
-        (0..records).into_par_iter().map_init(Work::default, look).collect()
+        records.par_iter().map_init(Work::default, look).collect()
     }
 
     fn regions(

@@ -200,8 +200,8 @@ impl Seeds for ByScan {
     }
 
     /// A scan takes too long for a glance.
-    fn glance(&self, _: &Batch, _: &Layout, records: u32) -> Vec<Seen> {
-        vec![Seen::Alignment(0); records as usize]
+    fn glance(&self, _: &Batch, _: &Layout, records: &[u32]) -> Vec<Seen> {
+        vec![Seen::Alignment(0); records.len()]
     }
 
     /// By scans, one for each kind of level: as much of it as there is `room` for regions, by what is

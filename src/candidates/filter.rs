@@ -23,6 +23,9 @@ use std::sync::{Arc, Mutex};
 /// Letters of all targets, at least: fewer are scored as quickly as they are looked through.
 const LEAST_TARGETS: usize = 1 << 11;
 
+/// Letters of all targets that have an index, at most.
+pub const MOST_INDEXED: usize = MOST_TARGETS;
+
 /// Finds windows in the targets.
 #[derive(Default)]
 pub struct Filter {
@@ -147,8 +150,8 @@ impl Filter {
     }
 
     /// [`Seeds::glance`] by what finds seeds of a kind.
-    pub fn glance(&self, kind: SeedKind, batch: &Batch, layout: &Layout, records: u32) -> Vec<Seen> {
-        let none = || vec![Seen::Alignment(0); records as usize];
+    pub fn glance(&self, kind: SeedKind, batch: &Batch, layout: &Layout, records: &[u32]) -> Vec<Seen> {
+        let none = || vec![Seen::Alignment(0); records.len()];
         self.of(kind).map_or_else(none, |seeds| seeds.glance(batch, layout, records))
     }
 

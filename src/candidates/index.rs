@@ -3,8 +3,10 @@
 use crate::alphabet::is_base;
 use crate::batch::Sequences;
 use rayon::prelude::*;
+use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bits of a letter, and letters that a k-mer may have: an index has a number for each k-mer.
 const LETTER_BITS: u32 = 2;
@@ -31,6 +33,8 @@ pub struct Index {
     /// Behind the last place of each k-mer in `places`.
     ends: Cow<'static, [u32]>,
     places: Cow<'static, [u32]>,
+    /// What keeps tables that are borrowed.
+    _owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Index {
@@ -41,7 +45,12 @@ impl Index {
 
     /// An index of tables that [`Index::are_tables`] has proven, read from a file.
     pub fn of_tables(letters: u32, [ends, places]: [Cow<'static, [u32]>; 2]) -> Index {
-        Index { letters, ends, places }
+        Index { letters, ends, places, _owner: None }
+    }
+
+    /// The same index, which keeps the owner of its tables.
+    pub fn owned_by(self, owner: Arc<dyn Any + Send + Sync>) -> Index {
+        Index { _owner: Some(owner), ..self }
     }
 
     /// Whether tables can be those of an index of k-mers of so many letters, for targets of `all` letters.
@@ -96,7 +105,7 @@ impl Index {
             buckets.par_iter_mut().enumerate().for_each(|(number, bucket)| bucket.fill(number, &pieces));
         }
         buckets.par_iter_mut().for_each(Bucket::end);
-        Index { letters, ends: Cow::Owned(ends), places: Cow::Owned(places) }
+        Index { letters, ends: Cow::Owned(ends), places: Cow::Owned(places), _owner: None }
     }
 
     /// The k-mer that `codes` begin with, and its letters, as many as the index has or all there are; `None` where they

@@ -23,7 +23,7 @@ pub trait Seeds: Send + Sync {
     fn levels_mut(&mut self) -> &mut Levels;
 
     /// What is seen of each of `records` records at a glance.
-    fn glance(&self, batch: &Batch, layout: &Layout, records: u32) -> Vec<Seen>;
+    fn glance(&self, batch: &Batch, layout: &Layout, records: &[u32]) -> Vec<Seen>;
 
     /// What is wanted, opened: all regions that hold an alignment of at least the wanted score, each with the most that
     /// one in it can score, in the order strand, target, place. Once there are as many regions as there is `room` for, the

@@ -1,59 +1,86 @@
 //! The arguments of `swalign` and `swalign pairs`.
 
 use super::circular::CircularFlags;
+use super::lanes::{LanesChoice, SheetFlag, with_groups};
 use super::mates::MateFlags;
 use super::modes::check_mode;
-use super::names::{FilterName, FormatName, ModeName, PresetName, ValuesName};
-use super::paths::{check_about, check_extension, check_files, check_index, is_packed};
+use super::names::{CsName, FilterName, FormatName, ModeName, PresetName, StrandName, ValuesName};
+use super::paths::{check_about, check_extension, check_files, check_index};
 use super::ranked::{Ranked, RankedFlags, check_ref_part};
 use super::sort::{SortFlags, check_parts};
 use super::split::SplitFlags;
-use super::{AgainFlag, Command, ThreadsFlag, first_given, usage, values};
+use super::{AgainFlag, Command, InputFlags, NO_HEADING, ThreadsFlag, first_given, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{
-    Circular, DeviceChoice, FilterChoice, Format, HitFormat, MatesChoice, MatrixOptions, MatrixValues, Mode,
-    Options, OutputFormat, Preset, ReadGroup, ScoringChoice, Share,
+    ANCHOR, Circular, CsForm, DeviceChoice, FilterChoice, Format, HitFormat, Lane, Limits, Mask,
+    MatrixOptions, MatrixValues, Mode, Options, OutputFormat, Preset, Rank, ReadGroup, ScoringChoice, Share,
+    TieRule, is_packed,
 };
+use crate::scoring::AlignmentMode;
 use clap::error::ErrorKind;
 use clap::{Arg, Args};
 use std::path::{Path, PathBuf};
 
-/// Least share of the best score that a further record of SAM, BAM and PAF reaches.
+/// Minimum ratio of the score of a secondary record to the best score, in SAM, BAM and PAF.
 const SECONDARY_RATIO: f64 = 0.8;
 
 #[derive(Args)]
 pub struct All {
-    /// Queries: FASTA or FASTQ, plain or gzip; - is stdin
+    /// Queries: FASTA, FASTQ or unaligned BAM, plain or gzip (- for stdin)
+    ///
+    /// Several files separated by commas are lanes, each with its own read group.
     #[arg(value_name = "QUERY", required = true)]
     query: Option<PathBuf>,
-    /// The file of the second mates, where QUERY has the first ones; then the references: FASTA, plain or gzip, or a
-    /// database of `swalign index`; - is stdin
-    #[arg(value_name = "[MATES] REFERENCE", required = true, num_args = 1..=2)]
+    /// References: FASTA, plain or gzip, or a database of `swalign index`
+    ///
+    /// If two files are given, the first contains the second mates of the pairs in QUERY (for lanes a list of files). - reads
+    /// from stdin.
+    #[arg(value_name = "[MATES] REFERENCE", required_unless_present = "sample_sheet", num_args = 1..=2)]
     rest: Vec<PathBuf>,
-    /// Take reads (FASTQ) as references, which are refused else, since mappers take the two in the other order
-    #[arg(long)]
+    /// Accept FASTQ as REFERENCE
+    ///
+    /// By default it is an error, since other mappers expect the reference before the reads.
+    #[arg(long, hide_short_help = true, help_heading = "Input")]
     reads_as_reference: bool,
     #[command(flatten)]
     mates: MateFlags,
     #[command(flatten)]
-    split: SplitFlags,
+    sheet: SheetFlag,
     #[command(flatten)]
     circular: CircularFlags,
     #[command(flatten)]
+    split: SplitFlags,
+    #[command(flatten)]
     flags: Flags,
-    /// Only part I of N of the references, from 1, such as 2/8: with the others, joined by `swalign merge`, the
-    /// bytes of the whole
+    /// Report hits below the proven minimum score if they contain N equal bases in a row; 0 reports none
     ///
-    /// For references that are larger than the memory. Parts are stretches of whole references, about equal in
-    /// letters; one may be empty. A part reads all references twice, and holds the letters of its own only. It
-    /// has a record of each query, so that `merge` needs all parts, and chooses anew. Of lists a part has lines for `merge` alone,
-    /// which writes the list. REFERENCE must be a file. Mates need
-    /// --insert, since a part can't tell the insert size that all references show.
-    /// Queries whose hits are in other parts are searched down to --min-score: set it as high as will do.
+    /// Without --min-score, a read is searched in full down to a score that depends on its length and on the total length of
+    /// the references: two thirds of the best possible score for 150 bases and a bacterial genome. A read without such a hit
+    /// gets the best alignment that contains a run of N equal bases and scores at least 30 x match. The tag ya:i:1 marks these
+    /// records, and their mapping quality is at most 30. With --min-score, reads are searched in full down to that score, and
+    /// this option has no effect.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = ANCHOR,
+        value_parser = values::anchor,
+        hide_short_help = true,
+        help_heading = "Hits"
+    )]
+    anchor: u32,
+    /// Align with part I of N of the references, such as 2/8; `swalign merge` joins the parts
+    ///
+    /// For references larger than memory. The joined output is identical to that of a run without --ref-part. A part is a
+    /// range of whole references, and the parts are about equal in residues; a part may be empty. Each part reads all
+    /// references twice, but keeps only its own in memory. It writes a record for each query, and merge chooses among the
+    /// records of all parts. In list formats (tab, json and text), only merge can read a part. REFERENCE must be a file. Mates
+    /// need --insert, because a part cannot estimate the insert size from all references. A query whose hits are in other
+    /// parts is searched down to --min-score, so a high --min-score saves time.
     #[arg(
         long,
         value_name = "I/N",
         value_parser = values::share,
+        hide_short_help = true,
         help_heading = "Parts",
         conflicts_with = "part"
     )]
@@ -62,10 +89,10 @@ pub struct All {
 
 #[derive(Args)]
 pub struct Pairs {
-    /// Queries: FASTA or FASTQ, plain or gzip; - is stdin
+    /// Queries: FASTA, FASTQ or unaligned BAM, plain or gzip (- for stdin)
     #[arg(value_name = "QUERY")]
     query: PathBuf,
-    /// Targets, as many as queries; - is stdin
+    /// Targets: one for each query (- for stdin)
     #[arg(value_name = "TARGET")]
     target: PathBuf,
     #[command(flatten)]
@@ -78,16 +105,17 @@ pub struct Triangle {
     /// Sequences: FASTA or FASTQ, plain or gzip
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What the cells of --format matrix hold: score, or identity in percent (--iddef) [default: score]
+    /// Values in --format matrix: score, or identity in percent [default: score]
     ///
-    /// The matrix is text with tabs, the names in the first line and column, or a NumPy array where the output's name ends
-    /// in .npy. Each two sequences are aligned once, the earlier one as the query; without an alignment both are 0.
+    /// The matrix is tab-separated text with names in the first row and column, or a NumPy array if the name of the output
+    /// ends in .npy. The value of a pair without an alignment is 0. --iddef defines the identity.
     #[arg(
         long,
         value_enum,
         value_name = "score|identity",
         hide_possible_values = true,
-        help_heading = "Output"
+        hide_short_help = true,
+        help_heading = NO_HEADING
     )]
     values: Option<ValuesName>,
     #[command(flatten)]
@@ -97,13 +125,15 @@ pub struct Triangle {
 #[derive(Args)]
 struct Flags {
     #[command(flatten)]
+    output: AlignOutputFlags,
+    #[command(flatten)]
+    input: InputFlags,
+    #[command(flatten)]
     scoring: ScoringFlags,
     #[command(flatten)]
     hits: HitFlags,
     #[command(flatten)]
     ranked: RankedFlags,
-    #[command(flatten)]
-    output: AlignOutputFlags,
     #[command(flatten)]
     about: AboutFlags,
     #[command(flatten)]
@@ -115,128 +145,177 @@ struct Flags {
 #[derive(Args)]
 #[command(next_help_heading = "Scoring")]
 struct ScoringFlags {
-    /// Which ends of the sequences an alignment may leave out: local, glocal, global or overlap
+    /// Alignment mode: local, glocal, global or overlap
     ///
-    /// local: all. glocal: those of the reference, so the whole query is aligned. global: none, both are aligned whole.
-    /// overlap: one end on each side, so that the end of one sequence overlaps the beginning of the other, or holds it
-    /// whole. Any score is a hit in modes other than local, negative ones too, unless --min-score is given; there are no
-    /// E-values, no filter and no mates, and the CPU computes.
+    /// local aligns any part of the query with any part of the reference. glocal aligns the whole query with a part of the
+    /// reference. global aligns both from end to end. overlap aligns the end of one sequence with the start of the other, or
+    /// the whole of one with a part of the other. In modes other than local, hits may have any score, even below 0, unless
+    /// --min-score is given. These modes run on the CPU, without E-values, filter or mates.
     #[arg(long, value_enum, value_name = "MODE", default_value = "local", hide_possible_values = true)]
     mode: ModeName,
-    /// Scoring by name [default: short for DNA, protein for protein]
-    #[arg(long, value_enum, value_name = "NAME")]
+    /// Preset: short, long, blastn, linear, protein [default: short or protein]
+    ///
+    /// The default is short for DNA and protein for proteins. The presets are listed below. minimap2's sr is short, and its
+    /// map-ont, map-hifi, map-pb and asm5 are long.
+    #[arg(short = 'x', long, value_enum, value_name = "NAME", hide_possible_values = true)]
     preset: Option<PresetName>,
     /// Score of a match
     #[arg(long = "match", value_name = "N", allow_negative_numbers = true, value_parser = values::score)]
     match_: Option<i32>,
-    /// Penalty of a mismatch, a positive number
+    /// Penalty of a mismatch (positive)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     mismatch: Option<i32>,
-    /// Penalty of opening a gap, a positive number; 0 makes gaps linear
+    /// Penalty of opening a gap (positive; 0 for linear gap costs)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     gap_open: Option<i32>,
-    /// Penalty of each residue of a gap, the first included, a positive number
+    /// Penalty of each residue of a gap, including the first (positive)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::penalty)]
     gap_extend: Option<i32>,
-    /// Substitution matrix: BLOSUM45/50/62/80/90, PAM30/70/250, or a file in NCBI's format
+    /// Substitution matrix: BLOSUM45/50/62/80/90, PAM30/70/250 or an NCBI file
+    ///
+    /// A built-in matrix sets the gap costs that blastp uses with it: 14/2 for BLOSUM45 and PAM250, 13/2 for BLOSUM50, 11/1
+    /// for BLOSUM62, 10/1 for BLOSUM80, BLOSUM90 and PAM70, 9/1 for PAM30. BLOSUM80 is in half bits, as in blastp. BLOSUM80_3
+    /// is in thirds of bits, as in EMBOSS, Biopython and parasail, with 15/2. With a file, the preset sets the gap costs.
+    /// --gap-open and --gap-extend override both.
     #[arg(long, value_name = "NAME|FILE")]
     matrix: Option<String>,
-    /// What the sequences are [default: as the references look]
-    #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
+    /// Sequence type [default: detected from the references]
+    #[arg(long, hide_short_help = true, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
     alphabet: Option<Alphabet>,
-    /// Take letters in lower case, in queries and references, as N, or X of proteins: repeats that are masked so align
-    /// nowhere, and records show N or X
-    #[arg(long)]
+    /// Read lower-case residues as N (X in proteins)
+    ///
+    /// Applies to queries and references. Soft-masked repeats then align with nothing, and the output shows them as N or X.
+    #[arg(long, hide_short_help = true)]
     mask_lower_case: bool,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Hits")]
 struct HitFlags {
-    /// Least score of a hit [default: 20 x match, or 60 with a matrix; none in modes other than local]
+    /// Report hits that score at least N [default: 20 x match]
+    ///
+    /// With a matrix, the default is 60. There is no default in modes other than local.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::any_score)]
     min_score: Option<i32>,
-    /// Least share of the best score, 0 to 1, that a further hit of a query must reach [default: 0.8; 0 with --format
-    /// tab, json and text]
-    #[arg(long, value_name = "RATIO", allow_negative_numbers = true, value_parser = values::ratio)]
+    /// Report secondary hits that score at least RATIO x the best score [default: 0.8]
+    ///
+    /// RATIO is from 0 to 1. With --format tab, json and text, the default is 0.
+    #[arg(long, hide_short_help = true, value_name = "RATIO", allow_negative_numbers = true, value_parser = values::ratio)]
     secondary_ratio: Option<f64>,
-    /// Most records of a query: the best hit, and the next ones as secondary [default: 1; with --format tab, json and
-    /// text as many as --max-targets lets in]
+    /// Report at most N hits per query [default: 1]
+    ///
+    /// All but the best hit are secondary. With --max-targets, or with --format tab, json or text, there is no such limit by default.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     max_hits: Option<usize>,
-    /// Align DNA queries in both orientations [default, but not of pairs]
-    #[arg(long, conflicts_with = "forward_only")]
+    /// Strands of DNA queries to align: both or plus [default: both, plus for `swalign pairs`]
+    #[arg(long, hide_short_help = true, value_enum, value_name = "both|plus", hide_possible_values = true)]
+    strand: Option<StrandName>,
+    /// Align both strands
+    #[arg(long, hide = true, conflicts_with_all = ["forward_only", "strand"])]
     both_strands: bool,
-    /// Align queries only as they are [default of pairs]
-    #[arg(long)]
+    /// Align only the forward strand
+    #[arg(long, hide = true, conflicts_with = "strand")]
     forward_only: bool,
 }
 
+impl HitFlags {
+    /// The strands that were asked for.
+    fn strands(&self) -> Option<StrandName> {
+        let flags = [(self.both_strands, StrandName::Both), (self.forward_only, StrandName::Plus)];
+        self.strand.or(flags.into_iter().find(|(is_given, _)| *is_given).map(|(_, strands)| strands))
+    }
+}
+
 #[derive(Args)]
-#[command(next_help_heading = "Output")]
+#[command(next_help_heading = NO_HEADING)]
 struct AlignOutputFlags {
-    /// Output file [default: stdout]
+    /// Write the output to FILE [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Format of the output [default: by the output file's extension, .sam, .bam, .paf, .tab, .tsv, .json or .txt; sam
-    /// without one]
+    /// SAM, as -a of minimap2
+    #[arg(short = 'a', hide = true, conflicts_with = "format")]
+    is_sam: bool,
+    /// Format: sam, bam, paf, tab, json or text [default: by extension, or sam]
     ///
-    /// sam, bam and paf have records of queries. BAM is for nucleotides, and is not written to a terminal. PAF has
-    /// minimap2's columns, the tags NM, AS, tp, de and cg, no header and no read groups. tab, json and text list ranked
-    /// hits with bit scores and E-values: BLAST's table (-outfmt 6), an object a line, alignments to read. Text in a
-    /// file whose name ends in .gz is packed into blocks of bgzf, which gzip unpacks.
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    /// The extensions are .sam, .bam, .paf, .tab, .tsv, .json and .txt. sam, bam and paf contain a record for each query. bam
+    /// supports only nucleotides, and is not written to a terminal. paf has the columns of minimap2 and the tags NM, AS, tp, de
+    /// and cg, without header and read groups. tab, json and text list ranked hits with bit scores and E-values: tab as the
+    /// table of BLAST (-outfmt 6), json as one object per line, and text as printed alignments. If the name of FILE ends in
+    /// .gz, text is compressed with bgzf, which gzip can read.
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<FormatName>,
     #[command(flatten)]
     sort: SortFlags,
-    /// Write = and X in CIGARs instead of M
-    #[arg(long)]
+    /// Write = and X instead of M in CIGAR strings
+    #[arg(long, hide_short_help = true)]
     eqx: bool,
-    /// Write _ for each letter that SAM forbids in a reference's name; else such a name is an error
+    /// Write minimap2's cs tag, in its short or long form [default if no form is given: short]
     ///
-    /// For SAM and BAM; PAF takes any name. A comment in the header (@CO) says how many names were changed, and
-    /// shows the first ones. References whose names would then be one are an error.
-    #[arg(long)]
+    /// For SAM, BAM and PAF. The tag encodes the differences between query and reference: :6 for six equal residues (=ACGTAC in
+    /// the long form), *ag for reference a and query g, +ac for an insertion, and -ac for a deletion.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "short|long",
+        hide_possible_values = true,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "short",
+        hide_short_help = true
+    )]
+    cs: Option<CsName>,
+    /// Replace characters that SAM forbids in reference names with _
+    ///
+    /// By default, such names are an error in SAM and BAM; PAF accepts any name. A header comment (@CO) gives the number of
+    /// renamed references, with examples. It is an error if two references get the same name.
+    #[arg(long, hide_short_help = true)]
     rename_references: bool,
-    /// Read group of all records (PAF has none), such as '@RG\tID:run1\tSM:sample1'
+    /// Copy SAM tags from the comments in QUERY to the records, as bwa mem -C
+    ///
+    /// For SAM, BAM and PAF. The tags must be separated by tabs, as `samtools fastq -T` writes them (compare minimap2 -y).
+    /// Other fields are skipped with a warning. Tags that swalign writes itself are skipped silently.
+    #[arg(long, hide_short_help = true)]
+    copy_comments: bool,
+    /// Add a read group to SAM and BAM, such as '@RG\tID:run1\tSM:sample1'
+    ///
+    /// Given once for each of several lanes. By default lanes have IDs from the names of their files.
     #[arg(short = 'R', long, value_name = "LINE", value_parser = ReadGroup::parse)]
-    read_group: Option<ReadGroup>,
-    /// Say only what went wrong
+    read_group: Vec<ReadGroup>,
+    /// Print only errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say more on stderr: the scoring, and what each batch took
+    /// Print the scoring scheme and the time of each batch to stderr
     #[arg(short, long)]
     verbose: bool,
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "About the run")]
+#[command(next_help_heading = "Reports")]
 struct AboutFlags {
-    /// Write a page about the run: counts, depth along the references, identities, where reads differ, and the worst
-    /// and best alignments
+    /// Write an HTML report with coverage, identity, differences and example alignments
     ///
-    /// One file of HTML, below 1 MB, that needs no network. Of a part it tells of that part alone; `swalign merge` joins
-    /// no pages.
-    #[arg(long, value_name = "FILE.html")]
+    /// The report is one self-contained file of less than 1 MB. With --part or --ref-part, it covers that part; `swalign merge`
+    /// does not join reports.
+    #[arg(long, hide_short_help = true, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Write the same statistics as JSON
+    /// Write the statistics of the report as JSON
     ///
-    /// The same bytes on every device, with any number of threads and any --batch. docs/output.md describes the keys,
-    /// and docs/stats.schema.json has their schema.
-    #[arg(long, value_name = "FILE.json")]
+    /// They do not depend on device, threads or batch size. docs/output.md describes the keys, and docs/stats.schema.json
+    /// contains the schema. MultiQC reads a file whose name ends in _mqc.json.
+    #[arg(long, hide_short_help = true, value_name = "FILE.json")]
     stats: Option<PathBuf>,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Parts")]
 struct PartFlags {
-    /// Only part I of N of the queries, from 1, such as 2/8: with the others, joined by `swalign merge` in their
-    /// order, the bytes of the whole
+    /// Align part I of N of the queries, such as 2/8; `swalign merge` joins the parts
     ///
-    /// Parts are stretches of the file, about equal in bytes, cut between groups of some 76,800 letters, in which
-    /// mates side by side stay together; one may be empty. Nothing is split on the disk, and a part reads only its own
-    /// stretch, unless the file is gzip other than bgzf. `pairs` reads all targets. QUERY must be a file.
-    #[arg(long, value_name = "I/N", value_parser = values::share)]
+    /// The joined output is identical to that of a run without --part. Parts are byte ranges of QUERY of about equal size, so
+    /// QUERY must be a file. They begin at multiples of about 76,800 residues, never between interleaved mates, and may be
+    /// empty. No temporary files are written. A part reads only its own range of QUERY, unless QUERY is compressed with gzip
+    /// other than bgzf. `swalign pairs` reads all targets in each part.
+    #[arg(long, hide_short_help = true, value_name = "I/N", value_parser = values::share)]
     part: Option<Share>,
     #[command(flatten)]
     again: AgainFlag,
@@ -245,33 +324,42 @@ struct PartFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct AlignMachineFlags {
-    /// What stands in front of the scores: auto, index, scan or none; changes speed and memory, never the answer
+    /// Prefilter: auto, index, scan or none; affects speed and memory, not the output
     ///
-    /// index looks pieces of DNA queries up in an index of the references, which have at most 134 million letters
-    /// then. scan (also named bitap) scans the references for the pieces, with a few edits. Both score only windows
-    /// around the pieces, go on with shorter pieces until nothing can be missing, and search a query in full as soon as
-    /// that costs less. auto builds an index where the queries repay it, and scans where they don't. none scores all of
-    /// every reference at once.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_enum, hide_possible_values = true)]
+    /// index looks up pieces of DNA queries in an index of the references, up to 134 million bases. scan (or bitap) scans the
+    /// references for the pieces, with a few edits. Both score only windows around the matches, and continue with shorter
+    /// pieces until no hit can be missing. They search a query in full as soon as that costs less. auto uses an index if there
+    /// are enough queries to repay building it, and scans otherwise. none scores every query against all references in full.
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        value_enum,
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     filter: FilterName,
-    /// Compute what is the same every time it comes: queries that equal others or their reverse complements, and
-    /// stretches of the references that stand elsewhere as well; changes speed and memory, never the answer
-    #[arg(long)]
-    no_dedup: bool,
-    /// Where to compute: auto, cpu, gpu, all, gpu:INDEX, gpu:NAME or gpu:PCI-ID
+    /// Do not reuse results; affects speed and memory, not the output
     ///
-    /// auto takes the best real GPU; the CPU where there is none, or where the work takes the CPU less time
-    /// than a GPU takes to start. all takes every real GPU, and gpu:0,1 those two. A device that is named
-    /// and missing is an error. `swalign devices` lists them. cpu:NAME takes an instruction set: avx512, avx2,
-    /// sse4.1, baseline. The answer is the same on every device. Of NVIDIA cards, auto, gpu and all take those
-    /// that CUDA_VISIBLE_DEVICES grants (else SLURM_STEP_GPUS, SLURM_JOB_GPUS), where one of them is set; that
-    /// they can't be opened is an error.
+    /// By default, results are reused for queries that are equal or reverse complements, and for repeats of the references.
+    #[arg(long, hide_short_help = true)]
+    no_dedup: bool,
+    /// Device: auto, cpu, gpu, all or gpu:INDEX
+    ///
+    /// `swalign devices` lists the GPUs. auto uses the best GPU, or the CPU if there is no GPU or if the CPU finishes before a GPU would have started. gpu uses
+    /// the best GPU, and all uses every GPU. gpu:0,1 selects GPUs by index, gpu:NAME by part of the name, and gpu:PCI-ID by PCI
+    /// address. Software renderers count only if they are selected. cpu:NAME selects an instruction set: avx512, avx2, sse4.1 or
+    /// baseline. It is an error if a selected device is missing. The output does not depend on the device. With NVIDIA
+    /// GPUs, auto, gpu and all use those listed in CUDA_VISIBLE_DEVICES, SLURM_STEP_GPUS or SLURM_JOB_GPUS (the first that is
+    /// set). It is an error if these cannot be opened.
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device)]
     device: DeviceChoice,
     #[command(flatten)]
     threads: ThreadsFlag,
-    /// Most queries of one batch [default: by their work]; changes memory and speed, never the answer
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
+    /// Maximum number of queries per batch [default: depends on their length]
+    ///
+    /// Affects speed and memory, not the output.
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     batch: Option<usize>,
     /// Run shaders with the driver's bounds checks on
     #[arg(long, hide = true)]
@@ -279,34 +367,35 @@ struct AlignMachineFlags {
 }
 
 pub const NOTES: &str = "\
-Gaps:
-  A gap of k residues costs gap-open + k * gap-extend. With --gap-open 4 --gap-extend 2, length 1
-  costs 6 and length 2 costs 8. Penalties are positive numbers, as in minimap2, bwa and BLAST.
+Gap costs:
+  A gap of k residues costs gap-open + k * gap-extend. With --gap-open 4 --gap-extend 2, a gap of one residue costs 6, and \
+  a gap of two costs 8. Penalties are positive numbers, as in minimap2, bwa and BLAST.
 
 Presets (match/mismatch/gap-open/gap-extend):
-  short    1/4/6/1, bwa mem's; the default for DNA
-  long     2/4/4/2, minimap2's
+  short    1/4/6/1, as bwa mem; default for DNA
+  long     2/4/4/2, as minimap2; splits reads
   blastn   2/3/5/2
   linear   1/1/0/2
-  protein  BLOSUM62, 11/1; the default for protein
-  --match, --mismatch, --gap-open, --gap-extend and --matrix override a preset's numbers.
+  protein  BLOSUM62, 11/1; default for proteins
 
-Hits:
-  A hit must reach --min-score, by default 20 x match for DNA (20 with the preset short) and 60 with
-  a matrix. A query without a hit is an unmapped record.";
+  The preset short lacks the clipping penalty of bwa mem, and long lacks the second gap cost of minimap2 (24/1). --match, \
+  --mismatch, --gap-open, --gap-extend and --matrix override the preset. A built-in matrix sets its own gap costs.
+
+Minimum score:
+  A hit scores at least --min-score. The default is 20 x match for DNA (20 with the preset short), and 60 with a matrix. \
+  A query without a hit is written as an unmapped record.";
 
 pub const EXAMPLES: &str = "\
 Examples:
   swalign reads.fq.gz genome.fa > out.sam
-  swalign --preset long --device gpu -o out.sam ont.fq.gz virus.fa
   swalign --sort -o out.bam reads_1.fq.gz reads_2.fq.gz genome.fa
-  zcat reads.fq.gz | swalign --max-hits 5 -R '@RG\\tID:run1\\tSM:s1' - vectors.fa
-  swalign --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa families.fa
-  swalign pairs --both-strands amplicons.fa expected.fa
+  swalign --preset long -o out.paf ont.fq.gz virus.fa
+  swalign --matrix BLOSUM50 -o hits.tsv proteins.fa families.fa
+  zcat reads.fq.gz | swalign --max-hits 5 - vectors.fa > out.sam
   swalign --part 2/8 --resume -o part.2.bam reads.fq.gz genome.fa
-  swalign --ref-part 2/8 --resume -o part.2.bam reads.fq.gz database.fa
   swalign merge out.bam part.*.bam
-  A file that is named like a subcommand is given as ./pairs, ./search or ./devices.
+
+  To align a file whose name is a subcommand, give it as ./pairs or ./search.
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
 
@@ -330,55 +419,72 @@ Examples:
   swalign pairs reads.fq.gz templates.fa > out.sam
   swalign pairs --both-strands -o out.bam amplicons.fa expected.fa
   swalign pairs --preset long -o genomes.paf mt_human.fa mt_orang.fa
-  swalign pairs --matrix BLOSUM50 --gap-open 13 --gap-extend 2 proteins.fa homologs.fa
+  swalign pairs --matrix BLOSUM50 proteins.fa homologs.fa
   zcat reads.fq.gz | swalign pairs --eqx - templates.fa
   swalign pairs --part 2/8 --resume -o part.2.bam reads.fq.gz templates.fa
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
 
 impl All {
-    pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
-        let (mates, reference) = self.mates.place(self.rest);
-        let (Some(query), Some(reference)) = (self.query, reference) else {
-            return Err(usage(ErrorKind::MissingRequiredArgument, "give QUERY and REFERENCE"));
-        };
-        self.mates.check(&query, &mates, self.ref_part)?;
-        let options = self.flags.resolve(Mode::All, (query, mates), reference, command_line)?;
+    pub fn resolve(mut self, command_line: String) -> Result<Options, clap::Error> {
+        let read_groups = std::mem::take(&mut self.flags.output.read_group);
+        let files = (self.query, self.rest);
+        let LanesChoice { lanes, sheet, reference } = self.sheet.lanes(&self.mates, files, read_groups)?;
+        self.mates.check(&lanes, self.ref_part)?;
+        let sample_sheet = sheet.clone();
+        let options = self.flags.resolve(Mode::All, (lanes, sheet), reference, command_line)?;
+        let options = Options { sample_sheet, ..options };
         check_parts(options.sort, self.ref_part)?;
         if self.ref_part.is_some() {
             check_ref_part(&options)?;
         }
         let (ref_part, reads_as_reference) = (self.ref_part, self.reads_as_reference);
         let insert = self.mates.insert();
-        let is_long = options.scoring.preset == Some(Preset::Long) && options.scoring.mode.is_local();
-        let split = self.split.resolve(is_long, ref_part)?;
+        let is_of_reads = match options.scoring.preset {
+            Some(Preset::Long) => true,
+            // Lists have the hits of BLAST, which splits nothing.
+            Some(Preset::Short) => matches!(options.format, OutputFormat::Records(_)),
+            _ => false,
+        };
+        let is_default = is_of_reads && options.scoring.mode.is_local();
+        let split = self.split.resolve(is_default, ref_part)?;
         let hard_clips = self.split.hard_clips();
         let circular = self.circular.resolve(ref_part)?;
+        let anchor = self.anchor;
         let options =
-            Options { ref_part, reads_as_reference, insert, split, hard_clips, circular, ..options };
+            Options { ref_part, reads_as_reference, insert, split, hard_clips, circular, anchor, ..options };
         check_mode(&options)?;
         Ok(options)
     }
 }
 
-/// The help of an option of `swalign all`, whose defaults are others than those of queries against references.
+/// An option with this help in `-h` and `--help`.
+fn only_help(option: Arg, help: &'static str) -> Arg {
+    option.help(help).long_help(help)
+}
+
+/// Replaces the help of options that have other defaults in `swalign all` than in `swalign`.
 pub fn help_of_all(option: Arg) -> Arg {
     match option.get_id().as_str() {
         "format" => {
-            let short = "Format of the output: tab, json, text, matrix, sam, bam or paf [default: by the output file's \
-                         extension, .tab, .tsv, .json, .txt, .npy, .sam, .bam or .paf; tab without one]";
-            let long = "tab, json and text list the hits, with bit scores and E-values: BLAST's table (-outfmt 6), an object a \
-                        line, alignments to read. A matrix holds the scores of all, or with --values their identities, as \
-                        text or in .npy as a NumPy array. sam, bam and paf have records of queries. Text in a file whose name \
-                        ends in .gz is packed into blocks of bgzf, which gzip unpacks; a matrix is not.";
+            let short = "Format: tab, json, text, matrix, sam, bam or paf [default: by extension]";
+            let long = "The extensions are .tab, .tsv, .json, .txt, .npy, .sam, .bam and .paf; without one of them, the \
+                        format is tab. tab, json and text list \
+                        hits with bit scores and E-values: tab as the table of BLAST (-outfmt 6), json as one object per line, \
+                        and text as printed alignments. matrix contains the scores of all pairs, or with --values their \
+                        identities, as text or as a NumPy array (.npy). sam, bam and paf contain a record for each query. If \
+                        the name of FILE ends in .gz, text other than a matrix is compressed with bgzf, which gzip can read.";
             option.help(short).long_help(format!("{short}\n\n{long}")).hide_possible_values(true)
         }
-        "secondary_ratio" => option.help(
-            "Least share of the best score, 0 to 1, that a further hit of a sequence must reach [default: 0]",
+        "secondary_ratio" => only_help(
+            option,
+            "Report hits that score at least RATIO (0 to 1) x the best score of the query [default: 0]",
         ),
-        "max_hits" => option.help("Most hits of a sequence [default: all]"),
-        "max_targets" => option.help("Most sequences that a sequence has hits on [default: all]"),
-        "max_hsps" => option.help("Most hits of a sequence on one other [default: 1]"),
+        "max_hits" => only_help(option, "Report at most N hits per query [default: all]"),
+        "max_targets" => {
+            only_help(option, "Report hits on at most N other sequences per query [default: all]")
+        }
+        "max_hsps" => only_help(option, "Report at most N hits per pair of sequences [default: 1]"),
         _ => option,
     }
 }
@@ -393,11 +499,11 @@ impl Triangle {
         let values = self.values.map(MatrixValues::from);
         let conflict = |text: &str| Err(usage(ErrorKind::ArgumentConflict, text));
         if values.is_some() && !is_matrix {
-            return conflict("--values is for --format matrix");
+            return conflict("--values is for --format matrix; leave it out, or use --format matrix");
         }
         if to_numpy && !is_matrix {
             return conflict(
-                "a file whose name ends in .npy has a matrix; leave --format out, or give another name",
+                "a file whose name ends in .npy contains a matrix; leave --format out, or choose another name",
             );
         }
         let of_hits = self.flags.of_hits();
@@ -413,45 +519,61 @@ impl Triangle {
         ];
         if let Some(option) = of_hits.or(first_given(of_list)) {
             return conflict(&format!(
-                "--format matrix takes no {option}: it holds all pairs; leave it out, or write a list"
+                "--format matrix does not support {option}, because it contains all pairs; leave it out, or write a list"
             ));
         }
         let values = values.unwrap_or_default();
         Ok(Command::Matrix(Box::new(MatrixOptions { run: options, values, is_numpy: to_numpy })))
     }
 
-    fn options(self, command_line: String) -> Result<Options, clap::Error> {
+    fn options(mut self, command_line: String) -> Result<Options, clap::Error> {
         if self.file == Path::new("-") {
-            let text = "FILE is read twice, as queries and as references; save what stdin has to a file";
+            let text = "FILE is read twice, as queries and as references, and stdin can be read only once; save it to a file";
             return Err(usage(ErrorKind::ValueValidation, text));
         }
-        let (file, none) = (self.file.clone(), MatesChoice::None);
-        let options = self.flags.resolve(Mode::Triangle, (self.file, none), file, command_line)?;
+        let file = self.file.clone();
+        let lanes = self.flags.single(self.file)?;
+        let options = self.flags.resolve(Mode::Triangle, (lanes, None), file, command_line)?;
         check_mode(&options)?;
         if matches!(options.filter, FilterChoice::Index | FilterChoice::Scan) {
-            let text = "--filter is for queries against references; leave it out";
+            let text = "--filter is for queries against references, not for `swalign all`; leave it out";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         Ok(options)
     }
 }
 
-/// Whether a file's name is that of a NumPy array.
+/// Whether a file has the extension of a NumPy array.
 fn is_numpy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
+/// Refuses options that have no effect on `swalign pairs` and `swalign all`.
+fn check_pairwise(mode: Mode, no_dedup: bool, ranked: &RankedFlags) -> Result<(), clap::Error> {
+    let text = match mode {
+        Mode::Pairs if ranked.has_max_targets() => {
+            "--max-targets has no effect on `swalign pairs`, because each query has one target; leave it out, or limit the \
+             hits of a pair with --max-hsps"
+        }
+        Mode::Pairs | Mode::Triangle if no_dedup => {
+            "--no-dedup has no effect on `swalign pairs` and `swalign all`, which align each pair separately; leave it out"
+        }
+        _ => return Ok(()),
+    };
+    Err(usage(ErrorKind::ArgumentConflict, text))
+}
+
 impl Pairs {
-    pub fn resolve(self, command_line: String) -> Result<Options, clap::Error> {
-        let options =
-            self.flags.resolve(Mode::Pairs, (self.query, MatesChoice::None), self.target, command_line)?;
+    pub fn resolve(mut self, command_line: String) -> Result<Options, clap::Error> {
+        let lanes = self.flags.single(self.query)?;
+        let options = self.flags.resolve(Mode::Pairs, (lanes, None), self.target, command_line)?;
         check_mode(&options)?;
         Ok(options)
     }
 }
 
 impl Flags {
-    /// The first option that was given of those that choose, order or show hits.
+    /// The first option that was given among those that select, order or show hits.
     fn of_hits(&self) -> Option<&'static str> {
         let HitFlags { min_score, secondary_ratio, max_hits, .. } = &self.hits;
         let given = [
@@ -463,26 +585,30 @@ impl Flags {
         first_given(given).or(self.ranked.of_hits())
     }
 
-    /// The options of a command; what excludes each other is refused.
+    /// The one lane of a file of queries.
+    fn single(&mut self, reads: PathBuf) -> Result<Vec<Lane>, clap::Error> {
+        let lane = Lane { reads, ..Lane::default() };
+        with_groups(vec![lane], std::mem::take(&mut self.output.read_group))
+    }
+
+    /// The options of a command. Refuses options that exclude each other. A sheet names the lanes, if there is one.
     fn resolve(
         self,
         mode: Mode,
-        (query, mates): (PathBuf, MatesChoice),
+        (lanes, sheet): (Vec<Lane>, Option<PathBuf>),
         reference: PathBuf,
         command_line: String,
     ) -> Result<Options, clap::Error> {
-        let Flags { scoring, hits, ranked, output, about, parts, machine } = self;
+        let Flags { input, scoring, hits, ranked, output, about, parts, machine } = self;
         if matches!(output.format, Some(FormatName::Matrix)) && mode != Mode::Triangle {
-            let text =
-                "--format matrix is for `swalign all`, which aligns all sequences of a file with each other";
+            let text = "--format matrix is for `swalign all`, which aligns all pairs of sequences in a file; use another format";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
+        check_pairwise(mode, machine.no_dedup, &ranked)?;
         let matrix = scoring.matrix.as_deref().map(Path::new);
-        let mate_file = if let MatesChoice::File(path) = &mates { Some(&**path) } else { None };
-        let inputs: Vec<&Path> = [&*query].into_iter().chain(mate_file).chain([&*reference]).collect();
+        let of_lanes = lanes.iter().flat_map(Lane::files).chain(sheet.as_deref());
+        let inputs: Vec<&Path> = of_lanes.chain([&*reference]).collect();
         check_files(&inputs, matrix, output.output.as_deref())?;
-        let named = [("--report", about.report.as_deref()), ("--stats", about.stats.as_deref())];
-        check_about(named, inputs.iter().copied().chain(matrix), output.output.as_deref())?;
         if output.format.is_none() {
             check_extension(output.output.as_deref())?;
         }
@@ -493,26 +619,53 @@ impl Flags {
         };
         let default = output.sort.default_format(otherwise);
         let format = output.format.map(OutputFormat::from).or(named).unwrap_or(default);
+        if output.is_sam && format != OutputFormat::Records(Format::Sam) {
+            let text = "-a is SAM, as in minimap2, but the output has another format; leave it out";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
+        let of_records = [("--copy-comments", output.copy_comments), ("--cs", output.cs.is_some())];
+        if let (Some(option), OutputFormat::Hits(_)) = (first_given(of_records), format) {
+            let text = format!("{option} is for SAM, BAM and PAF; leave it out, or use --format sam");
+            return Err(usage(ErrorKind::ArgumentConflict, &text));
+        }
         let sort = output.sort.resolve(format)?;
         if sort.is_some() {
             check_index(&inputs, output.output.as_deref())?;
         }
-        if hits.both_strands && scoring.alphabet == Some(Alphabet::Protein) {
-            let text = "--both-strands needs DNA; leave it out or set --alphabet dna";
+        let sides = [("--report", about.report.as_deref()), ("--stats", about.stats.as_deref())];
+        let files = inputs.iter().copied().chain(matrix);
+        check_about(&sides, files, (output.output.as_deref(), sort.is_some()))?;
+        let strands = hits.strands();
+        if strands == Some(StrandName::Both) && scoring.alphabet == Some(Alphabet::Protein) {
+            let text = "--strand both (--both-strands) needs DNA; leave it out, or set --alphabet dna";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         let to_file = output.output.as_deref().is_some_and(|path| path != Path::new("-"));
-        let Ranked { evalue, limits, rank, identity, columns, table_header, page } =
+        let has_coverage = ranked.has_min_coverage();
+        let Ranked { evalue, limits, rank, tie_rule, mask, identity, columns, table_header, page } =
             ranked.resolve(format, hits.max_hits, to_file, mode == Mode::Triangle)?;
+        let ends: AlignmentMode = scoring.mode.into();
+        let is_any_part = matches!(ends, AlignmentMode::Local | AlignmentMode::Overlap);
+        let has_floor = rank == Rank::Identity && mode == Mode::All && is_any_part && !has_coverage;
+        let coverage = if has_floor { Limits::FLOOR_OF_IDENTITY } else { limits.coverage };
+        let limits = Limits { coverage, ..limits };
+        if mask == Mask::Hard && mode == Mode::Triangle {
+            let text = "--mask hard masks only queries, but in `swalign all` every sequence is a query and a reference; use --mask low";
+            return Err(usage(ErrorKind::ArgumentConflict, text));
+        }
         let is_list = matches!(format, OutputFormat::Hits(_)) || mode == Mode::Triangle;
         let ratio = if is_list { 0.0 } else { SECONDARY_RATIO };
         let packed =
             format != OutputFormat::Records(Format::Bam) && output.output.as_deref().is_some_and(is_packed);
+        let mut lanes = lanes.into_iter();
+        let Lane { reads: query, mates, read_group } = lanes.next().unwrap_or_default();
         Ok(Options {
             mode,
             query,
             reference,
             mates,
+            more_lanes: lanes.collect(),
+            sample_sheet: None,
             insert: None,
             output: output.output.filter(|path| path != Path::new("-")),
             report: about.report,
@@ -523,6 +676,7 @@ impl Flags {
             rename_references: output.rename_references,
             reads_as_reference: mode == Mode::Triangle,
             masks_lower_case: scoring.mask_lower_case,
+            removes_gaps: input.remove_gaps,
             alphabet: scoring.alphabet,
             scoring: ScoringChoice {
                 preset: scoring.preset.map(Preset::from),
@@ -533,14 +687,17 @@ impl Flags {
                 matrix: scoring.matrix,
                 mode: scoring.mode.into(),
             },
-            both_strands: hits.both_strands || (mode != Mode::Pairs && !hits.forward_only),
+            both_strands: strands.map_or(mode != Mode::Pairs, |strands| strands == StrandName::Both),
             min_score: hits.min_score,
+            anchor: ANCHOR,
             evalue,
             secondary_ratio: hits.secondary_ratio.unwrap_or(ratio),
             limits,
+            tie_rule,
             rank,
             columns,
             table_header,
+            mask,
             identity,
             page,
             split: None,
@@ -550,12 +707,15 @@ impl Flags {
             ref_part: None,
             resume: parts.again.resume,
             filter: machine.filter.into(),
-            dedup: !machine.no_dedup,
+            // Names tell equal queries apart.
+            dedup: !machine.no_dedup && tie_rule == TieRule::First,
             device: machine.device,
             threads: machine.threads.count(),
             batch: machine.batch,
             eqx: output.eqx,
-            read_group: output.read_group,
+            cs: output.cs.map(CsForm::from),
+            read_group,
+            copies_comments: output.copy_comments,
             command_line,
             verbosity: if output.quiet { 0 } else { 1 + u8::from(output.verbose) },
             checked_shaders: machine.checked_shaders,

@@ -1,18 +1,21 @@
 //! The arguments of `swalign dedup`.
 
-use super::paths::{check_about, check_files, is_packed};
-use super::{ThreadsFlag, usage, values};
+use super::names::StrandName;
+use super::paths::{check_about, check_files};
+use super::{InputFlags, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
-use crate::options::{DedupBy, DedupOptions, ReadFormat};
+use crate::options::{DedupBy, DedupOptions, ReadFormat, is_packed};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct DedupArguments {
-    /// Reads or other sequences: FASTA or FASTQ, plain or gzip; - is stdin
+    /// Sequences: FASTA or FASTQ, plain or gzip (- for stdin)
     #[arg(value_name = "READS", required = true)]
     reads: Vec<PathBuf>,
+    #[command(flatten)]
+    input: InputFlags,
     #[command(flatten)]
     sets: DedupSetFlags,
     #[command(flatten)]
@@ -24,23 +27,31 @@ pub struct DedupArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Sets")]
 struct DedupSetFlags {
-    /// Which sequences are in a set: whole ones that are equal, or a sequence and each prefix of it
+    /// Merge equal sequences (whole) or also prefixes (prefix) [default: whole]
     ///
-    /// Of several longer sequences a prefix joins the shortest, of equally short ones the most abundant, and then the one
-    /// of the least name.
-    #[arg(long, value_name = "whole|prefix", default_value = "whole", value_parser = values::dedup_by(),
-          hide_possible_values = true, hide_default_value = true)]
+    /// A prefix is a sequence with which a longer sequence begins. A prefix of several sequences joins the shortest of them. Ties are broken by higher abundance, then by name.
+    #[arg(
+        long,
+        value_name = "whole|prefix",
+        default_value = "whole",
+        value_parser = values::dedup_by(),
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     by: DedupBy,
-    /// A sequence of DNA and its reverse complement are in one set
-    #[arg(long)]
+    /// Strands of DNA to compare: both, to merge sequences with their reverse complements, or plus [default: plus]
+    #[arg(long, value_enum, value_name = "both|plus", hide_possible_values = true)]
+    strand: Option<StrandName>,
+    /// Merge DNA sequences with their reverse complements
+    #[arg(long, hide = true, conflicts_with = "strand")]
     both_strands: bool,
-    /// Count a record as N reads whose name has a field ;size=N
+    /// Read abundances from fields ;size=N in names
     #[arg(long)]
     size_in: bool,
-    /// Write only sets of at least so many reads
+    /// Write sequences with an abundance of at least N
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = values::count)]
     min_size: usize,
-    /// What the sequences are [default: as those of the first file look]
+    /// Sequence type [default: detected from the first file]
     #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
     alphabet: Option<Alphabet>,
 }
@@ -48,22 +59,22 @@ struct DedupSetFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 struct DedupOutputFlags {
-    /// Output file, packed where its name ends in .gz [default: stdout]
+    /// Write the output to FILE; .gz files are compressed [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The format of the output [default: that of the input]
+    /// Output format [default: as the input]
     #[arg(long, value_name = "fasta|fastq", value_parser = values::read_format(), hide_possible_values = true)]
     format: Option<ReadFormat>,
-    /// Write the number of reads of a set as ;size=N behind the name, in the place of a former ;size=
+    /// Append the abundance to names as ;size=N, replacing an earlier one
     #[arg(long)]
     size_out: bool,
-    /// Write beside the output which record is in which set
+    /// Write a table of all records and their sets to FILE
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Say only what went wrong
+    /// Print only errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say also how many letters there were
+    /// Also print the number of residues
     #[arg(short, long)]
     verbose: bool,
 }
@@ -71,20 +82,23 @@ struct DedupOutputFlags {
 pub const USAGE: &str = "swalign dedup [OPTIONS] READS...";
 
 pub const NOTES: &str = "\
-What is equal:
-  Sequences whose letters are: upper case is lower case, and U of DNA is T. N and other IUPAC codes
-  are letters of their own. The first record of a set gives the name and the qualities; with --by
-  prefix the most abundant one of its longest sequence, and then the one of the least name. The set
-  with most reads comes first, and of equal ones that of the least name. Letters are written in
-  upper case, one line a sequence, and names up to their first white space.
+Equal sequences:
+  Sequences are equal if their residues are equal. Case is ignored, and U counts as T in DNA. N and other IUPAC codes equal \
+  only themselves. A set of equal sequences takes its name and qualities from its first record. With --by prefix, it \
+  takes them from the most abundant of its longest records; ties are broken by name. Sets are sorted by abundance, \
+  then by name. Output sequences are in upper case on one line, with names up to the first white space.
 
 Table:
-  A line for each record, set by set, with set (1 is written first), representative (name), name,
-  strand (- is the reverse complement of the representative), size (reads that the record stands
-  for) and set_size (reads of the set). Sets below --min-size are in it, too.
+  --table has a row for each record, sorted by set, including sets below --min-size. Its columns are:
+  set: number of the set, in the order of the output
+  representative: name of the output sequence
+  name: name of the record
+  strand: - for the reverse complement of the representative
+  size: abundance of the record
+  set_size: abundance of the set
 
 Examples:
-  swalign dedup --size-out reads.fq.gz --format fasta -o unique.fa
+  swalign dedup --size-out --format fasta -o unique.fa reads.fq.gz
   swalign dedup --size-in --size-out --min-size 2 --table sets.tsv sample1.fa sample2.fa > unique.fa
   zcat reads.fq.gz | swalign dedup --both-strands -o unique.fq.gz -
 
@@ -92,19 +106,20 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.";
 
 impl DedupArguments {
     pub fn resolve(self) -> Result<DedupOptions, clap::Error> {
-        let DedupArguments { reads, sets, output, threads } = self;
+        let DedupArguments { reads, input, sets, output, threads } = self;
         let paths: Vec<&Path> = reads.iter().map(PathBuf::as_path).collect();
         let file = output.output.filter(|path| path != Path::new("-"));
         check_files(&paths, None, file.as_deref())?;
-        let tables = [("--table", output.table.as_deref()), ("--table", None)];
-        check_about(tables, paths.iter().copied(), file.as_deref())?;
-        if sets.both_strands && sets.by == DedupBy::Prefix {
-            let text = "--by prefix is about one strand, since a reverse complement begins at the other end; leave \
-                        --both-strands out";
+        let sides = [("--table", output.table.as_deref())];
+        check_about(&sides, paths.iter().copied(), (file.as_deref(), false))?;
+        let both_strands = sets.both_strands || sets.strand == Some(StrandName::Both);
+        if both_strands && sets.by == DedupBy::Prefix {
+            let text = "--by prefix compares one strand, because a reverse complement begins at the other end; leave \
+                        --strand both (--both-strands) out";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
-        if sets.both_strands && sets.alphabet == Some(Alphabet::Protein) {
-            let text = "--both-strands is about DNA, and proteins have one strand; leave one of both out";
+        if both_strands && sets.alphabet == Some(Alphabet::Protein) {
+            let text = "--strand both (--both-strands) needs DNA, because proteins have one strand; leave it out, or set --alphabet dna";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         Ok(DedupOptions {
@@ -114,7 +129,8 @@ impl DedupArguments {
             table: output.table,
             format: output.format,
             alphabet: sets.alphabet,
-            both_strands: sets.both_strands,
+            removes_gaps: input.remove_gaps,
+            both_strands,
             by: sets.by,
             size_in: sets.size_in,
             size_out: output.size_out,

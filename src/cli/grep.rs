@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub struct GrepArguments {
-    /// The pattern, unless -e or -f has some; then files, of any bytes; - is stdin
+    /// Pattern (unless -e or -f is given), then files (- for stdin)
     #[arg(value_name = "PATTERN|FILE")]
     inputs: Vec<OsString>,
     #[command(flatten)]
@@ -25,7 +25,7 @@ pub struct GrepArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Matching")]
 struct GrepMatchingFlags {
-    /// Most edits: characters replaced, inserted or deleted
+    /// Match with at most N edits: substitutions, insertions and deletions
     #[arg(
         short = 'k',
         long = "max-edits",
@@ -35,31 +35,31 @@ struct GrepMatchingFlags {
         value_parser = values::edits
     )]
     max_edits: u32,
-    /// Only replaced characters (Hamming distance)
+    /// Allow only substitutions (Hamming distance)
     #[arg(long)]
     no_indels: bool,
-    /// A pattern, one a line; may be given several times
+    /// Search for PATTERN, one per line (may be repeated)
     #[arg(short = 'e', long = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
     patterns: Vec<OsString>,
-    /// Patterns, one a line; - is stdin
+    /// Read patterns from FILE, one per line (- for stdin)
     #[arg(short = 'f', long = "file", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Every character of a pattern stands for itself
+    /// Treat patterns as literal text
     #[arg(short = 'F', long)]
     fixed_strings: bool,
-    /// Upper case is lower case, in ASCII
+    /// Ignore case (ASCII only)
     #[arg(short, long)]
     ignore_case: bool,
-    /// The lines that do not match; -v is grep's, and not --verbose
+    /// Select lines that do not match (-v as in grep, not --verbose)
     #[arg(short = 'v', long)]
     invert_match: bool,
-    /// Only words: no letter, digit or _ of ASCII beside what matches
+    /// Match only whole words of [A-Za-z0-9_]
     #[arg(short, long)]
     word_regexp: bool,
-    /// Only whole lines
+    /// Match only whole lines
     #[arg(short = 'x', long, conflicts_with = "prefix")]
     line_regexp: bool,
-    /// Only where a line begins
+    /// Match only at the start of a line
     #[arg(long)]
     prefix: bool,
 }
@@ -67,36 +67,38 @@ struct GrepMatchingFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 struct GrepOutputFlags {
-    /// The number of each line before it
+    /// Print the line number before each line
     #[arg(short = 'n', long)]
     line_number: bool,
-    /// The name of the file before each line [default with several files]
+    /// Print the file name before each line [default with several files]
     #[arg(short = 'H', long, overrides_with = "no_filename")]
     with_filename: bool,
-    /// No names before lines [default with one file]; -h is grep's, and help is --help
+    /// Do not print file names [default with one file] (-h as in grep, not --help)
     #[arg(short = 'h', long, overrides_with = "with_filename")]
     no_filename: bool,
-    /// What matches, each on a line of its own: from the left, the longest first
+    /// Print only the matches, each on its own line (leftmost-longest)
     #[arg(short, long)]
     only_matching: bool,
-    /// The number of lines of each file, instead of lines
+    /// Print the number of selected lines of each file
     #[arg(short, long)]
     count: bool,
-    /// How often each pattern occurs in all files, in its order: number, tab, pattern. Occurrences may overlap
+    /// Print how often each pattern occurs in all files: count, tab, pattern
+    ///
+    /// Overlapping occurrences count. The patterns are in the order in which they were given.
     #[arg(long, conflicts_with_all = [
         "invert_match", "line_number", "with_filename", "only_matching", "count", "files_with_matches", "quiet", "max_count",
     ])]
     count_by_pattern: bool,
-    /// The names of files with such a line, instead of lines
+    /// Print the names of files with selected lines
     #[arg(short = 'l', long)]
     files_with_matches: bool,
-    /// Nothing: only the exit code, at the first line
+    /// Print nothing, and exit at the first selected line
     #[arg(short, long)]
     quiet: bool,
-    /// Most lines of each file
+    /// Stop after N selected lines of each file
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     max_count: Option<usize>,
-    /// Say nothing of files that can't be read
+    /// Suppress messages about files that cannot be read
     #[arg(short = 's', long)]
     no_messages: bool,
     /// Print help
@@ -107,8 +109,10 @@ struct GrepOutputFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct GrepMachineFlags {
-    /// What scans: cpu, gpu, cpu:SET with an instruction set, or gpu:NAME with an index, a PCI id or a part of the
-    /// name; the answer is the same. auto is cpu, which is done with most files before a GPU has started
+    /// Device: cpu, gpu or gpu:INDEX
+    ///
+    /// `swalign devices` lists the GPUs. gpu:NAME selects a GPU by part of its name, gpu:PCI-ID by PCI address, and cpu:NAME an instruction set. auto is cpu, which
+    /// finishes most files before a GPU has started. The output does not depend on the device.
     #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = values::grep_device)]
     device: GrepDevice,
     #[command(flatten)]
@@ -120,25 +124,27 @@ pub const USAGE: &str = "swalign grep [OPTIONS] PATTERN FILE...\n       \
 
 pub const NOTES: &str = "\
 Lines:
-  A line matches if a stretch of it is at most -k edits from the pattern, or from one of several. A
-  pattern of at most -k characters is that close to nothing, so every line matches it, as every line
-  matches the empty pattern; with --no-indels the stretch has as many bytes as the pattern. A line
-  ends before \\n, and no stretch goes on behind it; a \\r is a byte of the line. Files are bytes,
-  also binary and packed ones: zcat FILE.gz | swalign grep PATTERN -
+  A line matches if part of it is within -k edits of a pattern. A pattern of at most -k characters matches every line, as \
+  the empty pattern does; with --no-indels, the matched part is as long as the pattern. A line ends before \\n, and a \\r is \
+  part of the line. Files may contain any bytes. For compressed files, use: zcat FILE.gz | swalign grep PATTERN -
 
 Patterns:
-  .            any byte
-  [a-z_] [^,;] one byte of these, or of all others; [:alpha:] and so on may stand inside
-  \\d \\w \\s     a digit, a letter or digit or _, white space (ASCII); \\D \\W \\S the others
-  \\t \\xHH      a tab, the byte of that number
-  \\. \\* \\[     the character itself
-  Each is one place, where an edit can be. A character that is not ASCII is several places, one for each
-  byte, and can't stand in brackets. ^ $ * + ? ( ) | { are no operators here; write a backslash before
-  them, or give -F, with which all characters stand for themselves.
+  .             any byte
+  [a-z_] [^,;]  a byte in or not in the set
+  [[:alpha:]]   a POSIX class within a set
+  \\d \\w \\s      digit, word character, white space
+  \\D \\W \\S      any other byte
+  \\t \\xHH       tab, byte with the hexadecimal code HH
+  \\. \\* \\[      the character itself
+
+  Classes are those of ASCII. An edit replaces, inserts or deletes one of these items. A non-ASCII character counts as \
+  several bytes, and cannot be in a set. The characters ^ $ * + ? ( ) | { are reserved: escape them with a backslash, or use \
+  -F to treat all characters literally.
 
 Dictionaries:
-  Without -k, and with -F or patterns that have none of the characters above, patterns are looked up, however
-  many there are. Only then there are -o, -w, -x, --prefix and --count-by-pattern. -w is grep's in the C locale.
+  Without -k, literal patterns (-F, or patterns without the items above) are looked up in a dictionary, however many \
+  there are. -o, -w, -x, --prefix and --count-by-pattern are available only in this case. -w is \
+  that of grep in the C locale.
 
 Examples:
   swalign grep -k 2 -n approximate docs/*.md
@@ -148,7 +154,7 @@ Examples:
   swalign grep -F -x -f words.txt lines.txt
   swalign grep -F -w -i --count-by-pattern -f words.txt book.txt | sort -rn
 
-Exit codes, as those of grep: 0 some line; 1 none; 2 an error, also when some file could not be read.";
+Exit codes, as grep: 0 if a line was selected, 1 if none, 2 on errors (even if lines were selected).";
 
 impl GrepArguments {
     pub fn resolve(self) -> Result<GrepOptions, clap::Error> {
@@ -158,7 +164,7 @@ impl GrepArguments {
         let mut patterns: Vec<GrepPatterns> = matching.patterns.into_iter().map(text).collect();
         patterns.extend(matching.files.into_iter().map(GrepPatterns::File));
         if patterns.is_empty() {
-            let text = "no PATTERN was given; give one, or some by -e PATTERN or -f FILE";
+            let text = "PATTERN is missing; give one, or use -e PATTERN or -f FILE";
             let given = inputs.next().ok_or_else(|| usage(ErrorKind::MissingRequiredArgument, text))?;
             patterns.push(GrepPatterns::Text(given.into_encoded_bytes()));
         }
@@ -200,7 +206,7 @@ impl GrepArguments {
 /// Refuses a search without files, and stdin twice.
 fn check_files(patterns: &[GrepPatterns], texts: &[PathBuf]) -> Result<(), clap::Error> {
     if texts.is_empty() {
-        let text = "no FILE was given; name files to search, or - for stdin";
+        let text = "FILE is missing; name files to search, or - for stdin";
         return Err(usage(ErrorKind::MissingRequiredArgument, text));
     }
     let files = patterns.iter().filter_map(|pattern| match pattern {

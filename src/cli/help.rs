@@ -1,4 +1,4 @@
-//! Help for a line that is not understood: the usage of its command, and the subcommand that may have been meant.
+//! Help for an invalid command line: the usage of its command, and the subcommand with the nearest name.
 
 use super::Arguments;
 use clap::CommandFactory;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// The aligner's usage, without the subcommands.
 const USAGE: &str = "swalign [OPTIONS] QUERY [MATES] REFERENCE";
 
-/// Refuses a first word that is no file and nearly a subcommand, and a word behind `help` that is no subcommand.
+/// Refuses a first word that is not a file and resembles a subcommand, and a word after `help` that is not a subcommand.
 pub fn check_words(line: &[OsString]) -> Result<(), clap::Error> {
     let words: Vec<&str> = line.iter().skip(1).map_while(|word| word.to_str()).collect();
     let is_word = |word: &str| !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_alphabetic());
@@ -29,9 +29,9 @@ pub fn check_words(line: &[OsString]) -> Result<(), clap::Error> {
     Err(super::usage(ErrorKind::InvalidSubcommand, text))
 }
 
-/// The subcommand that looks most like `word`, if there is one; `None` for a subcommand itself.
+/// The subcommand with the name nearest to `word`, if any. `None` if `word` is a subcommand.
 fn nearest(word: &str) -> Option<String> {
-    // clap tells which one is near if only a subcommand may stand there.
+    // clap suggests a name only if a subcommand is required.
     let subcommands = Arguments::command().get_subcommands().cloned().collect::<Vec<_>>();
     let only = clap::Command::new("swalign").subcommand_required(true).subcommands(subcommands);
     let error = only.try_get_matches_from(["swalign", word]).err()?;
@@ -42,7 +42,7 @@ fn nearest(word: &str) -> Option<String> {
     }
 }
 
-/// An error with the usage of the command that the line is for.
+/// An error with the usage of the command that the line names.
 pub fn with_usage(error: clap::Error, line: &[OsString]) -> clap::Error {
     if !error.use_stderr() {
         return error;
@@ -50,7 +50,7 @@ pub fn with_usage(error: clap::Error, line: &[OsString]) -> clap::Error {
     let named = line.get(1).and_then(|word| word.to_str()).and_then(subcommand);
     let mut command = match named {
         Some(subcommand) => subcommand,
-        // An empty line gets the usage with all subcommands.
+        // An empty line gets the usage of all commands.
         None if line.len() < 2 => return error,
         None => all().override_usage(USAGE),
     };
@@ -65,7 +65,7 @@ fn subcommand(name: &str) -> Option<clap::Command> {
     all().find_subcommand(name).cloned()
 }
 
-/// The command with all that clap adds to it, such as the names in the usage of subcommands.
+/// The command with everything that clap adds, such as the names in the usage of subcommands.
 fn all() -> clap::Command {
     let mut command = Arguments::command();
     command.build();

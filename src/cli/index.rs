@@ -1,7 +1,7 @@
 //! The arguments of `swalign index`.
 
 use super::paths::check_files;
-use super::{ThreadsFlag, usage, values};
+use super::{InputFlags, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{DATABASE_EXTENSION, IndexOptions};
 use clap::Args;
@@ -10,24 +10,28 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub struct IndexArguments {
-    /// References: FASTA, plain or gzip; - is stdin
+    /// References: FASTA, plain or gzip (- for stdin)
     #[arg(value_name = "FASTA")]
     references: PathBuf,
-    /// The database [default: FASTA with .swdb behind its name]
+    /// Write the database to DB.swdb [default: FASTA.swdb]
     #[arg(short, long, value_name = "DB.swdb")]
     output: Option<PathBuf>,
-    /// What the sequences are [default: as they look]
+    /// Sequence type [default: detected]
     #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
     alphabet: Option<Alphabet>,
-    /// Take letters in lower case as N, or X of proteins; runs with the database then need --mask-lower-case, too
+    /// Read lower-case residues as N (X in proteins)
+    ///
+    /// Runs with the database then also need --mask-lower-case.
     #[arg(long)]
     mask_lower_case: bool,
-    /// Take reads (FASTQ) as references
+    /// Accept FASTQ as references
     #[arg(long)]
     reads_as_reference: bool,
-    /// Say only what went wrong
+    /// Print only errors
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    input: InputFlags,
     #[command(flatten)]
     threads: ThreadsFlag,
 }
@@ -36,11 +40,12 @@ impl IndexArguments {
     pub fn resolve(self) -> Result<IndexOptions, clap::Error> {
         let output = self.output.or_else(|| beside(&self.references));
         let Some(output) = output else {
-            let text = "references from stdin give the database no name; name it with -o DB.swdb";
+            let text =
+                "the database needs a name, because the references come from stdin; name it with -o DB.swdb";
             return Err(usage(ErrorKind::MissingRequiredArgument, text));
         };
         if output == Path::new("-") {
-            let text = "a database is mapped from a file, and stdout is none; name it with -o DB.swdb";
+            let text = "a database must be a file and cannot be written to stdout; name it with -o DB.swdb";
             return Err(usage(ErrorKind::ValueValidation, text));
         }
         check_files(&[&self.references], None, Some(&output))?;
@@ -49,6 +54,7 @@ impl IndexArguments {
             output,
             alphabet: self.alphabet,
             masks_lower_case: self.mask_lower_case,
+            removes_gaps: self.input.remove_gaps,
             reads_as_reference: self.reads_as_reference,
             threads: self.threads.count(),
             verbosity: u8::from(!self.quiet),
@@ -56,7 +62,7 @@ impl IndexArguments {
     }
 }
 
-/// The name of the database of references that are no stdin.
+/// The default name of a database, unless the references come from stdin.
 fn beside(references: &Path) -> Option<PathBuf> {
     let mut name = Some(references).filter(|path| *path != Path::new("-"))?.as_os_str().to_os_string();
     name.push(DATABASE_EXTENSION);

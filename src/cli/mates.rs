@@ -2,28 +2,29 @@
 
 use super::{is_subcommand, usage, values};
 use crate::insert::InsertSize;
-use crate::options::{MatesChoice, Share};
+use crate::options::{Lane, MatesChoice, Share};
 use clap::Args;
 use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
-#[command(next_help_heading = "Mates")]
+#[command(next_help_heading = "Input")]
 pub struct MateFlags {
-    /// QUERY has mates, one behind the other
+    /// QUERY contains both mates of each pair, one after the other
     #[arg(long)]
     interleaved: bool,
-    /// Insert size of the mates, from 5' end to 5' end: mean and standard deviation in letters, such as 350,60;
-    /// with the orientation, if it is not fr, such as 3000,400,rf [default: what the first 20,000 pairs show]
+    /// Mean and standard deviation of the insert size in bases, such as 350,60 [default: estimated]
     ///
-    /// Orientations are fr (Illumina's paired ends), rf (mate pairs) and ff. Properly paired are mates within 4
-    /// deviations of the mean. A run says what it takes, on stderr and in the header (@CO). Mates with --ref-part need it.
-    #[arg(long, value_name = "MEAN,SD", allow_negative_numbers = true, value_parser = values::insert)]
+    /// The insert size is the distance from 5' end to 5' end. It is estimated from the first 20,000 pairs. A third value gives
+    /// the orientation, as in 3000,400,rf: fr for paired-end reads (the default), rf for mate pairs, or ff. Mates within 4
+    /// standard deviations of the mean are properly paired. The values are printed to stderr and written to the header
+    /// (@CO). Mates with --ref-part need this option.
+    #[arg(long, hide_short_help = true, value_name = "MEAN,SD", allow_negative_numbers = true, value_parser = values::insert)]
     insert: Option<InsertSize>,
 }
 
 impl MateFlags {
-    /// Where the mates are, and the file of references, if `rest` has one: all files behind the first.
+    /// The source of the mates and the file of references, from the files after the first one.
     pub fn place(&self, rest: Vec<PathBuf>) -> (MatesChoice, Option<PathBuf>) {
         let mut rest = rest.into_iter();
         match (rest.next(), rest.next()) {
@@ -38,20 +39,21 @@ impl MateFlags {
         self.insert
     }
 
-    /// Refuses what can't be together.
-    pub fn check(
-        &self,
-        query: &Path,
-        mates: &MatesChoice,
-        ref_part: Option<Share>,
-    ) -> Result<(), clap::Error> {
+    /// Refuses options that exclude each other.
+    pub fn check(&self, lanes: &[Lane], ref_part: Option<Share>) -> Result<(), clap::Error> {
+        let query = lanes.first().map_or(Path::new(""), |lane| &lane.reads);
+        let mut of_lanes = lanes.iter().map(|lane| &lane.mates);
+        let mates = of_lanes.find(|mates| **mates != MatesChoice::None).unwrap_or(&MatesChoice::None);
         let word = query.to_str().filter(|word| is_subcommand(word));
         let text = match (mates, word) {
+            _ if lanes.len() > 1 && ref_part.is_some() => {
+                "--ref-part takes one lane; give each lane a run of its own".to_string()
+            }
             (MatesChoice::File(_), Some(word)) => format!(
-                "'{word}' stands for a file here; give the subcommand before everything else, or the file as ./{word}"
+                "'{word}' is read as a file here; put the subcommand before everything else, or give the file as ./{word}"
             ),
             (MatesChoice::File(path), _) if self.interleaved => format!(
-                "--interleaved is for one file of mates, and {} is a second one; leave either out",
+                "--interleaved expects one file of mates, but {} is a second file; leave either out",
                 path.display()
             ),
             (MatesChoice::None, _) if self.insert.is_some() => {
@@ -60,8 +62,8 @@ impl MateFlags {
             (MatesChoice::File(_) | MatesChoice::Interleaved, _)
                 if ref_part.is_some() && self.insert.is_none() =>
             {
-                "--ref-part of mates needs --insert, since a part of the references can't tell the insert size that \
-                 all of them show; give the same to each part, such as --insert 350,60"
+                "--ref-part needs --insert for mates, because a part of the references is not enough to estimate the insert \
+                 size; give all parts the same value, such as --insert 350,60"
                     .to_string()
             }
             _ => return Ok(()),

@@ -1,13 +1,17 @@
 //! Choices, as the command line names them.
 
-use crate::options::{FilterChoice, Format, HitFormat, MatrixValues, OutputFormat, Preset, Rank};
+use crate::options::{
+    CsForm, FilterChoice, Format, HitFormat, Mask, MatrixValues, OutputFormat, Preset, Rank, TieRule,
+};
 use crate::scoring::AlignmentMode;
 use clap::ValueEnum;
 
 /// The presets, as the command line names them.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum PresetName {
+    #[value(alias = "sr")]
     Short,
+    #[value(aliases = ["map-ont", "map-hifi", "map-pb", "asm5"])]
     Long,
     Blastn,
     Linear,
@@ -60,7 +64,46 @@ pub enum FormatName {
     Matrix,
 }
 
-/// What a matrix holds, as the command line names it.
+/// Strands, as BLAST and vsearch name them.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StrandName {
+    Both,
+    Plus,
+}
+
+/// Choices among equal best hits, as the command line names them.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TieRuleName {
+    First,
+    Hash,
+}
+
+impl From<TieRuleName> for TieRule {
+    fn from(name: TieRuleName) -> TieRule {
+        match name {
+            TieRuleName::First => TieRule::First,
+            TieRuleName::Hash => TieRule::Hash,
+        }
+    }
+}
+
+/// Forms of the tag cs, as the command line names them.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum CsName {
+    Short,
+    Long,
+}
+
+impl From<CsName> for CsForm {
+    fn from(name: CsName) -> CsForm {
+        match name {
+            CsName::Short => CsForm::Short,
+            CsName::Long => CsForm::Long,
+        }
+    }
+}
+
+/// The values of a matrix, as the command line names them.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum ValuesName {
     Score,
@@ -111,10 +154,11 @@ impl From<FilterName> for FilterChoice {
     }
 }
 
-/// What ranks hits, as the command line names it.
+/// The ranks, as the command line names them.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum RankName {
     Score,
+    Raw,
     Evalue,
     Identity,
 }
@@ -123,8 +167,27 @@ impl From<RankName> for Rank {
     fn from(name: RankName) -> Rank {
         match name {
             RankName::Score => Rank::Score,
+            RankName::Raw => Rank::Raw,
             RankName::Evalue => Rank::Evalue,
             RankName::Identity => Rank::Identity,
+        }
+    }
+}
+
+/// The kinds of masking, as the command line names them.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MaskName {
+    None,
+    Low,
+    Hard,
+}
+
+impl From<MaskName> for Mask {
+    fn from(name: MaskName) -> Mask {
+        match name {
+            MaskName::None => Mask::None,
+            MaskName::Low => Mask::Low,
+            MaskName::Hard => Mask::Hard,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What packages of the command bring along, made of its arguments: completions for shells, and manual pages.
+//! Files for packages of the command, generated from its arguments: shell completions and manual pages.
 
 use super::Arguments;
 use crate::error::{Error, Result};
@@ -11,25 +11,25 @@ use std::{fs, io};
 
 #[derive(Args)]
 pub struct CompletionsArguments {
-    /// The shell that completes
+    /// Shell that reads the script
     pub shell: Shell,
 }
 
 #[derive(Args)]
 pub struct PagesArguments {
-    /// The folder, which is made where it is missing
+    /// Output directory, created if it does not exist
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 }
 
-/// The command as its pages and completions show it: without `help` as a subcommand, whose pages would be of its own words.
+/// The command for pages and completions, without the subcommand `help`.
 fn shown() -> clap::Command {
     let mut command = Arguments::command().disable_help_subcommand(true);
     command.build();
     command
 }
 
-/// The command without what its help does not show either.
+/// The command without its hidden arguments and subcommands.
 fn visible(command: &clap::Command) -> clap::Command {
     let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set());
     let subcommands = command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set());
@@ -40,7 +40,7 @@ fn visible(command: &clap::Command) -> clap::Command {
     };
     shown
         .about(command.get_about().cloned().unwrap_or_default())
-        // These are among its arguments by now, where it has them.
+        // The built command already has them as arguments.
         .disable_help_flag(true)
         .disable_version_flag(true)
         .disable_help_subcommand(true)

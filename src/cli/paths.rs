@@ -1,4 +1,4 @@
-//! Files that arguments name: which of them exclude each other, and which format the output's name says.
+//! Checks of files that arguments name: conflicts, and the format that the output's extension selects.
 
 use super::usage;
 use crate::options::{EXTENSIONS, OutputFormat, RECEIPT_EXTENSION};
@@ -23,7 +23,7 @@ pub fn check_stdin<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Result<(),
     match inputs.into_iter().filter(|input| *input == Path::new("-")).count() {
         0 | 1 => Ok(()),
         _ => {
-            let text = "stdin (-) can be only one of the inputs; give files for the others";
+            let text = "stdin (-) can be used for one input only; give files for the others";
             Err(usage(ErrorKind::ArgumentConflict, text))
         }
     }
@@ -37,7 +37,7 @@ pub fn check_output(input: &Path, output: Option<&Path>) -> Result<(), clap::Err
         format!("--output would overwrite the input {shown}; name another file")
     } else if same_file(input, &receipt::path(output)) {
         let extension = RECEIPT_EXTENSION;
-        format!("--output would overwrite the input {shown} by its {extension} file; name another file")
+        format!("the {extension} file of --output would overwrite the input {shown}; name another file")
     } else {
         return Ok(());
     };
@@ -52,29 +52,31 @@ pub fn check_index(inputs: &[&Path], output: Option<&Path>) -> Result<(), clap::
         return Ok(());
     };
     let shown = input.display();
-    let text = format!("--output would overwrite the input {shown} by its index; name another file");
+    let text = format!("the index of --output would overwrite the input {shown}; name another file");
     Err(usage(ErrorKind::ArgumentConflict, text))
 }
 
-/// Refuses files about the run, by the names of their options, that would overwrite an input, the output, its receipt or
-/// each other, or that would stand among the records on stdout.
+/// Refuses side files, given with the names of their options, that would overwrite an input, the output, its receipt, its
+/// index (if `output` has one) or each other, or that would mix with the records on stdout.
 pub fn check_about<'a>(
-    named: [(&str, Option<&Path>); 2],
+    named: &[(&str, Option<&Path>)],
     inputs: impl Iterator<Item = &'a Path> + Clone,
-    output: Option<&Path>,
+    (output, has_index): (Option<&Path>, bool),
 ) -> Result<(), clap::Error> {
     let receipt = output.map(receipt::path);
-    for (at, (option, path)) in named.into_iter().enumerate() {
+    let indices = output.filter(|_| has_index).map(sort::indices);
+    for (at, &(option, path)) in named.iter().enumerate() {
         let Some(path) = path else { continue };
         let earlier = named[..at].iter().filter_map(|(_, path)| *path);
-        let outputs = output.into_iter().chain(receipt.as_deref()).chain(earlier);
+        let beside = receipt.iter().chain(indices.iter().flatten()).map(|path| &**path);
+        let outputs = output.into_iter().chain(beside).chain(earlier);
         let text = if is_stdout(path) {
-            format!("{option} is a file beside the output, and not stdout; name a file")
+            format!("{option} cannot be written to stdout; name a file")
         } else if let Some(input) = inputs.clone().find(|input| same_file(input, path)) {
             format!("{option} would overwrite the input {}; name another file", input.display())
         } else if let Some(other) = outputs.into_iter().find(|other| same_output(other, path)) {
             format!(
-                "{option} would overwrite {}, which the run writes too; name another file",
+                "{option} would overwrite {}, another output of the run; name another file",
                 other.display()
             )
         } else {
@@ -85,7 +87,7 @@ pub fn check_about<'a>(
     Ok(())
 }
 
-/// Whether two outputs are one regular file, which may be there only later.
+/// Whether two outputs are the same regular file, which need not exist yet.
 fn same_output(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let path = resolve(path).ok()?;
@@ -96,13 +98,13 @@ fn same_output(one: &Path, other: &Path) -> bool {
     !is_special && (is_same_file(one, other) || place(one).is_some_and(|one| place(other) == Some(one)))
 }
 
-/// Whether the input `one` and the file `other` are one regular file; devices such as /dev/null can be shared.
+/// Whether the input `one` and the file `other` are the same regular file. Devices such as /dev/null can be shared.
 fn same_file(one: &Path, other: &Path) -> bool {
     let stdin = cfg!(unix) && one == Path::new("-");
     is_same_file(if stdin { Path::new("/dev/stdin") } else { one }, other)
 }
 
-/// Refuses an output's extension that stands for no format. Devices and pipes are called as they are called.
+/// Refuses an output with an unknown extension, unless it is a device or a pipe.
 pub fn check_extension(output: Option<&Path>) -> Result<(), clap::Error> {
     let Some(path) = output else { return Ok(()) };
     let extension = path.extension().unwrap_or_default();
@@ -111,14 +113,9 @@ pub fn check_extension(output: Option<&Path>) -> Result<(), clap::Error> {
         return Ok(());
     }
     let text = format!(
-        "--output {}: no format has the extension .{}; end the name in {EXTENSIONS}, or give --format",
+        "--output {}: no format has the extension .{}; use {EXTENSIONS}, or give --format",
         path.display(),
         extension.display()
     );
     Err(usage(ErrorKind::ValueValidation, text))
-}
-
-/// Whether a file of this name is packed.
-pub fn is_packed(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }

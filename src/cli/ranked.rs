@@ -1,64 +1,99 @@
 //! Which hits are reported, in which order, and what a list shows of them.
 
-use super::names::RankName;
-use super::{first_given, usage, values};
+use super::names::{MaskName, RankName, TieRuleName};
+use super::{NO_HEADING, first_given, usage, values};
 use crate::options::{
-    Column, HitFormat, IdentityDefinition, Limits, MatesChoice, Options, OutputFormat, PageOptions, Rank,
+    Column, HitFormat, IdentityDefinition, Limits, Mask, Options, OutputFormat, PageOptions, Rank, TieRule,
 };
 use clap::Args;
 use clap::error::ErrorKind;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-/// Most targets of a query and most hits of a target in lists.
-const MAX_TARGETS: usize = 25;
+/// Maximum number of targets per query, and of hits per target, in lists.
+const MAX_TARGETS: usize = 500;
 const MAX_HSPS: usize = 1;
 
 #[derive(Args)]
-#[command(next_help_heading = "Ranked hits")]
+#[command(next_help_heading = "Hits")]
 pub struct RankedFlags {
-    /// Most that a hit's E-value may be [default: 10 with --format tab, json and text]
+    /// Report hits with an E-value of at most X [default: 10 with --format tab]
     ///
-    /// It sets the least score of each query, by its length and the letters of all references. A DNA hit must also reach
-    /// 20 x match. --min-score counts beside it where it is given. The constants are BLAST's for its matrices and gap
-    /// costs; for other scores they are fitted to random sequences when the run begins.
+    /// The default is the same with --format json and text, and no limit with other formats. The E-value, the length of a query and the total length of the references give the minimum score of the query. Hits must
+    /// also reach --min-score. If it is not given, hits of DNA queries of at least 30 bases must score 20 x match. The
+    /// constants are those of BLAST for its matrices and gap costs. For other scoring schemes, they are fitted to random
+    /// sequences at the start of the run.
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = values::evalue)]
     evalue: Option<f64>,
-    /// Most references that a query has hits on [default: 25 with --format tab, json and text]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
-    max_targets: Option<usize>,
-    /// Most hits of a query on one reference [default: 1 with --format tab, json and text]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
-    max_hsps: Option<usize>,
-    /// Report also the hits beyond --max-targets and --max-hits that rank as high as the last one
-    #[arg(long)]
-    ties: bool,
-    /// What ranks hits: score, evalue or identity
+    /// Report hits on at most N references per query [default: 500 with --format tab]
     ///
-    /// evalue is corrected for the length of the reference, as that of ssearch36 is: long references reach a score by
-    /// chance more often. Equal hits keep the order of their scores. For --format tab, json and text.
-    #[arg(long, value_name = "BY", value_enum, default_value = "score", hide_possible_values = true)]
-    rank: RankName,
-    /// Least identity of a hit, in percent
+    /// The default is the same with --format json and text, and no limit with other formats.
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
+    max_targets: Option<usize>,
+    /// Report at most N hits per query and reference [default: 1 with --format tab]
+    ///
+    /// The default is the same with --format json and text, and no limit with other formats.
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
+    max_hsps: Option<usize>,
+    /// Also report hits that tie with the last hit within --max-hits or --max-targets
+    ///
+    /// For mates, also reports the hits of all pairs with the same score as the selected pair.
+    #[arg(long, hide_short_help = true)]
+    ties: bool,
+    /// Select one of equal best hits by rule: first or hash [default: first]
+    ///
+    /// For SAM, BAM and PAF. first selects the forward strand, then the first reference, then the first position. hash selects by
+    /// a hash of the name of the read, so that reads from a repeat spread evenly over its first 64 copies, in the same way in
+    /// every run. For mates it selects among equal pairs.
+    #[arg(long, hide_short_help = true, value_name = "RULE", value_enum, hide_possible_values = true)]
+    tie_break: Option<TieRuleName>,
+    /// Rank hits by score, evalue, identity or raw [default: score]
+    ///
+    /// For --format tab, json and text. score ranks by the E-value of the score, as in BLAST. evalue ranks by an E-value that is
+    /// corrected for the length of the reference, as in ssearch36, because long references reach a score by chance more often;
+    /// it also replaces the E-value in the output and for --evalue. identity ranks by percent identity, and raw by the score
+    /// itself. Ties are ranked by score. For scoring schemes without E-values, score and evalue rank by the score itself.
+    #[arg(long, hide_short_help = true, value_name = "BY", value_enum, hide_possible_values = true)]
+    rank: Option<RankName>,
+    /// Report hits with at least PERCENT identity
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = values::percent)]
     min_identity: Option<f64>,
-    /// Least share of the query's letters in a hit, in percent
+    /// Report hits that align at least PERCENT of the query [default: 0]
+    ///
+    /// With --rank identity, the default is 80 in modes local and overlap, where a short perfect hit would otherwise rank before a longer
+    /// one. This does not apply to `swalign pairs` and `swalign all`.
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = values::percent)]
     min_coverage: Option<f64>,
-    /// How identities are counted, as vsearch numbers it: 0 to 4 [default: 2]
+    /// Mask low-complexity regions: none, low or hard
     ///
-    /// Equal letters of: 0 the shorter sequence, 1 all columns, 2 all columns but, in mode global, gaps at the ends (BLAST's),
-    /// 3 without mismatches and gaps, of the longer sequence, 4 all columns.
-    #[arg(long, value_name = "N", value_parser = values::identity_definition)]
+    /// DUST finds the regions in DNA and SEG in proteins, as in dustmasker and segmasker. low masks queries and references
+    /// softly: it omits hits that reach the minimum score or E-value only with masked residues, and reports the others
+    /// in full. It does not apply to supplementary hits of --split. hard masks queries only: masked residues score as N (X in
+    /// proteins), and the output shows the original residues (as BLAST with -soft_masking false).
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_enum,
+        default_value = "none",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    mask: MaskName,
+    /// Definition of identity, as numbered by vsearch: 0 to 4 [default: 2]
+    ///
+    /// 0: matches / length of the shorter sequence. 1 and 4: matches / alignment columns. 2: matches / alignment columns
+    /// without terminal gaps, as BLAST. 3: 1 - (mismatches + gaps) / length of the longer sequence, where each gap counts
+    /// once.
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = values::identity_definition)]
     iddef: Option<IdentityDefinition>,
-    /// Columns of --format tab, separated by commas; std are BLAST's twelve [default: std]
+    /// Columns of --format tab, separated by commas [default: std, the 12 columns of BLAST]
     ///
-    /// BLAST's names, such as qlen, slen, qcovs, qcovhsp, nident, positive, gaps, btop, qseq, sseq, stitle; and score,
-    /// strand, cigar, mate, id0 to id4. docs/output.md says what each holds.
-    #[arg(long, value_name = "NAMES", value_parser = values::columns)]
+    /// Columns have the names that BLAST uses, such as qlen, slen, qcovs, qcovhsp, nident, positive, gaps, btop, qseq, sseq and
+    /// stitle. Further columns are score, strand, cigar, mate and id0 to id4. docs/output.md describes all columns.
+    #[arg(long, hide_short_help = true, help_heading = NO_HEADING, value_name = "NAMES", value_parser = values::columns)]
     columns: Option<Columns>,
-    /// Begin --format tab with comments: the command, the scores, the columns
-    #[arg(long)]
+    /// Write a header in --format tab: command, scoring scheme and columns
+    #[arg(long, hide_short_help = true, help_heading = NO_HEADING)]
     header: bool,
 }
 
@@ -66,11 +101,13 @@ pub struct RankedFlags {
 #[derive(Clone, Debug)]
 pub struct Columns(pub Vec<Column>);
 
-/// What the flags stand for.
+/// The values of [`RankedFlags`].
 pub struct Ranked {
     pub evalue: Option<f64>,
     pub limits: Limits,
     pub rank: Rank,
+    pub tie_rule: TieRule,
+    pub mask: Mask,
     pub identity: IdentityDefinition,
     pub columns: Vec<Column>,
     pub table_header: bool,
@@ -78,24 +115,34 @@ pub struct Ranked {
 }
 
 impl RankedFlags {
-    /// The first option that was given of those that choose, order or show hits.
+    pub fn has_max_targets(&self) -> bool {
+        self.max_targets.is_some()
+    }
+
+    pub fn has_min_coverage(&self) -> bool {
+        self.min_coverage.is_some()
+    }
+
+    /// The first option that was given among those that select, order or show hits.
     pub fn of_hits(&self) -> Option<&'static str> {
         let given = [
             ("--evalue", self.evalue.is_some()),
             ("--max-targets", self.max_targets.is_some()),
             ("--max-hsps", self.max_hsps.is_some()),
             ("--ties", self.ties),
-            ("--rank", !matches!(self.rank, RankName::Score)),
+            ("--tie-break", self.tie_break.is_some()),
+            ("--rank", self.rank.is_some()),
             ("--min-identity", self.min_identity.is_some()),
             ("--min-coverage", self.min_coverage.is_some()),
+            ("--mask", self.mask != MaskName::None),
             ("--columns", self.columns.is_some()),
             ("--header", self.header),
         ];
         first_given(given)
     }
 
-    /// `max_hits` as it was given; `to_file` where the output is no terminal's; `has_all` where all hits of a query are
-    /// reported by default, one on each reference.
+    /// Resolves the flags. `max_hits` is the value of its option, if it was given. `to_file` is false if the output goes to a
+    /// terminal. If `has_all`, all hits of a query are reported by default, one per reference.
     pub fn resolve(
         self,
         format: OutputFormat,
@@ -105,10 +152,13 @@ impl RankedFlags {
     ) -> Result<Ranked, clap::Error> {
         let is_list = matches!(format, OutputFormat::Hits(_));
         let conflict = |text: &str| Err(usage(ErrorKind::ArgumentConflict, text));
-        if !is_list && !matches!(self.rank, RankName::Score) {
+        if !is_list && !matches!(self.rank, None | Some(RankName::Score | RankName::Raw)) {
             return conflict(
-                "--rank is for --format tab, json and text; records of SAM, BAM and PAF are by score",
+                "--rank is for --format tab, json and text; records of SAM, BAM and PAF are ranked by score",
             );
+        }
+        if is_list && self.tie_break == Some(TieRuleName::Hash) {
+            return conflict("--tie-break hash is for records of SAM, BAM and PAF; leave it out");
         }
         let is_table = format == OutputFormat::Hits(HitFormat::Tab);
         if !is_table && (self.columns.is_some() || self.header) {
@@ -132,7 +182,9 @@ impl RankedFlags {
         Ok(Ranked {
             evalue: self.evalue,
             limits,
-            rank: self.rank.into(),
+            rank: if is_list { self.rank.map_or(Rank::Score, Rank::from) } else { Rank::Raw },
+            tie_rule: self.tie_break.map_or(TieRule::First, TieRule::from),
+            mask: self.mask.into(),
             identity: self.iddef.unwrap_or_default(),
             columns: self.columns.map_or(Column::STANDARD.to_vec(), |Columns(columns)| columns),
             table_header: self.header,
@@ -141,7 +193,7 @@ impl RankedFlags {
     }
 }
 
-/// The terminal that stdout is, unless the output goes to a file.
+/// The width and color support of the terminal on stdout, or the defaults if the output goes to a file.
 pub fn page(to_file: bool) -> PageOptions {
     let no_terminal = PageOptions::default();
     if to_file || !io::stdout().is_terminal() {
@@ -151,20 +203,25 @@ pub fn page(to_file: bool) -> PageOptions {
     PageOptions { width, colour: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
 }
 
-/// Refuses what parts of the references can't have.
+/// Refuses options that --ref-part does not support.
 pub fn check_ref_part(options: &Options) -> Result<(), clap::Error> {
     let Limits { identity, coverage, .. } = options.limits;
     let text = match options.format {
+        _ if options.tie_rule == TieRule::Hash => {
+            "--ref-part takes no --tie-break hash, which chooses among hits on all references; leave it out, or split the \
+             queries with --part"
+        }
+        _ if options.has_mates() && options.mask != Mask::None => {
+            "--ref-part does not support --mask for mates; leave --mask out"
+        }
         OutputFormat::Hits(_) if options.output.as_deref().is_none_or(|output| output == Path::new("-")) => {
-            "--ref-part of a list needs a file (-o), since its lines are for `swalign merge`, which writes the list; \
-             name one"
+            "--ref-part with --format tab, json or text needs an output file, because only `swalign merge` can read the \
+             part; name a file with -o"
         }
         OutputFormat::Hits(_) => return Ok(()),
-        OutputFormat::Records(_)
-            if options.mates != MatesChoice::None && (identity > 0.0 || coverage > 0.0) =>
-        {
-            "--ref-part of mates as SAM, BAM and PAF takes no --min-identity or --min-coverage; leave them out, or give \
-             --format tab, json or text"
+        OutputFormat::Records(_) if options.has_mates() && (identity > 0.0 || coverage > 0.0) => {
+            "--ref-part does not support --min-identity and --min-coverage for mates in SAM, BAM and PAF; leave them out, \
+             or use --format tab, json or text"
         }
         OutputFormat::Records(_) => return Ok(()),
     };

@@ -1,11 +1,14 @@
 //! The arguments of `swalign search`.
 
 mod amplicons;
+mod mates;
 mod output;
 
-use super::paths::{check_output, check_stdin};
+use super::circular::SearchCircularFlags;
+use super::names::StrandName;
+use super::paths::{check_about, check_output, check_stdin};
 use super::ranked::page;
-use super::{AgainFlag, ThreadsFlag, usage, values};
+use super::{AgainFlag, InputFlags, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
 use crate::options::{
     AmpliconChoice, PamChoice, PatternSource, SearchDevice, SearchFormat, SearchOptions, Share,
@@ -13,6 +16,7 @@ use crate::options::{
 use amplicons::SearchAmpliconFlags;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
+use mates::SearchMateFlags;
 use output::{SearchNameChoice, SearchOutputFlags};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,18 +24,21 @@ use std::path::{Path, PathBuf};
 pub use amplicons::join_words;
 pub use output::SearchColumns;
 
-/// With limits of single kinds the work grows with the cube of the edits.
+/// Maximum -k with limits on kinds of edits, because the work grows with the cube of the edits.
 const MOST_LIMITED: u32 = 32;
 
 #[derive(Args)]
 pub struct SearchArguments {
-    /// The pattern, in IUPAC codes, unless -f has patterns; then texts: FASTA or FASTQ, plain or gzip, or databases
-    /// of `swalign index`; - is stdin
+    /// Pattern in IUPAC codes (unless -f is given), then texts (- for stdin)
+    ///
+    /// Texts are FASTA or FASTQ files, plain or gzip, or databases of `swalign index`.
     #[arg(value_name = "PATTERN|TEXT", required = true)]
     inputs: Vec<OsString>,
-    /// Patterns: FASTA or FASTQ, plain or gzip; - is stdin
-    #[arg(short = 'f', long = "patterns", value_name = "FILE")]
+    /// Read patterns from a FASTA or FASTQ file, plain or gzip (- for stdin)
+    #[arg(short = 'f', long = "patterns", value_name = "FILE", help_heading = "Input")]
     patterns: Option<PathBuf>,
+    #[command(flatten)]
+    reading: InputFlags,
     #[command(flatten)]
     edits: SearchEditFlags,
     #[command(flatten)]
@@ -39,7 +46,11 @@ pub struct SearchArguments {
     #[command(flatten)]
     amplicons: SearchAmpliconFlags,
     #[command(flatten)]
+    mates: SearchMateFlags,
+    #[command(flatten)]
     hits: SearchHitFlags,
+    #[command(flatten)]
+    circular: SearchCircularFlags,
     #[command(flatten)]
     output: SearchOutputFlags,
     #[command(flatten)]
@@ -51,7 +62,9 @@ pub struct SearchArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Edits")]
 struct SearchEditFlags {
-    /// Most edits of a hit: letters replaced, inserted or deleted
+    /// Report hits with at most N edits
+    ///
+    /// Edits are substitutions, insertions and deletions.
     #[arg(
         short = 'k',
         long = "max-edits",
@@ -61,55 +74,81 @@ struct SearchEditFlags {
         value_parser = values::edits
     )]
     max_edits: u32,
-    /// Most edits of each pattern by its length, instead of -k: R times its letters, rounded down
-    #[arg(long, value_name = "R", conflicts_with = "max_edits", allow_negative_numbers = true, value_parser = values::edit_rate)]
+    /// Set -k of each pattern to R x its length, rounded down
+    #[arg(
+        long,
+        value_name = "R",
+        conflicts_with = "max_edits",
+        allow_negative_numbers = true,
+        value_parser = values::edit_rate
+    )]
     edits_by_rate: Option<u32>,
-    /// Only replaced letters (Hamming distance)
+    /// Allow only substitutions (Hamming distance)
     #[arg(long, conflicts_with_all = ["max_ins", "max_del", "max_gap"])]
     no_indels: bool,
-    /// Most letters of the pattern that the text lacks [default: as -k]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    /// Allow at most N inserted bases: in the pattern, but not in the text [default: as -k]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
     max_ins: Option<u32>,
-    /// Most letters of the text that the pattern lacks [default: as -k]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    /// Allow at most N deleted bases: in the text, but not in the pattern [default: as -k]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
     max_del: Option<u32>,
-    /// Most replaced letters [default: as -k]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    /// Allow at most N substitutions [default: as -k]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
     max_sub: Option<u32>,
-    /// Most letters inserted and deleted together [default: as -k]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
+    /// Allow at most N inserted and deleted bases in total [default: as -k]
+    #[arg(long, hide_short_help = true, value_name = "N", allow_negative_numbers = true, value_parser = values::edits)]
     max_gap: Option<u32>,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "PAM")]
 struct SearchPamFlags {
-    /// Only hits with these letters beside them, in IUPAC codes and without edits, such as NGG
+    /// Report hits next to this PAM in IUPAC codes, such as NGG
     ///
-    /// They are no part of the hit. Of ends side by side only those with the PAM count.
-    #[arg(long, value_name = "LETTERS", value_parser = values::pam)]
+    /// The PAM must match without edits, and is not part of the hit. Only ends with the PAM compete with each other.
+    #[arg(long, value_name = "PAM", value_parser = values::pam)]
     pam: Option<String>,
-    /// Which side of the pattern the PAM is at: 3, behind its last letter, or 5, in front of its first
-    #[arg(long, value_name = "5|3", default_value = "3", requires = "pam", value_parser = ["5", "3"], hide_possible_values = true)]
+    /// Side of the pattern with the PAM: 3 or 5
+    ///
+    /// 3 is after its last base, and 5 is before its first base.
+    #[arg(
+        long,
+        value_name = "5|3",
+        default_value = "3",
+        requires = "pam",
+        value_parser = ["5", "3"],
+        hide_possible_values = true
+    )]
     pam_side: String,
 }
 
 #[derive(Args)]
 #[command(next_help_heading = "Hits")]
 struct SearchHitFlags {
-    /// Search the reverse complements of the patterns too
-    #[arg(long, value_name = "yes|no", default_value = "yes", action = ArgAction::Set, value_parser = values::yes_or_no(), hide_possible_values = true)]
+    /// Also search the reverse complements of the patterns
+    #[arg(
+        long,
+        value_name = "yes|no",
+        default_value = "yes",
+        action = ArgAction::Set,
+        value_parser = values::yes_or_no(),
+        hide = true,
+        conflicts_with = "strand"
+    )]
     revcomp: bool,
-    /// Every end of a hit, and not only the best one of ends side by side
+    /// Strands of texts to search: both or plus [default: both]
+    #[arg(long, value_enum, value_name = "both|plus", hide_possible_values = true)]
+    strand: Option<StrandName>,
+    /// Report every end position with at most -k edits, not only local minima
     #[arg(long)]
     all: bool,
-    /// Only the hits with the fewest edits in their text
+    /// Report only the hits with the fewest edits in each text
     #[arg(long)]
     best: bool,
-    /// Only the first hit of each text
+    /// Report only the first hit of each text
     #[arg(long)]
     first: bool,
-    /// The texts without a hit, instead of hits; -v is grep's, and not --verbose
+    /// Report texts without a hit (-v as in grep, not --verbose)
     #[arg(short = 'v', long, conflicts_with_all = ["all", "best", "first", "count"])]
     invert_match: bool,
 }
@@ -117,13 +156,12 @@ struct SearchHitFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Parts")]
 struct SearchPartFlags {
-    /// Only part I of N of the texts, from 1, such as 2/8: with the others, joined by `swalign merge` in their
-    /// order, the bytes of the whole
+    /// Search part I of N of the texts, such as 2/8; `swalign merge` joins the parts
     ///
-    /// Parts are stretches of the files, about equal in bytes; a text is in one part as a whole. Texts must be
-    /// files, and for --format sam the patterns' names differ: `swalign merge` then makes the first record of a
-    /// pattern in each part but its first a secondary one.
-    #[arg(long, value_name = "I/N", value_parser = values::share)]
+    /// The joined output is identical to that of a run without --part. Parts are ranges of the files, about equal in bytes; a
+    /// text is never divided. Texts must be files. For --format sam, the names of the patterns must be unique, because
+    /// `swalign merge` turns the primary records of later parts into secondary records.
+    #[arg(long, hide_short_help = true, value_name = "I/N", value_parser = values::share)]
     part: Option<Share>,
     #[command(flatten)]
     again: AgainFlag,
@@ -132,8 +170,10 @@ struct SearchPartFlags {
 #[derive(Args)]
 #[command(next_help_heading = "Machine")]
 struct SearchMachineFlags {
-    /// What scans: auto (a GPU where the work is worth its start), cpu, gpu, cpu:SET with an instruction set, or
-    /// gpu:NAME with an index, a PCI id or a part of the name; the answer is the same
+    /// Device: auto, cpu, gpu or gpu:INDEX
+    ///
+    /// `swalign devices` lists the GPUs. auto uses a GPU if the search is long enough to repay its start-up. gpu:NAME selects a GPU by part of its name, gpu:PCI-ID
+    /// by PCI address, and cpu:NAME an instruction set. The output does not depend on the device.
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::search_device)]
     device: SearchDevice,
     #[command(flatten)]
@@ -144,119 +184,163 @@ pub const USAGE: &str = "swalign search [OPTIONS] PATTERN TEXT...\n       \
                          swalign search [OPTIONS] -f PATTERNS TEXT...";
 
 pub const NOTES: &str = "\
-Letters:
-  IUPAC codes in a pattern are classes: R matches A and G. U is T, lower case is upper case. A letter
-  of a text that is not A, C, G, T or U matches only N in the pattern.
+Alphabet:
+  IUPAC codes in a pattern are classes: R matches A and G. U counts as T, and lower case as upper case. A character of a \
+  text other than A, C, G, T and U matches only N in the pattern.
 
 Hits:
-  A place where a hit ends is one where the pattern has at most -k edits against the text before it.
-  Of such places side by side, for one pattern on one strand, the one with the fewest edits is
-  reported, of several the leftmost; with --all, every one. A hit ends there, and its start and its
-  CIGAR are those of the alignment with the fewest edits that is found by walking backwards with
-  matches and replaced letters first, then deletions, then insertions. The reverse strand is the
-  pattern's reverse complement, searched in the same text in the same way.
+  An end is a position where the pattern aligns to the preceding text with at most -k edits. Ends without edits are hits. \
+  An end with edits is a hit if neither of the adjacent positions has fewer edits; of adjacent ends with equally many \
+  edits, the leftmost is the hit. Therefore a larger -k only adds hits. With --all, every end is a hit. Start and CIGAR of \
+  a hit come from an alignment with the fewest edits, traced back from its end: matches and substitutions are preferred \
+  to deletions, and deletions to insertions. For the reverse strand, the reverse complement of the pattern is searched in \
+  the same text in the same way.
 
-Columns of --format tab, with a header line:
-  text, start, end (0-based, half-open, on the forward strand), pattern (a single one is called
-  'pattern'), strand, edits, cigar (with = and X, in the text's order; I is a letter of the pattern
-  that the text lacks, D the reverse), match (the text from start to end, in upper case); with --pam
-  behind them pam (the text's letters there), with --orient pattern line (| equal, . replaced, - a gap).
-  --columns also has pattern_aligned, text_aligned, pattern_len, text_len, mismatches, insertions,
-  deletions, gaps, edits_last1, edits_last3, edits_last5 (edits in the last letters of the pattern, at its
-  3' end), last_run (letters behind the last edit), before and after (letters of the text before and
-  behind the hit).
+Columns of --format tab (with a header line):
+  text: name of the text
+  start, end: position of the hit, 0-based and half-open, on the forward strand
+  pattern: name of the pattern; the name of PATTERN is 'pattern'
+  strand, edits: strand and number of edits
+  cigar: CIGAR with = and X, in the order of the text; I is a base only in the pattern, D a base only in the text
+  match: the matched text, in upper case
+  pam: the text at the PAM (added by --pam)
+  line: a character for each alignment column: | match, . mismatch, - gap (added by --orient pattern)
+
+  --columns may also name these:
+  pattern_aligned, text_aligned: aligned sequences with gaps
+  pattern_len, text_len: lengths of pattern and text
+  mismatches, insertions, deletions, gaps: number of edits of each kind
+  edits_last1, edits_last3, edits_last5: edits in the last bases of the pattern (its 3' end)
+  last_run: number of bases after the last edit
+  before, after: adjacent bases of the text
 
 Amplicons:
-  --amplicons joins hits of a pair's two patterns that face each other: one on the forward strand,
-  and one on the reverse strand that begins no earlier and ends no earlier. The amplicon begins
-  where the first begins and ends where the other ends, and its length is within --amplicon-size.
-  Either pattern may be the forward one; the strand is + where it is the pair's first (_LEFT, _F,
-  /1, the first column of --pairs, with any the earlier pattern), else -.
-  Columns of --format tab, with a header line: text, start, end, length, pair (its name; of --pairs
-  and any both patterns' names), strand, forward (the pattern on the forward strand), forward_end,
-  forward_edits, reverse, reverse_start, reverse_edits. BED has the edits of both hits in the fifth
-  column, FASTA the letters from start to end, on strand - reverse-complemented. The order is by
-  text, start, end, forward pattern, reverse pattern.
+  --amplicons joins hits of the two patterns of a pair if they face each other: one on the forward strand, and one on the \
+  reverse strand that starts no earlier and ends no earlier. The amplicon extends from the start of the first to the end \
+  of the second, and its length must be within --amplicon-size. Either pattern of a pair may be on the forward strand. \
+  The strand of the amplicon is + if that is the first pattern of the pair (_LEFT, _F, /1, the first column of --pairs, \
+  or with --amplicons any the earlier pattern), and - otherwise.
+  --trim-primers leaves the primers out of FASTA and FASTQ records; start and end are then those of the record.
+
+  The columns of --format tab are text, start, end, length, pair, strand, forward, forward_end, forward_edits, reverse, \
+  reverse_start and reverse_edits. forward and reverse are the patterns on each strand. pair is the name of the pair, or \
+  the names of both patterns with --pairs and --amplicons any. The fifth column of BED contains the edits of both hits. \
+  FASTA and FASTQ contain the sequence from start to end, reverse-complemented on strand -. Amplicons are sorted by text, start, \
+  end, forward pattern and reverse pattern.
+
+Mates:
+  --mates writes pairs of reads that begin with the two primers of a pair. A read begins with a primer if a hit on its \
+  forward strand starts at most --primer-offset bases after its first base. Of several pairs of hits, the one with the \
+  fewest edits counts, then the one that starts first. The record begins with the hit, or after it with --trim-primers. \
+  It ends with the read, or with the other primer's hit on the reverse strand if the read has one, and before it with \
+  --trim-primers. Other pairs are in --untrimmed-output and --untrimmed-mates-output, whole.
+
+Circular texts:
+  With --circular, the last base of a text is followed by its first. Each hit is reported once, with its start within \
+  the text; the end of a hit across the origin is greater than the length of the text. A hit may be longer than the text, \
+  an amplicon may not.
 
 PAM:
-  --pam NGG keeps hits with the PAM beside them, on the pattern's 3' side, or its 5' side with
-  --pam-side 5. Where the PAM lies behind a hit in the text, ends with the PAM are clustered; where it
-  lies in front, starts are, as if text and pattern were read backwards. So a place with the PAM is
-  found wherever a stretch beside it has at most -k edits. BED has the PAM in a seventh column, SAM in
-  the tag pm.
+  --pam NGG reports hits with the PAM on the 3' side of the pattern, or on its 5' side with --pam-side 5. If the PAM \
+  follows the hit in the text, only ends with the PAM compete with each other. If it precedes the hit, starts with the PAM \
+  compete, as if text and pattern were read backwards. BED has the PAM in a seventh column, and SAM in the tag pm.
 
 SAM:
-  The patterns are the reads; the first hit of a pattern is its primary record, further ones are
-  secondary. Without a hit a pattern has no record. MAPQ is 255, NM has the edits. The order is that of
-  coordinates. A text without letters has no @SQ line.
+  The patterns are the reads. The first hit of a pattern is its primary record, and further hits are secondary. A pattern \
+  without a hit has no record. MAPQ is 255, and NM contains the edits. Records are sorted by coordinate. An empty text has \
+  no @SQ line.
 
-Order:
-  By text, start, end, pattern in the order of the file, + before -.
+Order of hits:
+  Hits are sorted by text, start, end, pattern (in the order of the file) and strand (+ before -).
 
 Examples:
   swalign search -k 2 GATTACANNNCATTAG genome.fa
   swalign search -k 3 -f primers.fa --best reads.fq.gz > hits.tsv
+  swalign search -k 4 --pam NGG --summary guides.tsv -f guides.fa genome.fa > sites.tsv
+  swalign search -k 2 -f primers.fa --amplicons --format fasta genome.fa > amplicons.fa
   swalign search -k 3 -f primers.fa --format sam genome.fa | samtools view -b -o hits.bam -
-  swalign search -k 4 --pam NGG --orient pattern --summary guides.tsv -f guides.fa genome.fa > sites.tsv
-  swalign search -k 1 --no-indels --all -f guides.fa --format bed genome.fa.gz
-  swalign search -k 2 -f primers.fa --amplicons --amplicon-size 300..500 genomes.fa > amplicons.tsv
-  swalign search -k 2 -f pool.fa --amplicons any --format fasta genome.fa > products.fa
+  swalign search -k 2 -f primers.fa --amplicons --format fastq --trim-primers reads.fq > trimmed.fq
   zcat reads.fq.gz | swalign search -v -k 4 -f adapters.fa --format fasta - > clean.fa
 
-Exit codes: 0 success, hits or not; 1 failure; 2 wrong usage.";
+Exit codes: 0 success (with or without hits), 1 failure, 2 wrong usage.";
+
+impl SearchHitFlags {
+    fn has_both_strands(&self) -> bool {
+        self.revcomp && self.strand != Some(StrandName::Plus)
+    }
+}
 
 impl SearchArguments {
     pub fn resolve(self, command_line: String) -> Result<SearchOptions, clap::Error> {
-        let SearchArguments { inputs, patterns, edits, pam, amplicons, hits, output, parts, machine } = self;
+        let SearchArguments {
+            inputs,
+            patterns,
+            reading,
+            edits,
+            pam,
+            amplicons,
+            mates,
+            hits,
+            circular,
+            output,
+            parts,
+            machine,
+        } = self;
         let mut texts = inputs.into_iter();
         let patterns = match patterns {
             Some(file) => PatternSource::File(file),
             None => PatternSource::Letters(letters(texts.next().unwrap_or_default())?),
         };
         let texts: Vec<PathBuf> = texts.map(PathBuf::from).collect();
-        let amplicons = amplicons.resolve(&patterns, &hits, &output)?;
-        let pairs = amplicons.as_ref().and_then(AmpliconChoice::file);
-        check_files(&patterns, pairs, &texts, output.output.as_deref())?;
+        let mates = mates.resolve(&texts, &output)?;
+        let amplicons = amplicons.resolve(&patterns, &hits, &output, mates)?;
+        let sides = SideInputs::of(amplicons.as_ref());
+        check_files(&patterns, sides, &texts, output.output.as_deref())?;
         let format = output.format();
-        if hits.invert_match && !matches!(format, SearchFormat::Tab | SearchFormat::Fasta) {
-            let text = "--invert-match (-v) lists texts, not hits; give --format tab or fasta with it";
+        let lists_texts = matches!(format, SearchFormat::Tab | SearchFormat::Fasta | SearchFormat::Fastq);
+        if hits.invert_match && !lists_texts {
+            let text = "--invert-match (-v) lists texts, not hits; use it with --format tab, fasta or fastq";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         if format == SearchFormat::Sam && texts.iter().any(|text| text == Path::new("-")) {
-            let text =
-                "--format sam reads the texts twice, first for its header; give files instead of stdin";
+            let text = "--format sam reads the texts twice, first for its header, and stdin can be read only once; give files";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         let full_names = output.name == SearchNameChoice::Full;
         if full_names && format == SearchFormat::Sam {
-            let text = "--name full and --format sam exclude each other: names of SAM have no spaces";
+            let text = "--name full cannot be used with --format sam, because names in SAM have no spaces; leave either out";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
+        let circular = circular.resolve(format)?;
         let limits = edits.limits()?;
         let summary = output.summary.clone();
         output.check(format, (parts.part.is_some(), hits.invert_match))?;
         let (columns, as_pattern) = output.shown(format, pam.pam.is_some())?;
-        if let Some(summary) = &summary {
-            check_files(&patterns, pairs, &texts, Some(summary))?;
-            if output.output.as_deref() == Some(summary.as_path()) {
-                let text = "--summary and --output name one file; name another";
-                return Err(usage(ErrorKind::ArgumentConflict, text));
-            }
-        }
+        let choice = amplicons.as_ref();
+        let mates = choice.and_then(|choice| choice.mates.as_ref());
+        let written = [
+            ("--summary", summary.as_deref()),
+            ("--untrimmed-output", choice.and_then(|choice| choice.untrimmed.as_deref())),
+            ("--mates-output", mates.map(|mates| &*mates.output)),
+            ("--untrimmed-mates-output", mates.and_then(|mates| mates.untrimmed.as_deref())),
+        ];
+        check_about(&written, input_files(&patterns, sides, &texts), (output.output.as_deref(), false))?;
         let in_front = pam.pam_side == "5";
         let pam = pam.pam.map(|letters| PamChoice { letters, in_front });
         let page = page(output.output.as_deref().is_some_and(|path| path != Path::new("-")));
         Ok(SearchOptions {
             patterns,
             texts,
+            circular,
             output: output.output.filter(|path| path != Path::new("-")),
             max_edits: edits.max_edits,
             edits_by_rate: edits.edits_by_rate,
             indels: !edits.no_indels,
             limits,
             pam,
+            removes_gaps: reading.remove_gaps,
             amplicons,
-            both_strands: hits.revcomp,
+            both_strands: hits.has_both_strands(),
             every_end: hits.all,
             best: hits.best,
             first: hits.first,
@@ -278,21 +362,20 @@ impl SearchArguments {
 }
 
 impl SearchEditFlags {
-    /// The limits of single kinds, where one of them says more than -k.
+    /// The limits of each kind of edit, if one of them is stricter than -k.
     fn limits(&self) -> Result<Option<[u32; 4]>, clap::Error> {
-        // What a rate allows is known with the patterns.
+        // The edits that a rate allows depend on the patterns.
         let most = if self.edits_by_rate.is_some() { u32::MAX } else { self.max_edits };
         let [ins, del, sub, gap] = [self.max_ins, self.max_del, self.max_sub, self.max_gap]
             .map(|limit| limit.unwrap_or(most).min(most));
-        // Without gaps, a limit of replaced letters is one of all edits.
+        // Without gaps, a limit on substitutions is a limit on all edits.
         let (ins, del) = if self.no_indels { (0, 0) } else { (ins, del) };
         if [ins, del, sub, gap] == [most; 4] || (self.no_indels && sub == most) {
             return Ok(None);
         }
         if most > MOST_LIMITED && self.edits_by_rate.is_none() {
             let text = format!(
-                "--max-ins, --max-del, --max-sub and --max-gap are for at most {MOST_LIMITED} edits; give a smaller -k \
-                 with them"
+                "--max-ins, --max-del, --max-sub and --max-gap need a -k of at most {MOST_LIMITED}; reduce -k"
             );
             return Err(usage(ErrorKind::ValueValidation, text));
         }
@@ -300,17 +383,17 @@ impl SearchEditFlags {
     }
 }
 
-/// The letters of a pattern, which must be some.
+/// The sequence of a pattern, which must not be empty.
 fn letters(given: OsString) -> Result<String, clap::Error> {
     let letters = given.to_string_lossy();
     let refuse = |text: String| Err(usage(ErrorKind::ValueValidation, text));
     if letters.is_empty() {
-        return refuse("PATTERN has no letters; give some, such as GATTACA".to_string());
+        return refuse("PATTERN is empty; give a sequence, such as GATTACA".to_string());
     }
     match letters.chars().find(|&c| u8::try_from(c).ok().and_then(|c| Alphabet::Dna.code(c)).is_none()) {
         None => Ok(letters.into_owned()),
         Some(letter) => refuse(format!(
-            "PATTERN '{}' has '{}', which is no IUPAC code of DNA; patterns in a file are given by -f FILE",
+            "PATTERN '{}' contains '{}', which is not an IUPAC code of DNA; to read patterns from a file, use -f FILE",
             letters.escape_debug(),
             letter.escape_debug()
         )),
@@ -320,19 +403,42 @@ fn letters(given: OsString) -> Result<String, clap::Error> {
 /// Refuses a search without texts, stdin twice, and an output that would overwrite an input.
 fn check_files(
     patterns: &PatternSource,
-    pairs: Option<&Path>,
+    sides: SideInputs,
     texts: &[PathBuf],
     output: Option<&Path>,
 ) -> Result<(), clap::Error> {
     if texts.is_empty() {
-        let text = "no TEXT was given; name files to search, or - for stdin";
+        let text = "TEXT is missing; name files to search, or - for stdin";
         return Err(usage(ErrorKind::MissingRequiredArgument, text));
     }
+    let mut inputs = input_files(patterns, sides, texts);
+    check_stdin(inputs.clone())?;
+    inputs.try_for_each(|input| check_output(input, output))
+}
+
+/// Files that a search reads beside patterns and texts.
+#[derive(Clone, Copy)]
+struct SideInputs<'a> {
+    pairs: Option<&'a Path>,
+    mates: Option<&'a Path>,
+}
+
+impl<'a> SideInputs<'a> {
+    fn of(choice: Option<&'a AmpliconChoice>) -> SideInputs<'a> {
+        let mates = choice.and_then(|choice| choice.mates.as_ref());
+        SideInputs { pairs: choice.and_then(AmpliconChoice::file), mates: mates.map(|mates| &*mates.file) }
+    }
+}
+
+/// Files that a search reads.
+fn input_files<'a>(
+    patterns: &'a PatternSource,
+    SideInputs { pairs, mates }: SideInputs<'a>,
+    texts: &'a [PathBuf],
+) -> impl Iterator<Item = &'a Path> + Clone {
     let file = match patterns {
         PatternSource::File(file) => Some(file),
         PatternSource::Letters(_) => None,
     };
-    let inputs = || file.into_iter().chain(texts).map(PathBuf::as_path).chain(pairs);
-    check_stdin(inputs())?;
-    inputs().try_for_each(|input| check_output(input, output))
+    file.into_iter().chain(texts).map(PathBuf::as_path).chain(pairs).chain(mates)
 }

@@ -3,17 +3,20 @@
 use crate::memory;
 use crate::writer::temporary;
 
-/// From now on a lack of memory removes files that are not whole, and so do signals, where the system has them.
+/// From now on, incomplete files are removed if memory runs out or, on systems with signals, if a signal ends the process.
 pub fn watch() {
     memory::before_the_end(temporary::remove_all);
     watch_signals();
 }
 
-/// From now on SIGTERM, SIGINT, SIGHUP and SIGQUIT, unless they are ignored, remove files that are not whole and end the
-/// process, with code 143, 130, 129 or 131. A file that outgrows its limit is an error like others.
+/// From now on the signals that users, shells and batch systems send to end a process remove files that are not whole and
+/// end the process with code 128 plus the signal's number, unless they are ignored: SIGTERM, SIGINT, SIGHUP and SIGQUIT,
+/// SIGXCPU at the limit of processor time, and SIGUSR1, SIGUSR2 and SIGALRM, with which batch systems warn before they
+/// kill. A file that outgrows its limit is an error like others.
 #[cfg(unix)]
 fn watch_signals() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+    use libc::SIGXCPU;
+    use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
     use signal_hook::iterator::Signals;
     use signal_hook::{flag, low_level};
     use std::sync::Arc;
@@ -22,8 +25,8 @@ fn watch_signals() {
 
     // Any action will do: with one the write fails, without one the signal ends the process.
     let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
-    let wanted = [SIGTERM, SIGINT, SIGHUP, SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal));
-    let Ok(mut signals) = Signals::new(wanted) else { return };
+    let all = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM];
+    let Ok(mut signals) = Signals::new(all.into_iter().filter(|&signal| !is_ignored(signal))) else { return };
     // Without this thread signals end the process as they do by default.
     let wait = move || {
         if let Some(signal) = signals.forever().next() {

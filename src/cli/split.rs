@@ -8,22 +8,44 @@ use clap::{Args, ValueEnum};
 #[derive(Args)]
 #[command(next_help_heading = "Split reads")]
 pub struct SplitFlags {
-    /// Align also what the best hit leaves of a query, as supplementary records [default with --preset long]
+    /// Also align the rest of a query, as supplementary records [default with --preset short and long]
     ///
-    /// The best local alignment of each stretch that is left is a supplementary record (FLAG 2048, tag SA) if it reaches
-    /// --split-score, and what it leaves is searched again: with this option to the end, with --preset long alone up to 4
-    /// times the query's letters. --ref-part needs --no-split where reads would be split.
+    /// With --preset short it is the default of SAM, BAM and PAF. The best local alignment of each unaligned part becomes a supplementary record (FLAG 2048, tag SA) if it reaches
+    /// --split-score, and the parts that it leaves unaligned are searched again. With --split the search continues until
+    /// nothing is left. Without it the search stops after re-searching 4 times the length of the query. With
+    /// --ref-part, reads cannot be split, and these presets need --no-split.
     #[arg(long, conflicts_with = "no_split")]
     split: bool,
-    /// Write no supplementary records
-    #[arg(long)]
+    /// Do not write supplementary records
+    #[arg(long, hide_short_help = true)]
     no_split: bool,
-    /// Least score of a supplementary record [default: 40 x match (80 with the preset long), 120 with a matrix; no
-    /// less than --min-score]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::min_score)]
+    /// Write supplementary records with a score of at least N [default: 40 x match, or 120 with a matrix]
+    ///
+    /// The default is 80 with --preset long. It is never below --min-score.
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        value_parser = values::min_score,
+        hide_short_help = true
+    )]
     split_score: Option<i32>,
-    /// Ends of supplementary records that are not aligned: soft (letters stay in SEQ) or hard
-    #[arg(long, value_enum, value_name = "soft|hard", default_value = "soft", hide_possible_values = true)]
+    /// Split an alignment where its running score drops by more than N; 0 never [default: 100 x match]
+    ///
+    /// As -z of minimap2. The default is 200 x match with --preset long, which is 400. A read across an inversion is written as
+    /// three records instead of one with a poorly aligned middle. Gap costs do not count, so long insertions and deletions
+    /// do not split a record.
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(i32).range(0..=1_000_000))]
+    z_drop: Option<i32>,
+    /// Clipping of supplementary records: soft (SEQ has the whole read) or hard
+    #[arg(
+        long,
+        value_enum,
+        value_name = "soft|hard",
+        default_value = "soft",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     clip: ClipName,
 }
 
@@ -36,19 +58,23 @@ enum ClipName {
 
 impl SplitFlags {
     /// How reads are split, if they are.
-    pub fn resolve(&self, is_long: bool, ref_part: Option<Share>) -> Result<Option<Split>, clap::Error> {
+    pub fn resolve(&self, is_default: bool, ref_part: Option<Share>) -> Result<Option<Split>, clap::Error> {
         let asked = self.split || self.split_score.is_some();
         let text = match ref_part {
-            Some(_) if (asked || is_long) && !self.no_split => {
-                "--ref-part can't split reads, since what is left of one is known with all references only; give \
-                 --no-split, to the run of the whole too"
+            Some(_) if (asked || is_default) && !self.no_split => {
+                "--ref-part cannot split reads, because the rest of a read depends on its hits on all references; give \
+                 --no-split to all parts"
             }
             None if self.no_split && self.split_score.is_some() => {
-                "--split-score is of no use with --no-split"
+                "--split-score has no effect with --no-split; leave either out"
+            }
+            _ if self.z_drop.is_some_and(|drop| drop > 0) && (self.no_split || !asked && !is_default) => {
+                "--z-drop has an effect only if reads are split; give --split"
             }
             _ => {
-                let is_split = (asked || is_long) && !self.no_split;
-                return Ok(is_split.then_some(Split { score: self.split_score, is_complete: self.split }));
+                let is_split = (asked || is_default) && !self.no_split;
+                let (score, drop) = (self.split_score, self.z_drop);
+                return Ok(is_split.then_some(Split { score, is_complete: self.split, drop }));
             }
         };
         Err(usage(ErrorKind::ArgumentConflict, text))

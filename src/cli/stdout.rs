@@ -6,11 +6,11 @@ use std::path::Path;
 
 const NAME: &str = "standard output";
 
-/// Refuses a run whose `output` is stdout where stdout is closed.
+/// Refuses a run whose `output` is stdout if stdout is closed.
 pub fn check(output: Option<&Path>) -> Result<()> {
     let to_stdout = output.is_none_or(|path| path == Path::new("/dev/stdout"));
     if to_stdout && start::was_closed() {
-        let remedy = "it is closed; redirect it to a file or a pipe, or name a file with -o where there is that option";
+        let remedy = "it is closed; redirect it to a file or a pipe, or name an output file with -o if the command has that option";
         return Err(Error::io(NAME, io::Error::other(remedy)));
     }
     Ok(())
@@ -29,15 +29,15 @@ pub fn explain(source: io::Error) -> Error {
     let remedy = match kind {
         ErrorKind::BrokenPipe => return Error::Closed,
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "free some space, or redirect it to another place"
+            "free some space, or redirect it elsewhere"
         }
-        _ => "redirect it to another place",
+        _ => "redirect it elsewhere",
     };
     Error::io(NAME, io::Error::new(kind, format!("{source}; {remedy}")))
 }
 
-/// Before `main` Rust's runtime opens /dev/null in the place of a closed stdout, where all output is lost. So this looks
-/// at stdout before the runtime does.
+/// Before `main`, Rust's runtime replaces a closed stdout with /dev/null, which discards all output. This module checks
+/// stdout before the runtime does.
 #[cfg(unix)]
 mod start {
     use rustix::fd::BorrowedFd;
@@ -46,7 +46,7 @@ mod start {
 
     static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-    /// The system's loader calls the functions of this list before all else.
+    /// The system's loader calls the functions of this list before any other code.
     #[used]
     #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
     #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]

@@ -1,4 +1,4 @@
-//! What a person sees on stderr: notes, a progress bar where it is a terminal, a summary.
+//! Messages on stderr: notes, a summary and, on a terminal, a progress bar.
 
 mod bar;
 mod devices;
@@ -55,7 +55,7 @@ impl Terminal {
                 "{}, {} of {}, {found} with {}, {} in {seconds:.2} s",
                 counted(*patterns, ["pattern", "patterns"]),
                 counted(*texts, ["text", "texts"]),
-                counted(*letters, ["letter", "letters"]),
+                counted(*letters, ["base", "bases"]),
                 if amplicons.is_some() { "an amplicon" } else { "a hit" },
                 counted(amplicons.unwrap_or(*hits), units),
             ));
@@ -72,7 +72,7 @@ impl Terminal {
         }
     }
 
-    /// The line at the end of a run, and with -v one of what it took.
+    /// The line at the end of a run, and with -v a line of cells and times.
     pub fn summary(&self, summary: &Summary) {
         if let Some(bar) = &self.bar {
             bar.clear();
@@ -128,16 +128,19 @@ fn dedup_line(summary: &DedupSummary) -> String {
 
 /// Numbers of queries, and the time.
 fn summary_line(summary: &Summary) -> String {
-    let Summary { queries, aligned, whole, elapsed, .. } = summary;
+    let Summary { queries, aligned, anchored, whole, elapsed, .. } = summary;
     let mut parts = vec![counted(*queries, ["query", "queries"])];
     parts.push(match permille(*aligned, *queries) {
         None => format!("{aligned} aligned"),
         Some(1000) => format!("{aligned} aligned (100 %)"),
         Some(part) => format!("{aligned} aligned ({}.{} %)", part / 10, part % 10),
     });
+    if *anchored > 0 {
+        parts.push(format!("{anchored} of them below the proven minimum score (ya:i:1)"));
+    }
     if let Some(whole) = whole.filter(|&whole| whole > 0) {
         let them = if whole == 1 { "it aligns" } else { "they align" };
-        parts.push(format!("{whole} searched in full since the filter could not narrow down where {them}"));
+        parts.push(format!("{whole} searched in full because the filter could not narrow down where {them}"));
     }
     parts.push(format!("{:.2} s", elapsed.as_secs_f64()));
     parts.join(", ")
@@ -148,20 +151,22 @@ fn permille(part: u64, all: u64) -> Option<u64> {
     (u128::from(part) * 1000).checked_div(u128::from(all)).map(|part| part as u64)
 }
 
-/// Cells and times. Times of stages that run side by side may add up to more than the whole.
+/// Cells and times. Stages run concurrently, so their times may add up to more than the total.
 fn effort_line(summary: &Summary) -> String {
     let seconds = summary.elapsed.as_secs_f64();
     let whole = summary.whole.map(|whole| counted(whole, ["query", "queries"]));
     let whole = whole.map_or_else(String::new, |whole| format!(", {whole} searched in full"));
     let repeated = match summary.repeated {
         0 => String::new(),
-        repeated => format!(", {repeated} equal to others"),
+        repeated => format!(", {repeated} duplicates"),
     };
     format!(
-        "{} cells ({:.2} GCUPS){whole}{repeated}; reading {:.2} s, device {:.2} s, backtrace {:.2} s, writing {:.2} s",
+        "{} cells ({:.2} GCUPS) for {}{whole}{repeated}; reading {:.2} s, filter {:.2} s, device {:.2} s, backtrace {:.2} s, writing {:.2} s",
         summary.cells,
         summary.cells as f64 / seconds.max(1e-9) / 1e9,
+        counted(summary.searched, ["query", "queries"]),
         summary.reading.as_secs_f64(),
+        summary.filtering.as_secs_f64(),
         summary.scoring.as_secs_f64(),
         summary.backtrace.as_secs_f64(),
         summary.writing.as_secs_f64()
@@ -192,7 +197,7 @@ mod tests {
         assert_eq!(said(0, 0, Some(0)), "0 queries, 0 aligned, 0.35 s");
         assert_eq!(said(3, 2, Some(0)), "3 queries, 2 aligned (66.6 %), 0.35 s");
         assert_eq!(said(1_000_000, 999_999, None), "1000000 queries, 999999 aligned (99.9 %), 0.35 s");
-        let full = "searched in full since the filter could not narrow down where";
+        let full = "searched in full because the filter could not narrow down where";
         assert_eq!(
             said(300, 300, Some(15)),
             format!("300 queries, 300 aligned (100 %), 15 {full} they align, 0.35 s")

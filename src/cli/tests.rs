@@ -8,7 +8,7 @@ const BAM: OutputFormat = OutputFormat::Records(Format::Bam);
 const PAF: OutputFormat = OutputFormat::Records(Format::Paf);
 use crate::alphabet::Alphabet;
 use crate::options::{DeviceChoice, EXTENSIONS, Mode, Preset, ReadGroup, ScoringChoice, Share};
-use crate::scoring::{AlignmentMode, Scoring, Substitution};
+use crate::scoring::{AlignmentMode, Matrix, Scoring, Substitution};
 use clap::ValueEnum;
 
 fn parsed(words: &[&str]) -> Result<Command, clap::Error> {
@@ -152,11 +152,11 @@ fn numbers_out_of_range_name_flag_and_remedy() {
 
 #[test]
 fn what_excludes_each_other_is_refused() {
-    refused(&["-", "-"], &["stdin", "only one"]);
-    refused(&["pairs", "-", "-"], &["stdin", "only one"]);
+    refused(&["-", "-"], &["stdin", "one input only"]);
+    refused(&["pairs", "-", "-"], &["stdin", "one input only"]);
     refused(&["--both-strands", "--forward-only", "q", "r"], &["--forward-only"]);
     refused(&["-q", "-v", "q", "r"], &["--quiet"]);
-    refused(&["--both-strands", "--alphabet", "protein", "q", "r"], &["--both-strands needs DNA"]);
+    refused(&["--both-strands", "--alphabet", "protein", "q", "r"], &["--both-strands", "needs DNA"]);
 }
 
 #[test]
@@ -269,13 +269,22 @@ fn the_command_line_has_what_changes_records() {
     ] {
         assert_eq!(line(words), "swalign q.fa r.fa", "{words:?}");
     }
-    let expected = "swalign --match 2 --max-hits 3 --eqx q.fa r.fa";
+    let expected = "swalign --eqx --match 2 --max-hits 3 q.fa r.fa";
     assert_eq!(line(&["--eqx", "-o", "x", "--max-hits=3", "--match", "2"]), expected);
     let pairs = options(&["pairs", "--both-strands", "--part", "1/2", "--", "q", "-t"]).command_line;
     assert_eq!(pairs, "swalign pairs --both-strands q -t");
     let search = parsed(&["search", "-k", "2", "-t", "2", "--revcomp=no", "ACGT", "a", "b"]);
     let Ok(Command::Search(search)) = search else { panic!("{search:?}") };
     assert_eq!(search.command_line, "swalign search --max-edits 2 --revcomp no ACGT a b");
+}
+
+/// Options without effect are refused.
+#[test]
+fn pairs_take_no_options_of_queries_against_references() {
+    refused(&["pairs", "--max-targets", "3", "q", "r"], &["--max-targets has no effect", "--max-hsps"]);
+    refused(&["pairs", "--no-dedup", "q", "r"], &["--no-dedup has no effect"]);
+    refused(&["all", "--no-dedup", "q"], &["--no-dedup has no effect"]);
+    assert!(!options(&["--no-dedup", "--max-targets", "3", "q", "r"]).dedup);
 }
 
 #[test]
@@ -299,9 +308,23 @@ fn help_tells_what_is_so() {
         let line = long.lines().find(|line| line.trim_start().starts_with(&format!("{} ", name.get_name())));
         assert!(line.is_some_and(|line| line.contains(&numbers)), "{numbers}: {line:?}");
     }
+    for name in Matrix::names() {
+        let choice = ScoringChoice { matrix: Some(name.to_string()), ..ScoringChoice::default() };
+        let scoring = choice.resolve(Alphabet::Protein).unwrap();
+        assert_eq!(
+            Matrix::named(name).unwrap().usual_gap_costs(),
+            Some((scoring.gap_open, scoring.gap_extend))
+        );
+        let gaps = format!("{}/{}", scoring.gap_open, scoring.gap_extend);
+        let help = long.split("--matrix <NAME|FILE>").nth(1).unwrap().split("--alphabet").next().unwrap();
+        assert!(help.contains(&gaps), "{name}: {gaps}: {help}");
+        let own = ScoringChoice { gap_open: Some(7), ..choice.clone() }.resolve(Alphabet::Protein).unwrap();
+        assert_eq!((own.gap_open, own.gap_extend), (7, scoring.gap_extend));
+    }
     assert_eq!(Scoring::dna(1, 4, 4, 2).gap_cost(1), 6);
     assert_eq!(Scoring::dna(1, 4, 4, 2).gap_cost(2), 8);
-    assert!(long.contains("costs 6 and length 2 costs 8"));
+    let words = long.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("a gap of one residue costs 6, and a gap of two costs 8"));
     let short = Arguments::command().render_help().to_string();
     assert!(long.contains("Examples:") && !short.contains("Examples:"));
     assert!(!long.contains("checked-shaders") && !long.contains("plain,"));

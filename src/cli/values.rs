@@ -1,4 +1,4 @@
-//! What the text of an argument stands for; an error is the remedy.
+//! Parsers for the values of arguments. Their errors say what to give instead.
 
 use super::ranked::Columns;
 use super::search::SearchColumns;
@@ -10,6 +10,7 @@ use crate::options::{
 };
 use crate::scoring::MAX_SCORE;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::ops::RangeInclusive;
 
 pub fn score(text: &str) -> Result<i32, String> {
     positive(text, "scores of a match are positive numbers")
@@ -19,8 +20,8 @@ pub fn penalty(text: &str) -> Result<i32, String> {
     positive(text, "penalties are positive numbers")
 }
 
-/// A number of 0 or more; `rule` and the number without its sign are the remedy for a negative one.
-/// How far up each may go is [`crate::options::ScoringChoice::resolve`]'s matter.
+/// A number of 0 or more. The error for a negative number is `rule`, with the number without its sign.
+/// [`crate::options::ScoringChoice::resolve`] checks the upper limits.
 fn positive(text: &str, rule: &str) -> Result<i32, String> {
     match text.parse::<i32>() {
         Ok(number) if number < 0 => Err(format!("{rule}; give {}", number.unsigned_abs())),
@@ -29,12 +30,12 @@ fn positive(text: &str, rule: &str) -> Result<i32, String> {
     }
 }
 
-/// A least score. In local mode it is at least 1.
+/// A minimum score. In local mode it is at least 1.
 pub fn any_score(text: &str) -> Result<i32, String> {
     let most = MAX_SCORE as i32;
     let number = text.parse().ok().filter(|number| (-most..=i32::MAX).contains(number));
     number.ok_or_else(|| {
-        format!("give a whole number from 1, or in another --mode than local from -{most}, to {}", i32::MAX)
+        format!("give a whole number from 1 (in modes other than local from -{most}) to {}", i32::MAX)
     })
 }
 
@@ -52,6 +53,13 @@ pub fn count(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "give a whole number of 1 or more".to_string())
 }
 
+/// Bases of an exact run: none, or enough to be rare.
+pub fn anchor(text: &str) -> Result<u32, String> {
+    const BASES: RangeInclusive<u32> = 10..=1000;
+    let bases = text.parse().ok().filter(|bases| *bases == 0 || BASES.contains(bases));
+    bases.ok_or_else(|| format!("give 0, or a number of bases from {} to {}", BASES.start(), BASES.end()))
+}
+
 /// An E-value.
 pub fn evalue(text: &str) -> Result<f64, String> {
     let evalue = text.parse::<f64>().ok().filter(|evalue| evalue.is_finite() && *evalue > 0.0);
@@ -60,7 +68,7 @@ pub fn evalue(text: &str) -> Result<f64, String> {
 
 pub fn percent(text: &str) -> Result<f64, String> {
     let percent = text.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or_else(|| "give a percentage, 0 to 100, such as 97".to_string())
+    percent.ok_or_else(|| "give a percentage from 0 to 100, such as 97".to_string())
 }
 
 pub fn identity_definition(text: &str) -> Result<IdentityDefinition, String> {
@@ -71,11 +79,11 @@ pub fn identity_definition(text: &str) -> Result<IdentityDefinition, String> {
 /// Names of columns, separated by commas.
 pub fn columns(text: &str) -> Result<Columns, String> {
     match Column::parse(text) {
-        Ok(columns) if columns.is_empty() => Err("give names of columns, such as std,qlen,slen".to_string()),
+        Ok(columns) if columns.is_empty() => Err("give column names, such as std,qlen,slen".to_string()),
         Ok(columns) => Ok(Columns(columns)),
         Err(name) => {
             let names: Vec<&str> = Column::names().map(|(name, _)| name).collect();
-            Err(format!("there is no column {name}; there are std, {}", names.join(", ")))
+            Err(format!("there is no column {name}; the columns are std, {}", names.join(", ")))
         }
     }
 }
@@ -95,9 +103,9 @@ pub fn share(text: &str) -> Result<Share, String> {
     match text.split_once('/').map(|(i, n)| (number(i), number(n))) {
         Some((Some(number), Some(of))) if number <= of => Ok(Share { number, of }),
         Some((Some(number), Some(of))) => {
-            Err(format!("there is no part {number} of {of}; they are 1 to {of}"))
+            Err(format!("there is no part {number} of {of}; give a part from 1 to {of}"))
         }
-        _ => Err("give I/N, part I of N, both from 1, such as 2/8".to_string()),
+        _ => Err("give I/N for part I of N, such as 2/8, with I from 1 to N".to_string()),
     }
 }
 
@@ -112,7 +120,7 @@ pub fn insert(text: &str) -> Result<InsertSize, String> {
             Ok(InsertSize { orientation, mean, deviation })
         }
         _ => Err(format!(
-            "give MEAN,SD in whole letters from 1 to {MOST_INSERT}, such as 350,60, and behind them fr, rf or ff"
+            "give MEAN,SD as whole numbers from 1 to {MOST_INSERT}, such as 350,60, with an optional third value fr, rf or ff"
         )),
     }
 }
@@ -159,9 +167,11 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
             let name = |name: &str| name.trim().trim_start_matches("gpu:").to_string();
             Ok(DeviceChoice::Gpus(names.split(',').map(name).collect()))
         }
-        _ => Err("give auto, cpu, gpu, all, or gpu:INDEX, gpu:NAME or gpu:PCI-ID from `swalign devices`, \
-                  several as in gpu:0,1"
-            .to_string()),
+        _ => Err(
+            "give auto, cpu, gpu, all, or gpu: and the INDEX, NAME or PCI-ID of a GPU in `swalign devices` \
+                  (several as in gpu:0,1)"
+                .to_string(),
+        ),
     }
 }
 
@@ -173,16 +183,18 @@ pub fn search_device(text: &str) -> Result<SearchDevice, String> {
         None if text == "plain" => Ok(SearchDevice::Plain),
         Some(("cpu", name)) if !name.is_empty() => Ok(SearchDevice::Cpu(Some(name.to_string()))),
         Some(("gpu", name)) if !name.is_empty() => Ok(SearchDevice::Gpu(Some(name.to_string()))),
-        _ => Err("give auto, cpu, gpu, cpu:SET with an instruction set of this processor, or gpu:INDEX, \
-                  gpu:NAME or gpu:PCI-ID from `swalign devices`"
-            .to_string()),
+        _ => Err(
+            "give auto, cpu, gpu, cpu: and an instruction set, or gpu: and the INDEX, NAME or PCI-ID of a \
+                  GPU in `swalign devices`"
+                .to_string(),
+        ),
     }
 }
 
-/// What scans lines: `auto` is the CPU, which is done with most files before a GPU has started.
+/// The device of `swalign grep`. `auto` is the CPU, which finishes most files before a GPU has started.
 pub fn grep_device(text: &str) -> Result<GrepDevice, String> {
     if text == "all" || (text.starts_with("gpu:") && text.contains(',')) {
-        return Err("grep takes one GPU; give gpu, or one by gpu:INDEX, gpu:NAME or gpu:PCI-ID".to_string());
+        return Err("grep uses at most one GPU; give gpu, gpu:INDEX, gpu:NAME or gpu:PCI-ID".to_string());
     }
     search_device(text).map(|device| match device {
         SearchDevice::Auto => GrepDevice::Cpu(None),
@@ -192,7 +204,7 @@ pub fn grep_device(text: &str) -> Result<GrepDevice, String> {
     })
 }
 
-/// Edits for each letter of a pattern, in millionths: a number from 0 to 1 with at most six digits behind the point.
+/// Edits per base of a pattern, in millionths. The text is a number from 0 to 1 with at most six decimals.
 pub fn edit_rate(text: &str) -> Result<u32, String> {
     let (whole, behind) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -203,19 +215,18 @@ pub fn edit_rate(text: &str) -> Result<u32, String> {
     let digits = if fits { format!("0{whole}{behind:0<6}") } else { String::new() };
     let rate = digits.parse::<u64>().ok().filter(|&millionths| millionths < 1_000_000);
     rate.and_then(|millionths| u32::try_from(millionths).ok()).ok_or_else(|| {
-        "give a number of 0 or more and below 1, with at most six digits behind the point, such as 0.1"
-            .to_string()
+        "give a number of at least 0 and below 1, with at most six decimals, such as 0.1".to_string()
     })
 }
 
 /// IUPAC codes of a PAM.
 pub fn pam(text: &str) -> Result<String, String> {
     if !(1..=MOST_PAM_LETTERS).contains(&text.len()) {
-        return Err(format!("give 1 to {MOST_PAM_LETTERS} letters, such as NGG"));
+        return Err(format!("give 1 to {MOST_PAM_LETTERS} bases, such as NGG"));
     }
     match text.chars().find(|&c| u8::try_from(c).ok().and_then(|c| Alphabet::Dna.code(c)).is_none()) {
         None => Ok(text.to_string()),
-        Some(letter) => Err(format!("'{}' is no IUPAC code of DNA", letter.escape_debug())),
+        Some(letter) => Err(format!("'{}' is not an IUPAC code of DNA", letter.escape_debug())),
     }
 }
 
@@ -224,21 +235,21 @@ pub fn amplicon_size(text: &str) -> Result<(usize, usize), String> {
     let number = |text: &str| text.parse::<usize>().ok().filter(|&number| number >= 1);
     match text.split_once("..").map(|(least, most)| (number(least), number(most))) {
         Some((Some(least), Some(most))) if least <= most => Ok((least, most)),
-        Some((Some(least), Some(most))) => Err(format!("{least} is above {most}; give {most}..{least}")),
-        _ => Err("give MIN..MAX in letters, both from 1 and included, such as 300..500".to_string()),
+        Some((Some(least), Some(most))) => {
+            Err(format!("{least} is greater than {most}; give {most}..{least}"))
+        }
+        _ => Err("give MIN..MAX in bases, both at least 1, such as 300..500".to_string()),
     }
 }
 
-/// Names of a search's columns, separated by commas.
+/// Names of columns of `swalign search`, separated by commas.
 pub fn search_columns(text: &str) -> Result<SearchColumns, String> {
     match SearchColumn::parse(text) {
-        Ok(columns) if columns.is_empty() => {
-            Err("give names of columns, such as std,edits_last3".to_string())
-        }
+        Ok(columns) if columns.is_empty() => Err("give column names, such as std,edits_last3".to_string()),
         Ok(columns) => Ok(SearchColumns(columns)),
         Err(name) => {
             let names: Vec<&str> = SearchColumn::names().collect();
-            Err(format!("there is no column {name}; there are std, {}", names.join(", ")))
+            Err(format!("there is no column {name}; the columns are std, {}", names.join(", ")))
         }
     }
 }

@@ -39,7 +39,7 @@ impl<'a> Contents<'a> {
         let has_length = |(start, end): (&usize, &usize)| (1..=MOST_LETTERS).contains(&(end - start));
         match starts.zip(&contents.letter_ends).all(has_length) {
             true => Ok(contents),
-            false => Err(Fault::damage("a reference has no letters, or too many")),
+            false => Err(Fault::damage("a reference is empty or too long")),
         }
     }
 
@@ -81,7 +81,7 @@ impl<'a> Contents<'a> {
         let letters = self.header.alphabet.letters().len() as u8;
         // Without a way out before the end: that is many at a time.
         let are_codes = |codes: &[u8]| codes.iter().fold(0, |most, &code| most.max(code)) < letters;
-        let damaged = |block| Fault::damage(format!("block {block} of the letters is damaged"));
+        let damaged = |block| Fault::damage(format!("block {block} of the sequences is damaged"));
         self.section(Section::Codes).prove(places, are_codes).map_err(damaged)
     }
 
@@ -96,7 +96,7 @@ impl<'a> Contents<'a> {
         let tables = [numbers(self.prove(Section::KmerEnds)?), numbers(self.prove(Section::KmerPlaces)?)];
         match Index::are_tables(kmer, tables.each_ref().map(|table| &**table), self.codes().len()) {
             true => Ok(Some((kmer, tables))),
-            false => Err(Fault::damage("the index of k-mers contradicts itself")),
+            false => Err(Fault::damage("the k-mer index is inconsistent")),
         }
     }
 
@@ -124,15 +124,13 @@ impl<'a> Contents<'a> {
     /// Where things end that have `total` bytes together.
     fn ends(&self, section: Section, total: u64) -> Result<Vec<usize>, Fault> {
         let bytes = self.prove(section)?;
-        let wrong = || Fault::damage(format!("section {} contradicts the header", section as usize + 1));
+        let wrong = || Fault::damage(format!("section {} does not match the header", section as usize + 1));
         let end = |bytes: &[u8]| usize::try_from(u64::from_le_bytes(bytes.try_into().ok()?)).ok();
         let ends: Option<Vec<usize>> = bytes.par_chunks(size_of::<u64>()).map(end).collect();
         let ends = ends.ok_or_else(wrong)?;
         let ascend = ends.par_windows(2).all(|two| two[0] <= two[1]);
-        match ends.last() {
-            Some(&last) if ascend && last as u64 == total => Ok(ends),
-            _ => Err(wrong()),
-        }
+        let last = ends.last().map_or(0, |&last| last as u64);
+        if ascend && last == total { Ok(ends) } else { Err(wrong()) }
     }
 
     /// Texts of which `takes` allows all bytes.
@@ -144,7 +142,7 @@ impl<'a> Contents<'a> {
     ) -> Result<Vec<String>, Fault> {
         let ends = self.ends(ends, self.header.entry(texts).len)?;
         let bytes = self.prove(texts)?;
-        let wrong = || Fault::damage("a name or header line is no line of UTF-8");
+        let wrong = || Fault::damage("a name or header line is not a line of UTF-8");
         // Without a way out before the end: that is many at a time.
         let are_taken = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & takes(byte));
         let all = str::from_utf8(bytes)

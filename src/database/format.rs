@@ -57,7 +57,7 @@ pub struct Fault {
 }
 
 /// The remedy for damage.
-pub const MAKE_AGAIN: &str = "copy it again, or make it anew with `swalign index`";
+pub const MAKE_AGAIN: &str = "copy it again, or rebuild it with `swalign index`";
 
 impl Fault {
     pub fn damage(problem: impl Into<String>) -> Fault {
@@ -190,35 +190,35 @@ impl Header {
     pub fn read(bytes: &[u8]) -> Result<Header, Fault> {
         let all = bytes;
         let mut fields = Fields(bytes);
-        let cut = || Fault::damage(format!("the file is cut short: it has {} bytes", all.len()));
+        let cut = || Fault::damage(format!("the file is truncated: it has {} bytes", all.len()));
         if fields.take(DATABASE.len()).ok_or_else(cut)? != DATABASE {
             return Err(Fault {
-                problem: "this is no database of swalign, or its first bytes are damaged".to_string(),
-                remedy: "give one that `swalign index` made, or FASTA",
+                problem: "this is not a database of swalign, or its first bytes are damaged".to_string(),
+                remedy: "give a database of `swalign index`, or FASTA",
             });
         }
         let (order, version) = (fields.u32().ok_or_else(cut)?, fields.u32().ok_or_else(cut)?);
         check_version(order, version)?;
         let len = fields.u64().ok_or_else(cut)?;
         let header = usize::try_from(len).ok().filter(|&len| len >= FIXED + SUM);
-        let header = header.ok_or_else(|| Fault::damage("the header is damaged: its length can't be"))?;
+        let header = header.ok_or_else(|| Fault::damage("the header is damaged: its length is invalid"))?;
         let header = all.get(..header).ok_or_else(cut)?;
         let (sound, sum) = header.split_at(header.len() - SUM);
         if crc32fast::hash(sound).to_le_bytes() != sum {
-            return Err(Fault::damage("the header is damaged: its checksum is another"));
+            return Err(Fault::damage("the header is damaged: its checksum does not match"));
         }
-        let wrong = || Fault::damage("the header is damaged: it contradicts itself");
+        let wrong = || Fault::damage("the header is damaged: it is inconsistent");
         let header = Header::of_fields(Fields(&sound[DATABASE.len() + 16..])).ok_or_else(wrong)?;
         match header.bytes.cmp(&(all.len() as u64)) {
             std::cmp::Ordering::Equal if header.is_sound(len) => Ok(header),
             std::cmp::Ordering::Equal => Err(wrong()),
             std::cmp::Ordering::Greater => {
                 let problem =
-                    format!("the file is cut short: it has {} of {} bytes", all.len(), header.bytes);
+                    format!("the file is truncated: it has {} of {} bytes", all.len(), header.bytes);
                 Err(Fault::damage(problem))
             }
             std::cmp::Ordering::Less => Err(Fault::damage(format!(
-                "the file has {} bytes behind its end",
+                "the file has {} extra bytes at its end",
                 all.len() as u64 - header.bytes
             ))),
         }
@@ -268,7 +268,6 @@ impl Header {
         let per_target = [Section::NameEnds, Section::TitleEnds, Section::Ends];
         let kmers = if self.kmer == 0 { 0 } else { 4u64.checked_pow(self.kmer.into()).unwrap_or(u64::MAX) };
         in_order
-            && self.targets > 0
             && per_target.into_iter().all(|section| Some(len(section)) == of_targets)
             && len(Section::Codes) == self.letters
             && Some(len(Section::KmerEnds)) == kmers.checked_mul(size_of::<u32>() as u64)
@@ -280,15 +279,14 @@ impl Header {
 /// Refuses files of another version, or of a program that wrote its numbers the other way round.
 fn check_version(order: u32, version: u32) -> Result<(), Fault> {
     if order == ORDER.swap_bytes() {
-        return Err(Fault::damage("the file's numbers are big-endian, and databases are little-endian"));
+        return Err(Fault::damage("the file is big-endian, but databases are little-endian"));
     }
     if order != ORDER {
-        return Err(Fault::damage("the header is damaged: its mark of the order of bytes is another"));
+        return Err(Fault::damage("the header is damaged: its byte order mark is invalid"));
     }
     if version != VERSION {
-        let problem =
-            format!("the database is of version {version}, and this swalign reads version {VERSION}");
-        let remedy = "make it anew with this swalign's `index`, or take the swalign that made it";
+        let problem = format!("the database has version {version}, but this swalign reads version {VERSION}");
+        let remedy = "rebuild it with this version of `swalign index`, or use the version that built it";
         return Err(Fault { problem, remedy });
     }
     Ok(())

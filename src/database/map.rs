@@ -1,22 +1,45 @@
-//! A file mapped into memory, for as long as the process lives.
+//! A file mapped into memory.
 //!
-//! Where a mapped file is cut, reading what it no longer has is a fault of the bus, which ends a process by default. Here
-//! a handler puts zeros in the place of the map and notes that it is lost, so that the reading goes on. A run asks
-//! [`Mapped::fault`] before it writes what came of the reading.
+//! If a mapped file is cut, reading a page that it no longer has raises SIGBUS, which ends a process by default. The first map
+//! installs a handler for that signal. The handler replaces the lost map by zeros and notes that it is lost, so that the
+//! reading goes on. A run asks [`Mapped::fault`] before it writes what came of the reading. A fault outside of these maps is
+//! passed to the handler that was there before.
 
 use std::fs::File;
 use std::io;
+use std::slice;
 #[cfg(unix)]
 use watched::Watched;
 
-/// A mapped file. It stays mapped until the process ends, so that all threads may hold its bytes.
+/// A mapped file.
 #[derive(Debug)]
 pub struct Mapped {
-    pub bytes: &'static [u8],
+    #[cfg(unix)]
+    map: memmap2::Mmap,
     #[cfg(unix)]
     file: File,
     #[cfg(unix)]
     watched: &'static Watched,
+    #[cfg(not(unix))]
+    map: Vec<u8>,
+}
+
+impl Mapped {
+    /// Its bytes.
+    ///
+    /// # Safety
+    /// The caller drops what holds them before the map.
+    pub unsafe fn bytes(&self) -> &'static [u8] {
+        // SAFETY: the bytes keep their address when the map moves, and the caller promises that the map outlives them.
+        unsafe { slice::from_raw_parts(self.map.as_ptr(), self.map.len()) }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        self.watched.release();
+    }
 }
 
 /// What became of a mapped file.
@@ -34,17 +57,18 @@ impl Mapped {
     /// Maps the file.
     pub fn new(file: File) -> io::Result<Mapped> {
         // SAFETY: the map is read only, and nothing here writes to the file. A cut by another process is caught by the
-        // watch. That none writes over a database in place is the user's promise (docs/database.md); numbers and letters
-        // that it would change are looked up within bounds.
+        // watch. That none writes over a database in place is the user's promise (docs/database.md). If one does, its
+        // numbers and codes may be any: the CPU looks them up within bounds, and what is packed for a GPU, whose kernels
+        // do not check, is limited to the codes that they have tables for (`Letters::pack`).
         let map = unsafe { memmap2::Mmap::map(&file)? };
-        let bytes: &'static [u8] = Box::leak(Box::new(map));
-        Ok(Mapped { bytes, file, watched: watched::watch(bytes) })
+        let watched = watched::watch(&map);
+        Ok(Mapped { map, file, watched })
     }
 
     /// What became of the file since, as far as it is known.
     pub fn fault(&self) -> Option<MapFault> {
         // Behind the new end a page may still have zeros without a fault, so the length is asked for, too.
-        let is_cut = self.file.metadata().is_ok_and(|file| file.len() < self.bytes.len() as u64);
+        let is_cut = self.file.metadata().is_ok_and(|file| file.len() < self.map.len() as u64);
         is_cut.then_some(MapFault::Cut).or_else(|| self.watched.is_lost().then_some(MapFault::Unread))
     }
 }
@@ -53,9 +77,9 @@ impl Mapped {
 impl Mapped {
     /// Reads the file into memory.
     pub fn new(mut file: File) -> io::Result<Mapped> {
-        let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut file, &mut bytes)?;
-        Ok(Mapped { bytes: bytes.leak() })
+        let mut map = Vec::new();
+        io::Read::read_to_end(&mut file, &mut map)?;
+        Ok(Mapped { map })
     }
 
     /// A file in memory stays as it is.
@@ -67,22 +91,26 @@ impl Mapped {
 #[cfg(unix)]
 mod watched {
     use std::ffi::c_int;
-    use std::mem::MaybeUninit;
+    use std::iter;
+    use std::mem::{self, MaybeUninit};
+    use std::ops::Range;
     use std::ptr;
     use std::sync::OnceLock;
-    use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-    /// A map that faults are looked for in, in a list of all of them.
+    /// An entry of the list of maps that the handler looks at. Entries are never freed, since a handler may read the list at any
+    /// time, but are used again for other maps.
     #[derive(Debug)]
     pub struct Watched {
-        /// Addresses of its pages.
-        start: usize,
-        end: usize,
+        is_used: AtomicBool,
+        /// Addresses of the map's pages; the end is 0 if there is no map.
+        start: AtomicUsize,
+        end: AtomicUsize,
         is_lost: AtomicBool,
         next: Option<&'static Watched>,
     }
 
-    /// The map that was added last.
+    /// The entry that was added last.
     static LAST: AtomicPtr<Watched> = AtomicPtr::new(ptr::null_mut());
     /// What the system did before on a fault of the bus.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
@@ -91,20 +119,63 @@ mod watched {
         pub fn is_lost(&self) -> bool {
             self.is_lost.load(Ordering::Acquire)
         }
+
+        /// Ends the watch, before the map is unmapped.
+        pub fn release(&self) {
+            self.end.store(0, Ordering::Release);
+            self.is_used.store(false, Ordering::Release);
+        }
+
+        /// Takes the entry for a map with these pages, if it is free.
+        fn take(&self, start: usize, end: usize) -> bool {
+            let used = self.is_used.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed);
+            if used.is_ok() {
+                self.is_lost.store(false, Ordering::Release);
+                self.start.store(start, Ordering::Release);
+                self.end.store(end, Ordering::Release);
+            }
+            used.is_ok()
+        }
+
+        fn pages(&self) -> Range<usize> {
+            let end = self.end.load(Ordering::Acquire);
+            let start = self.start.load(Ordering::Acquire);
+            // Another map may have taken the entry in the meantime.
+            if self.end.load(Ordering::Acquire) == end { start..end } else { 0..0 }
+        }
+    }
+
+    /// The entries of the list from one on.
+    fn entries(mut next: Option<&'static Watched>) -> impl Iterator<Item = &'static Watched> {
+        iter::from_fn(move || {
+            let entry = next?;
+            next = entry.next;
+            Some(entry)
+        })
     }
 
     /// From now on a fault in these bytes of a map leaves zeros in their place.
-    pub fn watch(bytes: &'static [u8]) -> &'static Watched {
+    pub fn watch(bytes: &[u8]) -> &'static Watched {
         BEFORE.get_or_init(handle);
         let start = bytes.as_ptr() as usize;
         // SAFETY: asking for the size of pages has no conditions.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let end = (start + bytes.len()).next_multiple_of(usize::try_from(page).unwrap_or(1).max(1));
         let mut last = LAST.load(Ordering::Acquire);
+        // SAFETY: the list has only entries that were leaked, which live as long as the process.
+        if let Some(free) = entries(unsafe { last.as_ref() }).find(|entry| entry.take(start, end)) {
+            return free;
+        }
         loop {
-            // SAFETY: the list has only maps that were leaked, which live as long as the process.
+            // SAFETY: as above.
             let next = unsafe { last.as_ref() };
-            let watched = Box::leak(Box::new(Watched { start, end, is_lost: AtomicBool::new(false), next }));
+            let watched = Box::leak(Box::new(Watched {
+                is_used: AtomicBool::new(true),
+                start: AtomicUsize::new(start),
+                end: AtomicUsize::new(end),
+                is_lost: AtomicBool::new(false),
+                next,
+            }));
             match LAST.compare_exchange(last, watched, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return watched,
                 Err(other) => last = other,
@@ -129,33 +200,48 @@ mod watched {
     }
 
     /// Called by the system. It takes no lock and no memory, since the thread may hold any lock.
-    extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
         // SAFETY: the system gives a handler with SA_SIGINFO a structure, which for this signal has an address.
         let address = unsafe { (*info).si_addr() } as usize;
-        // SAFETY: the list has only maps that were leaked, which live as long as the process.
-        let mut next = unsafe { LAST.load(Ordering::Acquire).as_ref() };
-        while let Some(watched) = next {
-            if (watched.start..watched.end).contains(&address) && replace(watched) {
+        // SAFETY: the list has only entries that were leaked, which live as long as the process.
+        let all = entries(unsafe { LAST.load(Ordering::Acquire).as_ref() });
+        for watched in all {
+            let pages = watched.pages();
+            if pages.contains(&address) && replace(watched, pages) {
                 return;
             }
-            next = watched.next;
         }
-        // The fault is not ours: it comes again, and what there was before handles it.
-        if let Some(before) = BEFORE.get() {
+        // The fault is in no map of this module.
+        let Some(before) = BEFORE.get() else { return };
+        match before.sa_sigaction {
+            // The default action ends the process when the read is tried again.
             // SAFETY: `before` is what an earlier call gave, and no old action is asked for.
-            unsafe { libc::sigaction(signal, before, ptr::null_mut()) };
+            libc::SIG_DFL | libc::SIG_IGN => unsafe {
+                libc::sigaction(signal, before, ptr::null_mut());
+            },
+            // SAFETY: with this flag the address is that of a function with these arguments.
+            handler if before.sa_flags & libc::SA_SIGINFO != 0 => unsafe {
+                let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void) =
+                    mem::transmute(handler as *const ());
+                handler(signal, info, context);
+            },
+            // SAFETY: without the flag the address is that of a function of the signal alone.
+            handler => unsafe {
+                let handler: extern "C" fn(c_int) = mem::transmute(handler as *const ());
+                handler(signal);
+            },
         }
     }
 
     /// Puts zeros in the place of a map. All of it at once: a system has only so many maps.
-    fn replace(watched: &Watched) -> bool {
+    fn replace(watched: &Watched, pages: Range<usize>) -> bool {
         watched.is_lost.store(true, Ordering::Release);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // SAFETY: the pages from `start` to `end` are those of a map of this module that is never unmapped, so nothing else
-        // lies there. Zeros take the place of bytes that any value may be read from.
+        // SAFETY: the pages are those of a map of this module, which is not unmapped while the thread that was interrupted
+        // reads it, so nothing else is there. Zeros replace bytes that may have any value.
         let mapped = unsafe {
-            let start = watched.start as *mut libc::c_void;
-            libc::mmap(start, watched.end - watched.start, libc::PROT_READ, flags, -1, 0)
+            let start = pages.start as *mut libc::c_void;
+            libc::mmap(start, pages.len(), libc::PROT_READ, flags, -1, 0)
         };
         mapped != libc::MAP_FAILED
     }
@@ -163,8 +249,10 @@ mod watched {
     #[cfg(test)]
     mod tests {
         use super::super::{MapFault, Mapped};
-        use std::fs::OpenOptions;
+        use std::collections::HashSet;
+        use std::fs::{self, OpenOptions};
         use std::io::Write;
+        use std::ptr;
 
         #[test]
         fn a_cut_is_noticed_and_harms_nothing() {
@@ -172,7 +260,7 @@ mod watched {
             file.write_all(&[7; 100_000]).unwrap();
             let map = || Mapped::new(file.reopen().unwrap()).unwrap();
             let (whole, cut) = (map(), map());
-            let sum = |map: &Mapped| map.bytes.iter().map(|&byte| u64::from(byte)).sum::<u64>();
+            let sum = |map: &Mapped| map.map.iter().map(|&byte| u64::from(byte)).sum::<u64>();
             assert_eq!((sum(&cut), cut.fault()), (700_000, None));
             OpenOptions::new().write(true).open(file.path()).unwrap().set_len(99_999).unwrap();
             assert_eq!(cut.fault(), Some(MapFault::Cut), "its last page is there");
@@ -181,6 +269,22 @@ mod watched {
             file.as_file().set_len(100_000).unwrap();
             assert_eq!(cut.fault(), Some(MapFault::Unread), "it was cut before");
             assert_eq!(whole.fault(), None);
+        }
+
+        #[test]
+        fn a_map_is_unmapped_and_its_entry_used_again() {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&[7; 5000]).unwrap();
+            let map = || Mapped::new(file.reopen().unwrap()).unwrap();
+            let name = file.path().to_str().unwrap();
+            let is_mapped = || fs::read_to_string("/proc/self/maps").is_ok_and(|maps| maps.contains(name));
+            let own = map();
+            assert!(!cfg!(target_os = "linux") || is_mapped());
+            drop(own);
+            assert!(!is_mapped());
+            let entries: HashSet<usize> = (0..1000).map(|_| ptr::from_ref(map().watched) as usize).collect();
+            // Tests beside this one have a few maps.
+            assert!(entries.len() < 100, "{} entries", entries.len());
         }
     }
 }

@@ -24,6 +24,7 @@ const BUFFER: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
+    /// They borrow from the map.
     contents: Contents<'static>,
     map: Mapped,
     /// What is wrong with the index of k-mers, once that is known.
@@ -62,7 +63,10 @@ impl Database {
     /// Opens a database. Its header and the ends of its sequences are checked.
     pub fn open(path: &Path) -> Result<Database> {
         let map = File::open(path).and_then(Mapped::new).map_err(|source| Error::io(path, source))?;
-        let contents = Contents::read(map.bytes).map_err(|fault| refused(path, fault))?;
+        // SAFETY: the contents are dropped before the map, which is declared after them. What else holds the bytes holds the
+        // database: `MappedCodes` for sequences, and the owner of an index.
+        let bytes = unsafe { map.bytes() };
+        let contents = Contents::read(bytes).map_err(|fault| refused(path, fault))?;
         Ok(Database { path: path.to_path_buf(), contents, map, index: OnceLock::new() })
     }
 
@@ -100,6 +104,7 @@ impl Database {
             first: own.start,
             alphabet: self.alphabet(),
             masks_lower_case: self.masks_lower_case(),
+            left_out: Vec::new(),
         })
     }
 
@@ -108,7 +113,7 @@ impl Database {
         let letters = self.contents.kmer()?;
         let database = Arc::clone(self);
         let load = move || match database.contents.index() {
-            Ok(index) => index,
+            Ok(index) => index.map(|index| index.owned_by(Arc::clone(&database) as _)),
             Err(fault) => {
                 database.index.get_or_init(|| fault);
                 None
@@ -119,10 +124,10 @@ impl Database {
 
     /// What is wrong with the file, as far as it is known by now.
     pub fn fault(&self) -> Option<Error> {
-        let again = "run again when it is whole; while runs read a database, make a new one beside it";
+        let again = "run again when it is complete; do not overwrite a database while runs read it";
         let fault = match self.map.fault() {
             Some(MapFault::Cut) => {
-                Fault { problem: "the file was cut short while it was read".to_string(), remedy: again }
+                Fault { problem: "the file was truncated while it was read".to_string(), remedy: again }
             }
             Some(MapFault::Unread) => {
                 Fault { problem: "the file could not be read to its end".to_string(), remedy: MAKE_AGAIN }
@@ -143,7 +148,9 @@ impl Database {
                 || source.len <= SMALL_SOURCE && sum(&path).is_ok_and(|sum| sum == source.sum));
         let [database, source] = [&self.path, &path].map(|path| path.display());
         (!is_same).then(|| {
-            format!("{source} has changed since {database} was made of it; `swalign index` makes it anew")
+            format!(
+                "{source} has changed since {database} was built from it; to rebuild it, run `swalign index`"
+            )
         })
     }
 }
@@ -202,6 +209,7 @@ mod tests {
             first: 0,
             alphabet: Alphabet::Dna,
             masks_lower_case: false,
+            left_out: Vec::new(),
         };
         let mut bytes = Vec::new();
         let mut put = |more: &[u8]| {
@@ -248,7 +256,7 @@ mod tests {
         let sequences = &references.sequences;
         assert_eq!(sequences.prove(0..4_000_000), Ok(()));
         let error = sequences.prove_all().unwrap_err().to_string();
-        assert!(error.contains("block 5 of the letters is damaged; copy it again"), "{error}");
+        assert!(error.contains("block 5 of the sequences is damaged; copy it again"), "{error}");
         assert!(sequences.fault().is_none(), "the file itself is whole");
         // A copy in memory is no matter of the file any more.
         let mut copy = sequences.clone();
@@ -265,7 +273,7 @@ mod tests {
         assert_eq!(sequences.prove(0..10), Ok(()));
         file.as_file().set_len(1_000_000).unwrap();
         let told =
-            |error: String| assert!(error.contains("was cut short while it was read; run again"), "{error}");
+            |error: String| assert!(error.contains("was truncated while it was read; run again"), "{error}");
         told(sequences.fault().unwrap().to_string());
         told(sequences.prove_all().unwrap_err().to_string());
         // Reading goes on, and comes to an end.

@@ -1,4 +1,4 @@
-//! Databases read again as they were written; what is no database, or a damaged one, is noticed or harmless.
+//! Databases read again as they were written; what is not a database, or a damaged one, is noticed or harmless.
 
 use super::*;
 use crate::batch::Sequences;
@@ -29,6 +29,7 @@ fn references(lengths: &[usize], alphabet: Alphabet) -> References {
         first: 0,
         alphabet,
         masks_lower_case: alphabet == Alphabet::Protein,
+        left_out: Vec::new(),
     }
 }
 
@@ -134,10 +135,10 @@ fn files_that_are_cut_or_longer_are_refused() {
     let sound = small();
     for len in 0..sound.len() {
         let problem = all(&sound[..len]).unwrap_err().problem;
-        assert!(problem.contains("cut short"), "{len}: {problem}");
+        assert!(problem.contains("truncated"), "{len}: {problem}");
     }
     let longer = [&sound[..], &[0]].concat();
-    assert!(all(&longer).unwrap_err().problem.contains("1 bytes behind its end"));
+    assert!(all(&longer).unwrap_err().problem.contains("1 extra bytes"));
 }
 
 #[test]
@@ -149,9 +150,9 @@ fn other_versions_orders_and_files_are_told() {
         format!("{problem}; {remedy}")
     };
     let newer = told(12, &(VERSION + 1).to_le_bytes());
-    assert!(newer.contains("version 2") && newer.contains("make it anew"), "{newer}");
+    assert!(newer.contains("version 2") && newer.contains("rebuild it"), "{newer}");
     assert!(told(8, &[1, 2, 3, 4]).contains("big-endian"));
-    assert!(told(0, b">r1\nACGT").contains("no database"));
+    assert!(told(0, b">r1\nACGT").contains("not a database"));
     assert!(told(16, &[3, 0]).contains("length"));
 }
 

@@ -15,7 +15,7 @@ mod trace;
 
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, sweeps, swept};
-use crate::engine::directions::Layout;
+use crate::engine::directions::{CELL_BITS, Layout};
 use crate::engine::overlaps;
 use crate::engine::primitives::all_paths;
 use crate::engine::{Asked, Block, Capabilities, Checkpoints, Directions, Edges, Engine, Paths};
@@ -32,7 +32,7 @@ use simd::InstructionSet;
 use std::ops::Range;
 use strip::{Fill, Rectangle};
 use sweeps::{striped_window, sweep, sweep_parts};
-use trace::{BandShape, Trace};
+use trace::{BandShape, Trace, holds_global};
 
 /// Four times the widest vectors of 16 threads, whatever the machine has, so that each machine does the same work.
 const ENOUGH_SWEEPS: u64 = 1 << 12;
@@ -45,6 +45,9 @@ const GROUPS: usize = 16;
 /// is looked up lane by lane, so that beyond the nearest cache it is no faster than strips (docs/ideas.md).
 const BAND_CELLS: u64 = 1 << 19;
 const BAND_CELLS_BY_MATRIX: u64 = 1 << 17;
+/// The same in mode global, whose strips are in wide lanes; and bytes of directions of all threads.
+const GLOBAL_CELLS: u64 = 1 << 22;
+const GLOBAL_BYTES: u64 = 1 << 29;
 /// Bands of a group differ in fewer rows than this.
 const BAND_ROWS: u32 = 64;
 
@@ -78,11 +81,13 @@ impl Cpu {
     }
 
     /// Whether bands are filled sooner side by side than one after another in strips.
-    fn goes_in_lanes(&self, shapes: impl Iterator<Item = BandShape>) -> bool {
+    fn goes_in_lanes(&self, (batch, windows): (&Batch, &[Window]), group: &[u32]) -> bool {
         let lanes = self.set.lanes(Width::W32.bytes()) as u64;
         let strips = |shape: BandShape| u64::from(shape.rows).div_ceil(lanes) * (shape.width() + 2 * lanes);
-        let (in_strips, all) = shapes
-            .fold((0, BandShape::default()), |(steps, all), shape| (steps + strips(shape), all.with(shape)));
+        let windows = group.iter().map(|&place| &windows[place as usize]);
+        let (in_strips, all) = windows.fold((0, BandShape::default()), |(steps, all), window| {
+            (steps + strips(BandShape::of(window)), all.with(BandShape::of_path(batch, window)))
+        });
         all.cells() < in_strips
     }
 }
@@ -111,7 +116,8 @@ impl Engine for Cpu {
         let share =
             if share < lanes && sweeps.iter().all(is_long) { share } else { share.next_multiple_of(lanes) };
         let some = order.par_chunks(share.clamp(1, GROUPS * lanes));
-        let scored: Vec<Vec<Hit>> = some.map(|some| scorer.score(some)).collect();
+        let scored: Vec<Vec<Hit>> =
+            some.map(|some| scorer.score(some)).collect::<Result<_, EngineError>>()?;
         let mut scored = scored.into_iter().flatten();
         let mut hits = vec![Hit::default(); pairs.len()];
         let mut rest = hits.as_mut_slice();
@@ -184,11 +190,18 @@ impl Primitives for Cpu {
     fn trace(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         let mut paths = Paths::none(windows.len());
         let mode = batch.scoring.mode;
-        if !mode.is_local() && mode != AlignmentMode::Glocal {
+        if mode == AlignmentMode::Overlap {
             return Ok(paths);
         }
-        let shape = |place: &u32| BandShape::of(&windows[*place as usize]);
+        let shapes: Vec<BandShape> =
+            windows.par_iter().map(|window| BandShape::of_path(batch, window)).collect();
+        let shape = |place: &u32| shapes[*place as usize];
         let most = match batch.scoring.substitution {
+            Substitution::Equal { .. } if mode == AlignmentMode::Global => {
+                let cell = (self.set.lanes(Width::W8.bytes()) as u64 * u64::from(CELL_BITS)).div_ceil(16);
+                let of_thread = GLOBAL_BYTES / rayon::current_num_threads() as u64 / cell;
+                of_thread.clamp(BAND_CELLS, GLOBAL_CELLS)
+            }
             Substitution::Equal { .. } => BAND_CELLS,
             Substitution::Matrix(_) => BAND_CELLS_BY_MATRIX,
         };
@@ -199,7 +212,8 @@ impl Primitives for Cpu {
             let shape = shape(place);
             (shape.rows.div_ceil(BAND_ROWS), shape.width(), *place)
         });
-        let traced = order.par_chunks(self.set.lanes(Width::W8.bytes())).map(|some| {
+        let chunks = order.par_chunks(self.set.lanes(Width::W8.bytes()));
+        let traced = chunks.map_init(Vec::new, |room, some| {
             let mut words = Vec::new();
             let mut places = Vec::with_capacity(some.len());
             let rows = some.iter().map(|place| shape(place).rows).max().unwrap_or(0);
@@ -210,15 +224,19 @@ impl Primitives for Cpu {
             let Some(width) = width else { return Ok((words, places)) };
             for group in some.chunks(self.set.lanes(width.bytes())) {
                 let whole: Vec<u32>;
-                let group = match mode.is_local() {
-                    true => group,
-                    false => {
+                let group = match mode {
+                    AlignmentMode::Local => group,
+                    AlignmentMode::Global => {
+                        whole = of_whole_pairs(batch, windows, group);
+                        &whole
+                    }
+                    _ => {
                         whole = of_whole_queries(batch, windows, group);
                         &whole
                     }
                 };
-                if !group.is_empty() && self.goes_in_lanes(group.iter().map(shape)) {
-                    let trace = Trace { batch, windows, group, width, words: &mut words };
+                if !group.is_empty() && self.goes_in_lanes((batch, windows), group) {
+                    let trace = Trace { batch, windows, group, width, words: &mut words, room };
                     places.extend(group.iter().copied().zip(self.set.run(trace)?));
                 }
             }
@@ -226,6 +244,9 @@ impl Primitives for Cpu {
         });
         for (words, places) in traced.collect::<Result<Vec<_>, EngineError>>()? {
             paths.put(Box::new(words), places);
+        }
+        if mode == AlignmentMode::Global {
+            return Ok(paths);
         }
         let missing = paths.missing();
         let left: Vec<Window> = missing.iter().map(|&place| windows[place as usize]).collect();
@@ -276,6 +297,14 @@ impl Primitives for Cpu {
         filled.into_iter().for_each(|one| all.append(one));
         Ok(all)
     }
+}
+
+/// Those windows of a group that can be traced side by side in mode global, in lanes of 16 bits: their scores are exact.
+fn of_whole_pairs(batch: &Batch, windows: &[Window], group: &[u32]) -> Vec<u32> {
+    let of = |&place: &u32| &windows[place as usize];
+    let rows = group.iter().map(|place| of(place).query_end).max().unwrap_or(0);
+    let holds = |place: &u32| holds_global(&batch.scoring, rows, (batch.query(of(place).query), of(place)));
+    group.iter().copied().filter(holds).collect()
 }
 
 /// Those windows of a group that can be traced side by side in mode glocal, in lanes of 16 bits: nothing but the band limits

@@ -42,7 +42,7 @@ impl Guarded {
         };
         let lost = self.engine.capabilities().name;
         self.engine = fallback();
-        self.notice = Some(format!("{lost}: {error}; going on with {}", self.engine.capabilities().name));
+        self.notice = Some(format!("{lost}: {error}; continuing with {}", self.engine.capabilities().name));
         true
     }
 
@@ -73,7 +73,10 @@ impl Engine for Guarded {
 
     fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
         batch.prove(pairs.iter().map(|pair| (pair.target, pair.start..pair.end)))?;
-        self.halving(pairs, &mut |engine, pairs| engine.score(batch, pairs), &|mut first, second| {
+        let mut score = |engine: &mut dyn Engine, pairs: &[Pair]| {
+            one_each(pairs.len(), engine.score(batch, pairs)?, Vec::len)
+        };
+        self.halving(pairs, &mut score, &|mut first, second| {
             first.extend(second);
             first
         })
@@ -86,9 +89,11 @@ impl Engine for Guarded {
         asked: &[Asked],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         batch.targets.prove_all()?;
-        match self.engine.score_database(batch, asked) {
+        let score =
+            |engine: &mut dyn Engine| one_each(asked.len(), engine.score_database(batch, asked)?, Vec::len);
+        match score(self.engine.as_mut()) {
             Err(EngineError::OutOfMemory(_)) => by_pairs(self, batch, asked),
-            Err(error) if self.fall_back(&error) => self.engine.score_database(batch, asked),
+            Err(error) if self.fall_back(&error) => score(self.engine.as_mut()),
             answer => answer,
         }
     }
@@ -99,12 +104,26 @@ impl Engine for Guarded {
 
     fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         prove(batch, windows)?;
-        self.halving(windows, &mut |engine, windows| engine.paths(batch, windows), &Paths::joined)
+        let mut find = |engine: &mut dyn Engine, windows: &[Window]| {
+            one_each(windows.len(), engine.paths(batch, windows)?, Paths::count)
+        };
+        self.halving(windows, &mut find, &Paths::joined)
     }
 
     fn quick_paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
         prove(batch, windows)?;
-        self.halving(windows, &mut |engine, windows| engine.quick_paths(batch, windows), &Paths::joined)
+        let mut find = |engine: &mut dyn Engine, windows: &[Window]| {
+            one_each(windows.len(), engine.quick_paths(batch, windows)?, Paths::count)
+        };
+        self.halving(windows, &mut find, &Paths::joined)
+    }
+}
+
+/// An engine's answers, if there is one for each of `count` items.
+fn one_each<T>(count: usize, answers: T, len: impl Fn(&T) -> usize) -> Result<T, EngineError> {
+    match len(&answers) {
+        given if given == count => Ok(answers),
+        given => Err(EngineError::Wrong(format!("{given} answers to {count} questions"))),
     }
 }
 
@@ -189,6 +208,44 @@ mod tests {
 
     fn runs(paths: &Paths) -> Vec<Vec<(u32, Op)>> {
         (0..9).map(|window| paths.runs(window).unwrap().collect()).collect()
+    }
+
+    /// Gives an answer too few to each question.
+    struct Short(Plain);
+
+    impl Engine for Short {
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::named("short")
+        }
+
+        fn score(&mut self, batch: &Batch, pairs: &[Pair]) -> Result<Vec<Hit>, EngineError> {
+            self.0.score(batch, &pairs[1..])
+        }
+
+        fn score_database(
+            &mut self,
+            batch: &Batch,
+            asked: &[Asked],
+        ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+            self.0.score_database(batch, &asked[1..])
+        }
+
+        fn paths(&mut self, batch: &Batch, windows: &[Window]) -> Result<Paths, EngineError> {
+            self.0.paths(batch, &windows[1..])
+        }
+    }
+
+    #[test]
+    fn missing_answers_are_errors() {
+        let (batch, pairs, windows) = batch();
+        let asked = [Asked { query: 2, least: 3, first: 0 }];
+        let mut guarded = Guarded::new(Box::new(Short(Plain)), None);
+        assert!(matches!(guarded.score(&batch, &pairs), Err(EngineError::Wrong(_))));
+        assert!(matches!(guarded.score_database(&batch, &asked), Err(EngineError::Wrong(_))));
+        assert!(matches!(guarded.paths(&batch, &windows), Err(EngineError::Wrong(_))));
+        let mut guarded = Guarded::new(Box::new(Short(Plain)), Some(Box::new(|| Box::new(Plain::new()))));
+        assert_eq!(guarded.score(&batch, &pairs), Plain.score(&batch, &pairs));
+        assert!(guarded.take_notice().is_some());
     }
 
     #[test]

@@ -58,6 +58,11 @@ impl Paths {
         Paths { parts: Vec::new(), places: vec![(0, 0..0); count] }
     }
 
+    /// Number of windows.
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
     /// The paths of windows whose runs these are.
     pub fn of(runs: Vec<Vec<u32>>) -> Paths {
         let mut paths = Paths::default();

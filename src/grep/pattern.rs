@@ -4,7 +4,7 @@ use super::NEWLINE;
 
 /// Characters that regular expressions give a meaning that a row of classes can't have.
 const OPERATORS: &[u8] = b"^$*+?()|{";
-const TAKE_LITERALLY: &str = "or give -F, with which every character stands for itself";
+const TAKE_LITERALLY: &str = "or use -F to treat all characters literally";
 
 /// A set of bytes; never the newline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,7 +116,7 @@ impl Parser<'_> {
                 return Err(fault(
                     begin,
                     problem,
-                    format!("write \\{sign} for the character, {TAKE_LITERALLY}"),
+                    format!("to match the character, write \\{sign}, {TAKE_LITERALLY}"),
                 ));
             }
             Some(byte) => Class::of(|other| other == byte),
@@ -155,7 +155,7 @@ impl Parser<'_> {
                 ))
             }
             None => {
-                let remedy = format!("write \\\\ for a backslash, {TAKE_LITERALLY}");
+                let remedy = format!("to match a backslash, write \\\\, {TAKE_LITERALLY}");
                 Err(fault(begin, "nothing follows the backslash".to_string(), remedy))
             }
         }
@@ -174,7 +174,7 @@ impl Parser<'_> {
             }
         };
         match byte {
-            NEWLINE => Err(fault(begin, "a line has no newline in it".to_string(), "leave it out")),
+            NEWLINE => Err(fault(begin, "a line never contains a newline".to_string(), "leave it out")),
             byte => Ok(Item::Byte(byte)),
         }
     }
@@ -222,7 +222,7 @@ impl Parser<'_> {
         match self.item(begin)? {
             Item::Byte(high) => Ok(high),
             Item::Set(_) => {
-                let problem = "a range can't end with a class".to_string();
+                let problem = "a range cannot end with a class".to_string();
                 Err(fault(hyphen, problem, "write \\- for a hyphen, or end the range with a character"))
             }
         }
@@ -235,14 +235,14 @@ impl Parser<'_> {
             None => Err(fault(
                 begin,
                 "'[' is not closed".to_string(),
-                format!("close it by ']', write \\[ for the character, {TAKE_LITERALLY}"),
+                format!("close it with ']', write \\[ to match the character, {TAKE_LITERALLY}"),
             )),
             Some(b'\\') => self.escape(place),
             Some(b'[') if matches!(self.text.get(self.at), Some(b':' | b'.' | b'=')) => self.named(place),
             Some(byte) if !byte.is_ascii() => {
                 let problem =
-                    "a character of several bytes can't be in brackets, which stand for one byte".to_string();
-                Err(fault(place, problem, "write it outside of them, or single bytes as \\xHH"))
+                    "a character of several bytes cannot be in brackets, which match one byte".to_string();
+                Err(fault(place, problem, "write it outside the brackets, or its bytes as \\xHH"))
             }
             Some(byte) => Ok(Item::Byte(byte)),
         }

@@ -27,18 +27,23 @@ pub struct Region {
     pub is_scored: bool,
     /// The best hit, once its cell is known, too.
     pub best: Option<Hit>,
+    /// The path of the best hit, once it is known.
+    pub path: Option<KnownPath>,
 }
+
+/// A path among those that a search knows.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownPath {
+    pub number: u32,
+    /// The first column of the pair's target that it takes.
+    pub start: u32,
+}
+
+/// Earliest position in the order of hits that a hit may have: score, strand, target, ends in the target and in the query.
+pub type FirstPlace = (Reverse<i32>, Strand, u32, u32, u32);
 
 /// The order of regions by what they can hold: score, strand, target. Where two are equal the cells decide.
 pub type RegionKey = (Reverse<i32>, Strand, u32);
-
-/// Columns of one target that a hit takes on one strand.
-#[derive(Debug)]
-pub struct Taken {
-    pub strand: Strand,
-    pub target: u32,
-    pub columns: (u32, u32),
-}
 
 /// What is left of a region once columns are taken.
 pub enum Left {
@@ -55,7 +60,7 @@ impl Region {
             Some(distinct) => (distinct.place(pair.target), Some(0)),
             None => (Place::of(pair.target), None),
         };
-        Region { strand, pair, place, copies, bound, is_scored: false, best: None }
+        Region { strand, pair, place, copies, bound, is_scored: false, best: None, path: None }
     }
 
     /// As the limits see its hit, which has this score or less.
@@ -78,7 +83,41 @@ impl Region {
         (Reverse(self.bound), self.strand, self.place.target, self.place.there(self.pair.own))
     }
 
-    /// Whether all hits in it that score as much come behind that of a region whose cell is known.
+    /// Earliest position that its best hit may have in the order of hits.
+    pub fn first_place(&self) -> FirstPlace {
+        let (end, query_end) = match self.best {
+            Some(hit) => (self.place.there(hit.target_end), hit.query_end),
+            None => (self.place.there(self.pair.own) + 1, 0),
+        };
+        (Reverse(self.bound), self.strand, self.place.target, end, query_end)
+    }
+
+    /// The columns of its target that its hits can cover, if each covers at most `span` of them.
+    pub fn reach(&self, span: u32) -> (u32, u32) {
+        let Pair { start, own, end, .. } = self.pair;
+        let before = own.saturating_sub(start).min(span);
+        let there = self.place.there(own);
+        (there.saturating_sub(before), there + (end - own))
+    }
+
+    /// The columns of its target that its hits end in.
+    pub fn own_columns(&self) -> (u32, u32) {
+        (self.place.there(self.pair.own), self.place.there(self.pair.end))
+    }
+
+    /// Whether the region stands for copies of its columns as well.
+    pub fn has_copies(&self) -> bool {
+        self.copies.is_some()
+    }
+
+    /// The next copies of its columns, for which it does not stand any more.
+    pub fn take_copies(&mut self, distinct: &Distinct, batch: &Batch) -> Vec<Region> {
+        let copies = self.next_copies(distinct, batch);
+        self.copies = None;
+        copies
+    }
+
+    /// Whether all hits in it that score as much come after the hit of a region whose cell is known.
     pub fn is_behind(&self, best: &Region) -> bool {
         let Some(hit) = best.best else { return false };
         let (strand, target, end) = (best.strand, best.place.target, best.place.there(hit.target_end));
@@ -102,6 +141,20 @@ impl Region {
         }
     }
 
+    /// The hit of the pair without its path.
+    pub fn without_path(&self) -> Alignment {
+        Alignment {
+            strand: self.strand,
+            target: self.pair.target,
+            score: self.bound,
+            query_start: 0,
+            query_end: 0,
+            target_start: 0,
+            target_end: 0,
+            cigar: Default::default(),
+        }
+    }
+
     pub fn wanted(&self, batch: &Batch) -> Wanted {
         let hit = self.best.unwrap_or_default();
         let window = backtrace::window_of(batch, self.pair.query, self.pair.target, self.pair.start, &hit);
@@ -111,7 +164,7 @@ impl Region {
     /// Nothing in the region scores enough.
     pub fn forget(&mut self) {
         self.bound = i32::MIN;
-        (self.is_scored, self.best) = (false, None);
+        (self.is_scored, self.best, self.path) = (false, None, None);
     }
 
     /// Takes the engine's answer, once it is seen to be possible.
@@ -134,11 +187,10 @@ impl Region {
         Ok(())
     }
 
-    /// What is left of the region once columns are taken, for hits that span at most `span` columns.
-    pub fn without(mut self, taken: &Taken, batch: &Batch, span: u32) -> Left {
-        let (taken_start, taken_end) = (self.place.here(taken.columns.0), self.place.here(taken.columns.1));
-        let same_line = self.strand == taken.strand && self.place.target == taken.target;
-        if !same_line || self.pair.end <= taken_start {
+    /// Cuts columns of its target and strand out of the region, for hits that cover at most `span` columns.
+    pub fn without(mut self, taken: (u32, u32), batch: &Batch, span: u32) -> Left {
+        let (taken_start, taken_end) = (self.place.here(taken.0), self.place.here(taken.1));
+        if self.pair.end <= taken_start {
             return Left::Whole(self);
         }
         // A sweep may begin far before the stretch.
@@ -154,20 +206,23 @@ impl Region {
     }
 
     /// The part of the region that these columns (start, own, end) are, unless there are none. If the best hit of the whole
-    /// region ends in it, with the columns before it, it is the best of the part.
+    /// region ends in it, with the columns before it or with those of its path, it is the best of the part.
     fn piece(&self, batch: &Batch, (start, own, end): (u32, u32, u32)) -> Option<Region> {
         if own >= end {
             return None;
         }
         let pair = Pair { start, own, end, ..self.pair };
-        let is_inside = |hit: &Hit| start == self.pair.start && own < hit.target_end && hit.target_end <= end;
+        let has_start = start == self.pair.start || self.path.is_some_and(|path| start <= path.start);
+        let is_inside = |hit: &Hit| has_start && own < hit.target_end && hit.target_end <= end;
         if let Some(best) = self.best.filter(is_inside) {
             return Some(Region { pair, bound: best.score, ..*self });
         }
         let is_all = pair == self.pair && self.best.is_none();
         let is_scored = is_all && self.is_scored;
-        let bound = self.bound.min(bound(batch, &pair));
-        Some(Region { pair, bound, is_scored, best: None, ..*self })
+        // What ends before the first best hit scores less.
+        let ends_before = self.best.is_some_and(|best| end < best.target_end);
+        let bound = (self.bound - i32::from(ends_before)).min(bound(batch, &pair));
+        Some(Region { pair, bound, is_scored, best: None, path: None, ..*self })
     }
 
     /// The next copies of the region's columns that it stands for, of which each stands for those behind it.

@@ -4,13 +4,15 @@ mod accepted;
 mod learned;
 mod wanted;
 
-use super::region::{Most, Region, Taken};
-use super::{Kept, Rules, Scope, Start};
-use crate::alignment::{Alignment, Found, Strand};
+use super::region::{Most, Region};
+use super::{Detail, Kept, Rules, Scope, Start};
+use crate::alignment::{Alignment, Found, Hit, Strand};
+use crate::batch::Pair;
 use crate::candidates::levels::Level;
 use crate::candidates::windows::Region as Opened;
+use accepted::{Certain, Taken};
 use smallvec::SmallVec;
-use std::collections::HashSet;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// Where a search's regions come from.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +50,7 @@ pub enum Need {
     /// The regions of another source.
     Regions(Source),
     /// The paths of these regions' hits, which come next in this order; one at least.
-    Paths(SmallVec<[Region; 1]>),
+    Paths(SmallVec<[u32; 1]>),
     Nothing,
 }
 
@@ -84,14 +86,18 @@ pub struct RecordSearch {
     least: i32,
     /// No hit is reported that scores less, on a target without one.
     least_ranked: i32,
-    /// Columns that the hits found take.
-    taken: SmallVec<[Taken; 1]>,
-    /// Regions whose paths are known before they are next.
-    ahead: Vec<(Region, Alignment)>,
-    /// The region of the last hit and its path in the pair, where copies of the region may have the same.
-    walked: Option<(Region, Alignment)>,
+    /// Columns that certain hits take, reported or not, by strands and targets.
+    taken: HashMap<(Strand, u32), Taken>,
+    /// Hits of scored pairs, which copies of their columns have as well. Empty unless repeats are taken out.
+    answers: HashMap<Pair, Hit>,
+    /// Paths of regions' hits in their pairs, by their numbers, until they are taken.
+    paths: Vec<Option<Alignment>>,
+    /// Certain hits that are not reported yet, of each strand.
+    certain: [BinaryHeap<Certain>; 2],
     /// Whether a hit is known that scores too little beside the best.
     is_cut: bool,
+    /// Whether the limit of targets may have left out hits that score enough.
+    is_limited: bool,
     /// Whether the order of the strands chose among hits of one score, or may have.
     is_tied: bool,
     /// Whether regions were opened with bounds that tell them apart: most of them need no score.
@@ -124,7 +130,6 @@ impl RecordSearch {
         let rules = scope.rules_of(record);
         let found = Found { threshold: rules.min_score, ..Found::default() };
         let kept = Kept::default();
-        let (ahead, is_cut) = (Vec::new(), false);
         let least = scope.ranks.map_or(i32::MIN, |ranks| ranks.least_score(record, None));
         let (ranks, ranked_targets) = (Vec::new(), HashSet::new());
         let mut search = RecordSearch {
@@ -142,10 +147,12 @@ impl RecordSearch {
             ranked_targets,
             least,
             least_ranked: least,
-            taken: SmallVec::new(),
-            ahead,
-            walked: None,
-            is_cut,
+            taken: HashMap::new(),
+            answers: HashMap::new(),
+            paths: Vec::new(),
+            certain: Default::default(),
+            is_cut: false,
+            is_limited: false,
             is_tied: false,
             is_bounded: false,
             has_pairs: false,
@@ -179,21 +186,18 @@ impl RecordSearch {
     /// place or [`Self::postpone`], or [`Self::take_paths`].
     pub fn advance(&mut self, scope: &Scope) -> Need {
         loop {
-            match self.need(scope) {
-                Need::Paths(regions) => match self.known_path(&regions[0]) {
-                    Some(alignment) => self.accept(&regions[0], alignment, scope),
-                    None => return Need::Paths(regions),
-                },
-                need => return need,
+            if let Some(need) = self.step(scope) {
+                return need;
             }
         }
     }
 
-    fn need(&mut self, scope: &Scope) -> Need {
+    /// Does what can be done next without anything from outside, or says what is needed.
+    fn step(&mut self, scope: &Scope) -> Option<Need> {
         let has_windows = match self.state {
-            SearchState::Whole => return Need::Everything,
-            SearchState::Lower(source) => return Need::Regions(source),
-            SearchState::Later(_) | SearchState::Done => return Need::Nothing,
+            SearchState::Whole => return Some(Need::Everything),
+            SearchState::Lower(source) => return Some(Need::Regions(source)),
+            SearchState::Later(_) | SearchState::Done => return Some(Need::Nothing),
             SearchState::OnLevel { .. } => true,
             SearchState::Known => self.has_pairs,
         };
@@ -201,38 +205,50 @@ impl RecordSearch {
         if !asks_second {
             self.close_targets();
         }
-        let best = self.best().copied();
+        if self.report(scope) {
+            return None;
+        }
+        let next = self.first_scored();
+        let best = self.first(next);
         let mut unknown = self.unknown(best.as_ref(), has_windows);
-        if unknown.is_empty() && !asks_second {
+        if unknown.is_empty() && !asks_second && scope.detail == Detail::Path {
             unknown = self.without_cells(best.as_ref());
         }
         if !unknown.is_empty() {
-            return Need::Scores(unknown);
+            let unknown = self.learn_again(unknown, scope);
+            return (!unknown.is_empty()).then_some(Need::Scores(unknown));
         }
         if asks_second {
             self.found.second = best.map(|region| region.bound);
             self.knows_second = true;
-            return self.need(scope);
+            return None;
         }
         if let Some(source) = self.lower(best.as_ref(), scope) {
             self.is_last |= best.is_some();
             self.first = self.proven(best, scope).map(Box::new);
             self.expected = best.map(|best| self.rules.threshold(best.bound)).or(self.expected);
             self.end(SearchState::Lower(source));
-            return Need::Regions(source);
+            return Some(Need::Regions(source));
         }
-        if let Some(best) = best
+        // A certain hit that is wanted was reported above, so the first one is that of a region.
+        if let (Some(next), Some(best)) = (next, best)
             && self.wants(&best)
         {
-            let ties = |region: &Region| region.strand != best.strand && region.bound >= best.bound;
-            self.is_tied |= self.regions.iter().any(ties);
-            return Need::Paths(self.next_paths(best));
+            if scope.detail == Detail::Score {
+                self.report_scores(best.key(), scope);
+                return None;
+            }
+            if self.regions[next].path.is_none() {
+                return Some(Need::Paths(self.next_paths(next, scope)));
+            }
+            self.settle(next, scope);
+            return None;
         }
         if self.found.alignments.len() == 1 && !self.knows_second {
             self.found.second = best.map(|region| region.bound);
         }
         self.end(SearchState::Done);
-        Need::Nothing
+        Some(Need::Nothing)
     }
 
     /// Whether the second hit's score is wanted next, which the limits may leave out.
@@ -245,6 +261,7 @@ impl RecordSearch {
     fn end(&mut self, state: SearchState) {
         self.state = state;
         self.regions = Vec::new();
+        self.certain = Default::default();
     }
 
     /// What the hits score at least, as far as that is known or estimated.
@@ -255,6 +272,11 @@ impl RecordSearch {
     /// Whether every pair of the record is to be scored.
     pub fn is_whole(&self) -> bool {
         matches!(self.state, SearchState::Whole)
+    }
+
+    /// Cells that were scored for the record on levels, or could have been in the time that finding seeds took.
+    pub fn spent(&self) -> f64 {
+        self.spent
     }
 
     /// Begins anew with `source`, in a later round.
@@ -300,7 +322,11 @@ impl RecordSearch {
         let len = query_len(scope, self.record);
         let lower = match best {
             Some(_) => filter.at_most(level.kind, len, least),
-            None => filter.below(len, &level, self.spent),
+            None => filter.below(len, &level, self.spent).map(|next| {
+                // No deeper than the least score.
+                let last = filter.at_most(level.kind, len, least).filter(|_| next.least < least);
+                last.filter(|last| last.is_quicker_than(&next)).unwrap_or(next)
+            }),
         };
         Some(lower.map_or(Source::All, |level| Source::Level(level, least.max(level.least))))
     }
@@ -308,6 +334,7 @@ impl RecordSearch {
     /// Drops regions that can't hold a hit.
     pub fn prune(&mut self) {
         if self.found.alignments.is_empty()
+            && self.first_certain().is_none()
             && let Some(best) = self.scored().map(|region| region.bound).max()
         {
             self.found.threshold = self.rules.threshold(best);
@@ -325,6 +352,11 @@ impl RecordSearch {
     /// Whether the limits have room for a hit that is known and that the best one's score rules out.
     pub fn is_cut(&self) -> bool {
         self.is_cut && self.kept.count < self.rules.max_hits && self.rules.max_hits > 1
+    }
+
+    /// Whether the limit of targets may have left out hits that score enough.
+    pub fn is_limited(&self) -> bool {
+        self.is_limited
     }
 
     /// Whether the order of the strands chose among hits of one score, or may have. Where it did not, the query's reverse
@@ -350,8 +382,17 @@ impl RecordSearch {
     }
 
     /// The first of them, as far as their cells are known.
-    fn best(&self) -> Option<&Region> {
-        self.scored().min_by(|a, b| a.key().cmp(&b.key()).then_with(|| a.locus().order(&b.locus())))
+    fn first_scored(&self) -> Option<usize> {
+        let scored = self.regions.iter().enumerate().filter(|(_, region)| region.is_scored);
+        let order = |a: &Region, b: &Region| a.key().cmp(&b.key()).then_with(|| a.locus().order(&b.locus()));
+        scored.min_by(|(_, a), (_, b)| order(a, b)).map(|(index, _)| index)
+    }
+
+    /// The first of that region, if there is one, and the regions of the certain hits that are not reported yet.
+    fn first(&self, scored: Option<usize>) -> Option<Region> {
+        let certain = self.first_certain().map(|certain| certain.region);
+        let scored = scored.map(|index| self.regions[index]);
+        certain.into_iter().chain(scored).min_by_key(Region::first_place)
     }
 }
 

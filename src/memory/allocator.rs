@@ -87,8 +87,8 @@ fn end(size: usize) {
     let mut message = Cursor::new(&mut text[..]);
     let _ = writeln!(
         message,
-        "swalign: error: no memory is left: {size} bytes more could not be had; give the command more memory, or fewer \
-         threads with -t"
+        "swalign: error: out of memory: {size} more bytes could not be allocated; give the command more memory, or \
+         fewer threads with -t"
     );
     let len = message.position() as usize;
     say(&text[..len]);

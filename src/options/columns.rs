@@ -44,10 +44,11 @@ pub enum Column {
     Id3,
     Id4,
     Mate,
+    Masked,
 }
 
 /// All columns, their names, BLAST's longer names (`-outfmt 7`) or again theirs, and what they hold.
-const ALL: [(Column, &str, &str, &str); 41] = [
+const ALL: [(Column, &str, &str, &str); 42] = [
     (Column::Qseqid, "qseqid", "query id", "the query's name"),
     (Column::Qaccver, "qaccver", "query acc.ver", "the same, as BLAST's standard columns have it"),
     (Column::Qacc, "qacc", "query acc.", "the same"),
@@ -99,6 +100,12 @@ const ALL: [(Column, &str, &str, &str); 41] = [
     (Column::Id3, "id3", "id3", "identity by the Marine Biological Laboratory's definition"),
     (Column::Id4, "id4", "id4", "identity as 1"),
     (Column::Mate, "mate", "mate", "1 or 2 of mates, 0 of single reads"),
+    (
+        Column::Masked,
+        "masked",
+        "masked",
+        "columns with a letter of the query that --mask masks; NA without --mask",
+    ),
 ];
 
 impl Column {
@@ -128,7 +135,55 @@ impl Column {
         ALL.iter().find(|(column, ..)| *column == self).map_or("", |(_, name, ..)| name)
     }
 
-    /// What a table's comments call it, as those of BLAST do.
+    /// Whether the column shows more of an alignment than its query, its target, its strand and its score.
+    pub fn needs_path(self) -> bool {
+        match self {
+            Column::Qseqid
+            | Column::Qaccver
+            | Column::Qacc
+            | Column::Qlen
+            | Column::Sseqid
+            | Column::Saccver
+            | Column::Sacc
+            | Column::Slen
+            | Column::Evalue
+            | Column::Bitscore
+            | Column::Score
+            | Column::Qframe
+            | Column::Sframe
+            | Column::Stitle
+            | Column::Salltitles
+            | Column::Sstrand
+            | Column::Strand
+            | Column::Mate => false,
+            Column::Qstart
+            | Column::Qend
+            | Column::Sstart
+            | Column::Send
+            | Column::Qseq
+            | Column::Sseq
+            | Column::Length
+            | Column::Pident
+            | Column::Nident
+            | Column::Mismatch
+            | Column::Positive
+            | Column::Gapopen
+            | Column::Gaps
+            | Column::Ppos
+            | Column::Btop
+            | Column::Qcovs
+            | Column::Qcovhsp
+            | Column::Cigar
+            | Column::Id0
+            | Column::Id1
+            | Column::Id2
+            | Column::Id3
+            | Column::Id4
+            | Column::Masked => true,
+        }
+    }
+
+    /// Its name in the comments of a table, as in BLAST.
     pub fn long_name(self) -> &'static str {
         ALL.iter().find(|(column, ..)| *column == self).map_or("", |(_, _, name, _)| name)
     }

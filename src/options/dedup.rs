@@ -19,6 +19,8 @@ pub struct DedupOptions {
     pub format: Option<ReadFormat>,
     /// `None` detects it from the first file.
     pub alphabet: Option<Alphabet>,
+    /// Gap characters of FASTA are left out.
+    pub removes_gaps: bool,
     /// A sequence and its reverse complement are one.
     pub both_strands: bool,
     pub by: DedupBy,

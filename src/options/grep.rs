@@ -8,7 +8,7 @@ pub struct GrepOptions {
     pub patterns: Vec<GrepPatterns>,
     /// Any bytes; `-` is stdin.
     pub texts: Vec<PathBuf>,
-    /// Most edits of a match.
+    /// Maximum number of edits of a match.
     pub max_edits: u32,
     /// Whether insertions and deletions are edits.
     pub indels: bool,
@@ -26,9 +26,9 @@ pub struct GrepOptions {
     /// Numbers before lines.
     pub numbers: bool,
     pub output: GrepOutput,
-    /// Most lines of a file.
+    /// Maximum number of lines per file.
     pub max_count: Option<u64>,
-    /// Nothing is said of files that can't be read.
+    /// Suppresses messages about files that cannot be read.
     pub silent: bool,
     pub device: GrepDevice,
     /// Host threads; at least 1.

@@ -3,7 +3,7 @@
 use crate::alphabet::Alphabet;
 use std::path::PathBuf;
 
-/// What stands behind the name of the references in that of their database.
+/// Extension of a database, appended to the name of its FASTA file.
 pub const DATABASE_EXTENSION: &str = ".swdb";
 
 /// A run of `swalign index`.
@@ -15,8 +15,10 @@ pub struct IndexOptions {
     pub output: PathBuf,
     /// `None` detects it from the references.
     pub alphabet: Option<Alphabet>,
-    /// Letters in lower case become N, or X of proteins.
+    /// Lower-case residues become N, or X in proteins.
     pub masks_lower_case: bool,
+    /// Gap characters of FASTA are left out.
+    pub removes_gaps: bool,
     /// The references may be FASTQ.
     pub reads_as_reference: bool,
     /// Host threads; at least 1.

@@ -10,14 +10,18 @@ pub struct Limits {
     pub max_per_target: usize,
     /// Beyond the limits, hits that score as much as the last one are reported as well.
     pub keeps_ties: bool,
-    /// Least identity of a hit, in percent.
+    /// Minimum identity of a hit, in percent.
     pub identity: f64,
-    /// Least share of the query's letters that a hit aligns, in percent.
+    /// Minimum percentage of the query that a hit aligns.
     pub coverage: f64,
 }
 
 impl Limits {
-    /// At most so many hits, and nothing else.
+    /// Default of the minimum coverage, in percent, for hits that are ranked by identity. Of alignments that may be any
+    /// part of the query, the shortest have the highest identities.
+    pub const FLOOR_OF_IDENTITY: f64 = 80.0;
+
+    /// A limit on the number of hits only.
     pub fn records(max_hits: usize) -> Limits {
         let (max_targets, max_per_target) = (usize::MAX, usize::MAX);
         Limits { max_hits, max_targets, max_per_target, keeps_ties: false, identity: 0.0, coverage: 0.0 }
@@ -29,6 +33,16 @@ impl Limits {
         let counts_targets = self.max_targets < usize::MAX || self.max_per_target < usize::MAX;
         Limits { max_hits: if counts_targets { usize::MAX } else { self.max_hits }, ..self }
     }
+}
+
+/// Which of a read's equal best hits is reported first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TieRule {
+    /// The one on the forward strand, then on the first reference, then at the first position.
+    #[default]
+    First,
+    /// The one that a hash of the read's name chooses.
+    Hash,
 }
 
 /// Where alignments to read are shown.
@@ -49,17 +63,31 @@ impl Default for PageOptions {
 /// What decides the order of a query's hits. Equal ones keep the order of their scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rank {
-    #[default]
+    /// The E-value of the score, as in BLAST, the lowest first.
     Score,
+    /// The score itself, the highest first.
+    #[default]
+    Raw,
     /// The E-value corrected for the target's length, the lowest first.
     Evalue,
     Identity,
 }
 
+/// What is masked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mask {
+    #[default]
+    None,
+    /// Low-complexity stretches of queries and targets, softly: a hit must score enough without them, and is reported whole.
+    Low,
+    /// Low-complexity stretches of queries, which score as N, or X of proteins.
+    Hard,
+}
+
 /// The five usual definitions of identity, numbered as vsearch has them (`--iddef`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdentityDefinition {
-    /// 0, CD-HIT's: of the letters of the shorter sequence.
+    /// 0, CD-HIT's: relative to the length of the shorter sequence.
     Shorter,
     /// 1: of all columns of the alignment, gaps at its ends as well.
     Columns,

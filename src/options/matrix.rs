@@ -2,7 +2,7 @@
 
 use super::Options;
 
-/// What the cells of a matrix hold.
+/// The values of a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatrixValues {
     #[default]
@@ -14,7 +14,7 @@ pub enum MatrixValues {
 /// A run of `swalign all` that writes a matrix.
 #[derive(Clone, Debug)]
 pub struct MatrixOptions {
-    /// What is aligned with what, how, and where the output goes.
+    /// The alignment options, with inputs and output.
     pub run: Options,
     pub values: MatrixValues,
     /// The matrix is a NumPy array, not text.

@@ -1,6 +1,8 @@
 //! The read group of a run's records.
 
-/// What a read group looks like, for errors.
+use std::path::Path;
+
+/// Example of a read group, for errors.
 const EXAMPLE: &str = r"'@RG\tID:run1\tSM:sample1'";
 
 /// An `@RG` line that SAM can hold.
@@ -21,17 +23,39 @@ impl ReadGroup {
         let mut fields: Vec<&str> = fields.collect();
         if let Some(wrong) = fields.iter().find(|field| !is_header_field(field)) {
             let wrong = wrong.escape_debug();
-            return Err(format!("'{wrong}' is not TAG:VALUE; write fields as in {EXAMPLE}"));
+            return Err(format!("'{wrong}' is not a TAG:VALUE field; write fields as in {EXAMPLE}"));
         }
         let mut tags: Vec<&str> = fields.iter().map(|field| &field[..2]).collect();
         tags.sort_unstable();
         if let Some(twice) = tags.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("{} is given twice; give each tag once", twice[0]));
+            return Err(format!("tag {} is given twice; give each tag once", twice[0]));
         }
         let id = fields.iter().position(|field| field.starts_with("ID:"));
         let id = id.ok_or_else(|| format!("ID is missing; add it, as in {EXAMPLE}"))?;
         fields[..=id].rotate_right(1);
         Ok(ReadGroup { line: format!("@RG\t{}", fields.join("\t")) })
+    }
+
+    /// A read group with these fields, by tag and value, ID first. Values are printable ASCII.
+    pub fn of_fields<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> ReadGroup {
+        let fields = fields.into_iter().map(|(tag, value)| format!("\t{tag}:{value}"));
+        ReadGroup { line: fields.fold("@RG".to_string(), |line, field| line + &field) }
+    }
+
+    /// A read group called like files of reads: by what the names of two files of mates have in common, or by the name of
+    /// one file, without extensions.
+    pub fn of_files<'a>(files: impl IntoIterator<Item = &'a Path>) -> ReadGroup {
+        let names: Vec<String> = files.into_iter().map(stem).collect();
+        let common = match &names[..] {
+            [one, other] => common_prefix(one, other),
+            _ => "",
+        };
+        let own = names.first().map_or("", |name| name);
+        let id: String = if common.is_empty() { own } else { common }
+            .chars()
+            .map(|letter| if (' '..='~').contains(&letter) { letter } else { '_' })
+            .collect();
+        ReadGroup::of_fields([("ID", if id.is_empty() { "reads" } else { &*id })])
     }
 
     /// The line of the header, ID first, without its end.
@@ -41,8 +65,41 @@ impl ReadGroup {
 
     /// What records call it.
     pub fn id(&self) -> &str {
-        self.line.split('\t').find_map(|field| field.strip_prefix("ID:")).unwrap_or_default()
+        self.field("ID:").unwrap_or_default()
     }
+
+    /// The sample, if it is named.
+    pub fn sample(&self) -> Option<&str> {
+        self.field("SM:")
+    }
+
+    fn field(&self, tag: &str) -> Option<&str> {
+        self.line.split('\t').find_map(|field| field.strip_prefix(tag))
+    }
+}
+
+/// The name of a file without its folders and extensions.
+fn stem(path: &Path) -> String {
+    if path == Path::new("-") {
+        return "stdin".to_string();
+    }
+    let mut stem = path.to_path_buf();
+    if stem.extension().is_some_and(|extension| extension == "gz" || extension == "bgz") {
+        stem.set_extension("");
+    }
+    stem.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// What two names begin with, without the R of R1 and R2 and without separators at its end.
+fn common_prefix<'a>(one: &'a str, other: &str) -> &'a str {
+    let equal = one.chars().zip(other.chars()).take_while(|(one, other)| one == other);
+    let common = &one[..equal.map(|(letter, _)| letter.len_utf8()).sum()];
+    let is_separator = |letter: char| "._- ".contains(letter);
+    match common.strip_suffix('R').filter(|rest| rest.ends_with(is_separator)) {
+        Some(rest) => rest,
+        None => common,
+    }
+    .trim_end_matches(is_separator)
 }
 
 /// Whether `field` is `TAG:VALUE` with a two-character tag and a value of printable characters.
@@ -61,6 +118,24 @@ fn is_header_field(field: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn read_groups_are_called_like_files() {
+        for (files, id) in [
+            (&["d/a.fq.gz"][..], "a"),
+            (&["a_1.fq", "a_2.fq"], "a"),
+            (&["x/S1_L001_R1_001.fastq.gz", "x/S1_L001_R2_001.fastq.gz"], "S1_L001"),
+            (&["lane.R1.fq", "lane.R2.fq"], "lane"),
+            (&["R1.fq", "R2.fq"], "R"),
+            (&["left.fq", "right.fq"], "left"),
+            (&["same.fq", "same.fq"], "same"),
+            (&["\u{e9}1.fa"], "_1"),
+            (&["-"], "stdin"),
+            (&["a.b.fq"], "a.b"),
+        ] {
+            assert_eq!(ReadGroup::of_files(files.iter().map(Path::new)).id(), id, "{files:?}");
+        }
+    }
 
     #[test]
     fn read_groups_as_bwa_takes_them() {

@@ -26,9 +26,9 @@ pub struct ScoringChoice {
 /// Named sets of scoring parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// 1/4/6/1, bwa mem's; the default for DNA.
+    /// 1/4/6/1, bwa mem's without its clipping penalty; the default for DNA.
     Short,
-    /// 2/4/4/2, minimap2's.
+    /// 2/4/4/2, minimap2's without its second gap piece (24/1).
     Long,
     /// 2/3/5/2.
     Blastn,
@@ -52,12 +52,27 @@ impl Preset {
 }
 
 impl ScoringChoice {
-    /// The scoring for `alphabet`: what was named, else the preset's, else the alphabet's default.
+    /// The alphabet that the options are for: match, mismatch and the presets of DNA, or a matrix of proteins by its name.
+    pub fn alphabet(&self) -> Option<Alphabet> {
+        let is_protein = self.preset == Some(Preset::Protein)
+            || self.matrix.as_deref().is_some_and(|name| Matrix::named(name).is_some());
+        let is_dna = self.preset.is_some_and(|preset| preset != Preset::Protein)
+            || self.match_.or(self.mismatch).is_some();
+        match (is_dna, is_protein) {
+            (true, false) => Some(Alphabet::Dna),
+            (false, true) => Some(Alphabet::Protein),
+            _ => None,
+        }
+    }
+
+    /// Fills in the scoring for `alphabet`. An explicit number overrides that of the preset, and an explicit preset that of
+    /// the alphabet. A built-in matrix brings gap costs of its own.
     pub fn resolve(&self, alphabet: Alphabet) -> Result<Scoring> {
         let preset = match (self.preset, alphabet) {
             (Some(Preset::Protein), Alphabet::Dna) => {
                 return Err(usage(
-                    "--preset protein scores proteins, but the sequences are DNA; leave it out or set --alphabet protein",
+                    "--preset protein is for proteins, but the sequences are DNA; leave it out, or set --alphabet \
+                     protein",
                 ));
             }
             (Some(preset), _) => preset,
@@ -65,11 +80,11 @@ impl ScoringChoice {
             (None, Alphabet::Protein) => Preset::Protein,
         };
         let (match_, mismatch, open, extend) = preset.numbers();
-        let gap_open = within("--gap-open", self.gap_open.unwrap_or(open), 0)?;
-        let gap_extend = within("--gap-extend", self.gap_extend.unwrap_or(extend), 1)?;
         let matrix = match (&self.matrix, alphabet, preset) {
             (Some(_), _, _) if self.match_.is_some() || self.mismatch.is_some() => {
-                return Err(usage("--matrix excludes --match and --mismatch; give one or the other"));
+                return Err(usage(
+                    "--matrix cannot be combined with --match and --mismatch; leave either out",
+                ));
             }
             (Some(name), _, _) => Some(load_matrix(name, alphabet)?),
             (None, Alphabet::Protein, Preset::Protein)
@@ -79,11 +94,16 @@ impl ScoringChoice {
             }
             (None, Alphabet::Protein, _) => {
                 return Err(usage(
-                    "proteins are scored by a matrix; give --matrix or --preset protein, not match and mismatch",
+                    "proteins are scored with a matrix, not with match and mismatch; use --matrix or --preset \
+                     protein, or set --alphabet dna if the sequences are DNA",
                 ));
             }
             (None, Alphabet::Dna, _) => None,
         };
+        let usual = matrix.as_ref().and_then(Matrix::usual_gap_costs);
+        let (open, extend) = usual.unwrap_or((open, extend));
+        let gap_open = within("--gap-open", self.gap_open.unwrap_or(open), 0)?;
+        let gap_extend = within("--gap-extend", self.gap_extend.unwrap_or(extend), 1)?;
         let scoring = match matrix {
             Some(matrix) => Scoring::matrix(alphabet, matrix, gap_open, gap_extend),
             None => Scoring::dna(
@@ -107,6 +127,47 @@ pub fn default_min_score(scoring: &Scoring) -> i32 {
         _ if !scoring.mode.is_local() => ANY_SCORE,
         Substitution::Equal { match_, .. } => 20 * match_,
         Substitution::Matrix(_) => 60,
+    }
+}
+
+/// Bases of the exact run that a hit of the second tier contains by default, as of bwa's seeds.
+pub const ANCHOR: u32 = 19;
+
+/// Matches that pay for one more residue of a gap, at most, in a run with two tiers: with more, the window of a read could be a whole
+/// chromosome.
+const CHEAPEST_GAP: i64 = 8;
+
+/// The minimum score of the second tier: 30 matches, as in bwa. `None` if a run with this scoring has one tier.
+pub fn anchored_score(scoring: &Scoring) -> Option<i32> {
+    match scoring.substitution {
+        Substitution::Equal { match_, .. }
+            if scoring.mode.is_local()
+                && match_ > 0
+                && i64::from(match_) <= CHEAPEST_GAP * i64::from(scoring.gap_extend) =>
+        {
+            Some(30 * match_)
+        }
+        _ => None,
+    }
+}
+
+/// The fall of the running score that cuts a path when none is asked for: 200 matches, which is minimap2's 400 under its scores, and
+/// 100 matches for the preset short. None without matches to count in.
+pub fn default_drop(scoring: &Scoring, preset: Option<Preset>) -> i32 {
+    match scoring.substitution {
+        Substitution::Equal { match_, .. } if scoring.mode.is_local() => {
+            match_ * if preset == Some(Preset::Long) { 200 } else { 100 }
+        }
+        _ => 0,
+    }
+}
+
+/// The best possible score below which a query counts as short in lists of hits, so that E-values alone decide: that of
+/// 30 bases, BLAST's limit for its task `blastn-short`.
+pub fn short_score(scoring: &Scoring) -> Option<i32> {
+    match scoring.substitution {
+        Substitution::Equal { match_, .. } => Some(30 * match_),
+        Substitution::Matrix(_) => None,
     }
 }
 
@@ -136,15 +197,16 @@ fn load_matrix(name: &str, alphabet: Alphabet) -> Result<Matrix> {
     let path = PathBuf::from(name);
     let bytes = read_matrix(&path).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::Usage(format!(
-            "--matrix {name}: neither a built-in {alphabet} matrix nor a file; built in for protein: {}",
+            "--matrix {name}: neither a built-in {alphabet} matrix nor a file; the built-in protein matrices are \
+             {}",
             Matrix::names().collect::<Vec<_>>().join(", ")
         )),
         _ => Error::io(&path, source),
     })?;
     matrix_text(&bytes).and_then(|text| Matrix::parse(name, text, alphabet)).map_err(|(line, problem)| {
         let remedy = match bytes.contains(&0) {
-            true => "save it as plain text; `iconv -f UTF-16 -t UTF-8` makes it of UTF-16",
-            false => "give an NCBI-format matrix of this alphabet, as the BLOSUM files are",
+            true => "save it as plain text; for UTF-16, use `iconv -f UTF-16 -t UTF-8`",
+            false => "give a matrix of this alphabet in NCBI's format, such as the BLOSUM files",
         };
         Error::input(Place { file: path, record: None, line }, problem, remedy)
     })
@@ -160,9 +222,9 @@ fn read_matrix(path: &Path) -> io::Result<Vec<u8>> {
 /// The text of a matrix file, without a byte order mark.
 fn matrix_text(bytes: &[u8]) -> Result<&str, (Option<u64>, String)> {
     let problem = match str::from_utf8(bytes) {
-        _ if bytes.len() > MATRIX_BYTES => "this is no matrix: the file is larger than 1 MiB",
+        _ if bytes.len() > MATRIX_BYTES => "this is not a matrix: the file is larger than 1 MiB",
         Ok(text) if !text.contains('\0') => return Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
-        _ if bytes.contains(&0) => "the text is UTF-16, or this is no text",
+        _ if bytes.contains(&0) => "the text is UTF-16, or this is not text",
         _ => "the text is not UTF-8",
     };
     Err((None, problem.to_string()))

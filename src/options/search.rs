@@ -1,6 +1,6 @@
 //! What `swalign search` is asked to do.
 
-use super::{PageOptions, SearchColumn, Share};
+use super::{Circular, PageOptions, ReadRules, SearchColumn, Share};
 use std::path::{Path, PathBuf};
 
 /// What `swalign search` is asked to do, all choices made.
@@ -9,9 +9,11 @@ pub struct SearchOptions {
     pub patterns: PatternSource,
     /// FASTA or FASTQ; `-` is stdin.
     pub texts: Vec<PathBuf>,
+    /// Which texts are circles.
+    pub circular: Circular,
     /// `None` is stdout.
     pub output: Option<PathBuf>,
-    /// Most edits of a hit.
+    /// Maximum number of edits of a hit.
     pub max_edits: u32,
     /// Edits for each letter of a pattern, in millionths, instead of `max_edits`.
     pub edits_by_rate: Option<u32>,
@@ -20,12 +22,14 @@ pub struct SearchOptions {
     /// Most insertions, deletions, substitutions, and insertions and deletions together, where one of them is below
     /// `max_edits`.
     pub limits: Option<[u32; 4]>,
-    /// What must stand beside a hit.
+    /// The PAM next to a hit.
     pub pam: Option<PamChoice>,
+    /// Gap characters of FASTA are left out.
+    pub removes_gaps: bool,
     /// Pairs of hits instead of hits.
     pub amplicons: Option<AmpliconChoice>,
     pub both_strands: bool,
-    /// Every end, and not one of each cluster.
+    /// Every end, and not only local minima of the edits.
     pub every_end: bool,
     /// Only the fewest edits of a text.
     pub best: bool,
@@ -57,7 +61,7 @@ pub struct SearchOptions {
     pub verbosity: u8,
 }
 
-/// Most letters of a PAM.
+/// Maximum length of a PAM.
 pub const MOST_PAM_LETTERS: usize = 32;
 
 /// A PAM, as it was given.
@@ -65,7 +69,7 @@ pub const MOST_PAM_LETTERS: usize = 32;
 pub struct PamChoice {
     /// IUPAC codes.
     pub letters: String,
-    /// Whether it stands at the pattern's 5' side, and not at its 3' side.
+    /// Whether it is on the 5' side of the pattern instead of the 3' side.
     pub in_front: bool,
 }
 
@@ -75,6 +79,22 @@ pub struct AmpliconChoice {
     pub pairs: PairSource,
     /// Least and greatest length.
     pub lengths: (usize, usize),
+    /// Records of FASTA and FASTQ have no primers.
+    pub trims_primers: bool,
+    /// The file for texts without an amplicon.
+    pub untrimmed: Option<PathBuf>,
+    /// The texts are first mates.
+    pub mates: Option<MateFiles>,
+}
+
+/// Second mates of a search, and the files for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MateFiles {
+    pub file: PathBuf,
+    pub output: PathBuf,
+    pub untrimmed: Option<PathBuf>,
+    /// Maximum number of bases before the primer of a mate.
+    pub offset: usize,
 }
 
 impl AmpliconChoice {
@@ -92,7 +112,7 @@ impl AmpliconChoice {
 pub enum PairSource {
     /// Their names.
     Names,
-    /// Each pattern goes with each.
+    /// Each pattern pairs with each.
     Any,
     /// Two names a line.
     File(PathBuf),
@@ -101,7 +121,7 @@ pub enum PairSource {
 /// Where patterns come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternSource {
-    /// One, given by its letters.
+    /// One pattern, given as a sequence.
     Letters(String),
     /// FASTA or FASTQ; `-` is stdin.
     File(PathBuf),
@@ -114,6 +134,7 @@ pub enum SearchFormat {
     Bed,
     Sam,
     Fasta,
+    Fastq,
     /// Hits of each text.
     Count,
     /// Alignments to read.
@@ -123,7 +144,7 @@ pub enum SearchFormat {
 /// What scans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchDevice {
-    /// The best GPU where the work is worth its start, else the cores.
+    /// The best GPU if the work repays its start-up, or else the CPU.
     Auto,
     /// The best GPU, or one by index, PCI id or part of the name.
     Gpu(Option<String>),
@@ -133,14 +154,35 @@ pub enum SearchDevice {
     Plain,
 }
 
+impl SearchOptions {
+    /// How patterns and texts are read.
+    pub fn rules(&self) -> ReadRules {
+        ReadRules { removes_gaps: self.removes_gaps, ..ReadRules::default() }
+    }
+
+    /// Second mates, if the texts are mates.
+    pub fn mates(&self) -> Option<&MateFiles> {
+        self.amplicons.as_ref()?.mates.as_ref()
+    }
+
+    /// Files that are written beside the output.
+    pub fn side_files(&self) -> impl Iterator<Item = &Path> {
+        let untrimmed = self.amplicons.as_ref().and_then(|choice| choice.untrimmed.as_deref());
+        let mates = self.mates().map(|mates| &*mates.output);
+        let untrimmed_mates = self.mates().and_then(|mates| mates.untrimmed.as_deref());
+        [self.summary.as_deref(), untrimmed, mates, untrimmed_mates].into_iter().flatten()
+    }
+}
+
 impl SearchFormat {
-    /// What receipts call it; [`SearchFormat::named`] takes it back.
+    /// Its name in receipts, which [`SearchFormat::named`] parses.
     pub fn name(self) -> &'static str {
         match self {
             SearchFormat::Tab => "tab",
             SearchFormat::Bed => "bed",
             SearchFormat::Sam => "sam of hits",
             SearchFormat::Fasta => "fasta",
+            SearchFormat::Fastq => "fastq",
             SearchFormat::Count => "count",
             SearchFormat::Text => "text of hits",
         }
@@ -148,7 +190,7 @@ impl SearchFormat {
 
     /// The format of a receipt's name for it.
     pub fn named(name: &str) -> Option<SearchFormat> {
-        use SearchFormat::{Bed, Count, Fasta, Sam, Tab, Text};
-        [Tab, Bed, Sam, Fasta, Count, Text].into_iter().find(|format| format.name() == name)
+        use SearchFormat::{Bed, Count, Fasta, Fastq, Sam, Tab, Text};
+        [Tab, Bed, Sam, Fasta, Fastq, Count, Text].into_iter().find(|format| format.name() == name)
     }
 }

@@ -21,7 +21,7 @@ pub enum SearchColumn {
     Insertions,
     Deletions,
     Gaps,
-    /// Edits in the last 1, 3 or 5 letters of the pattern.
+    /// Edits in the last 1, 3 or 5 bases of the pattern.
     LastEdits(u8),
     LastRun,
     Before,

@@ -4,10 +4,10 @@
 //! those of the whole, and windows count where they do in a run of the whole. docs/algorithm.md, section 16, shows that
 //! nothing is missing.
 
-use super::choose::choose;
+use super::choose::{Ties, choose};
 use super::rescue::{Beside, in_order, is_apart};
 use super::{CircleOf, Pairing};
-use crate::alignment::{Alignment, Found};
+use crate::alignment::{Alignment, Found, Tier};
 use crate::hits::HitAt;
 
 /// Parts of the references have no circles.
@@ -22,6 +22,7 @@ pub struct MateInParts {
     pub second: Option<i32>,
     /// The greatest least score of a further hit that a part tells, where queries may have their own least score.
     pub threshold: Option<i32>,
+    pub tier: Tier,
 }
 
 /// A hit of a part.
@@ -37,13 +38,14 @@ impl Pairing {
         let [(one, beside_one), (other, beside_other)] = mates.map(|mate| self.cut(mate));
         let rescued = [self.rescued(&other, &one, &beside_other), self.rescued(&one, &other, &beside_one)];
         let mut found = [one, other];
-        choose(self, NO_CIRCLES, &mut found, rescued);
+        let ties = Ties { keeps_all: self.rules.keeps_ties, tie_break: None, record: 0 };
+        choose(self, NO_CIRCLES, &mut found, rescued, ties);
         found
     }
 
     /// What a run of all references finds of a mate, and what is beside each hit.
     fn cut(&self, mate: MateInParts) -> (Found, Vec<Option<Alignment>>) {
-        let MateInParts { mut hits, second: told, threshold: of_parts } = mate;
+        let MateInParts { mut hits, second: told, threshold: of_parts, tier } = mate;
         hits.sort_by(|one, other| one.alignment.locus().order(&other.alignment.locus()));
         let rules = self.candidates();
         let at = |HitInParts { alignment: Alignment { target, score, .. }, .. }: &HitInParts| HitAt {
@@ -56,7 +58,7 @@ impl Pairing {
         let (alignments, beside): (Vec<_>, Vec<_>) = hits.map(|(_, hit)| (hit.alignment, hit.beside)).unzip();
         let threshold = alignments.first().map_or(rules.min_score, |best| rules.threshold(best.score));
         let threshold = of_parts.unwrap_or(threshold);
-        (Found { alignments, second, threshold, ..Found::default() }, beside)
+        (Found { alignments, second, threshold, tier, ..Found::default() }, beside)
     }
 
     /// The alignments of the mate `other` that are found beside the hits of its mate.

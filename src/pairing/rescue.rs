@@ -7,7 +7,6 @@ use super::{CircleOf, Pairing};
 use crate::alignment::{Alignment, Found, Hit, InPart, Locus, Strand};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Pair, Sequences};
-use crate::bounds::longest_span;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::hits::{Effort, Scope};
@@ -196,15 +195,15 @@ fn windows_of(beside: &Beside, scope: &Scope, record: u32, searched: Searched) -
         return Vec::new();
     }
     let Pairing { insert, rescued, .. } = beside.pairing;
-    let codes = scope.batch.query(scope.layout.query(record, Strand::Forward));
-    let span = longest_span(codes, *rescued, &scope.batch.scoring);
+    let span = scope.span_of(record, *rescued);
     let window = |(place, hit): (usize, &Alignment)| {
         let (strand, columns) = insert.mate_of(hit, span);
         let (start, end) = within(&scope.batch.targets, hit.target, columns);
         let least = beside.least(hit);
         let pair =
             Pair { query: scope.layout.query(record, strand), target: hit.target, start, own: start, end };
-        let is_possible = start < end && !codes.is_empty() && least <= i64::from(i32::MAX);
+        let is_empty = scope.batch.query(pair.query).is_empty();
+        let is_possible = start < end && !is_empty && least <= i64::from(i32::MAX);
         let rescue = Rescue { record, beside: place as u32, strand, pair, least: least as i32 };
         is_possible.then_some(rescue)
     };

@@ -15,7 +15,7 @@ pub struct FilesAbout {
 
 impl FilesAbout {
     pub fn open(options: &Options) -> Result<FilesAbout> {
-        let open = |path: &Option<_>| path.as_deref().map(|path| Output::create(Some(path))).transpose();
+        let open = |path: &Option<_>| path.as_deref().map(Output::create_side).transpose();
         Ok(FilesAbout { report: open(&options.report)?, stats: open(&options.stats)? })
     }
 
@@ -29,7 +29,9 @@ impl FilesAbout {
                 options: run.options,
                 scoring: &run.scoring,
                 min_score: Some(run.rules.min_score).filter(|&score| score != ANY_SCORE),
-                insert: run.pairing.map(|pairing| pairing.insert),
+                insert: run.insert,
+                too_short: summary.remarks.too_short.queries + summary.remarks.too_unlikely.queries,
+                masked_hits: summary.remarks.masked_hits,
                 names: run.writer.names(),
                 statistics,
             };

@@ -1,18 +1,23 @@
 //! The workers' stage: the hits of a batch are found and formatted.
 
+use super::mates::SingleHits;
+use super::query_search::QuerySearch;
 use super::ranking;
-use super::remembered::{Answer, Unit};
+use super::remembered::{Answer, Group, Grouped, Unit};
 use super::report::warn;
 use super::write::Written;
 use super::{QueryBatch, Run};
 use crate::alignment::Found;
-use crate::batch::{Batch, Sequences};
-use crate::candidates::{Layout, Meets};
+use crate::batch::Sequences;
+use crate::candidates::Meets;
 use crate::circles;
 use crate::engine::{Engine, Guarded};
 use crate::error::{EngineError, Result};
-use crate::hits::{self, Effort, LeastScores, Ranks, Repeats, Scope};
-use crate::options::{Mode, OutputFormat};
+use crate::hits::{self, Effort, Remarks, Rules, Scope, TieBreak};
+use crate::options::{Mask, Mode, OutputFormat};
+use crate::pairing::MOST_CANDIDATES;
+use crate::reader::Record;
+use crate::scoring::Scoring;
 use crate::split;
 use crossbeam_channel::Receiver;
 use rayon::prelude::*;
@@ -42,7 +47,7 @@ impl Run<'_> {
             }
             let aligned = || align(batch);
             let written = panic::catch_unwind(AssertUnwindSafe(aligned)).unwrap_or_else(|_| {
-                Err(EngineError::Internal("a thread that aligns stopped in the middle".to_string()).into())
+                Err(EngineError::Internal("an alignment thread stopped unexpectedly".to_string()).into())
             });
             let failed = written.is_err();
             if to_writer.send(written).is_err() || failed {
@@ -54,49 +59,56 @@ impl Run<'_> {
     /// Finds and formats the hits of one batch; `portion` as in [`Scope`].
     pub(super) fn align(&self, engine: &mut Guarded, queries: QueryBatch, portion: usize) -> Result<Written> {
         let begun = Instant::now();
-        let QueryBatch { number, first, before, records, queries, cells, bytes } = queries;
+        let QueryBatch { number, first, before, records, queries, known, cells, bytes } = queries;
         let meets = match self.options.mode {
             Mode::All => Meets::All,
-            Mode::Pairs => Meets::Paired(first as u32),
+            Mode::Pairs => Meets::Paired(self.targets_before(first) as u32),
             Mode::Triangle => Meets::Behind(first as u32),
         };
-        let most = match meets {
-            Meets::Paired(first) => self.targets.len().saturating_sub(first as usize),
-            Meets::All | Meets::Behind(_) => records.len(),
-        };
         // The reader ends the run in an error when it has counted queries beyond the last target.
-        let queries = match most < records.len() {
-            true => (0..most * self.strands as usize).map(|index| queries.get(index)).collect(),
-            false => queries,
+        let is_alone = |at: &usize| self.target_of(first + *at as u64).is_none();
+        let alone: Vec<usize> = match self.options.mode {
+            Mode::Pairs => (0..records.len()).filter(is_alone).collect(),
+            Mode::All | Mode::Triangle => Vec::new(),
+        };
+        let queries = match alone.is_empty() {
+            true => queries,
+            false => queries_but(&queries, &alone, self.strands as usize),
         };
         let mut effort = Effort::default();
-        let (found, aligned) = self.find_distinct(engine, queries, (meets, portion), &mut effort)?;
-        let seconds = match engine.keeps(&self.targets, &self.scoring) {
-            true => BATCH_SECONDS,
-            false => STREAMED_BATCH_SECONDS,
-        };
-        self.learn(cells, begun.elapsed(), seconds);
+        let known = Known { hits: &known, records: &records };
+        let (mut found, aligned) =
+            self.find_distinct(engine, (queries, known), (meets, portion), &mut effort)?;
+        let repeated = found.len() as u64 - aligned;
+        alone.into_iter().for_each(|at| found.insert(at, Found::default()));
+        if known.hits.is_empty() {
+            let seconds = batch_seconds(engine, &self.targets, &self.scoring);
+            let before = self.cells.load(Ordering::Relaxed);
+            self.cells.store(next_cells(before, cells, begun.elapsed(), seconds), Ordering::Relaxed);
+        }
         let formatting = Instant::now();
-        let parts = self.writer.parts(before.as_deref(), &records[..found.len()], &found)?;
+        let parts = self.writer.parts(before.as_deref(), &records, &found)?;
         let sums = self.tally.as_ref().map(|tally| tally.sum(first, &records, &found));
         Ok(Written {
             number,
             parts,
             queries: records.len() as u64,
-            repeated: found.len() as u64 - aligned,
+            repeated,
             bytes,
             aligned: found.iter().filter(|found| !found.alignments.is_empty()).count() as u64,
+            anchored: found.iter().filter(|found| found.is_anchored()).count() as u64,
             effort,
             sums,
             formatting: formatting.elapsed(),
         })
     }
 
-    /// The hits of a batch's queries, of which equal ones are aligned once, and how many were aligned.
+    /// The hits of a batch's queries, of which equal ones are aligned once, and how many were aligned. `known` as in
+    /// [`Self::find_batch`].
     fn find_distinct(
         &self,
         engine: &mut Guarded,
-        queries: Sequences,
+        (queries, known): (Sequences, Known),
         (meets, portion): (Meets, usize),
         effort: &mut Effort,
     ) -> Result<(Vec<Found>, u64)> {
@@ -106,68 +118,94 @@ impl Run<'_> {
         let may_group = self.options.dedup && meets == Meets::All;
         let unanswered = if may_group { self.remembered.unanswered(&queries, unit) } else { None };
         let Some(mut unanswered) = unanswered else {
-            let found = self.find_batch(engine, queries, (meets, portion), effort)?;
+            let found = self.find_batch(engine, (queries, known), (meets, portion), effort)?;
             let aligned = found.len() as u64;
             return Ok((found, aligned));
         };
         let mut answers = Vec::new();
         let mut own = std::mem::take(&mut unanswered.grouped.queries);
+        let mut hits = of_distinct(&unanswered.grouped, known.hits, mates);
         while !own.is_empty() {
             let mut of_own = Effort::default();
-            let found = self.find_batch(engine, own, (meets, portion), &mut of_own)?;
+            // Names have no say in answers that queries share.
+            let of_own_queries = Known { hits: &hits, records: &[] };
+            let found = self.find_batch(engine, (own, of_own_queries), (meets, portion), &mut of_own)?;
             answers.extend(answers_of(found, mates, &mut of_own));
             effort.add(of_own);
+            // Of mates none are left.
+            hits.clear();
             own = unanswered.left(&queries, unit, &answers);
         }
         let aligned = (answers.len() * mates) as u64;
         let all = self.remembered.answered(unanswered, answers);
-        effort.said.extend(all.iter().map(|answer| (0, answer.remarks)));
+        effort.said.extend((0..).zip(&all).map(|(unit, answer)| (unit, answer.remarks)));
         Ok((all.into_iter().flat_map(|answer| answer.found).collect(), aligned))
     }
 
     /// Whether the answer of a query may be that of its reverse complement: nothing but the order of hits knows strands.
     fn mirrors(&self) -> bool {
         let has_others = self.pairing.is_some() || self.split.is_some() || self.ranking.is_some();
-        self.strands == 2 && !has_others && !self.targets.have_circles()
+        let is_masked = self.options.mask == Mask::Hard;
+        self.strands == 2 && !has_others && !is_masked && !self.targets.have_circles()
     }
 
     /// The hits of a batch's queries.
     fn find_batch(
         &self,
         engine: &mut Guarded,
-        queries: Sequences,
-        (meets, portion): (Meets, usize),
+        (queries, known): (Sequences, Known),
+        met: (Meets, usize),
         effort: &mut Effort,
     ) -> Result<Vec<Found>> {
-        let batch = &Batch {
-            queries: Arc::new(queries),
-            targets: Arc::clone(&self.targets),
-            scoring: Arc::clone(&self.scoring),
-        };
-        let layout = Layout { strands: self.strands, meets };
+        self.query_search().in_scope(queries, met, |scope, written| {
+            let found = self.find(engine, scope, (written, known), effort)?;
+            effort.said.extend(self.least.remarks(scope, self.shortest_target));
+            Ok(found)
+        })
+    }
+
+    /// What single queries are searched in.
+    pub(super) fn query_search(&self) -> QuerySearch<'_> {
         let rules = match (&self.pairing, &self.ranking) {
             (Some(pairing), _) => pairing.candidates(),
             (None, Some(ranking)) => ranking.widened(self.rules),
-            (None, None) => self.rules,
+            // A hash chooses among the best hits, of which a repeat may have very many.
+            (None, None) => {
+                let candidates = self.tie_names.as_ref().map(|_| (0, MOST_CANDIDATES));
+                Rules { candidates, ..self.rules }
+            }
         };
-        let least = self.least.of(batch, layout, self.shortest_target);
-        let least = least.as_ref().map(|least| least as &dyn LeastScores);
-        let filter = self.filter.as_ref();
-        let ranks = self.ranking.as_ref().map(|ranking| ranking.of(batch, layout));
-        let ranks = ranks.as_ref().filter(|_| self.pairing.is_none()).map(|ranks| ranks as &dyn Ranks);
-        let scope = Scope { least, ranks, filter, portion, ..Scope::new(batch, layout, rules) };
-        let without = self.repeats.of(self, &scope)?;
-        let repeats = without.as_deref().map_or(Repeats::Kept, Repeats::Known);
-        self.find(engine, &Scope { repeats, ..scope }, effort)
+        let ranking = self.ranking.as_ref().filter(|ranking| ranking.bounds_scores());
+        QuerySearch {
+            options: self.options,
+            reporter: self.reporter,
+            targets: &self.targets,
+            scoring: &self.scoring,
+            rules,
+            least: &self.least,
+            shortest_target: self.shortest_target,
+            tiers: self.tiers.as_ref(),
+            ranking: ranking.filter(|_| self.pairing.is_none()),
+            strands: self.strands,
+            filter: self.filter.as_ref(),
+            repeats: &self.repeats,
+        }
     }
 
-    /// Finds the hits. Where the device fails and the CPU may take over, the batch is done again.
-    fn find(&self, engine: &mut Guarded, scope: &Scope, effort: &mut Effort) -> Result<Vec<Found>> {
-        let mut found = self.find_once(engine, scope, effort);
+    /// Finds the hits. Where the device fails and the CPU may take over, the batch is done again. `queries` are
+    /// as they are without a mask, with their hits as in [`Self::find_batch`].
+    fn find(
+        &self,
+        engine: &mut Guarded,
+        scope: &Scope,
+        queries: (&Sequences, Known),
+        effort: &mut Effort,
+    ) -> Result<Vec<Found>> {
+        let mut found = self.find_once(engine, scope, queries, effort);
         if let Err(error) = &found
             && engine.fall_back(error)
         {
-            found = self.find_once(engine, scope, effort);
+            found = self.find_once(engine, scope, queries, effort);
         }
         warn(self.reporter, engine.take_notice());
         Ok(found?)
@@ -179,45 +217,110 @@ impl Run<'_> {
         &self,
         engine: &mut Guarded,
         scope: &Scope,
+        (written, known): (&Sequences, Known),
         effort: &mut Effort,
     ) -> Result<Vec<Found>, EngineError> {
-        let mut found = hits::find(engine, scope, effort)?;
+        let mut found = match known.hits.is_empty() {
+            true => {
+                let found = hits::find(engine, scope, effort)?;
+                effort.searched += found.len() as u64;
+                found
+            }
+            false => take_known(known.hits, effort),
+        };
+        let read = |record: u32| &*known.records[record as usize].name;
+        let tie_break = self.tie_names.as_deref().map(|targets| TieBreak { read: &read, targets });
         if let Some(pairing) = &self.pairing {
             match self.options.ref_part {
-                None => pairing.pair(engine, scope, &mut found, effort)?,
+                None => pairing.pair(engine, scope, &mut found, tie_break.as_ref(), effort)?,
                 Some(_) => pairing.prepare(engine, scope, &mut found, effort)?,
+            }
+        }
+        if let (Some(tie_break), None) = (&tie_break, &self.pairing) {
+            let all = found.par_iter_mut().enumerate();
+            all.for_each(|(record, found)| tie_break.choose(record as u32, &mut found.alignments));
+            if self.ranking.is_none() {
+                found.par_iter_mut().for_each(|found| ranking::limit_hits(&self.rules, found));
             }
         }
         // Of mates a part of the references has all that pairs are chosen from.
         let is_chosen = self.pairing.is_none() || self.options.ref_part.is_none();
         if is_chosen && self.pairing.is_some() {
-            found.par_iter_mut().for_each(|found| ranking::limit(&self.rules, found));
+            let limited = found.par_iter_mut().map(|found| ranking::limit(&self.rules, found));
+            effort.say_limited(&limited.collect::<Vec<bool>>());
         }
         if let Some(ranking) = self.ranking.as_ref().filter(|_| is_chosen) {
             let in_records = matches!(self.options.format, OutputFormat::Records(_));
-            ranking.choose(scope.batch, scope.layout, &mut found, in_records);
+            let left_out = ranking.choose((scope.batch, written), scope.layout, &mut found, in_records);
+            effort.say_limited(&left_out.iter().map(|left_out| left_out.limited).collect::<Vec<bool>>());
+            effort.say_masked(left_out.iter().map(|left_out| left_out.masked));
+            effort.say_uncovered(left_out.iter().map(|left_out| left_out.uncovered));
         }
         if let Some(splitting) = self.split {
+            let splitting = (splitting, self.split_tiers.as_ref());
             split::supplement(engine, scope, splitting, &mut found, effort)?;
         }
         circles::cut(scope.batch, scope.layout, &mut found);
         Ok(found)
     }
+}
 
-    /// Sizes the batches to come, which are to take so many seconds, by the time that this one took.
-    fn learn(&self, cells: u64, took: Duration, seconds: f64) {
-        let wanted = cells as f64 / took.as_secs_f64().max(1e-3) * seconds;
-        let before = self.cells.load(Ordering::Relaxed) as f64;
-        let next = wanted.clamp(before / 2.0, before * 4.0).max(1e6);
-        self.cells.store(next as u64, Ordering::Relaxed);
+/// What is known of the queries of a batch.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    /// Their hits as single reads, or nothing.
+    hits: &'a [SingleHits],
+    /// The records with their names, if names choose among equal hits.
+    records: &'a [Record],
+}
+
+/// How long a batch should take on this engine.
+pub(super) fn batch_seconds(engine: &Guarded, targets: &Arc<Sequences>, scoring: &Scoring) -> f64 {
+    match engine.keeps(targets, scoring) {
+        true => BATCH_SECONDS,
+        false => STREAMED_BATCH_SECONDS,
     }
+}
+
+/// Number of cells with which the next batches take `seconds` each, by the time that one batch took.
+pub(super) fn next_cells(before: u64, cells: u64, took: Duration, seconds: f64) -> u64 {
+    let wanted = cells as f64 / took.as_secs_f64().max(1e-3) * seconds;
+    let before = before as f64;
+    wanted.clamp(before / 2.0, before * 4.0).max(1e6) as u64
+}
+
+/// The hits of single reads that are known, and the remarks on them.
+fn take_known(known: &[SingleHits], effort: &mut Effort) -> Vec<Found> {
+    let said = (0..).zip(known).filter(|(_, single)| single.remarks != Remarks::default());
+    effort.said.extend(said.map(|(read, single)| (read, single.remarks)));
+    known.iter().map(|single| single.found.clone()).collect()
+}
+
+/// The known hits of the distinct units of a batch, each of `mates` reads; none if none are known.
+fn of_distinct(grouped: &Grouped, known: &[SingleHits], mates: usize) -> Vec<SingleHits> {
+    let mut distinct = Vec::new();
+    if known.is_empty() {
+        return distinct;
+    }
+    for (place, group) in grouped.groups.iter().enumerate() {
+        if matches!(*group, Group::Of(number) if number as usize == distinct.len() / mates) {
+            distinct.extend_from_slice(&known[place * mates..(place + 1) * mates]);
+        }
+    }
+    distinct
+}
+
+/// The queries of all records but those at these places, in all orientations.
+fn queries_but(queries: &Sequences, places: &[usize], strands: usize) -> Sequences {
+    let is_met = |query: &usize| places.binary_search(&(query / strands)).is_err();
+    (0..queries.len()).filter(is_met).map(|query| queries.get(query)).collect()
 }
 
 /// The answers of units of so many mates, with what is to be said of their records.
 fn answers_of(found: Vec<Found>, mates: usize, effort: &mut Effort) -> Vec<Answer> {
     let mut answers = vec![Answer::default(); found.len() / mates];
     found.into_iter().enumerate().for_each(|(record, found)| answers[record / mates].found.push(found));
-    for (record, remarks) in effort.said.drain(..) {
+    for (record, remarks) in effort.take_said() {
         answers[record as usize / mates].remarks += remarks;
     }
     effort.tied.drain(..).for_each(|record| answers[record as usize / mates].is_tied = true);

@@ -19,8 +19,9 @@ pub fn close(circular: &Circular, references: &mut References, file: &Path) -> R
     let is_too_long = |&&place: &&usize| references.lengths[place] > MOST_LETTERS;
     if let Some(&place) = places.iter().find(is_too_long) {
         let (name, len) = (&references.names[place], references.lengths[place]);
-        let problem =
-            format!("reference '{name}' has {len} letters, and the limit of a circle is {MOST_LETTERS}");
+        let problem = format!(
+            "reference '{name}' has {len} bases, but circular references are limited to {MOST_LETTERS}"
+        );
         return Err(refused(file, problem, "leave it out of --circular"));
     }
     // They become copies.
@@ -41,8 +42,8 @@ fn named(texts: &[String], names: &[String], file: &Path) -> Result<BTreeSet<usi
         }
         for name in text.split(',') {
             let Some(&place) = places.get(name) else {
-                let problem = format!("no reference is named '{name}', which --circular names");
-                let remedy = "give names as they stand behind '>', up to the first space, or all";
+                let problem = format!("--circular {name}: there is no such reference");
+                let remedy = "give names as in the header lines, up to the first space, or all";
                 return Err(refused(file, problem, remedy));
             };
             found.insert(place);
@@ -71,6 +72,7 @@ mod tests {
             first: 0,
             alphabet: Alphabet::Dna,
             masks_lower_case: false,
+            left_out: Vec::new(),
         }
     }
 
@@ -91,7 +93,7 @@ mod tests {
         assert_eq!(named(&["c,a,c", "b"]).unwrap(), [0, 1, 3]);
         assert_eq!(named(&["a,b"]).unwrap(), [2], "a name that has a comma");
         let error = named(&["a,x"]).unwrap_err().to_string();
-        assert!(error.contains("'x'") && error.contains("file.fa"), "{error}");
+        assert!(error.contains("--circular x:") && error.contains("file.fa"), "{error}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::threads::set_threads;
 use super::{estimate, report};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
-use crate::options::{DedupOptions, ReadFormat};
+use crate::options::{DedupOptions, ReadFormat, ReadRules};
 use crate::reader::{ReadBatch, Reads};
 use crate::writer::Output;
 use crate::writer::output::Beside;
@@ -56,7 +56,7 @@ pub fn dedup(options: &DedupOptions, reporter: &dyn Reporter) -> Result<DedupSum
     let begun = Instant::now();
     set_threads(options.threads, reporter)?;
     let output = Output::create(options.output.as_deref())?;
-    let table = options.table.as_deref().map(|path| Output::create(Some(path))).transpose()?;
+    let table = options.table.as_deref().map(Output::create_side).transpose()?;
     let sets = Sets::new(options);
     let hashing = sets.hashing();
     let done = Arc::default();
@@ -72,7 +72,7 @@ pub fn dedup(options: &DedupOptions, reporter: &dyn Reporter) -> Result<DedupSum
     output.finish_with(Beside { about: table.into_iter().collect(), ..Beside::default() })?;
     let distinct = found.order.len() as u64;
     reporter.detail(&format!(
-        "{} letters in distinct sequences, of {} in all records",
+        "{} residues in distinct sequences, of {} in all records",
         found.letters(),
         found.letters_of_all()
     ));
@@ -87,6 +87,7 @@ impl DedupRun<'_> {
             counted: Some(report::RECORDS),
             bytes: Some(Arc::clone(&self.done)),
             size: bytes.sum(),
+            total: None,
         }
     }
 
@@ -106,20 +107,26 @@ impl DedupRun<'_> {
             self.reporter.progress(records);
             self.done.store(before + reads.meter().bytes(), Ordering::Relaxed);
         }
-        warn(self.reporter, reads.warning());
+        warn(self.reporter, reads.warnings());
         Ok(())
     }
 
     /// Opens a file, which must be of the format and the alphabet of the first one.
     fn open(&mut self, path: &Path) -> Result<Reads> {
         let options = self.options;
-        let mut reads = Reads::open(path, self.kind.map(|kind| kind.alphabet).or(options.alphabet))?;
+        let alphabet = self.kind.map(|kind| kind.alphabet).or(options.alphabet);
+        let if_open = options.both_strands.then_some(Alphabet::Dna);
+        let rules = ReadRules { removes_gaps: options.removes_gaps, ..ReadRules::default() };
+        let mut reads = Reads::open(path, (alphabet, if_open), rules)?;
+        if reads.is_empty() {
+            return Ok(reads);
+        }
         let alphabet = reads.alphabet();
         let own = if reads.is_fastq() { ReadFormat::Fastq } else { ReadFormat::Fasta };
         let format = options.format.or(self.kind.map(|kind| kind.format)).unwrap_or(own);
         if options.both_strands && alphabet == Alphabet::Protein {
-            let remedy = "leave --both-strands out, or give --alphabet dna if they are DNA";
-            return Err(reads.fault("these are proteins, which have one strand", remedy));
+            let remedy = "leave --both-strands out, or use --alphabet dna if they are DNA";
+            return Err(reads.fault("these are proteins, which have only one strand", remedy));
         }
         check_format(&reads, own, format, options.format.is_some())?;
         self.kind = Some(Kind { format, alphabet });
@@ -131,13 +138,15 @@ impl DedupRun<'_> {
 fn check_format(reads: &Reads, own: ReadFormat, written: ReadFormat, given: bool) -> Result<(), Error> {
     let problem = match (own, written) {
         (ReadFormat::Fasta, ReadFormat::Fastq) if given => {
-            "FASTA has no qualities, which --format fastq needs"
+            "--format fastq needs qualities, which FASTA does not have"
         }
-        (ReadFormat::Fasta, ReadFormat::Fastq) => "this is FASTA, and a file before it is FASTQ",
-        (ReadFormat::Fastq, ReadFormat::Fasta) if !given => "this is FASTQ, and a file before it is FASTA",
+        (ReadFormat::Fasta, ReadFormat::Fastq) => "this file is FASTA, but an earlier file is FASTQ",
+        (ReadFormat::Fastq, ReadFormat::Fasta) if !given => {
+            "this file is FASTQ, but an earlier file is FASTA"
+        }
         _ => return Ok(()),
     };
-    Err(reads.fault(problem, "give --format fasta to write FASTA of all"))
+    Err(reads.fault(problem, "use --format fasta to write all as FASTA"))
 }
 
 /// The next records with their hashes; `None` after the last ones.

@@ -62,6 +62,9 @@ pub enum Hardware {
     Gpu(Vec<Arc<Card>>, bool),
 }
 
+/// Makes the engine of each worker, by the worker's number.
+pub type Engines<'a> = &'a (dyn Fn(usize) -> Guarded + Sync);
+
 /// The workers of a run.
 pub struct Crew {
     pub workers: usize,
@@ -86,8 +89,8 @@ impl Crew {
     fn apart(workers: usize, threads: usize, queries: usize) -> Result<Crew, EngineError> {
         let pool = |_| ThreadPoolBuilder::new().num_threads(threads).build();
         let failed = |error| {
-            let text = format!("{workers} times {threads} threads for the GPU can't be started: {error}");
-            EngineError::Threads(format!("{text}; give fewer with --threads"))
+            let text = format!("{workers} times {threads} threads for the GPU cannot be started: {error}");
+            EngineError::Threads(format!("{text}; reduce --threads"))
         };
         let pools = (0..workers).map(pool).collect::<Result<_, _>>().map_err(failed)?;
         let portion = PORTION.min(SCORED_PAIRS / workers);
@@ -130,9 +133,8 @@ impl Hardware {
     /// inputs. A driver without a cache takes a fifth of a second for each, so this is done while inputs are read.
     fn prepare(&self, options: &Options, rows: usize) {
         let Hardware::Gpu(cards, _) = self else { return };
-        let Some(alphabet) = options.alphabet.or_else(|| estimate::alphabet(&options.reference)) else {
-            return;
-        };
+        let told = options.alphabet.or(options.scoring.alphabet());
+        let Some(alphabet) = told.or_else(|| estimate::alphabet(&options.reference)) else { return };
         let Ok(scoring) = options.scoring.resolve(alphabet) else { return };
         let many = estimate::cells(options).is_none_or(|cells| cells >= MANY_CELLS);
         let all = options.mode == Mode::All && options.filter == FilterChoice::None;
@@ -234,7 +236,7 @@ pub fn open(options: &Options) -> Result<(Hardware, String), EngineError> {
         DeviceChoice::Auto => {
             let set = InstructionSet::best();
             if is_little(options, set) {
-                return Ok((Hardware::Cpu(set), ": the work is too little for a GPU".to_string()));
+                return Ok((Hardware::Cpu(set), ": too little work for a GPU".to_string()));
             }
             match card(None) {
                 Ok(card) => Hardware::Gpu(vec![card], true),
@@ -252,7 +254,8 @@ pub fn instruction_set(name: Option<&str>) -> Result<InstructionSet, EngineError
     let Some(name) = name else { return Ok(InstructionSet::best()) };
     InstructionSet::named(name).ok_or_else(|| {
         let known: Vec<&str> = InstructionSet::available().into_iter().map(InstructionSet::name).collect();
-        let text = format!("this processor has no instructions called '{name}'; it has {}", known.join(", "));
+        let text =
+            format!("this processor does not have the instruction set '{name}'; it has {}", known.join(", "));
         EngineError::NoDevice(text)
     })
 }

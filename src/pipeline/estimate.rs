@@ -20,7 +20,7 @@ pub fn cells(options: &Options) -> Option<u64> {
         // Each query meets one target; the first one stands for all.
         Mode::Pairs => {
             letters(&options.reference)?;
-            Reader::open(&options.reference).ok()?.peek().ok()??.sequence.len() as u64
+            reader::first_length(&options.reference)?
         }
     };
     let parts = options.part.or(options.ref_part).map_or(1, |part| u64::from(part.of));
@@ -38,7 +38,7 @@ pub fn alphabet(path: &Path) -> Option<Alphabet> {
         return Some(database.alphabet);
     }
     letters(path)?;
-    reader::alphabet_of(&mut Reader::open(path).ok()?).ok()
+    Some(reader::suggested_alphabet(&mut Reader::open(path).ok()?).ok()?.alphabet)
 }
 
 /// Bytes of a file on the disk, or of each of `parts` of it; `None` for a stream.

@@ -1,121 +1,341 @@
-//! The insert size of a run's mates, before any of them is paired.
+//! The insert size of a lane's mates, before any of them is paired.
 //!
-//! It comes from the first pairs of the whole input, so a run of a part has the same as a run of all.
+//! It comes from the first pairs of the whole lane, so a run of a part has the same as a run of all. Their hits as single
+//! reads are kept ([`Sample`]): when the run comes to these reads, they are paired without another search.
 
-use super::device::Hardware;
-use super::inputs::whole_mates;
+use super::align::{batch_seconds, next_cells};
+use super::device::{Crew, Engines};
+use super::lanes::whole_mates;
+use super::query_search::{Load, QuerySearch};
+use super::remembered::Unit;
 use super::report::{Reporter, Stage, counted, warn};
+use super::setup::FIRST_CELLS;
+use super::threads::start;
 use crate::alignment::Found;
-use crate::batch::{Batch, Sequences};
-use crate::candidates::filter::Filter;
-use crate::candidates::{Layout, Meets};
-use crate::error::{EngineError, Result};
-use crate::hits::{self, Effort, Rules, Scope};
+use crate::batch::Sequences;
+use crate::candidates::Meets;
+use crate::dedup::queries::{Group, Grouped};
+use crate::engine::Guarded;
+use crate::error::{EngineError, Error, Result};
+use crate::hits::{self, Effort, Remarks};
 use crate::insert::{InsertSize, Orientation};
-use crate::options::{Mode, Options};
-use crate::pairing::{Pairing, inserts};
+use crate::options::{Lane, Mode};
+use crate::pairing;
 use crate::reader::Mates;
-use crate::scoring::Scoring;
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
 
-/// Pairs that tell the insert size: so many, within about so many letters of both strands.
-const PAIRS: usize = 20_000;
+/// Maximum number of pairs from which the insert size is estimated, and of their bases on both strands.
+const PAIRS: usize = if cfg!(test) { 200 } else { 20_000 };
 const LETTERS: usize = 1 << 26;
-/// Pairs that are aligned at a time.
+/// Maximum number of pairs in a batch.
 const BATCH: usize = 1 << 13;
 /// Orientations of each read.
-const STRANDS: u32 = 2;
+const STRANDS: usize = 2;
+/// Sequences of each pair.
+const EACH: usize = 2 * STRANDS;
+/// How pairs are counted.
+const COUNTED: [&str; 2] = ["pair", "pairs"];
 
-/// What the mates of a run are aligned to.
-pub struct PairingScope<'a> {
-    pub options: &'a Options,
-    pub targets: &'a Arc<Sequences>,
-    pub scoring: &'a Arc<Scoring>,
-    pub rules: Rules,
-    pub filter: Option<&'a Filter>,
+/// The hits of a read before it is paired, and the remarks on it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SingleHits {
+    pub found: Found,
+    pub remarks: Remarks,
 }
 
-impl PairingScope<'_> {
-    /// How the mates of the run are paired. Those that tell it stay the next ones of `mates`.
-    pub fn pairing(
-        &self,
-        mates: &mut Mates,
-        hardware: &Hardware,
-        reporter: &dyn Reporter,
-    ) -> Result<Pairing> {
-        let insert = match self.options.insert {
-            Some(insert) => insert,
-            None => self.estimate(mates, hardware, reporter)?,
-        };
-        Ok(Pairing::new(insert, self.rules, self.scoring))
+/// The hits of the first reads of a run, found for the estimate of the insert size.
+#[derive(Default)]
+pub(super) struct Sample {
+    /// Those of the next reads of the run, in their order.
+    next: VecDeque<SingleHits>,
+    /// What finding them took.
+    pub effort: Effort,
+    /// Cells that a batch should have, as the search suggests.
+    pub cells: Option<u64>,
+}
+
+impl Sample {
+    /// Reads to come whose hits are known.
+    pub fn len(&self) -> usize {
+        self.next.len()
     }
 
-    fn estimate(
-        &self,
-        mates: &mut Mates,
-        hardware: &Hardware,
-        reporter: &dyn Reporter,
-    ) -> Result<InsertSize> {
-        reporter.stage(Stage::of("estimating the insert size"));
-        let mut whole;
-        let mates = match self.options.part {
-            Some(_) => {
-                whole = whole_mates(self.options, self.scoring.alphabet)?;
-                &mut whole
-            }
-            None => mates,
+    /// The hits of the next `count` reads, or of those that are left.
+    pub fn take(&mut self, count: usize) -> Vec<SingleHits> {
+        let count = count.min(self.next.len());
+        self.next.drain(..count).collect()
+    }
+}
+
+/// The insert size of a lane's mates, and the hits that told it. These pairs stay the next pairs of `mates`.
+pub(super) fn insert_size(
+    search: &QuerySearch,
+    (lane, mates): (&Lane, &mut Mates),
+    (crew, engines): (&Crew, Engines),
+) -> Result<(InsertSize, Sample)> {
+    if let Some(insert) = search.options.insert {
+        return Ok((insert, Sample::default()));
+    }
+    debug_assert_eq!(search.options.mode, Mode::All);
+    let mut whole = match search.options.part {
+        Some(_) => {
+            let whole = whole_mates(search.options, lane, search.scoring.alphabet)?;
+            mates.check_same_files(&whole)?;
+            Some(whole)
+        }
+        None => None,
+    };
+    let (records, codes) = whole.as_mut().unwrap_or(&mut *mates).ahead(PAIRS, LETTERS)?;
+    if records.is_empty() {
+        return Ok((InsertSize::ASSUMED, Sample::default()));
+    }
+    let mut queries = Sequences::default();
+    queries.append(codes, 0..records.len() * STRANDS);
+    let pairs = Pairs::new(queries, search.options.dedup);
+    let total = Some(pairs.all() as u64);
+    search.reporter.stage(Stage {
+        doing: "estimating the insert size",
+        counted: Some(COUNTED),
+        total,
+        ..Stage::default()
+    });
+    let searched = pairs.search(search, crew, engines)?;
+    let of_lane = if search.options.has_lanes() { format!(" of {}", lane.name()) } else { String::new() };
+    let telling = pairs.telling(search.targets, &searched.hits);
+    let insert = told(&telling, (pairs.all(), &of_lane), search.reporter);
+    let before = match &whole {
+        Some(whole) => mates.reads_before(whole)?,
+        None => Some(0),
+    };
+    let mut next = pairs.of_reads(searched.hits);
+    // A part that begins after the sample has none of its reads.
+    let before = before.map_or(next.len(), |before| before.min(next.len() as u64) as usize);
+    next.drain(..before);
+    Ok((insert, Sample { next, effort: searched.effort, cells: Some(searched.cells) }))
+}
+
+/// The pairs of a sample.
+struct Pairs {
+    /// The distinct ones, [`EACH`] sequences for each.
+    distinct: Sequences,
+    /// The distinct pair that each pair equals; `None` if all are taken for distinct.
+    groups: Option<Vec<u32>>,
+}
+
+impl Pairs {
+    fn new(queries: Sequences, dedup: bool) -> Pairs {
+        let unit = Unit { each: EACH, strands: STRANDS, mirrors: false };
+        let grouped = dedup.then(|| Grouped::of(&queries, unit, 1.0, |_, _| false)).flatten();
+        let Some(Grouped { queries: distinct, groups, .. }) = grouped else {
+            return Pairs { distinct: queries, groups: None };
         };
-        let (records, codes) = mates.ahead(PAIRS, LETTERS)?;
-        let mut telling = Vec::new();
-        let mut engine = hardware.engine(0);
-        for first in (0..records.len()).step_by(2 * BATCH) {
-            let last = records.len().min(first + 2 * BATCH);
-            let strands = STRANDS as usize;
-            let mut queries = Sequences::default();
-            queries.append(codes, first * strands..last * strands);
-            let mut found = self.find(&mut engine, &queries);
+        let number = |group: Group| match group {
+            Group::Of(number) | Group::Mirrored(number) => Some(number),
+            // No pair is known before the first one.
+            Group::Known => None,
+        };
+        Pairs { distinct, groups: Some(groups.into_iter().filter_map(number).collect()) }
+    }
+
+    /// Number of pairs, equal ones included.
+    fn all(&self) -> usize {
+        self.groups.as_ref().map_or(self.distinct.len() / EACH, Vec::len)
+    }
+
+    /// The number of the distinct pair that each pair equals.
+    fn numbers(&self) -> impl Iterator<Item = usize> {
+        let number = move |place: usize| self.groups.as_ref().map_or(place, |groups| groups[place] as usize);
+        (0..self.all()).map(number)
+    }
+
+    /// The inserts that the hits of the distinct pairs show, once for each pair.
+    fn telling(&self, targets: &Sequences, hits: &[[SingleHits; 2]]) -> Vec<(Orientation, u32)> {
+        let of_pair = |[one, other]: &[SingleHits; 2]| pairing::insert(targets, [&one.found, &other.found]);
+        let of_distinct: Vec<_> = hits.iter().map(of_pair).collect();
+        self.numbers().filter_map(|number| of_distinct[number]).collect()
+    }
+
+    /// The hits of each read, by those of the distinct pairs.
+    fn of_reads(&self, hits: Vec<[SingleHits; 2]>) -> VecDeque<SingleHits> {
+        match self.groups {
+            None => hits.into_iter().flatten().collect(),
+            Some(_) => self.numbers().flat_map(|number| hits[number].clone()).collect(),
+        }
+    }
+
+    /// Searches the distinct pairs with all workers.
+    fn search(&self, search: &QuerySearch, crew: &Crew, engines: Engines) -> Result<Searched> {
+        let progress =
+            Mutex::new(Progress { next: 0, done: 0, cells: FIRST_CELLS, found: Vec::new(), fault: None });
+        let worker = Worker { search, pairs: self, crew, progress: &progress };
+        thread::scope(|scope| {
+            for number in 0..crew.workers {
+                let work = move || {
+                    let all = || {
+                        let mut engine = engines(number);
+                        crew.run(number, || worker.work(&mut engine));
+                    };
+                    panic::catch_unwind(AssertUnwindSafe(all)).unwrap_or_else(|_| {
+                        let text = "a thread that aligns stopped in the middle".to_string();
+                        worker.fail(EngineError::Internal(text).into());
+                    });
+                };
+                if let Err(error) = start(scope, work) {
+                    worker.fail(error);
+                    return;
+                }
+            }
+        });
+        let Progress { cells, mut found, fault, .. } =
+            progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // A fault of the references' file may be the cause of other errors.
+        if let Some(fault) = search.targets.fault().or(fault) {
+            return Err(fault);
+        }
+        found.sort_by_key(|&(first, ..)| first);
+        let mut searched = Searched {
+            hits: Vec::with_capacity(self.distinct.len() / EACH),
+            effort: Effort::default(),
+            cells,
+        };
+        for (_, hits, effort) in found {
+            searched.hits.extend(hits);
+            searched.effort.add(effort);
+        }
+        Ok(searched)
+    }
+}
+
+/// The hits of all distinct pairs.
+struct Searched {
+    hits: Vec<[SingleHits; 2]>,
+    effort: Effort,
+    /// Cells that a batch should have.
+    cells: u64,
+}
+
+/// How far the workers are.
+struct Progress {
+    /// The first distinct pair that no worker has taken.
+    next: usize,
+    /// Distinct pairs that are searched.
+    done: usize,
+    /// Cells that a batch should have.
+    cells: u64,
+    /// Hits by the first pair of each batch.
+    found: Vec<(usize, Vec<[SingleHits; 2]>, Effort)>,
+    fault: Option<Error>,
+}
+
+/// A worker that searches batches of pairs.
+#[derive(Clone, Copy)]
+struct Worker<'a> {
+    search: &'a QuerySearch<'a>,
+    pairs: &'a Pairs,
+    crew: &'a Crew,
+    progress: &'a Mutex<Progress>,
+}
+
+impl Worker<'_> {
+    /// Searches batches until none is left or a worker has failed.
+    fn work(self, engine: &mut Guarded) {
+        while let Some((batch, cells)) = self.next() {
+            let begun = Instant::now();
+            match self.find(engine, batch.clone()) {
+                Ok((hits, effort)) => {
+                    let seconds = batch_seconds(engine, self.search.targets, self.search.scoring);
+                    let mut progress = self.lock();
+                    progress.cells = next_cells(progress.cells, cells, begun.elapsed(), seconds);
+                    progress.done += batch.len();
+                    progress.found.push((batch.start, hits, effort));
+                    // Pairs that equal others are done with the last distinct one.
+                    let is_last = progress.done == self.pairs.distinct.len() / EACH;
+                    let done = if is_last { self.pairs.all() } else { progress.done };
+                    self.search.reporter.progress(done as u64);
+                }
+                Err(error) => return self.fail(error),
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, error: Error) {
+        self.lock().fault.get_or_insert(error);
+    }
+
+    /// The next batch of distinct pairs, with its cells.
+    fn next(&self) -> Option<(Range<usize>, u64)> {
+        let mut progress = self.lock();
+        let (first, count) = (progress.next, self.pairs.distinct.len() / EACH);
+        if first == count || progress.fault.is_some() {
+            return None;
+        }
+        let enough = self.search.enough(self.crew, progress.cells);
+        let enough = Load { queries: enough.queries.min(2 * BATCH), ..enough };
+        let residues = self.search.targets.letters() as u64;
+        let mut load = Load::default();
+        while progress.next < count && !load.reaches(&enough) {
+            for mate in 0..2 {
+                let len = self.pairs.distinct.get(progress.next * EACH + mate * STRANDS).len();
+                self.search.add(&mut load, len, residues);
+            }
+            progress.next += 1;
+        }
+        Some((first..progress.next, load.cells))
+    }
+
+    /// The hits of a batch. If the device fails and the CPU may take over, the batch is searched again.
+    fn find(&self, engine: &mut Guarded, batch: Range<usize>) -> Result<(Vec<[SingleHits; 2]>, Effort)> {
+        let mut queries = Sequences::default();
+        queries.append(&self.pairs.distinct, batch.start * EACH..batch.end * EACH);
+        self.search.in_scope(queries, (Meets::All, self.crew.portion), |scope, _| {
+            let mut effort = Effort::default();
+            let mut found = hits::find(engine, scope, &mut effort);
             if let Err(error) = &found
                 && engine.fall_back(error)
             {
-                found = self.find(&mut engine, &queries);
+                effort = Effort::default();
+                found = hits::find(engine, scope, &mut effort);
             }
-            warn(reporter, engine.take_notice());
-            telling.extend(inserts(self.targets, &found?));
-        }
-        let seen = [telling.len(), records.len() / 2].map(|count| counted(count as u64, ["pair", "pairs"]));
-        Ok(told(&telling, seen, reporter))
-    }
-
-    fn find(
-        &self,
-        engine: &mut crate::engine::Guarded,
-        queries: &Sequences,
-    ) -> Result<Vec<Found>, EngineError> {
-        debug_assert_eq!(self.options.mode, Mode::All);
-        let batch = Batch {
-            queries: Arc::new(queries.clone()),
-            targets: Arc::clone(self.targets),
-            scoring: Arc::clone(self.scoring),
-        };
-        let layout = Layout { strands: STRANDS, meets: Meets::All };
-        let rules = Rules { max_hits: 1, ..self.rules };
-        let scope = Scope { filter: self.filter, ..Scope::new(&batch, layout, rules) };
-        hits::find(engine, &scope, &mut Effort::default())
+            warn(self.search.reporter, engine.take_notice());
+            let found = found?;
+            effort.searched += found.len() as u64;
+            let single = |found| SingleHits { found, remarks: Remarks::default() };
+            let mut hits: Vec<SingleHits> = found.into_iter().map(single).collect();
+            for (read, remarks) in effort.take_said() {
+                hits[read as usize].remarks = remarks;
+            }
+            let (pairs, _) = hits.as_chunks_mut::<2>();
+            Ok((pairs.iter_mut().map(std::mem::take).collect(), effort))
+        })
     }
 }
 
-/// The insert size that pairs tell, and says what it is.
-fn told(telling: &[(Orientation, u32)], [unique, seen]: [String; 2], reporter: &dyn Reporter) -> InsertSize {
+/// The insert size that pairs tell, and says what it is. `of_lane` names the lane, if there are several.
+fn told(
+    telling: &[(Orientation, u32)],
+    (pairs, of_lane): (usize, &str),
+    reporter: &dyn Reporter,
+) -> InsertSize {
+    let [unique, seen] = [telling.len(), pairs].map(|count| counted(count as u64, COUNTED));
     match InsertSize::estimate(telling) {
         Some(insert) => {
-            reporter.note(&format!("insert size: {insert}, from {unique} of the first {seen}"));
+            reporter.note(&format!("insert size{of_lane}: {insert}, from {unique} of the first {seen}"));
             insert
         }
         None => {
             let insert = InsertSize::ASSUMED;
             reporter.note(&format!(
-                "warning: {unique} of the first {seen} tell the insert size, too few for an estimate; {insert} is \
-                 taken, give what it is with --insert"
+                "warning: {unique} of the first {seen}{of_lane} are too few to estimate the insert size; using {insert}; \
+                 set the insert size with --insert"
             ));
             insert
         }

@@ -1,5 +1,6 @@
 //! `swalign all --format matrix`: the scores, or the identities, of all sequences of a file with each other.
 
+use super::alphabet;
 use super::device::open;
 use super::inputs::strands;
 use super::report::{Reporter, Stage, Summary, warn};
@@ -10,7 +11,7 @@ use crate::alphabet::reverse_complement_codes;
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, Sequences};
 use crate::candidates::{Layout, Meets};
-use crate::engine::{Engine, Guarded};
+use crate::engine::{Asked, Engine, Guarded, TargetScore};
 use crate::error::{EngineError, Error, Place, Result};
 use crate::hits::PORTION;
 use crate::identity::ColumnKinds;
@@ -35,8 +36,9 @@ pub fn matrix(options: &MatrixOptions, reporter: &dyn Reporter) -> Result<Summar
     set_threads(run.threads, reporter)?;
     let mut source = ReferenceSource::open(run)?;
     reporter.stage(source.stage(run));
-    let references = source.read(run)?;
-    warn(reporter, source.warning());
+    let alphabet = alphabet::settle(run, &mut source, None, reporter)?;
+    let references = source.read(run, alphabet)?;
+    warn(reporter, source.warnings());
     let scoring = Arc::new(run.scoring.resolve(references.alphabet)?);
     check(&references, &scoring, source.path())?;
     let (hardware, remark) = open(run)?;
@@ -76,19 +78,19 @@ fn check(references: &References, scoring: &Scoring, path: &Path) -> Result<()> 
     let count = references.names.len() as u64;
     if count * (count + 1) / 2 > MOST_VALUES {
         let problem = format!(
-            "a matrix of {count} sequences has {} values, more than 2^30 in its triangle",
+            "a matrix of {count} sequences has {} values, which exceeds the limit of 2^30 pairs",
             count * count
         );
         return Err(Error::input(
             place(),
             problem,
-            "leave --format matrix out: a list of the pairs has no bound",
+            "leave --format matrix out, because lists of pairs have no limit",
         ));
     }
     let longest = references.lengths.iter().max().map_or(0, |&len| len as usize);
     if !scoring.fits(longest) || !scoring.fits_below(longest, longest) {
-        let problem = format!("{longest} letters could overflow the 32 bits of a score under this scoring");
-        return Err(Error::input(place(), problem, "give smaller scores, or shorter sequences"));
+        let problem = format!("{longest} residues could overflow a 32-bit score with this scoring scheme");
+        return Err(Error::input(place(), problem, "use smaller scores, or shorter sequences"));
     }
     Ok(())
 }
@@ -145,6 +147,9 @@ impl TriangleAligner<'_> {
 
     fn values_of(&mut self, batch: &Batch, rows: Range<usize>) -> Result<Vec<Vec<f64>>, EngineError> {
         let (count, strands) = (self.sequences.len(), self.layout.strands);
+        if let Some(values) = self.scores_alone(batch, rows.clone())? {
+            return Ok(values);
+        }
         let mut pairs = Vec::new();
         for (record, row) in (0u32..).zip(rows.clone()) {
             for target in row as u32..count as u32 {
@@ -174,6 +179,44 @@ impl TriangleAligner<'_> {
         Ok(rows.map(row).collect())
     }
 
+    /// The same if the values are local scores of many short sequences: an engine has these sooner than the cells that they
+    /// end in.
+    fn scores_alone(
+        &mut self,
+        batch: &Batch,
+        rows: Range<usize>,
+    ) -> Result<Option<Vec<Vec<f64>>>, EngineError> {
+        let targets = &batch.targets;
+        let longest = targets.longest_short();
+        let are_short = || targets.iter().all(|target| target.len() <= longest);
+        let is_many = targets.len() >= self.engine.capabilities().database;
+        let is_local_score = self.values == MatrixValues::Score && batch.scoring.mode.is_local();
+        if !is_local_score || !is_many || !are_short() {
+            return Ok(None);
+        }
+        let mut asked = Vec::new();
+        for (record, row) in (0u32..).zip(rows.clone()) {
+            let queries = self.layout.queries(record);
+            asked.extend(queries.map(|query| Asked { query, least: 1, first: row as u32 }));
+            let residues: u64 = targets.iter().skip(row).map(|target| target.len() as u64).sum();
+            self.cells += u64::from(self.layout.strands) * targets.get(row).len() as u64 * residues;
+        }
+        let mut scored = self.engine.score_database(batch, &asked)?.into_iter();
+        let mut values = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut own = vec![0.0f64; targets.len() - row];
+            for scores in scored.by_ref().take(self.layout.strands as usize) {
+                for TargetScore { target, score } in scores {
+                    if let Some(value) = (target as usize).checked_sub(row).and_then(|at| own.get_mut(at)) {
+                        *value = value.max(score.into());
+                    }
+                }
+            }
+            values.push(own);
+        }
+        Ok(Some(values))
+    }
+
     /// The first of the hits of both strands.
     fn first_of(&self, pairs: &[Pair], hits: &[Hit]) -> Option<(Pair, Hit)> {
         let locus = |&(pair, hit): &(Pair, Hit)| Locus {
@@ -198,7 +241,7 @@ impl TriangleAligner<'_> {
         let identity = |((pair, _), alignment): (&&(Pair, Hit), &Alignment)| {
             let (query, target) = (batch.query(pair.query), batch.target(pair.target));
             let kinds = ColumnKinds::count(&self.scoring, query, target, alignment);
-            kinds.identity(self.identity, query.len(), target.len())
+            kinds.identity(self.identity, query.len(), target.len()).percent()
         };
         let mut identities =
             found.par_iter().zip(&alignments).map(identity).collect::<Vec<f64>>().into_iter();

@@ -5,6 +5,7 @@ mod abreast;
 mod hits;
 mod lists;
 mod mates;
+mod open_files;
 mod part;
 mod references;
 mod sorted;
@@ -13,12 +14,13 @@ use super::Reporter;
 use crate::error::{Error, Place, Result};
 use crate::options::{MergeOptions, PartsOf, SORTED_BAM, SearchFormat, Share};
 use crate::writer::Output;
+use crate::writer::frame;
 use crate::writer::output::Beside;
 use crate::writer::place::is_same_file;
 use crate::writer::receipt;
 use crate::writer::reread::QueryCount;
 use crate::writer::sort;
-use part::{MergePart, OpenPart, unread};
+use part::{MergePart, OpenPart, PartBytes, PartTail, unread};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -47,7 +49,7 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
             ("sorted parts of", records)
         }
         Some(part) if lists::are_in(part) => {
-            ("parts of the references, of", lists::join(&parts, &mut output)?)
+            ("parts of the references, of", lists::join(&parts, &mut output, reporter)?)
         }
         Some(part) if part.is_of_references() => {
             ("parts of the references, of", references::join(&parts, &mut output)?)
@@ -61,8 +63,12 @@ pub fn merge(options: &MergeOptions, reporter: &dyn Reporter) -> Result<()> {
 
 /// Refuses an output that would replace a part or what belongs to one.
 fn check_output(options: &MergeOptions) -> Result<()> {
-    let refused =
-        |text: String| Err(Error::Usage(format!("merge: {text}; name OUT before all parts, another file")));
+    let refused = |text: String| {
+        Err(Error::Usage(format!(
+            "merge: {text}; give OUT before the parts, and a file that is not \
+                                                 a part"
+        )))
+    };
     // The system knows where stdout leads.
     let output = options.output.as_deref().unwrap_or(Path::new("/dev/stdout"));
     let own = receipt::path(output);
@@ -78,11 +84,11 @@ fn check_output(options: &MergeOptions) -> Result<()> {
             .iter()
             .any(|index| is_same_file(index, part) || is_same_file(index, &receipt))
         {
-            return refused(format!("the name of OUT's index belongs to the part {shown}"));
+            return refused(format!("the index of OUT would overwrite the part {shown}"));
         }
         if is_same_file(&own, part) || is_same_file(&own, &receipt) {
             return refused(format!(
-                "{}, the name of OUT's receipt, belongs to the part {shown}",
+                "{}, the receipt of OUT, would overwrite the part {shown}",
                 own.display()
             ));
         }
@@ -93,8 +99,15 @@ fn check_output(options: &MergeOptions) -> Result<()> {
 /// Joins parts of the queries, and gives the number of their records.
 fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
     let mut header = Header::default();
+    let has_hits = parts.iter().any(|part| part.bytes() > 0);
     for (index, part) in parts.iter().enumerate() {
-        append(part, index + 1 == parts.len(), &mut header, output)?;
+        let OpenPart { header: of_part, records, rest } = part.open()?;
+        match header.first(of_part, part)? {
+            Some(header) if has_hits => output.put(header)?,
+            Some(header) => output.put(&frame::header_without_hits(&part.receipt.task.format, header)?)?,
+            None => {}
+        }
+        append(part, (records, rest), index + 1 == parts.len(), output)?;
     }
     Ok(parts.iter().map(|part| part.receipt.records).sum())
 }
@@ -104,23 +117,34 @@ fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
 struct Header(Option<Vec<u8>>);
 
 impl Header {
-    /// Writes the first part's header, and holds those of other parts against it.
+    /// Writes the first part's header, and compares those of other parts with it.
     fn take(&mut self, of_part: Vec<u8>, part: &MergePart, output: &mut Output) -> Result<()> {
+        match self.first(of_part, part)? {
+            Some(header) => output.put(header),
+            None => Ok(()),
+        }
+    }
+
+    /// The header if the part is the first one. Those of other parts must be equal.
+    fn first(&mut self, of_part: Vec<u8>, part: &MergePart) -> Result<Option<&[u8]>> {
         match &self.0 {
-            None => output.put(self.0.insert(of_part)),
-            Some(header) if *header == of_part => Ok(()),
+            None => Ok(Some(self.0.insert(of_part))),
+            Some(header) if *header == of_part => Ok(None),
             Some(_) => {
-                let problem = "its header is not that of the other parts";
+                let problem = "its header differs from that of the other parts";
                 Err(refused(part.path, problem, "write all parts with the same references"))
             }
         }
     }
 }
 
-/// Appends the part's records. The header stands before those of the first part, the end behind those of the last.
-fn append(part: &MergePart, last: bool, header: &mut Header, output: &mut Output) -> Result<()> {
-    let OpenPart { header: of_part, mut records, rest } = part.open()?;
-    header.take(of_part, part, output)?;
+/// Appends the part's records, and after those of the last part the end.
+fn append(
+    part: &MergePart,
+    (mut records, rest): (PartBytes, PartTail),
+    last: bool,
+    output: &mut Output,
+) -> Result<()> {
     let text = part.format().filter(|(_, packed)| !packed);
     let mut queries = text.and_then(|(format, _)| QueryCount::of(format));
     let mut buffer = vec![0; BUFFER];
@@ -161,7 +185,7 @@ fn check(parts: &[MergePart]) -> Result<()> {
                 format!("`{command}` as {format} in {of} {parts}, of inputs of {bytes} bytes")
             };
             let problem = format!(
-                "it is of another run than {}: {}, not {}",
+                "it comes from another run than {}: {}, not {}",
                 first.path.display(),
                 told(own),
                 told(task)
@@ -207,7 +231,7 @@ fn check_missing(parts: &[MergePart]) -> Result<()> {
             format!("{missing} parts of its run are missing: {}{others}", named.join(", "))
         }
     };
-    Err(refused(first.path, problem, "write what is missing, and give all parts"))
+    Err(refused(first.path, problem, "write the missing parts, and give all parts"))
 }
 
 /// Refuses parts of the queries that don't begin where the one before ends.

@@ -48,10 +48,10 @@ fn check_path(path: &Path, other: &Path) -> Result<()> {
     };
     let other = other.display();
     let search = match alphabet {
-        Alphabet::Dna => format!(", or give it to `swalign search {shown} {other}`"),
+        Alphabet::Dna => format!(", or use `swalign search {shown} {other}`"),
         Alphabet::Protein => String::new(),
     };
-    let remedy = format!("check the path; if it is a sequence, put it into a FASTA file{search}");
+    let remedy = format!("check the path; if it is a sequence, save it to a FASTA file{search}");
     let place = Place { file: PathBuf::from(shown), ..Place::default() };
     Err(Error::input(place, "no such file", remedy))
 }
@@ -75,32 +75,32 @@ pub fn check(options: &Options, queries: &mut Reader, references: &mut Reference
         return Ok(());
     }
     let [query, reference] = [&options.query, &options.reference].map(|path| path.display());
-    let flag = "--reads-as-reference takes reads as references";
+    let flag = "to use reads as references, add --reads-as-reference";
     let text = match queries.is_fastq() {
         true => format!(
-            "REFERENCE is missing: {query} and {reference} both are reads (FASTQ); give the references as the last \
-             file, as in `swalign {query} ref.fa`, of mates `swalign {query} {reference} ref.fa`, and several files \
-             of single reads as one, as in `cat {query} {reference} | swalign - ref.fa`; {flag}"
+            "REFERENCE is missing: {query} and {reference} are both reads (FASTQ); give the references as the last \
+             file, as in `swalign {query} ref.fa`, for mates `swalign {query} {reference} ref.fa`, and for several \
+             files of single reads `cat {query} {reference} | swalign - ref.fa`; {flag}"
         ),
         false => format!(
-            "{reference} is reads (FASTQ) in the place of REFERENCE; the queries come first: `swalign \
+            "{reference} contains reads (FASTQ or BAM), but is given as REFERENCE; give the queries first: `swalign \
              {reference} {query}`; {flag}"
         ),
     };
     Err(Error::Usage(text))
 }
 
-/// Refuses reads (FASTQ) as what a database is made of.
+/// Refuses reads (FASTQ) as the references of a database.
 pub fn check_index(options: &IndexOptions, references: &mut Reader) -> Result<()> {
     if options.reads_as_reference || !references.is_fastq() {
         return Ok(());
     }
     let path = options.references.display();
-    let text = "reads (FASTQ), and a database is of references; give FASTA, or --reads-as-reference";
-    Err(Error::Usage(format!("{path} is {text}")))
+    let text = "a database stores references; give FASTA, or add --reads-as-reference";
+    Err(Error::Usage(format!("{path} contains reads (FASTQ), but {text}")))
 }
 
-/// A warning about FASTA files that look swapped. The first query has `first` letters.
+/// A warning about FASTA files that look swapped. The first query has `first` bases.
 pub fn warning(
     options: &Options,
     (queries, first): (&mut Reader, usize),
@@ -120,9 +120,9 @@ pub fn warning(
     }
     let [query, reference] = [&options.query, &options.reference].map(|path| path.display());
     Ok(Some(format!(
-        "QUERY and REFERENCE look swapped: {reference} has {count} sequences of {} letters on average, and {query} \
-         begins with one of {first}; if {reference} holds the reads, stop this run and give `swalign {reference} \
-         {query}`; --reads-as-reference silences this warning",
+        "QUERY and REFERENCE look swapped: {reference} has {count} sequences of {} bases on average, but the first \
+         of {query} has {first}; if {reference} contains the reads, stop this run and use `swalign {reference} \
+         {query}`; to silence this warning, add --reads-as-reference",
         letters / count as u64
     )))
 }

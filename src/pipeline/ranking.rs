@@ -1,16 +1,18 @@
 //! Which hits of a query are reported, and in which order, where their scores alone don't say it.
 
-use crate::alignment::{Alignment, Found};
-use crate::batch::Batch;
-use crate::candidates::Layout;
+use super::significance::Least;
+use crate::alignment::{Alignment, Found, Strand};
+use crate::batch::{Batch, Sequences};
+use crate::candidates::{Layout, Meets};
+use crate::complexity::{mask, unmasked_score};
 use crate::hits::{HitAt, Ranks, Rules};
 use crate::identity::{ColumnKinds, is_equal};
-use crate::options::{IdentityDefinition, Limits, Rank};
+use crate::options::{IdentityDefinition, Limits, Mask, Options, Rank};
 use crate::scoring::{AlignmentMode, Scoring};
-use crate::significance::Significance;
 use crate::writer::list::RankedBy;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 /// How hits are ranked, of all that score enough.
 #[derive(Clone, Copy, Debug)]
@@ -18,72 +20,173 @@ pub struct Ranking {
     by: RankedBy,
     limits: Limits,
     definition: IdentityDefinition,
+    /// Residues of the shortest target.
+    shortest: usize,
+    /// Least score that a hit must reach without its low-complexity stretches, if they are masked.
+    unmasked: Option<Least>,
+    /// Queries are scored without their low-complexity stretches.
+    is_hard: bool,
 }
+
+/// What is not reported of the hits of a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Hits on more targets than are reported.
+    pub limited: bool,
+    /// Hits that would be reported without a mask.
+    pub masked: u64,
+    /// Hits that cover too little of the query to be ranked by identity.
+    pub uncovered: bool,
+}
+
+/// Whether a hit counts.
+enum Key {
+    /// It does, by what it is ranked by, the highest first.
+    Counts(f64),
+    /// Only with its low-complexity stretches.
+    Masked(f64),
+    Not,
+}
+
+/// Masks of a batch's queries, each made when it is first needed. Without low-complexity masking there are none.
+pub struct QueryMasks(Vec<OnceLock<Vec<bool>>>);
 
 impl Ranking {
     /// `None` where the hits that are found first are those that are reported.
     pub fn new(
-        rank: Rank,
+        options: &Options,
+        by: RankedBy,
         limits: Limits,
-        definition: IdentityDefinition,
-        significance: Option<Significance>,
+        (least, shortest): (Least, usize),
     ) -> Option<Ranking> {
-        is_needed(rank, &limits).then_some(Ranking {
-            by: RankedBy { rank, significance },
+        let unmasked = (options.mask == Mask::Low).then_some(least);
+        (unmasked.is_some() || is_needed(by.rank, &limits)).then_some(Ranking {
+            by,
             limits,
-            definition,
+            definition: options.identity,
+            shortest,
+            unmasked,
+            is_hard: options.mask == Mask::Hard,
         })
+    }
+
+    /// Whether ranks can tell that hits of low scores are not reported.
+    pub fn bounds_scores(&self) -> bool {
+        let Limits { max_hits, max_targets, identity, .. } = self.limits;
+        max_hits.min(max_targets) < usize::MAX || identity > 0.0
+    }
+
+    /// Room for the masks of a batch's queries.
+    pub fn masks(&self, batch: &Batch) -> QueryMasks {
+        let queries = if self.unmasked.is_some() { batch.queries.len() } else { 0 };
+        QueryMasks((0..queries).map(|_| OnceLock::new()).collect())
     }
 
     /// The rules by which everything is found that may be reported.
     pub fn widened(&self, rules: Rules) -> Rules {
         // A hit that does not count leaves room for another one on its target.
-        let each_counts = self.limits.identity <= 0.0 && self.limits.coverage <= 0.0;
+        let each_counts =
+            self.limits.identity <= 0.0 && self.limits.coverage <= 0.0 && self.unmasked.is_none();
         let max_per_target = if each_counts { rules.max_per_target } else { usize::MAX };
         Rules { max_hits: usize::MAX, max_targets: usize::MAX, max_per_target, keeps_ties: false, ..rules }
     }
 
     /// Leaves the hits that are reported, in their order. Of mates in records the hit of the pair stays the first where it
-    /// counts; where it does not, the two are no proper pair.
-    pub fn choose(&self, batch: &Batch, layout: Layout, found: &mut [Found], in_records: bool) {
+    /// counts; where it does not, the two are no proper pair. Tells what is left out of each query, whose residues `written` has
+    /// without a mask.
+    pub fn choose(
+        &self,
+        (batch, written): (&Batch, &Sequences),
+        layout: Layout,
+        found: &mut [Found],
+        in_records: bool,
+    ) -> Vec<LeftOut> {
+        let masks = self.masks(batch);
         let choose = |(record, found): (u32, &mut Found)| {
             let first = found.alignments.first().cloned();
-            let mut of_pair = (in_records && found.mated.is_some()).then_some(f64::INFINITY);
+            let mut all = Vec::new();
+            let mut uncovered = false;
+            let is_paired = in_records && found.mated.is_some();
+            // The choice of the pair has limited the number of hits.
+            let max_hits = if is_paired { usize::MAX } else { self.limits.max_hits };
+            let limits = Limits { max_hits, ..self.limits };
+            let mut of_pair = is_paired.then_some(f64::INFINITY);
             let ranked = std::mem::take(&mut found.alignments).into_iter().filter_map(|hit| {
-                let query = batch.query(layout.query(record, hit.strand));
+                let query = layout.query(record, hit.strand);
                 let leads = of_pair.take();
-                self.key(batch, query, &hit).map(|key| (leads.unwrap_or(key), hit))
+                let (key, is_masked) = match self.key((batch, written), (query, &masks), &hit) {
+                    Key::Counts(key) => (leads.unwrap_or(key), false),
+                    Key::Masked(key) => (leads.unwrap_or(key), true),
+                    Key::Not => {
+                        uncovered |= self.is_below_floor(batch.query(query).len(), &hit);
+                        return None;
+                    }
+                };
+                all.push((key, (hit.target, is_masked)));
+                (!is_masked).then_some((key, hit))
             });
-            found.alignments = within(&self.limits, ranked.collect(), |hit| hit.target);
+            let ranked: Vec<(f64, Alignment)> = ranked.collect();
+            let masked = self.masked(all);
+            let limited = exceeds(&self.limits, ranked.iter().map(|(_, hit)| hit.target));
+            found.alignments = within(&limits, ranked, |hit| hit.target);
             let is_same = found.alignments.first() == first.as_ref();
             if !is_same {
                 // It is a hit still, beside what is reported.
                 found.second = first.map(|first| first.score).max(found.second);
                 found.quality = None;
             }
-            is_same
+            (is_same, LeftOut { limited, masked, uncovered })
         };
         let all: Vec<(u32, &mut Found)> = (0u32..).zip(found.iter_mut()).collect();
-        let are_same: Vec<bool> = all.into_par_iter().map(choose).collect();
+        let (are_same, left_out): (Vec<bool>, Vec<LeftOut>) = all.into_par_iter().map(choose).unzip();
         // Mates stand side by side.
         for (mates, are_same) in found.chunks_mut(2).zip(are_same.chunks(2)) {
             let mated = mates.iter_mut().filter_map(|mate| mate.mated.as_mut());
             mated.filter(|_| are_same.contains(&false)).for_each(|mated| mated.insert = None);
         }
+        left_out
     }
 
-    /// What a hit is ranked by, the highest first; `None` for one that does not count.
-    fn key(&self, batch: &Batch, query: &[u8], hit: &Alignment) -> Option<f64> {
+    /// Whether a hit of a query of so many letters is below the least coverage that comes with ranks by identity.
+    fn is_below_floor(&self, query: usize, hit: &Alignment) -> bool {
+        let has_floor = self.by.rank == Rank::Identity && self.limits.coverage == Limits::FLOOR_OF_IDENTITY;
+        has_floor && covered(hit, query) < self.limits.coverage
+    }
+
+    /// The number of masked hits that the limits let in, of all hits by what they are ranked by, with target and mask.
+    fn masked(&self, all: Vec<(f64, (u32, bool))>) -> u64 {
+        if all.iter().all(|(_, (_, is_masked))| !is_masked) {
+            return 0;
+        }
+        let let_in = within(&self.limits, all, |(target, _)| *target);
+        let_in.iter().filter(|(_, is_masked)| *is_masked).count() as u64
+    }
+
+    /// What a hit is ranked by, and whether it counts. Identities are those of the query as it was written.
+    fn key(
+        &self,
+        (batch, written): (&Batch, &Sequences),
+        (index, masks): (u32, &QueryMasks),
+        hit: &Alignment,
+    ) -> Key {
+        let query = written.get(index as usize);
         let target = batch.targets.once(hit.target);
         let kinds = ColumnKinds::count(&batch.scoring, query, batch.target(hit.target), hit);
-        let identity = kinds.identity(self.definition, query.len(), target.len());
-        let counts = counts(&self.limits, identity, hit, query.len());
-        counts.then(|| self.by.number(hit.score, identity, (query.len(), target.len())))
+        let identity = kinds.identity(self.definition, query.len(), target.len()).percent();
+        if !counts(&self.limits, identity, hit, query.len()) {
+            return Key::Not;
+        }
+        let number = self.by.number(hit.score, identity, (query.len(), target.len()));
+        let is_enough = self.unmasked.is_none_or(|least| {
+            let score = masks.unmasked_score(batch, index, hit);
+            least.is_enough(score, (query, target), &batch.scoring)
+        });
+        if is_enough { Key::Counts(number) } else { Key::Masked(number) }
     }
 
     /// The ranks of hits of a batch.
-    pub fn of<'a>(&'a self, batch: &'a Batch, layout: Layout) -> RanksOfBatch<'a> {
-        RanksOfBatch { ranking: self, batch, layout }
+    pub fn of<'a>(&'a self, batch: &'a Batch, written: &'a Sequences, layout: Layout) -> RanksOfBatch<'a> {
+        RanksOfBatch { ranking: self, batch, written, layout, masks: self.masks(batch) }
     }
 
     /// The least score of a hit of this identity in percent, of a query in its orientation (docs/algorithm.md, section 20).
@@ -97,7 +200,8 @@ impl Ranking {
             AlignmentMode::Glocal | AlignmentMode::Global => 1.0,
             AlignmentMode::Local | AlignmentMode::Overlap => self.limits.coverage / 100.0,
         };
-        if !is_of_columns {
+        // Of a masked query equal residues need not score as such.
+        if !is_of_columns || self.is_hard {
             return i32::MIN;
         }
         let gap = scoring.gap_cost(1) as f64;
@@ -107,10 +211,25 @@ impl Ranking {
         // Less by what rounding may add.
         let share = percent / 100.0 - 1e-9;
         let of_column = best * share - worst * (1.0 - share);
-        match of_column > 0.0 {
-            true => (of_column * covered * query.len() as f64).floor() as i32 - 1,
+        let len = query.len() as f64;
+        // Each equal column takes a residue of the query, so there are at most so many columns.
+        let columns = if of_column > 0.0 { covered * len } else { len / share };
+        match share > 0.0 {
+            true => (of_column * columns).floor().max(f64::from(i32::MIN / 2)) as i32 - 1,
             false => i32::MIN,
         }
+    }
+}
+
+impl QueryMasks {
+    /// The score of a hit without its low-complexity stretches.
+    fn unmasked_score(&self, batch: &Batch, query: u32, hit: &Alignment) -> i32 {
+        let alphabet = batch.scoring.alphabet;
+        let (codes, target) = (batch.query(query), batch.target(hit.target));
+        let whole = self.0[query as usize].get_or_init(|| mask(alphabet, codes, 0..codes.len()));
+        let of_query = &whole[hit.query_start as usize..hit.query_end as usize];
+        let of_target = mask(alphabet, target, hit.target_start as usize..hit.target_end as usize);
+        unmasked_score(&batch.scoring, (codes, of_query), (target, &of_target), hit)
     }
 }
 
@@ -122,13 +241,17 @@ pub fn rules(limits: &Limits) -> Rules {
 
 /// Whether more than scores decides which hits are reported, or in which order.
 pub fn is_needed(rank: Rank, limits: &Limits) -> bool {
-    rank != Rank::Score || limits.identity > 0.0 || limits.coverage > 0.0
+    rank != Rank::Raw || limits.identity > 0.0 || limits.coverage > 0.0
 }
 
 /// Whether a hit of this identity counts, of a query of so many letters.
 pub fn counts(limits: &Limits, identity: f64, hit: &Alignment, query: usize) -> bool {
-    let covered = 100.0 * f64::from(hit.query_end - hit.query_start) / query.max(1) as f64;
-    identity >= limits.identity && covered >= limits.coverage
+    identity >= limits.identity && covered(hit, query) >= limits.coverage
+}
+
+/// The share of a query of so many letters that a hit aligns, in percent.
+fn covered(hit: &Alignment, query: usize) -> f64 {
+    100.0 * f64::from(hit.query_end - hit.query_start) / query.max(1) as f64
 }
 
 /// Those within the limits, of hits in the order of their scores, each behind what it is ranked by: scores decide which hits of
@@ -164,7 +287,9 @@ pub fn within<T>(limits: &Limits, mut ranked: Vec<(f64, T)>, target: impl Fn(&T)
 pub struct RanksOfBatch<'a> {
     ranking: &'a Ranking,
     batch: &'a Batch,
+    written: &'a Sequences,
     layout: Layout,
+    masks: QueryMasks,
 }
 
 impl Ranks for RanksOfBatch<'_> {
@@ -178,22 +303,37 @@ impl Ranks for RanksOfBatch<'_> {
     }
 
     fn rank(&self, record: u32, hit: &Alignment) -> Option<f64> {
-        let query = self.batch.query(self.layout.query(record, hit.strand));
-        self.ranking.key(self.batch, query, hit)
+        let query = self.layout.query(record, hit.strand);
+        match self.ranking.key((self.batch, self.written), (query, &self.masks), hit) {
+            Key::Counts(number) => Some(number),
+            Key::Masked(_) | Key::Not => None,
+        }
     }
 
     fn least_score(&self, record: u32, rank: Option<f64>) -> i32 {
         let Ranking { by, limits, .. } = *self.ranking;
         let by_rank = match (by.rank, rank) {
             (Rank::Identity, Some(identity)) => self.of_identity(record, identity),
-            (Rank::Score, Some(score)) => score as i32,
-            (Rank::Evalue, Some(_)) | (_, None) => i32::MIN,
+            (Rank::Raw, Some(score)) => score as i32,
+            (Rank::Score | Rank::Evalue, Some(number)) => self.of_log_evalue(record, -number),
+            (_, None) => i32::MIN,
         };
         if limits.identity > 0.0 { by_rank.max(self.of_identity(record, limits.identity)) } else { by_rank }
     }
 }
 
 impl RanksOfBatch<'_> {
+    /// The least score of a hit whose E-value has this logarithm.
+    fn of_log_evalue(&self, record: u32, log: f64) -> i32 {
+        let Ranking { by, shortest, .. } = *self.ranking;
+        // Of two sequences of a file the shorter one, which counts as the query, is unknown.
+        let bounds = self.layout.meets == Meets::All;
+        let Some(significance) = by.significance.filter(|_| bounds) else { return i32::MIN };
+        let query = self.batch.query(self.layout.query(record, Strand::Forward)).len();
+        // Less by what rounding may add.
+        significance.lowest_score_by_log(log + 1e-6, query, shortest)
+    }
+
     /// The least score of a hit of this identity, on either strand.
     fn of_identity(&self, record: u32, percent: f64) -> i32 {
         let least = |query| self.ranking.least_score(&self.batch.scoring, self.batch.query(query), percent);
@@ -201,11 +341,25 @@ impl RanksOfBatch<'_> {
     }
 }
 
-/// Leaves the hits of a mate that the limits of targets let in, of hits in their order.
-pub fn limit(rules: &Rules, found: &mut Found) {
+/// Whether hits on these targets are on more targets than are reported.
+pub fn exceeds(limits: &Limits, targets: impl Iterator<Item = u32>) -> bool {
+    limits.max_targets < usize::MAX && targets.collect::<HashSet<u32>>().len() > limits.max_targets
+}
+
+/// Leaves the hits of a mate that the limits of targets let in, of hits in their order. Tells whether there are hits on more
+/// targets.
+pub fn limit(rules: &Rules, found: &mut Found) -> bool {
     if !rules.counts_targets() {
-        return;
+        return false;
     }
+    let targets: HashSet<u32> = found.alignments.iter().map(|hit| hit.target).collect();
+    // The choice of the pair has limited the number of hits.
+    limit_hits(&Rules { max_hits: usize::MAX, ..*rules }, found);
+    targets.len() > rules.max_targets
+}
+
+/// Leaves the hits of a query that the limits let in, in their order.
+pub fn limit_hits(rules: &Rules, found: &mut Found) {
     let seen: Vec<HitAt> =
         found.alignments.iter().map(|&Alignment { target, score, .. }| HitAt { target, score }).collect();
     let unbounded = Rules { min_score: i32::MIN, secondary_ppm: 0, candidates: None, ..*rules };

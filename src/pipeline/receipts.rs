@@ -28,7 +28,11 @@ impl Noted {
 
     fn new(task: Task, output: Option<&Path>) -> Result<Noted> {
         match output {
-            Some(output) if place::is_regular(output) => receipt::check(output).map(|()| Noted { task }),
+            Some(output) if place::is_regular(output) => {
+                receipt::check(output)?;
+                receipt::try_to_write(output)?;
+                Ok(Noted { task })
+            }
             _ => Ok(Noted { task }),
         }
     }
@@ -78,21 +82,22 @@ pub fn is_done(options: &Options, reporter: &dyn Reporter) -> bool {
 /// As [`is_done`], for a search.
 pub fn is_search_done(options: &SearchOptions, reporter: &dyn Reporter) -> bool {
     let inputs = search_inputs(options).len();
-    let is_told_of = options.summary.as_deref().is_none_or(Path::exists);
+    let is_told_of = options.side_files().all(Path::exists);
     options.resume && is_told_of && told(&search_task(options), inputs, options.output.as_deref(), reporter)
 }
 
 fn told(task: &Task, inputs: usize, output: Option<&Path>, reporter: &dyn Reporter) -> bool {
     let done = output.filter(|output| task.is_done(output, inputs));
     if let Some(output) = done {
-        reporter.note(&format!("{} is there and whole (--resume)", output.display()));
+        reporter.note(&format!("{} is complete; nothing to do (--resume)", output.display()));
     }
     done.is_some()
 }
 
 fn inputs(options: &Options) -> Vec<&Path> {
     let matrix = options.scoring.matrix.as_deref().map(Path::new);
-    options.query_files().chain([&*options.reference]).chain(matrix).collect()
+    let sheet = options.sample_sheet.as_deref();
+    options.query_files().chain([&*options.reference]).chain(matrix).chain(sheet).collect()
 }
 
 fn task(options: &Options) -> Task {
@@ -110,7 +115,8 @@ fn search_inputs(options: &SearchOptions) -> Vec<&Path> {
         PatternSource::File(path) => Some(&**path),
     };
     let pairs = options.amplicons.as_ref().and_then(AmpliconChoice::file);
-    patterns.into_iter().chain(pairs).chain(options.texts.iter().map(|path| &**path)).collect()
+    let mates = options.mates().map(|mates| &*mates.file);
+    patterns.into_iter().chain(pairs).chain(options.texts.iter().map(|path| &**path)).chain(mates).collect()
 }
 
 fn search_task(options: &SearchOptions) -> Task {

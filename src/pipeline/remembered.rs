@@ -3,8 +3,7 @@
 use crate::alignment::{Alignment, Found, Strand};
 use crate::batch::Sequences;
 use crate::dedup::Distinct;
-pub(super) use crate::dedup::queries::Unit;
-use crate::dedup::queries::{Group, Grouped};
+pub(super) use crate::dedup::queries::{Group, Grouped, Unit};
 use crate::hits::Remarks;
 use smallvec::SmallVec;
 use std::sync::RwLock;

@@ -1,7 +1,7 @@
 //! What repeats among the references of a run, found when the first queries say how far alignments reach.
 
-use super::Run;
 use super::device::Hardware;
+use super::query_search::QuerySearch;
 use super::report::counted;
 use super::setup;
 use crate::alphabet::Alphabet;
@@ -57,7 +57,7 @@ impl TakenOut {
     }
 
     /// The references without repeats, if hits can be found by them; found now, if they are not known.
-    pub(super) fn of(&self, run: &Run, scope: &Scope) -> Result<Option<Arc<WithoutRepeats>>> {
+    pub(super) fn of(&self, search: &QuerySearch, scope: &Scope) -> Result<Option<Arc<WithoutRepeats>>> {
         let helps = |state: &State| !matches!(state, State::Off);
         if !scope.is_for_any_targets() || !self.state.read().is_ok_and(|state| helps(&state)) {
             return Ok(None);
@@ -96,9 +96,9 @@ impl TakenOut {
         if left as f64 > MOST_LEFT * all as f64 {
             return Ok(None);
         }
-        run.reporter.detail(&told(left, all, distinct.copies(), span));
-        let stretches = (&distinct.stretches, &run.scoring, run.strands);
-        let filter = setup::filter(run.options, stretches, &self.hardware);
+        search.reporter.detail(&told(left, all, distinct.copies(), span));
+        let stretches = (&distinct.stretches, search.scoring, search.strands);
+        let filter = setup::filter(search.options, stretches, &self.hardware);
         let without = Arc::new(WithoutRepeats { distinct, filter });
         *state = State::Known(Arc::clone(&without));
         Ok(Some(without))
@@ -109,7 +109,7 @@ fn told(left: usize, all: usize, copies: usize, span: u32) -> String {
     let copies = counted(copies as u64, ["stretch", "stretches"]);
     let share = 100.0 * left as f64 / all as f64;
     format!(
-        "repeats: {left} of {all} letters of the references are searched ({share:.1} %), alignments of {span} letters at \
-         most; {copies} stand elsewhere, too"
+        "repeats: searching {left} of {all} bases of the references ({share:.1} %), with alignments of at most \
+         {span} bases; {copies} are copies"
     )
 }

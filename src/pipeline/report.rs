@@ -1,5 +1,6 @@
 //! What a run tells while it runs, and what it did.
 
+use crate::hits::{Effort, Remarks};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub struct Stage {
     pub doing: &'static str,
     /// What [`Reporter::progress`] counts, one and several of it; `None` where nothing is counted.
     pub counted: Option<[&'static str; 2]>,
+    /// The final count, if it is known.
+    pub total: Option<u64>,
     /// Bytes of the input that are done so far, as they lie in the file. The number grows while the stage lasts.
     pub bytes: Option<Arc<AtomicU64>>,
     /// All bytes of the input, where that is known.
@@ -47,11 +50,9 @@ pub fn counted(count: u64, [one, several]: [&str; 2]) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// Notes a warning, if there is one.
-pub(super) fn warn(reporter: &dyn Reporter, warning: Option<String>) {
-    if let Some(warning) = warning {
-        reporter.note(&format!("warning: {warning}"));
-    }
+/// Notes warnings, if there are any.
+pub(super) fn warn(reporter: &dyn Reporter, warnings: impl IntoIterator<Item = String>) {
+    warnings.into_iter().for_each(|warning| reporter.note(&format!("warning: {warning}")));
 }
 
 /// What a run did.
@@ -61,24 +62,39 @@ pub struct Summary {
     /// Where in the input a part of it begins and ends ([`crate::reader::Extent::places`]).
     pub stretch: (u64, u64),
     pub aligned: u64,
+    /// Aligned queries whose hits are of the second tier.
+    pub anchored: u64,
     /// Queries that were not aligned, since others equal them.
     pub repeated: u64,
+    /// Queries whose hits were searched, those of an estimate of the insert size included.
+    pub searched: u64,
     /// Cells of the recurrence that were scored.
     pub cells: u64,
-    /// Queries that were searched in full since the filter could not narrow down where they align; `None` without a
-    /// filter.
+    /// Queries that took half of the cells of a full search or more, since the filter could not narrow down where they align;
+    /// `None` without a filter.
     pub whole: Option<u64>,
-    /// Queries that may have further supplementary hits, since the search for them was bounded.
-    pub unsplit: u64,
-    /// Queries with a further hit that was left out for its share of the best score.
-    pub cut: u64,
+    /// Remarks on queries for the end of the run.
+    pub remarks: Remarks,
     pub elapsed: Duration,
     /// Time in reading and parsing.
     pub reading: Duration,
+    /// Time in finding windows and exact runs, summed over workers.
+    pub filtering: Duration,
     /// Time in scoring, summed over workers.
     pub scoring: Duration,
     /// Time in filling directions and tracing paths back, summed over workers.
     pub backtrace: Duration,
     /// Time in formatting and writing.
     pub writing: Duration,
+}
+
+impl Summary {
+    /// Adds the work of a batch.
+    pub(super) fn add(&mut self, effort: &Effort) {
+        self.searched += effort.searched;
+        self.cells += effort.cells;
+        self.filtering += effort.filtering;
+        self.scoring += effort.scoring;
+        self.backtrace += effort.backtrace;
+    }
 }

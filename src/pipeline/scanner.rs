@@ -16,8 +16,6 @@ use crate::search::{Rule, Scan};
 /// Cells, letters times rows, that a thread does in a second for each byte of its vectors, about: 16 Gbp/s for a
 /// pattern of 20 with 64 bytes.
 const CELLS_PER_VECTOR_BYTE: u64 = 5_000_000_000;
-/// Threads that sweep as fast as a GPU, about.
-const DEVICE_THREADS: f64 = 200.0;
 
 /// What is searched.
 pub struct SearchWork<'a> {
@@ -46,8 +44,7 @@ pub fn sites(
 
 /// Whether a GPU would be no faster than what finds hits from their PAMs, so that none has to be looked for.
 pub fn needs_no_device(options: &SearchOptions, sites: &Sites) -> bool {
-    let threads = sites.gain() * options.threads as f64;
-    !matches!(options.device, SearchDevice::Auto) || threads >= DEVICE_THREADS
+    !matches!(options.device, SearchDevice::Auto) || sites.need_no_device(options.threads)
 }
 
 /// Opens the device that was asked for.
@@ -69,11 +66,11 @@ pub fn open(
         SearchDevice::Gpu(name) => gpu(name.as_deref(), false)?,
         SearchDevice::Auto => {
             let remark = if work.from_pams {
-                "hits are found from their PAMs".to_string()
+                "searching at PAM sites".to_string()
             } else if exact::pays(work.patterns, work.rule) {
-                "the patterns are looked up".to_string()
+                "using a lookup table of the patterns".to_string()
             } else if is_little(options, work, set) {
-                "the work is too little for a GPU".to_string()
+                "too little work for a GPU".to_string()
             } else {
                 match gpu(None, true) {
                     Ok(scan) => return Ok(scan),

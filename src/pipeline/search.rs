@@ -6,8 +6,11 @@
 
 mod amplicons;
 mod batch;
+mod circles;
 mod counts;
+mod mates;
 mod needs;
+mod outputs;
 mod patterns;
 mod read;
 #[cfg(test)]
@@ -22,7 +25,7 @@ use super::threads::{set_threads, start};
 use super::{Reporter, Stage, estimate};
 use crate::error::Result;
 use crate::options::{SearchDevice, SearchFormat, SearchOptions};
-use crate::reader::{Slice, slices};
+use crate::reader::{FileState, Slice, slices};
 use crate::search::amplicons::Pairs;
 use crate::search::exact;
 use crate::search::hits::Wanted;
@@ -38,6 +41,7 @@ use crate::writer::output::Beside;
 use batch::Layout;
 use counts::Counts;
 use needs::Needs;
+use outputs::SearchOutputs;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +70,7 @@ pub struct SearchSummary {
     /// Without those after the last hit that was asked for.
     pub scanned: u64,
     pub hits: u64,
-    /// Of joined hits.
+    /// Of joined hits; of mates, pairs that begin with a pair of primers.
     pub amplicons: Option<u64>,
     /// Texts with a hit, of joined hits with an amplicon.
     pub found: u64,
@@ -89,6 +93,8 @@ struct SearchRun<'a> {
     pairs: Option<Pairs>,
     /// The slice of each file that is searched; `None` for whole files.
     slices: Option<Vec<Slice>>,
+    /// The files as a first pass found them; none where there was no such pass.
+    first_pass: Vec<FileState>,
     /// Of the files that are open or read.
     stretches: Mutex<Vec<Searched>>,
     /// Letters of a batch.
@@ -104,12 +110,18 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
     let noted = Noted::of_search(options)?;
     let mut search = SearchRun::new(options, reporter)?;
     let header = match options.format {
-        SearchFormat::Sam => sam_header(&texts::lengths(&options.texts)?, &options.command_line),
+        SearchFormat::Sam => {
+            let (lengths, states) = texts::lengths(&options.texts, options.rules())?;
+            search.first_pass = states;
+            sam_header(&lengths, &options.command_line)
+        }
         _ => Vec::new(),
     };
-    let mut output = receipts::open(options.output.as_deref(), &noted)?;
-    output.put(&header)?;
-    let about = options.summary.as_deref().map(|path| Output::create(Some(path))).transpose()?;
+    let output = receipts::open(options.output.as_deref(), &noted)?;
+    let mut outputs = SearchOutputs::open(options, output)?;
+    outputs.main.put(|out| out.extend_from_slice(&header))?;
+    outputs.flush()?;
+    let about = options.summary.as_deref().map(Output::create_side).transpose()?;
     let most = search.wanted.rule.max_edits.min(counts::MOST_EDITS);
     let mut counts = about.is_some().then(|| Counts::new(search.patterns.len(), most));
     let (to_writer, from_reader) = sync_channel(1);
@@ -129,10 +141,11 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
         })?;
         // A GPU is opened while the first text is read.
         let scan = opened.map_or_else(|| search.open(), Ok)?;
-        search.write(scan.as_ref(), from_reader, (&mut output, &mut counts), &mut summary)
+        search.write(scan.as_ref(), from_reader, (&mut outputs, &mut counts), &mut summary)
     })?;
     summary.stretch = search.stretch();
-    let mut beside = Beside::default();
+    let (output, about_texts) = outputs.end()?;
+    let mut beside = Beside { about: about_texts, ..Beside::default() };
     if let (Some(mut about), Some(counts)) = (about, counts) {
         about.put(counts.table(&search.patterns, summary.texts).as_bytes())?;
         beside.about.push(about);
@@ -151,8 +164,8 @@ pub fn search(options: &SearchOptions, reporter: &dyn Reporter) -> Result<Search
 
 impl<'a> SearchRun<'a> {
     fn new(options: &'a SearchOptions, reporter: &'a dyn Reporter) -> Result<SearchRun<'a>> {
-        let patterns =
-            patterns::read(&options.patterns, options.full_names, options.format == SearchFormat::Sam)?;
+        let (patterns, warnings) = patterns::read(options)?;
+        warn(reporter, warnings);
         let oriented: Vec<Vec<u8>> = match options.both_strands {
             true => patterns.iter().flat_map(|p| [p.classes(), p.reverse_classes()]).collect(),
             false => patterns.iter().map(Pattern::classes).collect(),
@@ -196,6 +209,7 @@ impl<'a> SearchRun<'a> {
         };
         let enough = letters.min((WORK / swept).max(SHORTEST));
         let slices = options.part.map(|share| slices(&options.texts, share)).transpose()?;
+        let slices = slices.map(|slices| slices.into_iter().map(|(slice, _)| slice).collect());
         let stretches = Mutex::default();
         let needs = Needs::new(&oriented, &rule);
         let given = |choice| amplicons::pairs(choice, &options.patterns, &patterns, reporter);
@@ -213,6 +227,7 @@ impl<'a> SearchRun<'a> {
             needs,
             pairs,
             slices,
+            first_pass: Vec::new(),
             stretches,
             enough,
             searched: Arc::default(),
@@ -257,12 +272,15 @@ impl<'a> SearchRun<'a> {
 
     /// The search itself.
     fn stage(&self) -> Stage {
-        let bytes = self.options.texts.iter().map(|path| estimate::bytes(path, self.options.part));
+        let mates = self.options.mates().map(|mates| &mates.file);
+        let texts = self.options.texts.iter().chain(mates);
+        let bytes = texts.map(|path| estimate::bytes(path, self.options.part));
         Stage {
             doing: "searching",
             counted: Some(["text", "texts"]),
             bytes: Some(Arc::clone(&self.searched)),
             size: bytes.sum(),
+            total: None,
         }
     }
 

@@ -1,54 +1,66 @@
 //! What the stages of a run share, made from its options, its references and its device.
 
-use super::device::Hardware;
+use super::device::{Crew, Engines, Hardware};
 use super::inputs::strands;
-use super::mates::PairingScope;
+use super::lanes::OpenLane;
+use super::mates::{self, Sample};
+use super::query_search::QuerySearch;
 use super::ranking::{self, Ranking};
 use super::remembered::Remembered;
 use super::repeats::TakenOut;
-use super::report::{Reporter, counted};
+use super::report::{Reporter, counted, warn};
 use super::significance::Least;
 use super::{Failure, Run, estimate};
 use crate::batch::Sequences;
 use crate::candidates::StoredIndex;
 use crate::candidates::filter::Filter;
 use crate::error::Result;
-use crate::hits::Rules;
-use crate::options::{ANY_SCORE, FilterChoice, Mode, Options, OutputFormat, Split, default_split_score};
+use crate::hits::{Rules, Tiers};
+use crate::insert::InsertSize;
+use crate::options::{
+    ANY_SCORE, FilterChoice, Mask, Mode, Options, OutputFormat, Split, TieRule, anchored_score, default_drop,
+    default_split_score,
+};
 use crate::pairing::Pairing;
 use crate::quality::{PairScores, Typical};
-use crate::reader::{QuerySource, References};
+use crate::reader::References;
 use crate::scoring::Scoring;
 use crate::split::Splitting;
 use crate::statistics::Tally;
+use crate::writer::list::RankedBy;
 use crate::writer::receipt::{Choice, ListInReceipt, MatesInReceipt};
-use crate::writer::{Chosen, NamedTargets, Writer};
+use crate::writer::{Chosen, NamedTargets, TiersTold, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+/// Bases of a short read.
+const READ: usize = 150;
+/// Cells of a full search that a user should know of.
+const COSTLY: u64 = 1 << 27;
 /// Cells of the first batches, before the workers' speed is known.
-const FIRST_CELLS: u64 = 1 << 30;
+pub(super) const FIRST_CELLS: u64 = 1 << 30;
 
 impl<'a> Run<'a> {
     pub(super) fn new(
         options: &'a Options,
         reporter: &'a dyn Reporter,
         (references, target_file, index): (References, PathBuf, Option<StoredIndex>),
-        queries: &mut QuerySource,
-        hardware: &Hardware,
-    ) -> Result<Run<'a>> {
+        first: Option<&mut OpenLane>,
+        (hardware, crew, engines): (&Hardware, &Crew, Engines),
+    ) -> Result<(Run<'a>, Sample)> {
         let alphabet = references.alphabet;
         let scoring = Arc::new(options.scoring.resolve(alphabet)?);
         let least = Least::new(options, &scoring, &references.lengths)?;
         let min_score = least.min_score;
         // What a query is refused for must not depend on the part.
         let longest = references.lengths.iter().max().map_or(0, |&len| len as usize);
-        let shortest_target = references.lengths.iter().min().map_or(0, |&len| len as usize);
+        let shortest_target = references.lengths.iter().min().map_or(1, |&len| len as usize);
         // An alignment may go round a circle twice.
         let longest_here = references.sequences.iter().map(<[u8]>::len).max().unwrap_or(0);
         let longest_target = longest.max(longest_here);
         let targets = Arc::new(references.sequences);
+        let left_out = references.left_out;
         let named = NamedTargets {
             names: references.names,
             titles: references.titles,
@@ -57,26 +69,25 @@ impl<'a> Run<'a> {
             first: references.first,
         };
         reporter.detail(&told(&named, longest));
+        let tie_names = (options.tie_rule == TieRule::Hash).then(|| named.names.clone());
         let limits = match options.ref_part {
             None => options.limits,
             Some(_) => options.limits.of_ref_part(),
         };
         let secondary_ppm = (options.secondary_ratio * 1e6).round() as i64;
+        let columns = columns(&named.lengths, strands(options, alphabet));
+        let tiers = tiers_of(options, &scoring, columns, least.min_score);
         // Lists have no mapping quality.
-        let tells_second = matches!(options.format, OutputFormat::Records(_));
+        // Lists of mates need it for the insert size.
+        let tells_second = matches!(options.format, OutputFormat::Records(_)) || options.has_mates();
         let rules = Rules { min_score, secondary_ppm, tells_second, ..ranking::rules(&limits) };
-        let ranking = Ranking::new(options.rank, limits, options.identity, least.significance);
+        let ranked = RankedBy::new(options.rank, least.significance);
+        let ranking = Ranking::new(options, ranked, limits, (least, shortest_target));
         let shown = if min_score == ANY_SCORE { "none".to_string() } else { min_score.to_string() };
         reporter.detail(&format!("{scoring}, min_score={shown}"));
-        if matches!(options.format, OutputFormat::Hits(_))
-            && scoring.mode.is_local()
-            && least.significance.is_none()
-        {
-            reporter.note(&format!(
-                "scores of random sequences grow without bound under this scoring, so hits have no E-values; they score \
-                 {min_score} or more (--min-score)"
-            ));
-        }
+        warn(reporter, least.warning(options, &scoring));
+        let cost = cost_of_min_score(options, &scoring, columns);
+        cost.into_iter().for_each(|text| reporter.note(&text));
         let strands = strands(options, alphabet);
         let repeats = TakenOut::new(options, (&targets, alphabet), index.is_some(), hardware);
         let filter = filter(options, (&targets, &scoring, strands), hardware);
@@ -86,43 +97,75 @@ impl<'a> Run<'a> {
         };
         if filter.is_none() && matches!(options.filter, FilterChoice::Index | FilterChoice::Scan) {
             reporter.note(
-                "no filter of that name for these references and scores: every query is searched in full",
+                "this filter does not support these references and scores: every query is searched in full",
             );
         }
-        let pairing = queries.mates().map(|mates| {
-            let scope = PairingScope {
-                options,
-                targets: &targets,
-                scoring: &scoring,
-                rules,
-                filter: filter.as_ref(),
-            };
-            scope.pairing(mates, hardware, reporter)
-        });
-        let pairing = pairing.transpose()?;
-        let insert = pairing.map(|pairing| pairing.insert);
-        let split = options.split.map(|Split { score, is_complete }| Splitting {
+        let paired = |insert| Pairing::new(insert, rules, &scoring);
+        // Lanes have insert sizes of their own, of which the header says nothing.
+        let mates = match first {
+            Some(OpenLane { lane, queries, .. }) if !options.has_lanes() => {
+                queries.mates().map(|mates| (&*lane, mates))
+            }
+            _ => None,
+        };
+        let (pairing, sample) = match mates {
+            None => (None, Sample::default()),
+            Some((lane, mates)) => {
+                let search = QuerySearch {
+                    options,
+                    reporter,
+                    targets: &targets,
+                    scoring: &scoring,
+                    // They are the same for each insert size.
+                    rules: paired(InsertSize::ASSUMED).candidates(),
+                    least: &least,
+                    shortest_target,
+                    tiers: tiers.as_ref(),
+                    ranking: None,
+                    strands,
+                    filter: filter.as_ref(),
+                    repeats: &repeats,
+                };
+                let (insert, sample) = mates::insert_size(&search, (lane, mates), (crew, engines))?;
+                (Some(paired(insert)), sample)
+            }
+        };
+        let insert = match options.has_lanes() {
+            true => options.insert.filter(|_| options.has_mates()),
+            false => pairing.map(|pairing| pairing.insert),
+        };
+        let split = options.split.map(|Split { score, is_complete, drop }| Splitting {
             least: score.unwrap_or_else(|| default_split_score(&scoring, min_score)),
             is_bounded: !is_complete,
+            drop: drop.unwrap_or_else(|| default_drop(&scoring, options.scoring.preset)),
         });
-        let Least { evalue, significance, .. } = least;
+        let split_tiers = split.and_then(|splitting| tiers_of(options, &scoring, columns, splitting.least));
         let split_score = split.map(|splitting| splitting.least);
-        let chosen = Chosen { min_score, evalue, insert, split: split_score, significance };
-        let tally = options.files_about().next().map(|_| Tally::new(&scoring, &targets));
+        let told = tiers.as_ref().and_then(told_tiers);
+        let chosen =
+            Chosen { min_score, tiers: told, evalue: least.evalue, insert, split: split_score, ranked };
+        let tally =
+            options.files_about().next().map(|_| Tally::new(&scoring, &targets, options.mask != Mask::None));
         let writer = Writer::new(options, chosen, Arc::clone(&scoring), named)?;
-        Ok(Run {
+        let run = Run {
             options,
             reporter,
             targets,
+            left_out,
             target_file,
             longest_target,
             shortest_target,
             scoring,
             rules,
+            tie_names,
             least,
+            tiers,
+            ranked,
             ranking,
             pairing,
+            insert,
             split,
+            split_tiers,
             strands,
             filter,
             repeats,
@@ -130,10 +173,11 @@ impl<'a> Run<'a> {
             tally,
             writer,
             failure: Failure::default(),
-            cells: AtomicU64::new(FIRST_CELLS),
+            cells: AtomicU64::new(sample.cells.unwrap_or(FIRST_CELLS)),
             reading: AtomicU64::new(0),
             done: Arc::default(),
-        })
+        };
+        Ok((run, sample))
     }
 
     /// How hits are chosen, for a merge of parts of the references.
@@ -144,13 +188,51 @@ impl<'a> Run<'a> {
                 MatesInReceipt { insert, match_, close }
             });
         let list = matches!(self.options.format, OutputFormat::Hits(_)).then(|| ListInReceipt {
-            rank: self.options.rank,
+            rank: self.ranked.rank,
             alphabet: self.scoring.alphabet,
             columns: self.options.columns.clone(),
         });
         let limits = self.options.limits;
         Choice { min_score, secondary_ppm, limits, typical: Typical::of(&self.scoring), mates, list }
     }
+}
+
+/// The least scores of both tiers if the run has them. No hit scores less than `floor`.
+fn tiers_of(options: &Options, scoring: &Scoring, columns: u64, floor: i32) -> Option<Tiers> {
+    let anchored = anchored_score(scoring).filter(|_| options.has_tiers())?;
+    Some(Tiers::new(scoring, columns, floor, (options.anchor, anchored)))
+}
+
+/// What a least score costs that the filter does not prove for reads of [`READ`] bases, if it costs much.
+fn cost_of_min_score(options: &Options, scoring: &Scoring, columns: u64) -> Option<String> {
+    let least = options.min_score?;
+    let by_default = Options { min_score: None, ..options.clone() };
+    let has_filter = options.filter != FilterChoice::None && scoring.mode.is_local();
+    let tiers = tiers_of(&by_default, scoring, columns, least).filter(|_| has_filter)?;
+    let (proven, cells) = (tiers.least_score(READ), READ as u64 * columns);
+    let otherwise = match tiers.anchor {
+        0 => format!("no hit below {proven} is reported"),
+        anchor => format!("hits below {proven} are found by exact runs of {anchor} bases"),
+    };
+    (least < proven && cells >= COSTLY).then(|| {
+        format!(
+            "--min-score {least} is proven for every query: each query of {READ} bases without a hit takes a full search of {} \
+             million cells; without --min-score, {otherwise}",
+            cells / 1_000_000
+        )
+    })
+}
+
+/// Residues of all references on the strands of a run.
+fn columns(lengths: &[u32], strands: u32) -> u64 {
+    lengths.iter().map(|&len| u64::from(len)).sum::<u64>() * u64::from(strands)
+}
+
+/// What headers tell of the tiers; `None` if one least score is that of all queries.
+fn told_tiers(tiers: &Tiers) -> Option<TiersTold> {
+    let (lowest, highest) = tiers.range();
+    let &Tiers { anchor, least, .. } = tiers;
+    (lowest < highest || tiers.has_long()).then_some(TiersTold { highest, anchor, least })
 }
 
 /// The filter that was asked for; `None` where there is none for such targets and scores.
@@ -180,8 +262,8 @@ fn told(targets: &NamedTargets, longest: usize) -> String {
     let letters: u64 = lengths.iter().map(|&len| u64::from(len)).sum();
     let own = match sequences.len() == names.len() {
         true => String::new(),
-        false => format!("; of this part {}, {} letters", sequences.len(), sequences.codes().len()),
+        false => format!("; this part has {}, {} residues", sequences.len(), sequences.codes().len()),
     };
     let references = counted(names.len() as u64, ["reference", "references"]);
-    format!("{references}, {letters} letters, the longest {longest}{own}")
+    format!("{references}, {letters} residues, the longest {longest}{own}")
 }

@@ -2,13 +2,14 @@
 
 use crate::alignment::Strand;
 use crate::batch::Batch;
+use crate::bounds::potential;
 use crate::candidates::{Layout, Meets};
 use crate::error::{Error, Result};
-use crate::fitted::karlin;
-use crate::hits::LeastScores;
-use crate::options::{Mode, Options, OutputFormat, default_min_score};
+use crate::fitted::{constants, growth};
+use crate::hits::{LeastScores, Remarks, Scope, TooShort};
+use crate::options::{Mode, Options, OutputFormat, Rank, default_min_score, short_score};
 use crate::scoring::{Scoring, Substitution};
-use crate::significance::{SearchSpace, Significance};
+use crate::significance::{Growth, SearchSpace, Significance, Space, Ungapped};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,8 +24,39 @@ pub struct Least {
     pub min_score: i32,
     /// The most that an E-value is, where it counts.
     pub evalue: Option<f64>,
-    /// Where scores have E-values and the run shows or needs them.
+    /// If scores have E-values and the run shows or needs them.
     pub significance: Option<Significance>,
+    /// How scores of random sequences grow with the length, in mode local.
+    pub growth: Growth,
+    /// No hit of two sequences of a file scores less.
+    of_file: Option<i32>,
+    /// E-values alone decide about sequences whose best possible score is lower.
+    short: Option<i32>,
+    /// Whether a target may be one of these.
+    has_short_targets: bool,
+}
+
+/// The space of E-values for targets of these lengths.
+fn space(options: &Options, lengths: &[u32]) -> Space {
+    let letters = lengths.iter().map(|&len| u64::from(len)).sum();
+    let space = SearchSpace { letters, targets: lengths.len() as u64 };
+    match (options.rank, options.mode) {
+        (Rank::Evalue, Mode::Pairs) => Space::Corrected { targets: 1 },
+        (Rank::Evalue, Mode::All | Mode::Triangle) => Space::Corrected { targets: space.targets },
+        (_, Mode::Pairs) => Space::Pair,
+        (_, Mode::All) => Space::Search(space),
+        (_, Mode::Triangle) => Space::Triangle(space),
+    }
+}
+
+/// A score that all hits of two sequences of these lengths with an E-value of at most `evalue` reach.
+fn lowest_of_file(significance: &Significance, evalue: f64, lengths: &[u32]) -> Option<i32> {
+    let mut lengths = lengths.to_vec();
+    lengths.sort_unstable();
+    lengths.dedup();
+    // Each length as that of the shorter one.
+    let lowest = |&len: &u32| significance.lowest_score(evalue, len as usize, len as usize);
+    lengths.par_iter().map(lowest).min()
 }
 
 impl Least {
@@ -32,62 +64,206 @@ impl Least {
     pub fn new(options: &Options, scoring: &Arc<Scoring>, lengths: &[u32]) -> Result<Least> {
         let is_list = matches!(options.format, OutputFormat::Hits(_));
         let default = default_min_score(scoring);
-        let by_score =
-            Least { min_score: options.min_score.unwrap_or(default), evalue: None, significance: None };
-        let has_evalues = scoring.mode.is_local() && (is_list || options.evalue.is_some());
-        if !has_evalues {
-            return Ok(by_score);
+        let min_score = options.min_score.unwrap_or(default);
+        let by_score = |growth| Least {
+            min_score,
+            evalue: None,
+            significance: None,
+            growth,
+            of_file: None,
+            short: None,
+            has_short_targets: false,
+        };
+        if !scoring.mode.is_local() {
+            return Ok(by_score(Growth::Logarithmic));
         }
-        let Some(karlin) = karlin(scoring)? else {
+        if !is_list && options.evalue.is_none() {
+            return Ok(by_score(growth(scoring)?));
+        }
+        let Some(constants) = constants(scoring)? else {
             return match options.evalue {
-                None => Ok(by_score),
-                Some(_) => {
-                    let text = "--evalue: scores of random sequences grow without bound under this scoring, so there are \
-                                no E-values; give --min-score, or higher penalties";
-                    Err(Error::Usage(text.to_string()))
-                }
+                None => Ok(by_score(Growth::Linear)),
+                Some(_) => Err(Error::Usage(format!(
+                    "--evalue: under {}, scores of random sequences grow with their length, so there are no \
+                     E-values; use --min-score instead, or {}",
+                    named(scoring),
+                    remedy(scoring)
+                ))),
             };
         };
-        let letters = lengths.iter().map(|&len| u64::from(len)).sum();
-        let space = SearchSpace { letters, targets: lengths.len() as u64 };
-        let significance = Significance::new(karlin, (options.mode != Mode::Pairs).then_some(space));
+        let significance = Significance::new(constants, space(options, lengths));
         // Of nucleotides the filter keeps its power.
         let floor = match scoring.substitution {
             Substitution::Equal { .. } => default,
             Substitution::Matrix(_) => 1,
         };
         let min_score = options.min_score.unwrap_or(floor);
-        let evalue = Some(options.evalue.unwrap_or(DEFAULT_EVALUE));
-        Ok(Least { min_score, evalue, significance: Some(significance) })
+        let evalue = options.evalue.unwrap_or(DEFAULT_EVALUE);
+        let of_file = match options.mode {
+            Mode::Triangle => lowest_of_file(&significance, evalue, lengths),
+            Mode::All | Mode::Pairs => None,
+        };
+        let is_open = is_list && options.min_score.is_none() && !options.has_mates();
+        let short = short_score(scoring).filter(|_| is_open);
+        let may_be_short = |&len: &u32| short.is_some_and(|short| i64::from(len) < i64::from(short));
+        let has_short_targets = lengths.iter().any(may_be_short);
+        let (evalue, significance) = (Some(evalue), Some(significance));
+        let growth = constants.growth;
+        Ok(Least { min_score, evalue, significance, growth, of_file, short, has_short_targets })
+    }
+
+    /// A warning if alignments of random sequences grow with the length, or nearly so.
+    pub fn warning(&self, options: &Options, scoring: &Scoring) -> Option<String> {
+        let (growth, consequence) = match self.growth {
+            Growth::Logarithmic => return None,
+            Growth::NearLinear if self.significance.is_some() => (
+                "almost in proportion to",
+                "alignments may extend beyond the similar regions, and E-values are approximate".to_string(),
+            ),
+            Growth::NearLinear => {
+                ("almost in proportion to", "alignments may extend beyond the similar regions".to_string())
+            }
+            Growth::Linear if matches!(options.format, OutputFormat::Hits(_)) => {
+                let least =
+                    format!("hits have no E-values; they score at least {} (--min-score)", self.min_score);
+                ("in proportion to", least)
+            }
+            Growth::Linear => {
+                ("in proportion to", "alignments extend beyond the similar regions".to_string())
+            }
+        };
+        Some(format!(
+            "under {}, scores of random sequences grow {growth} their length, so {consequence}; {}",
+            named(scoring),
+            remedy(scoring)
+        ))
+    }
+
+    /// Whether a score of two sequences is enough.
+    pub fn is_enough(&self, score: i32, (query, target): (&[u8], &[u8]), scoring: &Scoring) -> bool {
+        let by_evalue_alone = self.is_short(query, scoring) || self.is_short(target, scoring);
+        let evalue = self.evalue.zip(self.significance);
+        (by_evalue_alone || score >= self.min_score)
+            && evalue.is_none_or(|(most, known)| known.evalue(score, query.len(), target.len()) <= most)
     }
 
     /// What scores enough in a batch, where that is not one number.
     pub fn of<'a>(&self, batch: &'a Batch, layout: Layout, shortest: usize) -> Option<LeastOfBatch<'a>> {
         let (evalue, significance) = (self.evalue?, self.significance?);
-        let mut least = LeastOfBatch {
-            batch,
-            layout,
-            evalue,
-            significance,
-            min_score: self.min_score,
-            lowest: Vec::new(),
-        };
+        let mut least =
+            LeastOfBatch { batch, layout, evalue, significance, of_run: *self, lowest: Vec::new() };
         let records = layout.records(batch.queries.len()) as u32;
+        let floors: Vec<i32> = (0..records).map(|record| least.floor(record)).collect();
+        if let Some(of_file) = self.of_file {
+            least.lowest = floors.into_iter().map(|floor| of_file.max(floor)).collect();
+            return Some(least);
+        }
         let mut shortest_of: Vec<(usize, usize)> = (0..records)
             .map(|record| (least.query(record), least.target_of(record).unwrap_or(shortest)))
             .collect();
         shortest_of.sort_unstable();
         shortest_of.dedup();
         let of_lengths = |&(query, target): &(usize, usize)| {
-            ((query, target), significance.lowest_score(evalue, query, target).max(self.min_score))
+            ((query, target), significance.lowest_score(evalue, query, target))
         };
         let lowest: HashMap<(usize, usize), i32> = shortest_of.par_iter().map(of_lengths).collect();
-        let lowest_of = |record: u32| {
+        let lowest_of = |(record, floor): (u32, i32)| {
             let key = (least.query(record), least.target_of(record).unwrap_or(shortest));
-            lowest.get(&key).copied().unwrap_or(self.min_score)
+            lowest.get(&key).copied().unwrap_or(floor).max(floor)
         };
-        least.lowest = (0..records).map(lowest_of).collect();
+        least.lowest = (0..records).zip(floors).map(lowest_of).collect();
         Some(least)
+    }
+
+    /// Whether E-values alone decide about a sequence.
+    fn is_short(&self, codes: &[u8], scoring: &Scoring) -> bool {
+        self.short
+            .is_some_and(|short| codes.len() < short as usize && potential(codes, scoring) < i64::from(short))
+    }
+
+    /// Remarks on short records. `targets` is the length of the shortest target.
+    pub fn remarks(&self, scope: &Scope, targets: usize) -> Vec<(u32, Remarks)> {
+        let Scope { batch, layout, .. } = scope;
+        let records = layout.records(batch.queries.len()) as u32;
+        let remark = |record: u32| {
+            let query = batch.query(layout.query(record, Strand::Forward));
+            let target = paired_target(batch, *layout, record);
+            let letters = target.map_or(query.len(), |target| target.len().min(query.len()));
+            let least = scope.rules_of(record).min_score;
+            // A longer query that can't reach its least score is mostly N or X, and not too short.
+            if letters == 0 || letters as i64 > i64::from(least.max(self.short.unwrap_or(0))) {
+                return None;
+            }
+            let is_short = |codes: &[u8]| self.is_short(codes, &batch.scoring);
+            let is_short = is_short(query) || target.is_some_and(is_short);
+            let floor = if is_short { 1 } else { self.min_score };
+            let by_evalue = u64::from(is_short);
+            let most = most_possible(scope, record);
+            let evalue = self
+                .significance
+                .map_or(0.0, |known| known.evalue(most, query.len(), query.len().max(targets)));
+            let short = TooShort::of(most, evalue);
+            let remarks = Remarks { by_evalue, ..Remarks::default() };
+            let remarks = match most {
+                ..=0 => return None,
+                _ if most < floor => Remarks { too_short: short, ..remarks },
+                _ if most < least => Remarks { too_unlikely: short, ..remarks },
+                _ => remarks,
+            };
+            (remarks != Remarks::default()).then_some((record, remarks))
+        };
+        (0..records).into_par_iter().filter_map(remark).collect()
+    }
+}
+
+/// The score of a record's query if all its residues match the best, in `pairs` with its target.
+fn most_possible(scope: &Scope, record: u32) -> i32 {
+    let Scope { batch, layout, .. } = scope;
+    let strands = layout.queries(record).map(|query| potential(batch.query(query), &batch.scoring));
+    let by_query = strands.max().unwrap_or(0);
+    let by_target = paired_target(batch, *layout, record)
+        .map_or(i64::MAX, |target| target.len() as i64 * i64::from(batch.scoring.max_potential()));
+    by_query.min(by_target).min(i64::from(i32::MAX)) as i32
+}
+
+/// The one target that a record meets.
+fn paired_target(batch: &Batch, layout: Layout, record: u32) -> Option<&[u8]> {
+    match layout.meets {
+        Meets::Paired(first) => Some(batch.targets.once(first + record)),
+        Meets::All | Meets::Behind(_) => None,
+    }
+}
+
+/// A scoring as messages name it.
+fn named(scoring: &Scoring) -> String {
+    let Scoring { gap_open, gap_extend, .. } = scoring;
+    match &scoring.substitution {
+        Substitution::Equal { match_, mismatch } => {
+            format!("--match {match_} --mismatch {mismatch} with gap costs {gap_open}/{gap_extend}")
+        }
+        Substitution::Matrix(matrix) => {
+            format!("--matrix {} with gap costs {gap_open}/{gap_extend}", matrix.name)
+        }
+    }
+}
+
+/// How to change a scoring so that it has E-values.
+fn remedy(scoring: &Scoring) -> String {
+    let is_negative = Ungapped::new(scoring).is_some();
+    match &scoring.substitution {
+        Substitution::Equal { .. } if is_negative => {
+            "raise --gap-open, --gap-extend or --mismatch".to_string()
+        }
+        Substitution::Equal { .. } => "use a --mismatch of more than a third of --match".to_string(),
+        Substitution::Matrix(matrix) if is_negative => match matrix.usual_gap_costs() {
+            Some((open, extend)) => {
+                format!("raise --gap-open or --gap-extend ({} usually takes {open}/{extend})", matrix.name)
+            }
+            None => "raise --gap-open or --gap-extend".to_string(),
+        },
+        Substitution::Matrix(_) => {
+            "use a matrix with a negative expected score and at least one positive score".to_string()
+        }
     }
 }
 
@@ -97,7 +273,7 @@ pub struct LeastOfBatch<'a> {
     layout: Layout,
     evalue: f64,
     significance: Significance,
-    min_score: i32,
+    of_run: Least,
     /// Of each record.
     lowest: Vec<i32>,
 }
@@ -110,20 +286,45 @@ impl LeastOfBatch<'_> {
 
     /// Letters of the one target that a record meets.
     fn target_of(&self, record: u32) -> Option<usize> {
-        match self.layout.meets {
-            Meets::Paired(first) => Some(self.batch.targets.once(first + record).len()),
-            Meets::All | Meets::Behind(_) => None,
-        }
+        paired_target(self.batch, self.layout, record).map(<[u8]>::len)
+    }
+
+    /// The least score of a record's hits, whatever their E-values.
+    fn floor(&self, record: u32) -> i32 {
+        let may_be_short = match self.layout.meets {
+            Meets::All => self.is_short_query(record),
+            Meets::Paired(first) => self.is_short_query(record) || self.is_short_target(first + record),
+            Meets::Behind(_) => self.of_run.has_short_targets,
+        };
+        if may_be_short { 1 } else { self.of_run.min_score }
+    }
+
+    fn is_short_query(&self, record: u32) -> bool {
+        let query = self.batch.query(self.layout.query(record, Strand::Forward));
+        self.of_run.is_short(query, &self.batch.scoring)
+    }
+
+    fn is_short_target(&self, target: u32) -> bool {
+        self.of_run.is_short(self.batch.targets.once(target), &self.batch.scoring)
     }
 }
 
 impl LeastScores for LeastOfBatch<'_> {
     fn lowest(&self, record: u32) -> i32 {
-        self.lowest.get(record as usize).copied().unwrap_or(self.min_score).max(1)
+        self.lowest.get(record as usize).copied().unwrap_or(1).max(1)
     }
 
     fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
+        // Of two sequences of a file it does not matter which one is short.
+        let is_pair_of_file = matches!(self.layout.meets, Meets::Behind(_));
+        if is_pair_of_file
+            && score < self.of_run.min_score
+            && !self.is_short_query(record)
+            && !self.is_short_target(target)
+        {
+            return false;
+        }
         let target = self.batch.targets.once(target).len();
-        score >= self.min_score && self.significance.evalue(score, self.query(record), target) <= self.evalue
+        self.significance.evalue(score, self.query(record), target) <= self.evalue
     }
 }

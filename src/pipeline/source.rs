@@ -1,14 +1,20 @@
 //! Where the references of a run come from: text, or a database that `swalign index` made of it.
 
 use super::estimate;
-use super::report::Stage;
+use super::report::{Reporter, Stage};
+use crate::alphabet::{Alphabet, Suggested};
 use crate::candidates::StoredIndex;
 use crate::database::{self, Database};
 use crate::error::{Error, Result};
-use crate::options::{Mode, Options};
-use crate::reader::{Reader, References, check_reference_names, read_reference_part, read_references};
+use crate::options::{Mode, Options, ReadRules};
+use crate::reader::{
+    Reader, References, check_reference_names, read_reference_part, read_references, suggested_alphabet,
+};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Reading a file of fewer bytes takes less than a second, even if it is gzip.
+const LONG_READ: u64 = 8 << 20;
 
 /// The references of a run, opened and not yet read.
 pub enum ReferenceSource {
@@ -29,11 +35,33 @@ impl ReferenceSource {
             None => Reader::open(path)?,
             Some(_) => Reader::open_twice(path)?,
         };
-        let reader = reader
-            .with_any_names(options.takes_any_name() || options.rename_references)
-            .with_titles(options.shows_titles())
-            .with_mask(options.masks_lower_case);
-        Ok(ReferenceSource::Text(Box::new(reader)))
+        let rules = ReadRules {
+            any_names: options.takes_any_name() || options.rename_references,
+            masks_lower_case: options.masks_lower_case,
+            keeps_titles: options.shows_titles(),
+            removes_gaps: options.removes_gaps,
+            ..ReadRules::default()
+        };
+        Ok(ReferenceSource::Text(Box::new(reader.with_rules(rules))))
+    }
+
+    /// Notes which references are read, if that may take a second or more: they are a large file or a stream.
+    pub fn announce(options: &Options, reporter: &dyn Reporter) {
+        let path = &*options.reference;
+        if database::glance(path).is_some() {
+            return;
+        }
+        match estimate::bytes(path, None) {
+            Some(bytes) if bytes < LONG_READ => {}
+            Some(bytes) => {
+                let megabytes = bytes as f64 / 1e6;
+                reporter.note(&format!("reading references: {}, {megabytes:.1} MB", path.display()));
+            }
+            None if path == Path::new("-") => reporter.note("reading references from standard input"),
+            // A pipe, or nothing, of which an error tells.
+            None if path.exists() => reporter.note(&format!("reading references: {}", path.display())),
+            None => {}
+        }
     }
 
     /// The path as errors show it.
@@ -56,7 +84,7 @@ impl ReferenceSource {
                 // A part of the references reads them twice.
                 let size =
                     options.ref_part.map_or_else(|| estimate::bytes(&options.reference, None), |_| None);
-                Stage { doing, bytes: Some(reader.meter().count()), size, counted: None }
+                Stage { doing, bytes: Some(reader.meter().count()), size, ..Stage::default() }
             }
             ReferenceSource::Database(_) => Stage::of("opening the database"),
         }
@@ -70,12 +98,22 @@ impl ReferenceSource {
         }
     }
 
-    /// Reads them, or of a database the names alone.
-    pub fn read(&mut self, options: &Options) -> Result<References> {
+    /// The alphabet that they suggest; that of a database is recorded in it.
+    pub fn suggested_alphabet(&mut self) -> Result<Suggested> {
+        match self {
+            ReferenceSource::Text(reader) => suggested_alphabet(reader),
+            ReferenceSource::Database(database) => {
+                Ok(Suggested { alphabet: database.alphabet(), is_certain: true })
+            }
+        }
+    }
+
+    /// Reads them in the letters of `alphabet`, or of a database the names alone.
+    pub fn read(&mut self, options: &Options, alphabet: Alphabet) -> Result<References> {
         match (self, options.ref_part) {
-            (ReferenceSource::Text(reader), None) => read_references(reader, options.alphabet),
+            (ReferenceSource::Text(reader), None) => read_references(reader, Some(alphabet)),
             (ReferenceSource::Text(reader), Some(share)) => {
-                read_reference_part(reader, options.alphabet, share)
+                read_reference_part(reader, Some(alphabet), share)
             }
             (ReferenceSource::Database(database), share) => {
                 let references = database.references(options.shows_titles(), share)?;
@@ -99,10 +137,10 @@ impl ReferenceSource {
     }
 
     /// What the user should hear once they are read, though it is no error.
-    pub fn warning(&self) -> Option<String> {
+    pub fn warnings(&self) -> Vec<String> {
         match self {
-            ReferenceSource::Text(reader) => reader.warning(),
-            ReferenceSource::Database(database) => database.change(),
+            ReferenceSource::Text(reader) => reader.warnings(),
+            ReferenceSource::Database(database) => database.change().into_iter().collect(),
         }
     }
 }
@@ -113,16 +151,17 @@ fn check(options: &Options, database: &Database) -> Result<()> {
     if let Some(alphabet) = options.alphabet.filter(|&alphabet| alphabet != holds) {
         let name = alphabet.to_string().to_lowercase();
         return Err(Error::Usage(format!(
-            "--alphabet {name}: {path} holds {holds}; leave it out, or make a database by `swalign index --alphabet {name}`"
+            "--alphabet {name}: {path} contains {holds}; leave it out, or build a database with `swalign index \
+             --alphabet {name}`"
         )));
     }
     match (options.masks_lower_case, database.masks_lower_case()) {
         (true, false) => Err(Error::Usage(format!(
-            "--mask-lower-case: {path} was made without it; leave it out, or make a database by `swalign index \
+            "--mask-lower-case: {path} was built without it; leave it out, or build a database with `swalign index \
              --mask-lower-case`"
         ))),
         (false, true) => Err(Error::Usage(format!(
-            "{path} was made with --mask-lower-case; give it here, too, or make a database without it"
+            "{path} was built with --mask-lower-case; add it here, too, or build a database without it"
         ))),
         _ => Ok(()),
     }

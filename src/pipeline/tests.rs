@@ -6,15 +6,19 @@ use super::*;
 use crate::alignment::Hit;
 use crate::batch::{Batch, Pair};
 use crate::engine::cpu::Cpu;
-use crate::engine::{Capabilities, Engine, Paths, Window};
-use crate::options::{DeviceChoice, FilterChoice, Format, Limits, Mode, OutputFormat, Rank, ScoringChoice};
+use crate::engine::{Capabilities, Engine, Guarded, Paths, Window};
+use crate::groups;
+use crate::insert::InsertSize;
+use crate::options::{
+    DeviceChoice, FilterChoice, Format, Limits, MatesChoice, Mode, OutputFormat, Rank, ScoringChoice, Share,
+};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
 /// How long a run of a few hundred short queries may take before it is taken for stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What goes wrong in an engine's scoring calls, given their number from 0.
 type Fault = fn(call: usize, pairs: &[Pair], hits: Vec<Hit>) -> Result<Vec<Hit>, EngineError>;
@@ -73,6 +77,8 @@ fn options(folder: &Path) -> Options {
         query: folder.join("q.fa"),
         reference: folder.join("ref.fa"),
         mates: Default::default(),
+        more_lanes: Vec::new(),
+        sample_sheet: None,
         insert: None,
         split: None,
         hard_clips: false,
@@ -89,13 +95,17 @@ fn options(folder: &Path) -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         limits: Limits::records(2),
+        anchor: 19,
         evalue: None,
-        rank: Rank::Score,
+        tie_rule: crate::options::TieRule::First,
+        rank: Rank::Raw,
         columns: Vec::new(),
         table_header: false,
+        mask: Default::default(),
         identity: Default::default(),
         page: Default::default(),
         masks_lower_case: false,
+        removes_gaps: false,
         part: None,
         ref_part: None,
         resume: false,
@@ -105,7 +115,9 @@ fn options(folder: &Path) -> Options {
         threads: 4,
         batch: Some(2),
         eqx: false,
+        cs: None,
         read_group: None,
+        copies_comments: false,
         command_line: "swalign".to_string(),
         verbosity: 1,
         report: None,
@@ -120,6 +132,22 @@ fn faulty(fault: Fault, may_fall_back: bool) -> Guarded {
     Guarded::new(Box::new(Faulty { fault, calls: 0 }), fallback)
 }
 
+/// Runs with such engines. Gives the insert size of mates as well.
+fn run_in(options: &Options, notes: &Notes, engines: Engines) -> Result<(Summary, Option<InsertSize>)> {
+    let inputs = OpenInputs::read(options, notes, sync_channel(1).0)?;
+    set_threads(options.threads, notes)?;
+    let OpenInputs { references, target_file, index, mut lanes } = inputs;
+    let references = (references, target_file, index);
+    let crew = Crew::sharing(WORKERS);
+    let machine = (&Hardware::Plain, &crew, engines);
+    let mut first = lanes.next(options.mode)?;
+    let (mut run, sample) = Run::new(options, notes, references, first.as_mut(), machine)?;
+    let mut output = Output::create(options.output.as_deref())?;
+    let (summary, _) = run.whole((first, sample), lanes, (&crew, engines), &mut output)?;
+    output.finish()?;
+    Ok((summary, run.pairing.map(|pairing| pairing.insert)))
+}
+
 /// What a run on such engines writes, and its notes.
 fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u8>, Vec<String>)> {
     let (done, outcome) = sync_channel(1);
@@ -128,15 +156,7 @@ fn run_on(engine: impl Fn() -> Guarded + Send + Sync + 'static) -> Result<(Vec<u
         let folder = TempDir::new().unwrap();
         let options = options(folder.path());
         let notes = Notes::default();
-        let outcome = OpenInputs::read(&options, &notes, sync_channel(1).0).and_then(|inputs| {
-            set_threads(options.threads, &notes)?;
-            let OpenInputs { references, target_file, index, mut queries } = inputs;
-            let references = (references, target_file, index);
-            let run = Run::new(&options, &notes, references, &mut queries, &Hardware::Plain)?;
-            let mut output = Output::create(options.output.as_deref())?;
-            run.whole(queries, (&Crew::sharing(WORKERS), &|_| engine()), &mut output)?;
-            output.finish()
-        });
+        let outcome = run_in(&options, &notes, &|_| engine()).map(|_| ());
         let left: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
         assert_eq!(left.len(), if outcome.is_ok() { 3 } else { 2 }, "{left:?}");
@@ -161,7 +181,7 @@ fn falls_back(fault: Fault, says: &str) {
     assert!((1..=WORKERS).contains(&notes.len()), "an engine falls back once: {notes:?}");
     for note in notes {
         assert!(note.starts_with("warning: faulty card: ") && note.contains(says), "{note}");
-        assert!(note.contains("going on with CPU"), "{note}");
+        assert!(note.contains("continuing with CPU"), "{note}");
     }
 }
 
@@ -199,8 +219,8 @@ fn a_device_lost_in_the_middle_changes_no_byte() {
 #[test]
 fn answers_that_can_not_be_true_change_no_byte() {
     for fault in [one_less, shifted, too_much] {
-        falls_back(fault, "does not hold");
-        fails(move || faulty(fault, false), "does not hold");
+        falls_back(fault, "impossible result");
+        fails(move || faulty(fault, false), "impossible result");
     }
 }
 
@@ -246,4 +266,103 @@ fn many_threads_and_small_batches_come_to_an_end() {
     for _ in 0..20 {
         assert!(sound() == expected);
     }
+}
+
+/// Reads of this many pairs are searched for the insert size here ([`mates`] has more of them in a real run).
+const SAMPLE: usize = 200;
+/// Pairs of the runs below: more than the sample.
+const PAIRS: usize = 260;
+
+/// Mates, with names that begin a group every 20 pairs. In the sample, one in 20 pairs equals an earlier pair.
+fn mates_options(folder: &Path) -> Options {
+    let mut state = 5u64;
+    let mut below = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let reference: String = (0..3000).map(|_| char::from(b"ACGT"[below(4) as usize])).collect();
+    let complement = |letter: char| "TGCA".chars().nth("ACGT".find(letter).unwrap()).unwrap();
+    let (mut reads, mut name) = (String::new(), String::new());
+    for pair in 0..PAIRS {
+        let begins =
+            |next: &String| groups::begins(name.as_bytes(), next.as_bytes(), 50) == pair.is_multiple_of(20);
+        name = (0..).map(|number| format!("p{pair}n{number}")).find(begins).unwrap();
+        let pair = if pair % 20 == 19 && pair < SAMPLE { pair - 10 } else { pair };
+        let (start, size) = (10 * pair, 150 + pair * 7 % 40);
+        let second: String =
+            reference[start + size - 50..start + size].chars().rev().map(complement).collect();
+        write!(reads, ">{name}\n{}\n>{name}\n{second}\n", &reference[start..start + 50]).unwrap();
+    }
+    let options = options(folder);
+    fs::write(&options.reference, format!(">r\n{reference}\n")).unwrap();
+    fs::write(&options.query, reads).unwrap();
+    Options { mates: MatesChoice::Interleaved, batch: None, ..options }
+}
+
+/// The records that a run of mates writes, the queries that it searched, and the insert size.
+fn run_of_mates(options: &Options, engines: Engines) -> (String, u64, InsertSize) {
+    let (summary, insert) = run_in(options, &Notes::default(), engines).unwrap();
+    (fs::read_to_string(options.output.as_deref().unwrap()).unwrap(), summary.searched, insert.unwrap())
+}
+
+#[test]
+fn the_estimate_of_the_insert_size_searches_no_read_twice() {
+    let folder = TempDir::new().unwrap();
+    let options = mates_options(folder.path());
+    let sound: Engines = &|_| Guarded::new(Box::new(Cpu::new()), None);
+    let (expected, ..) = run_of_mates(&options, sound);
+    assert!(expected.contains("\t99\t"), "mates are paired: {expected}");
+    for (dedup, distinct) in [(true, PAIRS - SAMPLE / 20), (false, PAIRS)] {
+        for batch in [None, Some(1), Some(7), Some(64)] {
+            for filter in [FilterChoice::None, FilterChoice::Index] {
+                let options = Options { dedup, batch, filter, ..options.clone() };
+                let (estimated, searched, insert) = run_of_mates(&options, sound);
+                assert!(estimated == expected, "{dedup} {batch:?} {filter:?}");
+                assert_eq!(searched, 2 * distinct as u64, "{dedup} {batch:?} {filter:?}");
+                let given = Options { insert: Some(insert), ..options };
+                let (written, of_given, own) = run_of_mates(&given, sound);
+                assert_eq!((written, own), (estimated, insert));
+                // With equal pairs, the number depends on the batches that are under way.
+                assert!(dedup || of_given == searched, "{batch:?} {filter:?}");
+            }
+        }
+    }
+}
+
+/// Each part searches the sample and its own reads, those of both once.
+#[test]
+fn a_part_searches_no_read_twice() {
+    let folder = TempDir::new().unwrap();
+    let whole = mates_options(folder.path());
+    let whole = Options { dedup: false, threads: 2, ..whole };
+    let sound: Engines = &|_| Guarded::new(Box::new(Cpu::new()), None);
+    let records = |text: &str| text.lines().filter(|line| !line.starts_with('@')).count();
+    let (expected, _, insert) = run_of_mates(&whole, sound);
+    let mut before = 0;
+    for number in 1..=3 {
+        let options = Options { part: Some(Share { number, of: 3 }), ..whole.clone() };
+        let (written, searched, own) = run_of_mates(&options, sound);
+        let reads = records(&written);
+        let beyond = (before + reads).saturating_sub(before.max(2 * SAMPLE));
+        assert_eq!((searched, own), ((2 * SAMPLE + beyond) as u64, insert), "part {number}, {reads} reads");
+        before += reads;
+    }
+    assert_eq!(before, records(&expected));
+}
+
+#[test]
+fn a_device_lost_in_the_estimate_changes_no_byte() {
+    let folder = TempDir::new().unwrap();
+    let options = mates_options(folder.path());
+    let sound: Engines = &|_| Guarded::new(Box::new(Cpu::new()), None);
+    let expected = run_of_mates(&options, sound);
+    let unplugged: Fault = |_, _, _| Err(EngineError::Lost("unplugged".to_string()));
+    for fault in [unplugged, lost] {
+        assert_eq!(run_of_mates(&options, &|_| faulty(fault, true)), expected);
+    }
+    let error = run_in(&options, &Notes::default(), &|_| faulty(unplugged, false)).unwrap_err();
+    assert!(error.to_string().contains("unplugged"), "{error}");
+    let panics: Fault = |_, _, _| panic!("a bug, as this test wants it");
+    let error = run_in(&options, &Notes::default(), &|_| faulty(panics, false)).unwrap_err();
+    assert!(error.to_string().contains("report it"), "{error}");
 }

@@ -19,11 +19,11 @@ pub fn set_threads(asked: usize, reporter: &dyn Reporter) -> Result<usize> {
     let threads = asked.min(THREADS_PER_CORE * cores);
     if threads < asked {
         let of = counted(cores as u64, ["core", "cores"]);
-        reporter.note(&format!("warning: {asked} threads are too many for {of}; going on with {threads}"));
+        reporter.note(&format!("warning: {asked} threads are too many for {of}; continuing with {threads}"));
     }
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
         Err(error) if error.source().is_some() => {
-            let text = format!("{threads} threads can't be started: {error}; give fewer with --threads");
+            let text = format!("{threads} threads cannot be started: {error}; reduce --threads");
             Err(EngineError::Threads(text).into())
         }
         _ => Ok(threads),
@@ -37,7 +37,7 @@ pub fn start<'scope, T: Send + 'scope>(
 ) -> Result<ScopedJoinHandle<'scope, T>> {
     let refused = |error| {
         let text =
-            format!("no thread can be started: {error}; raise the limit of memory or of processes (ulimit)");
+            format!("no thread can be started: {error}; raise the limit of memory or processes (ulimit)");
         EngineError::Threads(text).into()
     };
     Builder::new().spawn_scoped(scope, stage).map_err(refused)

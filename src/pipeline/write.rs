@@ -22,6 +22,8 @@ pub struct Written {
     /// Bytes of the input up to the batch's end.
     pub bytes: u64,
     pub aligned: u64,
+    /// Aligned queries whose hits are of the second tier.
+    pub anchored: u64,
     /// Queries that were not aligned, since others equal them.
     pub repeated: u64,
     pub effort: Effort,
@@ -32,8 +34,19 @@ pub struct Written {
 
 impl Run<'_> {
     /// Writes the header.
-    pub(super) fn begin(&self, output: &mut Output) -> Result<()> {
-        self.writer.header().iter().try_for_each(|part| output.put(part))
+    pub(super) fn begin(&self, summary: &Summary, output: &mut Output) -> Result<()> {
+        self.header(summary).iter().try_for_each(|part| output.put(part))
+    }
+
+    /// The header, which may depend on whether any query has a hit.
+    pub(super) fn header(&self, summary: &Summary) -> &[Vec<u8>] {
+        let header = self.writer.header();
+        if summary.aligned > 0 { header } else { self.writer.header_without_hits().unwrap_or(header) }
+    }
+
+    /// Whether the header is known after the batches that are counted.
+    pub(super) fn has_begun(&self, summary: &Summary) -> bool {
+        summary.queries > 0 && (summary.aligned > 0 || self.writer.header_without_hits().is_none())
     }
 
     /// The writer's stage. Each batch that is written gives its token back by `leave`.
@@ -58,9 +71,11 @@ impl Run<'_> {
                     return Err(fault);
                 }
                 let begun = Instant::now();
-                if next == 0 {
+                let had_begun = self.has_begun(summary);
+                self.count(&written, summary);
+                if self.has_begun(summary) && !had_begun {
                     // Only now: what is wrong with the first queries is told before the first byte.
-                    self.begin(output)?;
+                    self.begin(summary, output)?;
                 }
                 for part in mem::take(&mut written.parts) {
                     sink.add(part, output)?;
@@ -70,7 +85,7 @@ impl Run<'_> {
                 }
                 next += 1;
                 summary.writing += begun.elapsed() + written.formatting;
-                self.count(&written, summary);
+                self.tell(&written, summary);
                 // The reader may be done already.
                 let _ = leave.try_send(());
             }
@@ -78,24 +93,28 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Adds a batch to the summary, and tells that it is done.
+    /// Adds a batch to the summary.
     fn count(&self, written: &Written, summary: &mut Summary) {
-        let Written { number, queries, repeated, bytes, aligned, effort, formatting, .. } = written;
+        let Written { queries, repeated, aligned, anchored, effort, .. } = written;
         summary.queries += queries;
+        summary.anchored += anchored;
         summary.aligned += aligned;
         summary.repeated += repeated;
-        summary.cells += effort.cells;
+        summary.add(effort);
         let remarks = effort.remarks();
         summary.whole = summary.whole.map(|whole| whole + remarks.whole);
-        summary.unsplit += remarks.unsplit;
-        summary.cut += remarks.cut;
-        summary.scoring += effort.scoring;
-        summary.backtrace += effort.backtrace;
+        summary.remarks += remarks;
+    }
+
+    /// Tells that a batch is done.
+    fn tell(&self, written: &Written, summary: &Summary) {
+        let Written { number, queries, bytes, aligned, effort, formatting, .. } = written;
         self.reporter.detail(&format!(
-            "batch {}: {}, {aligned} aligned, {} cells; scoring {:.3} s, backtrace {:.3} s, formatting {:.3} s",
+            "batch {}: {}, {aligned} aligned, {} cells; filter {:.3} s, scoring {:.3} s, backtrace {:.3} s, formatting {:.3} s",
             number + 1,
             counted(*queries, QUERIES),
             effort.cells,
+            effort.filtering.as_secs_f64(),
             effort.scoring.as_secs_f64(),
             effort.backtrace.as_secs_f64(),
             formatting.as_secs_f64()

@@ -13,9 +13,9 @@ pub fn abundance(name: &[u8]) -> Result<u64, Refused> {
     let digits = &name[place.start + FIELD.len()..place.end];
     let add = |number: u64, digit: &u8| number.checked_mul(10)?.checked_add(u64::from(digit - b'0'));
     match digits.iter().try_fold(0, add) {
-        None => Err(("the abundance in its name is too large", "give a ;size= below 2^64")),
+        None => Err(("the abundance in its name is too large", "use a ;size= below 2^64")),
         Some(0) => {
-            Err(("the abundance in its name is 0", "give a ;size= of 1 or more, or remove the record"))
+            Err(("the abundance in its name is 0", "use a ;size= of at least 1, or remove the record"))
         }
         Some(number) => Ok(number),
     }

@@ -11,6 +11,10 @@ use std::mem;
 /// Bytes of a block's header, of which the last two say how long the block is, and of a block at most.
 pub const HEADER: usize = 18;
 pub const MOST_PACKED: usize = 1 << 16;
+/// Bytes that are packed in a block, at most (SAM specification, section 4.1).
+const MOST_INFLATED: usize = 1 << 16;
+/// Blocks that are inflated side by side, at most: small ones may hold a thousand times their bytes.
+const MOST_BLOCKS: usize = 1 << 9;
 /// Packed bytes that are inflated side by side, about. The first run is short, so that a fault at the beginning of a file
 /// shows at once.
 const RUN: usize = 1 << 22;
@@ -30,15 +34,21 @@ pub fn begins_block(bytes: &[u8]) -> bool {
 /// What is packed in a block.
 pub fn inflated(block: &[u8]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    GzDecoder::new(block).read_to_end(&mut bytes).map_err(damaged)?;
+    GzDecoder::new(block).take(MOST_INFLATED as u64 + 1).read_to_end(&mut bytes).map_err(damaged)?;
+    if bytes.len() > MOST_INFLATED {
+        let text = "a bgzf block exceeds 64 KiB";
+        return Err(damaged(io::Error::new(io::ErrorKind::InvalidData, text)));
+    }
     Ok(bytes)
 }
 
 /// What is packed in a block that is sound and as long as it says.
 fn inflated_whole(block: &[u8]) -> Option<Vec<u8>> {
-    let (mut decoder, mut bytes) = (GzDecoder::new(block), Vec::with_capacity(MOST_PACKED));
+    let mut bytes = Vec::with_capacity(MOST_INFLATED + 1);
+    let mut decoder = GzDecoder::new(block).take(MOST_INFLATED as u64 + 1);
     decoder.read_to_end(&mut bytes).ok()?;
-    decoder.into_inner().is_empty().then_some(bytes)
+    let is_whole = bytes.len() <= MOST_INFLATED && decoder.into_inner().into_inner().is_empty();
+    is_whole.then_some(bytes)
 }
 
 /// Bgzf data, inflated on all threads as far as its blocks are sound; the rest is inflated as any gzip data is, so that
@@ -89,7 +99,8 @@ impl<R: Read> Blocks<R> {
         (&mut self.input).take(wanted).read_to_end(&mut self.packed)?;
         self.runs = [next; 2];
         let (mut blocks, mut end) = (Vec::new(), 0);
-        while let Some(len) = block_len(&self.packed[end..])
+        while blocks.len() < MOST_BLOCKS
+            && let Some(len) = block_len(&self.packed[end..])
             && let Some(block) = self.packed[end..].get(..len)
         {
             blocks.push(block);

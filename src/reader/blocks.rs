@@ -1,6 +1,6 @@
 //! A file's bytes in blocks of whole records, cut into pieces that can be parsed side by side.
 
-use super::cut::cuts;
+use super::cut::{begins_record, cuts, cuts_inside, without_empty_end};
 use super::faults::{Origin, lengthen, unread};
 use super::source::Source;
 use crate::error::{Error, Result};
@@ -25,9 +25,11 @@ pub struct Sizes {
     pub piece: usize,
 }
 
-/// Whole records one behind the other.
+/// Records in the order of the file: whole ones, or also parts of long ones ([`Blocks::split_records`]).
 pub struct Block {
     format: Format,
+    /// Whether the first piece continues a record of the block before.
+    continues: bool,
     /// Behind the last cut they mean nothing.
     bytes: Vec<u8>,
     /// 0, and the ends of the pieces.
@@ -51,6 +53,8 @@ enum End {
 pub struct Piece<'a> {
     pub format: Format,
     pub bytes: &'a [u8],
+    /// Whether the first record is the continuation of one that began in an earlier piece, and so has no header.
+    pub continues: bool,
     /// Another record follows, or could: the last one is complete as it is.
     pub closed: bool,
 }
@@ -71,8 +75,12 @@ pub struct Blocks {
 struct Feed {
     source: Source,
     format: Format,
+    /// Whether records of FASTA that are longer than a piece are cut.
+    splits: bool,
     /// What is read of the next block.
     rest: Vec<u8>,
+    /// Whether that continues a record of the block before.
+    continues: bool,
 }
 
 impl Default for Sizes {
@@ -85,12 +93,15 @@ impl Default for Sizes {
 impl Blocks {
     /// An error where `source` does not begin as FASTA or FASTQ.
     pub fn new(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Result<Blocks> {
-        let format = match source.first() {
-            b'>' => Format::Fasta,
-            b'@' => Format::Fastq,
-            other => return Err(origin.fault(None, ParseError::new_unknown_format(other))),
+        let format = match source.lead().first {
+            Some(b'>') => Format::Fasta,
+            Some(b'@') => Format::Fastq,
+            other => {
+                let error = ParseError::new_unknown_format(other.unwrap_or(b'\n'));
+                return Err(origin.fault(None, error));
+            }
         };
-        let feed = Feed { source, format, rest: Vec::new() };
+        let feed = Feed::new(source, format);
         // The first one is small: a fault at the start should show at once.
         let wanted = sizes.piece.min(sizes.block);
         Ok(Blocks { origin, feed, sizes, wanted, spare: Vec::new(), ended: false })
@@ -98,8 +109,17 @@ impl Blocks {
 
     /// None at all.
     pub fn none(origin: Arc<Origin>, source: Source, sizes: Sizes) -> Blocks {
-        let feed = Feed { source, format: Format::Fasta, rest: Vec::new() };
+        let feed = Feed::new(source, Format::Fasta);
         Blocks { origin, feed, sizes, wanted: 0, spare: Vec::new(), ended: true }
+    }
+
+    /// From now on FASTA records that are longer than a piece come in parts, so that no buffer grows to their length.
+    pub fn split_records(&mut self) {
+        self.feed.splits = self.feed.format == Format::Fasta;
+    }
+
+    pub fn is_fastq(&self) -> bool {
+        self.feed.format == Format::Fastq
     }
 
     /// Whether there are no more.
@@ -128,7 +148,11 @@ impl Blocks {
 }
 
 impl Feed {
-    /// Reads until a record's end is there.
+    fn new(source: Source, format: Format) -> Feed {
+        Feed { source, format, splits: false, rest: Vec::new(), continues: false }
+    }
+
+    /// Reads until a record's end is there, or so much of it as can be cut off.
     fn read(&mut self, origin: &Origin, mut wanted: usize, piece: usize, mut bytes: Vec<u8>) -> Block {
         let (mut len, mut known) = (self.rest.len(), 0);
         wanted = wanted.max(2 * len);
@@ -138,9 +162,26 @@ impl Feed {
         bytes[..len].copy_from_slice(&self.rest);
         loop {
             let end = self.fill(origin, &mut bytes[..wanted], &mut len);
-            let cuts = cuts(self.format, &bytes[..len], piece, matches!(end, End::Open), known);
+            let at_end = matches!(end, End::Open);
+            let own = match self.format {
+                Format::Fasta => len,
+                Format::Fastq => without_empty_end(&bytes[..len], at_end),
+            };
+            let cuts = match self.splits {
+                true => cuts_inside(&bytes[..own], piece, at_end, self.continues),
+                false => cuts(self.format, &bytes[..own], piece, at_end, known),
+            };
+            if own == 0 && len > MAX_BLOCK && matches!(end, End::Record) {
+                let end = End::Fault(origin.only_empty_lines());
+                return Block { format: self.format, continues: false, bytes, cuts, end };
+            }
             if cuts.len() > 1 || !matches!(end, End::Record) {
-                let rest = &bytes[cuts.last().copied().unwrap_or(0)..len];
+                let last = cuts.last().copied().unwrap_or(0);
+                let continues = self.continues;
+                if last > 0 {
+                    self.continues = self.splits && last < len && !begins_record(&bytes, last);
+                }
+                let rest = &bytes[last..len];
                 self.rest.clear();
                 let end = match may_fail(|| self.rest.try_reserve(rest.len())) {
                     Ok(()) => end,
@@ -149,7 +190,7 @@ impl Feed {
                 if !matches!(end, End::Fault(_)) {
                     self.rest.extend_from_slice(rest);
                 }
-                return Block { format: self.format, bytes, cuts, end };
+                return Block { format: self.format, continues, bytes, cuts, end };
             }
             known = len;
             wanted *= 2;
@@ -177,7 +218,7 @@ impl Block {
     /// No records, and the error that there is no memory for the next one, of which these are the bytes so far.
     fn too_long(origin: &Origin, format: Format, bytes: &[u8]) -> Block {
         let end = End::Fault(origin.too_long(bytes));
-        Block { format, bytes: Vec::new(), cuts: vec![0], end }
+        Block { format, continues: false, bytes: Vec::new(), cuts: vec![0], end }
     }
 
     /// Number of pieces.
@@ -185,15 +226,12 @@ impl Block {
         self.cuts.len() - 1
     }
 
-    pub fn is_fastq(&self) -> bool {
-        self.format == Format::Fastq
-    }
-
     /// The first `len` bytes, where they are records by themselves: FASTA cut anywhere is FASTA.
     pub fn start(&self, len: usize) -> Option<Piece<'_>> {
         let last = self.cuts.last().copied().unwrap_or(0);
         let long = self.format == Format::Fasta && last > len;
-        long.then(|| Piece { format: self.format, bytes: &self.bytes[..len], closed: false })
+        let continues = self.continues;
+        long.then(|| Piece { format: self.format, bytes: &self.bytes[..len], continues, closed: false })
     }
 
     /// The error that ended the input behind the block, once.
@@ -208,9 +246,16 @@ impl Block {
     }
 
     pub fn piece(&self, index: usize) -> Piece<'_> {
+        let (start, end) = (self.cuts[index], self.cuts[index + 1]);
+        let continues = match self.format {
+            Format::Fasta if start > 0 => !begins_record(&self.bytes, start),
+            Format::Fasta => self.continues,
+            Format::Fastq => false,
+        };
         Piece {
             format: self.format,
-            bytes: &self.bytes[self.cuts[index]..self.cuts[index + 1]],
+            bytes: &self.bytes[start..end],
+            continues,
             closed: index + 1 < self.len() || !matches!(self.end, End::Open),
         }
     }

@@ -57,11 +57,11 @@ pub fn check_named_reference(name: &str, len: usize) -> Result<(), (String, &'st
         return Err(("the reference has no name".to_string(), "put a name right after '>'"));
     }
     match len {
-        0 => Err(("the reference has no letters".to_string(), "give it a sequence or remove it")),
+        0 => Err(("the reference is empty".to_string(), "add its sequence, or remove the record")),
         1..=MAX_REFERENCE => Ok(()),
         _ => Err((
-            format!("the reference has {len} letters, and SAM's limit is {MAX_REFERENCE}"),
-            "cut the reference into shorter ones",
+            format!("the reference has {len} residues, but SAM allows {MAX_REFERENCE}"),
+            "split the reference",
         )),
     }
 }
@@ -79,7 +79,7 @@ pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
     let rename = "rename the query";
     check_named_query(name)?;
     if name == "*" {
-        return Err(("the name '*' stands for no name in SAM".to_string(), rename));
+        return Err(("the name '*' means no name in SAM".to_string(), rename));
     }
     let allowed = |c: char| c.is_ascii_graphic() && c != '@';
     // Bytes without a way out before the end: that is many at a time.
@@ -89,21 +89,25 @@ pub fn check_query_name(name: &str) -> Result<(), (String, &'static str)> {
         return Err((problem, rename));
     }
     if name.len() > MAX_QUERY_NAME {
-        let problem = format!("the name has {} characters, and SAM's limit is {MAX_QUERY_NAME}", name.len());
+        let problem = format!("the name has {} characters, but SAM allows {MAX_QUERY_NAME}", name.len());
         return Err((problem, rename));
     }
     Ok(())
 }
 
 /// The remedy for a letter of proteins in DNA. The command adds its flag.
-pub const MAYBE_PROTEIN: &str = "replace it by N, or read the sequences as proteins if they are";
+pub const MAYBE_PROTEIN: &str = "replace it with N, or read the sequences as proteins if they are";
 
-/// What to do about a letter that `alphabet` lacks.
-pub fn letter_remedy(letter: u8, alphabet: Alphabet) -> &'static str {
+/// The remedy for gaps of aligned FASTA. The command adds its flag.
+pub const HAS_GAPS: &str = "remove the gap characters of aligned sequences";
+
+/// What to do about a letter that `alphabet` lacks, in FASTQ or FASTA.
+pub fn letter_remedy(letter: u8, alphabet: Alphabet, is_fastq: bool) -> &'static str {
     match (letter, alphabet) {
-        (b'-' | b'.', _) => "remove the gap characters",
-        (_, Alphabet::Protein) => "replace it by X or remove it",
+        (b'-' | b'.', _) if !is_fastq => HAS_GAPS,
+        (b'-' | b'.', _) => "remove the gap characters and their qualities",
+        (_, Alphabet::Protein) => "replace it with X, or remove it",
         (b'A'..=b'Z' | b'*', Alphabet::Dna) => MAYBE_PROTEIN,
-        (_, Alphabet::Dna) => "replace it by N or remove it",
+        (_, Alphabet::Dna) => "replace it with N, or remove it",
     }
 }

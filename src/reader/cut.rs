@@ -1,10 +1,12 @@
-//! Where records begin in bytes that begin with one, exactly where needletail ends the one before.
+//! Where records begin in bytes that begin with one, exactly where needletail ends the one before; and where a long record
+//! of FASTA can be cut.
 //!
 //! A FASTA record ends where a line begins with '>', and nowhere else. A FASTQ record is four lines,
 //! whatever is in them: a line of qualities may begin with '@', so that nothing but a count of lines
 //! from a record's start tells the next one. Faulty records are cut in the same places, up to the
 //! first fault, which is where reading ends.
 
+use super::source::is_blank;
 use memchr::{memchr, memchr_iter, memrchr};
 use needletail::parser::Format;
 
@@ -29,6 +31,81 @@ pub fn cuts(format: Format, bytes: &[u8], piece: usize, at_end: bool, known: usi
     };
     cuts.extend(last.filter(|&last| last > from));
     cuts
+}
+
+/// Where to cut FASTA into pieces of at least `piece` bytes and about twice as many at most: between records where that
+/// can be, else inside a record. 0, and the ends of the pieces; `continues` says that the bytes begin inside a record.
+///
+/// A cut inside a record follows one of its letters and never a line end, so that each piece has some of its letters. The
+/// byte after it is no '>', which would look like a header. Before the end of the input, at least one byte is left out of
+/// the pieces: it tells whether a record begins there.
+pub fn cuts_inside(bytes: &[u8], piece: usize, at_end: bool, continues: bool) -> Vec<usize> {
+    let (mut cuts, mut from) = (vec![0], 0);
+    loop {
+        let inside = if from == 0 { continues } else { !begins_record(bytes, from) };
+        let limit = bytes.len().min(from.saturating_add(2 * piece.max(1)));
+        let cut = match next_start(Format::Fasta, &bytes[from..limit], piece) {
+            Some(start) => Some(from + start),
+            None if limit < bytes.len() => cut_inside(bytes, from, limit, inside),
+            None if at_end => None,
+            // What is there of a long record, rather than nothing.
+            None => last_start(Format::Fasta, &bytes[from..], 0, piece).map(|at| from + at).or_else(|| {
+                let last = bytes.len().checked_sub(1).filter(|&last| from == 0 && last > 0)?;
+                cut_inside(bytes, from, last, inside)
+            }),
+        };
+        match cut {
+            Some(cut) if cut < bytes.len() => cuts.push(cut),
+            _ => break,
+        }
+        from = cuts.last().copied().unwrap_or(0);
+    }
+    if at_end && from < bytes.len() {
+        cuts.push(bytes.len());
+    }
+    cuts
+}
+
+/// A place to cut the piece that begins at `from`, at `limit` or before it if that can be; `limit` lies inside the bytes.
+fn cut_inside(bytes: &[u8], from: usize, limit: usize, inside: bool) -> Option<usize> {
+    let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let cut =
+        from + bytes[from..limit].iter().rposition(|byte| !is_line_end(byte)).map_or(0, |last| last + 1);
+    let line = from + memrchr(b'\n', &bytes[from..cut]).map_or(0, |end| end + 1);
+    let is_header = if line == from { !inside } else { begins_record(bytes, line) };
+    let after_letter = |at: usize| Some(at + bytes[at..].iter().position(|&byte| byte != b'>')?);
+    match (is_header, cut > from) {
+        (false, true) => return after_letter(cut),
+        (true, true) if line > from => return Some(line),
+        _ => {}
+    }
+    // The header is that long, or there are that many line ends.
+    let header = if is_header { memchr(b'\n', &bytes[from..])? } else { 0 };
+    let blank = bytes[from + header..].iter().position(|byte| !byte.is_ascii_whitespace())?;
+    let letter = from + header + blank;
+    if letter > from && begins_record(bytes, letter) { Some(letter) } else { after_letter(letter + 1) }
+}
+
+/// Whether a record of FASTA begins at `at`, which is not 0.
+pub fn begins_record(bytes: &[u8], at: usize) -> bool {
+    bytes[at] == b'>' && bytes[at - 1] == b'\n'
+}
+
+/// Number of bytes of FASTQ, which begin with a record, up to the empty lines at their end. Lines of white space are empty,
+/// but the qualities of a record without letters are such a line.
+pub fn without_empty_end(bytes: &[u8], at_end: bool) -> usize {
+    let Some(last) = bytes.iter().rposition(|&byte| !is_blank(byte)) else { return 0 };
+    let line_end = |from: usize| memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |at| from + at + 1);
+    let end = line_end(last);
+    if !at_end || end == bytes.len() {
+        return end;
+    }
+    match (newlines(&bytes[..end - 1]) + 1) % FASTQ_LINES {
+        0 => end,
+        3 => line_end(end),
+        // The last record is no record.
+        _ => bytes.len(),
+    }
 }
 
 /// The first record that begins at `least` or later, and behind 0.

@@ -1,9 +1,10 @@
 //! What can be wrong with an input as a whole, and needletail's errors in our words.
 
+use super::bam::DamagedBam;
 use super::cut::newlines;
 use super::gunzip::{Damaged, Tail};
 use super::parse::first_word;
-use super::source::Packing;
+use super::source::BAM;
 use crate::error::{Error, Place};
 use crate::memory::may_fail;
 use needletail::errors::{ParseError, ParseErrorKind};
@@ -11,18 +12,18 @@ use needletail::parser::Format;
 use std::io;
 use std::path::{Path, PathBuf};
 
-const EMPTY: &str = "the input is empty: no records";
+/// What is said of an input without records.
+pub const EMPTY: &str = "the input is empty: no records";
 const GIVE_RECORDS: &str = "give FASTA or FASTQ with at least one sequence";
 
 /// The problem of a CR that ends no line, and its remedy.
-pub const STRAY_CR: &str = "a CR stands inside the line";
-pub const CR_REMEDY: &str =
-    "end lines with LF or CRLF; `tr '\\r' '\\n'` does it for lines that end in CR alone";
+pub const STRAY_CR: &str = "there is a CR within the line";
+pub const CR_REMEDY: &str = "use the same line endings everywhere: LF, CRLF or CR";
 /// The remedy of FASTA and FASTQ in one file.
-pub const ONE_FORMAT: &str = "give each format a file of its own";
+pub const ONE_FORMAT: &str = "use separate files for FASTA and FASTQ";
 
 /// The remedy where memory is not enough.
-pub const NO_ROOM: &str = "give the command more memory, or see whether the input has an end";
+pub const NO_ROOM: &str = "give the command more memory, or check whether the input ends";
 
 /// The first CR that is not the end of a line, or of all bytes.
 pub fn stray_cr(bytes: &[u8]) -> Option<usize> {
@@ -57,8 +58,19 @@ pub fn whole(file: &Path) -> Place {
     Place { file: file.to_path_buf(), record: None, line: None }
 }
 
-pub fn no_records(file: &Path) -> Error {
-    Error::input(whole(file), EMPTY, GIVE_RECORDS)
+/// The error for a file of alignments that is not read as sequences.
+pub fn alignments(path: &Path, format: &str) -> Error {
+    let remedy = match format {
+        BAM => "convert it to FASTA with `samtools fasta FILE`".to_string(),
+        _ => {
+            let reference = if format == "CRAM" { " --reference REF.fa" } else { "" };
+            format!(
+                "convert it to BAM, as in `samtools view -u{reference} FILE | swalign - ...`, or to FASTQ with \
+                 `samtools fastq`"
+            )
+        }
+    };
+    Error::input(whole(path), format!("this is {format}, which contains alignments"), remedy)
 }
 
 /// Why a file could not be opened.
@@ -76,9 +88,13 @@ pub fn unopened(path: &Path, source: io::Error) -> Error {
 
 /// Why a file could not be read on.
 pub fn unread(path: &Path, error: io::Error) -> Error {
+    if let Some(damaged) = error.get_ref().filter(|known| known.is::<DamagedBam>()) {
+        let remedy = "copy or write the file again; check it with `samtools quickcheck`";
+        return Error::input(whole(path), damaged.to_string(), remedy);
+    }
     match error.get_ref().filter(|known| known.is::<Damaged>()) {
         Some(damaged) => {
-            let remedy = "copy or compress the file again; `gzip -t` checks it";
+            let remedy = "copy or compress the file again; check it with `gzip -t`";
             Error::input(whole(path), damaged.to_string(), remedy)
         }
         None => Error::io(path, error),
@@ -87,7 +103,7 @@ pub fn unread(path: &Path, error: io::Error) -> Error {
 
 /// The error of a file in another encoding.
 pub fn encoded(path: &Path, encoding: &str) -> Error {
-    let remedy = format!("make it UTF-8: `iconv -f {encoding} -t UTF-8 FILE | swalign - ...`");
+    let remedy = format!("convert it to UTF-8: `iconv -f {encoding} -t UTF-8 FILE | swalign - ...`");
     Error::input(whole(path), "the text is UTF-16", remedy)
 }
 
@@ -95,7 +111,6 @@ pub fn encoded(path: &Path, encoding: &str) -> Error {
 pub struct Origin {
     /// The path as errors show it.
     pub path: PathBuf,
-    pub packing: Packing,
     pub tail: Tail,
 }
 
@@ -106,7 +121,7 @@ impl Origin {
         let name = shown(name.split_ascii_whitespace().next().unwrap_or_default());
         let line = Some(error.position.line).filter(|&line| line > 0);
         let place = Place { file: self.path.clone(), record: number.map(|n| (n, name)), line };
-        let (problem, remedy) = explain(self.packing, &error);
+        let (problem, remedy) = explain(&error);
         Error::input(place, problem, remedy)
     }
 }
@@ -118,8 +133,13 @@ impl Origin {
         let header = bytes.get(1..bytes.len().min(MOST)).unwrap_or_default();
         let name = shown(&String::from_utf8_lossy(first_word(header)));
         let place = Place { file: self.path.clone(), record: Some((1, name)), line: Some(1) };
-        let problem = format!("no memory is left for this record, of which {} bytes are read", bytes.len());
+        let problem = format!("out of memory after {} bytes of this record", bytes.len());
         Error::input(place, problem, NO_ROOM)
+    }
+
+    /// The error of very many empty lines, after which another record could only be an error.
+    pub fn only_empty_lines(&self) -> Error {
+        Error::input(whole(&self.path), "more than 32 MiB of empty lines follow a record", "remove them")
     }
 
     /// The error of a record in `bytes`; a CR inside one of its lines is the cause of all that follows.
@@ -140,37 +160,31 @@ impl Origin {
 }
 
 /// The problem and its remedy.
-fn explain(packing: Packing, error: &ParseError) -> (String, &'static str) {
-    let packed = matches!(packing, Packing::Gzip | Packing::Bgzf);
+fn explain(error: &ParseError) -> (String, &'static str) {
     let msg = &error.msg;
-    let four_lines = "give each record four lines (@name, letters, +, qualities) and no empty ones \
-                      between records; the file may be cut short";
-    let cut = "the file may be cut short or damaged: copy or write it again";
+    let four_lines = "each record needs four lines (@name, sequence, +, qualities), without empty lines between \
+                      records; the file may be truncated";
+    let cut = "the file may be truncated or damaged: copy or write it again";
     let (problem, remedy) = match error.kind {
         // Bytes in memory have none.
         ParseErrorKind::Io => return (msg.clone(), cut),
         ParseErrorKind::UnequalLengths => {
-            let problem = format!("letters and qualities differ in number: {}", msg.to_lowercase());
+            let problem = format!("sequence and qualities differ in length: {}", msg.to_lowercase());
             return (problem, four_lines);
         }
         ParseErrorKind::EmptyFile => (EMPTY, GIVE_RECORDS),
-        // Where gzip data hold nothing, the newline of [`Source`] is their first character.
-        ParseErrorKind::UnknownFormat if packed && msg.contains("\\n") => {
-            ("the gzip data hold no records, or begin with an empty line", GIVE_RECORDS)
-        }
         ParseErrorKind::UnknownFormat => (
             "neither FASTA nor FASTQ: the first character is not '>' or '@'",
-            "give FASTA or FASTQ, plain or gzip, without empty lines before the first record",
+            "give FASTA or FASTQ, plain or gzip",
         ),
         ParseErrorKind::InvalidStart if msg.ends_with("'>") => {
-            ("a record of FASTA begins here, but the file began as FASTQ: formats are mixed", ONE_FORMAT)
+            ("a FASTA record begins here, but the file begins with FASTQ: the formats are mixed", ONE_FORMAT)
         }
         ParseErrorKind::InvalidStart => ("a record must begin with '@' here", four_lines),
-        ParseErrorKind::InvalidSeparator => ("a line with '+' must follow the letters", four_lines),
-        ParseErrorKind::UnexpectedEnd if error.format == Some(Format::Fasta) => (
-            "the input ends inside a header",
-            "the file may be cut short, or its lines may end in CR alone: end them with LF or CRLF",
-        ),
+        ParseErrorKind::InvalidSeparator => ("a line with '+' must follow the sequence", four_lines),
+        ParseErrorKind::UnexpectedEnd if error.format == Some(Format::Fasta) => {
+            ("the input ends inside a header", "the file may be truncated")
+        }
         ParseErrorKind::UnexpectedEnd => ("the input ends inside a record", cut),
     };
     (problem.to_string(), remedy)

@@ -31,6 +31,8 @@ struct Seen {
     garbage: AtomicBool,
     /// The last member is empty, as the block is that ends bgzf.
     empty_member: AtomicBool,
+    /// A part of a bgzf file reaches the file's end, where no empty block is.
+    cut: AtomicBool,
 }
 
 /// What follows a member.
@@ -54,6 +56,15 @@ impl Tail {
 
     pub fn set_garbage(&self) {
         self.0.garbage.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a part of a bgzf file reaches its end, where the end marker is missing.
+    pub fn is_cut(&self) -> bool {
+        self.0.cut.load(Ordering::Relaxed)
+    }
+
+    pub fn set_cut(&self, is_cut: bool) {
+        self.0.cut.store(is_cut, Ordering::Relaxed);
     }
 
     /// Whether the last member so far is empty.
@@ -157,7 +168,7 @@ fn pass_garbage(input: &mut impl BufRead) -> io::Result<()> {
         }
         seam.extend(bytes.iter().take(GZIP.len() - 1));
         if memchr::memmem::find(&seam, &GZIP).is_some() || memchr::memmem::find(bytes, &GZIP).is_some() {
-            let text = "what is no gzip data stands between two parts of them";
+            let text = "data between two parts of the gzip stream is not gzip";
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         seam.truncate(seam.len() - bytes.len().min(GZIP.len() - 1));
@@ -171,7 +182,7 @@ fn pass_garbage(input: &mut impl BufRead) -> io::Result<()> {
 
 /// Gzip data that can't be unpacked.
 #[derive(Debug, thiserror::Error)]
-#[error("the gzip data are cut short or damaged ({0})")]
+#[error("the gzip data is truncated or damaged ({0})")]
 pub struct Damaged(String);
 
 /// Where the packed bytes are at fault and not their reading, says so.
@@ -215,7 +226,7 @@ mod tests {
             }
             for cut in 1..b.len() {
                 let cut = [&a[..], &b[..cut]].concat();
-                assert!(unpacked(&cut, step).unwrap_err().contains("cut short"), "{step}");
+                assert!(unpacked(&cut, step).unwrap_err().contains("truncated"), "{step}");
             }
         }
     }

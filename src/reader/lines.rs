@@ -137,7 +137,7 @@ fn reads_on(input: &dyn Input, hurry: impl Fn() -> bool) -> bool {
 
 /// The error of a line for which there is no memory once `len` bytes are read.
 fn too_long(path: &Path, len: usize) -> Error {
-    let problem = format!("no memory is left for a line, of which {len} bytes are read");
+    let problem = format!("out of memory after {len} bytes of a line");
     Error::input(whole(path), problem, NO_ROOM)
 }
 

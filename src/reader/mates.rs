@@ -1,7 +1,7 @@
 //! Mates, brought side by side: from two files, or from one in which they alternate.
 
-use super::names::mate_name;
-use super::{Extent, Queries, Record};
+use super::names::pair_name;
+use super::{Extent, FileState, Queries, Record};
 use crate::batch::Sequences;
 use crate::error::{Error, Place, Result};
 use rayon::prelude::*;
@@ -72,6 +72,14 @@ impl QuerySource {
         self.main().extent()
     }
 
+    /// The files as they were when they were opened.
+    pub fn states(&self) -> Vec<FileState> {
+        match self {
+            QuerySource::Single(queries) => vec![queries.state().clone()],
+            QuerySource::Mates(mates) => mates.states(),
+        }
+    }
+
     /// The path as errors show it, that of the first file.
     pub fn path(&self) -> &Path {
         self.main().path()
@@ -90,13 +98,13 @@ impl QuerySource {
         self.main().bytes_taken()
     }
 
-    /// What the user should hear once all is read ([`super::Reader::warning`]).
+    /// What the user should hear once all is read ([`super::Reader::warnings`]).
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let second = match self {
             QuerySource::Mates(mates) => mates.second.as_ref(),
             QuerySource::Single(_) => None,
         };
-        [self.main().warning(), second.and_then(Queries::warning)].into_iter().flatten()
+        self.main().warnings().into_iter().chain(second.map(Queries::warnings).into_iter().flatten())
     }
 
     fn main(&self) -> &Queries {
@@ -117,7 +125,7 @@ impl Mates {
     /// whether it should end where the part does.
     pub fn beside(first: Queries, mut second: Queries, is_last: bool) -> Result<Mates> {
         let extent = first.extent();
-        let before = extent.count().map_err(|source| Error::io(first.path(), source))?;
+        let before = extent.count()?;
         second.skip(before.records)?;
         Ok(Mates::new(first, Some(second), !is_last))
     }
@@ -132,6 +140,27 @@ impl Mates {
         while self.records.len() < 2 * pairs && self.codes.codes().len() < letters && self.more()? {}
         let count = self.records.len().min(2 * pairs);
         Ok((&self.records[..count], &self.codes))
+    }
+
+    /// Reads of the whole input before this part of it, if `whole`, the same input, has read as far; else the part has none
+    /// of the reads of `whole`.
+    pub fn reads_before(&self, whole: &Mates) -> Result<Option<u64>> {
+        let extent = self.first.extent();
+        if extent.begins_behind(whole.first.bytes_read()) {
+            return Ok(None);
+        }
+        let records = extent.count()?.records;
+        Ok(Some(if self.second.is_some() { 2 * records } else { records }))
+    }
+
+    /// The files as they were when they were opened.
+    fn states(&self) -> Vec<FileState> {
+        [Some(&self.first), self.second.as_ref()].into_iter().flatten().map(|of| of.state().clone()).collect()
+    }
+
+    /// Refuses the same mates, opened again, if their files have changed.
+    pub fn check_same_files(&self, again: &Mates) -> Result<()> {
+        self.states().iter().zip(again.states()).try_for_each(|(first, again)| first.check_same(&again))
     }
 
     fn at_hand(&mut self) -> Result<&[Record]> {
@@ -206,7 +235,7 @@ impl Mates {
         if let [last] = rest {
             let place = of_record(path, last);
             let problem = "the last record has no mate";
-            return Err(Error::input(place, problem, "give both mates of each pair, one behind the other"));
+            return Err(Error::input(place, problem, "the mates of each pair must follow each other"));
         }
         pairs.iter_mut().try_for_each(|[one, other]| join(one, other, [path; 2]))?;
         Ok(records.len() > begun)
@@ -215,17 +244,13 @@ impl Mates {
 
 /// Gives both mates the name of the pair; records of two pairs are refused.
 fn join(one: &mut Record, other: &mut Record, paths: [&Path; 2]) -> Result<()> {
-    let names = [mate_name(&one.name, "/1"), mate_name(&other.name, "/2")];
-    if names[0] != names[1] {
-        let mate = of_record(paths[1], other);
-        let problem = format!("its mate should be {mate}, which has another name");
-        let remedy = "give files whose records are in the same order, or mates one behind the other \
-                      with --interleaved; names may differ in /1 and /2 at their end";
-        return Err(Error::input(of_record(paths[0], one), problem, remedy));
-    }
-    let lengths = names.map(str::len);
-    one.name.truncate(lengths[0]);
-    other.name.truncate(lengths[1]);
+    let Some(name) = pair_name(&one.name, &other.name) else {
+        let order = "in the same order, or give one file of alternating mates with --interleaved";
+        return Err(unlike([of_record(paths[0], one), of_record(paths[1], other)], order));
+    };
+    let len = name.len();
+    one.name.truncate(len);
+    other.name.truncate(len);
     Ok(())
 }
 
@@ -250,13 +275,27 @@ fn beside(ones: Encoded, others: Encoded, paths: [&Path; 2]) -> Result<Vec<Encod
 }
 
 fn empty() -> Record {
-    Record { number: 0, name: String::new(), sequence: Vec::new(), qualities: None }
+    Record { number: 0, name: String::new(), sequence: Vec::new(), qualities: None, tags: Vec::new() }
 }
 
 /// The error of a record of the first file beyond the end of the second one.
 fn alone([path, other]: [&Path; 2], record: &Record) -> Error {
-    let problem = format!("it has no mate: {} has fewer records", other.display());
-    Error::input(of_record(path, record), problem, "give two files with as many records, in the same order")
+    without_mate(of_record(path, record), other)
+}
+
+/// The error of two records that should be mates, with the order that the records should be in.
+pub(super) fn unlike([place, mate]: [Place; 2], order: &str) -> Error {
+    let problem = format!("its mate by position is {mate}, which has another name");
+    let remedy = format!(
+        "give two files with records {order}; names may end in /1 and /2, .1 and .2, _1 and _2, or :1 and :2"
+    );
+    Error::input(place, problem, remedy)
+}
+
+/// The error of a record beyond the end of the file of its mates.
+pub(super) fn without_mate(place: Place, mates: &Path) -> Error {
+    let problem = format!("it has no mate: {} has fewer records", mates.display());
+    Error::input(place, problem, "give two files with the same number of records in the same order")
 }
 
 fn of_record(path: &Path, record: &Record) -> Place {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Bytes of a file, at most.
 const MOST: u64 = 1 << 28;
-const GIVE_PAIRS: &str = "give two names of patterns a line, with a tab between them";
+const GIVE_PAIRS: &str = "give two pattern names per line, separated by a tab";
 
 /// Two names and their line, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub fn read_name_pairs(path: &Path) -> Result<Vec<NamePair>> {
     let mut bytes = Vec::new();
     file.take(MOST + 1).read_to_end(&mut bytes).map_err(|source| unread(path, source))?;
     if bytes.len() as u64 > MOST {
-        return Err(Error::input(whole(path), "it has more than 256 MiB", GIVE_PAIRS));
+        return Err(Error::input(whole(path), "it exceeds 256 MiB", GIVE_PAIRS));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let mut pairs = Vec::new();
@@ -36,7 +36,7 @@ pub fn read_name_pairs(path: &Path) -> Result<Vec<NamePair>> {
             let place = Place { file: path.to_path_buf(), record: None, line: Some(line) };
             Error::input(place, problem, GIVE_PAIRS)
         };
-        let text = str::from_utf8(text).map_err(|_| fault("the line is no text in UTF-8"))?;
+        let text = str::from_utf8(text).map_err(|_| fault("the line is not UTF-8"))?;
         let names: Vec<&str> = text.split('\t').map(str::trim).collect();
         match names[..] {
             [first, second] if !first.is_empty() && !second.is_empty() => {

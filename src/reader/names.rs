@@ -22,9 +22,21 @@ pub fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     alike.filter_map(|alike| repeated_among(names, alike)).min_by_key(|&(_, later)| later)
 }
 
-/// The name of a read without what tells it from its mate, where it ends in that.
-pub fn mate_name<'a>(name: &'a str, ending: &str) -> &'a str {
-    name.strip_suffix(ending).unwrap_or(name)
+/// The name of two mates without the suffixes that tell them apart; `None` if they are reads of two pairs. Names end in
+/// `/1` and `/2`, of which one may be missing, in `/` and other digits, or both in `.`, `_` or `:` and the digit.
+pub fn pair_name<'a>(one: &'a str, other: &str) -> Option<&'a str> {
+    let names = (one.strip_suffix("/1").unwrap_or(one), other.strip_suffix("/2").unwrap_or(other));
+    if names.0 == names.1 {
+        return Some(names.0);
+    }
+    let suffix = |name: &str| match *name.as_bytes() {
+        [.., separator @ (b'.' | b'_' | b':'), digit @ (b'1' | b'2')] => Some((separator, digit)),
+        [.., b'/', digit @ b'0'..=b'9'] => Some((b'/', digit)),
+        _ => None,
+    };
+    let (own, mates) = (suffix(one)?, suffix(other)?);
+    let (name, mate) = (&one[..one.len() - 2], &other[..other.len() - 2]);
+    (own.0 == mates.0 && own.1 < mates.1 && name == mate).then_some(name)
 }
 
 /// The same among names of one hash, in their order. Where all are different, which for more than two
@@ -51,6 +63,34 @@ mod tests {
         assert_eq!(repeated(&["a", "b", "a", "b", "b"]), Some((0, 2)));
         let many: Vec<String> = (0..30_000).map(|k| format!("n{}", k % 29_999)).collect();
         assert_eq!(first_repeated(&many), Some((0, 29_999)));
+    }
+
+    #[test]
+    fn names_of_mates() {
+        for (one, other, name) in [
+            ("r", "r", Some("r")),
+            ("r/1", "r/2", Some("r")),
+            ("r/1", "r", Some("r")),
+            ("r", "r/2", Some("r")),
+            ("r.1", "r.2", Some("r")),
+            ("r_1", "r_2", Some("r")),
+            ("r:1", "r:2", Some("r")),
+            ("r/1", "r/3", Some("r")),
+            ("r.7.1", "r.7.2", Some("r.7")),
+            ("r.1", "r.1", Some("r.1")),
+            ("\u{e9}.1", "\u{e9}.2", Some("\u{e9}")),
+            ("r.1", "r_2", None),
+            ("r.2", "r.1", None),
+            ("r.1", "s.2", None),
+            ("r.1", "r", None),
+            ("r.1", "r.3", None),
+            ("r/1", "r/1", None),
+            ("r/F", "r/R", None),
+            ("r1", "r2", None),
+            ("", "", Some("")),
+        ] {
+            assert_eq!(pair_name(one, other), name, "{one} {other}");
+        }
     }
 
     #[test]

@@ -4,26 +4,46 @@ use super::blocks::Piece;
 use super::checks::letter_remedy;
 use super::cut::newlines;
 use super::faults::{CR_REMEDY, ONE_FORMAT, Origin, STRAY_CR, is_room, shown, stray_cr};
+use super::remarks::{Remark, Remarks};
+use super::sam_tags::{CommentTags, tags_of_comment};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Place, Result};
+use crate::options::ReadRules;
 use needletail::parser::{FastaReader, FastqReader, FastxReader, Format, SequenceRecord};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io::Read;
 use std::path::Path;
 
 /// needletail's own size; a piece of a record or few gets a buffer that holds it at once.
 const BUFFER: usize = 1 << 16;
 const LARGE: usize = 1 << 20;
+/// The header of a record's continuation, for the parser.
+const CONTINUED: &[u8] = b">\n";
 
 /// A record as it was parsed, its name and qualities checked. Its place counts from the start of the
 /// piece; [`Before::shift`] puts that right.
 pub struct Raw<'a> {
     parsed: &'a SequenceRecord<'a>,
-    file: &'a Path,
+    reading: Reading<'a>,
+    /// Whether this continues the record before it. Then it has no header, and its line is 0.
+    pub continues: bool,
+    /// Whether a read of FASTQ has `.` for N.
+    has_dots: bool,
     /// The header up to its first white space.
     pub name: &'a str,
     pub number: u64,
     pub line: u64,
+}
+
+/// How the records of a piece are read, and where remarks on them go.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    pub file: &'a Path,
+    pub rules: ReadRules,
+    /// Without it there is no CR in the piece.
+    pub has_cr: bool,
+    pub remarks: &'a RefCell<Remarks>,
 }
 
 /// What the input holds before a piece.
@@ -38,7 +58,8 @@ impl Piece<'_> {
     /// are taken, the count is that of the piece.
     pub fn records(
         &self,
-        origin: &Origin,
+        (origin, rules): (&Origin, ReadRules),
+        remarks: &RefCell<Remarks>,
         mut take: impl FnMut(Raw) -> Result<bool>,
     ) -> (Before, Result<bool>) {
         if self.bytes.len() > LARGE && !is_room(2 * self.bytes.len()) {
@@ -47,21 +68,30 @@ impl Piece<'_> {
         let mut parser = self.parser();
         // Most files have none, and their records need not be looked at one by one.
         let has_cr = memchr::memchr(b'\r', self.bytes).is_some();
-        let mut read = 0;
+        let reading = Reading { file: &origin.path, rules, has_cr, remarks };
+        // A continuation has a header of its own for the parser.
+        let added = u64::from(self.continues);
+        let (mut read, mut number) = (0, 1 - added);
         while let Some(parsed) = parser.next() {
-            let number = read + 1;
             let taken = match parsed {
-                Ok(parsed) => Raw::new(&parsed, number, &origin.path, has_cr).and_then(&mut take),
-                Err(error) => Err(origin.fault_in(self.bytes, number, error)),
+                Ok(parsed) => {
+                    let line = parsed.start_line_number() - added;
+                    Raw::new(&parsed, (number, line), reading).and_then(&mut take)
+                }
+                Err(mut error) => {
+                    error.position.line = error.position.line.saturating_sub(added);
+                    Err(origin.fault_in(self.bytes, number, error))
+                }
             };
             match taken {
-                Ok(true) => read = number,
+                Ok(true) => (read, number) = (number, number + 1),
                 end => return (Before { records: read, lines: 0 }, end),
             }
         }
         // The parser stands at the last record.
         let last = parser.position();
-        let lines = last.line().saturating_sub(1) + newlines(&self.bytes[last.byte() as usize..]) as u64;
+        let byte = (last.byte() as usize).saturating_sub(if self.continues { CONTINUED.len() } else { 0 });
+        let lines = last.line().saturating_sub(1 + added) + newlines(&self.bytes[byte..]) as u64;
         (Before { records: read, lines }, Ok(true))
     }
 
@@ -69,8 +99,10 @@ impl Piece<'_> {
         // needletail refuses a FASTA header that ends its input, while one before another record is a
         // record without letters.
         let newline: &[u8] = if self.closed && self.format == Format::Fasta { b"\n" } else { b"" };
-        let capacity = if self.bytes.len() > LARGE { self.bytes.len() + 2 } else { BUFFER };
-        let bytes = self.bytes.chain(newline);
+        let header: &[u8] = if self.continues { CONTINUED } else { b"" };
+        let added = CONTINUED.len() + 2;
+        let capacity = if self.bytes.len() > LARGE { self.bytes.len() + added } else { BUFFER };
+        let bytes = header.chain(self.bytes).chain(newline);
         match self.format {
             Format::Fasta => Box::new(FastaReader::with_capacity(bytes, capacity)),
             Format::Fastq => Box::new(FastqReader::with_capacity(bytes, capacity)),
@@ -79,10 +111,14 @@ impl Piece<'_> {
 }
 
 impl<'a> Raw<'a> {
-    /// Without `has_cr` there is no CR in the record.
-    pub fn new(parsed: &'a SequenceRecord<'a>, number: u64, file: &'a Path, has_cr: bool) -> Result<Raw<'a>> {
+    /// Checks the name and the qualities of a record.
+    pub fn new(
+        parsed: &'a SequenceRecord<'a>,
+        (number, line): (u64, u64),
+        reading: Reading<'a>,
+    ) -> Result<Raw<'a>> {
+        let Reading { file, has_cr, .. } = reading;
         let name = first_word(parsed.id());
-        let line = parsed.start_line_number();
         let place = |line| {
             let name = shown(&String::from_utf8_lossy(name));
             Place { file: file.to_path_buf(), record: Some((number, name)), line: Some(line) }
@@ -100,27 +136,75 @@ impl<'a> Raw<'a> {
         if qualities.iter().fold(false, |bad, quality| bad | !quality.is_ascii_graphic()) {
             let at = qualities.iter().take_while(|quality| quality.is_ascii_graphic()).count() + 1;
             let problem = format!("the quality at position {at} is outside '!' to '~'");
-            let remedy = "give Phred+33 qualities, one character a letter";
+            let remedy = "give Phred+33 qualities, one character per base";
             return Err(Error::input(place(line + 3), problem, remedy));
         }
-        Ok(Raw { parsed, file, name: text, number, line })
+        let has_dots = !qualities.is_empty() && memchr::memchr(b'.', parsed.raw_seq()).is_some();
+        let raw = Raw { parsed, reading, continues: number == 0, has_dots, name: text, number, line };
+        if has_dots {
+            raw.remark(Remark::Dots);
+        }
+        Ok(raw)
+    }
+
+    /// Notes something that is tolerated in this record.
+    pub fn remark(&self, remark: Remark) {
+        self.reading.remarks.borrow_mut().note(remark, || self.place());
     }
 
     /// The whole header, with spaces for tabs.
     pub fn header(&self) -> String {
-        String::from_utf8_lossy(self.parsed.id()).replace('\t', " ")
+        self.written_header().replace('\t', " ")
+    }
+
+    /// The whole header.
+    pub fn written_header(&self) -> String {
+        String::from_utf8_lossy(self.parsed.id().trim_ascii()).into_owned()
     }
 
     /// The letters in upper case, without line ends.
     pub fn letters(&self) -> Vec<u8> {
-        let mut letters = self.parsed.seq().into_owned();
+        let mut letters = self.written().into_owned();
         letters.make_ascii_uppercase();
         letters
     }
 
-    /// The letters as they are written, without line ends.
+    /// The letters as they are written, without line ends and white space; `.` of FASTQ is N.
     pub fn written(&self) -> Cow<'_, [u8]> {
-        self.parsed.seq()
+        let mut letters = self.parsed.seq();
+        if self.parsed.qual().is_some() {
+            if self.has_dots {
+                letters.to_mut().iter_mut().filter(|letter| **letter == b'.').for_each(|dot| *dot = b'N');
+            }
+            return letters;
+        }
+        if memchr::memchr2(b' ', b'\t', &letters).is_some() {
+            letters.to_mut().retain(|letter| !b" \t".contains(letter));
+        }
+        if self.reading.rules.removes_gaps && memchr::memchr2(b'-', b'.', &letters).is_some() {
+            letters.to_mut().retain(|&letter| !is_gap(letter));
+        }
+        letters
+    }
+
+    /// SAM tags of the comment, where they are kept.
+    pub fn tags(&self) -> Vec<u8> {
+        let ReadRules { keeps_tags, has_read_group, .. } = self.reading.rules;
+        if !keeps_tags {
+            return Vec::new();
+        }
+        let header = self.parsed.id().trim_ascii_start();
+        let comment = header[first_word(header).len()..].trim_ascii();
+        let CommentTags { text, has_others } = tags_of_comment(comment, has_read_group);
+        if has_others {
+            self.remark(Remark::NoTag);
+        }
+        text
+    }
+
+    /// Whether it is a record of FASTQ.
+    pub fn has_qualities(&self) -> bool {
+        self.parsed.qual().is_some()
     }
 
     /// Phred+33 characters.
@@ -134,19 +218,25 @@ impl<'a> Raw<'a> {
     }
 
     pub fn fault(&self, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
+        Error::input(self.place(), problem, remedy)
+    }
+
+    fn place(&self) -> Place {
         let record = Some((self.number, shown(self.name)));
-        let place = Place { file: self.file.to_path_buf(), record, line: Some(self.line) };
-        Error::input(place, problem, remedy)
+        Place { file: self.reading.file.to_path_buf(), record, line: Some(self.line) }
     }
 
     /// The error of FASTQ in the middle of FASTA, where the first letter outside the alphabet is `letter`.
     pub fn mixed(&self, letter: u8) -> Option<Error> {
         let all = self.parsed.all();
-        let at = memchr::memmem::find(all, b"\n@").filter(|_| letter == b'@')?;
-        let record = Some((self.number, shown(self.name)));
-        let line = Some(self.line + newlines(&all[..=at]) as u64);
-        let place = Place { file: self.file.to_path_buf(), record, line };
-        let problem = "a record of FASTQ begins here, but the file began as FASTA: formats are mixed";
+        let letters = if self.continues { CONTINUED.len() } else { memchr::memchr(b'\n', all)? };
+        let at = letters + memchr::memchr(b'@', &all[letters..]).filter(|&at| letter == b'@' && at > 0)?;
+        if all[at - 1] != b'\n' {
+            return None;
+        }
+        let line = Some(self.line + newlines(&all[..at]) as u64);
+        let place = Place { line, ..self.place() };
+        let problem = "a FASTQ record begins here, but the file begins with FASTA: the formats are mixed";
         Some(Error::input(place, problem, ONE_FORMAT))
     }
 
@@ -155,10 +245,16 @@ impl<'a> Raw<'a> {
         if let Some(mixed) = self.mixed(letter) {
             return mixed;
         }
-        let shown = letter.escape_ascii();
-        let problem = format!("'{shown}' at position {} is not a letter of the {alphabet} alphabet", at + 1);
-        self.fault(problem, letter_remedy(letter, alphabet))
+        let (problem, remedy) = foreign_letter(letter, at, alphabet, self.parsed.qual().is_some());
+        self.fault(problem, remedy)
     }
+}
+
+/// The problem of a letter of FASTQ or FASTA, at 0-based `at`, that `alphabet` lacks, and its remedy.
+pub fn foreign_letter(letter: u8, at: usize, alphabet: Alphabet, is_fastq: bool) -> (String, &'static str) {
+    let shown = letter.escape_ascii();
+    let problem = format!("'{shown}' at position {} is not in the {alphabet} alphabet", at + 1);
+    (problem, letter_remedy(letter, alphabet, is_fastq))
 }
 
 impl Before {
@@ -183,8 +279,14 @@ impl Before {
     }
 }
 
-/// A header up to its first white space.
+/// Whether a letter is a gap of aligned sequences.
+pub fn is_gap(letter: u8) -> bool {
+    letter == b'-' || letter == b'.'
+}
+
+/// The first word of a header, which white space may stand before.
 pub fn first_word(header: &[u8]) -> &[u8] {
+    let header = header.trim_ascii_start();
     let end = header.iter().position(u8::is_ascii_whitespace).unwrap_or(header.len());
     &header[..end]
 }

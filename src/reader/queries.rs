@@ -3,16 +3,14 @@
 use super::checks::{check_named_query, check_query_name, is_protein};
 use super::meter::Position;
 use super::parse::{Before, Raw};
-use super::{Extent, Reader, Record};
+use super::{Extent, FileState, Reader, Record};
 use crate::alphabet::{Alphabet, reverse_complement_codes};
 use crate::batch::Sequences;
 use crate::error::{Error, Result};
+use crate::options::ReadRules;
 use std::path::Path;
 use std::sync::Arc;
 use std::vec;
-
-/// A query with fewer letters says nothing about its alphabet: `GATTACA` is a peptide as well.
-const TELLING_LETTERS: usize = 20;
 
 /// The queries of one file, in order. After an error there are no more.
 pub struct Queries {
@@ -33,9 +31,9 @@ struct Rules {
     /// No query so far was long enough to tell that it is not DNA among proteins.
     suspect: bool,
     both_strands: bool,
-    /// Names are not held against what SAM demands.
-    any_names: bool,
-    masks_lower_case: bool,
+    read: ReadRules,
+    /// Queries without residues are passed, as they are among the references.
+    skips_empty: bool,
 }
 
 #[derive(Default)]
@@ -57,16 +55,22 @@ impl Queries {
     pub fn new(reader: Reader, alphabet: Alphabet, given: bool, both_strands: bool) -> Queries {
         // What the whole is, its first part tells.
         let suspect = alphabet == Alphabet::Protein && !given && reader.extent.is_first();
-        let (any_names, masks_lower_case) = (reader.any_names, reader.masks_lower_case);
+        let read = reader.rules;
         Queries {
             reader,
-            rules: Rules { alphabet, suspect, both_strands, any_names, masks_lower_case },
+            rules: Rules { alphabet, suspect, both_strands, read, skips_empty: false },
             pieces: Vec::new().into_iter(),
             fault: None,
             records: Vec::new(),
             codes: Sequences::default(),
             position: Position::default(),
         }
+    }
+
+    /// The same queries but those without residues, which are no references either where both are of one file.
+    pub fn without_empty(mut self) -> Queries {
+        self.rules.skips_empty = true;
+        self
     }
 
     /// Where in the file the queries are.
@@ -125,6 +129,11 @@ impl Queries {
         Ok(())
     }
 
+    /// The file as it was when it was opened.
+    pub fn state(&self) -> &FileState {
+        self.reader.state()
+    }
+
     /// The path as errors show it.
     pub fn path(&self) -> &Path {
         self.reader.path()
@@ -135,9 +144,14 @@ impl Queries {
         self.position.bytes()
     }
 
-    /// See [`Reader::warning`].
-    pub fn warning(&self) -> Option<String> {
-        self.reader.warning()
+    /// Bytes of the file, packed as they are, that were read so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.reader.meter.bytes()
+    }
+
+    /// See [`Reader::warnings`].
+    pub fn warnings(&self) -> Vec<String> {
+        self.reader.warnings()
     }
 
     /// Takes the next piece in hand, or gets more pieces; `false` when there are no more.
@@ -183,18 +197,24 @@ impl Rules {
     }
 
     fn take(&self, piece: &mut Piece, raw: Raw) -> Result<()> {
-        let check = if self.any_names { check_named_query } else { check_query_name };
+        let check = if self.read.any_names { check_named_query } else { check_query_name };
         check(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         let mut record = Record::new(&raw);
-        if self.masks_lower_case {
+        if record.sequence.is_empty() && self.skips_empty {
+            return Ok(());
+        }
+        if self.read.masks_lower_case {
             record.sequence = raw.written().into_owned();
             self.alphabet.mask_lower_case(&mut record.sequence);
         }
         let letters = &record.sequence;
-        if self.suspect && piece.told.is_none() && letters.len() >= TELLING_LETTERS {
-            let dna = Alphabet::detect(letters) == Some(Alphabet::Dna);
+        if self.suspect
+            && piece.told.is_none()
+            && let Some(own) = Alphabet::detect_certain(letters)
+        {
+            let dna = own == Alphabet::Dna;
             let remedy = "translate the query, or set --alphabet dna or --alphabet protein";
-            let error = dna.then(|| raw.fault("DNA query against protein reference", remedy));
+            let error = dna.then(|| raw.fault("the query is DNA, but the references are protein", remedy));
             piece.told = Some((piece.records.len(), error));
         }
         piece.code.clear();
@@ -213,9 +233,9 @@ impl Rules {
     /// Why `letters` are refused, whose first one outside the alphabet is the one at `at`.
     fn refuse(&self, raw: &Raw, letters: &[u8], at: usize) -> Error {
         if self.alphabet == Alphabet::Dna && is_protein(letters) {
-            let remedy = "give a protein reference, or DNA queries; \
-                          --alphabet protein where the reference is protein but looks like DNA";
-            return raw.fault("protein query against DNA reference", remedy);
+            let remedy = "give protein references or DNA queries; if the references are protein but look like DNA, \
+                          use --alphabet protein";
+            return raw.fault("the query is protein, but the references are DNA", remedy);
         }
         raw.foreign_letter(letters[at], at, self.alphabet)
     }

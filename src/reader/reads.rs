@@ -4,9 +4,11 @@ use super::abundance::abundance;
 use super::checks::check_named_query;
 use super::faults::whole;
 use super::parse::Raw;
-use super::{Before, Meter, Reader, alphabet_of};
+use super::references::alphabet_ahead;
+use super::{Before, Meter, Reader};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
+use crate::options::ReadRules;
 use std::ops::Range;
 use std::path::Path;
 
@@ -41,12 +43,20 @@ pub struct ReadBatch {
 }
 
 impl Reads {
-    /// Opens a file, or stdin for `-`. Without `alphabet` the first letters tell it.
-    pub fn open(path: &Path, alphabet: Option<Alphabet>) -> Result<Reads> {
-        let mut reader = Reader::open(path)?;
+    /// Opens a file, or stdin for `-`. Without `alphabet` the first letters tell it; `if_open` is the alphabet if they
+    /// leave it open.
+    pub fn open(
+        path: &Path,
+        (alphabet, if_open): (Option<Alphabet>, Option<Alphabet>),
+        rules: ReadRules,
+    ) -> Result<Reads> {
+        let mut reader = Reader::open(path)?.with_rules(rules);
         let alphabet = match alphabet {
             Some(alphabet) => alphabet,
-            None => alphabet_of(&mut reader)?,
+            None => {
+                let suggested = alphabet_ahead(&mut reader)?;
+                if_open.filter(|_| !suggested.is_certain).unwrap_or(suggested.alphabet)
+            }
         };
         let letters = Box::new(std::array::from_fn(|byte| {
             let letter = (byte as u8).to_ascii_uppercase();
@@ -77,6 +87,11 @@ impl Reads {
         self.reader.is_fastq()
     }
 
+    /// Whether the file has no records.
+    pub fn is_empty(&self) -> bool {
+        self.reader.is_empty
+    }
+
     /// An error of the file as a whole.
     pub fn fault(&self, problem: impl Into<String>, remedy: impl Into<String>) -> Error {
         Error::input(whole(self.reader.path()), problem, remedy)
@@ -87,9 +102,9 @@ impl Reads {
         self.reader.meter()
     }
 
-    /// See [`Reader::warning`].
-    pub fn warning(&self) -> Option<String> {
-        self.reader.warning()
+    /// See [`Reader::warnings`].
+    pub fn warnings(&self) -> Vec<String> {
+        self.reader.warnings()
     }
 
     /// The next records up to the first error, and that error; `None` after the last ones.

@@ -19,11 +19,13 @@ mod starts;
 mod tests;
 
 use super::cut::newlines;
-use super::faults::whole;
+use super::faults::{unread, whole};
+use super::file_state::FileState;
 use super::gunzip::Tail;
 use super::meter::Meter;
 use super::parse::Before;
-use crate::error::{Error, Place};
+use super::source::is_blank;
+use crate::error::{Error, Place, Result};
 use crate::groups;
 use crate::options::Share;
 use feed::Feed;
@@ -44,12 +46,19 @@ pub struct Slice {
     pub(super) share: Share,
     /// Groups of records stay together.
     pub(super) groups: bool,
+    /// Gap characters of FASTA are no letters.
+    pub(super) removes_gaps: bool,
     /// Bytes of the files before this one, and of all.
     pub(super) before: u64,
     pub(super) total: u64,
 }
 
 impl Slice {
+    /// The same, cut between groups of records.
+    pub fn of_groups(self, removes_gaps: bool) -> Slice {
+        Slice { groups: true, removes_gaps, ..self }
+    }
+
     /// Where in this file, of so many bytes, the cuts are looked for at which the part begins and ends.
     pub fn borders(&self, size: u64) -> [u64; 2] {
         let Share { number, of } = self.share;
@@ -65,9 +74,12 @@ pub struct Stretch {
     feed: Feed,
     format: Option<Format>,
     groups: bool,
+    removes_gaps: bool,
     /// Where in the file the cuts are looked for, and its size.
     borders: [u64; 2],
     size: u64,
+    /// The file as it was when it was opened.
+    state: FileState,
     /// The searches for the cuts at which the part begins and ends, once bytes have come in which reading can begin.
     begin: Option<Search>,
     end: Option<Search>,
@@ -98,9 +110,11 @@ impl Stretch {
     fn from_the_start(path: &Path, slice: Slice) -> io::Result<Stretch> {
         let file = File::open(path)?;
         let size = file.metadata()?.len();
+        let state = FileState::of(path, &file);
         let mut borders = slice.borders(size);
-        let (feed, first) = Feed::open(file, borders)?;
-        let format = match first {
+        let (feed, lead) = Feed::open(file, borders)?;
+        let format = match lead.first {
+            _ if lead.alignments.is_some() => None,
             Some(b'>') => Some(Format::Fasta),
             Some(b'@') => Some(Format::Fastq),
             _ => None,
@@ -113,8 +127,10 @@ impl Stretch {
             feed,
             format,
             groups: slice.groups,
+            removes_gaps: slice.removes_gaps,
             borders,
             size,
+            state,
             begin: None,
             end: None,
             bytes: Vec::new(),
@@ -131,6 +147,7 @@ impl Stretch {
         let [border, _] = self.borders;
         let extent = Extent {
             path: path.to_path_buf(),
+            state: self.state.clone(),
             format: self.format,
             border,
             behind: self.begin.as_ref().map_or(0, |begin| begin.at - begin.from),
@@ -156,8 +173,9 @@ impl Stretch {
     /// the unpacked ones from there, in one number.
     fn place(&self, search: &Option<Search>, border: u64) -> u64 {
         match search {
+            // Empty blocks may precede the first bytes.
+            _ if border == 0 => 0,
             Some(search) => search.place + (search.at - search.from),
-            None if border == 0 => 0,
             None => self.size,
         }
     }
@@ -192,7 +210,7 @@ impl Stretch {
                 [&mut self.begin, &mut self.end].into_iter().flatten().filter(|search| !search.found)
             {
                 let bytes = &self.bytes[(search.at - self.at) as usize..];
-                search.look(bytes, format, self.groups, self.ended);
+                search.look(bytes, (format, self.removes_gaps), self.groups, self.ended);
             }
         }
         self.from = self.begin.as_ref().map_or(self.there(), |begin| begin.at.max(self.from));
@@ -238,9 +256,9 @@ impl Search {
     }
 
     /// Looks through `bytes`, which begin where it stands, and which are all there are if `at_end`.
-    fn look(&mut self, mut bytes: &[u8], format: Format, groups: bool, at_end: bool) {
+    fn look(&mut self, mut bytes: &[u8], (format, removes_gaps): (Format, bool), groups: bool, at_end: bool) {
         loop {
-            let Start { at, name, letters, open } = match next_start(format, bytes, at_end) {
+            let Start { at, name, letters, open } = match next_start(format, bytes, at_end, removes_gaps) {
                 Ok(start) => start,
                 Err(passed) => {
                     self.at += if at_end { bytes.len() } else { passed } as u64;
@@ -271,6 +289,8 @@ impl Search {
 #[derive(Default)]
 pub struct Extent {
     path: PathBuf,
+    /// The file as it was when it was opened.
+    state: FileState,
     format: Option<Format>,
     /// Where its beginning was looked for, and how many unpacked bytes behind that it was found.
     border: u64,
@@ -286,6 +306,11 @@ impl Extent {
     /// Whether the file begins with it.
     pub fn is_first(&self) -> bool {
         self.border == 0
+    }
+
+    /// Whether it begins after the first `bytes` packed bytes of the file.
+    pub fn begins_behind(&self, bytes: u64) -> bool {
+        self.border > bytes
     }
 
     /// What tells the cuts where it begins and ends from others.
@@ -318,21 +343,37 @@ impl Extent {
         }
     }
 
-    /// Reads what stands before the part, and counts its records and lines.
-    pub fn count(&self) -> io::Result<Before> {
-        let mut before = Before::default();
+    /// The file as it was when it was opened.
+    pub fn state(&self) -> &FileState {
+        &self.state
+    }
+
+    /// Reads what stands before the part, and counts its records and lines. A file that has changed is refused.
+    pub fn count(&self) -> Result<Before> {
         if self.is_first() {
-            return Ok(before);
+            return Ok(Before::default());
         }
-        let (mut feed, _) = Feed::open(File::open(&self.path)?, [self.border; 2])?;
-        // The first record, behind which all cuts are; a byte order mark may stand before it.
-        before.records = 1;
+        let file = File::open(&self.path).map_err(|source| unread(&self.path, source))?;
+        self.state.check_same(&FileState::of(&self.path, &file))?;
+        self.count_in(file).map_err(|source| unread(&self.path, source))
+    }
+
+    fn count_in(&self, file: File) -> io::Result<Before> {
+        let mut before = Before::default();
+        let (mut feed, lead) = Feed::open(file, [self.border; 2])?;
+        // The first record, which no line end stands before. All cuts are behind it.
+        before.records = u64::from(lead.lines == 0);
         let (mut piece, mut line_begins, mut left) = (Vec::new(), false, None);
+        // Lines up to the last one with text. Empty lines may follow the last record of FASTQ.
+        let mut lines = 0;
         while left != Some(0) && feed.next(&mut piece)? {
             if feed.at() >= self.border {
                 let left = left.get_or_insert(self.behind);
                 piece.truncate((*left).min(piece.len() as u64) as usize);
                 *left -= piece.len() as u64;
+            }
+            if let Some(last) = piece.iter().rposition(|&byte| !is_blank(byte)) {
+                lines = before.lines + newlines(&piece[..last]) as u64 + 1;
             }
             before.lines += newlines(&piece) as u64;
             before.records += memmem::find_iter(&piece, b"\n>").count() as u64;
@@ -341,7 +382,7 @@ impl Extent {
             piece.clear();
         }
         if self.format == Some(Format::Fastq) {
-            before.records = before.lines.div_ceil(FASTQ_LINES);
+            before.records = u64::saturating_sub(lines, lead.lines).div_ceil(FASTQ_LINES);
         }
         Ok(before)
     }

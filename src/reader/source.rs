@@ -1,6 +1,8 @@
-//! A file's text as it comes: unpacked, and without a byte order mark.
+//! A file's text as it comes: unpacked, without a byte order mark, and with LF at its line ends where it has CR alone.
 
+use super::bam::BamReads;
 use super::bgzf::{self, Bgzf};
+use super::cut::newlines;
 use super::gunzip::{Gunzip, Tail};
 use std::io::{self, BufReader, Cursor, Read};
 
@@ -52,6 +54,102 @@ impl Packing {
     }
 }
 
+/// How a text begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lead {
+    /// First byte that is no white space; `None` if there is none.
+    pub first: Option<u8>,
+    /// Number of line ends before that byte.
+    pub lines: u64,
+    /// Whether lines end in CR alone, as on a classic Mac.
+    pub ends_in_cr: bool,
+    /// Format of a text or its unpacked bytes that hold alignments instead of sequences.
+    pub alignments: Option<&'static str>,
+}
+
+/// Bytes in which the first line end is looked for.
+const FIRST_LINE: usize = 1 << 16;
+/// Bytes after a CR at the end of the first line that have no LF where lines end in CR alone.
+const WITHOUT_LF: usize = 1 << 12;
+/// Tabs in a line of SAM, at least.
+const SAM_TABS: usize = 10;
+
+impl Lead {
+    /// Reads the beginning of a text, passes white space before the first record, and gives what else it read.
+    pub fn read(input: &mut impl Read) -> io::Result<(Lead, Vec<u8>)> {
+        let mut head = beginning(input)?;
+        let marked = head.len();
+        head.drain(..marked - without_mark(&head).len());
+        let (mut before, mut crs) = (Lead::default(), 0);
+        loop {
+            let blank = head.iter().take_while(|byte| is_blank(**byte)).count();
+            before.lines += newlines(&head[..blank]) as u64;
+            crs += memchr::memchr_iter(b'\r', &head[..blank]).count() as u64;
+            head.drain(..blank);
+            if !head.is_empty() || !read_more(input, &mut head)? {
+                break;
+            }
+        }
+        let line_end = |head: &[u8]| memchr::memchr2(b'\n', b'\r', head);
+        while line_end(&head).is_none() && head.len() < FIRST_LINE && read_more(input, &mut head)? {}
+        let first_line = line_end(&head);
+        if let Some(at) = first_line.filter(|&at| head[at] == b'\r') {
+            let wanted = at + 1 + WITHOUT_LF;
+            let has_lf = |head: &[u8]| memchr::memchr(b'\n', &head[at..head.len().min(wanted)]).is_some();
+            while head.len() < wanted && !has_lf(&head) && read_more(input, &mut head)? {}
+            before.ends_in_cr = head.len() > at + 1 && !has_lf(&head);
+        }
+        if before.ends_in_cr {
+            before.lines = before.lines.max(crs);
+        }
+        before.first = head.first().copied();
+        before.alignments = alignments(&head[..first_line.unwrap_or(head.len())]);
+        Ok((before, head))
+    }
+}
+
+/// Appends some more bytes; `false` if there are none.
+fn read_more(input: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    let mut some = [0; 1 << 10];
+    loop {
+        match input.read(&mut some) {
+            Ok(read) => {
+                bytes.extend_from_slice(&some[..read]);
+                return Ok(read > 0);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether a byte between records means nothing.
+pub fn is_blank(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r' | b' ' | b'\t')
+}
+
+/// The format of alignments that a file's first line shows: that of SAM is a header, or has all columns.
+fn alignments(line: &[u8]) -> Option<&'static str> {
+    const HEADERS: [&[u8]; 5] = [b"@HD\tVN:", b"@SQ\t", b"@RG\tID:", b"@PG\tID:", b"@CO\t"];
+    let is_number = |column: &[u8]| !column.is_empty() && column.iter().all(u8::is_ascii_digit);
+    let has_columns = || {
+        let columns: Vec<&[u8]> = line.splitn(SAM_TABS + 1, |&byte| byte == b'\t').collect();
+        columns.len() > SAM_TABS && [1, 3, 4].iter().all(|&column| is_number(columns[column]))
+    };
+    match line {
+        _ if line.starts_with(b"BAM\x01") => Some(BAM),
+        _ if line.starts_with(b"CRAM") && line.get(4).is_some_and(|&version| version < 16) => Some("CRAM"),
+        _ if HEADERS.iter().any(|header| line.starts_with(header)) => Some("SAM"),
+        [b'>', ..] | [b'@', ..] => None,
+        _ => has_columns().then_some("SAM"),
+    }
+}
+
+/// Makes LF of CR.
+pub fn end_in_lf(bytes: &mut [u8]) {
+    bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+}
+
 /// A file's text, followed by one newline.
 ///
 /// The newline is there because needletail refuses a FASTA header that ends the file, while a
@@ -60,20 +158,24 @@ impl Packing {
 pub struct Source {
     input: Box<dyn Read + Send>,
     packing: Packing,
-    /// The first byte of the text; a newline where there is none.
-    first: u8,
+    lead: Lead,
     utf16: Option<&'static str>,
+    /// Whether the text was made of the reads of a BAM file.
+    is_bam: bool,
     ended: bool,
     /// What is left of the newline.
     last: &'static [u8],
     tail: Tail,
 }
 
+/// The name of BAM.
+pub const BAM: &str = "BAM";
+
 impl Source {
-    /// Reads the first bytes of `input`, which tell the packing.
-    pub fn new(mut input: Box<dyn Read + Send>) -> io::Result<Source> {
+    /// Reads the first bytes of `input`, which tell the packing. The file begins with them if `is_first`.
+    pub fn new(mut input: Box<dyn Read + Send>, is_first: bool) -> io::Result<Source> {
         let mut head = beginning(&mut input)?;
-        let (mut packing, tail) = (Packing::of(&head), Tail::default());
+        let (packing, tail) = (Packing::of(&head), Tail::default());
         if let Packing::Gzip | Packing::Bgzf = packing {
             let packed = Cursor::new(head).chain(input);
             input = match packing {
@@ -82,21 +184,40 @@ impl Source {
             };
             head = beginning(&mut input)?;
         }
-        let text = without_mark(&head);
-        if packing == Packing::Plain && text.is_empty() {
-            packing = Packing::Empty;
-        }
-        let (first, utf16) = (text.first().copied().unwrap_or(b'\n'), utf16(&head));
-        let input = Box::new(Cursor::new(text.to_vec()).chain(input));
-        Ok(Source { input, packing, first, utf16, ended: false, last: b"\n", tail })
+        let utf16 = utf16(&head);
+        let mut input = Cursor::new(head).chain(input);
+        let (lead, head) = match is_first {
+            true => Lead::read(&mut input)?,
+            false => {
+                let head = beginning(&mut input)?;
+                (Lead { first: head.first().copied(), ..Lead::default() }, head)
+            }
+        };
+        let input: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(input));
+        let is_bam = lead.alignments == Some(BAM);
+        let (input, lead): (Box<dyn Read + Send>, Lead) = match is_bam {
+            true => {
+                let mut reads = BamReads::new(input);
+                let head = beginning(&mut reads)?;
+                let lead = Lead { first: head.first().copied(), ..Lead::default() };
+                (Box::new(Cursor::new(head).chain(reads)), lead)
+            }
+            false => (input, lead),
+        };
+        Ok(Source { input, packing, lead, utf16, is_bam, ended: false, last: b"\n", tail })
     }
 
     pub fn packing(&self) -> Packing {
         self.packing
     }
 
-    pub fn first(&self) -> u8 {
-        self.first
+    /// Whether the text was made of the reads of a BAM file.
+    pub fn is_bam(&self) -> bool {
+        self.is_bam
+    }
+
+    pub fn lead(&self) -> Lead {
+        self.lead
     }
 
     /// The name of the encoding, where the text is UTF-16.
@@ -117,7 +238,7 @@ fn beginning(input: &mut impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// Text without the byte order mark of UTF-8.
-pub fn without_mark(text: &[u8]) -> &[u8] {
+fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
@@ -144,7 +265,12 @@ impl Read for Source {
                 self.ended = !buffer.is_empty();
                 self.last.read(buffer)
             }
-            read => Ok(read),
+            read => {
+                if self.lead.ends_in_cr {
+                    end_in_lf(&mut buffer[..read]);
+                }
+                Ok(read)
+            }
         }
     }
 }

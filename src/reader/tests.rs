@@ -10,6 +10,15 @@ use tempfile::NamedTempFile;
 /// `>r1 first`, two lines of letters, `>r2`, one line; by Python's gzip.
 const PACKED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xb3+2TH\xcb,*.\xe1rtv\x0f\x01\xe1\x90\x10wGgG.ww\xc7\x10gg.\xbb\"#\xae\x10\x90\x18\x108\x03\x81#\x10\xc0\xf8\\\x00\xd0\x98\xf7\xfb=\x00\x00\x00";
 
+const ANY_NAMES: ReadRules = ReadRules {
+    any_names: true,
+    masks_lower_case: false,
+    keeps_titles: false,
+    removes_gaps: false,
+    keeps_tags: false,
+    has_read_group: false,
+};
+
 fn file(content: &[u8]) -> NamedTempFile {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(content).unwrap();
@@ -88,6 +97,7 @@ fn fastq_with_its_qualities_and_places() {
             name: "b".to_string(),
             sequence: b"G".to_vec(),
             qualities: Some(b"@".to_vec()),
+            tags: Vec::new(),
         };
         assert_eq!(records[1], b);
     }
@@ -190,16 +200,125 @@ fn bgzf_without_its_end_gives_a_warning() {
     for (content, warned) in [(block.clone(), true), ([&block[..], &BGZF_END].concat(), false)] {
         let mut reader = Reader::open(file(&content).path()).unwrap();
         assert_eq!(reader.by_ref().map(|record| record.unwrap().sequence).collect::<Vec<_>>(), [b"ACGT"]);
-        assert_eq!(reader.warning().is_some(), warned);
+        assert_eq!(!reader.warnings().is_empty(), warned);
     }
 }
 
 #[test]
-fn an_empty_input_is_refused() {
-    refused(records(b""), &["no records"]);
-    refused(queries(b"", Alphabet::Dna, false), &["no records"]);
-    refused(references(b""), &["no records"]);
-    refused(records(&stored(b"")), &["the gzip data hold no records"]);
+fn an_input_without_records_is_a_warning() {
+    for content in [
+        b"".to_vec(),
+        b"\n".to_vec(),
+        b" \r\n\t\n".to_vec(),
+        stored(b""),
+        stored(b"\n\n"),
+        b"\xef\xbb\xbf".to_vec(),
+    ] {
+        let content = file(&content);
+        let mut reader = Reader::open(content.path()).unwrap();
+        assert!(reader.peek().unwrap().is_none() && reader.next().is_none());
+        let [warning] = &reader.warnings()[..] else { panic!("{:?}", reader.warnings()) };
+        assert!(warning.contains("no records"), "{warning}");
+        let references = read_references(&mut Reader::open(content.path()).unwrap(), None).unwrap();
+        assert_eq!((references.names.len(), references.alphabet), (0, Alphabet::Dna));
+    }
+    assert!(queries(b"", Alphabet::Dna, false).unwrap().is_empty());
+}
+
+#[test]
+fn empty_lines_around_the_records_are_passed() {
+    let fastq = b"@a\nAC\n+\nII\n@b\nG\n+\n@\n";
+    let fasta = b">a\nAC\n>b\nG\n";
+    let expected = [("a", "AC"), ("b", "G")].map(|(n, s)| (n.to_string(), s.to_string()));
+    for content in [&fastq[..], fasta] {
+        for blank in ["", "\n", "\n\n", "\r\n\r\n", " \n", "\t \n \n\n\n\n\n\n\n", "\n  "] {
+            let behind = [content, blank.as_bytes()].concat();
+            assert_eq!(letters(&behind), expected, "behind {blank:?}");
+            assert_eq!(letters(&stored(&behind)), expected, "behind {blank:?}");
+            let before = [blank.as_bytes(), content].concat();
+            assert_eq!(letters(&before), expected, "before {blank:?}");
+            assert_eq!(letters(&stored(&before)), expected, "before {blank:?}");
+        }
+    }
+    // Lines are those of the file.
+    refused(records(b"\n \n@a\nA\n-\nI\n"), &["record 1 'a', line 5"]);
+    refused(records(b"\n\n>a\nA\n>\xff\nA\n"), &["record 2", "line 5"]);
+    // Between records they are none.
+    refused(records(b"@a\nA\n+\nI\n\n@b\nA\n+\nI\n"), &["record 2, line 5", "without empty lines"]);
+    // Very many, over several blocks.
+    let many = [&fastq[..], &b"\n".repeat(3 << 20)].concat();
+    assert_eq!(letters(&many), expected);
+}
+
+#[test]
+fn lines_that_end_in_cr_alone() {
+    let expected = [("a", "ACGT"), ("b", "GG")].map(|(n, s)| (n.to_string(), s.to_string()));
+    for content in [
+        &b">a x\rAC\rGT\r>b\rGG\r"[..],
+        b">a\rACGT\r>b\rGG",
+        b"@a\rACGT\r+\rIIII\r@b\rGG\r+\rII\r",
+        b"\r\r>a\rACGT\r>b\rGG",
+    ] {
+        assert_eq!(letters(content), expected);
+        assert_eq!(letters(&stored(content)), expected);
+    }
+    refused(records(b"\r@a\rA\r-\rI\r"), &["record 1 'a', line 4"]);
+    // A CR in one line of many is damage.
+    refused(records(b">a\rACGT\n>b\nGG\n"), &["record 1", "line 1", "CR"]);
+}
+
+#[test]
+fn white_space_in_fasta_and_a_space_before_names() {
+    assert_eq!(
+        letters(b"> a b\nAC GT\n\tAC  \n>\tb\nG\tG\n"),
+        [("a", "ACGTAC"), ("b", "GG")].map(|(n, s)| (n.to_string(), s.to_string()))
+    );
+    assert_eq!(references(b"> a b\nACGT ACGT\n").unwrap().names, ["a"]);
+    assert_eq!(references(b">a\nACGT ACGT \n").unwrap().alphabet, Alphabet::Dna);
+    refused(records(b"@a\nA C\n+\nI I\n"), &["line 4", "position 2"]);
+}
+
+#[test]
+fn gaps_are_told_as_gaps_and_left_out_on_demand() {
+    refused(references(b">r\nACGTTGCATTAGG-CATCC\n"), &["DNA", "'-' at position 14", "gap characters"]);
+    refused(references(b">r\n....MKVLAAGITRESPQW\n"), &["protein", "'.' at position 1", "gap characters"]);
+    refused(queries(b"@q\nAC-T\n+\nIIII\n", Alphabet::Dna, false), &["'-'", "qualities"]);
+    let rules = ReadRules { removes_gaps: true, ..ReadRules::default() };
+    let aligned = file(b">a\n--AC.GT\n--\n>b\n----\n>c\nG G-\n");
+    let reader = || Reader::open(aligned.path()).unwrap().with_rules(rules);
+    let read: Vec<_> = reader().map(|record| record.unwrap().sequence).collect();
+    assert_eq!(read, [&b"ACGT"[..], b"", b"GG"]);
+    let read = read_references(&mut reader(), None).unwrap();
+    assert_eq!((read.lengths, read.left_out), (vec![4, 2], vec![1]));
+}
+
+#[test]
+fn dots_of_fastq_are_n() {
+    let content = file(b"@a\nAC\n+\nII\n@b\n.C.\n+\n!I!\n@c\n.\n+\n.\n");
+    let mut reader = Reader::open(content.path()).unwrap();
+    let read: Vec<_> = reader.by_ref().map(|record| record.unwrap().sequence).collect();
+    assert_eq!(read, [&b"AC"[..], b"NCN", b"N"]);
+    let [warning] = &reader.warnings()[..] else { panic!("{:?}", reader.warnings()) };
+    for part in ["record 2 'b', line 5", "'.'", "N", "first of 2"] {
+        assert!(warning.contains(part), "{warning}");
+    }
+    refused(queries(b">a\nA.C\n", Alphabet::Dna, false), &["'.'"]);
+}
+
+#[test]
+fn alignments_are_told_with_what_to_do() {
+    let bam = stored(b"BAM\x01\0\0\0\0\0\0\0\0");
+    let sam = b"q\t4\t*\t0\t0\t*\t*\t0\t0\tACGT\tIIII\n";
+    assert_eq!(letters(&bam).len(), 0);
+    refused(references(&bam), &["BAM", "samtools fasta"]);
+    refused(records(&stored(b"BAM\x01\x09\0\0\0@HD")), &["truncated", "samtools quickcheck"]);
+    for (content, name) in
+        [(&b"CRAM\x03\0aaaa"[..], "CRAM"), (b"@HD\tVN:1.6\n@SQ\tSN:x\tLN:9\n", "SAM"), (sam, "SAM")]
+    {
+        refused(records(content), &[name, "samtools"]);
+        refused(references(content), &[name, "samtools"]);
+    }
+    assert_eq!(letters(b"@HD x\nA\n+\nI\n").len(), 1);
 }
 
 #[test]
@@ -229,11 +348,7 @@ fn a_failing_disk_is_no_format_error() {
 fn other_formats_are_refused() {
     refused(records(b"LOCUS x\n"), &["neither FASTA nor FASTQ"]);
     refused(records(b"A"), &["neither FASTA nor FASTQ"]);
-    refused(records(b"\n>a\nA\n"), &["neither FASTA nor FASTQ"]);
-    refused(records(&stored(b"BAM\x01")), &["neither FASTA nor FASTQ"]);
     refused(records(b"\x28\xb5\x2f\xfd...."), &["zstd -dc"]);
-    refused(records(b"@HD\tVN:1.6\n@SQ\tSN:x\tLN:9\nr\t4\nq\t4\n"), &["record 1 'HD'", "'+'"]);
-    refused(records(b">a\rACGT\r>b\rACGT\r"), &["record 1, line 1", "CR alone"]);
     refused(records(b">a\nA\n>b"), &["record 2, line 3", "header"]);
 }
 
@@ -265,7 +380,7 @@ fn reference_names_are_those_of_sam() {
         refused(references(format!(">x{c}\nA\n").as_bytes()), &["record 1 'x", "SAM forbids"]);
     }
     refused(references(b">*x\nA\n"), &["at the start"]);
-    refused(references(b">a\nA\n> x\nA\n"), &["record 2, line 3", "no name"]);
+    refused(references(b">a\nA\n> \nA\n"), &["record 2, line 3", "no name"]);
     refused(references(b">a\nA\n>b\nA\n>a x\nA\n"), &["record 3 'a', line 5", "record 1"]);
     refused(references(b">a\xff\nA\n"), &["record 1", "UTF-8"]);
 }
@@ -273,21 +388,49 @@ fn reference_names_are_those_of_sam() {
 #[test]
 fn any_name_where_no_format_forbids_it() {
     let path = file(b">*a,b\nA\n>\x01(c)\xc3\xa9\nA\n");
-    let mut reader = Reader::open(path.path()).unwrap().with_any_names(true);
+    let mut reader = Reader::open(path.path()).unwrap().with_rules(ANY_NAMES);
     let read = read_references(&mut reader, None).unwrap();
     assert_eq!(read.names, ["*a,b", "\u{1}(c)\u{e9}"]);
     let mut queries =
-        Queries::new(Reader::open(path.path()).unwrap().with_any_names(true), Alphabet::Dna, false, false);
+        Queries::new(Reader::open(path.path()).unwrap().with_rules(ANY_NAMES), Alphabet::Dna, false, false);
     assert_eq!(queries.at_hand().unwrap().len(), 2);
     let nameless = file(b">a\nA\n>\nA\n");
-    let mut reader = Reader::open(nameless.path()).unwrap().with_any_names(true);
+    let mut reader = Reader::open(nameless.path()).unwrap().with_rules(ANY_NAMES);
     refused(read_references(&mut reader, None), &["record 2, line 3", "no name"]);
 }
 
 #[test]
+fn references_without_residues_are_left_out() {
+    let content = file(b">a\nA\n>b\n>c\nAC\n>d\n\n");
+    let mut reader = Reader::open(content.path()).unwrap();
+    let read = read_references(&mut reader, None).unwrap();
+    assert_eq!(
+        (read.names, read.lengths, read.left_out),
+        (vec!["a".into(), "c".into()], vec![1, 2], vec![1, 3])
+    );
+    let [warning] = &reader.warnings()[..] else { panic!("{:?}", reader.warnings()) };
+    assert!(warning.contains("record 2 'b', line 3") && warning.contains("first of 2"), "{warning}");
+    // Parts have them as little.
+    for number in 1..=2 {
+        let share = crate::options::Share { number, of: 2 };
+        let part = read_reference_part(&mut Reader::open(content.path()).unwrap(), None, share).unwrap();
+        assert_eq!((part.names.len(), part.left_out.len()), (2, 2));
+        let own: Vec<_> = part.sequences.iter().map(<[u8]>::len).collect();
+        assert_eq!((part.first, own), [(0, vec![1]), (1, vec![2])][number as usize - 1]);
+    }
+    // A name that repeats has its record's number.
+    refused(references(b">b\n>a\nA\n>c\n>a\nA\n"), &["record 4 'a', line 5", "record 2"]);
+}
+
+#[test]
+fn names_of_references_may_repeat_where_no_header_names_them() {
+    let content = file(b">a\nA\n>a\nC\n");
+    let read = read_references(&mut Reader::open(content.path()).unwrap().with_rules(ANY_NAMES), None);
+    assert_eq!(read.unwrap().names, ["a", "a"]);
+}
+
+#[test]
 fn reference_lengths_are_those_of_sam() {
-    refused(references(b">a\nA\n>b\n>c\nA\n"), &["record 2 'b', line 3", "no letters"]);
-    refused(references(b">a\n"), &["record 1 'a', line 1", "no letters"]);
     assert!(check_reference("a", MAX_REFERENCE).is_ok());
     assert!(check_reference("a", MAX_REFERENCE + 1).unwrap_err().0.contains("2147483648"));
 }
@@ -333,9 +476,16 @@ fn references_decide_on_the_alphabet() {
 #[test]
 fn protein_and_dna_do_not_meet() {
     let protein = b">q\nMKVLAAGITRESPQW\n";
-    refused(queries(protein, Alphabet::Dna, false), &["protein query against DNA reference"]);
+    refused(queries(protein, Alphabet::Dna, false), &["the query is protein, but the references are DNA"]);
     let dna = b">p\nGATTACA\n>q\nACGTACGTACGTACGTACGT\n";
-    refused(queries(dna, Alphabet::Protein, false), &["record 2 'q'", "DNA query against protein reference"]);
+    refused(
+        queries(dna, Alphabet::Protein, false),
+        &[
+            "record 2 'q'",
+            "the query is DNA, but the references are \
+                                                                       protein",
+        ],
+    );
     assert_eq!(queries(dna, Alphabet::Protein, true).unwrap().len(), 2, "the user's word");
     assert_eq!(queries(b">q\nRYSWKMBDHVNRYSWKMBDHVN\n", Alphabet::Dna, false).unwrap().len(), 1);
 }
@@ -369,7 +519,20 @@ fn a_reader_that_was_begun_is_an_error_elsewhere() {
         assert_eq!(reader.next().unwrap().unwrap().name, "a");
         reader
     };
-    refused(read_references(&mut begun(), Some(Alphabet::Dna)), &["taken already", "open the file again"]);
+    refused(read_references(&mut begun(), Some(Alphabet::Dna)), &["read already", "open the file again"]);
     let mut queries = Queries::new(begun(), Alphabet::Dna, true, false);
-    refused(queries.at_hand().map(|_| ()), &["taken already"]);
+    refused(queries.at_hand().map(|_| ()), &["read already"]);
+}
+
+#[test]
+fn the_first_record_is_measured() {
+    let long = [b">a\n", &b"ACGTA\n".repeat(200_000)[..], b">b\nAC\n"].concat();
+    for (content, expected) in [
+        (&long[..], Some(1_000_000)),
+        (b">a\nAC\nG", Some(3)),
+        (b"@a\nAC\n+\nII\n@b\nA\n+\nI\n", Some(2)),
+        (b"", None),
+    ] {
+        assert_eq!(first_length(file(content).path()), expected);
+    }
 }

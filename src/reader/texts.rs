@@ -4,14 +4,18 @@ use super::checks::{check_query_name, check_reference};
 use super::faults::whole;
 use super::meter::Position;
 use super::names::first_repeated;
-use super::parse::Raw;
-use super::{Extent, Reader, Slice, size};
+use super::parse::{Raw, is_gap};
+use super::{Extent, FileState, Reader, Slice, size};
 use crate::alphabet::Alphabet;
 use crate::error::{Error, Result};
-use crate::options::Share;
+use crate::options::{ReadRules, Share};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The problem of a text whose qualities are missing, and its remedy.
+pub const NO_QUALITIES: &str = "it has no qualities, which FASTQ needs";
+pub const QUALITIES_REMEDY: &str = "give reads as FASTQ, or --format fasta";
 
 /// A DNA sequence with its codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +26,35 @@ pub struct Text {
     pub letters: Vec<u8>,
     /// Codes of DNA, as many.
     pub codes: Vec<u8>,
+    /// Phred+33 characters, as many, if they are kept; otherwise none.
+    pub qualities: Vec<u8>,
+}
+
+/// What texts keep of their records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextRules {
+    pub name: TextName,
+    /// Qualities are kept, and a record of FASTA is refused.
+    pub has_qualities: bool,
+    pub reading: ReadRules,
+}
+
+/// The name of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextName {
+    /// The header up to its first white space.
+    #[default]
+    Id,
+    /// The header, with spaces for tabs.
+    Full,
+    /// The header as it is written.
+    Written,
 }
 
 /// The texts of one file, in order. After an error there are no more.
 pub struct Texts {
     reader: Reader,
-    full_names: bool,
+    rules: TextRules,
     ready: VecDeque<Text>,
     fault: Option<Error>,
     position: Position,
@@ -35,12 +62,13 @@ pub struct Texts {
 
 impl Texts {
     /// Opens `path`, or stdin for `-`; or a slice of it.
-    pub fn open(path: &Path, slice: Option<Slice>, full_names: bool) -> Result<Texts> {
+    pub fn open(path: &Path, slice: Option<Slice>, rules: TextRules) -> Result<Texts> {
         let reader = match slice {
             Some(slice) => Reader::open_slice(path, slice)?,
             None => Reader::open(path)?,
         };
-        Ok(Texts { reader, full_names, ready: VecDeque::new(), fault: None, position: Position::default() })
+        let reader = reader.with_rules(rules.reading);
+        Ok(Texts { reader, rules, ready: VecDeque::new(), fault: None, position: Position::default() })
     }
 
     /// Where in the file they are.
@@ -48,14 +76,19 @@ impl Texts {
         self.reader.extent()
     }
 
+    /// The file as it was when it was opened.
+    pub fn state(&self) -> &FileState {
+        self.reader.state()
+    }
+
     /// Bytes of the file, packed as they are, that the texts given so far stand for, about.
     pub fn bytes_given(&self) -> u64 {
         self.position.bytes()
     }
 
-    /// See [`Reader::warning`].
-    pub fn warning(&self) -> Option<String> {
-        self.reader.warning()
+    /// See [`Reader::warnings`].
+    pub fn warnings(&self) -> Vec<String> {
+        self.reader.warnings()
     }
 }
 
@@ -68,9 +101,9 @@ impl Iterator for Texts {
             if let Some(fault) = self.fault.take() {
                 return Some(Err(fault));
             }
-            let full = self.full_names;
+            let rules = self.rules;
             let harvest =
-                self.reader.harvest(|texts: &mut Vec<Text>, raw| take(texts, &raw, full, "text"))?;
+                self.reader.harvest(|texts: &mut Vec<Text>, raw| take(texts, &raw, rules, "text"))?;
             self.ready.extend(harvest.pieces.into_iter().flat_map(|(_, texts)| texts));
             let letters = self.ready.iter().map(|text| text.letters.len() as u64).sum();
             self.position.go_on(self.reader.parsed, letters);
@@ -82,26 +115,32 @@ impl Iterator for Texts {
     }
 }
 
-/// What of each file belongs to the part `share` of all their texts, for which they count as one file.
-pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<Slice>> {
+/// What of each file belongs to the part `share` of all of them, for which they count as one file; and the file's bytes.
+pub fn slices(paths: &[PathBuf], share: Share) -> Result<Vec<(Slice, u64)>> {
     let sizes = paths.iter().map(|path| size(path, "--part")).collect::<Result<Vec<u64>>>()?;
     let (total, mut before) = (sizes.iter().sum(), 0);
     let mut slice = |size| {
-        let slice = Slice { share, groups: false, before, total };
+        let slice = Slice { share, groups: false, removes_gaps: false, before, total };
         before += size;
-        slice
+        (slice, size)
     };
     Ok(sizes.into_iter().map(&mut slice).collect())
 }
 
-/// Names and lengths of the texts of a file, as SAM's header has them: what it can't hold is refused.
-pub fn read_lengths(path: &Path) -> Result<Vec<(String, usize)>> {
+/// Names and lengths of the texts of a file, as SAM's header has them: what it can't hold is refused. Gives also the state
+/// of the file, by which a second pass knows it.
+pub fn read_lengths(path: &Path, rules: ReadRules) -> Result<(Vec<(String, usize)>, FileState)> {
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let remedy = "give a file, or another --format";
-        return Err(Error::input(whole(path), "it can't be read twice, as SAM's header demands", remedy));
+        return Err(Error::input(
+            whole(path),
+            "it cannot be read twice, but --format sam reads texts once for the \
+                                              header and once for the hits",
+            remedy,
+        ));
     }
     let mut lengths = Vec::new();
-    let mut reader = Reader::open(path)?;
+    let mut reader = Reader::open(path)?.with_rules(rules);
     while let Some(harvest) = reader.harvest(|texts: &mut Vec<(String, usize)>, raw| {
         let len = raw.written().len();
         // One without letters is no error, and is left out of the header.
@@ -114,28 +153,35 @@ pub fn read_lengths(path: &Path) -> Result<Vec<(String, usize)>> {
             return Err(fault);
         }
     }
-    Ok(lengths)
+    Ok((lengths, reader.state().clone()))
 }
 
 /// Refuses texts of one name, of which the later one is in this file.
 pub fn check_distinct_names(texts: &[(String, usize)], path: &Path) -> Result<()> {
     let names: Vec<String> = texts.iter().map(|(name, _)| name.clone()).collect();
     let Some((_, later)) = first_repeated(&names) else { return Ok(()) };
-    let problem = format!("the name '{}' stands twice among the texts", names[later].escape_debug());
-    Err(Error::input(whole(path), problem, "SAM needs a name of its own for each text"))
+    let problem = format!("two texts are named '{}'", names[later].escape_debug());
+    Err(Error::input(whole(path), problem, "SAM needs a unique name for each text"))
 }
 
-/// Reads all patterns of a file, none of them empty. As reads of SAM their names are checked.
-pub fn read_patterns(path: &Path, full_names: bool, sam: bool) -> Result<Vec<Text>> {
-    let mut reader = Reader::open(path)?;
+/// Reads all patterns of a file, none of them empty, and what is to be said of the file. As reads of SAM their names are
+/// checked.
+pub fn read_patterns(
+    path: &Path,
+    rules: ReadRules,
+    full_names: bool,
+    sam: bool,
+) -> Result<(Vec<Text>, Vec<String>)> {
+    let mut reader = Reader::open(path)?.with_rules(rules);
     let mut patterns = Vec::new();
     while let Some(harvest) = reader.harvest(|patterns: &mut Vec<Text>, raw| {
         if sam {
             check_query_name(raw.name).map_err(|(problem, remedy)| raw.fault(problem, remedy))?;
         }
-        take(patterns, &raw, full_names, "pattern")?;
+        let name = if full_names { TextName::Full } else { TextName::Id };
+        take(patterns, &raw, TextRules { name, ..TextRules::default() }, "pattern")?;
         if patterns.last().is_some_and(|pattern| pattern.letters.is_empty()) {
-            return Err(raw.fault("the pattern has no letters", "give it letters or remove it"));
+            return Err(raw.fault("the pattern is empty", "add its sequence, or remove the record"));
         }
         Ok(())
     }) {
@@ -144,12 +190,15 @@ pub fn read_patterns(path: &Path, full_names: bool, sam: bool) -> Result<Vec<Tex
             return Err(fault);
         }
     }
-    Ok(patterns)
+    Ok((patterns, reader.warnings()))
 }
 
-fn take(texts: &mut Vec<Text>, raw: &Raw, full_name: bool, what: &str) -> Result<()> {
+fn take(texts: &mut Vec<Text>, raw: &Raw, rules: TextRules, what: &str) -> Result<()> {
     if raw.name.is_empty() {
         return Err(raw.fault(format!("the {what} has no name"), "put a name right after '>' or '@'"));
+    }
+    if rules.has_qualities && !raw.has_qualities() {
+        return Err(raw.fault(NO_QUALITIES, QUALITIES_REMEDY));
     }
     let letters = raw.letters();
     let mut codes = Vec::with_capacity(letters.len());
@@ -157,12 +206,20 @@ fn take(texts: &mut Vec<Text>, raw: &Raw, full_name: bool, what: &str) -> Result
         if let Some(mixed) = raw.mixed(letters[at]) {
             return Err(mixed);
         }
+        if is_gap(letters[at]) {
+            return Err(raw.foreign_letter(letters[at], at, Alphabet::Dna));
+        }
         let letter = letters[at].escape_ascii();
-        let problem = format!("'{letter}' at position {} is not a letter of DNA or RNA", at + 1);
-        let remedy = "replace it by N or remove it; search takes nucleotides and their IUPAC codes";
+        let problem = format!("'{letter}' at position {} is not a base of DNA or RNA", at + 1);
+        let remedy = "replace it with N, or remove it; search accepts nucleotides and their IUPAC codes";
         return Err(raw.fault(problem, remedy));
     }
-    let name = if full_name { raw.header() } else { raw.name.to_string() };
-    texts.push(Text { name, letters, codes });
+    let name = match rules.name {
+        TextName::Id => raw.name.to_string(),
+        TextName::Full => raw.header(),
+        TextName::Written => raw.written_header(),
+    };
+    let qualities = if rules.has_qualities { raw.quality_line().to_vec() } else { Vec::new() };
+    texts.push(Text { name, letters, codes, qualities });
     Ok(())
 }

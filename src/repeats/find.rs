@@ -18,7 +18,7 @@ const MEAN: usize = 64;
 const WORTH: u32 = 1;
 /// One in this many chunks tells how much is distinct.
 const SAMPLED: u64 = 8;
-/// Letters of targets whose chunks are sampled in one go.
+/// Bases whose chunks are sampled in one run.
 const RUN: usize = 1 << 20;
 /// Letters compared at a time.
 const COMPARED: usize = 64;
@@ -36,45 +36,58 @@ pub fn find(targets: &Sequences, span: u32) -> Result<Distinct> {
     Ok(finder.done())
 }
 
-/// The letters of distinct chunks as a share of all letters, by some of the chunks.
+/// The bases of distinct chunks as a share of all bases, by some of the chunks. Chunks end at the end of a run.
 pub fn share_of_distinct(targets: &Sequences) -> Result<f64> {
     let rule = rule()?;
-    // Cuts are not kept for longer than a run of targets takes: there may be very many of them.
+    // Very many cuts would take much memory, so they are kept for one run only.
     let of_run = |run: Range<usize>| {
-        let place = |target: usize| targets.start(target) - targets.start(run.start);
-        let codes = &targets.codes()[targets.start(run.start)..][..place(run.end)];
+        let codes = &targets.codes()[run.clone()];
         let cuts = fingerprints::cuts(codes, &rule);
-        let mut sums: Vec<(u64, usize)> = Vec::new();
-        for target in run.clone() {
-            let (start, end) = (place(target), place(target + 1));
-            // A window that ends sooner begins in the target before.
+        let mut sums: Vec<Sample> = Vec::new();
+        let first = targets.holding(run.start);
+        for target in (first..targets.len()).take_while(|&target| targets.start(target) < run.end) {
+            let place = |place: usize| place.clamp(run.start, run.end) - run.start;
+            let (start, end) = (place(targets.start(target)), place(targets.start(target + 1)));
+            // A window that ends earlier begins in the previous target.
             let first = cuts.partition_point(|&cut| cut < start + rule.window());
             let own: Vec<usize> =
                 cuts[first..].iter().take_while(|&&cut| cut <= end).map(|cut| cut - start).collect();
             let chunks = fingerprints::chunks(end - start, &own);
-            let of_chunk = |chunk: Range<usize>| (checksum(&codes[start..end][chunk.clone()]), chunk.len());
-            sums.extend(chunks.map(of_chunk).filter(|(sum, _)| sum % SAMPLED == 0));
+            let of_chunk =
+                |chunk: Range<usize>| Sample::of(checksum(&codes[start..end][chunk.clone()]), chunk.len());
+            sums.extend(chunks.filter_map(of_chunk));
         }
         sums
     };
-    let mut sums: Vec<(u64, usize)> = runs(targets).into_par_iter().flat_map_iter(of_run).collect();
-    let all: usize = sums.iter().map(|(_, len)| len).sum();
+    let mut sums: Vec<Sample> = runs(targets).into_par_iter().flat_map_iter(of_run).collect();
+    let letters = |sums: &[Sample]| sums.iter().map(Sample::letters).sum::<u64>();
+    let all = letters(&sums);
     sums.par_sort_unstable();
     sums.dedup();
-    let distinct: usize = sums.iter().map(|(_, len)| len).sum();
-    Ok(if all == 0 { 1.0 } else { distinct as f64 / all as f64 })
+    Ok(if all == 0 { 1.0 } else { letters(&sums) as f64 / all as f64 })
 }
 
-/// Targets side by side, of so many letters or one.
-fn runs(targets: &Sequences) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for target in 0..targets.len() {
-        match runs.last_mut() {
-            Some(run) if targets.start(target + 1) - targets.start(run.start) <= RUN => run.end = target + 1,
-            _ => runs.push(target..target + 1),
-        }
+/// A sampled chunk in 8 bytes: the high bits of its checksum, and its length in bases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Sample(u64);
+
+impl Sample {
+    /// `None` for most chunks.
+    fn of(sum: u64, len: usize) -> Option<Sample> {
+        let letters = len.min(usize::from(u16::MAX)) as u64;
+        sum.is_multiple_of(SAMPLED).then_some(Sample(sum >> u16::BITS << u16::BITS | letters))
     }
-    runs
+
+    /// Its length, at most 65,535.
+    fn letters(&self) -> u64 {
+        self.0 & u64::from(u16::MAX)
+    }
+}
+
+/// The bases of all targets in runs of [`RUN`] at most.
+fn runs(targets: &Sequences) -> Vec<Range<usize>> {
+    let all = targets.codes().len();
+    (0..all).step_by(RUN).map(|start| start..all.min(start + RUN)).collect()
 }
 
 fn rule() -> Result<Rule> {
@@ -396,6 +409,11 @@ mod tests {
         assert!(share_of_distinct(&once).unwrap() > 0.99);
         let share = share_of_distinct(&often).unwrap();
         assert!((0.12..0.14).contains(&share), "{share}");
+        // A sequence of several runs.
+        let long: Sequences = [&codes.repeat(24)[..]].into_iter().collect();
+        assert!(long.letters() > 2 * RUN);
+        let share = share_of_distinct(&long).unwrap();
+        assert!((0.04..0.045).contains(&share), "{share}");
         assert_eq!(share_of_distinct(&Sequences::default()).unwrap(), 1.0);
     }
 

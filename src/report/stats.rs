@@ -1,10 +1,11 @@
 //! The statistics as JSON. Keys stay as they are, and docs/stats.schema.json has them all.
 
-use super::{Account, Coverage, percent, ratio, shown};
+use super::{Account, Coverage, multiqc, percent, ratio, shown};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
 use crate::insert::InsertSize;
 use crate::json::{array, lines, numbers, object, or_null, quoted, rows};
+use crate::options::Mask;
 use crate::statistics::{Bins, Extreme, Histogram, IDENTITY_STEPS, Path, Queries, Records, ReferenceDepth};
 
 /// Changes with a number beyond this when keys change their meaning.
@@ -26,7 +27,7 @@ pub fn stats(account: &Account) -> String {
     let fields = [
         ("format", FORMAT.to_string()),
         ("run", run(account)),
-        ("queries", queries(&sums.queries)),
+        ("queries", queries(&sums.queries, account)),
         ("records", records(&sums.records)),
         ("alignments", path(&sums.path, sums.records.primary)),
         ("references", references(account)),
@@ -36,7 +37,9 @@ pub fn stats(account: &Account) -> String {
         ("worst", extremes(&sums.extremes.worst)),
         ("best", extremes(&sums.extremes.best)),
     ];
-    lines(fields) + "\n"
+    let for_multiqc = account.options.stats.as_deref().is_some_and(multiqc::is_read);
+    let for_multiqc = for_multiqc.then(|| multiqc::fields(account));
+    lines(for_multiqc.into_iter().flatten().chain(fields)) + "\n"
 }
 
 fn run(account: &Account) -> String {
@@ -62,14 +65,19 @@ fn run(account: &Account) -> String {
     ])
 }
 
-fn queries(queries: &Queries) -> String {
-    let Queries { total, letters, aligned, mates, proper, single, apart } = *queries;
+fn queries(queries: &Queries, account: &Account) -> String {
+    let Queries { total, letters, masked, aligned, anchored, mates, proper, single, apart } = *queries;
+    let if_masked = |number: u64| (account.options.mask != Mask::None).then(|| number.to_string());
     object([
         ("total", total.to_string()),
         ("letters", letters.to_string()),
         ("aligned", aligned.to_string()),
+        ("anchored", anchored.to_string()),
         ("unaligned", (total - aligned).to_string()),
         ("aligned_percent", or_null(percent(aligned, total))),
+        ("too_short", account.too_short.to_string()),
+        ("masked_letters", or_null(if_masked(masked))),
+        ("masked_hits", or_null(if_masked(account.masked_hits))),
         ("mates", mates.to_string()),
         ("properly_paired", proper.to_string()),
         ("properly_paired_percent", or_null(percent(proper, mates))),
@@ -112,7 +120,9 @@ fn coverage(coverage: &Coverage) -> Vec<(&'static str, String)> {
         ("total", coverage.references.to_string()),
         ("aligned_to", coverage.hit.to_string()),
         ("letters", coverage.letters.to_string()),
-        ("alignments", coverage.alignments.to_string()),
+        ("alignments", (coverage.unique + coverage.tied).to_string()),
+        ("unique", coverage.unique.to_string()),
+        ("tied", coverage.tied.to_string()),
         ("aligned_letters", coverage.aligned.to_string()),
         ("covered_letters", coverage.covered.to_string()),
         ("covered_percent", or_null(percent(coverage.covered, coverage.letters))),
@@ -134,7 +144,9 @@ fn reference(name: &str, depth: &ReferenceDepth) -> String {
     object([
         ("name", quoted(name)),
         ("letters", depth.letters.to_string()),
-        ("alignments", depth.alignments.to_string()),
+        ("alignments", depth.alignments().to_string()),
+        ("unique", depth.unique.to_string()),
+        ("tied", depth.tied.to_string()),
         ("aligned_letters", depth.aligned.to_string()),
         ("covered_letters", depth.covered.to_string()),
         ("covered_percent", or_null(percent(depth.covered, depth.letters))),

@@ -15,15 +15,18 @@
 //! are; so the amplicons of a start are a merge of stretches of lanes, given out one by one. Held are the sites within the
 //! greatest length, and for the forward sites of one start a cursor for each lane that they meet.
 
+mod mates;
 mod pairs;
 
+pub use mates::{MatePart, MateParts, MateSites, parts};
 pub use pairs::{NamedPair, NoPair, Pairs};
 
 use super::hits::Hit;
 use crate::alignment::Strand;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque, btree_set};
-use std::ops::RangeInclusive;
+use std::mem;
+use std::ops::{Range, RangeInclusive};
 
 /// Sites in lanes below which none is looked for that no amplicon can need.
 const LEAST_HELD: usize = 1 << 10;
@@ -68,6 +71,10 @@ pub struct Joiner<'a> {
     after_sweep: usize,
     /// Amplicons of the text so far.
     given: u64,
+    /// Letters of the text if it is a circle.
+    circle: Option<usize>,
+    /// Reverse sites at the start of a circle, which forward sites at its end meet across the origin.
+    across: Vec<Site>,
 }
 
 /// A reverse site in a lane. The order of the fields is that of a start's amplicons with one forward site.
@@ -96,6 +103,16 @@ struct Cursor<'a> {
     current: Option<Amplicon>,
 }
 
+impl Role {
+    /// The strand of an amplicon between these patterns.
+    fn strand_of(&self, forward: u32, reverse: u32) -> Strand {
+        match self.pair {
+            None if reverse < forward => Strand::Reverse,
+            _ => self.strand,
+        }
+    }
+}
+
 impl Site {
     fn of(hit: &Hit) -> Site {
         Site { start: hit.start, end: hit.end, pattern: hit.pattern, edits: hit.edits }
@@ -114,6 +131,16 @@ impl Amplicon {
     /// Its letters, with both sites.
     pub fn letters(&self) -> usize {
         self.end() - self.start()
+    }
+
+    /// Its positions, with both sites.
+    pub fn places(&self) -> Range<usize> {
+        self.start()..self.end()
+    }
+
+    /// The positions between both sites; none if these overlap.
+    pub fn without_primers(&self) -> Range<usize> {
+        self.forward.end..self.reverse.start.max(self.forward.end)
     }
 
     /// The order of a text's amplicons.
@@ -138,7 +165,20 @@ impl<'a> Joiner<'a> {
             held: 0,
             after_sweep: 0,
             given: 0,
+            circle: None,
+            across: Vec::new(),
         }
+    }
+
+    /// Says how many letters the text has if it is a circle, before its first hit. Then amplicons may lie across the origin,
+    /// and have at most so many letters.
+    pub fn set_circle(&mut self, letters: Option<usize>) {
+        self.circle = letters;
+    }
+
+    /// The greatest length in this text.
+    fn most(&self) -> usize {
+        self.circle.map_or(*self.lengths.end(), |letters| letters.min(*self.lengths.end()))
     }
 
     /// Amplicons of the text that were given out so far.
@@ -148,19 +188,39 @@ impl<'a> Joiner<'a> {
 
     /// Takes a hit of the text, the next one by start, and gives out the amplicons that no later hit can stand before.
     pub fn put<E>(&mut self, hit: &Hit, give: &mut impl FnMut(&Amplicon) -> Result<(), E>) -> Result<(), E> {
-        let most = *self.lengths.end();
-        self.give_out(|site| site.start.saturating_add(most) < hit.start, give)?;
         let site = Site::of(hit);
+        self.give_out_before(site.start, give)?;
         match hit.strand {
             Strand::Forward if self.pairs.roles(site.pattern).is_empty() => {}
             Strand::Forward => self.waiting.push_back(site),
-            Strand::Reverse => self.hold(&site),
+            Strand::Reverse => {
+                self.hold(&site);
+                if self.circle.is_some() && site.start < self.most() {
+                    self.across.push(site);
+                }
+            }
         }
         Ok(())
     }
 
+    /// Gives out the amplicons of forward sites that no reverse site from `start` on can meet.
+    fn give_out_before<E>(
+        &mut self,
+        start: usize,
+        give: &mut impl FnMut(&Amplicon) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let most = self.most();
+        self.give_out(|site| site.start.saturating_add(most) < start, give)
+    }
+
     /// Gives out the amplicons that are left of a text that has no further hit.
     pub fn finish<E>(&mut self, give: &mut impl FnMut(&Amplicon) -> Result<(), E>) -> Result<(), E> {
+        let letters = self.circle.unwrap_or(0);
+        for site in mem::take(&mut self.across) {
+            let site = Site { start: site.start + letters, end: site.end + letters, ..site };
+            self.give_out_before(site.start, give)?;
+            self.hold(&site);
+        }
         self.give_out(|_| true, give)
     }
 
@@ -169,6 +229,8 @@ impl<'a> Joiner<'a> {
         self.waiting.clear();
         self.used.drain(..).for_each(|lane| self.lanes[lane as usize].clear());
         (self.held, self.after_sweep, self.given) = (0, 0, 0);
+        self.circle = None;
+        self.across.clear();
     }
 
     /// Puts a reverse site into its lane.
@@ -204,10 +266,11 @@ impl<'a> Joiner<'a> {
         is_sure: impl Fn(&Site) -> bool,
         give: &mut impl FnMut(&Amplicon) -> Result<(), E>,
     ) -> Result<(), E> {
+        let lengths = *self.lengths.start()..=self.most();
         while let Some(first) = self.waiting.front().copied().filter(&is_sure) {
             let count = self.waiting.iter().take_while(|site| site.start == first.start).count();
             let sites: Vec<Site> = self.waiting.drain(..count).collect();
-            self.given += meet(self.pairs, &self.lanes, &self.lengths, &sites, give)?;
+            self.given += meet(self.pairs, &self.lanes, &lengths, &sites, give)?;
         }
         Ok(())
     }
@@ -257,10 +320,7 @@ impl Cursor<'_> {
         let forward = self.forward;
         let held = self.rest.find(|held| held.start >= forward.start)?;
         let reverse = Site { start: held.start, end: held.end, pattern: held.pattern, edits: held.edits };
-        let strand = match self.role.pair {
-            None if reverse.pattern < forward.pattern => Strand::Reverse,
-            _ => self.role.strand,
-        };
+        let strand = self.role.strand_of(forward.pattern, reverse.pattern);
         Some(Amplicon { forward, reverse, pair: self.role.pair, strand })
     }
 }

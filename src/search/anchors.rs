@@ -1,4 +1,4 @@
-//! Anchors: the edges of hits that clusters are made of.
+//! Anchors: the edges of hits whose edits are compared.
 //!
 //! The anchor of a hit is its last letter, which is where a scan finds it, unless a PAM lies in front of the hit: then
 //! it is its first letter. Places of anchors count letters from 1, so that of an end is the end, and that of a start

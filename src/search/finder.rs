@@ -11,11 +11,13 @@ use crate::error::EngineError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Letters that are scanned in one go, at least and at most, and seeds, at most.
+/// Bases that one scan takes, at least and at most, and seeds, at most.
 const LEAST_LETTERS: usize = 1 << 18;
 const LETTERS: usize = 1 << 25;
 const SEEDS: usize = 1 << 12;
-/// Letters times seeds that cores and devices scan in one go, at most: cores stop sooner where there are too many ends.
+/// Bases that one scan takes for each core, at most: a stream holds a copy of them.
+const CORE_LETTERS: usize = 1 << 21;
+/// Bases times seeds that one scan on cores or a device takes, at most. Cores stop earlier if there are too many ends.
 const CORE_CELLS: usize = 1 << 29;
 const DEVICE_CELLS: usize = LETTERS.saturating_mul(SEEDS);
 /// Ends that are taken of what is scanned in one go.
@@ -25,8 +27,9 @@ const ENDS: usize = 1 << 21;
 pub struct Finder {
     targets: Arc<Sequences>,
     scan: Box<dyn TextScan + Send>,
-    /// Letters times seeds that are scanned in one go, at most.
+    /// Bases times seeds, and bases, that one scan takes at most.
     cells: usize,
+    letters: usize,
 }
 
 /// Seeds that are scanned for, and where their ends go.
@@ -56,8 +59,11 @@ impl SeedQuery<'_> {
 impl Finder {
     /// Scans with `scan`, which a device does or the cores.
     pub fn new(targets: &Arc<Sequences>, scan: Box<dyn TextScan + Send>, on_device: bool) -> Finder {
-        let cells = if on_device { DEVICE_CELLS } else { CORE_CELLS };
-        Finder { targets: Arc::clone(targets), scan, cells }
+        let (cells, letters) = match on_device {
+            true => (DEVICE_CELLS, LETTERS),
+            false => (CORE_CELLS, LETTERS.min(CORE_LETTERS * rayon::current_num_threads())),
+        };
+        Finder { targets: Arc::clone(targets), scan, cells, letters }
     }
 
     /// Calls with streams of so many letters, one after the other, until that breaks off.
@@ -111,7 +117,7 @@ impl Scan for Finder {
         let classes: Vec<Vec<Class>> = seeds.iter().map(|codes| codes.iter().map(class).collect()).collect();
         let seams = Seams::new(seeds.iter().map(|seed| seed.len()), &rule);
         let mut seeds = SeedQuery { classes: &classes, rule, ends };
-        let letters = (self.cells / classes.len().clamp(1, SEEDS)).clamp(LEAST_LETTERS, LETTERS);
+        let letters = (self.cells / classes.len().clamp(1, SEEDS)).clamp(LEAST_LETTERS, self.letters);
         self.for_each_stream(&seams, letters, |stream| {
             let wanted = seeds.wanted();
             for some in wanted.chunks((self.cells / letters).clamp(1, SEEDS)) {

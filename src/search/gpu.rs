@@ -153,7 +153,7 @@ impl<D: ScanDevice> OnGpu<D> {
         let Some(state) = &self.fallback else { return false };
         let Ok(mut state) = state.lock() else { return false };
         state.lost = true;
-        state.notice = Some(format!("{}: {error}; going on with the CPU", self.device.describe()));
+        state.notice = Some(format!("{}: {error}; continuing with the CPU", self.device.describe()));
         true
     }
 }

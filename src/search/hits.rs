@@ -1,18 +1,26 @@
 //! Which ends are reported, as which hits.
 //!
-//! Ends of one pattern on one strand of one text that stand side by side form a cluster. Of a cluster the
-//! end with the fewest edits is reported, of several the leftmost; or all ends are. A hit is an end with the
-//! path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand. With a PAM, ends stand for
-//! anchors ([`super::anchors`]), and of starts with equal edits the rightmost is reported: what reading backwards does.
+//! An end of a pattern on one strand is reported if its edits are a local minimum: neither the end before it nor the one
+//! after it has fewer. A position that is no end counts as one with infinitely many edits. Of adjacent ends with the same
+//! edits only the leftmost is reported, unless they have no edits: then all of them are. With [`Wanted::every_end`] every
+//! end is reported.
 //!
-//! A long text comes in parts. What can't change any more is given out at the end of each: not the cluster
-//! that touches the end, unless it has an end without edits, and nothing that a hit of a later part might
-//! stand before. Ends are a few bytes and paths many, so hits are aligned in the order of their ends, portion by
-//! portion, and not before they can be given out.
+//! A hit is an end with the path of [`super::align`]. Hits of a text are ordered by start, end, pattern, and strand. With a
+//! PAM, the same rule holds for anchors ([`super::anchors`]). Anchors at starts are read backwards, so the rightmost of
+//! adjacent ones with the same edits is reported.
+//!
+//! All engines share this function, [`Gatherer::put_anchors`]. It sees the ends of a pattern in ascending order, so a run
+//! of adjacent ends with the same edits is all that it has to remember of each pattern. Thus the edges of chunks, portions
+//! and parts of a text do not matter.
+//!
+//! A long text comes in parts. At the end of each part the gatherer gives out all hits that are final. It keeps a run that
+//! the next part may continue, and the hits that a later hit may precede. An end takes a few bytes and a path many, so hits
+//! are aligned in the order of their ends, portion by portion, and only when they can be given out.
 
 use super::Rule;
 use super::align::{self, Cells, Path};
 use super::anchors::Tried;
+use super::circle::Circle;
 use super::limits::Limits;
 use super::pam::Pam;
 use super::rates::Rate;
@@ -20,7 +28,7 @@ use super::stream::TextEnd;
 use crate::alignment::Strand;
 use crate::error::EngineError;
 use rayon::prelude::*;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::mem;
 
@@ -45,8 +53,11 @@ pub struct Hit {
     pub path: Path,
 }
 
+/// What hits of a text are sorted by.
+type Order = (usize, usize, u32, Strand);
+
 impl Hit {
-    fn order(&self) -> (usize, usize, u32, Strand) {
+    fn order(&self) -> Order {
         (self.start, self.end, self.pattern, self.strand)
     }
 }
@@ -60,7 +71,7 @@ pub struct Wanted {
     pub rate: Option<Rate>,
     pub limits: Option<Limits>,
     pub pam: Option<Pam>,
-    /// All ends, and not one of each cluster.
+    /// Every end, and not only local minima of the edits.
     pub every_end: bool,
     /// Only hits with the fewest edits in the text.
     pub best: bool,
@@ -76,10 +87,19 @@ pub struct Wanted {
 /// hits out, portion by portion.
 #[derive(Clone, Debug, Default)]
 pub struct Gatherer {
+    /// How the text is unrolled if it is a circle. Codes, ends and positions here are those of the unrolled text.
+    circle: Option<Circle>,
+    /// The right parts of runs across the origin that may be local minima, by pattern, each with the end that it would
+    /// report.
+    wrapped: BTreeMap<u32, usize>,
+    /// Hits across the origin, which begin at the end of the circle.
+    across: BTreeMap<Order, Hit>,
     /// The starts that were tried where PAMs lie in front.
     tried: Tried,
-    /// The clusters that may go on, by pattern.
-    open: BTreeMap<u32, Cluster>,
+    /// Runs that the next part may continue, by pattern.
+    open: BTreeMap<u32, Run>,
+    /// Fewest edits of an end so far, if [`Wanted::best`] is asked for.
+    fewest: Option<u32>,
     /// Ends whose hits can't be given out before others that are not known yet.
     pending: Vec<Chosen>,
     /// Ends whose hits come next, the last one first.
@@ -100,16 +120,72 @@ struct Chosen {
     edits: u32,
 }
 
+/// Adjacent ends of a pattern with the same edits, up to the last one that is known.
 #[derive(Clone, Copy, Debug)]
-struct Cluster {
+struct Run {
+    first: usize,
     last: usize,
+    /// The end that is reported if the run is a local minimum.
     end: usize,
     edits: u32,
-    /// Its hit is among the waiting or given ones already.
-    taken: bool,
+    /// Whether the end before the run has more edits or is missing, and no end of the run was reported yet.
+    may_be_minimum: bool,
+}
+
+impl Run {
+    /// The run of the next end of a pattern, and the end that is reported if `before` is a local minimum and ends here.
+    fn next(before: Option<Run>, found: &TextEnd, rightmost: bool) -> (Run, Option<Run>) {
+        let adjacent = before.filter(|run| run.last + 1 == found.end);
+        let change = adjacent.map(|run| found.edits.cmp(&run.edits));
+        let &TextEnd { end, edits, .. } = found;
+        match adjacent {
+            Some(run) if run.edits == edits && edits > 0 => {
+                let chosen = if rightmost { end } else { run.end };
+                (Run { last: end, end: chosen, ..run }, None)
+            }
+            _ => {
+                let may_be_minimum = change != Some(Ordering::Greater);
+                let ended = before.filter(|run| run.may_be_minimum && change != Some(Ordering::Less));
+                (Run { first: end, last: end, end, edits, may_be_minimum }, ended)
+            }
+        }
+    }
+
+    /// The end of a local minimum that is reported. If the run crosses the origin of a circle, its right part comes first and is
+    /// kept in `wrapped` until its left part comes.
+    fn chosen(
+        &self,
+        pattern: u32,
+        rightmost: bool,
+        circle: Option<Circle>,
+        wrapped: &mut BTreeMap<u32, usize>,
+    ) -> Option<Chosen> {
+        let chosen = |end| Some(Chosen { pattern, end, edits: self.edits });
+        let Some(circle) = circle else { return chosen(self.end) };
+        let is_right_part = self.first <= circle.before && self.last > circle.before;
+        let is_left_part = self.first <= circle.last() && self.last > circle.last();
+        match (is_left_part, is_right_part) {
+            _ if self.edits == 0 => chosen(self.end).filter(|chosen| circle.owns(chosen.end)),
+            // All ends of the circle have the same edits.
+            (true, true) => chosen(circle.last()),
+            (false, true) => {
+                wrapped.insert(pattern, self.end);
+                None
+            }
+            (true, false) => {
+                wrapped.remove(&pattern).and_then(|end| chosen(if rightmost { end } else { self.end }))
+            }
+            (false, false) => chosen(self.end).filter(|chosen| circle.owns(chosen.end)),
+        }
+    }
 }
 
 impl Gatherer {
+    /// Says how the text is unrolled if it is a circle, before its first part comes. Its hits are those of the circle.
+    pub fn set_circle(&mut self, circle: Option<Circle>) {
+        self.circle = circle;
+    }
+
     /// Hits given out so far.
     pub fn given(&self) -> u64 {
         self.given
@@ -130,6 +206,16 @@ impl Gatherer {
         to: usize,
     ) -> Result<Vec<Hit>, EngineError> {
         self.put(wanted, patterns, text, ends, to);
+        self.rest(wanted, patterns, text)
+    }
+
+    /// All hits of the text that can be given out before the next part.
+    pub fn rest(
+        &mut self,
+        wanted: &Wanted,
+        patterns: &[Vec<u8>],
+        text: &[u8],
+    ) -> Result<Vec<Hit>, EngineError> {
         let mut all = Vec::new();
         loop {
             let hits = self.next(wanted, patterns, text)?;
@@ -158,22 +244,35 @@ impl Gatherer {
             return;
         }
         let whole = to == text.len();
+        let known: Vec<TextEnd>;
+        let ends = match self.circle {
+            None => ends,
+            Some(circle) => {
+                known = ends.iter().filter(|end| circle.knows(end.end)).copied().collect();
+                &known
+            }
+        };
         if wanted.every_end {
-            self.pending.extend(ends.iter().map(Chosen::of));
+            let is_own = |end: &&TextEnd| self.circle.is_none_or(|circle| circle.owns(end.end));
+            self.pending.extend(ends.iter().filter(is_own).map(Chosen::of));
         } else {
             let until = if whole { usize::MAX } else { to };
             self.choose(wanted, ends, until);
         }
         if wanted.best {
-            let fewest = self.pending.iter().map(|end| end.edits).min();
+            let fewest = self.pending.iter().map(|end| end.edits).chain(self.fewest).min();
             self.pending.retain(|end| Some(end.edits) == fewest);
+            self.fewest = fewest;
         }
         self.until = if whole {
             usize::MAX
-        } else if wanted.best {
+        } else if wanted.best && self.fewest != Some(0) {
             0
         } else {
-            let open = self.open.values().filter(|cluster| !cluster.taken).map(|cluster| cluster.end);
+            let may_be_chosen = |run: &&Run| run.may_be_minimum && !wanted.best;
+            let open = self.open.values().filter(may_be_chosen).map(|run| run.end);
+            let is_reported = |&(&pattern, _): &(&u32, &usize)| wanted.anchors_at_starts(pattern);
+            let open = open.chain(self.wrapped.iter().filter(is_reported).map(|(_, &end)| end));
             // A later end tells of starts before it.
             let next = if wanted.pam.is_some() { (to + 1).saturating_sub(wanted.before) } else { to + 1 };
             open.min().unwrap_or(next).min(next)
@@ -205,6 +304,9 @@ impl Gatherer {
             let sure = self.waiting.iter().take_while(|hit| !can_come(hit)).count();
             let rest = self.waiting.split_off(sure);
             let mut out = mem::replace(&mut self.waiting, rest);
+            if let Some(circle) = self.circle {
+                out = self.placed(circle, out, earliest == usize::MAX);
+            }
             if wanted.first {
                 out.truncate(1);
             }
@@ -213,6 +315,27 @@ impl Gatherer {
                 return Ok(out);
             }
         }
+    }
+
+    /// The next hits as those of the circle, in order. Hits across the origin come first, and are given out where they begin.
+    fn placed(&mut self, circle: Circle, hits: Vec<Hit>, are_last: bool) -> Vec<Hit> {
+        let mut placed = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let is_across = hit.start < circle.before;
+            let hit = circle.place(hit);
+            if is_across {
+                self.across.insert(hit.order(), hit);
+                continue;
+            }
+            while let Some(first) = self.across.first_entry().filter(|first| *first.key() < hit.order()) {
+                placed.push(first.remove());
+            }
+            placed.push(hit);
+        }
+        if are_last {
+            placed.extend(mem::take(&mut self.across).into_values());
+        }
+        placed
     }
 
     /// The ends that are aligned next.
@@ -227,51 +350,34 @@ impl Gatherer {
         self.ready.split_off(self.ready.len() - count)
     }
 
-    /// One end of each cluster that is at its end. The ends up to `to` are known, of a text that is whole all.
+    /// Chooses the local minima that are known. The ends up to `to` are known, and all ends of a text that is whole.
     fn choose(&mut self, wanted: &Wanted, ends: &[TextEnd], to: usize) {
-        let chosen = &mut self.pending;
-        let mut before = mem::take(&mut self.open);
-        // A start may be told by an end that is as far behind it as a hit is long.
-        let ahead = |pattern: u32| if wanted.anchors_at_starts(pattern) { wanted.before } else { 0 };
+        let Gatherer { circle, wrapped, open: kept, pending: chosen, .. } = self;
+        let circle = *circle;
+        let mut before = mem::take(kept);
         for ends in ends.chunk_by(|a, b| a.pattern == b.pattern) {
             let pattern = ends[0].pattern;
-            let at_starts = wanted.anchors_at_starts(pattern);
-            let mut take = |cluster: &Cluster| {
-                if !cluster.taken {
-                    chosen.push(Chosen { pattern, end: cluster.end, edits: cluster.edits });
-                }
-            };
-            let mut current: Option<Cluster> = before.remove(&pattern);
+            let rightmost = wanted.anchors_at_starts(pattern);
+            let mut open = before.remove(&pattern);
             for found in ends {
-                match &mut current {
-                    Some(cluster) if cluster.last + 1 == found.end => {
-                        cluster.last = found.end;
-                        if found.edits < cluster.edits || (at_starts && found.edits == cluster.edits) {
-                            (cluster.end, cluster.edits) = (found.end, found.edits);
-                        }
-                    }
-                    _ => {
-                        current.iter().for_each(&mut take);
-                        let (end, edits) = (found.end, found.edits);
-                        current = Some(Cluster { last: end, end, edits, taken: false });
-                    }
+                let (mut run, ended) = Run::next(open, found, rightmost);
+                chosen.extend(ended.and_then(|run| run.chosen(pattern, rightmost, circle, wrapped)));
+                if run.edits == 0 {
+                    chosen.extend(run.chosen(pattern, rightmost, circle, wrapped));
+                    run.may_be_minimum = false;
                 }
+                open = Some(run);
             }
-            let Some(mut cluster) = current else { continue };
-            let ended = cluster.last + ahead(pattern) < to;
-            if ended || (cluster.edits == 0 && !at_starts) {
-                take(&cluster);
-                cluster.taken = true;
-            }
-            if !ended {
-                self.open.insert(pattern, cluster);
-            }
+            before.extend(open.map(|run| (pattern, run)));
         }
-        for (pattern, cluster) in before {
-            if cluster.last + ahead(pattern) >= to {
-                self.open.insert(pattern, cluster);
-            } else if !cluster.taken {
-                chosen.push(Chosen { pattern, end: cluster.end, edits: cluster.edits });
+        for (pattern, run) in before {
+            // An end may tell of a start that is as far before it as a hit is long.
+            let rightmost = wanted.anchors_at_starts(pattern);
+            let ahead = if rightmost { wanted.before } else { 0 };
+            if run.last + ahead >= to {
+                kept.insert(pattern, run);
+            } else if run.may_be_minimum {
+                chosen.extend(run.chosen(pattern, rightmost, circle, wrapped));
             }
         }
     }

@@ -46,6 +46,11 @@ impl Pam {
         Ok(Pam { forward, reverse, side })
     }
 
+    /// Number of its letters.
+    pub fn letters(&self) -> usize {
+        self.forward.len()
+    }
+
     /// Whether it lies behind hits of this strand in the text, and not in front of them.
     pub fn is_behind(&self, strand: Strand) -> bool {
         (self.side == PamSide::Three) == (strand == Strand::Forward)

@@ -1,7 +1,8 @@
 //! How many ends a scan may find, so that its memory is bounded where nearly every place is an end.
 
 use super::End;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Ends that a thread finds before it tells the others.
 const TOLD: usize = 1 << 12;
@@ -12,11 +13,23 @@ const TOLD: usize = 1 << 12;
 pub struct Room {
     most: usize,
     taken: AtomicUsize,
+    /// Set by a caller who no longer wants the answer.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Room {
     pub fn of(most: usize) -> Room {
-        Room { most, taken: AtomicUsize::new(0) }
+        Room { most, taken: AtomicUsize::new(0), stop: None }
+    }
+
+    /// The same room, which is over as soon as this flag is set.
+    pub fn until(self, stop: Option<Arc<AtomicBool>>) -> Room {
+        Room { stop, ..self }
+    }
+
+    /// Whether the caller no longer wants the answer.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     pub fn unlimited() -> Room {
@@ -28,9 +41,9 @@ impl Room {
         self.taken.fetch_add(ends, Ordering::Relaxed);
     }
 
-    /// Whether more ends were found than there is room for.
+    /// Whether more ends were found than there is room for, or the answer is no longer wanted.
     pub fn is_over(&self) -> bool {
-        self.taken.load(Ordering::Relaxed) > self.most
+        self.taken.load(Ordering::Relaxed) > self.most || self.is_stopped()
     }
 
     pub fn left(&self) -> usize {

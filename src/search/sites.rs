@@ -45,6 +45,8 @@ const OF_LETTER: f64 = 0.15;
 const OF_CELL: f64 = 0.2;
 /// Of what a sweep costs, so much is the most that looking at a stretch may cost before it is swept.
 const SHARE: f64 = 0.5;
+/// Threads that sweep as fast as a GPU, about.
+const DEVICE_THREADS: f64 = 200.0;
 
 /// A part of a text, whose own anchors are sought: those at places behind the start of `own` and up to its end.
 pub struct TextPart<'a> {
@@ -201,6 +203,11 @@ impl Sites {
     pub fn gain(&self) -> f64 {
         let sum = |of: &dyn Fn(&Plan) -> f64| self.plans.iter().map(of).sum::<f64>();
         sum(&|plan| self.of_sweep(plan)) / sum(&|plan| self.of_looks(plan)).max(f64::MIN_POSITIVE)
+    }
+
+    /// Whether a GPU that sweeps is no faster than so many threads that look at sites.
+    pub fn need_no_device(&self, threads: usize) -> bool {
+        self.gain() * threads as f64 >= DEVICE_THREADS
     }
 
     /// What a letter of a random text costs to look at.

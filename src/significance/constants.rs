@@ -4,7 +4,10 @@
 //! them from simulations (Altschul et al. 2001, Nucleic Acids Research 29:351; Park et al. 2012, BMC Research Notes 5:286). Gap costs are those
 //! of this program: a gap of k letters costs `open + k * extend`.
 
+use super::units::InUnits;
 use super::{FiniteSize, Karlin};
+use crate::alphabet::Alphabet;
+use crate::scoring::{Matrix, Scoring};
 
 /// open, extend, lambda, K, alpha, beta, and the variance constants Alpha and Sigma of [`FiniteSize`].
 type OfMatrixGaps = (i32, i32, f64, f64, f64, f64, f64, f64);
@@ -71,6 +74,20 @@ const BLOSUM62: OfMatrix = OfMatrix {
         (9, 1, 0.206, 0.010, 4.0, -87.0, 210.333, 214.842),
     ],
 };
+const BLOSUM80: OfMatrix = OfMatrix {
+    ungapped: (0.5222, 1.918130),
+    gapped: &[
+        (25, 2, 0.342, 0.17, 0.52, -1.6, 1.731, 1.7313),
+        (13, 2, 0.336, 0.15, 0.59, -3.0, 2.67347, 2.6923),
+        (9, 2, 0.319, 0.11, 0.76, -6.0, 5.57609, 5.66786),
+        (8, 2, 0.308, 0.090, 0.89, -9.0, 7.53695, 7.68623),
+        (7, 2, 0.293, 0.070, 1.1, -14.0, 11.5866, 11.8404),
+        (6, 2, 0.268, 0.045, 1.4, -19.0, 19.9581, 20.4412),
+        (11, 1, 0.314, 0.095, 0.90, -9.0, 8.80861, 9.22332),
+        (10, 1, 0.299, 0.071, 1.1, -14.0, 13.8338, 14.5334),
+        (9, 1, 0.279, 0.048, 1.4, -19.0, 24.252, 25.4904),
+    ],
+};
 const BLOSUM90: OfMatrix = OfMatrix {
     ungapped: (0.4434, 1.377760),
     gapped: &[
@@ -130,11 +147,12 @@ const PAM250: OfMatrix = OfMatrix {
     ],
 };
 
-/// Not BLOSUM80: the constants are those of an edition in half bits, and the one that is built in has thirds of bits.
-const MATRICES: [(&str, OfMatrix); 7] = [
+/// Not BLOSUM80_3: the constants of BLOSUM80 are those of the edition in half bits.
+const MATRICES: [(&str, OfMatrix); 8] = [
     ("BLOSUM45", BLOSUM45),
     ("BLOSUM50", BLOSUM50),
     ("BLOSUM62", BLOSUM62),
+    ("BLOSUM80", BLOSUM80),
     ("BLOSUM90", BLOSUM90),
     ("PAM30", PAM30),
     ("PAM70", PAM70),
@@ -248,13 +266,13 @@ const NUCLEOTIDES: &[OfScores] = &[
 fn find(table: &[OfGaps], gap_open: i32, gap_extend: i32) -> Option<Karlin> {
     let &(_, _, lambda, k, alpha, beta) =
         table.iter().find(|&&(open, extend, ..)| (open, extend) == (gap_open, gap_extend))?;
-    Some(Karlin { lambda, k, alpha, beta, rounds_down: false, finite_size: None })
+    Some(Karlin { unit: 1, lambda, k, alpha, beta, rounds_down: false, finite_size: None })
 }
 
-/// Constants of a built-in matrix.
-pub fn of_matrix(name: &str, gap_open: i32, gap_extend: i32) -> Option<Karlin> {
-    let (_, OfMatrix { ungapped, gapped }) =
-        MATRICES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+/// Constants of a matrix that scores as a built-in one.
+pub fn of_matrix(units: &InUnits) -> Option<Karlin> {
+    let Scoring { gap_open, gap_extend, .. } = units.scoring;
+    let (_, OfMatrix { ungapped, gapped }) = MATRICES.iter().find(|(name, _)| has_scores_of(units, name))?;
     let is_wanted = |row: &&OfMatrixGaps| (row.0, row.1) == (gap_open, gap_extend);
     let &(_, _, lambda, k, alpha, beta, variance, covariance) = gapped.iter().find(is_wanted)?;
     let first_gap = 2.0 * f64::from(gap_open + gap_extend);
@@ -263,21 +281,40 @@ pub fn of_matrix(name: &str, gap_open: i32, gap_extend: i32) -> Option<Karlin> {
         variance: (variance, first_gap * (ungapped.1 - variance)),
         covariance: (covariance, first_gap * (ungapped.1 - covariance)),
     };
-    Some(Karlin { lambda, k, alpha, beta, rounds_down: false, finite_size: Some(finite_size) })
+    Some(Karlin { unit: 1, lambda, k, alpha, beta, rounds_down: false, finite_size: Some(finite_size) })
 }
 
-/// Constants of scores of match, mismatch, gap open and gap extend. Scores that have a common divisor are those of the
-/// scores without it.
-pub fn of_nucleotides(scores: [i32; 4]) -> Option<Karlin> {
-    let divisor = scores.into_iter().fold(0, greatest_common_divisor).max(1);
-    let [match_, mismatch, gap_open, gap_extend] = scores.map(|score| score / divisor);
+/// Whether no penalty of a scoring is lower, relative to its positive scores, than that of a scoring with published
+/// constants. Then its scores are no higher, and grow with the logarithm of the length as those do.
+pub fn penalizes_as_published(units: &InUnits) -> bool {
+    let Scoring { gap_open, gap_extend, .. } = units.scoring;
+    let is_no_cheaper = |open: i32, extend: i32| gap_open >= open && gap_extend >= extend;
+    if let Some((match_, mismatch)) = units.match_and_mismatch() {
+        let own = [mismatch, gap_open, gap_extend].map(i64::from);
+        return NUCLEOTIDES.iter().any(|&((known_match, known_mismatch), gaps)| {
+            gaps.iter().any(|&(open, extend, ..)| {
+                let known = [known_mismatch, open, extend].map(i64::from);
+                own.iter()
+                    .zip(known)
+                    .all(|(&own, known)| own * i64::from(known_match) >= known * i64::from(match_))
+            })
+        });
+    }
+    let published = MATRICES.iter().find(|(name, _)| has_scores_of(units, name));
+    published.is_some_and(|(_, matrix)| {
+        matrix.gapped.iter().any(|&(open, extend, ..)| is_no_cheaper(open, extend))
+    })
+}
+
+fn has_scores_of(units: &InUnits, name: &str) -> bool {
+    let Scoring { gap_open, gap_extend, .. } = units.scoring;
+    let scoring = |matrix| Scoring::matrix(Alphabet::Protein, matrix, gap_open, gap_extend);
+    Matrix::named(name).is_some_and(|matrix| units.has_scores_of(&scoring(matrix)))
+}
+
+/// Constants of a match and a mismatch score.
+pub fn of_nucleotides((match_, mismatch): (i32, i32), gap_open: i32, gap_extend: i32) -> Option<Karlin> {
     let (_, table) = NUCLEOTIDES.iter().find(|(known, _)| *known == (match_, mismatch))?;
     let karlin = find(table, gap_open, gap_extend)?;
-    let rounds_down = match_ == 2 && divisor == 1;
-    let factor = f64::from(divisor);
-    Some(Karlin { lambda: karlin.lambda / factor, alpha: karlin.alpha / factor, rounds_down, ..karlin })
-}
-
-fn greatest_common_divisor(one: i32, other: i32) -> i32 {
-    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
+    Some(Karlin { rounds_down: match_ == 2, ..karlin })
 }

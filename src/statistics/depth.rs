@@ -17,8 +17,16 @@ pub struct Covered {
     target: u32,
     start: u32,
     end: u32,
-    /// Whether it is the first stretch of its alignment.
-    is_first: bool,
+    /// Of the first stretch of an alignment, whether another hit of the query scores as much; otherwise nothing.
+    begins: Option<Standing>,
+}
+
+/// How the hit of a query compares with its other hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// No other hit scores as much.
+    Unique,
+    Tied,
 }
 
 /// Depth and coverage of all targets.
@@ -36,7 +44,8 @@ struct Target {
     /// Place of the first letter among all.
     start: u64,
     letters: u32,
-    alignments: u64,
+    unique: u64,
+    tied: u64,
     aligned: u64,
     /// The first of its bins, and letters of each; no letters without bins.
     first_bin: usize,
@@ -47,8 +56,9 @@ struct Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReferenceDepth<'a> {
     pub letters: u64,
-    /// Primary alignments.
-    pub alignments: u64,
+    /// Primary alignments of queries that have no other hit of the same score, and of the other queries.
+    pub unique: u64,
+    pub tied: u64,
     /// Letters of queries that are aligned to its letters.
     pub aligned: u64,
     /// Letters that at least one alignment covers.
@@ -59,21 +69,33 @@ pub struct ReferenceDepth<'a> {
     pub bins: &'a [u64],
 }
 
-/// The stretches that an alignment covers.
-pub fn covered(alignment: &Alignment) -> impl Iterator<Item = Covered> + '_ {
-    let target = alignment.target;
+impl ReferenceDepth<'_> {
+    /// Primary alignments.
+    pub fn alignments(&self) -> u64 {
+        self.unique + self.tied
+    }
+}
+
+/// The stretches that the primary alignment of a query covers.
+pub fn covered(alignment: &Alignment, standing: Standing) -> impl Iterator<Item = Covered> + '_ {
+    let (target, mut begins) = (alignment.target, Some(standing));
     let mut start = alignment.target_start;
     alignment.cigar.iter().filter_map(move |&(len, op)| {
         let end = start + if op == Op::Insertion { 0 } else { len };
-        let covered = Covered { target, start, end, is_first: start == alignment.target_start };
+        let stretch = start..end;
         start = end;
-        (op == Op::Match).then_some(covered)
+        (op == Op::Match).then(|| Covered {
+            target,
+            start: stretch.start,
+            end: stretch.end,
+            begins: begins.take(),
+        })
     })
 }
 
 /// The stretches that another piece of an alignment covers, which counts no second time.
 pub fn covered_by_piece(alignment: &Alignment) -> impl Iterator<Item = Covered> + '_ {
-    covered(alignment).map(|covered| Covered { is_first: false, ..covered })
+    covered(alignment, Standing::Unique).map(|covered| Covered { begins: None, ..covered })
 }
 
 impl Depth {
@@ -89,7 +111,8 @@ impl Depth {
         let plain = |target| Target {
             start: targets.start(target) as u64,
             letters: letters(target),
-            alignments: 0,
+            unique: 0,
+            tied: 0,
             aligned: 0,
             first_bin: 0,
             bin_letters: 0,
@@ -106,9 +129,10 @@ impl Depth {
         Depth { targets: all, bins: vec![0; bins], covered: vec![0; words] }
     }
 
-    pub fn add(&mut self, &Covered { target, start, end, is_first }: &Covered) {
+    pub fn add(&mut self, &Covered { target, start, end, begins }: &Covered) {
         let Some(target) = self.targets.get_mut(target as usize) else { return };
-        target.alignments += u64::from(is_first);
+        target.unique += u64::from(begins == Some(Standing::Unique));
+        target.tied += u64::from(begins == Some(Standing::Tied));
         target.aligned += u64::from(end - start);
         if let Some(width) = NonZeroU32::new(target.bin_letters).map(NonZeroU32::get) {
             for bin in start / width..end.div_ceil(width) {
@@ -138,7 +162,8 @@ impl Depth {
                 words(target.start, end).map(|(word, mask)| (self.covered[word] & mask).count_ones());
             ReferenceDepth {
                 letters: u64::from(target.letters),
-                alignments: target.alignments,
+                unique: target.unique,
+                tied: target.tied,
                 aligned: target.aligned,
                 covered: covered.map(u64::from).sum(),
                 bin_letters: u64::from(target.bin_letters),
@@ -190,10 +215,12 @@ mod tests {
     fn bins_and_bits_add_up() {
         let mut depth = Depth::new(&targets(&[100, 4001, 0]));
         for (target, start, end) in [(1, 0, 4001), (1, 1, 5), (0, 90, 100), (0, 95, 100)] {
-            depth.add(&Covered { target, start, end, is_first: start > 0 });
+            let standing = if start == 1 { Standing::Tied } else { Standing::Unique };
+            depth.add(&Covered { target, start, end, begins: (start > 0).then_some(standing) });
         }
         let all: Vec<_> = depth.references().collect();
-        assert_eq!((all[0].aligned, all[0].covered, all[0].alignments, all[0].bin_letters), (15, 10, 2, 1));
+        assert_eq!((all[0].aligned, all[0].covered, all[0].alignments(), all[0].bin_letters), (15, 10, 2, 1));
+        assert_eq!([all[0].unique, all[0].tied, all[1].unique, all[1].tied], [2, 0, 0, 1]);
         assert_eq!((all[0].bins[89], all[0].bins[90], all[0].bins[99]), (0, 1, 2));
         assert_eq!((all[1].aligned, all[1].covered, all[1].bin_letters), (4005, 4001, 3));
         assert_eq!((all[1].bins.len(), all[1].bins[0], all[1].bins[1], all[1].bins[1333]), (1334, 5, 5, 2));

@@ -4,18 +4,12 @@
 //! of proteins are refused before they get here.
 
 use super::NamedTargets;
-use super::line::{AlignedLine, Kind, MateOf, OutputLine, Refused};
+use super::line::{AlignedLine, CopiedTags, Kind, MateOf, OutputLine, Refused};
 use super::sam;
+use crate::bam::{BASE_CODES, MAGIC, NO_QUALITY, QUALITY_OFFSET};
 
-const MAGIC: &[u8] = b"BAM\x01";
-/// Letters by their 4 bits; any other letter is N.
-pub(super) const LETTERS: &[u8; 16] = b"=ACMGRSVTWYHKDBN";
 /// The 4 bits of each letter.
 const CODES: [u8; 256] = codes();
-/// A quality that is not known.
-pub(super) const NO_QUALITY: u8 = 0xff;
-/// What SAM adds to a quality.
-pub(super) const OFFSET: u8 = b'!';
 /// The length of an operation is below this: it has 28 bits.
 const OPERATION: u32 = 1 << 28;
 /// Most operations that the field for their number can count. A longer CIGAR stands in the tag CG.
@@ -30,9 +24,9 @@ const NO_BIN: u16 = 4680;
 const fn codes() -> [u8; 256] {
     let mut codes = [15; 256];
     let mut code = 0;
-    while code < LETTERS.len() {
-        codes[LETTERS[code].to_ascii_lowercase() as usize] = code as u8;
-        codes[LETTERS[code] as usize] = code as u8;
+    while code < BASE_CODES.len() {
+        codes[BASE_CODES[code].to_ascii_lowercase() as usize] = code as u8;
+        codes[BASE_CODES[code] as usize] = code as u8;
         code += 1;
     }
     codes
@@ -56,7 +50,7 @@ pub fn header(text: &[Vec<u8>], targets: &NamedTargets) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Appends a record, and the read group, where there is one, as the last tag but CG.
+/// Appends a record. The read group, where there is one, and copied tags are the last ones but CG.
 pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> Result<(), Refused> {
     let start = out.len();
     // The record's size, once it is known.
@@ -85,13 +79,19 @@ pub fn push(out: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) -> R
     if let Some(group) = read_group {
         push_text(out, b"RG", group.as_bytes());
     }
+    match line.copied {
+        CopiedTags::Text(text) => {
+            text.split(|&byte| byte == b'\t').skip(1).for_each(|tag| push_copied(out, tag))
+        }
+        CopiedTags::Binary(tags) => out.extend_from_slice(tags),
+    }
     if long {
         out.extend_from_slice(b"CGBI");
         out.extend_from_slice(&(cigar.len() as u32).to_le_bytes());
         push_cigar(out, cigar)?;
     }
     let size = i32::try_from(out.len() - start - 4)
-        .map_err(|_| too_long(format!("it has {} letters, which take more than 2 GiB", letters.len())))?;
+        .map_err(|_| too_long(format!("its {} residues exceed 2 GiB", letters.len())))?;
     out[start..start + 4].copy_from_slice(&size.to_le_bytes());
     Ok(())
 }
@@ -135,7 +135,7 @@ fn bin(start: u32, end: u32) -> u16 {
 fn push_cigar(out: &mut Vec<u8>, cigar: &[(u32, Kind)]) -> Result<(), Refused> {
     for &(len, kind) in cigar {
         if len >= OPERATION {
-            return Err(too_long(format!("its CIGAR has an operation of {len}")));
+            return Err(too_long(format!("its CIGAR has an operation of length {len}")));
         }
         out.extend_from_slice(&(len << 4 | kind as u32).to_le_bytes());
     }
@@ -148,7 +148,7 @@ fn push_placeholder(out: &mut Vec<u8>, aligned: &AlignedLine, letters: usize) ->
     let span = aligned.alignment.target_end - aligned.alignment.target_start;
     if letters.max(span as usize) >= OPERATION as usize {
         return Err(too_long(format!(
-            "its CIGAR has {} operations over {letters} letters and {span} of the reference",
+            "its CIGAR has {} operations over {letters} bases of the query and {span} of the reference",
             aligned.cigar.len()
         )));
     }
@@ -167,7 +167,7 @@ fn push_letters(out: &mut Vec<u8>, letters: &[u8]) {
 
 /// QUAL, of as many letters as SEQ has.
 fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
-    let known = line.qualities.iter().map(|quality| quality - OFFSET);
+    let known = line.qualities.iter().map(|quality| quality - QUALITY_OFFSET);
     match line.is_reverse() {
         _ if letters == 0 => {}
         _ if line.qualities.is_empty() => out.resize(out.len() + letters, NO_QUALITY),
@@ -176,13 +176,19 @@ fn push_qualities(out: &mut Vec<u8>, line: &OutputLine, letters: usize) {
     }
 }
 
-/// NM, MD and AS, XS but on secondary records, of split queries SA, and in parts YM.
+/// NM, MD, where asked for cs, and AS, XS but on secondary records, of split queries SA, and in parts YM.
 fn push_tags(out: &mut Vec<u8>, aligned: &AlignedLine) {
     push_number(out, b"NM", i64::from(aligned.differences.edits));
     push_text(out, b"MD", &aligned.differences.md);
+    if !aligned.differences.cs.is_empty() {
+        push_text(out, b"cs", &aligned.differences.cs);
+    }
     push_number(out, b"AS", i64::from(aligned.alignment.score));
     if let Some(second) = aligned.second {
         push_number(out, b"XS", i64::from(second));
+    }
+    if aligned.is_anchored {
+        push_number(out, b"ya", 1);
     }
     if !aligned.others.is_empty() {
         push_text(out, b"SA", aligned.others);
@@ -203,6 +209,47 @@ fn push_mate_tags(out: &mut Vec<u8>, mate: &MateOf) {
     if let Some(sum) = mate.base_qualities {
         push_number(out, b"ms", sum);
     }
+}
+
+/// A tag that is copied, which was found to be well-formed.
+fn push_copied(out: &mut Vec<u8>, tag: &[u8]) {
+    let &[first, second, _, kind, _, ref value @ ..] = tag else { return };
+    let text = str::from_utf8(value).unwrap_or_default();
+    match kind {
+        b'i' => push_number(out, &[first, second], text.parse().unwrap_or(0)),
+        b'B' => {
+            let mut entries = text.split(',');
+            let kind = entries.next().and_then(|kind| kind.bytes().next()).unwrap_or(b'c');
+            out.extend_from_slice(&[first, second, b'B', kind]);
+            out.extend_from_slice(&(entries.clone().count() as u32).to_le_bytes());
+            entries.for_each(|entry| push_entry(out, kind, entry));
+        }
+        _ => {
+            out.extend_from_slice(&[first, second, kind]);
+            match kind {
+                b'f' => push_entry(out, kind, text),
+                b'A' => out.extend_from_slice(value),
+                _ => {
+                    out.extend_from_slice(value);
+                    out.push(0);
+                }
+            }
+        }
+    }
+}
+
+/// A number of the given kind.
+fn push_entry(out: &mut Vec<u8>, kind: u8, text: &str) {
+    if kind == b'f' {
+        // As samtools reads it, by way of 64 bits.
+        return out.extend_from_slice(&(text.parse::<f64>().unwrap_or(0.0) as f32).to_le_bytes());
+    }
+    let bytes = match kind {
+        b'c' | b'C' => 1,
+        b's' | b'S' => 2,
+        _ => 4,
+    };
+    out.extend_from_slice(&text.parse::<i64>().unwrap_or(0).to_le_bytes()[..bytes]);
 }
 
 fn push_text(out: &mut Vec<u8>, tag: &[u8; 2], text: &[u8]) {

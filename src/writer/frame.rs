@@ -1,6 +1,6 @@
 //! Header and end of an output, checked by the format's name in its receipt.
 
-use super::bgzf;
+use super::{bgzf, list};
 use crate::error::Result;
 use crate::options::{Format, HitFormat, SearchFormat};
 use noodles_bgzf::io::Reader;
@@ -12,6 +12,22 @@ pub const AHEAD: u64 = 4;
 /// The bytes that follow the last record.
 pub fn end(format: &str) -> Result<Vec<u8>> {
     if is_in_blocks(format) { bgzf::end_of_file() } else { Ok(Vec::new()) }
+}
+
+/// The header of an output without hits, made of that of one with hits.
+pub fn header_without_hits(format: &str, header: &[u8]) -> Result<Vec<u8>> {
+    match HitFormat::named(format) {
+        Some((HitFormat::Tab, false)) => Ok(list::header_without_hits(header)),
+        Some((HitFormat::Tab, true)) => {
+            let mut text = Vec::new();
+            // A damaged header stays as it is.
+            match Reader::new(header).read_to_end(&mut text) {
+                Ok(_) => bgzf::pack(&list::header_without_hits(&text)),
+                Err(_) => Ok(header.to_vec()),
+            }
+        }
+        _ => Ok(header.to_vec()),
+    }
 }
 
 fn is_in_blocks(format: &str) -> bool {

@@ -1,12 +1,12 @@
-//! The header of SAM: @HD, a line a reference, the read group, the program, comments on the scoring.
+//! The header of SAM: @HD, a line a reference, the read groups, the program, comments on the scoring.
 //!
 //! Its lines are made here, as those of records are: a run of pairs may have a million references. They are made in
 //! parallel, in parts, and once. The tests have noodles read and write them.
 
 use super::tags::push_number;
-use super::{Chosen, NamedTargets};
+use super::{Chosen, NamedTargets, TiersTold};
 use crate::error::{Error, Place, Result};
-use crate::options::{ANY_SCORE, Options, ReadGroup};
+use crate::options::{ANY_SCORE, Options};
 use crate::reader::{check_reference, first_repeated};
 use crate::scoring::Scoring;
 use rayon::prelude::*;
@@ -31,8 +31,8 @@ pub fn text(
     let NamedTargets { names, lengths, .. } = targets;
     let places: Vec<usize> = (0..names.len()).step_by(PART).collect();
     if let Some((_, twice)) = first_repeated(names) {
-        let problem = "its name stands twice".to_string();
-        return Err(refused(&options.reference, &names[twice], (problem, "rename or remove it")));
+        let problem = "its name is duplicated".to_string();
+        return Err(refused(&options.reference, &names[twice], (problem, "rename or remove the reference")));
     }
     let references = places.into_par_iter().map(|first| {
         let names = &names[first..names.len().min(first + PART)];
@@ -46,9 +46,9 @@ pub fn text(
     });
     // Collected as results, so that of several errors the first part's is told.
     let references: Vec<Result<_>> = references.collect();
-    let group = options.read_group.as_ref().map(ReadGroup::line);
-    let mut rest = group.map_or_else(String::new, |line| format!("{line}\n"));
-    rest += &program(&printable(&options.command_line));
+    let groups = options.lanes().into_iter().filter_map(|lane| lane.read_group);
+    let mut rest: String = groups.map(|group| format!("{}\n", group.line())).collect();
+    rest += &program(&options.command_line);
     let comments = comments(options, chosen, scoring);
     comments.into_iter().chain(renamed).for_each(|comment| rest += &format!("@CO\t{comment}\n"));
     let order = if options.sort.is_some() { "coordinate" } else { "unsorted" };
@@ -59,9 +59,15 @@ pub fn text(
 /// What is said of the scoring, the limits and what was chosen for the run.
 pub fn comments(options: &Options, chosen: &Chosen, scoring: &Scoring) -> Vec<String> {
     let comments = [scoring_comment(scoring), limits_comment(chosen, options.secondary_ratio)];
-    let insert = chosen.insert.map(|insert| format!("swalign insert: {insert}"));
+    let insert = match chosen.insert {
+        None if options.has_lanes() && options.has_mates() => {
+            Some("swalign insert: of each lane, from its first pairs".to_string())
+        }
+        insert => insert.map(|insert| format!("swalign insert: {insert}")),
+    };
     let split = chosen.split.map(|score| format!("swalign split: split_score={score}"));
-    let significance = chosen.significance.map(|significance| format!("swalign statistics: {significance}"));
+    let significance =
+        chosen.ranked.significance.map(|significance| format!("swalign statistics: {significance}"));
     comments.into_iter().chain(insert).chain(split).chain(significance).collect()
 }
 
@@ -92,10 +98,18 @@ fn push_reference(text: &mut Vec<u8>, name: &str, len: usize, is_circle: bool) {
     text.push(b'\n');
 }
 
-/// @PG.
+/// @PG. Control characters of the command line are escaped, so that CL is one field. Other characters stay: SAM allows UTF-8
+/// there.
 fn program(command_line: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let line = if command_line.is_empty() { String::new() } else { format!("\tCL:{command_line}") };
+    let mut line = String::new();
+    for letter in command_line.chars() {
+        match letter.is_control() {
+            true => line.extend(letter.escape_default()),
+            false => line.push(letter),
+        }
+    }
+    let line = if line.is_empty() { line } else { format!("\tCL:{line}") };
     format!("@PG\tID:{PROGRAM}\tPN:{PROGRAM}\tVN:{version}{line}\n")
 }
 
@@ -113,7 +127,14 @@ fn limits_comment(chosen: &Chosen, ratio: f64) -> String {
         ANY_SCORE => "none".to_string(),
         score => score.to_string(),
     };
-    format!("swalign hits: min_score={min_score}{evalue} secondary_ratio={ratio}")
+    let tiers = match chosen.tiers {
+        None => String::new(),
+        Some(TiersTold { highest, anchor: 0, .. }) => format!(" proven_score={min_score}..{highest}"),
+        Some(TiersTold { highest, anchor, least }) => {
+            format!(" proven_score={min_score}..{highest} anchor={anchor} anchored_score={least}")
+        }
+    };
+    format!("swalign hits: min_score={min_score}{tiers}{evalue} secondary_ratio={ratio}")
 }
 
 /// `text` as header fields may hold it, in printable ASCII; other characters escaped as in Rust.
@@ -130,5 +151,5 @@ pub(super) fn printable(text: &str) -> String {
 
 fn refused(file: &Path, name: &str, (problem, remedy): (String, &str)) -> Error {
     let place = Place { file: file.to_path_buf(), ..Place::default() };
-    Error::input(place, format!("reference '{name}' can't stand in a SAM header: {problem}"), remedy)
+    Error::input(place, format!("reference '{name}' cannot be written to a SAM header: {problem}"), remedy)
 }

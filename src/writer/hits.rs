@@ -3,6 +3,7 @@
 mod amplicons;
 mod oriented;
 
+use super::distinct::put_record;
 use super::line::{REVERSE, SECONDARY};
 use super::list::shown::{ColumnKind, ColumnShown, GAP};
 use super::list::text::{Blocks, line, push_blocks};
@@ -49,6 +50,55 @@ pub struct HitStyle {
 pub struct TextShown<'a> {
     pub name: &'a str,
     pub letters: LettersShown<'a>,
+    /// Phred+33 characters of all bases if they are shown; otherwise none.
+    pub qualities: &'a [u8],
+    /// Whether the last letter is followed by the first.
+    pub is_circle: bool,
+}
+
+impl<'a> TextShown<'a> {
+    /// Some of its letters. Those of a circle are counted on after its last one.
+    fn within(self, places: Range<usize>) -> Cow<'a, [u8]> {
+        self.around(places, self.letters)
+    }
+
+    /// Some of its qualities; positions count as for [`TextShown::within`].
+    fn qualities_within(self, places: Range<usize>) -> Cow<'a, [u8]> {
+        self.around(places, LettersShown::Written(self.qualities))
+    }
+
+    fn around(self, places: Range<usize>, letters: LettersShown<'a>) -> Cow<'a, [u8]> {
+        let len = letters.len();
+        if !self.is_circle || places.end <= len {
+            return letters.within(places);
+        }
+        let (mut shown, mut place) = (Vec::with_capacity(places.len()), places.start);
+        while place < places.end {
+            let from = place % len;
+            let to = len.min(from + places.end - place);
+            shown.extend_from_slice(&letters.within(from..to));
+            place += to - from;
+        }
+        shown.into()
+    }
+
+    /// A stretch of the text, reverse-complemented on the reverse strand.
+    fn letters_on(self, strand: Strand, places: Range<usize>) -> Cow<'a, [u8]> {
+        let letters = self.within(places);
+        if strand == Strand::Forward { letters } else { reverse_complement(&letters).into() }
+    }
+
+    /// The qualities of a stretch, reversed on the reverse strand.
+    fn qualities_on(self, strand: Strand, places: Range<usize>) -> Cow<'a, [u8]> {
+        let qualities = self.qualities_within(places);
+        if strand == Strand::Forward { qualities } else { qualities.iter().rev().copied().collect() }
+    }
+
+    /// Letters after a hit, up to the end of the text.
+    fn after(self, end: usize) -> usize {
+        let len = self.letters.len();
+        if end > len { len - 1 - (end - 1) % len } else { len - end }
+    }
 }
 
 /// The letters of a text.
@@ -86,6 +136,10 @@ impl<'a> HitLines<'a> {
         HitLines { format, patterns, seen, style }
     }
 
+    pub fn format(&self) -> SearchFormat {
+        self.format
+    }
+
     /// The first line, where the format has one. `invert` is for texts instead of hits.
     pub fn header(&self, invert: bool) -> String {
         match self.format {
@@ -95,7 +149,7 @@ impl<'a> HitLines<'a> {
                 names.join("\t") + "\n"
             }
             SearchFormat::Count => "text\thits\n".to_string(),
-            SearchFormat::Bed | SearchFormat::Fasta | SearchFormat::Sam | SearchFormat::Text => String::new(),
+            _ => String::new(),
         }
     }
 
@@ -104,7 +158,6 @@ impl<'a> HitLines<'a> {
         let Hit { start, end, edits, .. } = *hit;
         let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
         let strand = if hit.strand == Strand::Forward { '+' } else { '-' };
-        let found = &*text.letters.within(start..end);
         match self.format {
             SearchFormat::Tab => self.row(out, text, hit),
             SearchFormat::Bed => {
@@ -115,27 +168,31 @@ impl<'a> HitLines<'a> {
                 }
                 out.push(b'\n');
             }
-            SearchFormat::Fasta => {
-                let cigar = self.cigar(hit);
-                let pam =
-                    self.pam(text, hit, true).map(|pam| format!(" pam={}", String::from_utf8_lossy(&pam)));
-                let pam = pam.unwrap_or_default();
-                put(
-                    out,
-                    format_args!(
-                        ">{name}:{start}-{end}({strand}) pattern={pattern} edits={edits} cigar={cigar}{pam}\n"
-                    ),
-                );
-                match hit.strand {
-                    _ if self.style.as_pattern => put_line(out, &self.oriented(text, hit, true).matched()),
-                    Strand::Forward => put_line(out, found),
-                    Strand::Reverse => put_line(out, &reverse_complement(&as_dna(found))),
-                }
-            }
+            SearchFormat::Fasta | SearchFormat::Fastq => self.record(out, text, hit),
             SearchFormat::Sam => self.sam(out, text, hit),
             SearchFormat::Text => self.alignment(out, text, hit),
             SearchFormat::Count => {}
         }
+    }
+
+    /// A record of FASTA or FASTQ.
+    fn record(&self, out: &mut Vec<u8>, text: TextShown, hit: &Hit) {
+        let Hit { start, end, edits, strand, .. } = *hit;
+        let (name, pattern) = (text.name, &self.patterns[hit.pattern as usize].name);
+        let sign = if strand == Strand::Forward { '+' } else { '-' };
+        let cigar = self.cigar(hit);
+        let pam = self.pam(text, hit, true).map(|pam| format!(" pam={}", String::from_utf8_lossy(&pam)));
+        let pam = pam.unwrap_or_default();
+        let letters: Cow<[u8]> = match self.style.as_pattern {
+            true => self.oriented(text, hit, true).matched().into(),
+            false => text.letters_on(strand, start..end),
+        };
+        let header = |out: &mut Vec<u8>| {
+            put(out, format_args!("{name}:{start}-{end}({sign}) pattern={pattern} edits={edits} "));
+            put(out, format_args!("cigar={cigar}{pam}"));
+        };
+        let qualities = (self.format == SearchFormat::Fastq).then(|| text.qualities_on(strand, start..end));
+        put_record(out, header, &letters, qualities.as_deref());
     }
 
     /// A row of the table.
@@ -156,14 +213,14 @@ impl<'a> HitLines<'a> {
                 SearchColumn::Edits => put(out, format_args!("{}", hit.edits)),
                 SearchColumn::Cigar => put(out, format_args!("{}", self.cigar(hit))),
                 SearchColumn::Match if !as_pattern => {
-                    out.extend_from_slice(&text.letters.within(hit.start..hit.end));
+                    out.extend_from_slice(&text.within(hit.start..hit.end));
                 }
                 SearchColumn::Pam => {
                     out.extend_from_slice(&self.pam(text, hit, as_pattern).unwrap_or_default());
                 }
                 SearchColumn::PatternLen => put(out, format_args!("{}", pattern.letters.len())),
                 SearchColumn::TextLen => put(out, format_args!("{}", text.letters.len())),
-                SearchColumn::After => put(out, format_args!("{}", text.letters.len() - hit.end)),
+                SearchColumn::After => put(out, format_args!("{}", text.after(hit.end))),
                 column => {
                     let shown = oriented.get_or_insert_with(|| self.oriented(text, hit, as_pattern));
                     match shown.cell(*column) {
@@ -189,25 +246,33 @@ impl<'a> HitLines<'a> {
     fn pam(&self, text: TextShown, hit: &Hit, as_pattern: bool) -> Option<Vec<u8>> {
         let pam = self.style.pam.as_ref()?;
         let edge = if pam.is_behind(hit.strand) { hit.end } else { hit.start };
-        let letters = &*text.letters.within(pam.place(hit.strand, text.letters.len(), edge)?);
+        let place = match text.is_circle {
+            false => pam.place(hit.strand, text.letters.len(), edge)?,
+            // Some turns further, so that no position is below 0.
+            true => pam.place(hit.strand, usize::MAX, edge + pam.letters() * text.letters.len())?,
+        };
+        let letters = &*text.within(place);
         let turned = as_pattern && hit.strand == Strand::Reverse;
-        Some(if turned { reverse_complement(&as_dna(letters)) } else { letters.to_vec() })
+        Some(if turned { reverse_complement(letters) } else { letters.to_vec() })
     }
 
     /// The alignment of a hit.
     fn oriented(&self, text: TextShown, hit: &Hit, as_pattern: bool) -> Oriented {
         let pattern = &self.patterns[hit.pattern as usize];
-        let letters = match hit.strand {
-            Strand::Forward => pattern.letters.clone(),
-            Strand::Reverse => pattern.reverse_letters(),
-        };
-        let mut columns = columns(&letters, &text.letters.within(hit.start..hit.end), &hit.path);
-        let turned = as_pattern && hit.strand == Strand::Reverse;
-        if turned {
-            columns.reverse();
-            columns.iter_mut().for_each(ColumnShown::complement);
+        let letters = text.within(hit.start..hit.end);
+        match hit.strand {
+            Strand::Forward => {
+                Oriented { columns: columns(&pattern.letters, &letters, &hit.path), forward: true }
+            }
+            Strand::Reverse if as_pattern => {
+                let path = hit.path.iter().rev().copied().collect();
+                let columns = columns(&pattern.letters, &reverse_complement(&letters), &path);
+                Oriented { columns, forward: true }
+            }
+            Strand::Reverse => {
+                Oriented { columns: columns(&pattern.reverse_letters(), &letters, &hit.path), forward: false }
+            }
         }
-        Oriented { columns, forward: turned || hit.strand == Strand::Forward }
     }
 
     /// The alignment to read: the pattern forward, and of a hit on the reverse strand the text's reverse complement; or
@@ -264,9 +329,8 @@ impl<'a> HitLines<'a> {
         match self.format {
             SearchFormat::Count => put(out, format_args!("{name}\t{hits}\n")),
             _ if !invert || hits > 0 => {}
-            SearchFormat::Fasta => {
-                put(out, format_args!(">{name}\n"));
-                put_line(out, &text.letters.within(0..text.letters.len()));
+            SearchFormat::Fasta | SearchFormat::Fastq => {
+                put_text(out, self.format, text, 0..text.letters.len());
             }
             _ => put(out, format_args!("{name}\n")),
         }
@@ -278,9 +342,11 @@ fn put(out: &mut Vec<u8>, text: std::fmt::Arguments) {
     let _ = out.write_fmt(text);
 }
 
-fn put_line(out: &mut Vec<u8>, letters: &[u8]) {
-    out.extend_from_slice(letters);
-    out.push(b'\n');
+/// Appends a stretch of a text as a record of FASTA or FASTQ under the name of the text.
+pub fn put_text(out: &mut Vec<u8>, format: SearchFormat, text: TextShown, places: Range<usize>) {
+    let qualities = (format == SearchFormat::Fastq).then(|| text.qualities_within(places.clone()));
+    let name = |out: &mut Vec<u8>| out.extend_from_slice(text.name.as_bytes());
+    put_record(out, name, &text.within(places), qualities.as_deref());
 }
 
 /// RNA's U as T.

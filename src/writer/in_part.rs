@@ -15,7 +15,7 @@
 //! ```
 
 use super::tags::push_number;
-use crate::alignment::InPart;
+use crate::alignment::{InPart, Tier};
 
 /// Appends the tag's text.
 pub fn push(text: &mut Vec<u8>, target: usize, in_part: &InPart) {
@@ -46,6 +46,7 @@ pub struct QueryInPart {
     pub threshold: i32,
     /// The best score of a hit that is not the first record's, reported or not.
     pub second: Option<i32>,
+    pub tier: Tier,
 }
 
 impl QueryInPart {
@@ -57,15 +58,26 @@ impl QueryInPart {
             None => text.push(b'-'),
             Some(second) => push_number(text, second),
         }
+        match self.tier {
+            Tier::Single => {}
+            Tier::Proven => text.extend_from_slice(b",p"),
+            Tier::Anchored => text.extend_from_slice(b",a"),
+        }
     }
 
     pub fn parse(text: &[u8]) -> Option<QueryInPart> {
-        let (threshold, second) = str::from_utf8(text).ok()?.split_once(',')?;
+        let (threshold, rest) = str::from_utf8(text).ok()?.split_once(',')?;
+        let (second, tier) = match rest.split_once(',') {
+            None => (rest, Tier::Single),
+            Some((second, "p")) => (second, Tier::Proven),
+            Some((second, "a")) => (second, Tier::Anchored),
+            Some(_) => return None,
+        };
         let second = match second {
             "-" => None,
             second => Some(second.parse().ok()?),
         };
-        Some(QueryInPart { threshold: threshold.parse().ok()?, second })
+        Some(QueryInPart { threshold: threshold.parse().ok()?, second, tier })
     }
 }
 
@@ -75,10 +87,12 @@ mod tests {
 
     #[test]
     fn what_is_told_of_a_query_is_read() {
-        for (threshold, second, expected) in
-            [(24, Some(26), "24,26"), (i32::MIN, Some(-3), "-2147483648,-3"), (0, None, "0,-")]
-        {
-            let told = QueryInPart { threshold, second };
+        for (threshold, second, tier, expected) in [
+            (24, Some(26), Tier::Proven, "24,26,p"),
+            (i32::MIN, Some(-3), Tier::Anchored, "-2147483648,-3,a"),
+            (0, None, Tier::Single, "0,-"),
+        ] {
+            let told = QueryInPart { threshold, second, tier };
             let mut text = Vec::new();
             told.push(&mut text);
             assert_eq!(text, expected.as_bytes());

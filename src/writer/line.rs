@@ -39,6 +39,17 @@ pub struct OutputLine<'a> {
     pub mate: Option<MateOf<'a>>,
     /// YQ: what a merge needs of the query; empty but for the first line of a query in a part of the references.
     pub of_query: &'a [u8],
+    /// Tags that are copied from the query's header line.
+    pub copied: CopiedTags<'a>,
+}
+
+/// Tags that are copied.
+#[derive(Clone, Copy)]
+pub enum CopiedTags<'a> {
+    /// As SAM has them, each after a tab.
+    Text(&'a [u8]),
+    /// As BAM has them.
+    Binary(&'a [u8]),
 }
 
 /// What a line tells of the other read of its pair.
@@ -46,7 +57,7 @@ pub struct OutputLine<'a> {
 pub struct MateOf<'a> {
     /// Whether the line's own read is the first of the pair.
     pub is_first: bool,
-    /// Whether the primary lines of both are a proper pair.
+    /// Whether the line and the mate's line that it points to are a proper pair.
     pub is_proper: bool,
     /// `None` if the mate is unmapped.
     pub place: Option<&'a MatePlace<'a>>,
@@ -57,7 +68,7 @@ pub struct MateOf<'a> {
     pub base_qualities: Option<i64>,
 }
 
-/// Where the primary line of a mate has it.
+/// Where a line of a mate has it: the primary one, or of further hits of a pair the further one.
 pub struct MatePlace<'a> {
     pub target_number: usize,
     pub target_name: &'a str,
@@ -73,6 +84,8 @@ pub struct AlignedLine<'a> {
     pub quality: u8,
     /// Score of the second hit of the query, or of its part; not of secondary lines.
     pub second: Option<i32>,
+    /// Whether the hit is of the second tier.
+    pub is_anchored: bool,
     /// The target's place among all references, its name and its codes.
     pub target_number: usize,
     pub target_name: &'a str,
@@ -116,6 +129,16 @@ pub struct Refused {
     pub remedy: &'static str,
 }
 
+impl<'a> CopiedTags<'a> {
+    /// The tags as text; none of those in binary, which BAM alone takes.
+    pub fn text(self) -> &'a [u8] {
+        match self {
+            CopiedTags::Text(text) => text,
+            CopiedTags::Binary(_) => &[],
+        }
+    }
+}
+
 impl OutputLine<'_> {
     pub fn flags(&self) -> u16 {
         let own = match &self.aligned {
@@ -130,7 +153,7 @@ impl OutputLine<'_> {
                 strand | rank
             }
         };
-        own | self.mate.as_ref().map_or(0, |mate| mate.flags(self.is_primary()))
+        own | self.mate.as_ref().map_or(0, |mate| mate.flags())
     }
 
     /// Where RNAME and POS have it: of an unmapped read its mate's place.
@@ -172,9 +195,9 @@ impl OutputLine<'_> {
 
     /// The line with hard clips instead of soft ones, and the letters between them.
     fn hard_clipped<'b>(&'b self, buffer: &'b mut Vec<(u32, Kind)>) -> OutputLine<'b> {
-        let OutputLine { name, letters, qualities, aligned, mate, of_query } = self;
+        let OutputLine { name, letters, qualities, ref aligned, mate, of_query, copied } = *self;
         let Some(aligned) = aligned else {
-            return OutputLine { name, letters, qualities, aligned: None, mate: *mate, of_query };
+            return OutputLine { name, letters, qualities, aligned: None, mate, of_query, copied };
         };
         let hard = |&(len, kind): &(u32, Kind)| (len, if kind == Kind::Clip { Kind::HardClip } else { kind });
         *buffer = aligned.cigar.iter().map(hard).collect();
@@ -186,8 +209,9 @@ impl OutputLine<'_> {
             letters: &letters[start..end],
             qualities: qualities.get(as_read).unwrap_or_default(),
             aligned: Some(AlignedLine { cigar: buffer, ..*aligned }),
-            mate: *mate,
+            mate,
             of_query,
+            copied,
         }
     }
 
@@ -196,15 +220,27 @@ impl OutputLine<'_> {
     }
 }
 
-impl MateOf<'_> {
+impl<'a> MateOf<'a> {
+    /// What a line of this rank tells: the primary one of the mate's primary line, and a further hit of its partner, if it has
+    /// one. If not, it tells of the mate's primary line, and is no proper pair with it.
+    pub fn of_line<'b>(self, rank: Rank, partner: Option<&'b MatePlace<'b>>) -> MateOf<'b>
+    where
+        'a: 'b,
+    {
+        match partner {
+            Some(_) => MateOf { place: partner, is_proper: true, ..self },
+            None => MateOf { is_proper: self.is_proper && rank == Rank::Primary, ..self },
+        }
+    }
+
     /// The bits of FLAG that it sets.
-    fn flags(&self, is_primary: bool) -> u16 {
+    fn flags(&self) -> u16 {
         let mate = match self.place {
             None => MATE_UNMAPPED,
             Some(place) if place.alignment.strand == Strand::Reverse => MATE_REVERSE,
             Some(_) => 0,
         };
-        let proper = if self.is_proper && is_primary { PROPER } else { 0 };
+        let proper = if self.is_proper { PROPER } else { 0 };
         PAIRED | proper | mate | if self.is_first { FIRST } else { LAST }
     }
 }

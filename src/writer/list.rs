@@ -13,15 +13,17 @@ pub(super) mod text;
 pub use numbers::{bits_text, evalue_text};
 pub use part::{PartHit, PartLists, PartQuery};
 pub use shown::{QueryTold, ShownHit};
+pub use tab::header_without_hits;
 
 use super::NamedTargets;
 use crate::alignment::{Alignment, Found, InPart};
 use crate::options::PageOptions;
-use crate::options::{Column, HitFormat, IdentityDefinition, Options, Rank};
+use crate::options::{Column, HitFormat, IdentityDefinition, Mask, Options, Rank};
 use crate::reader::Record;
 use crate::scoring::Scoring;
 use crate::significance::Significance;
 use shown::QueryShown;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Makes the lists of a run. It holds no state between calls, so several threads may each make a part.
@@ -34,6 +36,8 @@ pub struct ListMaker {
     identity: IdentityDefinition,
     /// The lists are of a part of the references, and hold what joining the parts needs.
     of_part: bool,
+    /// Hits tell how many of their letters are masked.
+    tells_masked: bool,
 }
 
 /// How a list shows.
@@ -47,7 +51,7 @@ pub struct ListStyle {
 }
 
 /// What hits are ranked by.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RankedBy {
     pub rank: Rank,
     /// `None` where scores have no E-values.
@@ -55,12 +59,23 @@ pub struct RankedBy {
 }
 
 impl RankedBy {
+    /// Resolves the rank that was asked for. Ranks that have the order of scores are [`Rank::Raw`], which is faster.
+    pub fn new(rank: Rank, significance: Option<Significance>) -> RankedBy {
+        let is_by_score = match rank {
+            Rank::Score | Rank::Evalue => significance.is_none_or(|known| known.has_order_of_scores()),
+            Rank::Raw | Rank::Identity => false,
+        };
+        RankedBy { rank: if is_by_score { Rank::Raw } else { rank }, significance }
+    }
+
     /// The number of a hit of this score and identity, of a query and a target of these lengths; the highest first.
     pub fn number(&self, score: i32, identity: f64, (query, target): (usize, usize)) -> f64 {
         match (self.rank, self.significance) {
             (Rank::Identity, _) => identity,
-            (Rank::Evalue, Some(significance)) => -significance.log_corrected_evalue(score, query, target),
-            (Rank::Evalue, None) | (Rank::Score, _) => f64::from(score),
+            (Rank::Score | Rank::Evalue, Some(significance)) => {
+                -significance.log_evalue(score, query, target)
+            }
+            (Rank::Score | Rank::Evalue, None) | (Rank::Raw, _) => f64::from(score),
         }
     }
 }
@@ -80,14 +95,15 @@ impl ListMaker {
     pub fn new(
         format: HitFormat,
         options: &Options,
-        (scoring, significance): (Arc<Scoring>, Option<Significance>),
+        (scoring, ranked): (Arc<Scoring>, RankedBy),
         targets: NamedTargets,
     ) -> ListMaker {
         let style = ListStyle { format, columns: options.columns.clone(), page: options.page };
-        let ranked = RankedBy { rank: options.rank, significance };
         let (identity, has_header) = (options.identity, options.table_header);
         let of_part = options.ref_part.is_some();
-        ListMaker { targets, scoring, ranked, style, has_header, identity, of_part }
+        let shows_masked = format == HitFormat::Tab && options.columns.contains(&Column::Masked);
+        let tells_masked = shows_masked && options.mask != Mask::None;
+        ListMaker { targets, scoring, ranked, style, has_header, identity, of_part, tells_masked }
     }
 
     /// The comments in front of a table, where they are asked for.
@@ -108,9 +124,10 @@ impl ListMaker {
                 continue;
             }
             let all = found.alignments.iter().chain(found.supplementary.iter().map(|hit| &hit.alignment));
-            let mut hits = Vec::new();
-            for alignment in all.clone() {
-                let covered_by_target = covered(all.clone(), alignment.target, query.told.len);
+            let all = by_target(all.collect(), |alignment| alignment.target);
+            let mut hits = Vec::with_capacity(all.len());
+            let covered = covered_by_targets(&all, query.told.len);
+            for (alignment, covered_by_target) in all.iter().zip(covered) {
                 hits.push(ShownHit { covered_by_target, ..self.shown(&mut query, alignment) });
             }
             self.style.push(out, &query.told, &hits);
@@ -123,7 +140,7 @@ impl ListMaker {
         for (at, alignment) in found.alignments.iter().enumerate() {
             let shown = self.shown(query, alignment);
             let lengths = (query.told.len, shown.target_len);
-            let rank = self.ranked.number(alignment.score, shown.identity, lengths);
+            let rank = self.ranked.number(alignment.score, shown.identity.percent(), lengths);
             // Only hits of mates are more than hits.
             let in_part = found.in_part.get(at).copied().unwrap_or(InPart::Hit { beside: None });
             let target = self.targets.first + alignment.target as usize;
@@ -144,14 +161,32 @@ impl ListMaker {
             (significance.bits(alignment.score), evalue)
         });
         let identity = shown.kinds.identity(self.identity, len, target_len);
-        ShownHit { significance, identity, ..shown }
+        let masked = self.tells_masked.then(|| query.masked(shown.query));
+        ShownHit { significance, identity, masked, ..shown }
     }
 }
 
-/// The share of a query's letters that hits of one target take, in percent.
-pub fn covered<'a>(hits: impl Iterator<Item = &'a Alignment>, target: u32, len: usize) -> f64 {
-    let mut taken: Vec<(u32, u32)> =
-        hits.filter(|hit| hit.target == target).map(|hit| hit.letters_taken(len as u32)).collect();
+/// Hits in their order, but with all hits of a target next to its first one, as in BLAST's lists.
+pub fn by_target<T>(mut hits: Vec<T>, target: impl Fn(&T) -> u32) -> Vec<T> {
+    let mut firsts = HashMap::new();
+    for hit in &hits {
+        let next = firsts.len();
+        firsts.entry(target(hit)).or_insert(next);
+    }
+    // The sort is stable.
+    hits.sort_by_key(|hit| firsts.get(&target(hit)).copied());
+    hits
+}
+
+/// For each hit the share of the query that all hits of its target take, in percent. Hits of a target are adjacent.
+pub fn covered_by_targets(hits: &[&Alignment], len: usize) -> Vec<f64> {
+    let of_targets = hits.chunk_by(|one, other| one.target == other.target);
+    of_targets.flat_map(|hits| vec![covered(hits, len); hits.len()]).collect()
+}
+
+/// The share of a query that these hits take together, in percent.
+fn covered(hits: &[&Alignment], len: usize) -> f64 {
+    let mut taken: Vec<(u32, u32)> = hits.iter().map(|hit| hit.letters_taken(len as u32)).collect();
     taken.sort_unstable();
     let (mut letters, mut end) = (0, 0);
     for (from, to) in taken {

@@ -6,7 +6,7 @@ use super::header::of_search;
 use super::tests::{Random, at, group, options, read, writer};
 use crate::alignment::{Alignment, Cigar, Found, Op, Strand};
 use crate::alphabet::{Alphabet, reverse_complement};
-use crate::options::{Format, Options};
+use crate::options::{CsForm, Format, Options};
 use crate::quality::mapping_quality;
 use crate::reader::Record;
 use crate::scoring::{Matrix, Scoring};
@@ -115,6 +115,7 @@ impl Case {
         let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
         let (mut cigar, mut md) = (vec![Kind::SoftClip; i], String::new());
         let (mut equals, mut edits) = (0, 0);
+        let (mut cs, mut last) = (String::new(), None);
         for &(len, op) in &alignment.cigar {
             if op == Op::Deletion {
                 md += &format!("{equals}^");
@@ -130,6 +131,22 @@ impl Case {
                     }
                     Op::Insertion => {}
                     Op::Deletion => md.push(self.letter(target[j])),
+                }
+                // A sign before the first letter of a run; before each substitution.
+                let sign = match op {
+                    Op::Match if equal => '=',
+                    Op::Match => '*',
+                    Op::Insertion => '+',
+                    Op::Deletion => '-',
+                };
+                if last.replace((op, equal)) != Some((op, equal)) || sign == '*' {
+                    cs.push(sign);
+                }
+                if op != Op::Insertion {
+                    cs.push(if equal { self.letter(target[j]) } else { self.cs_letter(target[j]) });
+                }
+                if op == Op::Insertion || sign == '*' {
+                    cs.push(self.cs_letter(query[i]));
                 }
                 cigar.push(match op {
                     Op::Match if !self.options.eqx => Kind::Match,
@@ -157,6 +174,11 @@ impl Case {
         let data = line.data_mut();
         data.insert(Tag::EDIT_DISTANCE, edits.into());
         data.insert(Tag::MISMATCHED_POSITIONS, md.into());
+        match self.options.cs {
+            None => {}
+            Some(CsForm::Long) => drop(data.insert(Tag::new(b'c', b's'), cs.into())),
+            Some(CsForm::Short) => drop(data.insert(Tag::new(b'c', b's'), shortened(&cs).into())),
+        }
         data.insert(Tag::ALIGNMENT_SCORE, alignment.score.into());
         line
     }
@@ -165,6 +187,15 @@ impl Case {
     fn equal(&self, a: u8, b: u8) -> bool {
         let [a, b] = [a, b].map(|letter| self.scoring.alphabet.code(letter));
         a.is_some() && a == b && (self.scoring.alphabet == Alphabet::Protein || a < Some(4))
+    }
+
+    /// A letter as cs has those that are not equal.
+    fn cs_letter(&self, letter: u8) -> char {
+        match self.letter(letter) {
+            'A' | 'C' | 'G' | 'T' => self.letter(letter).to_ascii_lowercase(),
+            _ if self.scoring.alphabet == Alphabet::Dna => 'n',
+            letter => letter.to_ascii_lowercase(),
+        }
     }
 
     /// A target's letter as its code has it, which is all that the writer knows.
@@ -204,7 +235,8 @@ impl Random {
         let second = (self.below(2) == 0).then(|| self.below(2000) as i32 - 5);
         let found = Found { alignments, second, threshold: self.below(200) as i32 - 5, ..Found::default() };
         let read_group = (self.below(2) == 0).then(|| group("@RG\tID:g 1\tSM:s"));
-        let options = Options { eqx: self.below(2) == 0, read_group, ..options() };
+        let cs = self.pick(&[None, Some(CsForm::Short), Some(CsForm::Long)]);
+        let options = Options { eqx: self.below(2) == 0, cs, read_group, ..options() };
         Case { options, scoring, targets, query, found }
     }
 
@@ -233,6 +265,17 @@ impl Random {
             _ => query.sequence.truncate(0),
         }
     }
+}
+
+/// The short form of the tag cs.
+fn shortened(cs: &str) -> String {
+    let mut pieces = cs.split('=');
+    let first = pieces.next().unwrap().to_string();
+    let of_piece = |piece: &str| {
+        let equal = piece.bytes().take_while(u8::is_ascii_uppercase).count();
+        format!(":{equal}{}", &piece[equal..])
+    };
+    first + &pieces.map(of_piece).collect::<String>()
 }
 
 /// SEQ as BAM has it.
@@ -268,7 +311,7 @@ fn records_are_those_of_noodles() {
             Err(problem) => {
                 refused += 1;
                 let expected = format!(
-                    "reads.fq, record 1{}: SAM can't hold this record ({problem}); give it a name of 1 to 254 \
+                    "reads.fq, record 1{}: SAM cannot store this record ({problem}); give it a name of 1 to 254 \
                      printable ASCII characters without '@', and qualities from '!' to '~'",
                     if case.query.name.is_empty() {
                         String::new()

@@ -23,6 +23,7 @@ const BUFFER: usize = 64 * 1024;
 pub struct Output {
     /// The name that messages show.
     name: PathBuf,
+    role: OutputRole,
     /// `None` only while it is being dropped.
     sink: Option<BufWriter<Sink>>,
     /// The name that a regular file is written under, and the name that it will have.
@@ -31,6 +32,15 @@ pub struct Output {
     written: u64,
     /// The checksum of these bytes, where it is wanted.
     sum: Option<Hasher>,
+}
+
+/// The role of an output in its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OutputRole {
+    /// Where the records go. If its reader has left, the run has nothing more to do.
+    Main,
+    /// A file beside the main output. If its reader leaves, the run has failed.
+    Side,
 }
 
 #[derive(Debug)]
@@ -55,29 +65,49 @@ impl Beside {
 }
 
 impl Output {
-    /// Opens the output; `None`, `-` and `/dev/stdout` are stdout. The receipt of another output is not replaced.
+    /// Opens the main output of a run; `None`, `-` and `/dev/stdout` are stdout. The receipt of another output is not
+    /// replaced.
     pub fn create(path: Option<&Path>) -> Result<Output> {
         match path {
             Some(path) if !is_stdout(path) => {
-                if receipt::is_one(path) {
-                    let place = Place { file: path.to_path_buf(), ..Place::default() };
-                    let problem = "this is the receipt of another output";
-                    return Err(Error::input(place, problem, "name another output file"));
-                }
-                Output::at(path)
+                refuse_receipt(path)?;
+                Output::open(path, OutputRole::Main)
             }
-            _ => Ok(Output::new(PathBuf::from("standard output"), Sink::Stdout(io::stdout()), None)),
+            _ => {
+                let (name, stdout) = (PathBuf::from("standard output"), Sink::Stdout(io::stdout()));
+                Ok(Output::new(name, OutputRole::Main, stdout, None))
+            }
         }
     }
 
-    /// Opens the output in a file.
-    pub(super) fn at(path: &Path) -> Result<Output> {
-        let (file, rename) = open(path).map_err(|source| explain(path, source))?;
-        Ok(Output::new(path.to_path_buf(), Sink::File(file), rename))
+    /// Opens a file that is written beside the main output, such as statistics. The receipt of another output is not
+    /// replaced.
+    pub fn create_side(path: &Path) -> Result<Output> {
+        refuse_receipt(path)?;
+        Output::at(path)
     }
 
-    fn new(name: PathBuf, sink: Sink, rename: Option<Rename>) -> Output {
-        Output { name, sink: Some(BufWriter::with_capacity(BUFFER, sink)), rename, written: 0, sum: None }
+    /// Opens a file that belongs to the main output: its receipt or its index.
+    pub(super) fn at(path: &Path) -> Result<Output> {
+        Output::open(path, OutputRole::Side)
+    }
+
+    fn open(path: &Path, role: OutputRole) -> Result<Output> {
+        let (file, rename) = open(path).map_err(|source| explain(path, source))?;
+        Ok(Output::new(path.to_path_buf(), role, Sink::File(file), rename))
+    }
+
+    fn new(name: PathBuf, role: OutputRole, sink: Sink, rename: Option<Rename>) -> Output {
+        let sink = Some(BufWriter::with_capacity(BUFFER, sink));
+        Output { name, role, sink, rename, written: 0, sum: None }
+    }
+
+    /// The error of a failed write. [`Error::Closed`] comes from here and from `cli/stdout.rs` alone.
+    fn failed(&self, source: io::Error) -> Error {
+        match (self.role, source.kind()) {
+            (OutputRole::Main, ErrorKind::BrokenPipe) => Error::Closed,
+            _ => explain(&self.name, source),
+        }
     }
 
     /// Takes the checksum of all bytes; to be called before the first one.
@@ -96,7 +126,7 @@ impl Output {
         if let Some(sum) = &mut self.sum {
             sum.update(bytes);
         }
-        self.write_all(bytes).map_err(|source| explain(&self.name, source))
+        self.write_all(bytes).map_err(|source| self.failed(source))
     }
 
     /// Bytes that were written so far.
@@ -115,9 +145,8 @@ impl Output {
     /// Folder and name by which temporary files for this output are called: beside it, or where it is no regular file in
     /// the system's folder for them.
     pub fn scratch(&self) -> (PathBuf, OsString) {
-        let target = self.rename.as_ref().map(|rename| &rename.target);
-        match target.and_then(|target| Some((target, target.file_name()?))) {
-            Some((target, name)) => (directory(target).to_path_buf(), name.to_os_string()),
+        match self.rename.as_ref().and_then(|rename| Some((rename, rename.target.file_name()?))) {
+            Some((rename, name)) => (directory(&rename.temporary).to_path_buf(), name.to_os_string()),
             None => (env::temp_dir(), OsString::from(env!("CARGO_PKG_NAME"))),
         }
     }
@@ -129,7 +158,7 @@ impl Output {
 
     /// Writes what is buffered.
     pub fn flush_now(&mut self) -> Result<()> {
-        self.flush().map_err(|source| explain(&self.name, source))
+        self.flush().map_err(|source| self.failed(source))
     }
 
     /// Brings everything to its place: flushes, and for a regular file syncs and renames.
@@ -146,7 +175,7 @@ impl Output {
 
     /// Writes what is left. A regular file is whole on the disk then, under its temporary name.
     fn close(&mut self) -> Result<()> {
-        self.try_close().map_err(|source| explain(&self.name, source))
+        self.try_close().map_err(|source| self.failed(source))
     }
 
     fn try_close(&mut self) -> io::Result<()> {
@@ -167,19 +196,20 @@ impl Output {
 
     /// Gives a closed file its name, and does the same for the closed files beside it.
     fn settle(mut self, mut beside: Beside) -> Result<()> {
+        let mut outdated = Vec::new();
         if let Some(Rename { target, .. }) = &self.rename {
             if beside.receipt.is_some() {
                 receipt::check(target)?;
             }
-            receipt::forget(target).map_err(|source| explain(&self.name, source))?;
+            outdated.extend(receipt::of_output(target));
             if beside.index.is_some() {
                 // One of the other format would be taken for that of the new file.
-                sort::forget_indices(&self.name).map_err(|source| explain(&self.name, source))?;
+                outdated.extend(sort::indices(&self.name).into_iter().filter(|index| index.is_file()));
             }
         }
         let mut all: Vec<&mut Output> = [&mut self].into_iter().chain(beside.all()).collect();
         let renames: Vec<_> = all.iter().filter_map(|output| output.rename.clone()).collect();
-        temporary::keep(&renames).map_err(|(target, source)| explain(&target, source))?;
+        temporary::keep(&outdated, &renames).map_err(|(target, source)| explain(&target, source))?;
         all.iter_mut().for_each(|output| output.rename = None);
         Ok(())
     }
@@ -226,6 +256,15 @@ impl Write for Sink {
     }
 }
 
+/// Refuses to replace the receipt of another output.
+fn refuse_receipt(path: &Path) -> Result<()> {
+    if !receipt::is_one(path) {
+        return Ok(());
+    }
+    let place = Place { file: path.to_path_buf(), ..Place::default() };
+    Err(Error::input(place, "this is the receipt of another output", "name another output file"))
+}
+
 /// The error at `name` with what to do about it.
 pub(super) fn explain(name: &Path, source: io::Error) -> Error {
     let kind = source.kind();
@@ -233,9 +272,9 @@ pub(super) fn explain(name: &Path, source: io::Error) -> Error {
         ErrorKind::NotFound => "create the directory first, or name another output file",
         ErrorKind::NotADirectory | ErrorKind::InvalidInput => "name an output file in an existing directory",
         ErrorKind::InvalidFilename => "name an output file with a shorter name",
-        ErrorKind::IsADirectory => "the output is a file; add a file name to the directory",
+        ErrorKind::IsADirectory => "the output is a directory; append a file name",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "name an output file in a place that you may write to"
+            "name an output file in a writable directory"
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             "free some space, or write the output elsewhere"
@@ -345,8 +384,8 @@ mod tests {
         let missing = scratch.path().join("no/out.sam");
         assert!(refuse(&missing).starts_with(&missing.display().to_string()));
         assert!(refuse(&missing).ends_with("create the directory first, or name another output file"));
-        assert!(refuse(scratch.path()).contains("the output is a file"));
-        assert!(refuse(&scratch.path().join("new/")).contains("the output is a file"));
+        assert!(refuse(scratch.path()).contains("the output is a directory"));
+        assert!(refuse(&scratch.path().join("new/")).contains("the output is a directory"));
         write(&scratch.path().join("file"), "").unwrap();
         assert!(refuse(&scratch.path().join("file/out.sam")).contains("existing directory"));
         assert!(refuse(Path::new("")).contains("name another output file"));
@@ -354,9 +393,24 @@ mod tests {
         assert_eq!(names(scratch.path()), ["file"]);
     }
 
+    /// A pipe whose reader has left, as a path that can be opened.
+    #[cfg(target_os = "linux")]
     #[test]
-    fn a_broken_pipe_is_no_fault() {
-        assert!(matches!(explain(Path::new("x"), ErrorKind::BrokenPipe.into()), Error::Closed));
+    fn only_the_main_output_may_be_closed() {
+        use std::os::fd::AsRawFd;
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let path = PathBuf::from(format!("/dev/fd/{}", writer.as_raw_fd()));
+        let mut main = Output::create(Some(&path)).unwrap();
+        main.put(b"text").unwrap();
+        assert!(matches!(main.flush_now(), Err(Error::Closed)));
+        let mut side = Output::create_side(&path).unwrap();
+        side.put(b"text").unwrap();
+        let error =
+            Output::create(None).unwrap().finish_with(Beside { about: vec![side], ..Beside::default() });
+        let error = error.unwrap_err();
+        assert_eq!(error.exit_code(), 1);
+        assert!(error.to_string().contains("the reader closed it"), "{error}");
     }
 
     #[test]
@@ -431,7 +485,7 @@ mod tests {
             fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o555)).unwrap();
             // Root may write anywhere; then there is nothing to see.
             if let Err(error) = Output::create(Some(&scratch.path().join("out.sam"))) {
-                assert!(error.to_string().contains("that you may write to"), "{error}");
+                assert!(error.to_string().contains("writable"), "{error}");
             }
             fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
             assert!(names(scratch.path()).is_empty());
@@ -446,6 +500,16 @@ mod tests {
             File::create(&plain).unwrap();
             let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
             assert_eq!(mode(&path), mode(&plain));
+            // Those of a file that is replaced are kept.
+            for kept in [0o600, 0o666, 0o755, 0o200] {
+                fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
+                write(&path, "text").unwrap();
+                assert_eq!(mode(&path) & 0o7777, kept);
+            }
+            let mut output = Output::create(Some(&path)).unwrap();
+            let temporary = output.rename.clone().unwrap().temporary;
+            assert_eq!(mode(&temporary) & 0o7777, 0o200, "no one else reads it while it is written");
+            output.put(b"text").unwrap();
         }
     }
 }

@@ -34,7 +34,8 @@ impl TextOutput {
         Ok(self.output)
     }
 
-    fn write(&mut self) -> Result<()> {
+    /// Writes what is gathered. The blocks of a packed file do not depend on it.
+    pub fn write(&mut self) -> Result<()> {
         if !self.packed {
             self.output.put(&self.text)?;
             self.text.clear();

@@ -6,6 +6,7 @@
 //! an edit, and belongs neither to the matches nor to the block.
 
 use super::line::{AlignedLine, Kind, OutputLine, Rank};
+use super::sam::push_cs;
 use super::tags::{Residues, push_number};
 use std::io::Write;
 
@@ -22,6 +23,7 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
         text.extend_from_slice(b"\tYQ:Z:");
         text.extend_from_slice(line.of_query);
     }
+    text.extend_from_slice(line.copied.text());
     text.push(b'\n');
 }
 
@@ -55,6 +57,9 @@ fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     push_column(text, columns.block());
     push_column(text, aligned.quality);
     push_tags(text, aligned, &columns);
+    if aligned.is_anchored {
+        text.extend_from_slice(b"\tya:i:1");
+    }
     if !aligned.in_part.is_empty() {
         text.extend_from_slice(b"\tYM:Z:");
         text.extend_from_slice(aligned.in_part);
@@ -64,7 +69,7 @@ fn push_columns(text: &mut Vec<u8>, line: &OutputLine, residues: &Residues) {
     }
 }
 
-/// NM to cg, in minimap2's order.
+/// NM to cg, and where asked for cs, in minimap2's order.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
@@ -78,6 +83,7 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine, columns: &ColumnCounts) 
         push_number(text, len);
         text.push(kind.letter());
     }
+    push_cs(text, aligned);
 }
 
 /// The columns of an alignment by their kind.

@@ -1,9 +1,12 @@
 //! Where an output stands: stdout, a device or pipe, or a regular file with a temporary beside it.
 
-use super::temporary::{self, Rename};
-use std::fs::{self, File, OpenOptions};
+use super::temporary::{self, Permissions, Rename, takes_no_files};
+use std::env;
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+pub use temporary::directory;
 
 /// Whether `path` is stdout. `/dev/stdout` is not opened anew: where stdout is a file, that would begin at its start
 /// and overwrite what `>>` keeps.
@@ -46,10 +49,13 @@ pub fn open(path: &Path) -> io::Result<(File, Option<Rename>)> {
             Ok((OpenOptions::new().write(true).open(path)?, None))
         }
         // A file without permission to write is not replaced either, as in other programs.
-        Ok(_) => {
-            OpenOptions::new().write(true).open(path).map(drop).and_then(|()| open_beside(&resolve(path)?))
+        Ok(found) => {
+            OpenOptions::new().write(true).open(path)?;
+            open_beside(&resolve(path)?, Some(&found))
         }
-        Err(error) if error.kind() == ErrorKind::NotFound && !ends_in_slash => open_beside(&resolve(path)?),
+        Err(error) if error.kind() == ErrorKind::NotFound && !ends_in_slash => {
+            open_beside(&resolve(path)?, None)
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => Err(ErrorKind::IsADirectory.into()),
         Err(error) => Err(error),
     }
@@ -72,18 +78,17 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The folder of a file.
-pub fn directory(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    }
-}
-
 /// Creates a temporary file in the directory of `target`: only within one file system is a rename
-/// one step.
-fn open_beside(target: &Path) -> io::Result<(File, Option<Rename>)> {
+/// one step. It gets the permissions of the `old` file that it will replace. If the directory takes no new file, the
+/// temporary is in the system's folder for them, and the old file is overwritten at the end.
+fn open_beside(target: &Path, old: Option<&Metadata>) -> io::Result<(File, Option<Rename>)> {
     let name = target.file_name().ok_or(ErrorKind::NotFound)?;
-    let (file, temporary) = temporary::create(directory(target), name)?;
-    Ok((file, Some(Rename { temporary, target: target.to_path_buf() })))
+    let permissions = old.map_or(Permissions::New, Permissions::Of);
+    let (overwrites, (file, temporary)) = match temporary::create(directory(target), name, permissions) {
+        Err(error) if takes_no_files(&error) && old.is_some() => {
+            (true, temporary::create(&env::temp_dir(), name, Permissions::Private)?)
+        }
+        created => (false, created?),
+    };
+    Ok((file, Some(Rename { temporary, target: target.to_path_buf(), overwrites })))
 }

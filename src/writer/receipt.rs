@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! swalign 0.1.0
-//! receipt <TAB> 5                          what follows, counted up where that changes
+//! receipt <TAB> 6                          what follows, counted up where that changes
 //! command <TAB> swalign --max-hits 3 reads.fq ref.fa
 //! format  <TAB> bam
 //! part    <TAB> 2/7                        or ref-part, of the references
@@ -41,7 +41,7 @@ pub use choice::{Choice, ListInReceipt, MatesInReceipt};
 /// What every receipt begins with, of any version.
 const WORD: &[u8] = b"swalign ";
 /// The first lines. Receipts of other versions are refused, since their records may differ.
-pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t5\n");
+pub const FIRST_LINES: &str = concat!("swalign ", env!("CARGO_PKG_VERSION"), "\nreceipt\t6\n");
 const SEAL: &str = "seal\t";
 /// No receipt is longer: it has a command line and a few file names.
 const LONGEST: u64 = 1 << 26;
@@ -273,20 +273,23 @@ pub fn check(output: &Path) -> Result<()> {
     let path = path(output);
     let problem = match fs::metadata(&path) {
         Ok(found) if found.is_file() && (found.len() == 0 || begins_as_one(&path)) => return Ok(()),
-        Ok(found) if found.is_file() => "this file would be replaced by the output's receipt",
-        Ok(_) => "the output's receipt would be written here, and this is no file",
+        Ok(found) if found.is_file() => "the receipt of the output would overwrite this file",
+        Ok(_) => "the receipt of the output would be written here, but this is not a file",
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(output::explain(&path, error)),
     };
     let place = Place { file: path, ..Place::default() };
-    Err(Error::input(place, problem, "name another output file, or move what is here"))
+    Err(Error::input(place, problem, "name another output file, or move this file"))
 }
 
-/// Removes the receipt of `output`, which is about to be replaced.
-pub fn forget(output: &Path) -> io::Result<()> {
-    let path = path(output);
-    let ours = fs::metadata(&path).is_ok_and(|found| found.is_file()) && begins_as_one(&path);
-    if ours { fs::remove_file(path) } else { Ok(()) }
+/// Refuses an output in a folder that takes no receipt. A run would find out only at its end.
+pub fn try_to_write(output: &Path) -> Result<()> {
+    Output::at(&path(output)).map(drop)
+}
+
+/// The receipt that `output` has now. It is outdated when `output` is replaced.
+pub fn of_output(output: &Path) -> Option<PathBuf> {
+    Some(path(output)).filter(|path| is_one(path))
 }
 
 #[cfg(test)]
@@ -370,7 +373,7 @@ mod tests {
             assert!(matches!(Receipt::open((text + "more\n").as_bytes()), Err(Unread::Changed)));
         }
         let text = receipt().text();
-        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t5", "receipt\t4")] {
+        for other in [text.replace("swalign 0", "swalign 9"), text.replace("receipt\t6", "receipt\t5")] {
             assert!(matches!(Receipt::open(other.as_bytes()), Err(Unread::Version)), "{other}");
         }
         let old = "swalign 0.1.0\ncommand\tswalign q r\nformat\tsam\npart\t1/2\n";
@@ -428,10 +431,14 @@ mod tests {
             fs::write(path(&output), text).unwrap();
             assert_eq!(told().is_ok(), fine, "{text}");
         }
-        assert!(told().unwrap_err().contains("x.sam.swalign: this file would be replaced"));
+        assert!(
+            told()
+                .unwrap_err()
+                .contains("x.sam.swalign: the receipt of the output would overwrite this file")
+        );
         fs::remove_file(path(&output)).unwrap();
         fs::create_dir(path(&output)).unwrap();
-        assert!(told().unwrap_err().contains("x.sam.swalign") && !told().unwrap_err().contains("replaced"));
+        assert!(told().unwrap_err().contains("x.sam.swalign") && !told().unwrap_err().contains("overwrite"));
         assert!(check(&folder.path().join("x".repeat(250))).unwrap_err().to_string().contains("shorter"));
     }
 

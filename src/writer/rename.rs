@@ -43,7 +43,7 @@ fn comment(changed: &[(&str, &str)], all: usize) -> String {
         _ => format!(": {}", pairs.join(" ")),
     };
     format!(
-        "swalign names: {} of {all} references renamed, with _ for each letter that SAM forbids{examples}",
+        "swalign names: {} of {all} references renamed, with _ for each character that SAM forbids{examples}",
         changed.len()
     )
 }
@@ -59,11 +59,11 @@ fn collision(
         line: None,
     };
     let problem = format!(
-        "with --rename-references it is called '{name}', as is record {} '{}'",
+        "--rename-references would name it '{name}', like record {} '{}'",
         earlier + 1,
         printable(earlier_name)
     );
-    Error::input(place, problem, "rename one of them, or write PAF (--format paf), which takes any name")
+    Error::input(place, problem, "rename one of them, or write PAF (--format paf), which accepts any name")
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(renamed(&["chr1", "sp|P1*=2|x"]).unwrap().1, None);
         let (names, comment) = renamed(&["a,b", "c", "*d*", "=e(f)", "g\u{e9}"]).unwrap();
         assert_eq!(names, ["a_b", "c", "_d*", "_e_f_", "g_"]);
-        let expected = "swalign names: 4 of 5 references renamed, with _ for each letter that SAM forbids: \
+        let expected = "swalign names: 4 of 5 references renamed, with _ for each character that SAM forbids: \
                         a,b=a_b *d*=_d* =e(f)=_e_f_ g\\u{e9}=g_";
         assert_eq!(comment.unwrap(), expected);
     }

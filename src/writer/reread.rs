@@ -14,7 +14,7 @@ pub use super::in_part::QueryInPart;
 pub use count::QueryCount;
 pub use mates::{MateRecord, push_mates};
 
-use crate::alignment::Strand;
+use crate::alignment::{Strand, deletions_at_ends};
 use crate::options::Format;
 use noodles_bgzf::io::Reader;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -160,9 +160,10 @@ impl PartRecord {
     }
 }
 
-/// Letters of the query or of the target that a CIGAR's operations, given by length and letter, consume: the longer
-/// one.
-fn span(operations: impl Iterator<Item = (u32, u8)>) -> Option<u32> {
+/// As [`crate::alignment::Alignment::span`], of a CIGAR's operations by length and letter.
+fn span(operations: impl IntoIterator<Item = (u32, u8)>) -> Option<u32> {
+    let operations: Vec<(u32, u8)> = operations.into_iter().collect();
+    let at_ends = deletions_at_ends(operations.iter().map(|&(len, letter)| (len, letter == b'D')));
     let (mut query, mut target) = (0u32, 0u32);
     for (len, letter) in operations {
         let (of_query, of_target) = match letter {
@@ -175,7 +176,7 @@ fn span(operations: impl Iterator<Item = (u32, u8)>) -> Option<u32> {
         query = query.checked_add(of_query)?;
         target = target.checked_add(of_target)?;
     }
-    Some(query.max(target))
+    Some(query.max(target - at_ends))
 }
 
 /// The error of a file that is not what a run has written.
@@ -186,8 +187,9 @@ pub fn damaged() -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alignment::Tier;
     use crate::alignment::{Alignment, Cigar, Found, Op};
-    use crate::options::{Options, Share};
+    use crate::options::{CsForm, Options, Share};
     use crate::quality::mapping_quality;
     use crate::scoring::Scoring;
     use crate::writer::tests::{at, group, options, read, writer};
@@ -231,14 +233,16 @@ mod tests {
         let target = "ACGTTGCAAC".repeat(7000);
         for format in [Format::Sam, Format::Bam, Format::Paf] {
             for (number, cigar) in cigars().into_iter().enumerate() {
-                let (strand, group, eqx) = match number {
-                    0 => (Strand::Forward, Some(group("@RG\tID:g 1")), true),
-                    _ => (Strand::Reverse, None, false),
+                let (strand, group, eqx, cs) = match number {
+                    0 => (Strand::Forward, Some(group("@RG\tID:g 1")), true, None),
+                    1 => (Strand::Reverse, None, false, Some(CsForm::Long)),
+                    _ => (Strand::Reverse, None, false, Some(CsForm::Short)),
                 };
                 let options = Options {
                     format: crate::options::OutputFormat::Records(format),
                     read_group: group,
                     eqx,
+                    cs,
                     ..options()
                 };
                 let whole = writer(&options, scoring.clone(), &[("t", &target)]).unwrap();
@@ -256,7 +260,10 @@ mod tests {
                     let span = (hit.query_end - hit.query_start).max(hit.target_end - hit.target_start);
                     let told = RecordHit { score: 30, strand, secondary: false, target: 0, span };
                     assert_eq!(record.aligned, Some(told));
-                    assert_eq!(record.of_query, Some(QueryInPart { threshold: THRESHOLD, second }));
+                    assert_eq!(
+                        record.of_query,
+                        Some(QueryInPart { threshold: THRESHOLD, second, tier: Tier::Single })
+                    );
                     for second in [None, Some(25), Some(30)] {
                         let quality = mapping_quality(&scoring, &hit, second, THRESHOLD);
                         let mut out = Vec::new();
@@ -298,7 +305,10 @@ mod tests {
                 let mut all = records(format, bytes(&part, &query, &[], second));
                 let record = all.next_query().unwrap().remove(0);
                 assert_eq!((record.name(), record.aligned), (&b"q"[..], None));
-                assert_eq!(record.of_query, Some(QueryInPart { threshold: THRESHOLD, second }));
+                assert_eq!(
+                    record.of_query,
+                    Some(QueryInPart { threshold: THRESHOLD, second, tier: Tier::Single })
+                );
                 for standing in [Standing::Secondary, Standing::Unmapped] {
                     let mut out = Vec::new();
                     record.push(&mut out, standing);

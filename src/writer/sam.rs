@@ -12,7 +12,7 @@ use super::tags::{push_number, sam_letter};
 /// RNEXT, PNEXT and TLEN without a mate's place, with the tabs around them.
 const NO_MATE: &[u8] = b"\t*\t0\t0\t";
 
-/// Appends a line with its end, and the read group, where there is one, as the last tag.
+/// Appends a line with its end. The read group, where there is one, and copied tags are the last ones.
 pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
     text.extend_from_slice(line.name.as_bytes());
     push_column(text, line.flags());
@@ -37,6 +37,7 @@ pub fn push(text: &mut Vec<u8>, line: &OutputLine, read_group: Option<&str>) {
         text.extend_from_slice(b"\tRG:Z:");
         text.extend_from_slice(group.as_bytes());
     }
+    text.extend_from_slice(line.copied.text());
     text.push(b'\n');
 }
 
@@ -106,18 +107,22 @@ fn push_sequence(text: &mut Vec<u8>, line: &OutputLine) {
     }
 }
 
-/// NM, MD and AS, XS but on secondary records, of split queries SA, and in parts YM.
+/// NM, MD, where asked for cs, and AS, XS but on secondary records, of split queries SA, and in parts YM.
 fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     text.extend_from_slice(b"\tNM:i:");
     push_number(text, aligned.differences.edits);
     text.extend_from_slice(b"\tMD:Z:");
     text.extend_from_slice(&aligned.differences.md);
+    push_cs(text, aligned);
     text.extend_from_slice(b"\tAS:i:");
     push_number(text, aligned.alignment.score);
     if let Some(second) = aligned.second {
         // No constant of SAM: it leaves X? to programs, and bwa and bowtie2 use XS alike.
         text.extend_from_slice(b"\tXS:i:");
         push_number(text, second);
+    }
+    if aligned.is_anchored {
+        text.extend_from_slice(b"\tya:i:1");
     }
     if !aligned.others.is_empty() {
         text.extend_from_slice(b"\tSA:Z:");
@@ -126,6 +131,14 @@ fn push_tags(text: &mut Vec<u8>, aligned: &AlignedLine) {
     if !aligned.in_part.is_empty() {
         text.extend_from_slice(b"\tYM:Z:");
         text.extend_from_slice(aligned.in_part);
+    }
+}
+
+/// The tag cs, where it was asked for.
+pub(super) fn push_cs(text: &mut Vec<u8>, aligned: &AlignedLine) {
+    if !aligned.differences.cs.is_empty() {
+        text.extend_from_slice(b"\tcs:Z:");
+        text.extend_from_slice(&aligned.differences.cs);
     }
 }
 

@@ -30,8 +30,8 @@ use index::IndexBuilder;
 use merge::Merge;
 use record::RecordPlace;
 use runs::{Gathered, Scratch, SortedRun};
+use std::mem;
 use std::path::{Path, PathBuf};
-use std::{fs, io, mem};
 
 /// Runs that are merged at once; about as many files are open.
 const FAN_IN: usize = 64;
@@ -169,11 +169,6 @@ pub fn indices(path: &Path) -> [PathBuf; 2] {
         name.push(extension);
         PathBuf::from(name)
     })
-}
-
-/// Removes the indices of an output that is about to be replaced.
-pub fn forget_indices(path: &Path) -> io::Result<()> {
-    indices(path).iter().filter(|index| index.is_file()).try_for_each(fs::remove_file)
 }
 
 /// The error of bytes that are not what a run writes.

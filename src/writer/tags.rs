@@ -1,7 +1,10 @@
-//! What a record says about its alignment: NM and MD.
+//! Tags that tell how the query and the target of an alignment differ: NM, MD and cs.
+
+mod cs;
 
 use crate::alignment::{Alignment, Op};
 use crate::alphabet::Alphabet;
+use crate::options::CsForm;
 
 /// No code of a target.
 const NONE: u8 = u8::MAX;
@@ -13,6 +16,20 @@ pub struct EditTags {
     pub edits: u32,
     /// MD: the target's letters where they differ, `[0-9]+(([A-Z]|\^[A-Z]+)[0-9]+)*`.
     pub md: Vec<u8>,
+    /// cs; empty if it was not asked for, and of an alignment without columns.
+    pub cs: Vec<u8>,
+}
+
+/// A piece of an alignment, in the order of the target.
+enum Piece<'a> {
+    /// Target codes that equal the query residues beside them.
+    Equal(&'a [u8]),
+    /// A query residue beside a target code that it does not equal.
+    Unequal(u8, u8),
+    /// Query residues as they are written.
+    Insertion(&'a [u8]),
+    /// Target codes.
+    Deletion(&'a [u8]),
 }
 
 /// The letters and codes of an alphabet as SAM needs them.
@@ -32,7 +49,7 @@ impl Residues {
     }
 
     /// Whether a query letter and a target code count as equal in NM, MD and `=`: the same code, and
-    /// in DNA one of A, C, G, T. Letters that share a code (U, O, J and X of a protein) are equal.
+    /// in DNA one of A, C, G, T.
     pub fn equal(&self, letter: u8, code: u8) -> bool {
         self.codes[usize::from(letter)] == code
     }
@@ -64,48 +81,84 @@ pub fn sam_letter(letter: u8) -> u8 {
     if letter == b'*' { b'X' } else { letter }
 }
 
+/// Calls `take` with the pieces of an alignment. `query` is written and in the aligned orientation; `target` has codes.
+fn for_each_piece(
+    residues: &Residues,
+    query: &[u8],
+    target: &[u8],
+    alignment: &Alignment,
+    mut take: impl FnMut(Piece),
+) {
+    let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
+    for &(len, op) in &alignment.cigar {
+        let steps = len as usize;
+        let letters = if op == Op::Deletion { &[] } else { &query[i..i + steps] };
+        let codes = if op == Op::Insertion { &[] } else { &target[j..j + steps] };
+        match op {
+            Op::Match => {
+                let mut passed = 0;
+                residues.for_each_unequal(letters, codes, |at| {
+                    if at > passed {
+                        take(Piece::Equal(&codes[passed..at]));
+                    }
+                    take(Piece::Unequal(letters[at], codes[at]));
+                    passed = at + 1;
+                });
+                if steps > passed {
+                    take(Piece::Equal(&codes[passed..]));
+                }
+            }
+            Op::Insertion => take(Piece::Insertion(letters)),
+            Op::Deletion => take(Piece::Deletion(codes)),
+        }
+        i += letters.len();
+        j += codes.len();
+    }
+}
+
 impl EditTags {
     /// Finds NM and MD of an alignment, from the query's letters in the aligned orientation and the
     /// target's codes; what was found before is forgotten.
     pub fn find(&mut self, residues: &Residues, query: &[u8], target: &[u8], alignment: &Alignment) {
-        let (mut i, mut j) = (alignment.query_start as usize, alignment.target_start as usize);
-        let EditTags { edits, md } = self;
+        let EditTags { edits, md, cs } = self;
         *edits = 0;
         md.clear();
+        cs.clear();
         // Equal residues since the last letter of MD, 0 included: MD wants a number between any two
         // letters, which also keeps a mismatch after a deletion apart from it.
         let mut equals = 0;
-        for &(len, op) in &alignment.cigar {
-            let steps = len as usize;
-            match op {
-                Op::Match => {
-                    let codes = &target[j..j + steps];
-                    let mut passed = 0;
-                    residues.for_each_unequal(&query[i..i + steps], codes, |at| {
-                        push_number(md, (equals + at - passed) as i64);
-                        md.push(residues.letter(codes[at]));
-                        *edits += 1;
-                        (equals, passed) = (0, at + 1);
-                    });
-                    equals += steps - passed;
-                    i += steps;
-                    j += steps;
-                }
-                Op::Insertion => {
-                    *edits += len;
-                    i += steps;
-                }
-                Op::Deletion => {
-                    push_number(md, equals as i64);
-                    md.push(b'^');
-                    md.extend(target[j..j + steps].iter().map(|&code| residues.letter(code)));
-                    equals = 0;
-                    *edits += len;
-                    j += steps;
-                }
+        for_each_piece(residues, query, target, alignment, |piece| match piece {
+            Piece::Equal(codes) => equals += codes.len() as i64,
+            Piece::Unequal(_, code) => {
+                push_number(md, equals);
+                md.push(residues.letter(code));
+                *edits += 1;
+                equals = 0;
             }
-        }
-        push_number(md, equals as i64);
+            Piece::Insertion(letters) => *edits += letters.len() as u32,
+            Piece::Deletion(codes) => {
+                push_number(md, equals);
+                md.push(b'^');
+                md.extend(codes.iter().map(|&code| residues.letter(code)));
+                equals = 0;
+                *edits += codes.len() as u32;
+            }
+        });
+        push_number(md, equals);
+    }
+
+    /// Finds cs after [`EditTags::find`], of the same alignment.
+    pub fn find_cs(
+        &mut self,
+        form: CsForm,
+        residues: &Residues,
+        query: &[u8],
+        target: &[u8],
+        alignment: &Alignment,
+    ) {
+        for_each_piece(residues, query, target, alignment, |piece| {
+            cs::push(&mut self.cs, form, residues, piece);
+        });
     }
 }
 
@@ -135,13 +188,13 @@ mod tests {
     use crate::alignment::{Cigar, Strand};
     use smallvec::smallvec;
 
-    fn codes(alphabet: Alphabet, letters: &[u8]) -> Vec<u8> {
+    pub(super) fn codes(alphabet: Alphabet, letters: &[u8]) -> Vec<u8> {
         let mut codes = Vec::new();
         alphabet.encode(letters, &mut codes).unwrap();
         codes
     }
 
-    fn spanning(score: i32, cigar: Cigar) -> Alignment {
+    pub(super) fn spanning(score: i32, cigar: Cigar) -> Alignment {
         let span = |kind: Op| cigar.iter().filter(|(_, op)| *op != kind).map(|(len, _)| len).sum();
         let (query_end, target_end) = (span(Op::Deletion), span(Op::Insertion));
         let strand = Strand::Forward;
@@ -150,8 +203,9 @@ mod tests {
 
     fn tags(alphabet: Alphabet, query: &str, target: &str, cigar: Cigar) -> (u32, String) {
         let target = codes(alphabet, target.as_bytes());
-        let mut found = EditTags { edits: 7, md: b"stale".to_vec() };
+        let mut found = EditTags { edits: 7, md: b"stale".to_vec(), cs: b"stale".to_vec() };
         found.find(&Residues::new(alphabet), query.as_bytes(), &target, &spanning(0, cigar));
+        assert_eq!(found.cs, b"");
         (found.edits, String::from_utf8(found.md).unwrap())
     }
 
@@ -176,7 +230,10 @@ mod tests {
         let protein = |query, target, cigar| tags(Alphabet::Protein, query, target, cigar);
         assert_eq!(protein("MKXL", "MKXL", smallvec![(4, Op::Match)]), (0, "4".into()));
         assert_eq!(protein("MKVL", "MK*L", smallvec![(4, Op::Match)]), (1, "2X1".into()), "MD has no *");
-        assert_eq!(protein("MUL", "MXL", smallvec![(3, Op::Match)]), (0, "3".into()), "U is read as X");
+        for (query, target) in [("MUL", "MOL"), ("MUL", "MXL"), ("MOL", "MUL"), ("MXL", "MJL")] {
+            let expected = (1, format!("1{}1", &target[1..2]));
+            assert_eq!(protein(query, target, smallvec![(3, Op::Match)]), expected, "{query} {target}");
+        }
     }
 
     #[test]

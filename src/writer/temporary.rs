@@ -5,7 +5,7 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -22,6 +22,18 @@ const ATTEMPTS: u32 = 1000;
 pub struct Rename {
     pub temporary: PathBuf,
     pub target: PathBuf,
+    /// Whether the target's folder takes no new files. Then the bytes are copied into the file that is there.
+    pub overwrites: bool,
+}
+
+/// Permissions of a temporary.
+pub enum Permissions<'a> {
+    /// Those of any new file.
+    New,
+    /// Only the owner may read and write it.
+    Private,
+    /// Those of the file that it will replace.
+    Of(&'a Metadata),
 }
 
 /// The temporaries of this process.
@@ -106,25 +118,77 @@ fn stem(name: &OsStr) -> String {
 }
 
 /// Creates a temporary in `folder` for the output `name`. Temporaries whose writers are gone are removed first.
-pub fn create(folder: &Path, name: &OsStr) -> io::Result<(File, PathBuf)> {
+pub fn create(folder: &Path, name: &OsStr, permissions: Permissions) -> io::Result<(File, PathBuf)> {
     let (stem, owner) = (stem(name), TemporaryOwner::this());
     clear(folder, &stem, &owner);
     let mut under_way = under_way();
+    let (file, path) = unused_name(folder, &stem, &owner, |path| {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        permissions.at_first(&mut options);
+        options.open(path)
+    })?;
+    // Not all file systems have locks.
+    let _ = file.try_lock();
+    under_way.push(path.clone());
+    permissions.apply(&file);
+    Ok((file, path))
+}
+
+/// Calls `make` with names of temporaries until one does not exist yet.
+fn unused_name<T>(
+    folder: &Path,
+    stem: &str,
+    owner: &TemporaryOwner,
+    make: impl Fn(&Path) -> io::Result<T>,
+) -> io::Result<(T, PathBuf)> {
     for attempt in 0..ATTEMPTS {
-        let path = folder.join(owner.name(&stem, attempt));
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
+        let path = folder.join(owner.name(stem, attempt));
+        match make(&path) {
             // The file is another output of this process, or of a process that had its id.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(file) => {
-                // Not all file systems have locks.
-                let _ = file.try_lock();
-                under_way.push(path.clone());
-                return Ok((file, path));
-            }
+            made => return made.map(|made| (made, path)),
         }
     }
     Err(ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(unix)]
+impl Permissions<'_> {
+    /// Permissions from the first moment on. No other user reads the file before it has its final ones.
+    fn at_first(&self, options: &mut OpenOptions) {
+        use std::os::unix::fs::OpenOptionsExt;
+        if !matches!(self, Permissions::New) {
+            options.mode(0o600);
+        }
+    }
+
+    /// Gives the file owner, group and mode of the file that it will replace, as far as the system lets this user. A file
+    /// system without them leaves the file private.
+    fn apply(&self, file: &File) {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+        let (Permissions::Of(old), Ok(new)) = (self, file.metadata()) else { return };
+        let mut mode = old.mode() & 0o777;
+        let is_same = (new.uid(), new.gid()) == (old.uid(), old.gid());
+        if !is_same && fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
+            let keeps_group = new.gid() == old.gid() || fchown(file, None, Some(old.gid())).is_ok();
+            if !keeps_group {
+                // The mode was meant for another group: this one may do what all may do.
+                mode = mode & !0o070 | (mode & 0o007) << 3;
+            }
+        }
+        let _ = file.set_permissions(PermissionsExt::from_mode(mode));
+    }
+}
+
+#[cfg(not(unix))]
+impl Permissions<'_> {
+    fn at_first(&self, _: &mut OpenOptions) {
+        // Files have the permissions of their folder.
+        if let Permissions::Of(_) = self {}
+    }
+
+    fn apply(&self, _: &File) {}
 }
 
 /// Removes temporaries that no process will finish. What can't be removed stays.
@@ -141,20 +205,133 @@ fn clear(folder: &Path, stem: &str, this: &TemporaryOwner) {
     }
 }
 
-/// Gives all temporaries their names, or none: if one can't be renamed, those before it are removed. The error has
-/// the name that could not be given.
-pub fn keep(renames: &[Rename]) -> Result<(), (PathBuf, io::Error)> {
+/// Removes outdated files and gives all temporaries their names, or changes nothing: if one step fails, the files are
+/// again what they were before. The error has the name of that step. A target that is overwritten comes last, since its
+/// old bytes are lost when the copy fails.
+pub fn keep(outdated: &[PathBuf], renames: &[Rename]) -> Result<(), (PathBuf, io::Error)> {
     let mut under_way = under_way();
-    for (at, Rename { temporary, target }) in renames.iter().enumerate() {
-        if let Err(source) = fs::rename(temporary, target) {
-            for kept in &renames[..at] {
-                let _ = fs::remove_file(&kept.target);
-            }
-            return Err((target.clone(), source));
+    let mut changed = ChangedFiles::default();
+    let mut ordered: Vec<&Rename> = renames.iter().collect();
+    ordered.sort_by_key(|rename| rename.overwrites);
+    let last = ordered.last().map(|rename| &*rename.target);
+    let removed = outdated.iter().try_for_each(|path| changed.remove(path).map_err(|error| (path, error)));
+    let done = removed.and_then(|()| {
+        ordered.iter().try_for_each(|rename| {
+            let is_last = last == Some(&*rename.target);
+            changed.rename(rename, is_last).map_err(|error| (&rename.target, error))
+        })
+    });
+    match done {
+        Ok(()) => {
+            changed.forget();
+            under_way.retain(|path| renames.iter().all(|rename| rename.temporary != *path));
+            Ok(())
+        }
+        Err((path, error)) => {
+            changed.undo();
+            Err((path.clone(), error))
         }
     }
-    under_way.retain(|path| renames.iter().all(|rename| rename.temporary != *path));
+}
+
+/// Files that were changed, each with the name that its old bytes have now; `None` for a file that is new.
+#[derive(Default)]
+struct ChangedFiles(Vec<(PathBuf, Option<PathBuf>)>);
+
+impl ChangedFiles {
+    /// Removes a file. In a folder that lets no file go it becomes empty instead.
+    fn remove(&mut self, path: &Path) -> io::Result<()> {
+        match set_aside(path, move_to) {
+            Ok(aside) => self.0.push((path.to_path_buf(), Some(aside))),
+            Err(error) if takes_no_files(&error) => {
+                OpenOptions::new().write(true).truncate(true).open(path)?;
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Gives a temporary its name. Nothing follows the last step, so that nothing needs the old file again.
+    fn rename(&mut self, rename: &Rename, is_last: bool) -> io::Result<()> {
+        let Rename { temporary, target, overwrites } = rename;
+        if *overwrites {
+            return overwrite(temporary, target);
+        }
+        let aside = match target.is_file() && !is_last {
+            true => Some(set_aside(target, link_to).or_else(|_| set_aside(target, move_to))?),
+            false => None,
+        };
+        let moved = match fs::rename(temporary, target) {
+            // The target is a mount of its own, as files in containers may be.
+            Err(error) if error.kind() == ErrorKind::ResourceBusy && target.is_file() => {
+                overwrite(temporary, target)
+            }
+            moved => moved,
+        };
+        if moved.is_ok() || aside.is_some() {
+            self.0.push((target.clone(), aside));
+        }
+        moved
+    }
+
+    /// Removes what was set aside.
+    fn forget(self) {
+        for aside in self.0.into_iter().filter_map(|(_, aside)| aside) {
+            let _ = fs::remove_file(aside);
+        }
+    }
+
+    /// Makes the files what they were. What can't be undone stays.
+    fn undo(self) {
+        for (path, aside) in self.0.into_iter().rev() {
+            let _ = match aside {
+                Some(aside) => fs::rename(aside, path),
+                None => fs::remove_file(path),
+            };
+        }
+    }
+}
+
+fn link_to(path: &Path, other: &Path) -> io::Result<()> {
+    fs::hard_link(path, other)
+}
+
+fn move_to(path: &Path, other: &Path) -> io::Result<()> {
+    fs::rename(path, other)
+}
+
+/// Gives a file another name beside it, by `give`.
+fn set_aside(path: &Path, give: fn(&Path, &Path) -> io::Result<()>) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or(ErrorKind::NotFound)?;
+    let aside = |aside: &Path| match aside.symlink_metadata() {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(_) => give(path, aside),
+    };
+    let (_, aside) = unused_name(directory(path), &stem(name), &TemporaryOwner::this(), aside)?;
+    Ok(aside)
+}
+
+/// Copies a temporary into the file at `target`, which keeps its permissions, and removes it.
+fn overwrite(temporary: &Path, target: &Path) -> io::Result<()> {
+    let mut from = File::open(temporary)?;
+    let mut to = OpenOptions::new().write(true).truncate(true).open(target)?;
+    io::copy(&mut from, &mut to)?;
+    to.sync_all()?;
+    let _ = fs::remove_file(temporary);
     Ok(())
+}
+
+/// Whether an error says that a folder takes no new file.
+pub fn takes_no_files(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+/// The folder of a file.
+pub fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// Removes a temporary.
@@ -230,25 +407,52 @@ mod tests {
         assert!(!owner("-", "a", 1).is_before(&owner("-", "a", 2)));
     }
 
+    /// Temporaries of these names, each with its name as text.
+    fn written<const N: usize>(folder: &Path, names: [&str; N]) -> [Rename; N] {
+        names.map(|name| {
+            let (_, temporary) = create(folder, OsStr::new(name), Permissions::New).unwrap();
+            fs::write(&temporary, name).unwrap();
+            Rename { temporary, target: folder.join(name), overwrites: false }
+        })
+    }
+
     #[test]
     fn all_names_are_given_or_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let [first, second] = ["a", "b"].map(|name| {
-            let (_, temporary) = create(folder.path(), OsStr::new(name)).unwrap();
-            Rename { temporary, target: path(name) }
-        });
-        fs::create_dir(path("b")).unwrap();
-        let (refused, _) = keep(&[first.clone(), second.clone()]).unwrap_err();
-        assert!(refused == path("b") && !path("a").exists());
-        discard(&second.temporary);
-        fs::remove_dir(path("b")).unwrap();
-        let pairs = [("a", first.target), ("b", second.target)].map(|(name, target)| {
-            let (_, temporary) = create(folder.path(), OsStr::new(name)).unwrap();
-            Rename { temporary, target }
-        });
-        keep(&pairs).unwrap();
-        assert!(path("a").exists() && path("b").exists());
+        let text = |name: &str| fs::read_to_string(path(name)).ok();
+        for old in [None, Some("old")] {
+            if let Some(old) = old {
+                fs::write(path("a"), old).unwrap();
+                fs::write(path("outdated"), old).unwrap();
+            }
+            let outdated: Vec<PathBuf> = old.map(|_| path("outdated")).into_iter().collect();
+            fs::create_dir(path("b")).unwrap();
+            let renames = written(folder.path(), ["a", "b", "c"]);
+            let (refused, _) = keep(&outdated, &renames).unwrap_err();
+            assert_eq!(refused, path("b"));
+            assert_eq!([text("a"), text("outdated")], [old.map(String::from), old.map(String::from)]);
+            assert_eq!(text("c"), None);
+            renames.iter().for_each(|rename| discard(&rename.temporary));
+            fs::remove_dir(path("b")).unwrap();
+            assert_eq!(folder.path().read_dir().unwrap().count(), 2 * outdated.len());
+            keep(&outdated, &written(folder.path(), ["a", "b", "c"])).unwrap();
+            for name in ["a", "b", "c"] {
+                assert_eq!(text(name).as_deref(), Some(name));
+                fs::remove_file(path(name)).unwrap();
+            }
+            assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_file_that_stays_where_it_is_gets_the_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a"), "a longer text than before").unwrap();
+        let [mut first, second] = written(folder.path(), ["a", "b"]);
+        first.overwrites = true;
+        keep(&[], &[first, second]).unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "a");
         assert_eq!(folder.path().read_dir().unwrap().count(), 2);
     }
 
@@ -266,7 +470,7 @@ mod tests {
         }
         let locked = File::create(folder.path().join(dead.name("x", 1))).unwrap();
         locked.try_lock().unwrap();
-        let (_, temporary) = create(folder.path(), OsStr::new("x")).unwrap();
+        let (_, temporary) = create(folder.path(), OsStr::new("x"), Permissions::New).unwrap();
         assert_eq!(temporary, folder.path().join(this.name("x", 1)));
         let left = |name: &String| folder.path().join(name).exists();
         assert_eq!(names.each_ref().map(left), [false, true, true, true]);

@@ -5,6 +5,7 @@ use crate::alignment::{Alignment, Cigar, Found, Op, Strand, push_run};
 use crate::alphabet::Alphabet;
 use crate::batch::Sequences;
 use crate::error::Result;
+use crate::insert::InsertSize;
 use crate::options::{
     DeviceChoice, FilterChoice, Format, Limits, Mode, Options, OutputFormat, Rank, ReadGroup, ScoringChoice,
 };
@@ -36,13 +37,17 @@ pub(super) fn options() -> Options {
         min_score: None,
         secondary_ratio: 0.8,
         limits: Limits::records(1),
+        anchor: 19,
         evalue: None,
-        rank: Rank::Score,
+        tie_rule: crate::options::TieRule::First,
+        rank: Rank::Raw,
         columns: Vec::new(),
         table_header: false,
+        mask: Default::default(),
         identity: Default::default(),
         page: Default::default(),
         masks_lower_case: false,
+        removes_gaps: false,
         part: None,
         ref_part: None,
         resume: false,
@@ -52,7 +57,11 @@ pub(super) fn options() -> Options {
         threads: 1,
         batch: None,
         eqx: false,
+        cs: None,
         read_group: None,
+        more_lanes: Vec::new(),
+        sample_sheet: None,
+        copies_comments: false,
         command_line: "swalign reads.fq ref.fa".into(),
         verbosity: 0,
         report: None,
@@ -66,6 +75,16 @@ pub(super) fn group(line: &str) -> ReadGroup {
 }
 
 pub(super) fn writer(options: &Options, scoring: Scoring, targets: &[(&str, &str)]) -> Result<Writer> {
+    writer_of_mates(options, scoring, targets, None)
+}
+
+/// A writer of mates with this insert size.
+pub(super) fn writer_of_mates(
+    options: &Options,
+    scoring: Scoring,
+    targets: &[(&str, &str)],
+    insert: Option<InsertSize>,
+) -> Result<Writer> {
     let alphabet = scoring.alphabet;
     let mut sequences = Sequences::default();
     for (_, letters) in targets {
@@ -76,7 +95,7 @@ pub(super) fn writer(options: &Options, scoring: Scoring, targets: &[(&str, &str
     let names: Vec<String> = targets.iter().map(|(name, _)| name.to_string()).collect();
     Writer::new(
         options,
-        Chosen { min_score: 20, ..Chosen::default() },
+        Chosen { min_score: 20, insert, ..Chosen::default() },
         Arc::new(scoring),
         NamedTargets::whole(names, Arc::new(sequences)),
     )
@@ -97,7 +116,13 @@ fn lines(writer: &Writer, record: &Record, found: &Found) -> Vec<String> {
 
 pub(super) fn read(name: &str, letters: &str, qualities: Option<&str>) -> Record {
     let qualities = qualities.map(|qualities| qualities.as_bytes().to_vec());
-    Record { number: 1, name: name.into(), sequence: letters.as_bytes().to_vec(), qualities }
+    Record {
+        number: 1,
+        name: name.into(),
+        sequence: letters.as_bytes().to_vec(),
+        qualities,
+        tags: Vec::new(),
+    }
 }
 
 /// An alignment beginning at these places of query and target (number 0).
@@ -128,7 +153,7 @@ fn the_header_whole() {
 #[test]
 fn odd_command_lines_stay_one_printable_field() {
     let options = Options { command_line: "swalign a\tb\n\u{e9} 'x' c".into(), ..options() };
-    assert!(header(&dna(&options, &[("a", "AC")])).contains("\tCL:swalign a\\tb\\n\\u{e9} 'x' c\n"));
+    assert!(header(&dna(&options, &[("a", "AC")])).contains("\tCL:swalign a\\tb\\n\u{e9} 'x' c\n"));
     let none = Options { command_line: String::new(), ..options };
     assert!(!header(&dna(&none, &[("a", "AC")])).contains("CL:"));
 }
@@ -136,8 +161,8 @@ fn odd_command_lines_stay_one_printable_field() {
 #[test]
 fn bad_references_are_refused_before_anything_is_written() {
     for (targets, problem) in [
-        (&[("a", "AC"), ("b", "A"), ("a", "AC")][..], "stands twice"),
-        (&[("a", "")], "no letters"),
+        (&[("a", "AC"), ("b", "A"), ("a", "AC")][..], "is duplicated"),
+        (&[("a", "")], "the reference is empty"),
         (&[("a,b", "AC")], "SAM forbids ','"),
         (&[("*", "AC")], "SAM forbids '*'"),
         (&[("", "AC")], "no name"),
@@ -155,7 +180,10 @@ fn of_many_names_the_first_that_stands_twice_is_named() {
     }
     let targets: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "A")).collect();
     let error = writer(&options(), Scoring::dna(1, 4, 6, 1), &targets).err().unwrap().to_string();
-    assert!(error.contains("'name_5000' can't stand in a SAM header: its name stands twice"), "{error}");
+    assert!(
+        error.contains("'name_5000' cannot be written to a SAM header: its name is duplicated"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -145,6 +145,22 @@ fn columns(hit: &Alignment, circle: u32) -> Vec<(u32, u32)> {
     columns
 }
 
+/// The score of a piece's path.
+fn own_score(batch: &Batch, record: u32, piece: &Alignment) -> i32 {
+    let (query, target) = (batch.query(LAYOUT.query(record, piece.strand)), batch.targets.once(piece.target));
+    let (mut i, mut j, mut score) = (piece.query_start as usize, piece.target_start as usize, 0);
+    for &(len, op) in &piece.cigar {
+        let steps = len as usize;
+        score += match op {
+            Op::Match => batch.scoring.score_all(&query[i..i + steps], &target[j..j + steps]),
+            Op::Insertion | Op::Deletion => -batch.scoring.gap_cost(steps),
+        };
+        i += if op == Op::Deletion { 0 } else { steps };
+        j += if op == Op::Insertion { 0 } else { steps };
+    }
+    score as i32
+}
+
 /// Holds what is left of a record's hits after cutting against the hits, and counts those that are cut.
 fn check_pieces(batch: &Batch, record: u32, whole: &Found, cut: &Found) -> usize {
     let circle = |hit: &Alignment| batch.targets.circle(hit.target);
@@ -158,11 +174,13 @@ fn check_pieces(batch: &Batch, record: u32, whole: &Found, cut: &Found) -> usize
                 _ => of_hit.extend(pieces.next()),
             }
             assert_eq!(of_hit.len(), 2);
-            assert!(place > 0 || of_hit[0].score >= of_hit[1].score);
+            let [first, other] = [of_hit[0], of_hit[1]].map(|piece| own_score(batch, record, piece));
+            assert!(place > 0 || first >= other);
             if of_hit[0].query_start > of_hit[1].query_start {
-                assert!(place == 0 && of_hit[0].score > of_hit[1].score, "of equal ones the first");
+                assert!(place == 0 && first > other, "of equal ones the first");
                 of_hit.reverse();
             }
+            assert!(of_hit.iter().all(|piece| piece.score == hit.score), "the score of the hit");
             let len = circle(hit).unwrap();
             assert_eq!(
                 (of_hit[0].target_start, of_hit[1].target_end),
@@ -176,7 +194,9 @@ fn check_pieces(batch: &Batch, record: u32, whole: &Found, cut: &Found) -> usize
         }
         for piece in of_hit {
             let query = batch.query(LAYOUT.query(record, piece.strand));
-            check_path(piece, query, batch.targets.once(piece.target), &batch.scoring).unwrap();
+            let alone = Alignment { score: own_score(batch, record, piece), ..piece.clone() };
+            assert!(alone.score == hit.score || is_across(&hit));
+            check_path(&alone, query, batch.targets.once(piece.target), &batch.scoring).unwrap();
         }
     }
     assert!(pieces.next().is_none());

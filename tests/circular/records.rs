@@ -7,6 +7,8 @@ use swalign::alphabet::reverse_complement;
 /// The scores of a run: match, mismatch, opening and extending a gap.
 pub type Scores = (i64, i64, i64, i64);
 pub const SHORT: Scores = (1, 4, 6, 1);
+/// No read has a longer gap at an origin.
+const LONGEST_GAP: u64 = 30;
 
 pub type Sequences = BTreeMap<String, Vec<u8>>;
 
@@ -84,8 +86,12 @@ pub fn check(sam: &Sam, reads: &Sequences, targets: &Sequences, scores: Scores) 
             let (edits, md, score) = counted(record, &read, &targets[record.target()], scores);
             let place = format!("{:?}", record.fields);
             assert_eq!(record.tag("NM").unwrap().parse::<i64>().unwrap(), edits, "{place}");
-            assert_eq!((record.tag("MD").unwrap(), record.score()), (&*md, score), "{place}");
+            assert_eq!(record.tag("MD").unwrap(), md, "{place}");
             assert!(score > 0);
+            // A piece of a hit across an origin has the score of the hit. It ends at the origin, or at a gap there.
+            let len = targets[record.target()].len() as u64;
+            let at_origin = record.position() <= LONGEST_GAP || record.target_end() + LONGEST_GAP > len;
+            assert!(record.score() == score || at_origin, "{place}");
             let kinds = operations(record.cigar());
             let inner: Vec<u8> =
                 kinds.iter().map(|kind| kind.1).filter(|kind| !b"SH".contains(kind)).collect();

@@ -10,7 +10,7 @@ use swalign::engine::cpu::Cpu;
 use swalign::engine::plain::Plain;
 use swalign::hits::{self, Effort, Rules, Scope};
 use swalign::insert::{InsertSize, Orientation};
-use swalign::pairing::{Pairing, inserts};
+use swalign::pairing::{self, Pairing};
 use swalign::split::{self, Splitting};
 
 const RULES: Rules = Rules { min_score: 20, secondary_ppm: 500_000, max_hits: 3, ..Rules::BEST };
@@ -122,10 +122,12 @@ fn paired(reads: &[Vec<u8>], circle: &[u8], is_circle: bool) -> (Vec<Found>, Vec
     let pairing = Pairing::new(insert, RULES, &batch.scoring);
     let rules = pairing.candidates();
     let mut found = find(&batch, rules, None);
-    let telling = inserts(&batch.targets, &found);
+    let mates = found.chunks_exact(2);
+    let telling: Vec<_> =
+        mates.filter_map(|mates| pairing::insert(&batch.targets, [&mates[0], &mates[1]])).collect();
     let scope = Scope::new(&batch, LAYOUT, rules);
     let before: Vec<bool> = found.iter().map(|found| found.alignments.is_empty()).collect();
-    pairing.pair(&mut Cpu::new(), &scope, &mut found, &mut Effort::default()).unwrap();
+    pairing.pair(&mut Cpu::new(), &scope, &mut found, None, &mut Effort::default()).unwrap();
     let rescued = found.iter().zip(before).filter(|(found, before)| *before && !found.alignments.is_empty());
     let rescued = rescued.count();
     (found, telling, rescued)
@@ -194,8 +196,8 @@ fn split_reads_turn_with_the_circle() {
             let rules = Rules { min_score: 60, max_hits: 1, ..RULES };
             let mut found = find(&batch, rules, None);
             let scope = Scope::new(&batch, LAYOUT, rules);
-            let splitting = Splitting { least: 60, is_bounded: false };
-            split::supplement(&mut Cpu::new(), &scope, splitting, &mut found, &mut Effort::default())
+            let splitting = Splitting { least: 60, is_bounded: false, drop: 0 };
+            split::supplement(&mut Cpu::new(), &scope, (splitting, None), &mut found, &mut Effort::default())
                 .unwrap();
             let whole = found.clone();
             swalign::circles::cut(&batch, LAYOUT, &mut found);

@@ -39,7 +39,7 @@ fn no_driver() {
         outcome.stderr
     };
     let little = auto("q.fa");
-    assert!(little.contains("using CPU") && little.contains("too little for a GPU"), "{little}");
+    assert!(little.contains("using CPU") && little.contains("too little work for a GPU"), "{little}");
     // What comes from stdin may be much, and a file of that name says nothing of it.
     for _ in 0..2 {
         let piped = auto("-");
@@ -78,7 +78,7 @@ fn a_card_that_was_granted_is_not_done_without() {
     let (code, said) = auto("0", "-");
     assert_eq!(code, Some(1), "{said}");
     assert!(
-        said.contains("CUDA_VISIBLE_DEVICES=0 asks for GPU number 0, but no GPU of NVIDIA was found")
+        said.contains("CUDA_VISIBLE_DEVICES=0 asks for GPU number 0, but no NVIDIA GPU was found")
             && said.contains("--device cpu"),
         "{said}"
     );

@@ -11,12 +11,6 @@ fn the_baseline_of_these_tests_aligns() {
 }
 
 #[test]
-fn empty_file() {
-    refused_inputs(b"", REFERENCE, &["q.fa", "empty"]);
-    refused_inputs(QUERY, b"", &["ref.fa", "empty"]);
-}
-
-#[test]
 fn no_such_file() {
     refused(&[("q.fa", QUERY)], &["q.fa", "nosuch.fa"], 1, &["nosuch.fa"]);
     refused(&[("ref.fa", REFERENCE)], &["nosuch.fa", "ref.fa"], 1, &["nosuch.fa"]);
@@ -35,7 +29,7 @@ fn truncated_gzip() {
     let whole = fs::read(data("illumina_chr22.fq.gz")).unwrap();
     let half = &[&whole[..], &whole, &whole[..whole.len() / 2]].concat()[..];
     let args = ["--batch", "20", "q.fq.gz", "ref.fa"];
-    let says = ["q.fq.gz", "gzip", "cut short"];
+    let says = ["q.fq.gz", "gzip", "truncated"];
     refused(&[("q.fq.gz", half), ("ref.fa", REFERENCE)], &args, 1, &says);
     let folder = folder(&[("q.fq.gz", half), ("ref.fa", REFERENCE)]);
     let written = folder.run(&[&["--device", "cpu"][..], &args].concat());
@@ -86,7 +80,7 @@ fn truncated_fastq() {
 #[test]
 fn a_letter_of_proteins_names_the_flag() {
     let query = b">q\nACGTACGTACGTACGTACGE\n";
-    refused_inputs(query, REFERENCE, &["q.fa, record 1 'q'", "replace it by N", "(--alphabet protein)"]);
+    refused_inputs(query, REFERENCE, &["q.fa, record 1 'q'", "replace it with N", "(--alphabet protein)"]);
 }
 
 #[test]
@@ -94,7 +88,7 @@ fn reference_names() {
     refused_inputs(QUERY, b">a\nACGT\n>b\nACCC\n>a\nGGGG\n", &["ref.fa", "'a'", "record 3"]);
     refused_inputs(QUERY, b">a 1\nACGT\n>a 2\nGGGG\n", &["ref.fa", "'a'", "record 2"]);
     refused_inputs(QUERY, b">\nACGT\n", &["ref.fa", "name"]);
-    refused_inputs(QUERY, b"> a\nACGT\n", &["ref.fa", "name"]);
+    refused_inputs(QUERY, b"> \nACGT\n", &["ref.fa", "name"]);
     refused_inputs(QUERY, b">a,b\nACGT\n", &["ref.fa, record 1 'a,b', line 1", "--rename-references", "PAF"]);
     refused_inputs(QUERY, b">*a\nACGT\n", &["ref.fa", "*a"]);
     let bam = ["--format", "bam", "q.fa", "ref.fa"];
@@ -126,9 +120,8 @@ fn paf_takes_any_name() {
         1,
         &["record 1, line 1", "no name"],
     );
-    let twice = b">a,b\nACGT\n>a,b\nACGT\n";
-    let args = ["--format", "paf", "q.fa", "ref.fa"];
-    refused(&[("q.fa", QUERY), ("ref.fa", twice)], &args, 1, &["record 2 'a,b'", "same name"]);
+    let twice = b">a\nACGT\n>a\nACGT\n";
+    refused_inputs(QUERY, twice, &["record 2 'a'", "same name"]);
 }
 
 #[test]
@@ -141,7 +134,7 @@ fn references_renamed_for_sam() {
         assert!(sam.header.contains(&format!("@SQ\tSN:{name}\tLN:{len}")), "{:?}", sam.header);
     }
     let expected = format!(
-        "@CO\tswalign names: 2 of 2 references renamed, with _ for each letter that SAM forbids: \
+        "@CO\tswalign names: 2 of 2 references renamed, with _ for each character that SAM forbids: \
          chr1;tax=d:Bacteria,p:Firmicutes={} *(2)={}",
         RENAMED[0], RENAMED[1]
     );
@@ -162,11 +155,11 @@ fn nothing_is_written_before_the_first_query_is_sound() {
     let dna = b">q\nACGTACGTACGTACGTACGTACGT\n";
     for (query, reference, args, says) in [
         (&b">*\nACGT\n"[..], REFERENCE, &[][..], &["record 1 '*', line 1", "rename the query"][..]),
-        (dna, PROTEINS, &[], &["DNA query against protein"]),
-        (PROTEINS, REFERENCE, &[], &["protein query against DNA"]),
+        (dna, PROTEINS, &[], &["the query is DNA"]),
+        (PROTEINS, REFERENCE, &[], &["the query is protein"]),
         (b">q\nAC!T\n", REFERENCE, &[], &["'!' at position 3"]),
         (b">q@\nACGT\n", REFERENCE, &["--format", "bam"], &["SAM forbids '@'"]),
-        (PROTEINS, PROTEINS, &["--format", "bam"], &["nucleotides only"]),
+        (PROTEINS, PROTEINS, &["--format", "bam"], &["only nucleotides"]),
         (dna, b">a\nACGT\n>b{\nACGT\n", &[], &["SAM forbids '{'"]),
         (dna, REFERENCE, &["--matrix", "q.fa"], &["q.fa"]),
     ] {
@@ -215,13 +208,12 @@ fn empty_sequences() {
     let query = b">r0\n>r1\nTTAGCCATGGATCCATTGCACGGTTAACC\n>r9\n";
     let outcome = accepted(&[("q.fa", query), ("ref.fa", REFERENCE)], &["q.fa", "ref.fa"]);
     for (number, name) in [(1, "r0"), (3, "r9")] {
-        let warning = format!("warning: q.fa, record {number} '{name}': the query has no letters");
+        let warning = format!("warning: q.fa, record {number} '{name}': the query is empty");
         assert!(outcome.stderr.contains(&warning), "{}", outcome.stderr);
     }
     let sam = outcome.sam();
     assert_eq!(sam.records.iter().map(|r| r.name()).collect::<Vec<_>>(), ["r0", "r1", "r9"]);
     assert_eq!(sam.records[0].fields[1..11], ["4", "*", "0", "0", "*", "*", "0", "0", "*", "*"]);
-    refused_inputs(QUERY, b">a\nACGT\n>b\n>c\nACGT\n", &["ref.fa", "'b'", "no letters"]);
 }
 
 #[test]
@@ -287,6 +279,13 @@ fn ways_to_write_the_same() {
         line.as_bytes().chunks(7).map(|part| text(part) + "\n").collect::<String>().trim_end().to_string()
     };
     check("wrapped", &sequences(QUERY, &wrapped), &sequences(REFERENCE, &wrapped));
+    let classic = |bytes: &[u8]| text(bytes).replace('\n', "\r").into_bytes();
+    check("CR alone", &classic(QUERY), &classic(REFERENCE));
+    let spaced = |line: &str| line.as_bytes().chunks(10).map(|part| text(part) + " ").collect::<String>();
+    check("white space", &sequences(QUERY, &spaced), &sequences(REFERENCE, &spaced));
+    let framed =
+        |bytes: &[u8]| [b"\n \n", &text(bytes).replace('>', "> ").into_bytes()[..], b"\n\n"].concat();
+    check("empty lines", &framed(QUERY), &framed(REFERENCE));
     let unfinished = |bytes: &[u8]| bytes[..bytes.len() - 1].to_vec();
     check("no last newline", &unfinished(QUERY), &unfinished(REFERENCE));
 }
@@ -335,9 +334,9 @@ fn mixed_formats() {
     refused_inputs(
         &first,
         REFERENCE,
-        &["q.fa, record 2 'r2', line 5", "formats are mixed", "file of its own"],
+        &["q.fa, record 2 'r2', line 5", "formats are mixed", "separate files"],
     );
-    refused_inputs(&second, REFERENCE, &["q.fa, record 2, line 5", "formats are mixed", "file of its own"]);
+    refused_inputs(&second, REFERENCE, &["q.fa, record 2, line 5", "formats are mixed", "separate files"]);
     let reference = [REFERENCE, fastq].concat();
     refused_inputs(QUERY, &reference, &["ref.fa, record 2 'chr2', line 5", "formats are mixed"]);
     let folder = folder(&[("t.fa", &first)]);
@@ -347,13 +346,11 @@ fn mixed_formats() {
 
 #[test]
 fn carriage_returns() {
-    let remedy = "LF or CRLF";
+    let remedy = "LF, CRLF or CR";
     refused_inputs(b">r1\nACGT\nACGT\rAC\n", REFERENCE, &["q.fa, record 1 'r1', line 3", "CR", remedy]);
     refused_inputs(QUERY, b">a\r\nACGT\rAC\r\n", &["ref.fa, record 1 'a', line 2", "CR", remedy]);
     let fastq = b"@r1\nAC\n+\nII\n@r2\nAC\rGT\n+\nIIIII\n";
     refused_inputs(fastq, REFERENCE, &["q.fa, record 2 'r2', line 6", "CR", remedy]);
-    refused_inputs(b">r1\rACGT\r>r2\rACGT\r", REFERENCE, &["q.fa, record 1, line 1", remedy]);
-    refused_inputs(b"@r1\rACGT\r+\rIIII\r", REFERENCE, &["q.fa, record 1", "line 1", remedy]);
 }
 
 #[test]
@@ -420,16 +417,16 @@ fn gzip_with_something_behind_it() {
             {
                 let outcome = accepted(&[("q.fa", query), ("ref.fa", reference)], &["q.fa", "ref.fa"]);
                 assert_eq!(outcome.without_pg(), expected);
-                assert_eq!(outcome.stderr.contains("left out"), warned, "{}", outcome.stderr);
+                assert_eq!(outcome.stderr.contains("ignored"), warned, "{}", outcome.stderr);
             }
             let (sam, said) = in_parts(&query, REFERENCE);
             assert_eq!(sam, records);
-            assert_eq!(said.contains("left out"), warned, "{said}");
+            assert_eq!(said.contains("ignored"), warned, "{said}");
             let folder = folder(&[("t.gz", &query)]);
             let args = ["search", "--device", "cpu", "CCATGGATCC", "t.gz"];
             let outcome = folder.run(&args);
             assert_eq!(
-                (outcome.code, outcome.stderr.contains("left out")),
+                (outcome.code, outcome.stderr.contains("ignored")),
                 (Some(0), warned),
                 "{}",
                 outcome.stderr
@@ -437,7 +434,7 @@ fn gzip_with_something_behind_it() {
         }
         let lost = [&packed[..], b"garbage", &packed].concat();
         refused_inputs(&lost, REFERENCE, &["q.fa", "damaged", "gzip -t"]);
-        refused_inputs(&packed[..packed.len() - 3], REFERENCE, &["q.fa", "cut short", "gzip -t"]);
+        refused_inputs(&packed[..packed.len() - 3], REFERENCE, &["q.fa", "truncated", "gzip -t"]);
     }
 }
 
@@ -466,8 +463,8 @@ fn matrices() {
         let files = [("q.fa", QUERY), ("ref.fa", REFERENCE), ("m", text)];
         refused(&files, &["--matrix", "m", "q.fa", "ref.fa"], 1, says);
     };
-    matrix(b"A A C G T\n", &["m, line 1: column A stands twice;"]);
-    matrix(b"A C G T\nA 1 0 0 0\nA 1 0 0 0\n", &["m, line 3: row A stands twice;"]);
+    matrix(b"A A C G T\n", &["m, line 1: column A is duplicated;"]);
+    matrix(b"A C G T\nA 1 0 0 0\nA 1 0 0 0\n", &["m, line 3: row A is duplicated;"]);
     matrix(b"\xff\xfeA\0 \0", &["m: ", "UTF-16", "iconv"]);
     matrix(&[b'#'; (1 << 20) + 1], &["larger than 1 MiB"]);
     let good = "\u{feff}  A C G T\nA 1 -4 -4 -4\nC -4 1 -4 -4\nG -4 -4 1 -4\nT -4 -4 -4 1\n";

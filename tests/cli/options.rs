@@ -37,7 +37,7 @@ fn too_many_threads() {
     assert!(!with(&most).stderr.contains("too many"));
     let more = with(&asked);
     assert!(
-        more.stderr.contains(&warning) && more.stderr.contains(&format!("going on with {most}")),
+        more.stderr.contains(&warning) && more.stderr.contains(&format!("continuing with {most}")),
         "{}",
         more.stderr
     );
@@ -60,7 +60,7 @@ fn threads_that_can_not_be_started() {
     let mut command = command(folder.path());
     command.env("RUST_MIN_STACK", (1u64 << 60).to_string());
     let outcome = finish(command.args(["--device", "cpu", "-t", "3", "-o", "out.sam", "q.fa", "ref.fa"]));
-    outcome.said(1, &["swalign: error: 3 threads can't be started", "give fewer with --threads"]);
+    outcome.said(1, &["swalign: error: 3 threads cannot be started", "reduce --threads"]);
     assert!(!folder.file("out.sam").exists());
 }
 
@@ -91,7 +91,7 @@ fn a_scoring_that_could_overflow() {
     let long = long.concat();
     let args = ["--match", "1000000", "q.fa", "ref.fa"];
     let files = [("q.fa", &long[..]), ("ref.fa", &long)];
-    refused(&files, &args, 1, &["q.fa", "'long'", "537 letters", "overflow", "--match"]);
+    refused(&files, &args, 1, &["q.fa", "'long'", "537 against 537 residues", "overflow", "--match"]);
     refused(&files, &["pairs", "--match", "1000000", "q.fa", "ref.fa"], 1, &["'long'", "--match"]);
     let fitting = &[&long[..6 + longest], b"\n"].concat()[..];
     for (query, reference) in [(fitting, &long[..]), (&long, fitting), (fitting, fitting)] {
@@ -107,13 +107,13 @@ fn pairs_of_unequal_counts() {
         &[("q.fa", &three), ("ref.fa", REFERENCE)],
         &["pairs", "q.fa", "ref.fa"],
         1,
-        &["q.fa: 3 queries", "2 targets of ref.fa", "equal counts"],
+        &["q.fa: 3 queries", "2 targets in ref.fa", "equal numbers"],
     );
     refused(
         &[("q.fa", QUERY), ("ref.fa", &three)],
         &["pairs", "--batch", "1", "q.fa", "ref.fa"],
         1,
-        &["q.fa: 2 queries", "3 targets of ref.fa", "equal counts"],
+        &["q.fa: 2 queries", "3 targets in ref.fa", "equal numbers"],
     );
 }
 
@@ -133,4 +133,40 @@ fn pairs_meet_only_each_other() {
     assert_eq!(flags(&["pairs", "q.fa", "ref.fa"]), found(0));
     assert_eq!(flags(&["pairs", "--both-strands", "turned.fa", "ref.fa"]), found(16));
     assert!(flags(&["pairs", "turned.fa", "ref.fa"]).iter().all(|(flag, _)| flag & 16 == 0), "forward only");
+}
+
+/// Spellings of minimap2, BLAST and vsearch.
+#[test]
+fn names_of_other_tools() {
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+    let records = |args: &[&str]| {
+        let outcome = folder.run(args);
+        outcome.ended(0);
+        outcome.without_pg()
+    };
+    for (own, others) in [
+        (&["--preset", "short"][..], &[&["-x", "sr"][..], &["-ax", "sr"]][..]),
+        (
+            &["--preset", "long"],
+            &[&["-x", "map-ont"], &["-ax", "map-hifi"], &["-x", "map-pb"], &["--preset", "asm5"]],
+        ),
+        (&[], &[&["-a"], &["--strand", "both"], &["--both-strands"]]),
+        (&["--forward-only"], &[&["--strand", "plus"]]),
+    ] {
+        let expected = records(&[own, &["q.fa", "ref.fa"]].concat());
+        for other in others {
+            assert_eq!(records(&[other, &["q.fa", "ref.fa"][..]].concat()), expected, "{other:?}");
+        }
+    }
+    let search = |more: &[&str]| records(&[&["search", "-k", "1"][..], more, &["ACGTAC", "ref.fa"]].concat());
+    assert_eq!(search(&["--strand", "plus"]), search(&["--revcomp", "no"]));
+    assert_eq!(search(&["--strand", "both"]), search(&[]));
+    let dedup = |strands: &[&str]| records(&[&["dedup"][..], strands, &["ref.fa"]].concat());
+    assert_eq!(dedup(&["--strand", "both"]), dedup(&["--both-strands"]));
+    folder.run(&["-a", "--format", "paf", "q.fa", "ref.fa"]).said(2, &["-a", "--format"]);
+    folder.run(&["-a", "-o", "x.paf", "q.fa", "ref.fa"]).said(2, &["-a is SAM"]);
+    folder.run(&["--strand", "minus", "q.fa", "ref.fa"]).said(2, &["--strand", "minus"]);
+    folder
+        .run(&["--strand", "plus", "--both-strands", "q.fa", "ref.fa"])
+        .said(2, &["--strand", "--both-strands"]);
 }

@@ -96,7 +96,7 @@ fn fasta_that_looks_swapped_is_warned_of() {
         assert_eq!(warning.is_some(), warned, "{what}: {said}");
         if let Some(warning) = warning {
             assert!(warning.contains("warning") && warning.contains("`swalign ref.fa q.fa`"), "{warning}");
-            assert!(warning.contains("1000 sequences of 40 letters"), "{warning}");
+            assert!(warning.contains("1000 sequences of 40 bases"), "{warning}");
             assert!(!stderr(&["--reads-as-reference", "q.fa", "ref.fa"]).contains("look swapped"));
         }
     }

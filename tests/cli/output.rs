@@ -15,7 +15,7 @@ fn extensions_of_no_format() {
             2,
             &[
                 name,
-                ".sam, .bam, .paf, .tsv, .json or .txt (or one of them, but .bam, with .gz behind it)",
+                ".sam, .bam, .paf, .tsv, .json or .txt (except for .bam, also with .gz appended)",
                 "--format",
             ],
         );
@@ -163,6 +163,126 @@ fn a_closed_pipe_is_success() {
     assert!(!stderr.contains("panicked") && !stderr.to_lowercase().contains("error"), "{stderr}");
 }
 
+/// `swalign ARGS` in `folder`, where /dev/fd/0 is a pipe whose reader has left before the start.
+#[cfg(target_os = "linux")]
+fn with_a_closed_pipe(folder: &Folder, args: &[&str]) -> Outcome {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = std::process::Command::new(program());
+    let output = command.args(args).current_dir(folder.path()).stdin(writer).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    Outcome { line: args.join(" "), code: output.status.code(), stdout: output.stdout, stderr }
+}
+
+/// Success without output is only for a run whose main output was closed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_side_file_is_an_error() {
+    let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE), ("out", b"old")]);
+    let names = folder.names();
+    for args in [
+        &["--device", "cpu", "--format", "sam", "-o", "out", "--stats", "/dev/fd/0", "q.fa", "ref.fa"][..],
+        &["--device", "cpu", "--format", "bam", "-o", "out", "--report", "/dev/fd/0", "q.fa", "ref.fa"],
+        &[
+            "pairs",
+            "--device",
+            "cpu",
+            "--format",
+            "paf",
+            "-o",
+            "out",
+            "--stats",
+            "/dev/fd/0",
+            "q.fa",
+            "ref.fa",
+        ],
+        &["all", "--device", "cpu", "--format", "tab", "-o", "out", "--stats", "/dev/fd/0", "ref.fa"],
+        &["search", "-o", "out", "--summary", "/dev/fd/0", "ACGT", "ref.fa"],
+        &["dedup", "-o", "out", "--table", "/dev/fd/0", "q.fa"],
+    ] {
+        with_a_closed_pipe(&folder, args).said(1, &["error: /dev/fd/0: ", "the reader closed it"]);
+        assert_eq!((folder.names(), folder.read("out")), (names.clone(), b"old".to_vec()), "{args:?}");
+    }
+    for args in [
+        &["--device", "cpu", "--format", "sam", "-o", "/dev/fd/0", "--stats", "stats", "q.fa", "ref.fa"][..],
+        &["all", "--device", "cpu", "--format", "tab", "-o", "/dev/fd/0", "ref.fa"],
+        &["all", "--device", "cpu", "--format", "matrix", "-o", "/dev/fd/0", "ref.fa"],
+        &["search", "-o", "/dev/fd/0", "ACGT", "ref.fa"],
+        &["dedup", "-o", "/dev/fd/0", "--table", "table", "q.fa"],
+    ] {
+        let outcome = with_a_closed_pipe(&folder, args);
+        outcome.ended(0);
+        assert!(!outcome.stderr.contains("error"), "{args:?}: {}", outcome.stderr);
+        assert_eq!(folder.names(), names, "{args:?}");
+    }
+}
+
+/// A file that a run writes beside its output has a name of its own.
+#[test]
+fn side_files_have_names_of_their_own() {
+    for (args, name) in [
+        (&["--sort", "-o", "x.bam", "--stats", "x.bam.bai", "q.fa", "ref.fa"][..], "x.bam.bai"),
+        (&["--sort", "-o", "x.bam", "--report", "./x.bam.csi", "q.fa", "ref.fa"], "x.bam.csi"),
+        (&["pairs", "--sort", "-o", "x.bam", "--stats", "x.bam.bai", "q.fa", "ref.fa"], "x.bam.bai"),
+        (&["--part", "1/2", "-o", "x.sam", "--stats", "x.sam.swalign", "q.fa", "ref.fa"], "x.sam.swalign"),
+        (&["search", "-o", "x", "--summary", "x", "ACGT", "ref.fa"], "x"),
+        (&["search", "-o", "x", "--summary", "./x", "ACGT", "ref.fa"], "x"),
+        (&["search", "-o", "x", "--summary", "x.swalign", "--resume", "ACGT", "ref.fa"], "x.swalign"),
+        (&["dedup", "-o", "x", "--table", "x", "q.fa"], "x"),
+    ] {
+        let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
+        folder.run(args).said(2, &["name a", name]);
+        assert_eq!(folder.names().len(), 2, "{args:?}");
+    }
+    // Without an index its name is free.
+    let args = ["--device", "cpu", "-o", "x.bam", "--stats", "x.bam.bai", "q.fa", "ref.fa"];
+    folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]).done(&args);
+}
+
+/// The file is written, although its folder takes no new one; what fails leaves the old file.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_in_which_only_the_output_may_be_written() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65534;
+    let (folder, scratch) =
+        (folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE), ("out.sam", b"old")]), Folder::new());
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    mode(&folder.file("out.sam"), 0o640);
+    if is_root {
+        // Root may write anywhere.
+        for path in [folder.file("out.sam"), scratch.path().to_path_buf()] {
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+    }
+    mode(folder.path(), 0o555);
+    let before = folder.contents();
+    let run = |args: &str| {
+        let mut command = std::process::Command::new(program());
+        command.args(args.split(' ')).current_dir(folder.path()).env("TMPDIR", scratch.path());
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(scratch.names().is_empty(), "{args} left {:?}", scratch.names());
+        Outcome { line: args.to_string(), code: output.status.code(), stdout: output.stdout, stderr }
+    };
+    run("--device cpu -o out.sam --max-hits 0 q.fa ref.fa").ended(2);
+    run("--device cpu -o out.sam q.fa nosuch.fa").ended(1);
+    run("--device cpu -o new.sam q.fa ref.fa").said(1, &["new.sam: ", "writable"]);
+    run("--device cpu -o out.sam --stats s.json q.fa ref.fa").said(1, &["s.json: ", "writable"]);
+    run("--device cpu -o out.sam --resume q.fa ref.fa").said(1, &["out.sam.swalign: ", "writable"]);
+    assert_eq!(folder.contents(), before);
+    run("--device cpu -o out.sam q.fa ref.fa").ended(0);
+    assert!(folder.text("out.sam").contains("\nr1\t"));
+    assert_eq!(fs::metadata(folder.file("out.sam")).unwrap().mode() & 0o777, 0o640);
+    mode(folder.path(), 0o755);
+    assert_eq!(folder.names(), before.into_keys().collect::<Vec<_>>());
+}
+
 /// A shell's line in a folder with q.fa and ref.fa, where $SWALIGN is the command.
 #[cfg(unix)]
 fn in_a_shell(line: &str) -> (Outcome, Folder) {
@@ -215,7 +335,9 @@ fn help_and_devices_on_a_full_disk_or_a_closed_pipe() {
     {
         let (outcome, _) = in_a_shell(&format!("\"$SWALIGN\" {command} >/dev/full"));
         outcome.said(1, &["standard output", "No space left", "free some space"]);
-        let closed = format!("(sleep 0.2; \"$SWALIGN\" {command}; echo $? >&2) | true");
+        // A pipe whose reading end is closed before the command starts.
+        let closed =
+            format!("mkfifo pipe; exec 3<>pipe 4>pipe 3>&-; \"$SWALIGN\" {command} >&4; echo $? >&2");
         let (outcome, _) = in_a_shell(&closed);
         assert_eq!(outcome.stderr.lines().last(), Some("0"), "{command}: {}", outcome.stderr);
     }
@@ -255,7 +377,7 @@ fn what_is_said() {
         assert!(last[0].contains(word), "{word} in {verbose}");
     }
     for text in
-        ["2 references, 93 letters", "match=1 mismatch=4", "min_score=10", "batch 1: 1 query,", "batch 2: "]
+        ["2 references, 93 residues", "match=1 mismatch=4", "min_score=10", "batch 1: 1 query,", "batch 2: "]
     {
         assert!(verbose.contains(text), "{text} in {verbose}");
     }

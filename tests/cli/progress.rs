@@ -94,11 +94,12 @@ fn the_line_moves_while_a_batch_is_aligned() {
 fn the_line_moves_while_references_are_read() {
     let swalign = program().display().to_string();
     let folder = folder(&[("q.fa", QUERY), ("ref.fa", REFERENCE)]);
-    let line = format!("(cat ref.fa; sleep 4) | {swalign} --device cpu -o out.sam q.fa -");
-    let seen = on_a_terminal(folder.path(), &line, |seen| seen.contains("aligned ("));
+    // The input has no end until enough was seen.
+    let line = format!("(cat ref.fa; sleep 600) | {swalign} --device cpu -o out.sam q.fa -");
+    let seen = on_a_terminal(folder.path(), &line, |seen| lasts(seen, "reading references"));
     assert!(lasts(&seen, "reading references"), "{seen}");
     assert!(frames(&seen, "reading references").iter().all(|frame| !frame.contains('%')), "{seen}");
-    let line = format!("(cat ref.fa; sleep 4) | {swalign} search -o out.tsv GATTACA -");
-    let seen = on_a_terminal(folder.path(), &line, |seen| seen.contains("hit"));
+    let line = format!("(cat ref.fa; sleep 600) | {swalign} search -o out.tsv GATTACA -");
+    let seen = on_a_terminal(folder.path(), &line, |seen| lasts(seen, "searching"));
     assert!(lasts(&seen, "searching"), "{seen}");
 }

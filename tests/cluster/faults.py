@@ -34,7 +34,7 @@ RECEIPT = ".swalign"
 # The exit code where no Slurm can be had, as automake's tests have it.
 NO_SLURM = 77
 # What swalign says when it has nothing to do.
-SKIPPED = "is there and whole"
+SKIPPED = "is complete"
 BEGIN = time.monotonic()
 
 

@@ -62,13 +62,25 @@ impl Piece {
     }
 }
 
-/// The first hits of a record, down to the threshold, which is the last value. On a circle a hit takes its images, too.
+/// The first [`MOST`] hits of a record.
 pub fn oracle(
     batch: &Batch,
     layout: &Layout,
     record: u32,
     min_score: i32,
     ppm: i64,
+) -> (Vec<Alignment>, i32) {
+    first_hits(batch, layout, record, (min_score, ppm), MOST)
+}
+
+/// The first hits of a record, `most` of them, down to the threshold, which is the last value. On a circle a hit takes its
+/// images, too.
+pub fn first_hits(
+    batch: &Batch,
+    layout: &Layout,
+    record: u32,
+    (min_score, ppm): (i32, i64),
+    most: usize,
 ) -> (Vec<Alignment>, i32) {
     let targets: Vec<u32> = layout.targets(record, batch.targets.len()).collect();
     let mut pieces = Vec::new();
@@ -79,7 +91,7 @@ pub fn oracle(
         }
     }
     let (mut hits, mut threshold) = (Vec::<Alignment>::new(), min_score);
-    while hits.len() < MOST {
+    while hits.len() < most {
         let order = |piece: &Piece| {
             let Hit { score, target_end, query_end } = piece.best;
             (Reverse(score), piece.strand, piece.pair.target, target_end, query_end)

@@ -114,7 +114,8 @@ pub fn scoring(scheme: &str, ambig: &str) -> Scoring {
         } else if let Some(value) = after("pam") {
             matrix = Some(format!("PAM{value}"));
         } else if let Some(value) = after("b") {
-            matrix = Some(format!("BLOSUM{value}"));
+            // The tables are of the edition in thirds of bits.
+            matrix = Some(if value == 80 { "BLOSUM80_3".to_string() } else { format!("BLOSUM{value}") });
         }
     }
     if let [_, _, gap] = plain[..] {

@@ -16,10 +16,13 @@ pub mod sam;
 pub mod scans;
 pub mod sorted;
 
+use random::Random;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::PathBuf;
 use swalign::alphabet::Alphabet;
 use swalign::groups;
+use swalign::scoring::{Matrix, Scoring};
 
 /// A file of `data/`.
 pub fn data(name: &str) -> PathBuf {
@@ -67,6 +70,31 @@ pub fn fasta(text: &str) -> BTreeMap<String, Vec<u8>> {
         }
     }
     records
+}
+
+/// Scoring of DNA by a matrix with these scores of A, C, G and T against themselves; other pairs score `other`.
+pub fn by_diagonal(own: [i8; 4], other: i8, gap_open: i32, gap_extend: i32) -> Scoring {
+    let mut text = "  A C G T\n".to_string();
+    for (row, letter) in "ACGT".chars().enumerate() {
+        text.push(letter);
+        for column in 0..4 {
+            let score = if row == column { own[row] } else { other };
+            write!(text, " {score}").expect("a string takes all");
+        }
+        text.push('\n');
+    }
+    let matrix = Matrix::parse("own", &text, Alphabet::Dna).expect("a matrix");
+    Scoring::matrix(Alphabet::Dna, matrix, gap_open, gap_extend)
+}
+
+/// Scoring of DNA by a matrix in which each base scores differently from its complement.
+pub fn skewed(random: &mut Random) -> Scoring {
+    let mut own = [1, 2, 5, 9];
+    for last in (1..own.len()).rev() {
+        own.swap(last, random.below(last + 1));
+    }
+    let (open, extend) = random.pick(&[(10, 2), (20, 1), (0, 8)]);
+    by_diagonal(own, -8 - random.below(4) as i8, open, extend)
 }
 
 /// The codes of `letters`.

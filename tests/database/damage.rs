@@ -52,7 +52,7 @@ fn damage_of_letters_and_kmers_is_noticed_by_every_filter() {
     let codes = Contents::read(&sound).unwrap().codes();
     let letters = codes.as_ptr() as usize - sound.as_ptr() as usize;
     for (at, what, filters) in [
-        (letters + codes.len() / 2, "letters", &["index", "scan", "none", "auto"][..]),
+        (letters + codes.len() / 2, "the sequences", &["index", "scan", "none", "auto"][..]),
         (sound.len() - 5, "section 8", &["index"]),
     ] {
         let mut damaged = sound.clone();
@@ -72,7 +72,7 @@ fn other_versions() {
     let folder = small();
     let sound = folder.read("ref.fa.swdb");
     for (at, bytes, says) in
-        [(12, [2, 0, 0, 0], "version 2"), (8, [1, 2, 3, 4], "big-endian"), (20, [0, 0, 0, 1], "cut short")]
+        [(12, [2, 0, 0, 0], "version 2"), (8, [1, 2, 3, 4], "big-endian"), (20, [0, 0, 0, 1], "truncated")]
     {
         let mut other = sound.clone();
         other[at..at + 4].copy_from_slice(&bytes);
@@ -81,36 +81,37 @@ fn other_versions() {
     }
 }
 
-/// The file is cut between its opening and the first query.
+/// The file is cut after it was opened and before the last queries are there.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
-    use std::io::Write;
+    use std::io::{BufRead, BufReader, Read, Write};
     use std::process::{Command, Stdio};
     for len in [0, 5_000] {
         let folder = indexed(&["chr22_12k.fa"]);
         let database = folder.file("ref.fa.swdb");
         let mut child = Command::new(common::command::program())
-            .args(["-q", "--device", "cpu", "-", "ref.fa.swdb"])
+            .args(["-v", "--device", "cpu", "-o", "out.sam", "-", "ref.fa.swdb"])
             .current_dir(folder.path())
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let maps = format!("/proc/{}/maps", child.id());
-        let is_mapped = || std::fs::read_to_string(&maps).unwrap().contains("ref.fa.swdb");
-        while !is_mapped() {
-            std::thread::yield_now();
+        // More than the first block, so that the run begins, and less than the second.
+        let queries = format!(">q\n{}\n", "ACGTTGCATTAGCCATGGATCCATT".repeat(40)).repeat(600);
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(queries.as_bytes()).unwrap();
+        // The scoring is told when the database is open.
+        let mut messages = BufReader::new(child.stderr.take().unwrap());
+        let mut stderr = String::new();
+        while !stderr.contains("min_score=") {
+            assert_ne!(messages.read_line(&mut stderr).unwrap(), 0, "{stderr}");
         }
-        // All that is read before the queries is in the first pages.
-        std::thread::sleep(std::time::Duration::from_millis(300));
         std::fs::OpenOptions::new().write(true).open(&database).unwrap().set_len(len).unwrap();
-        child.stdin.take().unwrap().write_all(b">q\nACGTTGCATTAGCCATGGATCCATTGCACGGTTAACC\n").unwrap();
-        let outcome = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8_lossy(&outcome.stderr);
-        assert_eq!(outcome.status.code(), Some(1), "{len}: {stderr}");
-        assert!(stderr.contains("ref.fa.swdb: the file was cut short while it was read"), "{len}: {stderr}");
-        assert!(outcome.stdout.is_empty());
+        drop(input);
+        messages.read_to_string(&mut stderr).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{len}: {stderr}");
+        assert!(stderr.contains("ref.fa.swdb: the file was truncated while it was read"), "{len}: {stderr}");
+        assert!(!folder.file("out.sam").exists());
     }
 }

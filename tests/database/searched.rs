@@ -69,7 +69,9 @@ fn parts_are_joined_to_the_whole() {
 #[test]
 fn what_is_no_text_is_refused() {
     let folder = indexed(&["uniprot_60.fa"]);
-    folder.run(&["search", "ACGT", "ref.fa.swdb"]).said(1, &["it holds proteins", "give a database of DNA"]);
+    folder
+        .run(&["search", "ACGT", "ref.fa.swdb"])
+        .said(1, &["it contains proteins", "give a database of DNA"]);
     let folder = small();
     folder.done(&["index", "-q", "--mask-lower-case", "-o", "masked", "ref.fa"]);
     folder.run(&["search", "ACGT", "masked"]).said(1, &["are masked", "without --mask-lower-case"]);

@@ -73,7 +73,7 @@ fn merged_hits_are_the_whole() {
     }
     folder.write("p.fa", ">one\nGATTACAGG\n>one\nTTGCAT\n");
     let outcome = folder.run(&[&search[..], &["--part", "1/2"]].concat());
-    outcome.said(2, &["two patterns are called 'one'"]);
+    outcome.said(2, &["two patterns are named 'one'"]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn merge_says_what_is_missing_or_foreign() {
     for name in ["gone", "empty"] {
         folder.write(&format!("{name}.bam.swalign"), &receipt);
     }
-    let old = receipt.replace("receipt\t5\n", "");
+    let old = receipt.replace("receipt\t6\n", "");
     for (name, text) in [("cut", &receipt[..receipt.len() / 2]), ("none", ""), ("old", &*old)] {
         folder.copy("2.bam", &format!("{name}.bam"));
         folder.write(&format!("{name}.bam.swalign"), text);
@@ -118,18 +118,18 @@ fn merge_says_what_is_missing_or_foreign() {
         (&["1.bam", "nosuch.bam", "3.bam"], &["nosuch.bam: no such file; check the path"]),
         (
             &["1.bam", "gone.bam", "3.bam"],
-            &["gone.bam: no such file, though its receipt", "write this one again"],
+            &["gone.bam: no such file, although its receipt", "write this part again"],
         ),
         (&["1.bam", "empty.bam", "3.bam"], &["empty.bam: it has 0 bytes", "write this part again"]),
-        (&["1.bam", "folder", "3.bam"], &["folder: this is a folder; give the file"]),
+        (&["1.bam", "folder", "3.bam"], &["folder: this is a directory; give the file"]),
         (
             &["1.bam", "cut.bam", "3.bam"],
-            &["cut.bam.swalign was changed", "or is cut short; write this part again"],
+            &["cut.bam.swalign was changed", "or is truncated; write this part again"],
         ),
         (&["1.bam", "none.bam", "3.bam"], &["none.bam.swalign was changed", "write this part again"]),
         (
             &["1.bam", "old.bam", "3.bam"],
-            &["old.bam.swalign is of another version of swalign; write this part again"],
+            &["old.bam.swalign was written by another version of swalign; write this part again"],
         ),
     ] {
         folder.run(&[&["merge", "out.bam"], parts].concat()).said(1, says);
@@ -267,7 +267,7 @@ fn merge_writes_over_no_part() {
     }
     let before = folder.contents();
     let refused = |args: &[&str]| {
-        folder.run(args).said(2, &["name OUT before all parts"]);
+        folder.run(args).said(2, &["give OUT before the parts"]);
         assert!(folder.contents() == before, "{args:?}");
     };
     for out in outs {

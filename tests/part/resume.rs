@@ -14,9 +14,9 @@ fn no_output_without_its_receipt() {
     folder.write("out", "old");
     let before = folder.names();
     for (out, says) in [
-        ("out", "out.swalign: the output's receipt would be written here"),
+        ("out", "out.swalign: the receipt of the output would be written here"),
         (&*long, "shorter name"),
-        ("foreign", "foreign.swalign: this file would be replaced by the output's receipt; name another"),
+        ("foreign", "foreign.swalign: the receipt of the output would overwrite this file; name another"),
     ] {
         let align = ["--device", "cpu", "-v", "-o", out, "q.fq", "ref.fa"];
         let search = ["search", "-o", out, "GATTACA", "q.fq"];

@@ -10,9 +10,9 @@ fn parts_of_relatives_are_the_whole() {
         (&["--max-hits", "1"][..], "sam", &[1, 2, 3, 45][..]),
         (&["--max-hits", "3", "-R", group], "bam", &[3, 25]),
         (&["--max-hits", "20", "--secondary-ratio", "0"], "sam", &[2]),
-        (&["--max-hits", "20", "--secondary-ratio", "0", "--eqx"], "bam", &[2]),
-        (&["--max-hits", "20", "--eqx", "-R", group], "sam", &[7]),
-        (&["--max-hits", "3"], "paf", &[1, 3]),
+        (&["--max-hits", "20", "--secondary-ratio", "0", "--eqx", "--cs"], "bam", &[2]),
+        (&["--max-hits", "20", "--cs=long", "-R", group], "sam", &[7]),
+        (&["--max-hits", "3", "--cs"], "paf", &[1, 3]),
         (&["--secondary-ratio", "0"], "paf", &[2]),
         (&["--filter", "none", "--preset", "long", "--no-split"], "sam", &[3]),
         (&["--filter", "bitap", "--max-hits", "2"], "sam", &[25]),
@@ -55,7 +55,7 @@ fn parts_of_renamed_references_are_the_whole() {
             let own = ["--device", "cpu", "--part", &format!("{number}/2"), "-o", &name(number), "--resume"];
             folder.done(&[&own, &args[..]].concat());
             let again = folder.run(&[&own, &args[..]].concat());
-            assert!(again.stderr.contains("is there and whole"), "{}", again.stderr);
+            assert!(again.stderr.contains("is complete"), "{}", again.stderr);
         }
         assert!(folder.done(&["merge", "-q", "-", &name(1), &name(2)]) == whole, "{format}");
     }

@@ -102,7 +102,7 @@ fn parts_of_mates_are_the_whole() {
         let folder = mates(&mut Random::new(seed as u64), kind);
         for (options, input, format, count) in [
             (insert(&[]), &FILES[..], "sam", 2),
-            (insert(&["--max-hits", "5", "--eqx", "-R", group]), &FILES[..], "sam", 7),
+            (insert(&["--max-hits", "5", "--eqx", "--cs", "-R", group]), &FILES[..], "sam", 7),
             (
                 insert(&["--max-hits", "5", "--secondary-ratio", "0.3"]),
                 &["--interleaved", "both.fq"],
@@ -110,8 +110,11 @@ fn parts_of_mates_are_the_whole() {
                 3,
             ),
             (insert(&["--max-hits", "2"]), &["--interleaved", "both.fa"], "sam", 3),
+            (insert(&["--ties"]), &FILES[..], "sam", 3),
+            (insert(&["--ties", "--max-hits", "2", "--min-score", "12"]), &FILES[..], "bam", 4),
+            (insert(&["--ties", "--secondary-ratio", "0.3"]), &["--interleaved", "both.fq"], "paf", 2),
             (insert(&[]), &FILES[..], "bam", 3),
-            (insert(&["--max-hits", "5", "--eqx", "-R", group]), &["--interleaved", "both.fa"], "bam", 7),
+            (insert(&["--max-hits", "5", "--cs=long", "-R", group]), &["--interleaved", "both.fa"], "bam", 7),
             (
                 insert(&["--max-hits", "80", "--secondary-ratio", "0"]),
                 &["--interleaved", "both.fq"],
@@ -119,7 +122,7 @@ fn parts_of_mates_are_the_whole() {
                 2,
             ),
             (insert(&[]), &FILES[..], "paf", 7),
-            (insert(&["--max-hits", "5", "--eqx"]), &["--interleaved", "both.fa"], "paf", 2),
+            (insert(&["--max-hits", "5", "--eqx", "--cs"]), &["--interleaved", "both.fa"], "paf", 2),
             (insert(&["--max-hits", "3", "--min-score", "12"]), &FILES[..], "sam.gz", 3),
             (insert(&["--evalue", "1e9"]), &FILES[..], "tab", 3),
             (insert(&["--max-hsps", "2", "--max-targets", "2", "--max-hits", "3"]), &FILES[..], "json.gz", 2),
@@ -151,7 +154,7 @@ fn parts_of_any_mates_are_the_whole() {
         let (hits, least) = (random.pick(&["1", "2", "5", "70"]), random.pick(&["9", "20", "30"]));
         let ratio = random.pick(&["0", "0.5", "0.8", "1"]);
         let options = ["--insert", insert, "--preset", preset, "--max-hits", hits, "--min-score", least];
-        let mut options = [&options[..], &["--secondary-ratio", ratio]].concat();
+        let mut options = [&options[..], &["--secondary-ratio", ratio, "--no-split"]].concat();
         let (format, count) =
             (random.pick(&["sam", "bam", "paf", "tab", "json", "txt"]), random.pick(&[2, 3, 7]));
         let is_list = ["tab", "json", "txt"].contains(&format);
@@ -159,9 +162,9 @@ fn parts_of_any_mates_are_the_whole() {
             let (targets, hsps) = (random.pick(&["1", "2", "25"]), random.pick(&["1", "2", "90"]));
             options.extend(["--max-targets", targets, "--max-hsps", hsps]);
             options.extend(["--evalue", random.pick(&["1e9", "1e9", "1e-3"])]);
-            if random.below(2) == 0 {
-                options.push("--ties");
-            }
+        }
+        if random.below(2) == 0 {
+            options.push("--ties");
         }
         if is_list {
             let (rank, identity) = (random.pick(&["score", "score", "identity"]), random.pick(&["0", "90"]));
@@ -210,7 +213,7 @@ fn parts_of_mates_need_the_insert_size() {
     let folder = mates(&mut Random::new(3), &Kind { letters: b"ACGT", copies: (1, 0), references: 2 });
     let run = |args: &[&str]| folder.run(&[&["--ref-part", "1/2"], args, &["r.fa"]].concat());
     for input in [&FILES[..], &["--interleaved", "both.fq"]] {
-        run(input).said(2, &["--ref-part of mates needs --insert", "can't tell", "--insert 350,60"]);
+        run(input).said(2, &["--ref-part needs --insert", "not enough to estimate", "--insert 350,60"]);
         let with = [&["--insert", INSERT], input].concat();
         run(&[&with[..], &["--sort", "-o", "x.bam"]].concat()).said(2, &["--sort", "--ref-part"]);
         run(&[&with[..], &["--preset", "long"]].concat()).said(2, &["--ref-part", "--no-split"]);
@@ -247,7 +250,7 @@ fn damaged_parts_of_mates_are_refused() {
             .zip(&receipts)
             .for_each(|(part, receipt)| folder.write(&format!("{part}.swalign"), receipt));
         receipts::change(&folder.file(&parts[1]), |text| text.replace("mates\tfr\t110", "mates\tfr\t111"));
-        merged().said(1, &["chosen otherwise"]);
+        merged().said(1, &["selected with other limits"]);
         folder.write(&format!("{}.swalign", parts[1]), &receipts[1]);
         let bytes = folder.read(&parts[1]);
         let header = bytes.windows(5).position(|window| window == b"\n@CO\t").unwrap_or(0);

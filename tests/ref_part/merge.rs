@@ -50,7 +50,7 @@ fn merge_says_what_is_missing_or_foreign() {
     let receipt = folder.text("2.sam.swalign");
     for (from, to, says) in [
         ("records\t552", "records\t551", "551 queries"),
-        ("hits\t20\t", "hits\t21\t", "chosen otherwise"),
+        ("hits\t20\t", "hits\t21\t", "selected with other limits"),
         ("ref-part\t2/3", "ref-part\t9", "was changed after it was written"),
     ] {
         folder.write("2.sam.swalign", &receipt);
@@ -135,7 +135,7 @@ fn what_is_done_is_not_done_again() {
         let args = [&["--device", "cpu", "--resume", "-o", "x.sam"], more, &["q.fq", "r.fa"]].concat();
         let outcome = folder.run(&args);
         outcome.ended(0);
-        outcome.stderr.contains("is there and whole")
+        outcome.stderr.contains("is complete")
     };
     assert!(!resume(&["--ref-part", "1/2"]) && resume(&["--ref-part", "1/2", "-t", "1"]));
     assert!(!resume(&["--part", "1/2"]) && resume(&["--part", "1/2"]));

@@ -1,6 +1,7 @@
 //! Hits: those of their definition, in whatever parts a text comes.
 
 use super::*;
+use std::collections::BTreeMap;
 
 /// The hits of a text by their definition: forward in the text, unless a PAM lies in front, then backwards.
 fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
@@ -28,13 +29,23 @@ fn defined(text: &[u8], patterns: &[Vec<u8>], wanted: &Wanted) -> Vec<Hit> {
                 classes.iter().zip(letters).all(|(&class, &letter)| u16::from(class) >> letter & 1 == 1)
             })
         };
-        let found = ends(&text, &pattern, wanted).into_iter().filter(|found| with_pam(found.1));
-        let found: Vec<(Aligned, usize)> = found.collect();
-        for cluster in found.chunk_by(|a, b| a.1 + 1 == b.1) {
-            let fewest = cluster.iter().map(|(found, _)| edits(&found.path)).min();
-            let best = cluster.iter().find(|(found, _)| Some(edits(&found.path)) == fewest);
-            let chosen = if wanted.every_end { cluster.iter().collect() } else { Vec::from_iter(best) };
-            hits.extend(chosen.into_iter().map(|found| hit(found.clone(), text.len())));
+        // The edits of every position, however many they are.
+        let without_limit = Wanted { rule: Rule { max_edits: 64, ..wanted.rule }, ..wanted.clone() };
+        let found = ends(&text, &pattern, &without_limit).into_iter().filter(|found| with_pam(found.1));
+        let found: BTreeMap<usize, Aligned> = found.map(|(found, end)| (end, found)).collect();
+        let d = |end: usize| found.get(&end).map(|found| edits(&found.path));
+        let is_minimum = |end: usize| {
+            let own = d(end);
+            let behind = (end + 1..).map(d).find(|edits| *edits != own).expect("the text ends");
+            let before = d(end - 1);
+            own == Some(0)
+                || before.is_none_or(|edits| Some(edits) > own)
+                    && behind.is_none_or(|edits| Some(edits) > own)
+        };
+        for (&end, aligned) in &found {
+            if edits(&aligned.path) <= wanted.rule.max_edits && (wanted.every_end || is_minimum(end)) {
+                hits.push(hit((aligned.clone(), end), text.len()));
+            }
         }
     }
     let fewest = hits.iter().map(|hit| hit.edits).min();
@@ -64,14 +75,14 @@ fn ends(text: &[u8], pattern: &[u8], wanted: &Wanted) -> Vec<(Aligned, usize)> {
 }
 
 /// A PAM of a few letters at either side, or none.
-fn some_pam(random: &mut Random) -> Option<Pam> {
+pub fn some_pam(random: &mut Random) -> Option<Pam> {
     let letters = random.pick(&[&b""[..], b"N", b"A", b"NC", b"RV", b"NNA"]);
     let side = random.pick(&[PamSide::Three, PamSide::Five]);
     (!letters.is_empty()).then(|| Pam::new(letters, side).expect("IUPAC codes"))
 }
 
 /// Limits of single kinds, or none.
-fn some_limits(random: &mut Random, rule: &Rule) -> Option<Limits> {
+pub fn some_limits(random: &mut Random, rule: &Rule) -> Option<Limits> {
     let [insertions, deletions, substitutions, gaps] = [(); 4].map(|()| random.below(3) as u32);
     let limits = Limits { insertions, deletions, substitutions, gaps };
     (rule.indels && random.below(3) == 0).then_some(limits)
@@ -131,4 +142,103 @@ fn hits_do_not_depend_on_parts() {
             );
         }
     }
+}
+
+/// Repeats of a short unit with a few changes: texts of many local minima.
+fn repetitive(random: &mut Random, len: usize, letters: usize) -> Vec<u8> {
+    let unit_len = 1 + random.below(5);
+    let unit: Vec<u8> = (0..unit_len).map(|_| random.below(letters) as u8).collect();
+    let mut text: Vec<u8> = unit.iter().copied().cycle().take(len).collect();
+    for _ in 0..random.below(len / 8 + 1) {
+        let at = random.below(len);
+        text[at] = random.below(letters) as u8;
+    }
+    text
+}
+
+/// A hit with at most `k` edits is a hit with at most `k + 1` edits too, with the same path.
+#[test]
+fn more_edits_lose_no_hit() {
+    let mut random = Random::new(101);
+    let (mut hits, mut grown) = (0, 0);
+    for round in 0..150 {
+        let text = match round % 3 {
+            0 => random.codes(90, 2 + (round % 2) as u8),
+            _ => repetitive(&mut random, 90, 2 + round % 3),
+        };
+        let patterns: Vec<Vec<u8>> = [1, 3, 6, 10, 13]
+            .iter()
+            .flat_map(|&len| {
+                let at = random.below(text.len() - len);
+                let mut own = text[at..at + len].to_vec();
+                own[random.below(len)] = random.below(4) as u8;
+                let pattern: Vec<u8> = own.iter().map(|&code| 1 << code).collect();
+                let reverse = own.iter().rev().map(|&code| 1 << (3 - code)).collect();
+                [pattern, reverse]
+            })
+            .collect();
+        let indels = random.below(4) > 0;
+        let limits = some_limits(&mut random, &Rule { max_edits: 4, indels });
+        let pam = some_pam(&mut random);
+        let every_end = random.below(4) == 0;
+        let mut before: Vec<Hit> = Vec::new();
+        for max_edits in 0..=4 {
+            let wanted = Wanted {
+                rule: Rule { max_edits, indels },
+                rate: None,
+                limits,
+                pam: pam.clone(),
+                every_end,
+                best: false,
+                first: false,
+                strands: 2,
+                before: 0,
+            }
+            .reaching(patterns.iter().map(Vec::len));
+            let seams = Seams::new(patterns.iter().map(Vec::len), &wanted.rule);
+            let mut stream = Stream::default();
+            stream.push(&seams, 0, &text, 0..text.len());
+            let ends = Plain.scan(&stream.codes, &patterns, &wanted.rule).unwrap();
+            let ends = stream.place(&ends, &patterns, &wanted.rule);
+            let found = Gatherer::default().take(&wanted, &patterns, &text, &ends, text.len()).unwrap();
+            let lost = before.iter().find(|hit| !found.contains(hit));
+            assert_eq!(lost, None, "round {round}, {wanted:?}");
+            grown += found.len() - before.len();
+            hits += found.len();
+            before = found;
+        }
+    }
+    assert!(hits > 30_000 && grown > 5_000, "{hits} hits, {grown} of them new with one more edit");
+}
+
+/// With `best`, hits without edits are given out part by part, since no later end has fewer.
+#[test]
+fn exact_hits_with_best_are_not_kept() {
+    let text = [0u8; 1000];
+    let patterns = [vec![1u8; 3]];
+    let wanted = Wanted {
+        rule: Rule { max_edits: 1, indels: true },
+        rate: None,
+        limits: None,
+        pam: None,
+        every_end: false,
+        best: true,
+        first: false,
+        strands: 1,
+        before: 0,
+    }
+    .reaching([3].into_iter());
+    let mut gatherer = Gatherer::default();
+    let mut given = Vec::new();
+    for to in [100, 200, 1000] {
+        let from = given.last().copied().unwrap_or(0);
+        let edits = |end: usize| 3u32.saturating_sub(end as u32);
+        let ends = (from + 1..=to).filter(|&end| edits(end) <= 1);
+        let ends: Vec<TextEnd> =
+            ends.map(|end| TextEnd { text: 0, pattern: 0, end, edits: edits(end) }).collect();
+        gatherer.take(&wanted, &patterns, &text, &ends, to).unwrap();
+        given.push(to);
+        assert!(gatherer.given() as usize + 10 >= to, "{} hits up to {to}", gatherer.given());
+    }
+    assert_eq!(gatherer.given(), 998);
 }

@@ -52,3 +52,42 @@ fn a_closed_pipe_is_success() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// SAM's header comes from a first pass over the texts. Pipes hold the command between both passes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_text_that_changes_between_two_passes() {
+    for is_replaced in [false, true] {
+        let folder = folder(&[("t.fa", TEXT), ("new.fa", PATTERNS)]);
+        for pipe in ["out", "summary"] {
+            assert!(std::process::Command::new("mkfifo").arg(folder.file(pipe)).status().unwrap().success());
+        }
+        let child = std::process::Command::new(program())
+            .args(["search", "--format", "sam", "-o", "out", "--summary", "summary", "TTAGCCATGG", "t.fa"])
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The output is opened after the first pass, and the summary before the second one.
+        let mut out = fs::File::open(folder.file("out")).unwrap();
+        if is_replaced {
+            fs::rename(folder.file("new.fa"), folder.file("t.fa")).unwrap();
+        }
+        let summary = fs::File::open(folder.file("summary")).unwrap();
+        let mut text = String::new();
+        out.read_to_string(&mut text).unwrap();
+        let output = child.wait_with_output().unwrap();
+        drop(summary);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        match is_replaced {
+            true => {
+                assert_eq!(output.status.code(), Some(1), "{stderr}");
+                assert!(stderr.contains("t.fa: the file changed while it was read"), "{stderr}");
+            }
+            false => {
+                assert_eq!(output.status.code(), Some(0), "{stderr}");
+                assert!(text.contains("\tchr1\t9\t"), "{text}");
+            }
+        }
+    }
+}

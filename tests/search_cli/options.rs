@@ -61,7 +61,7 @@ fn patterns_of_a_file() {
 }
 
 #[test]
-fn clusters_and_every_end() {
+fn local_minima_and_every_end() {
     let all = [
         "chr1 8 17 pattern + 1 8=1I1= TTAGCCATG",
         "chr1 8 18 pattern + 0 10= TTAGCCATGG",
@@ -69,9 +69,45 @@ fn clusters_and_every_end() {
     ];
     assert_eq!(hits(&["-k1", "--all", "TTAGCCATGG", "t.fa"]), all);
     assert_eq!(hits(&["-k1", "TTAGCCATGG", "t.fa"]), all[1..2]);
-    // Of equal ends side by side, the leftmost.
-    assert_eq!(hits(&["CCC", "t.fa"]), ["none 0 3 pattern + 0 3= CCC"]);
+    // Adjacent ends with the same edits are one hit, the leftmost, unless they have no edits.
+    assert_eq!(hits(&["CCC", "t.fa"]).len(), 6);
     assert_eq!(hits(&["CCC", "t.fa", "--all"]).len(), 6);
+    let replaced = hits(&["-k1", "--no-indels", "CGC", "t.fa"]);
+    let in_none: Vec<&String> = replaced.iter().filter(|hit| hit.starts_with("none")).collect();
+    assert_eq!(in_none, ["none 0 3 pattern + 1 1=1X1= CCC"]);
+}
+
+/// Exact occurrences in tandem repeats are hits with any number of edits, as are the amplicons between them.
+#[test]
+fn more_edits_lose_no_hit() {
+    let text = format!(">m\nGGT{}TGG\n>tel\n{}\n", "AC".repeat(20), "TTAGGG".repeat(30));
+    let primers = ">a_F\nACACACAC\n>a_R\nCCAGTGTG\n";
+    let folder = folder(&[("t.fa", text.as_bytes()), ("p.fa", primers.as_bytes())]);
+    let rows = |args: &[&str]| -> Vec<String> {
+        let outcome = folder.run(&[&["search", "-q", "t.fa"], args].concat());
+        outcome.text().lines().skip(1).map(str::to_string).collect()
+    };
+    let pattern = |pattern: &str, k: &str| {
+        let outcome = folder.run(&["search", "-q", "--revcomp", "no", "-k", k, pattern, "t.fa"]);
+        outcome.text().lines().skip(1).map(str::to_string).collect::<Vec<_>>()
+    };
+    for (letters, exact) in [("ACACACAC", 17), ("TTAGGGTTAGGGTTAGGG", 28)] {
+        let mut before = pattern(letters, "0");
+        assert_eq!(before.len(), exact);
+        for k in ["1", "2", "3", "4"] {
+            let found = pattern(letters, k);
+            assert!(before.iter().all(|hit| found.contains(hit)), "{letters} -k {k}");
+            before = found;
+        }
+    }
+    let amplicons = |k: &str| rows(&["-f", "p.fa", "--amplicons", "-k", k]);
+    let mut before = amplicons("0");
+    assert!(before.len() > 5, "{before:?}");
+    for k in ["1", "2", "3"] {
+        let found = amplicons(k);
+        assert!(before.iter().all(|amplicon| found.contains(amplicon)), "-k {k}");
+        before = found;
+    }
 }
 
 #[test]
@@ -175,4 +211,18 @@ fn letters_that_are_no_base() {
     assert_eq!(hits(&["ACCNGG", "t.fa"]), ["chr2 9 15 pattern + 0 6= ACCNGG"]);
     assert_eq!(hits(&["ACCVGG", "t.fa"]), [""; 0]);
     assert_eq!(hits(&["RCCRTGG", "t.fa"]), ["chr1 11 18 pattern + 0 7= GCCATGG"]);
+}
+
+/// A command line is written as it was given, and `--summary` is no part of it.
+#[test]
+fn program_lines_of_sam() {
+    let folder = folder(&[("t\u{e9}.fa", TEXT), ("p\u{e9}.fa", PATTERNS)]);
+    let args = ["search", "--format", "sam", "TTAGCCATGG", "t\u{e9}.fa"];
+    let sam = folder.done(&args);
+    let line = "\tCL:swalign search TTAGCCATGG t\u{e9}.fa\n";
+    assert!(String::from_utf8_lossy(&sam).contains(line), "{}", String::from_utf8_lossy(&sam));
+    assert!(folder.done(&[&args[..], &["--summary", "s.tsv"]].concat()) == sam);
+    let aligned = folder.done(&["--device", "cpu", "p\u{e9}.fa", "p\u{e9}.fa"]);
+    let line = "\tCL:swalign p\u{e9}.fa p\u{e9}.fa\n";
+    assert!(String::from_utf8_lossy(&aligned).contains(line), "{}", String::from_utf8_lossy(&aligned));
 }

@@ -198,8 +198,8 @@ fn a_summary_of_each_pattern() {
 fn what_is_refused() {
     let files: &[(&str, &[u8])] = &[("t.fa", TEXT)];
     refused(files, &["--pam", "NGX", "ACGT", "t.fa"], 2, &["'X'", "IUPAC"]);
-    refused(files, &["--pam", "", "ACGT", "t.fa"], 2, &["1 to 32 letters"]);
-    refused(files, &["--pam", &"N".repeat(33), "ACGT", "t.fa"], 2, &["1 to 32 letters"]);
+    refused(files, &["--pam", "", "ACGT", "t.fa"], 2, &["1 to 32 bases"]);
+    refused(files, &["--pam", &"N".repeat(33), "ACGT", "t.fa"], 2, &["1 to 32 bases"]);
     refused(files, &["--pam-side", "5", "ACGT", "t.fa"], 2, &["--pam"]);
     refused(files, &["--edits-by-rate", "1", "ACGT", "t.fa"], 2, &["below 1"]);
     refused(files, &["--edits-by-rate", "0.1", "-k2", "ACGT", "t.fa"], 2, &["--max-edits"]);
@@ -210,7 +210,7 @@ fn what_is_refused() {
     refused(files, &["--summary", "s", "--part", "1/2", "ACGT", "t.fa"], 2, &["--part", "joined table"]);
     refused(files, &["--summary", "s", "-v", "ACGT", "t.fa"], 2, &["--invert-match"]);
     refused(files, &["--summary", "t.fa", "ACGT", "t.fa"], 2, &["overwrite"]);
-    refused(files, &["--summary", "out", "ACGT", "t.fa"], 2, &["one file"]);
+    refused(files, &["--summary", "out", "ACGT", "t.fa"], 2, &["--summary would overwrite out"]);
 }
 
 /// So many guides that they are looked for at PAMs alone: the bytes are those of the specification, from FASTA, from a

@@ -37,7 +37,7 @@ pub fn letters(scoring: &Scoring, random: &mut Random) -> u8 {
         (Alphabet::Dna, 1) => 6,
         (Alphabet::Dna, _) => 4,
         (Alphabet::Protein, 0) => 3,
-        (Alphabet::Protein, _) => 24,
+        (Alphabet::Protein, _) => 27,
     }
 }
 

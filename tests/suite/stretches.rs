@@ -72,9 +72,9 @@ fn case(scoring: &Scoring, seed: u64, rows: &[usize]) -> (Batch, Vec<Pair>) {
 /// Many sweeps of each query, which begin in different columns.
 fn shared(scoring: &Scoring) -> (Batch, Vec<Pair>) {
     let mut random = Random::new(800);
-    let queries: Vec<Vec<u8>> = SHARED_ROWS.iter().map(|&rows| random.codes(rows, 24)).collect();
+    let queries: Vec<Vec<u8>> = SHARED_ROWS.iter().map(|&rows| random.codes(rows, 27)).collect();
     let end = STRETCH + 100;
-    let target = random.codes(end as usize, 24);
+    let target = random.codes(end as usize, 27);
     let mut pairs = Vec::new();
     for (query, start) in
         (0..queries.len() as u32).flat_map(|query| (0..SHARING).map(move |start| (query, start)))

@@ -1,7 +1,7 @@
-//! What `swalign search` writes.
+//! The output options of `swalign search`.
 
 use crate::cli::{usage, values};
-use crate::options::{SearchColumn, SearchFormat};
+use crate::options::{SearchColumn, SearchFormat, is_packed};
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -9,50 +9,70 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct SearchOutputFlags {
-    /// Output file [default: stdout]
+    /// Write the output to FILE, compressed by bgzf if its name ends in .gz [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// What is written of a hit
+    /// Output format
     #[arg(long, value_enum, value_name = "NAME", default_value = "tab")]
     format: SearchFormatName,
-    /// Columns of --format tab, separated by commas; std are those below
-    #[arg(long, value_name = "NAMES", value_parser = values::search_columns)]
+    /// Columns of --format tab, separated by commas [default: std, see below]
+    #[arg(long, hide_short_help = true, value_name = "NAMES", value_parser = values::search_columns)]
     columns: Option<SearchColumns>,
-    /// Orientation of alignments and matched letters: text, or pattern, with mismatches in lower case
-    /// [default: text, of --format text pattern]
-    #[arg(long, value_enum, value_name = "text|pattern", hide_possible_values = true)]
+    /// Orientation of alignments: text or pattern [default: text; pattern with --format text]
+    ///
+    /// Applies to alignments and matched sequences. With pattern, mismatches are in lower case.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "text|pattern",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     orient: Option<OrientName>,
-    /// Also write a table with a row for each pattern: hits by edits, the best, whether it is the only one, texts with
-    /// and without
+    /// Also write a table with a row for each pattern
+    ///
+    /// Its columns are the number of hits by edits, the fewest edits, whether the best hit is unique, and the number of texts
+    /// with and without a hit.
     #[arg(long, value_name = "FILE")]
     pub summary: Option<PathBuf>,
-    /// The number of hits of each text: --format count
+    /// Print the number of hits of each text (same as --format count)
     #[arg(short, long, conflicts_with = "format")]
     count: bool,
-    /// What texts and patterns are called: id, the first word of the header, or full, all of it with spaces for tabs
-    #[arg(long, value_enum, value_name = "id|full", default_value = "id", hide_possible_values = true)]
+    /// Names of texts and patterns: id (first word of the header) or full (whole header)
+    ///
+    /// In full names, spaces replace tabs.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "id|full",
+        default_value = "id",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     pub name: SearchNameChoice,
-    /// Say only what went wrong
+    /// Print only errors
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more on stderr; there is no short form
-    #[arg(long)]
+    /// Print details to stderr
+    #[arg(long, hide_short_help = true)]
     pub verbose: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SearchFormatName {
-    /// Columns, see below
+    /// Table with a header line
     Tab,
-    /// BED of six columns; the fifth is the edits
+    /// BED with six columns; the fifth is the number of edits
     Bed,
-    /// SAM, the pattern as the read; the texts are read twice
+    /// SAM with the patterns as reads; reads the texts twice
     Sam,
-    /// The matched text, on the reverse strand reverse-complemented
+    /// Matched text, reverse-complemented on the reverse strand
     Fasta,
-    /// Each text and its number of hits
+    /// The same with the qualities of the text, which must be FASTQ
+    Fastq,
+    /// Number of hits of each text
     Count,
-    /// Alignments to read, the pattern forward
+    /// Printed alignments, with the pattern forward
     Text,
 }
 
@@ -80,39 +100,44 @@ impl SearchOutputFlags {
             SearchFormatName::Bed => SearchFormat::Bed,
             SearchFormatName::Sam => SearchFormat::Sam,
             SearchFormatName::Fasta => SearchFormat::Fasta,
+            SearchFormatName::Fastq => SearchFormat::Fastq,
             SearchFormatName::Count => SearchFormat::Count,
             SearchFormatName::Text => SearchFormat::Text,
         }
     }
 
-    /// Refuses what a format or a part can't have.
+    /// Refuses options that a format or a part does not support.
     pub fn check(&self, format: SearchFormat, (is_part, inverts): (bool, bool)) -> Result<(), clap::Error> {
-        let turns = matches!(format, SearchFormat::Tab | SearchFormat::Fasta | SearchFormat::Text);
+        use SearchFormat::{Fasta, Fastq, Tab, Text};
+        let turns = matches!(format, Tab | Fasta | Fastq | Text);
+        let is_packed = self.output.as_deref().is_some_and(is_packed);
         let text = if self.columns.is_some() && format != SearchFormat::Tab {
-            "--columns is for --format tab"
+            "--columns is for --format tab; leave it out, or use --format tab"
         } else if self.orient.is_some() && !turns {
-            "--orient is for --format tab, fasta and text; the others have the text's orientation"
+            "--orient is for --format tab, fasta, fastq and text; other formats have the orientation of the text"
         } else if self.summary.as_deref() == Some(Path::new("-")) {
-            "--summary names a file; stdout has the hits"
+            "--summary cannot be written to stdout, which contains the hits; name a file"
+        } else if is_packed && is_part {
+            "--output of a part is not compressed, so that `swalign merge` can join the parts; give a name without .gz"
         } else if self.summary.is_some() && is_part {
-            "--summary counts all texts, which a part does not see; give it to a run without --part, or count the rows \
-             of the joined table"
+            "--summary counts hits in all texts, but a part reads only some of them; use it without --part, or count the \
+             rows of the joined table"
         } else if self.summary.is_some() && inverts {
-            "--summary counts hits, which --invert-match (-v) does not look for beyond the first; leave one of them out"
+            "--summary counts all hits, but --invert-match (-v) stops at the first hit of a text; leave either out"
         } else {
             return Ok(());
         };
         Err(usage(ErrorKind::ArgumentConflict, text))
     }
 
-    /// What can't be asked for where hits are joined.
+    /// The error for an option that --amplicons does not support.
     pub fn against_amplicons(&self) -> Option<&'static str> {
         if matches!(self.format(), SearchFormat::Sam | SearchFormat::Text) {
-            Some("--amplicons has the formats tab, bed, fasta and count; give one of them")
+            Some("--amplicons supports --format tab, bed, fasta, fastq and count; use one of them")
         } else if self.columns.is_some() || self.orient.is_some() {
-            Some("--columns and --orient are for hits; leave them out with --amplicons")
+            Some("--columns and --orient are for hits, not for amplicons; leave them or --amplicons out")
         } else if self.summary.is_some() {
-            Some("--summary counts hits that are reported; leave it out with --amplicons")
+            Some("--summary counts reported hits, not amplicons; leave either out")
         } else {
             None
         }
@@ -134,7 +159,7 @@ impl SearchOutputFlags {
             return Ok((SearchColumn::STANDARD.into_iter().chain(pam).chain(line).collect(), as_pattern));
         };
         if columns.contains(&SearchColumn::Pam) && !has_pam {
-            let text = "--columns pam has the letters of --pam; give both";
+            let text = "the column pam needs --pam; give both";
             return Err(usage(ErrorKind::ArgumentConflict, text));
         }
         Ok((columns.clone(), as_pattern))

@@ -1,4 +1,4 @@
-//! The progress line: what a run does, how far it is, and how long it will take. It is drawn by a timer.
+//! The progress line: stage, progress and remaining time of a run. A timer draws it.
 
 use crate::pipeline::{Stage, counted};
 use indicatif::{FormattedDuration, HumanBytes, ProgressBar, ProgressState, ProgressStyle};
@@ -78,7 +78,7 @@ impl BarState {
     /// The line, in a run that has lasted for `elapsed`.
     fn text(&mut self, elapsed: Duration, now: Instant) -> String {
         let mut parts = Vec::new();
-        parts.extend(self.stage.counted.map(|noun| counted(self.count, noun)));
+        parts.extend(self.stage.counted.map(|noun| self.counted(noun)));
         let bytes = self.stage.bytes.as_ref().map(|bytes| bytes.load(Ordering::Relaxed));
         match (bytes, self.stage.size.filter(|&size| size > 0)) {
             (Some(bytes), Some(size)) => {
@@ -91,9 +91,23 @@ impl BarState {
             (bytes, _) => {
                 parts.extend(bytes.filter(|&bytes| bytes > 0).map(|bytes| HumanBytes(bytes).to_string()));
                 parts.push(FormattedDuration(elapsed).to_string());
+                let total = self.stage.total.filter(|&total| total > 0);
+                let left = total.and_then(|total| self.left(self.count.min(total), total, now));
+                parts.extend(left.map(|left| format!("{} left", rounded(left))));
             }
         }
         format!("{}: {}", self.stage.doing, parts.join(", "))
+    }
+
+    /// `3 queries`, or `3 of 10 pairs (30 %)`.
+    fn counted(&self, noun: [&str; 2]) -> String {
+        match self.stage.total.filter(|&total| total > 0) {
+            None => counted(self.count, noun),
+            Some(total) => {
+                let count = self.count.min(total);
+                format!("{count} of {} ({} %)", counted(total, noun), percent(count, total))
+            }
+        }
     }
 
     /// The time left, if the bytes to come take as long as those done. It is estimated when more bytes are done, and runs
@@ -134,7 +148,7 @@ mod tests {
 
     fn aligning(done: u64, size: Option<u64>) -> Stage {
         let bytes = Some(Arc::new(AtomicU64::new(done)));
-        Stage { doing: "aligning", counted: Some(["query", "queries"]), bytes, size }
+        Stage { doing: "aligning", counted: Some(["query", "queries"]), bytes, size, total: None }
     }
 
     #[test]
@@ -156,6 +170,19 @@ mod tests {
         assert!(text(aligning(0, Some(MIB)), 60).ends_with("0 B of 1.00 MiB (0 %), 00:01:05"));
         assert!(text(aligning(2 * MIB, Some(MIB)), 60).contains("1.00 MiB of 1.00 MiB (100 %)"));
         assert!(!text(aligning(0, Some(0)), 60).contains('%'), "an empty part");
+    }
+
+    #[test]
+    fn counts_have_a_total() {
+        let begun = Instant::now();
+        let counted = Some(["pair", "pairs"]);
+        let stage = Stage { doing: "estimating", counted, total: Some(200), ..Stage::default() };
+        let mut state = BarState::new(stage, begun);
+        let minute = Duration::from_secs(60);
+        assert_eq!(state.text(minute, begun + minute), "estimating: 0 of 200 pairs (0 %), 00:01:00");
+        state.count = 50;
+        let text = state.text(minute, begun + minute);
+        assert_eq!(text, "estimating: 50 of 200 pairs (25 %), 00:01:00, about 3 min left");
     }
 
     #[test]

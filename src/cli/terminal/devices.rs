@@ -1,4 +1,4 @@
-//! What `swalign devices` prints: a table for people, columns by tabs or JSON for programs.
+//! The output of `swalign devices`: an aligned table for terminals, tab-separated columns or JSON for programs.
 
 use crate::engine::gpu::AdapterEntry;
 use crate::json::quoted;
@@ -29,7 +29,7 @@ pub enum Form {
     Json,
 }
 
-/// All devices: the adapters, and behind them the cores.
+/// All devices: the adapters, then the CPU.
 pub fn devices(adapters: &[AdapterEntry], form: Form) -> String {
     match form {
         Form::Aligned => aligned(&rows(adapters)),
@@ -85,7 +85,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// An array of one object a device, all with the same keys. What a device lacks or does not tell is null.
+/// An array of one object a device, all with the same keys. Unknown values are null.
 fn json(adapters: &[AdapterEntry]) -> String {
     let object = |adapter: &AdapterEntry| {
         let (least, most) = adapter.subgroup_size;

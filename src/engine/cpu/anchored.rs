@@ -61,7 +61,7 @@ impl Values {
     }
 
     /// The lane value of a score that is no more than 0.
-    fn lane<T: Lane>(&self, score: i64) -> T {
+    pub fn lane<T: Lane>(&self, score: i64) -> T {
         T::of((self.zero + score).max(self.floor) as i32)
     }
 
@@ -123,12 +123,8 @@ impl Anchored<'_> {
                 sweep.run(Letters { queries: queries(), targets, substitutes: &tables(matrix) }, ends)
             }
         };
-        let pairs = self.group.iter().copied().flatten();
-        let hit = |(best, pair): (Hit, &Pair)| match self.batch.query(pair.query).is_empty() {
-            true => Some(Hit::NONE),
-            false => values.score(best.score).map(|score| Hit { score, ..best }),
-        };
-        ends.best.into_iter().zip(pairs).map(hit).collect()
+        let hit = |best: Hit| values.score(best.score).map(|score| Hit { score, ..best });
+        ends.best.into_iter().map(hit).collect()
     }
 }
 

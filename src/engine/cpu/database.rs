@@ -20,8 +20,15 @@ use std::slice::from_ref;
 
 /// Columns that are swept at a time.
 const COLUMNS: usize = 4;
+/// Rows of a query that are swept over all columns before the next ones: their cells stay in a cache.
+const ROWS: usize = 1 << 11;
+/// Groups of targets for each thread from which on a query of more than [`MOST_ROWS`] rows meets them side by side. With
+/// fewer groups threads would wait for the last one.
+const GROUPS_PER_THREAD: usize = 4;
 /// Queries that meet a group of targets before another thread may take them, so that threads have enough to share.
 const QUERIES: usize = 16;
+/// Pairs scored per round, which bounds the memory: 24 bytes each, and 16 more if lanes of 8 bits are too narrow.
+const HELD: usize = 1 << 20;
 /// Queries that differ in the first target that they ask for by less than this part of all are taken as one.
 const PARTS: usize = 16;
 
@@ -88,10 +95,10 @@ impl GroupScores<'_> {
         let codes = |code| nothing.target(code);
         let sequences = targets.map(|target| (0, target));
         let columns: Vec<S::V> = side_by_side::<T, S>(cols, nothing.target, codes, sequences);
-        let mut cells = Vec::new();
+        let mut room = Room { cells: Vec::new(), above: Vec::new() };
         let mut scores = Vec::with_capacity(self.queries.len() * self.targets.len());
         for &query in self.queries {
-            let best = best(simd, self.batch.query(query), &columns, self.substitutes, &mut cells);
+            let best = best(simd, self.batch.query(query), &columns, self.substitutes, &mut room);
             let best: &[T] = cast_slice(from_ref(&best));
             let costs = &self.substitutes.costs;
             let score = |lane: &T| i64::from(lane.value()) - costs.zero::<T>();
@@ -104,46 +111,77 @@ impl GroupScores<'_> {
 }
 
 /// The best value of each lane; from the first one on that is too high for the next sum it may be wrong, but no lower.
-/// `cells` are room for a row each.
+///
+/// The rows of the query are swept in strips. Between two strips, `room` keeps H(i,j) and F(i+1,j) of each column j, where
+/// i is the last row above.
 #[inline(always)]
 fn best<T: Lane, S: Vectors<T>>(
     simd: S,
     query: &[u8],
     columns: &[S::V],
     substitutes: &Substitutes,
-    cells: &mut Vec<[S::V; 2]>,
+    room: &mut Room<S::V>,
 ) -> S::V {
     let penalties = substitutes.costs.penalties(simd);
     let zero = penalties.floor;
     // A gap that opens where H is 0.
     let gap = simd.sub(zero, penalties.first);
     let mut scores = [[zero; COLUMNS]; CODES];
-    // H(i,j) and E(i,j+1) of the last column.
-    cells.clear();
-    cells.resize(query.len(), [zero, gap]);
     let mut top = zero;
-    for letters in columns.as_chunks::<COLUMNS>().0 {
-        for (scores, table) in scores.iter_mut().zip(&substitutes.tables).take(substitutes.letters) {
-            // A loop, since operations are not inlined into what an array's `map` calls.
-            for (score, &letters) in scores.iter_mut().zip(letters) {
-                *score = simd.lookup(table as &Table, letters);
+    let Room { cells, above } = room;
+    above.clear();
+    above.resize(columns.len(), [zero, gap]);
+    for rows in query.chunks(ROWS) {
+        // H(i,j) and E(i,j+1) of the last column.
+        cells.clear();
+        cells.resize(rows.len(), [zero, gap]);
+        // H of the row above in the last column.
+        let mut corner = zero;
+        let blocks = columns.as_chunks::<COLUMNS>().0.iter().zip(above.as_chunks_mut::<COLUMNS>().0);
+        for (letters, above) in blocks {
+            for (scores, table) in scores.iter_mut().zip(&substitutes.tables).take(substitutes.letters) {
+                // A loop, since operations are not inlined into what an array's `map` calls.
+                for (score, &letters) in scores.iter_mut().zip(letters) {
+                    *score = simd.lookup(table as &Table, letters);
+                }
             }
-        }
-        // H(i-1,j-1) and F(i,j) of each column's next row i.
-        let (mut diagonals, mut insertions) = ([zero; COLUMNS], [gap; COLUMNS]);
-        for (last, &code) in cells.iter_mut().zip(query) {
-            let scores = &scores[usize::from(code) % CODES];
-            let [mut h, mut e] = *last;
-            for ((diagonal, f), &score) in diagonals.iter_mut().zip(&mut insertions).zip(scores) {
-                let cell = cell(simd, &penalties, simd.add(*diagonal, score), e, *f);
-                *diagonal = h;
-                (h, e, *f) = (cell.h, cell.e, cell.f);
-                top = simd.max(top, h);
+            // H(i-1,j-1) and F(i,j) of each column's next row i.
+            let (mut diagonals, mut insertions) = ([zero; COLUMNS], [gap; COLUMNS]);
+            for ((diagonal, f), &[h, entering]) in diagonals.iter_mut().zip(&mut insertions).zip(above.iter())
+            {
+                (*diagonal, *f) = (corner, entering);
+                corner = h;
             }
-            *last = [h, e];
+            let mut below = zero;
+            for (last, &code) in cells.iter_mut().zip(rows) {
+                let scores = &scores[usize::from(code) % CODES];
+                let [mut h, mut e] = *last;
+                for ((diagonal, f), &score) in diagonals.iter_mut().zip(&mut insertions).zip(scores) {
+                    let cell = cell(simd, &penalties, simd.add(*diagonal, score), e, *f);
+                    *diagonal = h;
+                    (h, e, *f) = (cell.h, cell.e, cell.f);
+                    top = simd.max(top, h);
+                }
+                *last = [h, e];
+                below = h;
+            }
+            // Each diagonal is the last row's H of the column before.
+            diagonals.rotate_left(1);
+            diagonals[COLUMNS - 1] = below;
+            for ((above, &h), &f) in above.iter_mut().zip(&diagonals).zip(&insertions) {
+                *above = [h, f];
+            }
         }
     }
     top
+}
+
+/// Memory that is used again from query to query.
+struct Room<V> {
+    /// A row each.
+    cells: Vec<[V; 2]>,
+    /// A column each.
+    above: Vec<[V; 2]>,
 }
 
 /// A target that lanes were too narrow for, with the place of what was asked.
@@ -156,6 +194,16 @@ impl Cpu {
         batch: &Batch,
         asked: &[Asked],
     ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
+        self.score_targets_holding(batch, asked, HELD)
+    }
+
+    /// The same in rounds of about `held` pairs.
+    fn score_targets_holding(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+        held: usize,
+    ) -> Result<Vec<Vec<TargetScore>>, EngineError> {
         let mut all: Vec<Vec<TargetScore>> = vec![Vec::new(); asked.len()];
         let mut take = |place: usize, target: u32, score: i32| {
             if score >= asked[place].least && target >= asked[place].first {
@@ -163,21 +211,41 @@ impl Cpu {
             }
         };
         let substitutes = Substitutes::new(&batch.scoring);
-        let is_in_lanes =
-            |asked: &Asked| substitutes.is_some() && batch.query(asked.query).len() <= MOST_ROWS;
+        let groups = batch.targets.len() / self.set.lanes(Width::W8.bytes());
+        let has_groups = groups >= GROUPS_PER_THREAD * rayon::current_num_threads();
+        let is_in_lanes = |asked: &Asked| {
+            substitutes.is_some() && (has_groups || batch.query(asked.query).len() <= MOST_ROWS)
+        };
         let (in_lanes, alone): (Vec<usize>, Vec<usize>) =
             (0..asked.len()).partition(|&place| is_in_lanes(&asked[place]));
-        let mut missing = Vec::new();
         if let Some(substitutes) = &substitutes {
             let call = Call { set: self.set, batch, asked, substitutes };
-            let narrow = call.in_bytes(&meetings(batch, asked, in_lanes), &mut take);
-            missing = call.in_words(narrow, &mut take);
+            let meetings = meetings(batch, asked, in_lanes);
+            let (groups, trials) = (call.groups(&meetings), Trials::default());
+            for groups in groups.chunks(call.groups_of(held)) {
+                let narrow = call.in_bytes(groups, &trials, &mut take);
+                let missing = call.in_words(narrow, &mut take);
+                self.score_alone(batch, asked, missing.into_iter(), &mut take)?;
+            }
         }
         let alone = meetings(batch, asked, alone);
         let alone = alone.iter().flat_map(|(places, targets)| {
             places.iter().flat_map(move |&place| targets.iter().map(move |&target| (place, target)))
         });
-        let mut pairs = missing.into_iter().chain(alone).peekable();
+        self.score_alone(batch, asked, alone, &mut take)?;
+        all.iter_mut().for_each(|scores| scores.sort_unstable());
+        Ok(all)
+    }
+
+    /// Scores pairs as [`Engine::score`] does.
+    fn score_alone(
+        &mut self,
+        batch: &Batch,
+        asked: &[Asked],
+        pairs: impl Iterator<Item = Missing>,
+        take: &mut impl FnMut(usize, u32, i32),
+    ) -> Result<(), EngineError> {
+        let mut pairs = pairs.peekable();
         while pairs.peek().is_some() {
             let some: Vec<Missing> = pairs.by_ref().take(PAIRS).collect();
             let pair = |&(place, target): &Missing| asked[place].pair(batch, target);
@@ -185,8 +253,7 @@ impl Cpu {
             let hits = self.score(batch, &of_some)?;
             some.iter().zip(hits).for_each(|(&(place, target), hit)| take(place, target, hit.score));
         }
-        all.iter_mut().for_each(|scores| scores.sort_unstable());
-        Ok(all)
+        Ok(())
     }
 }
 
@@ -222,22 +289,36 @@ struct Call<'a> {
     substitutes: &'a Substitutes,
 }
 
+/// Targets that fill the lanes of 8 bits, and the places of queries that meet them.
+type Group<'a> = (&'a [u32], &'a [usize]);
+
 impl Call<'_> {
-    /// Scores what meets in lanes of 8 bits, and returns what they are too narrow for.
-    fn in_bytes(self, meetings: &[Meeting], take: &mut impl FnMut(usize, u32, i32)) -> Vec<Missing> {
-        let trials = Trials::default();
+    /// What meets, in groups of pairs that a thread scores in lanes of 8 bits.
+    fn groups(self, meetings: &[Meeting]) -> Vec<Group<'_>> {
         let lanes = self.set.lanes(Width::W8.bytes());
         let groups = meetings
             .iter()
             .flat_map(|(places, targets)| targets.chunks(lanes).map(move |targets| (places, targets)));
-        let groups: Vec<(&[u32], &[usize])> = groups
-            .flat_map(|(places, targets)| places.chunks(QUERIES).map(move |some| (targets, some)))
-            .collect();
+        groups.flat_map(|(places, targets)| places.chunks(QUERIES).map(move |some| (targets, some))).collect()
+    }
+
+    /// Number of groups that hold `pairs` pairs.
+    fn groups_of(self, pairs: usize) -> usize {
+        pairs.div_ceil(QUERIES * self.set.lanes(Width::W8.bytes())).max(1)
+    }
+
+    /// Scores groups in lanes of 8 bits, and returns what they are too narrow for.
+    fn in_bytes(
+        self,
+        groups: &[Group],
+        trials: &Trials,
+        take: &mut impl FnMut(usize, u32, i32),
+    ) -> Vec<Missing> {
         let scored: Vec<_> = groups
-            .into_par_iter()
+            .par_iter()
             // The first ones take the longest.
             .with_max_len(1)
-            .map(|(targets, some)| {
+            .map(|&(targets, some)| {
                 let can_score = |place: &&usize| self.can_score(**place, targets[0]);
                 let some: Vec<usize> = some.iter().filter(can_score).copied().collect();
                 let scores = match self.substitutes.fit::<i8>() && trials.are_worth_it() {
@@ -299,5 +380,51 @@ impl Call<'_> {
         let queries: Vec<u32> = places.iter().map(|&place| self.asked[place].query).collect();
         let Call { batch, substitutes, .. } = *self;
         self.set.run(GroupScores { batch, substitutes, queries: &queries, targets, width })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::alphabet::Alphabet;
+    use crate::engine::database::by_pairs;
+    use crate::engine::plain::Plain;
+    use crate::scoring::Matrix;
+    use std::sync::Arc;
+
+    /// Scores equal those of the specification for rounds of any size, and for lanes of each width.
+    #[test]
+    fn scores_do_not_depend_on_how_many_pairs_are_held() {
+        let mut state = 9u32;
+        let mut codes = |len: usize| -> Vec<u8> {
+            let mut next = || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 24) as u8 % 20
+            };
+            (0..len).map(|_| next()).collect()
+        };
+        let targets: Vec<Vec<u8>> = (0..150).map(|k| codes(k % 37)).collect();
+        let mut queries: Vec<Vec<u8>> = (0..20).map(|k| codes(5 + k)).collect();
+        // Equal ones score more than lanes of 8 bits hold.
+        queries.push(vec![17; 40]);
+        let mut targets = targets;
+        targets.push(vec![17; 36]);
+        let blosum = Matrix::named("BLOSUM62").unwrap();
+        for gap_open in [11, 250, 40_000] {
+            let batch = Batch {
+                queries: Arc::new(queries.iter().map(Vec::as_slice).collect()),
+                targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
+                scoring: Arc::new(Scoring::matrix(Alphabet::Protein, blosum.clone(), gap_open, 1)),
+            };
+            let asked: Vec<Asked> = (0..queries.len() as u32)
+                .map(|query| Asked { query, least: 8 + query as i32, first: query % 4 * 30 })
+                .collect();
+            let expected = by_pairs(&mut Plain, &batch, &asked).unwrap();
+            assert!(expected.iter().filter(|scores| !scores.is_empty()).count() > 10);
+            for held in [1, 1500, 1 << 20] {
+                let found = Cpu::new().score_targets_holding(&batch, &asked, held).unwrap();
+                assert_eq!(found, expected, "gap open {gap_open}, {held} pairs held");
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::alignment::Hit;
 use crate::batch::{Batch, Pair, swept};
 use crate::bounds::Band;
 use crate::engine::{Block, Edges, Window};
+use crate::error::EngineError;
 use crate::scoring::Substitution;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,8 +74,8 @@ pub struct Scorer<'a> {
 }
 
 impl Scorer<'_> {
-    /// The hits of the pairs of the sweeps at `places`, in their order.
-    pub fn score(&self, places: &[u32]) -> Vec<Hit> {
+    /// The hits of the pairs of the sweeps at `places`, in their order: one for each pair.
+    pub fn score(&self, places: &[u32]) -> Result<Vec<Hit>, EngineError> {
         let lengths = places.iter().map(|&place| self.sweeps[place as usize].len());
         let ends = lengths.scan(0, |end, len| {
             *end += len;
@@ -82,8 +83,12 @@ impl Scorer<'_> {
         });
         let firsts: Vec<usize> = std::iter::once(0).chain(ends).collect();
         let mut hits = vec![None; firsts[places.len()]];
+        let none = if self.batch.scoring.mode.is_local() { Hit::default() } else { Hit::NONE };
         for (at, &place) in places.iter().enumerate() {
-            if let [pair] = self.sweeps[place as usize] {
+            let sweep = self.sweeps[place as usize];
+            if self.is_without_cells(sweep) {
+                hits[firsts[at]..firsts[at + 1]].fill(Some(none));
+            } else if let [pair] = sweep {
                 let threads = if self.is_shared { rayon::current_num_threads() as u64 } else { 1 };
                 hits[firsts[at]] = score_alike(self.set, self.batch, pair, SHARE * threads);
             }
@@ -98,10 +103,17 @@ impl Scorer<'_> {
                 }
             }
         }
-        hits.into_iter().flatten().collect()
+        let all: Option<Vec<Hit>> = hits.into_iter().collect();
+        all.ok_or_else(|| EngineError::Wrong("a pair without a score".to_string()))
     }
 
-    /// The hits of one group's pairs, if lanes of `width` are wide enough.
+    /// Whether the query or the target of a sweep is empty.
+    fn is_without_cells(&self, sweep: &[Pair]) -> bool {
+        let pair = swept(sweep);
+        pair.start >= pair.end || self.batch.query(pair.query).is_empty()
+    }
+
+    /// The hits of one group's pairs, all of which have cells, if lanes of `width` are wide enough.
     fn score_group(&self, width: Width, group: &[&[Pair]]) -> Vec<Option<Hit>> {
         let pairs = || group.iter().map(|sweep| swept(sweep));
         let rows = |pair: &Pair| self.batch.query(pair.query).len();
@@ -110,9 +122,6 @@ impl Scorer<'_> {
             .fold((0, 0), |(longest, widest), pair| (longest.max(rows(&pair)), widest.max(pair.cols())));
         let of_all = |hit: Option<Hit>| vec![hit; group.iter().map(|sweep| sweep.len()).sum()];
         let is_local = self.batch.scoring.mode.is_local();
-        if longest == 0 || widest == 0 {
-            return of_all(Some(if is_local { Hit::default() } else { Hit::NONE }));
-        }
         let in_strips = pairs().map(|pair| self.steps_of_one(rows(&pair), pair.cols())).sum::<u64>();
         if longest > MOST_ROWS || in_strips < steps_of(longest, widest) {
             return group.iter().flat_map(|sweep| self.score_in_strips(sweep)).map(Some).collect();
@@ -169,9 +178,6 @@ impl Scorer<'_> {
     fn score_anchored_in_strips(&self, sweep: &[Pair]) -> Vec<Hit> {
         let Pair { query, target, start, end, .. } = swept(sweep);
         let query_end = self.batch.query(query).len() as u32;
-        if query_end == 0 || start == end {
-            return vec![Hit::NONE; sweep.len()];
-        }
         let window = Window { query, target, start, query_end, target_end: end, band: WHOLE };
         ends_of(self.batch, sweep, &leaving(self.set, self.batch, &window))
     }

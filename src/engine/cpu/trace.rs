@@ -7,12 +7,13 @@ use super::lanes::{Costs, Equality, Nothing, Substitutes, side_by_side, tables};
 use super::score::{Width, lanes_of};
 use super::simd::{Kernel, Lane, Simd, Vectors};
 use crate::batch::Batch;
+use crate::bounds::{Band, band_of_whole, least_score};
 use crate::engine::directions::{CELL_BITS, CELL_MASK, next_source};
 use crate::engine::paths::run_word;
 use crate::engine::{Source, Window};
 use crate::error::EngineError;
-use crate::scoring::Substitution;
-use bytemuck::cast_slice;
+use crate::scoring::{AlignmentMode, Scoring, Substitution};
+use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::ops::Range;
 
 /// The paths of windows, at most as many as there are lanes. Adds the runs of each path to `words`, and answers where
@@ -24,7 +25,14 @@ pub struct Trace<'a> {
     pub group: &'a [u32],
     pub width: Width,
     pub words: &'a mut Vec<u32>,
+    /// Memory of directions, which the groups of a thread share: fresh memory takes longer than the directions.
+    pub room: &'a mut Vec<CacheLine>,
 }
+
+/// Bytes in the alignment of all vectors.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct CacheLine([u8; 64]);
 
 impl Kernel for Trace<'_> {
     type Output = Result<Vec<Range<u32>>, EngineError>;
@@ -53,6 +61,17 @@ impl BandShape {
         BandShape { rows: window.query_end, deletions: band.deletions, insertions: band.insertions }
     }
 
+    /// The part of it that holds the path of the window.
+    pub fn of_path(batch: &Batch, window: &Window) -> BandShape {
+        let shape = BandShape::of(window);
+        if batch.scoring.mode != AlignmentMode::Global {
+            return shape;
+        }
+        let query = &batch.query(window.query)[..window.query_end as usize];
+        let Band { deletions, insertions } = band_of_whole(query, window.cols(), window.band, &batch.scoring);
+        BandShape { deletions, insertions, ..shape }
+    }
+
     pub fn with(self, other: BandShape) -> BandShape {
         BandShape {
             rows: self.rows.max(other.rows),
@@ -75,9 +94,12 @@ impl Trace<'_> {
     #[inline(always)]
     fn in_lanes<T: Lane, S: Vectors<T>>(self, simd: S) -> Result<Vec<Range<u32>>, EngineError> {
         let members = || self.group.iter().map(|&place| &self.windows[place as usize]);
-        let shape = members().map(BandShape::of).fold(BandShape::default(), BandShape::with);
-        let is_local = self.batch.scoring.mode.is_local();
-        let rows = shape.rows as usize;
+        let shape = members()
+            .map(|window| BandShape::of_path(self.batch, window))
+            .fold(BandShape::default(), BandShape::with);
+        let mode = self.batch.scoring.mode;
+        // The row above the first one of a whole query and a whole target has a place of its own.
+        let rows = shape.rows as usize + usize::from(mode == AlignmentMode::Global);
         let width = shape.width().next_multiple_of(u64::from(T::BITS / CELL_BITS)) as usize;
         let nothing = Nothing::of(&self.batch.scoring);
         let firsts: Vec<usize> = members().map(|window| rows - window.query_end as usize).collect();
@@ -90,9 +112,9 @@ impl Trace<'_> {
         let end = rows + shape.deletions as usize;
         let targets = members().map(|window| {
             // Whole queries may begin anywhere in the band: all of it holds the target's letters then.
-            let start = match is_local {
-                true => window.start.max(window.target_end.saturating_sub(end as u32)),
-                false => window.target_end.saturating_sub(window.query_end + shape.deletions),
+            let start = match mode {
+                AlignmentMode::Glocal => window.target_end.saturating_sub(window.query_end + shape.deletions),
+                _ => window.start.max(window.target_end.saturating_sub(end as u32)),
             };
             let target = &self.batch.target(window.target)[start as usize..window.target_end as usize];
             (end - target.len(), target)
@@ -101,22 +123,42 @@ impl Trace<'_> {
             side_by_side::<T, S>(rows + width, nothing.target, |code| nothing.target(code), targets);
         let costs = Costs::new(&self.batch.scoring);
         let band = BandLetters { queries, targets, width };
-        let borders = match is_local {
-            true => BandBorders::local(simd, &costs),
-            false => BandBorders::whole::<T, S>(simd, &costs, rows, &firsts).ok_or_else(too_narrow)?,
+        // The cell of each band in the row above its first one and in the column before the target.
+        let origin = |(window, &first): (&Window, &usize)| {
+            (end - window.cols() as usize)
+                .checked_sub(first)
+                .filter(|&cell| cell < width)
+                .ok_or_else(left_band)
         };
+        let origins = match mode {
+            AlignmentMode::Global => members().zip(&firsts).map(origin).collect::<Result<Vec<usize>, _>>()?,
+            _ => Vec::new(),
+        };
+        let borders = match mode {
+            AlignmentMode::Local => Some(BandBorders::local(simd, &costs)),
+            AlignmentMode::Global => BandBorders::corners::<T, S>(simd, &costs, rows, (&firsts, &origins)),
+            _ => BandBorders::whole::<T, S>(simd, &costs, rows, &firsts),
+        };
+        let borders = borders.ok_or_else(too_narrow)?;
         let directions = match &self.batch.scoring.substitution {
-            Substitution::Equal { match_, mismatch } => {
-                band.fill::<T, S, _>(simd, costs, &borders, Equality::new(simd, *match_, *mismatch))
+            Substitution::Equal { match_, mismatch } => band.fill::<T, S, _>(
+                simd,
+                costs,
+                &borders,
+                Equality::new(simd, *match_, *mismatch),
+                self.room,
+            ),
+            Substitution::Matrix(matrix) => {
+                band.fill::<T, S, _>(simd, costs, &borders, &tables(matrix), self.room)
             }
-            Substitution::Matrix(matrix) => band.fill::<T, S, _>(simd, costs, &borders, &tables(matrix)),
         };
-        let directions: &[T] = cast_slice(&directions);
+        let directions: &[T] = cast_slice(directions);
         let cells = BandCells { directions, lanes: S::LANES, width };
         let places = firsts.iter().enumerate().map(|(lane, &first)| {
             let start = self.words.len() as u32;
-            let first = if is_local { 0 } else { first };
-            cells.trace_back(lane, first..rows, shape.deletions as usize, self.words)?;
+            let first = if mode.is_local() { 0 } else { first };
+            let origin = origins.get(lane).copied();
+            cells.trace_back(lane, first..rows, (shape.deletions as usize, origin), self.words)?;
             Ok(start..self.words.len() as u32)
         });
         places.collect()
@@ -127,8 +169,47 @@ fn too_narrow() -> EngineError {
     EngineError::Internal("a band was filled in lanes that are too narrow for it".to_string())
 }
 
+fn left_band() -> EngineError {
+    EngineError::Wrong("a path leaves its band".to_string())
+}
+
+/// Whether lanes of 16 bits hold the values of the best path of a window that begins with its query and its target, in a
+/// group of at most `rows` rows.
+pub fn holds_global(scoring: &Scoring, rows: u32, (query, window): (&[u8], &Window)) -> bool {
+    let ends_in_band = window.cols() <= window.query_end.saturating_add(window.band.deletions)
+        && window.query_end <= window.cols().saturating_add(window.band.insertions);
+    let values = Values::of::<i16>(&Costs::new(scoring), rows as usize + 1);
+    let least = least_score(&query[..window.query_end as usize], window.band, scoring);
+    window.start == 0 && ends_in_band && values.is_some_and(|values| least >= values.least_exact())
+}
+
+/// Where a lane's band begins in mode global.
+struct Corner {
+    lane: usize,
+    /// Its first row, and the cell above it from which all paths begin.
+    row: usize,
+    cell: usize,
+}
+
+impl Corner {
+    /// Writes H and F of the row above the lane's first one: a gap from the corner on, and nothing before it.
+    fn enter<T: Lane>(&self, above: &mut [T], lanes: usize, costs: &Costs, values: &Values) {
+        for (at, cell) in above.chunks_exact_mut(2 * lanes).enumerate() {
+            let gap = |len: i64| i64::from(costs.first) + (len - 1) * i64::from(costs.extend);
+            let h: T = match at as i64 - self.cell as i64 {
+                ..0 => T::of(values.floor as i32),
+                0 => values.lane(0),
+                len => values.lane(-gap(len)),
+            };
+            (cell[self.lane], cell[lanes + self.lane]) = (h, T::of(h.value() - costs.first));
+        }
+    }
+}
+
 /// What enters a band, and the least that H can be in its rows.
 struct BandBorders<V> {
+    /// Where the lanes' bands begin, in the order of their rows, if they do so at one cell each; and the lanes' values.
+    corners: Option<(Vec<Corner>, Values)>,
     /// H and the gaps above the first row.
     above: [V; 2],
     /// A gap that comes in from the left or the right.
@@ -143,7 +224,26 @@ impl<V: Copy> BandBorders<V> {
     fn local<T: Lane, S: Vectors<T, V = V>>(simd: S, costs: &Costs) -> BandBorders<V> {
         let floor = costs.penalties::<T, S>(simd).floor;
         let gap = simd.sub(floor, simd.splat(T::of(costs.first)));
-        BandBorders { above: [floor, gap], gap, floors: Vec::new(), floor }
+        BandBorders { corners: None, above: [floor, gap], gap, floors: Vec::new(), floor }
+    }
+
+    /// Of whole queries and whole targets: `firsts` are the rows and `origins` the cells where lanes begin.
+    #[inline(always)]
+    fn corners<T: Lane, S: Vectors<T, V = V>>(
+        simd: S,
+        costs: &Costs,
+        rows: usize,
+        (firsts, origins): (&[usize], &[usize]),
+    ) -> Option<BandBorders<V>> {
+        let values = Values::of::<T>(costs, rows)?;
+        let floor = simd.splat(T::of(values.floor as i32));
+        let gap = simd.sub(floor, simd.splat(T::of(costs.first)));
+        let lanes = firsts.iter().zip(origins).enumerate();
+        let mut corners: Vec<Corner> =
+            lanes.map(|(lane, (&row, &cell))| Corner { lane, row, cell }).collect();
+        corners.sort_by_key(|corner| corner.row);
+        let corners = Some((corners, values));
+        Some(BandBorders { corners, above: [floor, gap], gap, floors: Vec::new(), floor })
     }
 
     /// Of whole queries, whose first rows are `firsts`: an alignment begins above them anywhere, and nowhere below.
@@ -165,6 +265,7 @@ impl<V: Copy> BandBorders<V> {
         };
         let floors = (0..rows).map(|row| if row < lasts { of_row(row) } else { floor }).collect();
         Some(BandBorders {
+            corners: None,
             above: [zeros, simd.sub(zeros, first)],
             gap: simd.sub(floor, first),
             floors,
@@ -186,13 +287,14 @@ impl<V: bytemuck::Pod> BandLetters<V> {
     /// The directions of the band, row by row, those of as many cells in a lane as it has bits for. Cells
     /// outside count as the least that H can be, without a gap.
     #[inline(always)]
-    fn fill<T: Lane, S: Vectors<T, V = V>, U: Substitutes<T, S>>(
+    fn fill<'r, T: Lane, S: Vectors<T, V = V>, U: Substitutes<T, S>>(
         &self,
         simd: S,
         costs: Costs,
         borders: &BandBorders<V>,
         substitutes: U,
-    ) -> Vec<V> {
+        room: &'r mut Vec<CacheLine>,
+    ) -> &'r [V] {
         let mut penalties = costs.penalties::<T, S>(simd);
         let gap = borders.gap;
         let codes = Codes::new(simd);
@@ -200,9 +302,20 @@ impl<V: bytemuck::Pod> BandLetters<V> {
         // [H(i-1,j-1), F(i,j-1)] of the cells of the row above.
         let mut above = vec![borders.above; self.width + 1];
         above[self.width][1] = gap;
-        let mut directions = Vec::with_capacity(self.queries.len() * self.width / cells);
+        let count = self.queries.len() * self.width / cells;
+        let lines = (count * size_of::<V>()).div_ceil(size_of::<CacheLine>());
+        room.resize(lines.max(room.len()), CacheLine::zeroed());
+        let directions: &mut [V] = &mut cast_slice_mut(room.as_mut_slice())[..count];
+        let mut words = directions.iter_mut();
+        let mut corners = borders.corners.iter().flat_map(|(corners, _)| corners).peekable();
         for (i, &query) in self.queries.iter().enumerate() {
             let targets = &self.targets[i..i + self.width];
+            while let (Some(corner), Some((_, values))) =
+                (corners.next_if(|corner| corner.row == i), &borders.corners)
+            {
+                let cells = &mut above[..self.width];
+                corner.enter::<T>(cast_slice_mut(cells), S::LANES, &costs, values);
+            }
             penalties.floor = borders.floors.get(i).copied().unwrap_or(borders.floor);
             let mut e = gap;
             for (at, targets) in targets.chunks_exact(cells).enumerate() {
@@ -217,7 +330,7 @@ impl<V: bytemuck::Pod> BandLetters<V> {
                     e = cell.e;
                     above[k] = [cell.h, cell.f];
                 }
-                directions.push(bits);
+                words.by_ref().take(1).for_each(|word| *word = bits);
             }
         }
         directions
@@ -239,12 +352,13 @@ impl<T: Lane> BandCells<'_, T> {
         (self.directions[word].unsigned() >> shift) as u8 & CELL_MASK
     }
 
-    /// Adds the runs of a lane's path from the last row and `cell` on, up to the first row at most, to `words`.
+    /// Adds the runs of a lane's path from the last row and `cell` on, up to the first row at most, to `words`. A path that
+    /// has an origin goes on to it in the row above.
     fn trace_back(
         &self,
         lane: usize,
         rows: Range<usize>,
-        mut cell: usize,
+        (mut cell, origin): (usize, Option<usize>),
         words: &mut Vec<u32>,
     ) -> Result<(), EngineError> {
         let (mut row, mut last, mut len) = (rows.end, Source::Diagonal, 0);
@@ -262,11 +376,23 @@ impl<T: Lane> BandCells<'_, T> {
             }
             (last, len) = (source, len + 1);
         }
+        let left = match origin {
+            Some(origin) if row > rows.start || cell < origin => return Err(left_band()),
+            Some(origin) => (cell - origin) as u32,
+            None => 0,
+        };
+        if left > 0 {
+            if last != Source::Deletion && len > 0 {
+                words.push(run_word(len, last));
+                len = 0;
+            }
+            (last, len) = (Source::Deletion, len + left);
+        }
         // A path without a step needs its zero.
         words.push(if len > 0 { run_word(len, last) } else { 0 });
         match cell < self.width {
             true => Ok(()),
-            false => Err(EngineError::Wrong("a path leaves its band".to_string())),
+            false => Err(left_band()),
         }
     }
 }

@@ -75,7 +75,7 @@ fn answer<T>(asked: impl Future<Output = T>) -> Result<T, EngineError> {
 /// In a page nothing is answered while its thread waits, so nothing is waited for.
 #[cfg(target_arch = "wasm32")]
 fn answer<T>(_: impl Future<Output = T>) -> Result<T, EngineError> {
-    Err(EngineError::NoDevice("a page can't wait for its GPU; take the CPU".to_string()))
+    Err(EngineError::NoDevice("a web page cannot wait for its GPU; use the CPU".to_string()))
 }
 
 /// All adapters, each card once, in the order of their indices.
@@ -185,17 +185,17 @@ impl Grant {
         for name in self.names() {
             let place = name.parse::<usize>().map_err(|_| {
                 let text = format!(
-                    "{variable}={granted}: '{name}' is no index, and cards are known by their \
-                                    indices only; name one with --device gpu:PCI-ID"
+                    "{variable}={granted}: '{name}' is not an index, and GPUs can be selected only by index; \
+                     select one with --device gpu:PCI-ID"
                 );
                 EngineError::NoDevice(text)
             })?;
             let (index, _) = cards.get(place).ok_or_else(|| {
                 let found = match cards.len() {
-                    0 => "no GPU of NVIDIA was found".to_string(),
-                    1 => "only one GPU of NVIDIA was found, which is number 0".to_string(),
+                    0 => "no NVIDIA GPU was found".to_string(),
+                    1 => "only one NVIDIA GPU was found, number 0".to_string(),
                     several => {
-                        format!("only {several} GPUs of NVIDIA were found, numbers 0 to {}", several - 1)
+                        format!("only {several} NVIDIA GPUs were found, numbers 0 to {}", several - 1)
                     }
                 };
                 EngineError::NoDevice(format!(
@@ -241,7 +241,7 @@ fn names_of(infos: &[wgpu::AdapterInfo]) -> String {
 fn no_gpu(infos: &[wgpu::AdapterInfo]) -> EngineError {
     let names = names_of(infos);
     EngineError::NoDevice(format!(
-        "no GPU was found (adapters: {names}; software adapters are taken only when named)"
+        "no GPU was found (adapters: {names}; software adapters are used only if they are selected)"
     ))
 }
 
@@ -299,10 +299,13 @@ impl Device {
             };
             let Some(index) = infos.iter().enumerate().position(named) else {
                 let text = format!("no adapter is named '{wanted}' (found: {})", names_of(&infos));
-                return Err(EngineError::NoDevice(format!("{text}; `swalign devices` lists them")));
+                return Err(EngineError::NoDevice(format!(
+                    "{text}; to list all devices, run `swalign devices`"
+                )));
             };
             if chosen.iter().any(|&(known, _)| known == index) {
-                let text = format!("'{wanted}' names adapter {index} a second time; name each once");
+                let text =
+                    format!("'{wanted}' selects adapter {index} a second time; select each adapter once");
                 return Err(EngineError::NoDevice(text));
             }
             chosen.push((index, profile));
@@ -382,7 +385,7 @@ impl Device {
         ] {
             if has < needs {
                 return Err(EngineError::Unsupported(format!(
-                    "{} has {has} {what}, and the kernels need {needs}",
+                    "{} has {has} {what}, but the kernels need {needs}",
                     self.name
                 )));
             }
@@ -469,20 +472,20 @@ mod tests {
         assert_eq!(choose("2,1"), Ok(vec![3, 0]));
         assert_eq!(choose("1, -1,2"), Ok(vec![0]));
         for (granted, says) in [
-            ("3", "asks for GPU number 3, but only 3 GPUs of NVIDIA were found, numbers 0 to 2"),
+            ("3", "asks for GPU number 3, but only 3 NVIDIA GPUs were found, numbers 0 to 2"),
             ("0,7", "asks for GPU number 7"),
             ("", "grants no GPU"),
             ("-1", "grants no GPU"),
             ("NoDevFiles", "grants no GPU"),
-            ("GPU-1b2c", "'GPU-1b2c' is no index"),
-            ("MIG-GPU-1/2/3", "is no index"),
+            ("GPU-1b2c", "'GPU-1b2c' is not an index"),
+            ("MIG-GPU-1/2/3", "is not an index"),
         ] {
             let said = choose(granted).unwrap_err().to_string();
             assert!(said.contains(says), "{granted}: {said}");
         }
         let grant = Grant { variable: "CUDA_VISIBLE_DEVICES", cards: "0".to_string() };
         let none = grant.choose(Vec::new()).unwrap_err().to_string();
-        assert_eq!(none, "CUDA_VISIBLE_DEVICES=0 asks for GPU number 0, but no GPU of NVIDIA was found");
+        assert_eq!(none, "CUDA_VISIBLE_DEVICES=0 asks for GPU number 0, but no NVIDIA GPU was found");
     }
 
     #[test]

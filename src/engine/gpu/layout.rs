@@ -1,6 +1,6 @@
 //! Numbers that host and kernels share, and how residues are packed.
 
-use crate::alphabet::BASES;
+use crate::alphabet::{BASES, SCORED, scored_code};
 use crate::engine::cpu::simd::{InstructionSet, Kernel, Simd};
 use crate::engine::gpu::template::constants;
 use crate::scoring::Matrix;
@@ -38,14 +38,14 @@ pub enum Letters {
     /// 4 bits: 0 to 3 are A, C, G, T; all other query letters are 4, all other target letters 5, so
     /// that equality alone decides a match.
     Nucleotides,
-    /// 8 bits: the alphabet's codes.
+    /// 8 bits: the codes that the alphabet's are scored by.
     Codes,
 }
 
-/// Codes of a substitution table in the kernels: those of the larger alphabet, then one for "no target
-/// letter". (The alphabets' own tables have more slots; a profile of 16 rows would not fit the 16 KiB
-/// of workgroup memory that every adapter has.)
-pub const CODES: u32 = 25;
+/// Codes of a substitution table in the kernels: those of the larger alphabet that scores tell apart, then one for "no
+/// target letter". (The alphabets' own tables have more slots; the profile of 512 rows and the lanes' best cells would not
+/// fit the 16 KiB of workgroup memory that every adapter has.)
+pub const CODES: u32 = SCORED as u32 + 1;
 const NO_TARGET_CODE: u32 = CODES - 1;
 
 impl Letters {
@@ -108,7 +108,10 @@ impl Letters {
         let used = match self {
             Letters::Nucleotides => InstructionSet::best().run(Nucleotides { codes, packed, ambiguous }),
             Letters::Codes => {
-                packed[..codes.len()].copy_from_slice(codes);
+                // Kernels index their tables with codes, without a check. Codes of a file that another program changes
+                // may be any bytes.
+                let known = |code: u8| scored_code(code).min(NO_TARGET_CODE as u8);
+                packed.iter_mut().zip(codes).for_each(|(byte, &code)| *byte = known(code));
                 codes.len()
             }
         };
@@ -135,6 +138,19 @@ impl Letters {
     /// Packs targets, likewise.
     pub fn pack_targets(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
         self.pack(codes, words, packed, AMBIGUOUS_TARGET);
+    }
+
+    /// Packs a text whose residues are compared as they are written: as targets, but codes that score alike stay apart.
+    pub fn pack_text(self, codes: &[u8], words: Range<usize>, packed: &mut [u32]) {
+        match self {
+            Letters::Nucleotides => self.pack_targets(codes, words, packed),
+            Letters::Codes => {
+                let (from, to) = (codes.len().min(words.start * 4), codes.len().min(words.end * 4));
+                let packed: &mut [u8] = bytemuck::cast_slice_mut(packed);
+                packed[..to - from].copy_from_slice(&codes[from..to]);
+                packed[to - from..].fill(0);
+            }
+        }
     }
 }
 
@@ -183,6 +199,13 @@ mod tests {
         assert_eq!(pack(Letters::Nucleotides, &codes, 1..3), [3, 0]);
         assert_eq!(pack(Letters::Nucleotides, &[], 0..1), [0]);
         assert_eq!(pack(Letters::Codes, &[1, 2, 3, 4, 23], 0..3), [0x0403_0201, 23, 0]);
+        // U and O are packed as C and K, and codes beyond the tables as no residue.
+        let codes = [24, 25, 26, 27, 0x80, 255];
+        assert_eq!(pack(Letters::Codes, &codes, 0..2), [0x190b_0418, 0x1919]);
+        // In a text they stay apart.
+        let mut text = [0; 2];
+        Letters::Codes.pack_text(&[9, 9, 9, 9, 24, 25, 26], 1..3, &mut text);
+        assert_eq!(text, [0x001a_1918, 0]);
         assert_eq!((Letters::Nucleotides.words(9), Letters::Codes.words(4)), (3, 2));
     }
 }

@@ -7,18 +7,48 @@ use crate::engine::TargetScore;
 use crate::error::EngineError;
 use crate::hits::Scope;
 use crate::hits::region::{Most, Region};
+use std::collections::HashSet;
 
 impl RecordSearch {
     /// Takes the engine's answer for one of the regions.
     pub fn learn(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
         self.learned += 1;
+        let pair = self.regions[region].pair;
+        self.spent += scope.batch.cells(&pair) as f64;
+        if scope.repeats.distinct().is_some() {
+            self.answers.insert(pair, hit);
+        }
+        self.take_answer(region, hit, scope)
+    }
+
+    fn take_answer(&mut self, region: usize, hit: Hit, scope: &Scope) -> Result<(), EngineError> {
         let region = &mut self.regions[region];
-        self.spent += scope.batch.cells(&region.pair) as f64;
         region.learn(hit, scope.batch)?;
         if !scope.is_enough(self.record, region.place.target, hit.score) {
             region.forget();
         }
         Ok(())
+    }
+
+    /// Takes the known scores of regions that are copies of scored ones. Returns the other regions, whose scores the
+    /// engine has to find: one of each pair.
+    pub(super) fn learn_again(&mut self, regions: Vec<u32>, scope: &Scope) -> Vec<u32> {
+        if scope.repeats.distinct().is_none() {
+            return regions;
+        }
+        let mut asked = HashSet::new();
+        let is_unknown = |&region: &u32| {
+            let index = region as usize;
+            let pair = self.regions[index].pair;
+            let known = self.answers.get(&pair).copied();
+            let is_known = known.is_some_and(|hit| self.take_answer(index, hit, scope).is_ok());
+            !is_known && asked.insert(pair)
+        };
+        let unknown: Vec<u32> = regions.into_iter().filter(is_unknown).collect();
+        if unknown.is_empty() {
+            self.prune();
+        }
+        unknown
     }
 
     /// Keeps those of all `pairs` of the record that hold something.
@@ -104,7 +134,7 @@ impl RecordSearch {
             let bound = bounds.next_if(|bound| bound.target == target).map_or(others, |bound| bound.score);
             let pair = Pair { query, target, start: 0, own: 0, end: end as u32 };
             let bound = bound.min(most.in_pair(&pair));
-            if end <= longest && scope.is_enough(self.record, target, bound) {
+            if (1..=longest).contains(&end) && scope.is_enough(self.record, target, bound) {
                 self.regions.push(Region::unscored(scope, strand, pair, bound));
             }
         }

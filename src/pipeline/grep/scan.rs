@@ -88,13 +88,13 @@ impl LineScan {
             GrepDevice::Plain => return Ok(LineScan::PlainWords(words, rule)),
             GrepDevice::Cpu(name) => device::instruction_set(name.as_deref())?,
             GrepDevice::Gpu(_) if needs_places(options) => {
-                reporter.note("-o and --count-by-pattern are done on the CPU");
+                reporter.note("-o and --count-by-pattern run on the CPU");
                 InstructionSet::best()
             }
             GrepDevice::Gpu(name) => match WordsOnGpu::new(card(name.as_deref())?, words.clone(), rule) {
                 Ok(scan) => return Ok(LineScan::GpuWords(Box::new(scan))),
                 Err(EngineError::Unsupported(problem)) => {
-                    reporter.note(&format!("the words are looked up on the CPU: {problem}"));
+                    reporter.note(&format!("looking up words on the CPU: {problem}"));
                     InstructionSet::best()
                 }
                 Err(error) => return Err(error.into()),
@@ -195,8 +195,8 @@ impl LineScan {
     }
 }
 
-const ONLY_WORDS: &str = "-o, -w, -x, --prefix and --count-by-pattern need patterns of which every character stands for \
-                          itself, without edits; give -F, and leave out -k";
+const ONLY_WORDS: &str = "-o, -w, -x, --prefix and --count-by-pattern need literal patterns without edits; use -F, \
+                          and leave out -k";
 
 /// Whether words are looked up.
 fn are_looked_up(options: &GrepOptions, words: &Words) -> bool {
@@ -235,7 +235,8 @@ fn note_left(scan: &OnGpu, patterns: usize, reporter: &dyn Reporter) {
     let (left, rows, edits) = (scan.left_to_cores(), gpu::MOST_ROWS, gpu::MOST_EDITS);
     if left > 0 {
         reporter.note(&format!(
-            "{left} of {patterns} patterns are searched on the CPU: the GPU takes up to {rows} characters and {edits} edits"
+            "{left} of {patterns} patterns are searched on the CPU: the GPU supports up to {rows} characters and \
+             {edits} edits"
         ));
     }
 }

@@ -76,7 +76,7 @@ pub fn patterns(words: &Words, reading: Reading) -> std::result::Result<Vec<Patt
 
 impl Refused {
     const TOO_MANY: &str = "the patterns have more than 4294967295 bytes";
-    const FEWER: &str = "search for a part of them at a time";
+    const FEWER: &str = "split the patterns into several searches";
 
     fn of_text(self, line: &[u8]) -> Error {
         match self {

@@ -1,7 +1,7 @@
 //! Parts of the references, read side by side: one query of all parts at a time.
 
 use super::part::{MergePart, OpenPart, PartBytes, PartTail, unread};
-use super::{Header, refused};
+use super::{Header, open_files, refused};
 use crate::error::Result;
 use crate::groups;
 use crate::writer::Output;
@@ -26,6 +26,7 @@ pub struct Abreast<'a, Q> {
     sources: Vec<PartSource<'a, Q>>,
     /// Queries that were read.
     before: u64,
+    header: Vec<u8>,
 }
 
 /// A part and what it has.
@@ -36,20 +37,25 @@ struct PartSource<'a, Q> {
 }
 
 impl<'a, Q: PartQueries> Abreast<'a, Q> {
-    /// Opens the parts, and writes the header that they share.
+    /// Opens the parts.
     pub fn open(
         parts: &'a [MergePart],
-        output: &mut Output,
         queries: impl Fn(&MergePart, PartBytes) -> Result<Q>,
     ) -> Result<Abreast<'a, Q>> {
         let mut header = Header::default();
         let mut sources = Vec::with_capacity(parts.len());
-        for part in parts {
-            let OpenPart { header: of_part, records, rest } = part.open()?;
-            header.take(of_part, part, output)?;
+        let at_once = open_files::at_once(parts.len());
+        for (index, part) in parts.iter().enumerate() {
+            let OpenPart { header: of_part, records, rest } = part.open_among(index < at_once)?;
+            header.first(of_part, part)?;
             sources.push(PartSource { part, queries: queries(part, records)?, rest });
         }
-        Ok(Abreast { sources, before: 0 })
+        Ok(Abreast { sources, before: 0, header: header.0.unwrap_or_default() })
+    }
+
+    /// The header that the parts share.
+    pub fn header(&self) -> &[u8] {
+        &self.header
     }
 
     /// The next query, part by part.

@@ -12,9 +12,12 @@ use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::{HitFormat, Limits, PageOptions};
 use crate::pairing::{HitInParts, MateInParts, Pairing};
-use crate::pipeline::ranking;
+use crate::pipeline::{Reporter, ranking, remarks};
 use crate::writer::Output;
-use crate::writer::list::{ListStyle, PartHit, PartLists, PartQuery, QueryTold, ShownHit, covered};
+use crate::writer::frame;
+use crate::writer::list::{
+    ListStyle, PartHit, PartLists, PartQuery, QueryTold, ShownHit, by_target, covered_by_targets,
+};
 use crate::writer::receipt::{Choice, ListInReceipt};
 use crate::writer::reread::damaged;
 use std::io;
@@ -35,16 +38,21 @@ pub fn are_in(part: &MergePart) -> bool {
 }
 
 /// Joins the parts, which hold lists, and gives the number of queries.
-pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
+pub fn join(parts: &[MergePart], output: &mut Output, reporter: &dyn Reporter) -> Result<u64> {
     let Some(first) = parts.first() else { return Ok(0) };
     let told = first.receipt.choice.as_ref().and_then(|choice| Some((choice, choice.list.as_ref()?)));
     let named = HitFormat::named(&first.receipt.task.format);
     let (Some((choice, list)), Some((format, packed))) = (told, named) else { return Ok(0) };
     let lists = |_: &MergePart, bytes: PartBytes| Ok(PartLists::new(list.alphabet, packed, bytes));
-    let mut abreast: Abreast<PartLists> = Abreast::open(parts, output, lists)?;
+    let mut abreast: Abreast<PartLists> = Abreast::open(parts, lists)?;
+    let mut has_hits = format != HitFormat::Tab;
+    if has_hits {
+        output.put(abreast.header())?;
+    }
     let chosen = ListChoice::new(choice, list, format);
     let mates = if chosen.pairing.is_some() { 2 } else { 1 };
     let mut piece = GroupBytes::new(packed)?;
+    let mut limited = 0;
     for _ in (0..first.receipt.records).step_by(mates) {
         let mut queries = Vec::with_capacity(mates);
         for _ in 0..mates {
@@ -52,10 +60,20 @@ pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
         }
         let query = &queries[0][0];
         piece.begin((query.name.as_bytes(), query.len), output)?;
-        chosen.push(queries, &mut piece.bytes).ok_or_else(|| unread(first.path, damaged()))?;
+        limited += chosen.push(queries, &mut piece.bytes).ok_or_else(|| unread(first.path, damaged()))?;
+        if !has_hits && !piece.bytes.is_empty() {
+            has_hits = true;
+            output.put(abreast.header())?;
+        }
+    }
+    if !has_hits {
+        output.put(&frame::header_without_hits(&first.receipt.task.format, abreast.header())?)?;
     }
     abreast.end()?;
     piece.finish(output)?;
+    if limited > 0 {
+        reporter.note(&remarks::limited(limited, &chosen.limits));
+    }
     Ok(first.receipt.records)
 }
 
@@ -82,22 +100,29 @@ impl ListChoice {
         ListChoice { limits, rules, pairing: mates::pairing(choice, rules), is_ranked, style }
     }
 
-    /// Appends the lists of a query, or of two mates, which come part by part; `None` where they are not what parts have.
-    fn push(&self, mut queries: Vec<Vec<PartQuery>>, out: &mut Vec<u8>) -> Option<()> {
+    /// Appends the list of a query, or of two mates, which come part by part; `None` where they are not what parts have.
+    /// Gives the number of queries with hits on more targets than are reported.
+    fn push(&self, mut queries: Vec<Vec<PartQuery>>, out: &mut Vec<u8>) -> Option<u64> {
+        let exceeds = |parts: &[PartQuery]| {
+            let targets = parts.iter().flat_map(|query| &query.hits).map(|hit| hit.alignment.target);
+            u64::from(ranking::exceeds(&self.limits, targets))
+        };
         let Some(pairing) = &self.pairing else {
             let mut parts = queries.pop()?;
+            let limited = exceeds(&parts);
             let hits = self.of_query(&mut parts);
             self.push_list(&parts.first()?.told(), hits, out);
-            return Some(());
+            return Some(limited);
         };
         let (other, one) = (queries.pop()?, queries.pop()?);
+        let limited = exceeds(&one) + exceeds(&other);
         let found = pairing.join([in_parts(&one, &other)?, in_parts(&other, &one)?]);
         for (parts, found) in [one, other].into_iter().zip(found) {
             let told = parts.first()?.told();
             let hits = self.of_mate(&parts, found)?;
             self.push_list(&told, hits, out);
         }
-        Some(())
+        Some(limited)
     }
 
     /// The hits of a query, in their order.
@@ -124,19 +149,21 @@ impl ListChoice {
 
     /// Those of these hits that the limits let in, in the order of what they are ranked by.
     fn ranked(&self, mut hits: Vec<PartHit>, query_len: usize) -> Vec<PartHit> {
-        hits.retain(|hit| ranking::counts(&self.limits, hit.shown.identity, &hit.alignment, query_len));
+        hits.retain(|hit| {
+            ranking::counts(&self.limits, hit.shown.identity.percent(), &hit.alignment, query_len)
+        });
         let ranked = hits.into_iter().map(|hit| (hit.rank, hit)).collect();
         ranking::within(&self.limits, ranked, |hit: &PartHit| hit.alignment.target)
     }
 
     /// Appends the list of a query.
     fn push_list(&self, query: &QueryTold, hits: Vec<PartHit>, out: &mut Vec<u8>) {
-        let all: Vec<Alignment> = hits.iter().map(|hit| hit.alignment.clone()).collect();
-        let shown = |hit: PartHit| {
-            let covered_by_target = covered(all.iter(), hit.alignment.target, query.len);
-            ShownHit { covered_by_target, ..hit.shown }
-        };
-        self.style.push(out, query, &hits.into_iter().map(shown).collect::<Vec<_>>());
+        let hits = by_target(hits, |hit| hit.alignment.target);
+        let all: Vec<&Alignment> = hits.iter().map(|hit| &hit.alignment).collect();
+        let covered = covered_by_targets(&all, query.len);
+        let shown = hits.into_iter().zip(covered);
+        let shown = shown.map(|(hit, covered_by_target)| ShownHit { covered_by_target, ..hit.shown });
+        self.style.push(out, query, &shown.collect::<Vec<_>>());
     }
 }
 

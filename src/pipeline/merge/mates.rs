@@ -1,5 +1,6 @@
 //! Mates in parts of the references: their pair is chosen among the hits of all parts.
 
+use super::references::tier_of;
 use crate::alignment::InPart;
 use crate::hits::Rules;
 use crate::pairing::{HitInParts, MateInParts, Pairing};
@@ -21,16 +22,23 @@ pub fn choose(pairing: &Pairing, pair: [Vec<Vec<PartRecord>>; 2], out: &mut Vec<
         pair.map(|parts| parts.into_iter().map(apart).collect::<Option<Vec<Vec<MateRecord>>>>());
     let (one, other) = (one?, other?);
     let mut found = pairing.join([in_parts(&one, &other)?, in_parts(&other, &one)?]);
-    found.iter_mut().for_each(|found| ranking::limit(&pairing.rules, found));
+    for found in &mut found {
+        ranking::limit(&pairing.rules, found);
+    }
     let records = [one, other].map(|parts| parts.into_iter().flatten().collect::<Vec<_>>());
-    push_mates([&records[0], &records[1]], &found, out)
+    push_mates(&pairing.scoring(), [&records[0], &records[1]], &found, out)
 }
 
 /// What the parts have of a mate, whose records lead to some of the other mate.
 fn in_parts(own: &[Vec<MateRecord>], other: &[Vec<MateRecord>]) -> Option<MateInParts> {
-    let mut mate = MateInParts::default();
+    let of_part = |records: &Vec<MateRecord>| Some(records.first()?.of_query()?.tier);
+    let tier = tier_of(own.iter().filter_map(of_part));
+    let mut mate = MateInParts { tier, ..MateInParts::default() };
     for (own, other) in own.iter().zip(other) {
         let told = own.first()?.of_query()?;
+        if told.tier != tier {
+            continue;
+        }
         mate.threshold = mate.threshold.max(Some(told.threshold));
         mate.second = mate.second.max(told.second);
         for (alignment, in_part) in own.iter().filter_map(MateRecord::hit) {

@@ -7,13 +7,13 @@ use crate::writer::frame;
 use crate::writer::receipt::{self, Receipt, Unread};
 use crc32fast::Hasher;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Take};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Take};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub const AGAIN: &str = "write this part again";
-const WRITTEN: &str = "a part is written with -o and --part or --ref-part, and its .swalign file stays beside it: \
-                       write this one again";
+const WRITTEN: &str = "a part must be written with -o and either --part or --ref-part, and its .swalign file must \
+                       be in the same directory: write this part again";
 
 /// A part and its receipt.
 pub struct MergePart<'a> {
@@ -30,9 +30,26 @@ pub struct OpenPart {
 
 /// The bytes of a part's records.
 pub struct PartBytes {
-    file: Take<File>,
+    file: Take<PartFile>,
     sum: Arc<Mutex<Hasher>>,
 }
+
+/// The file of a part while it is read.
+enum PartFile {
+    Open(File),
+    /// One of more parts than may be open at once. It is open only while a piece of it is read.
+    Reopened(BufReader<ReopenedFile>),
+}
+
+/// A file that is opened for each read.
+struct ReopenedFile {
+    path: PathBuf,
+    /// Bytes read so far.
+    at: u64,
+}
+
+/// Bytes that are read at once of a file that is opened for each read.
+const REOPENED_BYTES: usize = 1 << 18;
 
 /// What stands behind the records, and the checksum of what was read.
 pub struct PartTail {
@@ -47,12 +64,13 @@ impl<'a> MergePart<'a> {
         let found = match fs::metadata(path) {
             Ok(found) if found.is_file() => found,
             Ok(found) => {
-                let problem = if found.is_dir() { "this is a folder" } else { "this is no regular file" };
+                let problem =
+                    if found.is_dir() { "this is a directory" } else { "this is not a regular file" };
                 return Err(refused(path, problem, "give the file that the part's run has written"));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let other = match beside.exists() {
-                    true => format!(", though its receipt, {}, is there", beside.display()),
+                    true => format!(", although its receipt, {}, exists", beside.display()),
                     false => String::new(),
                 };
                 return Err(refused(
@@ -69,7 +87,7 @@ impl<'a> MergePart<'a> {
             true => Ok(MergePart { path, receipt }),
             false => Err(refused(
                 path,
-                format!("it has {bytes} bytes, and had {written} when it was written"),
+                format!("it has {bytes} bytes, but had {written} when it was written"),
                 AGAIN,
             )),
         }
@@ -86,6 +104,11 @@ impl<'a> MergePart<'a> {
 
     /// Opens the part, whose header and end must be what its format has there.
     pub fn open(&self) -> Result<OpenPart> {
+        self.open_among(true)
+    }
+
+    /// Opens one of several parts that are read at once. `stays_open` says whether this one keeps its file open.
+    pub fn open_among(&self, stays_open: bool) -> Result<OpenPart> {
         let Receipt { header: own, end: behind, bytes, task, .. } = &self.receipt;
         let end = frame::end(&task.format)?;
         let [mut header, mut found, mut first] = [Vec::new(), Vec::new(), Vec::new()];
@@ -100,14 +123,10 @@ impl<'a> MergePart<'a> {
         };
         let file = read().map_err(|error| unread(self.path, error))?;
         if found != end {
-            return Err(refused(self.path, "its end is not that of a whole part", AGAIN));
+            return Err(refused(self.path, "its end is not that of a complete part", AGAIN));
         }
         if !frame::is_header(&task.format, &header, &first) {
-            return Err(refused(
-                self.path,
-                "its header is damaged, or ends elsewhere than its receipt says",
-                AGAIN,
-            ));
+            return Err(refused(self.path, "its header is damaged, or does not match its receipt", AGAIN));
         }
         if self.bytes() == 0 && self.receipt.records > 0 && self.format().is_some() {
             return Err(self.miscounted("fewer"));
@@ -115,6 +134,13 @@ impl<'a> MergePart<'a> {
         let mut sum = Hasher::new();
         sum.update(&header);
         let sum = Arc::new(Mutex::new(sum));
+        let file = match stays_open {
+            true => PartFile::Open(file),
+            false => PartFile::Reopened(BufReader::with_capacity(
+                REOPENED_BYTES,
+                ReopenedFile { path: self.path.to_path_buf(), at: *own },
+            )),
+        };
         let records = PartBytes { file: file.take(self.bytes()), sum: Arc::clone(&sum) };
         Ok(OpenPart { header, records, rest: PartTail { end, sum } })
     }
@@ -143,6 +169,25 @@ impl Read for PartBytes {
     }
 }
 
+impl Read for PartFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            PartFile::Open(file) => file.read(buffer),
+            PartFile::Reopened(file) => file.read(buffer),
+        }
+    }
+}
+
+impl Read for ReopenedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(self.at))?;
+        let read = file.read(buffer)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
 impl PartTail {
     /// Whether all that was read of `part`, which is all of it, is what its run has written.
     pub fn check(&self, part: &MergePart) -> Result<()> {
@@ -150,11 +195,9 @@ impl PartTail {
         sum.update(&self.end);
         match sum.finalize() == part.receipt.sum {
             true => Ok(()),
-            false => Err(refused(
-                part.path,
-                "its bytes are not those that were written: the checksum differs",
-                AGAIN,
-            )),
+            false => {
+                Err(refused(part.path, "it has changed since it was written: the checksum differs", AGAIN))
+            }
         }
     }
 }
@@ -169,11 +212,16 @@ fn unbelieved(path: &Path, beside: &Path, why: Unread) -> Error {
     match why {
         Unread::Missing => refused(path, format!("{receipt} is missing"), WRITTEN),
         Unread::Version => {
-            let problem = format!("{receipt} is of another version of swalign");
-            refused(path, problem, "write this part again with this version, or join all parts with that one")
+            let problem = format!("{receipt} was written by another version of swalign");
+            refused(
+                path,
+                problem,
+                "write this part again with this version, or merge all parts with the other \
+                                    version",
+            )
         }
         Unread::Changed => {
-            let problem = format!("{receipt} was changed after it was written, or is cut short");
+            let problem = format!("{receipt} was changed after it was written, or is truncated");
             refused(path, problem, AGAIN)
         }
         Unread::Io(error) => unread(beside, error),
@@ -184,9 +232,7 @@ fn unbelieved(path: &Path, beside: &Path, why: Unread) -> Error {
 pub fn unread(path: &Path, error: io::Error) -> Error {
     #[cfg(unix)]
     if rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::MFILE) {
-        let remedy = "allow more of them with `ulimit -n`; parts that are sorted, or of the references, are \
-                      all open at once";
-        return refused(path, "this process may not open more files", remedy);
+        return refused(path, "this process cannot open more files", "raise the limit with `ulimit -n`");
     }
     match error.kind() {
         ErrorKind::PermissionDenied => refused(path, "reading it is not permitted", "change its permissions"),

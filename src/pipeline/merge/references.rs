@@ -9,11 +9,12 @@ use super::abreast::{Abreast, GroupBytes, PartQueries};
 use super::mates;
 use super::part::{AGAIN, MergePart, unread};
 use super::refused;
+use crate::alignment::Tier;
 use crate::error::Result;
 use crate::hits::Rules;
 use crate::options::{Format, Limits};
 use crate::pipeline::ranking;
-use crate::quality::{Typical, quality_of};
+use crate::quality::{Typical, of_tier, quality_of};
 use crate::writer::Output;
 use crate::writer::receipt::Choice;
 use crate::writer::reread::{PartRecord, PartRecords, QueryInPart, RecordHit, Standing, damaged};
@@ -25,7 +26,8 @@ pub fn check(parts: &[MergePart]) -> Result<()> {
     for pair in parts.windows(2) {
         let [first, second] = [&pair[0], &pair[1]];
         if first.receipt.choice != second.receipt.choice {
-            let problem = format!("its hits were chosen otherwise than those of {}", first.path.display());
+            let problem =
+                format!("its hits were selected with other limits than those of {}", first.path.display());
             return Err(refused(second.path, problem, "give the parts of one run"));
         }
         let [before, after] = [first, second].map(|part| part.receipt.records);
@@ -43,7 +45,8 @@ pub fn join(parts: &[MergePart], output: &mut Output) -> Result<u64> {
         let (format, in_blocks) = format_of(part)?;
         Ok(PartRecords::new(format, in_blocks, bytes))
     };
-    let mut abreast: Abreast<PartRecords> = Abreast::open(parts, output, records)?;
+    let mut abreast: Abreast<PartRecords> = Abreast::open(parts, records)?;
+    output.put(abreast.header())?;
     let Some((first, choice)) = parts.first().and_then(|part| Some((part, part.receipt.choice.as_ref()?)))
     else {
         return Ok(0);
@@ -86,10 +89,13 @@ impl PartQueries for PartRecords {
 
 /// Appends the records of a query that are its hits among all references; `None` where that can't be.
 fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &mut Vec<u8>) -> Option<()> {
-    let told = query.iter().filter_map(|records| records.first()?.of_query);
+    let of_part = |records: &Vec<PartRecord>| Some(records.first()?.of_query?.tier);
+    let tier = tier_of(query.iter().filter_map(of_part));
+    let counts = |records: &&Vec<PartRecord>| of_part(records) == Some(tier);
+    let told = query.iter().filter(counts).filter_map(|records| records.first()?.of_query);
     let told: Vec<QueryInPart> = told.collect();
     let threshold = told.iter().map(|told| told.threshold).max()?;
-    let records = query.iter().flatten();
+    let records = query.iter().filter(counts).flatten();
     let aligned = records.clone().filter_map(|record| Some((record, record.aligned?)));
     let mut hits: Vec<(&PartRecord, RecordHit)> = aligned.filter(|(_, hit)| hit.score >= threshold).collect();
     // The sort is stable: hits of one part keep their order, and of equal hits of two parts the earlier part has the
@@ -107,12 +113,19 @@ fn choose(limits: &Limits, typical: &Typical, query: &[Vec<PartRecord>], out: &m
     let second =
         told.iter().filter_map(|told| told.second).chain(hits.get(1).map(|(_, hit)| hit.score)).max();
     let second = second.filter(|&score| score >= threshold);
-    let quality = quality_of(typical, best.span, best.score, (second, threshold));
+    let quality = of_tier(quality_of(typical, best.span, best.score, (second, threshold)), tier);
     primary.push(out, Standing::Primary { second, quality });
     let ranked = hits.into_iter().map(|hit| (f64::from(hit.1.score), hit)).collect();
     let kept = ranking::within(limits, ranked, |(_, hit)| hit.target);
     kept.into_iter().skip(1).for_each(|(record, _)| record.push(out, Standing::Secondary));
     Some(())
+}
+
+/// The tier of a query among all parts, of which each tells its own, reported hits or not. Hits of the second tier count if no
+/// part has one of the first.
+pub fn tier_of(parts: impl Iterator<Item = Tier> + Clone) -> Tier {
+    let has = |tier: &Tier| parts.clone().any(|own| own == *tier);
+    [Tier::Proven, Tier::Anchored].into_iter().find(has).unwrap_or_default()
 }
 
 /// The format, and whether it is in blocks.

@@ -3,7 +3,7 @@
 
 use super::Header;
 use super::part::{AGAIN, MergePart, OpenPart, unread};
-use super::refused;
+use super::{open_files, refused};
 use crate::error::Result;
 use crate::writer::Output;
 use crate::writer::frame::references;
@@ -31,8 +31,9 @@ pub(super) fn join(parts: &[MergePart], output: &mut Output) -> Result<(u64, Opt
     let mut sources: Vec<Box<dyn SortedRecords>> = Vec::with_capacity(parts.len());
     let mut tails = Vec::with_capacity(parts.len());
     let mut index = None;
-    for part in parts {
-        let OpenPart { header: of_part, records, rest } = part.open()?;
+    let at_once = open_files::at_once(parts.len());
+    for (number, part) in parts.iter().enumerate() {
+        let OpenPart { header: of_part, records, rest } = part.open_among(number < at_once)?;
         if tails.is_empty() {
             let damaged = || refused(part.path, "its header is damaged", AGAIN);
             let (count, longest) = references(&of_part).ok().flatten().ok_or_else(damaged)?;

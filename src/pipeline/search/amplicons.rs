@@ -28,9 +28,9 @@ pub fn pairs(
             let list: Vec<[String; 2]> = list.into_iter().map(|NamePair { names, .. }| names).collect();
             let unknown = |(at, side): (usize, usize)| {
                 let place = Place { file: path.clone(), record: None, line: Some(lines[at]) };
-                let problem = format!("no pattern is called '{}'", list[at][side].escape_debug());
+                let problem = format!("no pattern is named '{}'", list[at][side].escape_debug());
                 let remedy =
-                    "give two names of patterns a line, up to their first space, or begin the line with #";
+                    "give two pattern names per line, up to their first space, or begin the line with #";
                 Error::input(place, problem, remedy)
             };
             let pairs = Pairs::of_list(&names, &list).map_err(unknown)?;
@@ -44,19 +44,19 @@ pub fn pairs(
 fn left_out(pairs: &Pairs, path: &Path) -> Option<String> {
     match pairs.left_out() {
         0 => None,
-        1 => Some(format!("1 pattern is in no pair of {}", path.display())),
-        some => Some(format!("{some} patterns are in no pair of {}", path.display())),
+        1 => Some(format!("1 pattern is in no pair in {}", path.display())),
+        some => Some(format!("{some} patterns are in no pair in {}", path.display())),
     }
 }
 
 /// The error of a pattern whose name tells no pair.
 fn unpaired(none: &NoPair, given: &PatternSource, names: &[&str]) -> Error {
-    const OTHERS: &str = "name the pairs by --pairs FILE, or join all with all by --amplicons any";
+    const OTHERS: &str = "list the pairs with --pairs FILE, or pair all patterns with --amplicons any";
     let (place, problem, remedy) = match none {
         NoPair::NoSide { place } => {
             let remedy =
                 format!("end the names of a pair in _LEFT and _RIGHT, _F and _R or /1 and /2, {OTHERS}");
-            (*place, "the name tells no pair".to_string(), remedy)
+            (*place, "the name does not identify a pair".to_string(), remedy)
         }
         NoPair::Alone { place, partner } => {
             let problem = format!("there is no pattern '{}' for a pair", partner.escape_debug());

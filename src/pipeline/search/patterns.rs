@@ -2,7 +2,7 @@
 
 use super::counts::MOST_EDITS;
 use crate::error::{Error, Result};
-use crate::options::{PamChoice, PatternSource, SearchOptions};
+use crate::options::{PamChoice, PatternSource, SearchFormat, SearchOptions};
 use crate::reader::{Text, read_patterns};
 use crate::search::Rule;
 use crate::search::hits::Wanted;
@@ -24,7 +24,7 @@ pub fn everywhere(patterns: &[Pattern], wanted: &Wanted) -> Option<String> {
     };
     let (most, name, len) = (rule.max_edits, first.name.escape_debug(), first.letters.len());
     Some(format!(
-        "-k {most} is not below the length of pattern '{name}' ({len}): it occurs at every place{others}"
+        "-k {most} is not below the length of pattern '{name}' ({len}), so it matches at every position{others}"
     ))
 }
 
@@ -34,24 +34,26 @@ pub fn check_names(patterns: &[Pattern]) -> Result<()> {
     match patterns.iter().find(|pattern| !names.insert(&pattern.name)) {
         None => Ok(()),
         Some(Pattern { name, .. }) => Err(Error::Usage(format!(
-            "two patterns are called '{}': give each a name of its own for --part with --format sam",
+            "two patterns are named '{}': --part with --format sam needs unique names",
             name.escape_debug()
         ))),
     }
 }
 
-/// The patterns that were given.
-pub fn read(given: &PatternSource, full_names: bool, sam: bool) -> Result<Vec<Pattern>> {
+/// The patterns that were given, and what is to be said of their file.
+pub fn read(options: &SearchOptions) -> Result<(Vec<Pattern>, Vec<String>)> {
     let refused =
-        |at: usize| Error::Usage(format!("PATTERN has a letter at position {} that is none", at + 1));
-    match given {
+        |at: usize| Error::Usage(format!("PATTERN has an invalid character at position {}", at + 1));
+    match &options.patterns {
         PatternSource::Letters(letters) => {
             let pattern = Pattern::new("pattern".to_string(), letters.as_bytes()).map_err(refused)?;
-            Ok(vec![pattern])
+            Ok((vec![pattern], Vec::new()))
         }
         PatternSource::File(path) => {
             let pattern = |text: Text| Pattern::new(text.name, &text.letters).map_err(refused);
-            read_patterns(path, full_names, sam)?.into_iter().map(pattern).collect()
+            let sam = options.format == SearchFormat::Sam;
+            let (patterns, warnings) = read_patterns(path, options.rules(), options.full_names, sam)?;
+            Ok((patterns.into_iter().map(pattern).collect::<Result<_>>()?, warnings))
         }
     }
 }
@@ -60,7 +62,7 @@ pub fn read(given: &PatternSource, full_names: bool, sam: bool) -> Result<Vec<Pa
 pub fn pam(given: &PamChoice) -> Result<Pam> {
     let side = if given.in_front { PamSide::Five } else { PamSide::Three };
     Pam::new(given.letters.as_bytes(), side)
-        .map_err(|at| Error::Usage(format!("--pam has a letter at position {} that is none", at + 1)))
+        .map_err(|at| Error::Usage(format!("--pam has an invalid character at position {}", at + 1)))
 }
 
 /// Refuses more edits of the longest pattern, which a rate gives, than limits of single kinds and summaries are for.
@@ -68,14 +70,14 @@ pub fn check_edits(options: &SearchOptions, rule: &Rule) -> Result<()> {
     let most = rule.max_edits;
     if options.limits.is_some() && most > MOST_LIMITED {
         return Err(Error::Usage(format!(
-            "--edits-by-rate gives the longest pattern {most} edits, and limits of single kinds are for at most \
-             {MOST_LIMITED}: give a smaller rate"
+            "--edits-by-rate allows {most} edits in the longest pattern, but --max-ins, --max-del, --max-sub and \
+             --max-gap need at most {MOST_LIMITED}: use a smaller rate"
         )));
     }
     if options.summary.is_some() && most > MOST_EDITS {
         return Err(Error::Usage(format!(
-            "--summary has a column for each number of edits, and patterns may have {most} of them: give at most \
-             {MOST_EDITS}"
+            "--summary has a column for each number of edits, up to {MOST_EDITS}, but patterns may have {most}: \
+             reduce the number of edits"
         )));
     }
     Ok(())

@@ -2,9 +2,12 @@
 
 use super::SearchRun;
 use super::batch::{ActiveText, TextBatch};
+use super::circles::Circles;
 use super::texts::TextSource;
 use crate::error::Result;
+use crate::options::SearchFormat;
 use crate::pipeline::report::warn;
+use crate::reader::{TextName, TextRules};
 use std::mem;
 use std::ops::Range;
 use std::sync::mpsc::SyncSender;
@@ -21,25 +24,54 @@ impl SearchRun<'_> {
     /// The reader's stage: all texts of all files, in batches.
     pub(super) fn read(&self, batches: &SyncSender<Result<TextBatch>>) -> Result<()> {
         let mut batch = TextBatch::default();
+        let mut circles = Circles::new(&self.options.circular);
         let mut before = 0;
         for (index, path) in self.options.texts.iter().enumerate() {
             let slice = self.slices.as_ref().map(|slices| slices[index]);
-            let mut texts = TextSource::open(path, slice, self.options.full_names)?;
+            let mut texts = match self.options.mates() {
+                Some(mates) => TextSource::open_mates([path, &mates.file], self.text_rules())?,
+                None => TextSource::open(path, slice, self.text_rules())?,
+            };
+            let state = texts.state();
+            if let Some(first_pass) = self.first_pass.get(index) {
+                first_pass.check_same(&state)?;
+            }
             self.stretches.lock().unwrap_or_else(PoisonError::into_inner).push(texts.searched());
             let mut begin = before;
             while let Some(text) = texts.next() {
                 let end = before + texts.bytes_given();
-                let active = Arc::new(ActiveText::new(text?, [begin, end]));
+                let mut text = text?;
+                if circles.have(&text.name) {
+                    text.close(&self.wanted)?;
+                }
+                let active = Arc::new(ActiveText::new(text, [begin, end]));
                 begin = end;
                 if !self.cut(&active, &mut batch, batches)? {
                     return Ok(());
                 }
             }
             before = begin;
-            warn(self.reporter, texts.warning());
+            if slice.is_some() || !self.first_pass.is_empty() {
+                state.check_unchanged()?;
+            }
+            warn(self.reporter, texts.warnings());
+        }
+        if self.options.part.is_none() {
+            circles.check(&self.options.texts)?;
         }
         let _ = batches.send(Ok(batch));
         Ok(())
+    }
+
+    /// What is kept of the records of texts.
+    fn text_rules(&self) -> TextRules {
+        let name = match (self.options.mates(), self.options.full_names) {
+            (Some(_), _) => TextName::Written,
+            (None, true) => TextName::Full,
+            (None, false) => TextName::Id,
+        };
+        let has_qualities = self.options.format == SearchFormat::Fastq;
+        TextRules { name, has_qualities, reading: self.options.rules() }
     }
 
     /// Lays a text into the batch, and what does not fit into further ones; `false` where the writer has stopped.

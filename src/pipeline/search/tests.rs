@@ -2,7 +2,7 @@
 
 use super::read::FIRST_LETTERS;
 use super::*;
-use crate::options::{PatternSource, SearchColumn};
+use crate::options::{Circular, PatternSource, SearchColumn};
 use std::fs;
 
 struct Silence;
@@ -33,12 +33,14 @@ fn run(texts: &[Vec<u8>], first: bool, invert: bool) -> (SearchSummary, String) 
     let options = SearchOptions {
         patterns: PatternSource::Letters("GCGC".to_string()),
         texts: vec![path("t.fa")],
+        circular: Circular::default(),
         output: Some(path("out")),
         max_edits: 0,
         edits_by_rate: None,
         indels: true,
         limits: None,
         pam: None,
+        removes_gaps: false,
         amplicons: None,
         both_strands: false,
         every_end: false,

@@ -4,9 +4,13 @@
 use crate::alphabet::Alphabet;
 use crate::database::{self, Database};
 use crate::error::{Error, Place, Result};
+use crate::options::ReadRules;
 use crate::reader::{
-    Extent, References, Slice, Text, Texts, check_distinct_names, check_reference_names, read_lengths,
+    Extent, FileState, MateTexts, NO_QUALITIES, QUALITIES_REMEDY, References, Slice, Text, TextName,
+    TextRules, Texts, check_distinct_names, check_reference_names, read_lengths,
 };
+use crate::search::circle::Circle;
+use crate::search::hits::Wanted;
 use crate::writer::hits::{LettersShown, TextShown};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,16 +20,27 @@ use std::sync::Arc;
 pub struct SearchText {
     pub name: String,
     letters: TextLetters,
+    /// A circle's unrolled codes.
+    circle: Option<(Circle, Vec<u8>)>,
 }
 
 enum TextLetters {
-    Read { letters: Vec<u8>, codes: Vec<u8> },
-    Stored { references: Arc<References>, place: usize },
+    /// Without qualities unless these are kept.
+    Read {
+        letters: Vec<u8>,
+        codes: Vec<u8>,
+        qualities: Vec<u8>,
+    },
+    Stored {
+        references: Arc<References>,
+        place: usize,
+    },
 }
 
 /// The texts of a file, in order.
 pub enum TextSource {
     Read(Box<Texts>),
+    Mates(Box<MateTexts>),
     Stored(StoredTexts),
 }
 
@@ -47,16 +62,48 @@ pub enum Searched {
 }
 
 impl SearchText {
-    /// Codes of DNA.
+    /// Codes of DNA; those of a circle are unrolled.
     pub fn codes(&self) -> &[u8] {
-        match &self.letters {
-            TextLetters::Read { codes, .. } => codes,
-            TextLetters::Stored { references, place } => references.sequences.get(*place),
+        match (&self.circle, &self.letters) {
+            (Some((_, unrolled)), _) => unrolled,
+            (None, TextLetters::Read { codes, .. }) => codes,
+            (None, TextLetters::Stored { references, place }) => references.sequences.get(*place),
         }
     }
 
-    /// Proves letters before they are read.
+    /// Number of letters; those of a circle count once.
+    pub fn letter_count(&self) -> usize {
+        match &self.letters {
+            TextLetters::Read { letters, .. } => letters.len(),
+            TextLetters::Stored { references, place } => references.sequences.get(*place).len(),
+        }
+    }
+
+    /// Makes a circle of the text, unless it has no letters.
+    pub fn close(&mut self, wanted: &Wanted) -> Result<()> {
+        if self.letter_count() == 0 {
+            return Ok(());
+        }
+        self.prove(0..self.letter_count())?;
+        let circle = Circle::new(self.letter_count(), wanted);
+        let unrolled = circle.unroll(self.codes());
+        if let TextLetters::Read { codes, .. } = &mut self.letters {
+            *codes = Vec::new();
+        }
+        self.circle = Some((circle, unrolled));
+        Ok(())
+    }
+
+    /// How the text is unrolled if it is a circle.
+    pub fn circle(&self) -> Option<Circle> {
+        self.circle.as_ref().map(|(circle, _)| *circle)
+    }
+
+    /// Proves letters before they are read. Those of a circle were proven when it was unrolled.
     pub fn prove(&self, places: Range<usize>) -> Result<()> {
+        if self.circle.is_some() {
+            return Ok(());
+        }
         if let TextLetters::Stored { references, place } = &self.letters {
             let start = references.sequences.start(*place);
             references.sequences.prove(start + places.start..start + places.end)?;
@@ -65,11 +112,13 @@ impl SearchText {
     }
 
     pub fn shown(&self) -> TextShown<'_> {
-        let letters = match &self.letters {
-            TextLetters::Read { letters, .. } => LettersShown::Written(letters),
-            TextLetters::Stored { .. } => LettersShown::Codes(self.codes()),
+        let (letters, qualities) = match &self.letters {
+            TextLetters::Read { letters, qualities, .. } => (LettersShown::Written(letters), &**qualities),
+            TextLetters::Stored { references, place } => {
+                (LettersShown::Codes(references.sequences.get(*place)), &[][..])
+            }
         };
-        TextShown { name: &self.name, letters }
+        TextShown { name: &self.name, letters, qualities, is_circle: self.circle.is_some() }
     }
 
     /// What is wrong with the file that its letters lie in, as far as it is known by now.
@@ -92,18 +141,21 @@ impl SearchText {
 }
 
 impl From<Text> for SearchText {
-    fn from(Text { name, letters, codes }: Text) -> SearchText {
-        SearchText { name, letters: TextLetters::Read { letters, codes } }
+    fn from(Text { name, letters, codes, qualities }: Text) -> SearchText {
+        SearchText { name, letters: TextLetters::Read { letters, codes, qualities }, circle: None }
     }
 }
 
 impl TextSource {
     /// Opens a file, or a slice of it.
-    pub fn open(path: &Path, slice: Option<Slice>, full_names: bool) -> Result<TextSource> {
+    pub fn open(path: &Path, slice: Option<Slice>, rules: TextRules) -> Result<TextSource> {
         if !database::is_one(path) {
-            return Ok(TextSource::Read(Box::new(Texts::open(path, slice, full_names)?)));
+            return Ok(TextSource::Read(Box::new(Texts::open(path, slice, rules)?)));
         }
-        let database = open_database(path)?;
+        if rules.has_qualities {
+            return Err(without_qualities(path));
+        }
+        let (database, full_names) = (open_database(path)?, rules.name == TextName::Full);
         let mut references = database.references(full_names, None)?;
         if full_names {
             references.names = std::mem::take(&mut references.titles);
@@ -123,9 +175,18 @@ impl TextSource {
         Ok(TextSource::Stored(texts))
     }
 
+    /// Opens two files of mates.
+    pub fn open_mates(paths: [&Path; 2], rules: TextRules) -> Result<TextSource> {
+        if let Some(path) = paths.into_iter().find(|path| database::is_one(path)) {
+            return Err(without_qualities(path));
+        }
+        Ok(TextSource::Mates(Box::new(MateTexts::open(paths, rules)?)))
+    }
+
     pub fn searched(&self) -> Searched {
         match self {
             TextSource::Read(texts) => Searched::Read(texts.extent()),
+            TextSource::Mates(texts) => Searched::Read(texts.extent()),
             TextSource::Stored(StoredTexts { references, own, .. }) => {
                 let place = |place: usize| match place == references.names.len() {
                     true => references.sequences.codes().len() as u64,
@@ -140,14 +201,24 @@ impl TextSource {
     pub fn bytes_given(&self) -> u64 {
         match self {
             TextSource::Read(texts) => texts.bytes_given(),
+            TextSource::Mates(texts) => texts.bytes_given(),
             TextSource::Stored(texts) => texts.bytes_before(texts.next) - texts.bytes_before(texts.own.start),
         }
     }
 
-    pub fn warning(&self) -> Option<String> {
+    /// The file as it was when it was opened; of a database and of mates, which are read once, nothing is known.
+    pub fn state(&self) -> FileState {
         match self {
-            TextSource::Read(texts) => texts.warning(),
-            TextSource::Stored(texts) => texts.change.clone(),
+            TextSource::Read(texts) => texts.state().clone(),
+            TextSource::Stored(_) | TextSource::Mates(_) => FileState::default(),
+        }
+    }
+
+    pub fn warnings(&self) -> Vec<String> {
+        match self {
+            TextSource::Read(texts) => texts.warnings(),
+            TextSource::Mates(texts) => texts.warnings(),
+            TextSource::Stored(texts) => texts.change.clone().into_iter().collect(),
         }
     }
 }
@@ -178,12 +249,17 @@ impl Iterator for TextSource {
     fn next(&mut self) -> Option<Result<SearchText>> {
         match self {
             TextSource::Read(texts) => Some(texts.next()?.map(SearchText::from)),
+            TextSource::Mates(texts) => Some(texts.next()?.map(SearchText::from)),
             TextSource::Stored(texts) => {
                 let place = texts.next;
                 texts.next += 1;
                 let references = Arc::clone(&texts.references);
                 let name = references.names.get(place).filter(|_| place < texts.own.end)?.clone();
-                Some(Ok(SearchText { name, letters: TextLetters::Stored { references, place } }))
+                Some(Ok(SearchText {
+                    name,
+                    letters: TextLetters::Stored { references, place },
+                    circle: None,
+                }))
             }
         }
     }
@@ -198,20 +274,33 @@ impl Searched {
     }
 }
 
-/// Names and lengths of all texts of the files, as SAM's header has them: what it can't hold is refused.
-pub fn lengths(paths: &[PathBuf]) -> Result<Vec<(String, usize)>> {
-    let mut all = Vec::new();
+/// Name and number of bases of each text.
+type TextLengths = Vec<(String, usize)>;
+
+/// Names and lengths of all texts of the files, as SAM's header has them: what it can't hold is refused. Gives also the
+/// states of the files. Checksums tell whether a database is the same, so it needs none.
+pub fn lengths(paths: &[PathBuf], rules: ReadRules) -> Result<(TextLengths, Vec<FileState>)> {
+    let (mut all, mut states) = (Vec::new(), Vec::with_capacity(paths.len()));
     for path in paths {
         if database::is_one(path) {
             let References { names, lengths, .. } = open_database(path)?.references(false, None)?;
             check_reference_names(&names, path)?;
             all.extend(names.into_iter().zip(lengths.into_iter().map(|len| len as usize)));
+            states.push(FileState::default());
         } else {
-            all.extend(read_lengths(path)?);
+            let (lengths, state) = read_lengths(path, rules)?;
+            all.extend(lengths);
+            states.push(state);
         }
         check_distinct_names(&all, path)?;
     }
-    Ok(all)
+    Ok((all, states))
+}
+
+/// The error of a database where qualities are needed.
+fn without_qualities(path: &Path) -> Error {
+    let place = Place { file: path.to_path_buf(), ..Place::default() };
+    Error::input(place, NO_QUALITIES, QUALITIES_REMEDY)
 }
 
 /// A database of DNA as it was written.
@@ -221,11 +310,11 @@ fn open_database(path: &Path) -> Result<Arc<Database>> {
         Error::input(Place { file: path.to_path_buf(), ..Place::default() }, problem, remedy)
     };
     if database.alphabet() != Alphabet::Dna {
-        return Err(refused("it holds proteins, and patterns are nucleotides", "give a database of DNA"));
+        return Err(refused("it contains proteins, but patterns are nucleotides", "give a database of DNA"));
     }
     if database.masks_lower_case() {
-        let remedy = "make a database of all letters by `swalign index` without --mask-lower-case";
-        return Err(refused("its letters in lower case are masked, and search takes all letters", remedy));
+        let remedy = "build a database without --mask-lower-case";
+        return Err(refused("its lower-case residues are masked, but search needs all residues", remedy));
     }
     Ok(Arc::new(database))
 }

@@ -2,6 +2,8 @@
 
 use super::batch::{ActiveText, Remainder, TextBatch};
 use super::counts::Counts;
+use super::mates::MateTrimmer;
+use super::outputs::SearchOutputs;
 use super::{SearchRun, SearchSummary};
 use crate::error::Result;
 use crate::pipeline::report::warn;
@@ -11,11 +13,10 @@ use crate::search::room::Room;
 use crate::search::sites::TextPart;
 use crate::search::stream::TextEnd;
 use crate::search::{Scan, scan_some};
-use crate::writer::Output;
-use crate::writer::hits::AmpliconLines;
-use crate::writer::hits::HitLines;
+use crate::writer::hits::{AmpliconLines, HitLines, put_text};
 use rayon::prelude::*;
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
@@ -23,12 +24,10 @@ use std::sync::mpsc::Receiver;
 const ENDS: usize = 1 << 20;
 /// Letters of the smallest portion, unless hits are longer.
 const LEAST_PORTION: usize = 1 << 8;
-/// Bytes of lines that are gathered before they are written.
-const LINES: usize = 1 << 20;
 
 /// What was found in the part of a text that ends at `to`.
 struct Gathered<'a> {
-    active: &'a ActiveText,
+    active: &'a Arc<ActiveText>,
     to: usize,
     hits: Vec<Hit>,
     gatherer: Gatherer,
@@ -36,7 +35,7 @@ struct Gathered<'a> {
 
 /// The ends in a part of a text.
 struct TextEnds<'a> {
-    active: &'a ActiveText,
+    active: &'a Arc<ActiveText>,
     to: usize,
     ends: &'a [TextEnd],
 }
@@ -52,11 +51,11 @@ struct HitSink<'a> {
     lines: HitLines<'a>,
     /// What joins hits, where amplicons are asked for.
     joined: Option<Joined<'a>>,
-    /// Lines that are not written yet.
-    text: Vec<u8>,
+    /// What trims mates, if the texts are mates.
+    mates: Option<MateTrimmer<'a>>,
     /// The hits of the text that goes on in the next part.
     carried: Gatherer,
-    output: &'a mut Output,
+    outputs: &'a mut SearchOutputs,
     counts: &'a mut Option<Counts>,
     summary: &'a mut SearchSummary,
 }
@@ -67,13 +66,13 @@ impl SearchRun<'_> {
         &self,
         scan: &dyn Scan,
         batches: Receiver<Result<TextBatch>>,
-        (output, counts): (&mut Output, &mut Option<Counts>),
+        (outputs, counts): (&mut SearchOutputs, &mut Option<Counts>),
         summary: &mut SearchSummary,
     ) -> Result<()> {
         let lines = HitLines::new(self.options.format, self.style(), &self.patterns);
-        let text = self.first_line().into_bytes();
-        let (joined, carried) = (self.joined(), Gatherer::default());
-        let mut sink = HitSink { lines, joined, text, carried, output, counts, summary };
+        outputs.main.put(|out| out.extend_from_slice(self.first_line().as_bytes()))?;
+        let (joined, mates, carried) = (self.joined(), self.mates(), Gatherer::default());
+        let mut sink = HitSink { lines, joined, mates, carried, outputs, counts, summary };
         let least = self.layout.seams.before().max(LEAST_PORTION);
         // Letters of a portion: all of a batch, until one has too many ends.
         let mut most = usize::MAX;
@@ -95,18 +94,25 @@ impl SearchRun<'_> {
                 sink.summary.scanned += if portion.is_done() { 0 } else { letters as u64 };
                 self.put(&portion, &ends, &mut sink)?;
             }
-            sink.flush()?;
+            sink.outputs.flush()?;
             self.reporter.progress(sink.summary.texts);
         }
-        sink.flush()
+        sink.outputs.flush()
     }
 
     /// What joins hits.
     fn joined(&self) -> Option<Joined<'_>> {
         let (choice, pairs) = (self.options.amplicons.as_ref()?, self.pairs.as_ref()?);
         let (least, most) = choice.lengths;
-        let lines = AmpliconLines::new(self.options.format, pairs, &self.patterns);
+        let lines = AmpliconLines::new((self.options.format, choice.trims_primers), pairs, &self.patterns);
         Some(Joined { joiner: Joiner::new(pairs, least..=most), lines })
+    }
+
+    /// What trims mates.
+    fn mates(&self) -> Option<MateTrimmer<'_>> {
+        let (choice, pairs) = (self.options.amplicons.as_ref()?, self.pairs.as_ref()?);
+        let style = (self.options.format, choice.trims_primers);
+        Some(MateTrimmer::new(pairs, style, choice.mates.as_ref()?.offset))
     }
 
     /// The ends in all texts of a portion, or the anchors where these are found from their PAMs.
@@ -172,6 +178,7 @@ impl SearchRun<'_> {
             .into_par_iter()
             .zip(gatherers)
             .map(|(TextEnds { active, to, ends }, mut gatherer)| {
+                gatherer.set_circle(active.text.circle());
                 match self.sites {
                     Some(_) => gatherer.put_anchors(wanted, active.text.codes(), ends, to),
                     None => gatherer.put(wanted, patterns, active.text.codes(), ends, to),
@@ -204,7 +211,7 @@ impl SearchRun<'_> {
 }
 
 impl HitSink<'_> {
-    fn hits(&mut self, active: &ActiveText, hits: &[Hit], invert: bool) -> Result<()> {
+    fn hits(&mut self, active: &Arc<ActiveText>, hits: &[Hit], invert: bool) -> Result<()> {
         let place = active.text.shown();
         self.summary.hits += hits.len() as u64;
         if let Some(counts) = self.counts {
@@ -213,52 +220,48 @@ impl HitSink<'_> {
         if invert {
             return Ok(());
         }
+        if let Some(mates) = &mut self.mates {
+            hits.iter().for_each(|hit| mates.put(hit));
+            return Ok(());
+        }
         if let Some(Joined { joiner, lines }) = &mut self.joined {
-            let mut give = |amplicon: &Amplicon| {
-                lines.amplicon(&mut self.text, place, amplicon);
-                flush(self.output, &mut self.text, LINES)
-            };
+            joiner.set_circle(active.text.circle().map(|circle| circle.len));
+            let mut give =
+                |amplicon: &Amplicon| self.outputs.main.put(|out| lines.amplicon(out, place, amplicon));
             return hits.iter().try_for_each(|hit| joiner.put(hit, &mut give));
         }
-        for hit in hits {
-            self.lines.hit(&mut self.text, place, hit);
-            flush(self.output, &mut self.text, LINES)?;
-        }
-        Ok(())
+        hits.iter().try_for_each(|hit| self.outputs.main.put(|out| self.lines.hit(out, place, hit)))
     }
 
     /// A text after all of its hits.
-    fn text(&mut self, active: &ActiveText, gatherer: &Gatherer, invert: bool) -> Result<()> {
+    fn text(&mut self, active: &Arc<ActiveText>, gatherer: &Gatherer, invert: bool) -> Result<()> {
         let place = active.text.shown();
+        self.summary.texts += 1;
+        self.summary.letters += active.text.letter_count() as u64;
+        if let Some(mates) = &mut self.mates {
+            return mates.end(active, self.outputs, self.summary);
+        }
         let mut found = gatherer.given();
+        let output = &mut self.outputs.main;
         if let Some(Joined { joiner, lines }) = &mut self.joined {
-            joiner.finish(&mut |amplicon: &Amplicon| {
-                lines.amplicon(&mut self.text, place, amplicon);
-                flush(self.output, &mut self.text, LINES)
-            })?;
+            joiner
+                .finish(&mut |amplicon: &Amplicon| output.put(|out| lines.amplicon(out, place, amplicon)))?;
             found = joiner.given();
             joiner.clear();
-            lines.text(&mut self.text, place, found);
+            output.put(|out| lines.text(out, place, found))?;
             self.summary.amplicons = self.summary.amplicons.map(|sum| sum + found);
+            self.untrimmed(active, found)?;
         } else {
-            self.lines.text(&mut self.text, place, found, invert);
+            output.put(|out| self.lines.text(out, place, found, invert))?;
         }
-        self.summary.texts += 1;
-        self.summary.letters += active.text.codes().len() as u64;
         self.summary.found += u64::from(found > 0);
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<()> {
-        flush(self.output, &mut self.text, 0)
+    /// Writes a text without an amplicon, if these are asked for.
+    fn untrimmed(&mut self, active: &ActiveText, amplicons: u64) -> Result<()> {
+        let Some(output) = self.outputs.untrimmed.as_mut().filter(|_| amplicons == 0) else { return Ok(()) };
+        let places = 0..active.text.letter_count();
+        output.put(|out| put_text(out, self.lines.format(), active.text.shown(), places))
     }
-}
-
-/// Writes the lines of `text` where they have so many bytes.
-fn flush(output: &mut Output, text: &mut Vec<u8>, least: usize) -> Result<()> {
-    if text.len() >= least {
-        output.put(text)?;
-        text.clear();
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::super::bgzf::{HEADER, MOST_PACKED, begins_block, block_len, inflated};
 use super::super::gunzip::{Gunzip, Next, Tail, damaged, next};
-use super::super::source::{BGZF_END, Packing, without_mark};
+use super::super::source::{BGZF_END, Lead, Packing, end_in_lf};
 use memchr::memmem;
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -14,6 +14,8 @@ const PLAIN: u64 = 1 << 20;
 const UNPACKED: usize = 1 << 16;
 /// Bytes of a gzip file that count as one place.
 const STEP: u64 = 1 << 14;
+/// Bytes at the end of a block that tell how many are packed in it.
+const ISIZE: usize = 4;
 /// Blocks of bgzf that are unpacked side by side.
 const BLOCKS: usize = 64;
 
@@ -24,6 +26,7 @@ pub struct Feed {
     /// which it is known.
     at: u64,
     tail: Tail,
+    ends_in_cr: bool,
 }
 
 enum Source {
@@ -39,17 +42,18 @@ enum Source {
 
 impl Feed {
     /// A feed from the file's beginning, in which pieces begin at these bytes, or at the first block or step behind
-    /// each; and the first byte of its text.
-    pub fn open(mut file: File, borders: [u64; 2]) -> io::Result<(Feed, Option<u8>)> {
+    /// each; and how its text begins.
+    pub fn open(mut file: File, borders: [u64; 2]) -> io::Result<(Feed, Lead)> {
         let mut head = Vec::new();
         (&mut file).take(HEADER as u64).read_to_end(&mut head)?;
         let packing = Packing::of(&head);
-        if let Packing::Gzip | Packing::Bgzf = packing {
-            file.rewind()?;
-            head.clear();
-            let text = Gunzip::new(BufReader::new(&file), Tail::default());
-            text.take(HEADER as u64).read_to_end(&mut head)?;
-        }
+        file.rewind()?;
+        let (lead, _) = match packing {
+            Packing::Gzip | Packing::Bgzf => {
+                Lead::read(&mut Gunzip::new(BufReader::new(&file), Tail::default()))?
+            }
+            _ => Lead::read(&mut BufReader::new(&file))?,
+        };
         let tail = Tail::default();
         file.rewind()?;
         let source = match packing {
@@ -60,13 +64,13 @@ impl Feed {
             Packing::Bgzf => {
                 let [_, ahead] = borders;
                 let (input, tail) = (BufReader::new(file), tail.clone());
-                Source::Bgzf(Blocks { input, at: 0, ahead, ready: VecDeque::new(), tail })
+                Source::Bgzf(Blocks { input, at: 0, ahead, ready: VecDeque::new(), tail, ends_well: None })
             }
             Packing::Empty | Packing::Plain | Packing::Foreign(..) | Packing::Database => {
                 Source::Plain { file, at: 0, ends: borders }
             }
         };
-        Ok((Feed { source, at: 0, tail }, without_mark(&head).first().copied()))
+        Ok((Feed { source, at: 0, tail, ends_in_cr: lead.ends_in_cr }, lead))
     }
 
     /// Leaves out what stands before the byte `to`, as far as that can be done without reading it.
@@ -102,6 +106,9 @@ impl Feed {
                     bytes.extend(block);
                 }
             }
+        }
+        if self.ends_in_cr {
+            end_in_lf(&mut bytes[before..]);
         }
         Ok(bytes.len() > before)
     }
@@ -161,6 +168,8 @@ struct Blocks {
     ahead: u64,
     ready: VecDeque<(u64, Vec<u8>)>,
     tail: Tail,
+    /// Whether the last block that was read is empty, as the end marker is.
+    ends_well: Option<bool>,
 }
 
 impl Blocks {
@@ -183,7 +192,10 @@ impl Blocks {
     fn read(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
         match next(&mut self.input).map_err(damaged)? {
             Next::Member(zeros) => self.at += zeros,
-            Next::End => return Ok(None),
+            Next::End => {
+                self.tail.set_cut(self.ends_well == Some(false));
+                return Ok(None);
+            }
             Next::Garbage => {
                 self.tail.set_garbage();
                 return Ok(None);
@@ -196,7 +208,7 @@ impl Blocks {
             return Err(cut());
         }
         let Some(bytes) = block_len(&block) else {
-            let text = format!("no block of bgzf begins at byte {}", self.at);
+            let text = format!("no bgzf block begins at byte {}", self.at);
             return Err(damaged(io::Error::new(ErrorKind::InvalidData, text)));
         };
         (&mut self.input).take(bytes.saturating_sub(HEADER) as u64).read_to_end(&mut block)?;
@@ -205,6 +217,7 @@ impl Blocks {
         }
         let at = self.at;
         self.at += block.len() as u64;
+        self.ends_well = Some(block.ends_with(&[0; ISIZE]));
         Ok(Some((at, block)))
     }
 

@@ -1,7 +1,8 @@
 //! Where records begin, told by the lines around alone, so that reading may begin anywhere.
 
-use crate::reader::parse::first_word;
-use memchr::{memchr, memchr2_iter, memmem};
+use crate::reader::parse::{first_word, is_gap};
+use crate::reader::source::is_blank;
+use memchr::{memchr, memmem};
 use needletail::parser::Format;
 
 /// A record that begins in some bytes.
@@ -18,15 +19,20 @@ pub struct Start<'a> {
 
 /// The first record that begins behind the first of `bytes`, which must be all there are if `at_end`. Where none is
 /// known without more bytes, says how many of them are needed no more.
-pub fn next_start(format: Format, bytes: &[u8], at_end: bool) -> Result<Start<'_>, usize> {
+pub fn next_start(
+    format: Format,
+    bytes: &[u8],
+    at_end: bool,
+    removes_gaps: bool,
+) -> Result<Start<'_>, usize> {
     match format {
-        Format::Fasta => next_fasta(bytes, at_end),
+        Format::Fasta => next_fasta(bytes, at_end, removes_gaps),
         Format::Fastq => next_fastq(bytes, at_end),
     }
 }
 
 /// A record of FASTA begins where a line begins with '>', and nowhere else.
-fn next_fasta(bytes: &[u8], at_end: bool) -> Result<Start<'_>, usize> {
+fn next_fasta(bytes: &[u8], at_end: bool, removes_gaps: bool) -> Result<Start<'_>, usize> {
     let Some(newline) = memmem::find(bytes, b"\n>") else { return Err(bytes.len().saturating_sub(1)) };
     let record = &bytes[newline + 1..];
     let end = memmem::find(record, b"\n>");
@@ -35,7 +41,10 @@ fn next_fasta(bytes: &[u8], at_end: bool) -> Result<Start<'_>, usize> {
     Ok(Start {
         at: newline + 1,
         name: first_word(&record[1..header]),
-        letters: lines.len() - memchr2_iter(b'\n', b'\r', lines).count(),
+        letters: lines
+            .iter()
+            .filter(|&&letter| !(is_blank(letter) || removes_gaps && is_gap(letter)))
+            .count(),
         open: end.is_none() && !at_end,
     })
 }

@@ -126,7 +126,7 @@ fn left_out(shown: usize, count: usize, what: &str) -> String {
 }
 
 fn depth(account: &Account) -> String {
-    let (shown, count) = chosen(account, |depth| depth.alignments > 0 && !depth.bins.is_empty());
+    let (shown, count) = chosen(account, |depth| depth.alignments() > 0 && !depth.bins.is_empty());
     if shown.is_empty() {
         return "<p>No reference has an alignment.</p>\n".to_string();
     }
@@ -179,13 +179,17 @@ fn references(account: &Account) -> String {
         vec![
             name(reference),
             grouped(depth.letters),
-            grouped(depth.alignments),
+            grouped(depth.alignments()),
+            grouped(depth.unique),
+            grouped(depth.tied),
             or_dash(ratio(depth.aligned, depth.letters, 2)),
             or_dash(percent(depth.covered, depth.letters)),
         ]
     });
-    let heads = ["Reference", "Letters", "Alignments", "Mean depth", "Covered, %"];
-    omitted + &table(&heads, " class=\"name\"", rows)
+    let heads = ["Reference", "Letters", "Alignments", "Unique", "Tied", "Mean depth", "Covered, %"];
+    let about = "<p class=\"soft\">A tied query has another hit that scores as much. A reference whose queries are all tied \
+                 may be absent.</p>\n";
+    omitted + about + &table(&heads, " class=\"name\"", rows)
 }
 
 fn alignments(account: &Account) -> String {

@@ -139,6 +139,13 @@ impl Pairs {
         if self.names.is_none() { Some(0) } else { self.class_of[pattern as usize] }
     }
 
+    /// The strand of an amplicon between `forward`, on the forward strand, and `reverse`; `None` if they are no pair.
+    pub(super) fn strand(&self, forward: u32, reverse: u32) -> Option<Strand> {
+        let lane = self.lane(reverse)?;
+        let role = self.roles(forward).iter().find(|role| role.lane == lane)?;
+        Some(role.strand_of(forward, reverse))
+    }
+
     /// What a pattern does on the forward strand.
     pub(super) fn roles(&self, pattern: u32) -> &[Role] {
         self.lane(pattern).map_or(&[], |class| &self.roles[class as usize])

@@ -1,8 +1,7 @@
 //! Amplicons as lines.
 
-use super::{TextShown, as_dna, put, put_line};
+use super::{TextShown, put, put_record};
 use crate::alignment::Strand;
-use crate::alphabet::reverse_complement;
 use crate::options::SearchFormat;
 use crate::search::amplicons::{Amplicon, Pairs};
 use crate::search::pattern::Pattern;
@@ -14,13 +13,19 @@ const COLUMNS: &str = "text\tstart\tend\tlength\tpair\tstrand\tforward\tforward_
 #[derive(Clone, Copy, Debug)]
 pub struct AmpliconLines<'a> {
     format: SearchFormat,
+    /// Records of FASTA and FASTQ have no primers.
+    trims_primers: bool,
     pairs: &'a Pairs,
     patterns: &'a [Pattern],
 }
 
 impl<'a> AmpliconLines<'a> {
-    pub fn new(format: SearchFormat, pairs: &'a Pairs, patterns: &'a [Pattern]) -> AmpliconLines<'a> {
-        AmpliconLines { format, pairs, patterns }
+    pub fn new(
+        (format, trims_primers): (SearchFormat, bool),
+        pairs: &'a Pairs,
+        patterns: &'a [Pattern],
+    ) -> AmpliconLines<'a> {
+        AmpliconLines { format, trims_primers, pairs, patterns }
     }
 
     /// The first line, where the format has one.
@@ -34,11 +39,10 @@ impl<'a> AmpliconLines<'a> {
 
     /// Starts are 0-based and ends exclusive, on the forward strand.
     pub fn amplicon(&self, out: &mut Vec<u8>, text: TextShown, amplicon: &Amplicon) {
-        let Amplicon { forward, reverse, strand, .. } = *amplicon;
-        let [primer, other] = [forward, reverse].map(|site| &self.patterns[site.pattern as usize].name);
-        let (name, pair) = (text.name, self.pair(amplicon));
+        let Amplicon { forward, reverse, .. } = *amplicon;
+        let [primer, other] = self.primers(amplicon);
+        let (name, pair, sign) = (text.name, self.pair(amplicon), sign(amplicon));
         let (start, end, letters) = (amplicon.start(), amplicon.end(), amplicon.letters());
-        let sign = if strand == Strand::Forward { '+' } else { '-' };
         let [edits, others] = [forward.edits, reverse.edits];
         match self.format {
             SearchFormat::Tab => {
@@ -50,17 +54,33 @@ impl<'a> AmpliconLines<'a> {
                 let sum = u64::from(edits) + u64::from(others);
                 put(out, format_args!("{name}\t{start}\t{end}\t{pair}\t{sum}\t{sign}\n"));
             }
-            SearchFormat::Fasta => {
-                put(out, format_args!(">{name}:{start}-{end}({sign}) pair={pair} forward={primer} "));
-                put(out, format_args!("forward_edits={edits} reverse={other} reverse_edits={others}\n"));
-                let letters = text.letters.within(start..end);
-                match strand {
-                    Strand::Forward => put_line(out, &letters),
-                    Strand::Reverse => put_line(out, &reverse_complement(&as_dna(&letters))),
-                }
-            }
+            SearchFormat::Fasta | SearchFormat::Fastq => self.record(out, text, amplicon),
             SearchFormat::Count | SearchFormat::Sam | SearchFormat::Text => {}
         }
+    }
+
+    /// A record of FASTA or FASTQ.
+    fn record(&self, out: &mut Vec<u8>, text: TextShown, amplicon: &Amplicon) {
+        let Amplicon { forward, reverse, strand, .. } = *amplicon;
+        let [primer, other] = self.primers(amplicon);
+        let places = if self.trims_primers { amplicon.without_primers() } else { amplicon.places() };
+        // On a circle, the forward primer may lie across the origin, or end there.
+        let turned =
+            if text.is_circle && places.start >= text.letters.len() { text.letters.len() } else { 0 };
+        let (start, end) = (places.start - turned, places.end - turned);
+        let header = |out: &mut Vec<u8>| {
+            let (name, sign, pair) = (text.name, sign(amplicon), self.pair(amplicon));
+            let [edits, others] = [forward.edits, reverse.edits];
+            put(out, format_args!("{name}:{start}-{end}({sign}) pair={pair} forward={primer} "));
+            put(out, format_args!("forward_edits={edits} reverse={other} reverse_edits={others}"));
+        };
+        let qualities = (self.format == SearchFormat::Fastq).then(|| text.qualities_on(strand, start..end));
+        put_record(out, header, &text.letters_on(strand, start..end), qualities.as_deref());
+    }
+
+    /// Names of the forward and the reverse primer.
+    fn primers(&self, amplicon: &Amplicon) -> [&'a str; 2] {
+        [amplicon.forward, amplicon.reverse].map(|site| &*self.patterns[site.pattern as usize].name)
     }
 
     /// A text after all of its amplicons.
@@ -79,4 +99,8 @@ impl<'a> AmpliconLines<'a> {
         primers.sort_unstable();
         primers.map(|primer| &*self.patterns[primer as usize].name).join(",")
     }
+}
+
+fn sign(amplicon: &Amplicon) -> char {
+    if amplicon.strand == Strand::Forward { '+' } else { '-' }
 }

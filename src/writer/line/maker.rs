@@ -1,9 +1,11 @@
 //! What makes lines of queries and of what was found for them.
 
-use super::{AlignedLine, Kind, MateOf, MatePlace, OutputLine, Rank, Refused};
-use crate::alignment::{Alignment, Found, InPart, Mated, Op, Strand};
+use super::{AlignedLine, CopiedTags, Kind, MateOf, MatePlace, OutputLine, Rank, Refused};
+use crate::alignment::{Alignment, Found, InPart, Mated, Op, Strand, Tier};
 use crate::alphabet::reverse_complement;
 use crate::error::{Error, Place, Result};
+use crate::insert::PairScoring;
+use crate::options::CsForm;
 use crate::quality;
 use crate::reader::{MAX_QUERY_NAME, Record};
 use crate::scoring::Scoring;
@@ -24,6 +26,8 @@ pub struct LineMaker {
     pub residues: Residues,
     /// `=` and `X` instead of `M`.
     pub eqx: bool,
+    /// The tag cs.
+    pub cs: Option<CsForm>,
     /// Supplementary lines have only the letters that are aligned.
     pub hard_clips: bool,
     /// Names of queries may be names that SAM forbids.
@@ -32,6 +36,8 @@ pub struct LineMaker {
     pub shows_end_gaps: bool,
     /// Lines are of a part of the references, and tell what a merge needs.
     pub of_part: bool,
+    /// What pairs of further hits are found by; `None` but for mates whose pairs are chosen.
+    pub pairs: Option<PairScoring>,
     /// Where the queries come from, for error messages; of mates the first and the second ones.
     pub queries: [PathBuf; 2],
 }
@@ -63,42 +69,50 @@ impl LineMaker {
             }
         };
         let mut buffers = Buffers::default();
-        let mut of_query = |record: &Record, found: &Found, mate: Option<MateOf>| {
-            self.of_query(&mut buffers, (record, found, mate), &mut push)
-                .map_err(|refused| self.refused(record, found, refused))
-        };
+        let mut of_query =
+            |record: &Record, found: &Found, mate: Option<MateOf>, further: &[Option<MatePlace>]| {
+                self.of_query(&mut buffers, (record, found), (mate, further), &mut push)
+                    .map_err(|refused| self.refused(record, found, refused))
+            };
         let mut records = queries.iter().zip(found);
         while let Some((record, found)) = records.next() {
             if found.mated.is_none() {
-                of_query(record, found, None)?;
+                of_query(record, found, None, &[])?;
                 continue;
             }
             let Some((other, found_of_other)) = records.next() else { break };
             let pair = [(record, found), (other, found_of_other)];
-            let places = pair.map(|(record, found)| self.place_of(record, found));
-            for (own, mate) in [(0, 1), (1, 0)] {
-                let (record, found) = pair[own];
-                let mated = found.mated.unwrap_or(Mated { is_first: own == 0, insert: None });
+            let places = pair.map(|(record, found)| {
+                let first = found.alignments.first();
+                first.map(|hit| self.place_of(record, hit, quality::of_first(&self.scoring, found)))
+            });
+            let hits = pair.map(|(_, found)| &found.alignments[..]);
+            let circle_of = |target| self.targets.sequences.circle(target);
+            let partners = self.pairs.map(|pairs| pairs.partners(hits, circle_of)).unwrap_or_default();
+            for (number, mate) in [(0, 1), (1, 0)] {
+                let (record, found) = pair[number];
+                let mated = found.mated.unwrap_or(Mated { is_first: number == 0, insert: None });
                 let (is_first, is_proper) = (mated.is_first, mated.is_proper());
                 let base_qualities = base_qualities(pair[mate].0);
-                let [place, own] = [mate, own].map(|read| places[read].as_ref());
-                let mate = MateOf { is_first, is_proper, place, own, base_qualities };
-                of_query(record, found, Some(mate))?;
+                let [place, own] = [mate, number].map(|read| places[read].as_ref());
+                let of_mate = MateOf { is_first, is_proper, place, own, base_qualities };
+                let partner = |hit: usize| self.place_of(pair[mate].0, &hits[mate][hit], 0);
+                let further: Vec<Option<MatePlace>> =
+                    partners[number].iter().map(|hit| hit.map(partner)).collect();
+                of_query(record, found, Some(of_mate), &further)?;
             }
         }
         Ok(())
     }
 
-    /// Where a mate's primary line has it.
-    fn place_of<'a>(&'a self, record: &Record, found: &'a Found) -> Option<MatePlace<'a>> {
-        let alignment = found.alignments.first()?;
+    /// Where the line of a hit has a mate.
+    fn place_of<'a>(&'a self, record: &Record, alignment: &'a Alignment, quality: u8) -> MatePlace<'a> {
         let target_number = self.targets.first + alignment.target as usize;
         let mut cigar = Vec::new();
         let target = self.targets.sequences.once(alignment.target);
         self.find_cigar(&mut cigar, &oriented(record, alignment.strand), target, alignment);
-        let quality = quality::of_first(&self.scoring, found);
         let target_name = &self.targets.names[target_number];
-        Some(MatePlace { target_number, target_name, alignment, quality, cigar })
+        MatePlace { target_number, target_name, alignment, quality, cigar }
     }
 
     /// The error of a record that can't be held.
@@ -110,38 +124,45 @@ impl LineMaker {
             line: None,
         };
         let Refused { format, problem, remedy } = refused;
-        Error::input(place, format!("{format} can't hold this record ({problem})"), remedy)
+        Error::input(place, format!("{format} cannot store this record ({problem})"), remedy)
     }
 
     fn of_query(
         &self,
         buffers: &mut Buffers,
-        (record, found, mate): (&Record, &Found, Option<MateOf>),
+        (record, found): (&Record, &Found),
+        (mate, partners): (Option<MateOf>, &[Option<MatePlace>]),
         push: &mut impl FnMut(&OutputLine) -> Result<(), Refused>,
     ) -> Result<(), Refused> {
         let name = if self.any_names { &record.name } else { checked_name(&record.name)? };
         let qualities = checked_qualities(record)?;
+        let copied = CopiedTags::Text(&record.tags);
         let Buffers { cigar, differences, others, in_part: tag, of_query } = buffers;
         of_query.clear();
         if self.of_part {
-            QueryInPart { threshold: found.threshold, second: found.second }.push(of_query);
+            let &Found { threshold, second, tier, .. } = found;
+            QueryInPart { threshold, second, tier }.push(of_query);
         }
         if found.alignments.is_empty() {
             let letters = &record.sequence;
-            return push(&OutputLine { name, letters, qualities, aligned: None, mate, of_query });
+            return push(&OutputLine { name, letters, qualities, aligned: None, mate, of_query, copied });
         }
         let split = self.split(record, found);
         let (primary, further) = found.alignments.split_at(1);
         let supplementary =
-            found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary, hit.second));
-        let primary = primary.iter().map(|hit| (hit, Rank::Primary, found.second));
-        let further = further.iter().map(|hit| (hit, Rank::Secondary, None));
-        for (at, (alignment, rank, second)) in primary.chain(supplementary).chain(further).enumerate() {
+            found.supplementary.iter().map(|hit| (&hit.alignment, Rank::Supplementary, hit.second, hit.tier));
+        let primary = primary.iter().map(|hit| (hit, Rank::Primary, found.second, found.tier));
+        let further = further.iter().map(|hit| (hit, Rank::Secondary, None, found.tier));
+        let before_further = found.supplementary.len();
+        for (at, (alignment, rank, second, tier)) in primary.chain(supplementary).chain(further).enumerate() {
             let letters = oriented(record, alignment.strand);
             let target = self.targets.sequences.once(alignment.target);
             let target_number = self.targets.first + alignment.target as usize;
             self.find_cigar(cigar, &letters, target, alignment);
             differences.find(&self.residues, &letters, target, alignment);
+            if let Some(form) = self.cs {
+                differences.find_cs(form, &self.residues, &letters, target, alignment);
+            }
             others.clear();
             let elements = split.iter().enumerate().filter(|(own, _)| *own != at && at < split.len());
             elements.for_each(|(_, element)| others.extend_from_slice(element));
@@ -152,11 +173,14 @@ impl LineMaker {
                 in_part::push(tag, target_number, &own);
             }
             let of_query = if rank == Rank::Primary { &of_query[..] } else { &[] };
+            let partner = (rank == Rank::Secondary).then(|| partners.get(at - before_further)).flatten();
+            let mate = mate.map(|mate| mate.of_line(rank, partner.and_then(Option::as_ref)));
             let aligned = AlignedLine {
                 alignment,
                 rank,
                 quality: self.quality(found, at, rank),
                 second,
+                is_anchored: tier == Tier::Anchored,
                 target_number,
                 target_name: &self.targets.names[target_number],
                 target,
@@ -166,7 +190,7 @@ impl LineMaker {
                 in_part: tag,
             };
             let aligned = Some(aligned);
-            let whole = OutputLine { name, letters: &letters, qualities, aligned, mate, of_query };
+            let whole = OutputLine { name, letters: &letters, qualities, aligned, mate, of_query, copied };
             match rank == Rank::Supplementary && self.hard_clips {
                 true => push(&whole.hard_clipped(&mut Vec::new()))?,
                 false => push(&whole)?,
@@ -300,8 +324,8 @@ fn invalid() -> Refused {
     Refused { format: "SAM", problem: "invalid input parameter".to_string(), remedy: REMEDY }
 }
 
-/// Hits without deletions at their ends. What takes no letter of its target stands at the letter before. The mapping quality
-/// is that of what is left, which a merge of parts of the references sees too.
+/// Hits without deletions at their ends. A hit that takes no letter of its target has the position of the letter before it.
+/// The mapping quality is the same with and without them ([`Alignment::span`]).
 fn without_end_gaps(found: &Found) -> Found {
     let mut found = found.clone();
     for hit in &mut found.alignments {

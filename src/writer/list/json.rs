@@ -38,7 +38,7 @@ fn of_hit(query: &QueryTold, hit: &ShownHit) -> String {
         ("positives", kinds.positives.to_string()),
         ("gaps", kinds.gapped.to_string()),
         ("gap_openings", kinds.gaps.to_string()),
-        ("identity", format!("{:.3}", hit.identity)),
+        ("identity", format!("{:.3}", hit.identity.percent())),
         ("coverage", format!("{:.3}", hit.covered(query.len))),
         ("cigar", quoted(&hit.cigar())),
         ("query_aligned", aligned(hit.columns.iter().map(|column| column.query).collect())),

@@ -5,6 +5,7 @@
 //! hit   <TAB> what it is ranked by <TAB> strand <TAB> TARGET,WHAT, as in the tag YM <TAB> score
 //!       <TAB> query: start,end in the aligned orientation <TAB> target: start,end,letters
 //!       <TAB> columns by their kind: 7 numbers <TAB> bits,E-value or - <TAB> identity
+//!       <TAB> masked letters of the query or -
 //!       <TAB> aligned letters of the query <TAB> of the target <TAB> kinds of the columns <TAB> name <TAB> header line
 //! ```
 //!
@@ -14,7 +15,7 @@
 use super::shown::{ColumnKind, ColumnShown, QueryTold, ShownHit};
 use crate::alignment::{Alignment, Cigar, InPart, Op, Strand, push_run};
 use crate::alphabet::Alphabet;
-use crate::identity::ColumnKinds;
+use crate::identity::{ColumnKinds, Identity};
 use crate::writer::in_part;
 use crate::writer::reread::damaged;
 use noodles_bgzf::io::Reader;
@@ -25,7 +26,7 @@ use std::str::FromStr;
 
 const QUERY: &str = "query";
 const HIT: &str = "hit";
-/// What stands for bits and E-value where there are none.
+/// What stands for bits and E-value, and for masked letters, where there are none.
 const NONE: &str = "-";
 
 /// A query and its hits among the references of a part.
@@ -86,7 +87,11 @@ pub fn push_hit(
         Some((bits, evalue)) => put(out, format_args!("{bits:e},{evalue:e}")),
         None => put(out, NONE),
     }
-    put(out, format_args!("\t{:e}\t", shown.identity));
+    put(out, format_args!("\t{},{}\t", shown.identity.equal, shown.identity.of));
+    match shown.masked {
+        Some(masked) => put(out, format_args!("{masked}\t")),
+        None => put(out, format_args!("{NONE}\t")),
+    }
     out.extend(shown.columns.iter().map(|column| column.query));
     out.push(b'\t');
     out.extend(shown.columns.iter().map(|column| column.target));
@@ -160,7 +165,7 @@ fn parse_query(line: &[u8]) -> Option<PartQuery> {
 }
 
 fn parse_hit(line: &[u8], alphabet: Alphabet, query_len: usize) -> Option<PartHit> {
-    let fields: Vec<&str> = text_of(line)?.splitn(15, '\t').collect();
+    let fields: Vec<&str> = text_of(line)?.splitn(16, '\t').collect();
     let &[
         HIT,
         rank,
@@ -172,6 +177,7 @@ fn parse_hit(line: &[u8], alphabet: Alphabet, query_len: usize) -> Option<PartHi
         kinds,
         significance,
         identity,
+        masked,
         query_letters,
         target_letters,
         letters,
@@ -220,12 +226,18 @@ fn parse_hit(line: &[u8], alphabet: Alphabet, query_len: usize) -> Option<PartHi
         target: (target_start, target_end),
         kinds: ColumnKinds::default(),
         significance,
-        identity: 0.0,
+        identity: Identity::default(),
         covered_by_target: 0.0,
+        masked: None,
         columns,
     })?;
     let kinds = kinds_of(parsed(kinds)?, shown.columns.len())?;
-    let shown = ShownHit { kinds, identity: identity.parse().ok()?, ..shown };
+    let [equal, of] = parsed(identity)?;
+    let masked = match masked {
+        NONE => None,
+        number => Some(number.parse().ok()?),
+    };
+    let shown = ShownHit { kinds, identity: Identity { equal, of }, masked, ..shown };
     Some(PartHit { rank: rank.parse().ok()?, alignment, in_part, shown })
 }
 
@@ -329,8 +341,9 @@ mod tests {
             target: (1, 6),
             kinds,
             significance,
-            identity: 100.0 / 3.0,
+            identity: Identity { equal: 1, of: 3 },
             covered_by_target: 0.0,
+            masked: significance.map(|_| 2),
             columns,
         };
         PartHit { rank: -0.1 - 0.2, alignment, in_part: InPart::Hit { beside: Some(3) }, shown }

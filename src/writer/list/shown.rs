@@ -2,10 +2,12 @@
 
 use crate::alignment::{Alignment, Op, Strand};
 use crate::alphabet::{Alphabet, reverse_complement};
-use crate::identity::{ColumnKinds, is_equal};
+use crate::complexity::low_complexity;
+use crate::identity::{ColumnKinds, Identity, is_equal};
 use crate::reader::Record;
 use crate::scoring::Scoring;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A gap in aligned letters.
 pub const GAP: u8 = b'-';
@@ -26,6 +28,8 @@ pub struct QueryShown<'a> {
     /// Letters and codes, and those of the reverse complement once they are needed.
     forward: (Vec<u8>, Vec<u8>),
     reverse: Option<(Vec<u8>, Vec<u8>)>,
+    /// Low-complexity stretches of the query as it was read, once they are needed.
+    stretches: Option<Vec<Range<usize>>>,
 }
 
 /// A hit.
@@ -44,10 +48,11 @@ pub struct ShownHit<'a> {
     pub kinds: ColumnKinds,
     /// Bit score and E-value.
     pub significance: Option<(f64, f64)>,
-    /// In percent.
-    pub identity: f64,
+    pub identity: Identity,
     /// Share of the query in hits of this target, in percent.
     pub covered_by_target: f64,
+    /// Letters of the query in the hit that are masked; `None` if nothing is.
+    pub masked: Option<u32>,
     pub columns: Vec<ColumnShown>,
 }
 
@@ -89,7 +94,16 @@ impl<'a> QueryShown<'a> {
         let letters = record.sequence.clone();
         let forward = (codes(&letters, alphabet), letters);
         let told = QueryTold { name: &record.name, is_first, len: record.sequence.len() };
-        QueryShown { told, alphabet, forward: (forward.1, forward.0), reverse: None }
+        QueryShown { told, alphabet, forward: (forward.1, forward.0), reverse: None, stretches: None }
+    }
+
+    /// Number of the letters from `start` to `end`, of the query as it was read, that are in low-complexity stretches.
+    pub fn masked(&mut self, (start, end): (u32, u32)) -> u32 {
+        let stretches = self.stretches.get_or_insert_with(|| low_complexity(self.alphabet, &self.forward.1));
+        let within = |stretch: &Range<usize>| {
+            stretch.end.min(end as usize).saturating_sub(stretch.start.max(start as usize)) as u32
+        };
+        stretches.iter().map(within).sum()
     }
 
     /// Letters and codes in an orientation.
@@ -136,8 +150,9 @@ impl<'a> ShownHit<'a> {
             target: (alignment.target_start, alignment.target_end),
             kinds,
             significance: None,
-            identity: 0.0,
+            identity: Identity::default(),
             covered_by_target: 0.0,
+            masked: None,
             columns,
         }
     }

@@ -7,9 +7,11 @@ use crate::alphabet::Alphabet;
 use crate::options::{Column, IdentityDefinition};
 use std::io::Write;
 
-/// What vsearch writes where scores have no E-values.
-const NO_EVALUE: &str = "-1";
-const NO_BITS: &str = "0";
+/// E-value and bit score if scores have none, and masked residues if nothing is masked. No number, since every number passes some filter.
+const NOT_AVAILABLE: &str = "NA";
+
+/// The last comment before the hits.
+const HITS_FOLLOW: &str = "# The hits found, a line each:\n";
 
 /// Comments: the program, the command, what is said of the run, and the columns, by BLAST's longer names as in its own
 /// comments, and by those that `--columns` takes. Biopython takes the last line for the end of the comments.
@@ -20,8 +22,17 @@ pub fn header(command_line: &str, comments: &[String], columns: &[Column]) -> Ve
     comments.iter().for_each(|comment| text += &format!("# {comment}\n"));
     text += &format!("# Fields: {}\n", named(Column::long_name).join(", "));
     text += &format!("# Columns: {}\n", named(Column::name).join("\t"));
-    text += "# The hits found, a line each:\n";
+    text += HITS_FOLLOW;
     text.into_bytes()
+}
+
+/// The header of a table without hits, made of that of one with hits. It has no line of fields, and so Biopython does not
+/// wait for hits.
+pub fn header_without_hits(header: &[u8]) -> Vec<u8> {
+    let lines = header.split_inclusive(|&byte| byte == b'\n');
+    let shown = lines.filter(|line| !line.starts_with(b"# Fields: "));
+    let shown = shown.map(|line| if line == HITS_FOLLOW.as_bytes() { b"# 0 hits found\n" } else { line });
+    shown.collect::<Vec<_>>().concat()
 }
 
 /// Appends a line.
@@ -39,7 +50,7 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
     let kinds = &hit.kinds;
     let identity = |number| {
         let definition = IdentityDefinition::numbered(number).unwrap_or_default();
-        kinds.identity(definition, query.len, hit.target_len)
+        kinds.identity(definition, query.len, hit.target_len).percent()
     };
     let is_reverse = hit.strand == Strand::Reverse;
     match column {
@@ -57,14 +68,14 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
         Column::Qseq => out.extend(hit.columns.iter().map(|column| column.query)),
         Column::Sseq => out.extend(hit.columns.iter().map(|column| column.target)),
         Column::Evalue => {
-            put(out, hit.significance.map_or(NO_EVALUE.to_string(), |(_, evalue)| evalue_text(evalue)))
+            put(out, hit.significance.map_or(NOT_AVAILABLE.to_string(), |(_, evalue)| evalue_text(evalue)))
         }
         Column::Bitscore => {
-            put(out, hit.significance.map_or(NO_BITS.to_string(), |(bits, _)| bits_text(bits)))
+            put(out, hit.significance.map_or(NOT_AVAILABLE.to_string(), |(bits, _)| bits_text(bits)))
         }
         Column::Score => put(out, hit.score),
         Column::Length => put(out, kinds.columns()),
-        Column::Pident => put(out, format_args!("{:.3}", hit.identity)),
+        Column::Pident => put(out, format_args!("{:.3}", hit.identity.percent())),
         Column::Nident => put(out, kinds.matches),
         Column::Mismatch => put(out, kinds.mismatches),
         Column::Positive => put(out, kinds.positives),
@@ -103,6 +114,10 @@ fn push_column(out: &mut Vec<u8>, column: Column, query: &QueryTold, hit: &Shown
                 Some(false) => 2,
             },
         ),
+        Column::Masked => match hit.masked {
+            Some(masked) => put(out, masked),
+            None => put(out, NOT_AVAILABLE),
+        },
     }
 }
 

@@ -4,6 +4,7 @@ use super::numbers::{bits_text, evalue_text};
 use super::shown::{ColumnKind, ColumnShown, GAP, QueryTold, ShownHit};
 use crate::alignment::Strand;
 use crate::alphabet::Alphabet;
+use crate::identity::Identity;
 use crate::options::PageOptions;
 use std::fmt::Write;
 
@@ -73,7 +74,8 @@ fn push_hit(text: &mut String, page: &PageOptions, query: &QueryTold, hit: &Show
     };
     let gaps = if kinds.gapped > 0 { format!(", gaps {}", share(kinds.gapped)) } else { String::new() };
     let coverage = hit.covered(query.len);
-    let equal = share(kinds.matches);
+    let Identity { equal, of } = hit.identity;
+    let equal = format!("{equal}/{of} ({:.1} %)", hit.identity.percent());
     let counts = format!("Identities {equal}{positives}{gaps}, query {coverage:.1} % covered");
     line(text, format_args!("{}\n", folded(&counts, (0, page.width))));
     let (first, last) = hit.target_ends();

@@ -117,8 +117,8 @@ impl ListInReceipt {
     fn parse(line: &str) -> Option<ListInReceipt> {
         let fields: Vec<&str> = line.strip_prefix(LIST)?.split('\t').collect();
         let &[rank, alphabet, columns] = &fields[..] else { return None };
-        let rank =
-            [Rank::Score, Rank::Evalue, Rank::Identity].into_iter().find(|known| name_of(*known) == rank)?;
+        let ranks = [Rank::Score, Rank::Raw, Rank::Evalue, Rank::Identity];
+        let rank = ranks.into_iter().find(|known| name_of(*known) == rank)?;
         let known = [Alphabet::Dna, Alphabet::Protein];
         let alphabet = known.into_iter().find(|known| known.to_string() == alphabet)?;
         Some(ListInReceipt { rank, alphabet, columns: Column::parse(columns).ok()? })
@@ -155,6 +155,7 @@ fn is_sound(limits: &Limits) -> bool {
 fn name_of(rank: Rank) -> &'static str {
     match rank {
         Rank::Score => "score",
+        Rank::Raw => "raw",
         Rank::Evalue => "evalue",
         Rank::Identity => "identity",
     }

@@ -1,13 +1,16 @@
 //! Records of mates in parts of the references: taken apart, and written as those of a run of all references.
 //!
-//! What a record tells of its own alignment stays (CIGAR, NM, MD, AS). What it tells of its mate comes of the hits that
+//! What a record tells of its own alignment stays (CIGAR, NM, MD, cs, AS). What it tells of its mate comes of the hits that
 //! are reported. SEQ and QUAL stand in the first record that a part has of a mate.
 
 use super::{PartRecord, QueryInPart, Standing, bam, text};
-use crate::alignment::{Alignment, Cigar, Found, InPart, Mated, Op, Strand, push_run};
+use crate::alignment::{Alignment, Cigar, Found, InPart, Mated, Op, Strand, Tier, push_run};
 use crate::alphabet::reverse_complement;
+use crate::insert::PairScoring;
 use crate::options::Format;
-use crate::writer::line::{AlignedLine, Kind, MateOf, MatePlace, OutputLine, Rank};
+use crate::quality::of_tier;
+use crate::reader::{READ_GROUP, WRITTEN_TAGS};
+use crate::writer::line::{AlignedLine, CopiedTags, Kind, MateOf, MatePlace, OutputLine, Rank};
 use crate::writer::tags::EditTags;
 use crate::writer::{bam as bam_lines, sam as sam_lines};
 
@@ -26,6 +29,8 @@ pub struct MateTold {
     /// ms.
     pub base_qualities: Option<i64>,
     pub read_group: Option<Vec<u8>>,
+    /// Other tags that are copied from the query, as the record has them.
+    pub copied: Vec<u8>,
     /// `None` for an unmapped mate.
     pub hit: Option<MateHit>,
 }
@@ -145,6 +150,7 @@ struct Mate<'a> {
     hits: Vec<(&'a MateRecord, &'a MateHit)>,
     second: Option<i32>,
     quality: u8,
+    tier: Tier,
     mated: Mated,
 }
 
@@ -157,17 +163,23 @@ impl<'a> Mate<'a> {
             with_hit.into_iter().find(|(_, hit)| hit.alignment == *alignment)
         };
         let hits = found.alignments.iter().map(record_of).collect::<Option<_>>()?;
-        let quality = found.quality.unwrap_or(0);
-        Some(Mate { first: records.first()?, hits, second: found.second, quality, mated: found.mated? })
+        let (second, tier) = (found.second, found.tier);
+        let quality = of_tier(found.quality.unwrap_or(0), tier);
+        Some(Mate { first: records.first()?, hits, second, quality, tier, mated: found.mated? })
     }
 
     fn place(&self) -> Option<MatePlace<'a>> {
-        let (_, hit) = self.hits.first()?;
+        self.place_of(0)
+    }
+
+    /// Where the record of a hit has it.
+    fn place_of(&self, number: usize) -> Option<MatePlace<'a>> {
+        let (_, hit) = self.hits.get(number)?;
         Some(MatePlace {
             target_number: hit.alignment.target as usize,
             target_name: &hit.target_name,
             alignment: &hit.alignment,
-            quality: self.quality,
+            quality: if number == 0 { self.quality } else { 0 },
             cigar: hit.cigar.clone(),
         })
     }
@@ -187,19 +199,24 @@ impl<'a> Mate<'a> {
         }
     }
 
-    /// Appends the records of SAM or BAM. `None` where one can't be.
-    fn push(&self, out: &mut Vec<u8>, place: Option<&MatePlace>) -> Option<()> {
+    /// Appends the records of SAM or BAM, whose further hits have the given partners among the hits of the other mate. `None`
+    /// where one can't be.
+    fn push(&self, out: &mut Vec<u8>, other: &Mate, partners: &[Option<usize>]) -> Option<()> {
         let (is_first, is_proper) = (self.mated.is_first, self.mated.is_proper());
-        let MateTold { base_qualities, read_group, .. } = &self.first.told;
+        let MateTold { base_qualities, read_group, copied, .. } = &self.first.told;
+        let copied = match self.first.record.format {
+            Format::Bam => CopiedTags::Binary(copied),
+            Format::Sam | Format::Paf => CopiedTags::Text(copied),
+        };
         let name = str::from_utf8(self.first.record.name()).ok()?;
         let read_group = read_group.as_deref().map(str::from_utf8).transpose().ok()?;
-        let own = self.place();
-        let own = own.as_ref();
+        let [own, place] = [self.place(), other.place()];
+        let [own, place] = [own.as_ref(), place.as_ref()];
         let mate = MateOf { is_first, is_proper, place, own, base_qualities: *base_qualities };
         let (letters, qualities) = (self.first.letters_as_read(), self.first.qualities_as_read());
-        let mut push = |letters: &[u8], aligned| {
+        let mut push = |letters: &[u8], aligned, mate: MateOf| {
             let (qualities, mate) = (&qualities[..], Some(mate));
-            let line = OutputLine { name, letters, qualities, aligned, mate, of_query: &[] };
+            let line = OutputLine { name, letters, qualities, aligned, mate, of_query: &[], copied };
             match self.first.record.format {
                 Format::Bam => return bam_lines::push(out, &line, read_group).ok(),
                 Format::Sam | Format::Paf => sam_lines::push(out, &line, read_group),
@@ -207,7 +224,7 @@ impl<'a> Mate<'a> {
             Some(())
         };
         if self.hits.is_empty() {
-            return push(&letters, None);
+            return push(&letters, None, mate);
         }
         for (number, (_, hit)) in self.hits.iter().enumerate() {
             let (rank, quality, second) = match number {
@@ -220,6 +237,7 @@ impl<'a> Mate<'a> {
                 rank,
                 quality,
                 second,
+                is_anchored: self.tier == Tier::Anchored,
                 target_number: alignment.target as usize,
                 target_name,
                 target: &[],
@@ -228,13 +246,25 @@ impl<'a> Mate<'a> {
                 others: &[],
                 in_part: &[],
             };
+            let partner = partners.get(number).copied().flatten().and_then(|partner| other.place_of(partner));
+            let mate = mate.of_line(rank, partner.as_ref());
             match rank {
-                Rank::Primary => push(&oriented(&letters, alignment.strand), Some(aligned))?,
-                _ => push(&[], Some(aligned))?,
+                Rank::Primary => push(&oriented(&letters, alignment.strand), Some(aligned), mate)?,
+                _ => push(&[], Some(aligned), mate)?,
             }
         }
         Some(())
     }
+}
+
+/// Whether a tag is one that a run writes itself.
+pub fn is_written(name: &[u8]) -> bool {
+    WRITTEN_TAGS.iter().any(|written| name == *written)
+}
+
+/// Whether a tag is copied from the query and is no read group.
+pub fn is_copied(name: &[u8]) -> bool {
+    !is_written(name) && name != READ_GROUP
 }
 
 /// The letters of a query in the orientation of a strand, or back.
@@ -247,12 +277,19 @@ fn oriented(letters: &[u8], strand: Strand) -> Vec<u8> {
 
 /// Appends the records of two mates, from those that all parts have of each, with the hits that are reported. `None`
 /// where these are not of such records.
-pub fn push_mates(records: [&[MateRecord]; 2], found: &[Found; 2], out: &mut Vec<u8>) -> Option<()> {
+pub fn push_mates(
+    pairs: &PairScoring,
+    records: [&[MateRecord]; 2],
+    found: &[Found; 2],
+    out: &mut Vec<u8>,
+) -> Option<()> {
     let [one, other] = [Mate::new(records[0], &found[0])?, Mate::new(records[1], &found[1])?];
-    for (own, mate) in [(&one, &other), (&other, &one)] {
+    // Parts of the references have no circles.
+    let partners = pairs.partners([&found[0].alignments, &found[1].alignments], |_| None);
+    for ((own, mate), partners) in [(&one, &other), (&other, &one)].into_iter().zip(&partners) {
         match own.first.record.format {
             Format::Paf => own.push_paf(out),
-            Format::Sam | Format::Bam => own.push(out, mate.place().as_ref())?,
+            Format::Sam | Format::Bam => own.push(out, mate, partners)?,
         }
     }
     Some(())
@@ -261,26 +298,39 @@ pub fn push_mates(records: [&[MateRecord]; 2], found: &[Found; 2], out: &mut Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Options, Share};
+    use crate::insert::{InsertSize, Orientation};
+    use crate::options::{CsForm, Options, Share};
     use crate::reader::Record;
     use crate::scoring::Scoring;
     use crate::writer::reread::PartRecords;
-    use crate::writer::tests::{at, group, options, read, writer};
+    use crate::writer::tests::{at, group, options, read, writer_of_mates};
     use crate::writer::{Writer, bgzf};
     use smallvec::smallvec;
     use std::io::Cursor;
 
     const MATED: [Mated; 2] =
         [Mated { is_first: true, insert: Some(300) }, Mated { is_first: false, insert: Some(300) }];
+    const PAIRS: PairScoring = PairScoring {
+        insert: InsertSize { orientation: Orientation::Fr, mean: 40, deviation: 100 },
+        match_: 2,
+    };
     const QUALITIES: [Option<u8>; 2] = [Some(37), Some(9)];
 
     fn writers(format: Format, eqx: bool, read_group: bool) -> [Writer; 2] {
         let target = "ACGTTGCAAC".repeat(7000);
+        let cs = if eqx { Some(CsForm::Long) } else { None };
         let read_group = read_group.then(|| group("@RG\tID:g 1"));
-        let whole =
-            Options { format: crate::options::OutputFormat::Records(format), eqx, read_group, ..options() };
+        let whole = Options {
+            format: crate::options::OutputFormat::Records(format),
+            eqx,
+            cs,
+            read_group,
+            ..options()
+        };
         let part = Options { ref_part: Some(Share { number: 1, of: 2 }), ..whole.clone() };
-        [whole, part].map(|options| writer(&options, Scoring::dna(2, 4, 4, 2), &[("t", &target)]).unwrap())
+        let scoring = || Scoring::dna(2, 4, 4, 2);
+        let insert = Some(PAIRS.insert);
+        [whole, part].map(|options| writer_of_mates(&options, scoring(), &[("t", &target)], insert).unwrap())
     }
 
     /// Alignments on both strands with gaps, one of 65,537 operations, and an equal place with another path.
@@ -357,7 +407,7 @@ mod tests {
                             ..Found::default()
                         });
                         let mut out = Vec::new();
-                        push_mates([&records[0], &records[1]], &found, &mut out).unwrap();
+                        push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
                         let expected = whole.records(&reads, &found).unwrap();
                         assert!(
                             out == expected,
@@ -372,12 +422,13 @@ mod tests {
                 assert!(records.iter().all(|records| records.len() == 1 && records[0].hit().is_none()));
                 let found = MATED.map(|mated| Found { mated: Some(mated), ..Found::default() });
                 let mut out = Vec::new();
-                push_mates([&records[0], &records[1]], &found, &mut out).unwrap();
+                push_mates(&PAIRS, [&records[0], &records[1]], &found, &mut out).unwrap();
                 assert!(out == whole.records(&reads, &found).unwrap(), "{format:?} {eqx}");
                 // Nor is anything made of what no part has.
                 let other = Found { alignments: all[..1].to_vec(), ..found[0].clone() };
                 assert!(
-                    push_mates([&records[0], &records[1]], &[other, found[1].clone()], &mut out).is_none()
+                    push_mates(&PAIRS, [&records[0], &records[1]], &[other, found[1].clone()], &mut out)
+                        .is_none()
                 );
             }
         }
@@ -426,7 +477,7 @@ mod tests {
                         ..Found::default()
                     };
                     let found = [reported(&one, MATED[0]), reported(&other, MATED[1])];
-                    push_mates([&one, &other], &found, &mut Vec::new());
+                    push_mates(&PAIRS, [&one, &other], &found, &mut Vec::new());
                 }
             }
             assert!(refused > 100, "{format:?}: {refused}");

@@ -1,8 +1,10 @@
 //! Lines of SAM and PAF, column by column.
 
-use super::mates::{MateHit, MateTold, PathTold};
+use super::mates::{MateHit, MateTold, PathTold, is_copied, is_written};
 use super::{QueryInPart, RecordHit, RecordTold, Standing, span};
 use crate::alignment::Strand;
+#[cfg(test)]
+use crate::alignment::Tier;
 use crate::writer::in_part;
 use crate::writer::line::{REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 use crate::writer::paf::{SUPPLEMENTARY_LINE, UNALIGNED};
@@ -11,6 +13,8 @@ use memchr::memmem;
 
 const SCORE: &[u8] = b"AS:i:";
 const SECOND: &[u8] = b"XS:i:";
+/// PAF's path.
+const PATH: &[u8] = b"cg:Z:";
 const IN_PART: &[u8] = b"YM:Z:";
 const OF_QUERY: &[u8] = b"YQ:Z:";
 const PRIMARY_LINE: &[u8] = b"tp:A:P";
@@ -83,9 +87,12 @@ impl LineFormat {
             Some(text) => Some(QueryInPart::parse(text)?),
             None => None,
         };
-        let Some(HitInColumns { strand, secondary, span }) = (self.read)(fixed)? else {
+        let Some(HitInColumns { strand, secondary, mut span }) = (self.read)(fixed)? else {
             return Some(RecordTold { aligned: None, of_query });
         };
+        if let Some(path) = tag(PATH) {
+            span = cigar_span(path)?;
+        }
         let secondary = secondary || tags.contains(&SECONDARY_LINE);
         let (score, (target, _)) = (number(tag(SCORE)?)?, in_part::parse(tag(IN_PART)?)?);
         Some(RecordTold { aligned: Some(RecordHit { score, strand, secondary, target, span }), of_query })
@@ -173,6 +180,7 @@ fn read_paf(columns: &[&[u8]]) -> Option<Option<HitInColumns>> {
         _ => return None,
     };
     let len = |start, end| number::<u32>(end)?.checked_sub(number(start)?);
+    // The tag with the path tells which of it counts.
     let span = len(start, end)?.max(len(target_start, target_end)?);
     Some(Some(HitInColumns { strand, secondary: false, span }))
 }
@@ -186,7 +194,7 @@ fn number<T: std::str::FromStr>(column: &[u8]) -> Option<T> {
 }
 
 fn cigar_span(cigar: &[u8]) -> Option<u32> {
-    span(operations(cigar)?.into_iter())
+    span(operations(cigar)?)
 }
 
 /// The operations of a CIGAR.
@@ -213,7 +221,8 @@ pub fn mate_sam(line: &[u8]) -> Option<MateTold> {
             let path = PathTold::new(&operations(cigar)?)?;
             let alignment = path.alignment(strand, (target, start), number(tag(SCORE)?)?)?;
             let target_name = str::from_utf8(target_name).ok()?.to_string();
-            let differences = EditTags { edits: number(tag(b"NM:i:")?)?, md: tag(b"MD:Z:")?.to_vec() };
+            let cs = tag(b"cs:Z:").unwrap_or_default().to_vec();
+            let differences = EditTags { edits: number(tag(b"NM:i:")?)?, md: tag(b"MD:Z:")?.to_vec(), cs };
             Some(MateHit { alignment, in_part, target_name, cigar: path.cigar, differences })
         }
     };
@@ -228,6 +237,7 @@ pub fn mate_sam(line: &[u8]) -> Option<MateTold> {
         qualities: if letters.len() == 1 && letters != b"*" { qualities.to_vec() } else { known(qualities) },
         base_qualities,
         read_group: tag(b"RG:Z:").map(<[u8]>::to_vec),
+        copied: copied(tags, is_copied),
         hit,
     })
 }
@@ -257,13 +267,22 @@ pub fn mate_paf(line: &[u8]) -> Option<MateTold> {
 
 /// Appends the line of an unaligned query, of which `line` is any.
 pub fn push_unaligned_paf(line: &[u8], out: &mut Vec<u8>) {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let tags: Vec<&[u8]> = line.split(|&letter| letter == b'\t').skip(PAF.tags).collect();
     let mut columns = line.splitn(3, |&letter| letter == b'\t');
     let (name, len) = (columns.next().unwrap_or_default(), columns.next().unwrap_or_default());
     out.extend_from_slice(name);
     out.push(b'\t');
     out.extend_from_slice(len);
     out.extend_from_slice(UNALIGNED);
+    out.extend(copied(&tags, |name| !is_written(name)));
     out.push(b'\n');
+}
+
+/// Those of the tags whose names `is_copied` takes, each after a tab.
+fn copied(tags: &[&[u8]], is_copied: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+    let of_query = tags.iter().filter(|tag| tag.get(..2).is_some_and(&is_copied));
+    of_query.flat_map(|tag| [b"\t", *tag].concat()).collect()
 }
 
 #[cfg(test)]
@@ -289,7 +308,7 @@ mod tests {
             let expected =
                 RecordHit { score: 30, strand: Strand::Reverse, secondary: false, target: 5, span: 7 };
             assert_eq!(told.aligned, Some(expected));
-            assert_eq!(told.of_query, Some(QueryInPart { threshold: 20, second: score }));
+            assert_eq!(told.of_query, Some(QueryInPart { threshold: 20, second: score, tier: Tier::Single }));
             let primary = Standing::Primary { second: Some(29), quality: 3 };
             let expected = with("\tXS:i:29").replace("\t37\t", "\t3\t") + "\n";
             assert_eq!(pushed(&SAM, &with(second), primary), expected);
@@ -300,7 +319,7 @@ mod tests {
         }
         let unmapped = "q\t4\t*\t0\t0\t*\t*\t0\t0\tAC\t*";
         let told = SAM.told(format!("{unmapped}\tYQ:Z:20,30\n").as_bytes()).unwrap();
-        let of_query = Some(QueryInPart { threshold: 20, second: Some(30) });
+        let of_query = Some(QueryInPart { threshold: 20, second: Some(30), tier: Tier::Single });
         assert_eq!(told, RecordTold { aligned: None, of_query });
         let line = pushed(&SAM, &format!("{unmapped}\tYQ:Z:20,30"), Standing::Unmapped);
         assert_eq!(line, format!("{unmapped}\n"));
@@ -314,7 +333,7 @@ mod tests {
         let told = PAF.told(format!("{part}\n").as_bytes()).unwrap();
         let expected = RecordHit { score: 30, strand: Strand::Reverse, secondary: false, target: 5, span: 7 };
         assert_eq!(told.aligned, Some(expected));
-        assert_eq!(told.of_query, Some(QueryInPart { threshold: 20, second: Some(24) }));
+        assert_eq!(told.of_query, Some(QueryInPart { threshold: 20, second: Some(24), tier: Tier::Single }));
         let primary = Standing::Primary { second: Some(29), quality: 3 };
         assert_eq!(pushed(&PAF, &part, primary), line.replace("\t60\t", "\t3\t") + "\n");
         let secondary = line.replace("\t60\t", "\t0\t").replace("tp:A:P", "tp:A:S") + "\n";

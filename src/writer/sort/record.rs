@@ -1,16 +1,9 @@
 //! What sorting and indices need of a record of BAM (SAMv1 specification, 4.2), its size in front.
 
+pub use crate::bam::SIZE;
+use crate::bam::{FLAGS, NAME, NAME_LEN, OPERATIONS, START, TARGET, array};
 use crate::writer::line::{REVERSE, UNMAPPED};
 
-/// Bytes of the size in front, which doesn't count itself.
-pub const SIZE: usize = 4;
-/// Where fields of a fixed place begin.
-const TARGET: usize = 4;
-const START: usize = 8;
-const NAME_LEN: usize = 12;
-const OPERATIONS: usize = 16;
-const FLAGS: usize = 18;
-const NAME: usize = 36;
 /// Operations of a CIGAR that consume letters of the target, by number: M, D, N, = and X.
 const OF_TARGET: u32 = 1 | 1 << 2 | 1 << 3 | 1 << 7 | 1 << 8;
 
@@ -79,10 +72,6 @@ fn flags(record: &[u8]) -> Option<u16> {
 
 fn number(record: &[u8], at: usize) -> Option<i32> {
     array(record, at).map(i32::from_le_bytes)
-}
-
-fn array<const N: usize>(record: &[u8], at: usize) -> Option<[u8; N]> {
-    record.get(at..)?.first_chunk().copied()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::writer::bgzf::CompressionLevel;
 use crate::writer::output::explain;
 use crate::writer::reread::damaged;
-use crate::writer::temporary;
+use crate::writer::temporary::{self, Permissions};
 use rayon::prelude::*;
 use std::ffi::OsString;
 use std::fs::File;
@@ -106,7 +106,7 @@ pub struct SortedRun {
 impl SortedRun {
     /// Writes all records of `merge`.
     pub fn write(merge: &mut Merge, scratch: &Scratch) -> Result<SortedRun> {
-        let created = temporary::create(&scratch.folder, &scratch.name);
+        let created = temporary::create(&scratch.folder, &scratch.name, Permissions::Private);
         let (mut file, path) = created.map_err(|source| explain(&scratch.folder, source))?;
         let mut run = SortedRun { path, records: 0 };
         pack_all(merge, RUN_LEVEL, |batch: &BlockBatch, packed| {

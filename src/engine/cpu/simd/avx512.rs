@@ -21,7 +21,8 @@ impl Avx512 {
     }
 }
 
-/// What operations of the set make of registers. They are safe where the processor has them, which `$token` proves.
+/// Result of operations of the set on registers. They are safe on a processor that has them, which `$token` proves. The
+/// expression may hold nothing else that is unsafe, such as an operation that reads through a pointer.
 macro_rules! operation {
     ($token:expr, $result:expr) => {{
         let _: Avx512 = $token;

@@ -7,7 +7,7 @@ use crate::engine::gpu::pipeline;
 use crate::engine::gpu::template::TemplateError;
 use crate::error::EngineError;
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScanKernel {
@@ -54,19 +54,23 @@ impl ScanKernel {
     }
 }
 
-/// Each is compiled when it is first used.
+/// A kernel that is compiled or will be.
+type Compiled = Arc<Mutex<Option<wgpu::ComputePipeline>>>;
+
+/// Each is compiled when it is first used. Those that need it wait, those that need others do not.
 #[derive(Default)]
-pub struct ScanKernels(Mutex<HashMap<ScanKernel, wgpu::ComputePipeline>>);
+pub struct ScanKernels(Mutex<HashMap<ScanKernel, Compiled>>);
 
 impl ScanKernels {
     pub fn get(&self, device: &Device, kernel: ScanKernel) -> Result<wgpu::ComputePipeline, EngineError> {
-        let mut compiled =
-            self.0.lock().map_err(|_| EngineError::Lost("compiling a kernel failed".to_string()))?;
-        if let Some(known) = compiled.get(&kernel) {
+        let failed = || EngineError::Lost("compiling a kernel failed".to_string());
+        let own = Arc::clone(self.0.lock().map_err(|_| failed())?.entry(kernel).or_default());
+        let mut own = own.lock().map_err(|_| failed())?;
+        if let Some(known) = &*own {
             return Ok(known.clone());
         }
         let made = pipeline::create(device, &format!("{kernel:?}"), kernel.wgsl(), kernel.bindings(), &[])?;
-        compiled.insert(kernel, made.clone());
+        *own = Some(made.clone());
         Ok(made)
     }
 }

@@ -136,7 +136,7 @@ impl PrintScan {
         self.state.lock().map_or(Duration::ZERO, |state| state.stopwatch.total())
     }
 
-    /// Packs a text of codes as targets are packed, and sends it.
+    /// Packs a text of codes and sends it.
     pub fn load(&self, codes: &[u8], letters: Letters) -> Result<PrintText, EngineError> {
         let len = codes.len();
         if len > u32::MAX as usize - UNIT {
@@ -147,7 +147,7 @@ impl PrintScan {
         let words = len.div_ceil(UNIT) * UNIT * letters.bits() as usize / 32;
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let buffer = buffers::create(&runtime.device, "text to cut", usage, words as u64 * 4)?;
-        runtime.upload(&buffer, 0..words, |words, packed| letters.pack_targets(codes, words, packed))?;
+        runtime.upload(&buffer, 0..words, |words, packed| letters.pack_text(codes, words, packed))?;
         Ok(PrintText { buffer, letters, len })
     }
 

@@ -1,0 +1,70 @@
+//! The answers of an iterator that works batch by batch.
+
+use crate::error::Result;
+use std::collections::VecDeque;
+
+/// Answers that wait to be given, in the order of their items. A failure of a whole batch is the last one: if iteration
+/// went on after it, later answers would no longer be those of their items.
+#[derive(Debug)]
+pub struct Answers<T> {
+    ready: VecDeque<Result<T>>,
+    has_failed: bool,
+}
+
+impl<T: Default> Answers<T> {
+    /// Whether answers of the next items are needed.
+    pub fn are_needed(&self) -> bool {
+        self.ready.is_empty() && !self.has_failed
+    }
+
+    /// Adds the answers of a batch. Of each item `taken` says whether it is in the batch; if not, it has no answer, or was
+    /// refused. `answers` are those of the items in the batch.
+    pub fn add(&mut self, taken: Vec<Result<bool>>, answers: Result<Vec<T>>) {
+        match answers {
+            Ok(answers) => {
+                let mut answers = answers.into_iter();
+                let answer = |taken: Result<bool>| match taken? {
+                    true => Ok(answers.next().unwrap_or_default()),
+                    false => Ok(T::default()),
+                };
+                self.ready.extend(taken.into_iter().map(answer));
+            }
+            Err(error) => {
+                self.ready.push_back(Err(error));
+                self.has_failed = true;
+            }
+        }
+    }
+
+    /// Gives the next answer.
+    pub fn next(&mut self) -> Option<Result<T>> {
+        self.ready.pop_front()
+    }
+}
+
+impl<T> Default for Answers<T> {
+    fn default() -> Answers<T> {
+        Answers { ready: VecDeque::new(), has_failed: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn nothing_comes_after_a_failure() {
+        let refused = || Error::Usage("refused".into());
+        let mut answers = Answers::default();
+        assert!(answers.are_needed());
+        answers.add(vec![Ok(true), Err(refused()), Ok(false), Ok(true)], Ok(vec![7, 8]));
+        assert!(!answers.are_needed());
+        let given: Vec<Option<i32>> = std::iter::from_fn(|| answers.next()).map(Result::ok).collect();
+        assert_eq!(given, [Some(7), None, Some(0), Some(8)]);
+        assert!(answers.are_needed());
+        answers.add(vec![Ok(true), Ok(true)], Err(refused()));
+        assert!(answers.next().is_some_and(|answer| answer.is_err()));
+        assert!(answers.next().is_none() && !answers.are_needed());
+    }
+}

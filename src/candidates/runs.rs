@@ -1,0 +1,360 @@
+//! Exact runs: bases that a query and a target share on one diagonal.
+//!
+//! K-mers of the queries are put into one table, and each target is rolled over it once, so the time hardly depends on the number
+//! of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left out.
+
+use crate::batch::{Batch, Sequences};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Bases of a k-mer at most: two bits each.
+const MOST_KMER: usize = 28;
+/// Rows from one k-mer of the table to the next, where k-mers are long enough to be rare.
+const STRIDE: usize = 4;
+const LEAST_SPARSE: usize = 14;
+/// Target columns of one unit of work.
+const STRETCH: usize = 1 << 18;
+/// Maximum number of runs of a query that are kept.
+pub const MOST_RUNS: usize = 1 << 11;
+/// Bits of the table's sieve for each k-mer.
+const SIEVE: usize = 16;
+/// Entries of a k-mer above which those of finished queries are dropped, and uses of the k-mer between two such passes.
+const HOT: usize = 1 << 6;
+const HOT_USES: u32 = 1 << 10;
+/// Multiplier of a hash (Knuth 1998, 6.4: the golden ratio).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A maximal run of equal bases, which ends at a border, an unequal base or an ambiguous one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ExactRun {
+    pub target: u32,
+    /// First column of the target and first row of the query, from 0.
+    pub start: u32,
+    pub query_start: u32,
+    pub len: u32,
+}
+
+/// Whether two codes are one of A, C, G, T and equal.
+pub fn are_equal(query: u8, target: u8) -> bool {
+    query < 4 && query == target
+}
+
+/// K-mers of some queries.
+struct Table {
+    kmer: usize,
+    /// Rows from one k-mer to the next.
+    stride: usize,
+    /// Hash of a k-mer, query and row of its first base, bucket by bucket.
+    entries: Vec<(u64, u32, u32)>,
+    /// Bits that are set for the hashes of k-mers.
+    sieve: Vec<u64>,
+    /// Right shift of a hash that gives its bit.
+    shift: u32,
+    /// Where the entries of each bucket begin. A hash's bucket is its first bits.
+    buckets: Vec<u32>,
+    bucket_shift: u32,
+}
+
+fn hash(kmer: u64) -> u64 {
+    kmer.wrapping_mul(GOLDEN)
+}
+
+/// Calls `take` with each k-mer without ambiguous bases, and the position of its first base.
+fn for_each_kmer(codes: &[u8], kmer: usize, mut take: impl FnMut(u64, usize)) {
+    let mask = (1u64 << (2 * kmer)) - 1;
+    let (mut word, mut known) = (0u64, 0);
+    for (at, &code) in codes.iter().enumerate() {
+        known = if code < 4 { known + 1 } else { 0 };
+        word = (word << 2 | u64::from(code & 3)) & mask;
+        if known >= kmer {
+            take(word, at + 1 - kmer);
+        }
+    }
+}
+
+impl Table {
+    fn new(batch: &Batch, queries: &[u32], least: usize) -> Table {
+        let kmer = if least >= LEAST_SPARSE { (least + 1 - STRIDE).min(MOST_KMER) } else { least.max(1) };
+        let stride = least.max(1) + 1 - kmer;
+        let hashes: Vec<Vec<(u64, u32, u32)>> = queries
+            .par_iter()
+            .enumerate()
+            .with_min_len(1 << 8)
+            .fold(Vec::new, |mut own, (at, &query)| {
+                for_each_kmer(batch.query(query), kmer, |word, row| {
+                    if row % stride == 0 {
+                        own.push((hash(word), at as u32, row as u32));
+                    }
+                });
+                own
+            })
+            .collect();
+        let count: usize = hashes.iter().map(Vec::len).sum();
+        let bits = (count.max(64) * SIEVE).next_power_of_two();
+        let shift = 64 - bits.trailing_zeros();
+        let mut sieve = vec![0u64; bits / 64];
+        let bucket_count = count.max(2).next_power_of_two();
+        let bucket_shift = 64 - bucket_count.trailing_zeros();
+        let mut buckets = vec![0u32; bucket_count + 1];
+        for &(hash, ..) in hashes.iter().flatten() {
+            let bit = hash >> shift;
+            sieve[(bit / 64) as usize] |= 1 << (bit % 64);
+            buckets[(hash >> bucket_shift) as usize + 1] += 1;
+        }
+        for bucket in 0..bucket_count {
+            buckets[bucket + 1] += buckets[bucket];
+        }
+        let (mut next, mut entries) = (buckets.clone(), vec![(0, 0, 0); count]);
+        for entry in hashes.into_iter().flatten() {
+            let place = &mut next[(entry.0 >> bucket_shift) as usize];
+            entries[*place as usize] = entry;
+            *place += 1;
+        }
+        Table { kmer, stride, entries, sieve, shift, buckets, bucket_shift }
+    }
+
+    /// Queries and rows of a k-mer.
+    fn entries(&self, word: u64) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let hash = hash(word);
+        let bit = hash >> self.shift;
+        let bucket = match self.sieve[(bit / 64) as usize] >> (bit % 64) & 1 {
+            0 => 0..0,
+            _ => {
+                let bucket = (hash >> self.bucket_shift) as usize;
+                self.buckets[bucket] as usize..self.buckets[bucket + 1] as usize
+            }
+        };
+        self.entries[bucket].iter().filter(move |entry| entry.0 == hash).map(|&(_, query, row)| (query, row))
+    }
+}
+
+/// The maximal runs of at least `least` bases of each of `queries`, which are numbers of the batch's queries, in the order of
+/// targets and columns. `None` for a query with more than [`MOST_RUNS`].
+pub fn exact_runs(batch: &Batch, queries: &[u32], least: usize) -> Vec<Option<Vec<ExactRun>>> {
+    let all = Search { batch, queries, least, accepts: &|_, _| true, is_one_enough: false };
+    all.runs()
+}
+
+/// The targets on which a query has a run of at least `least` bases that `accepts` takes, of each of `queries`, in ascending
+/// order.
+pub fn targets_with_runs(
+    batch: &Batch,
+    queries: &[u32],
+    least: usize,
+    accepts: &(dyn Fn(u32, &ExactRun) -> bool + Sync),
+) -> Vec<Vec<u32>> {
+    let search = Search { batch, queries, least, accepts, is_one_enough: true };
+    let targets = |(runs, _): (Vec<ExactRun>, bool)| {
+        let mut targets: Vec<u32> = runs.iter().map(|run| run.target).collect();
+        targets.dedup();
+        targets
+    };
+    search.all(usize::MAX).into_iter().map(targets).collect()
+}
+
+/// A search for the runs of some queries.
+struct Search<'a> {
+    batch: &'a Batch,
+    queries: &'a [u32],
+    /// Bases of a run, at least.
+    least: usize,
+    /// Whether a run of a query of the batch is wanted.
+    accepts: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
+    /// Whether one run is enough of each query and stretch.
+    is_one_enough: bool,
+}
+
+impl Search<'_> {
+    fn runs(&self) -> Vec<Option<Vec<ExactRun>>> {
+        let all = self.all(MOST_RUNS).into_iter();
+        all.map(|(runs, is_complete)| is_complete.then_some(runs)).collect()
+    }
+
+    /// The runs of each query, and whether these are all. No more than `most` are kept of a query.
+    fn all(&self, most: usize) -> Vec<(Vec<ExactRun>, bool)> {
+        let Search { batch, queries, least, .. } = *self;
+        let mut runs: Vec<(Vec<ExactRun>, bool)> = vec![(Vec::new(), true); queries.len()];
+        let table = Table::new(batch, queries, least);
+        if table.entries.is_empty() {
+            return runs;
+        }
+        let targets: &Sequences = &batch.targets;
+        let stretches: Vec<(u32, Range<usize>)> = (0..targets.len())
+            .flat_map(|target| {
+                let len = targets.get(target).len();
+                // K-mers that begin in a stretch are its own.
+                (0..len).step_by(STRETCH).map(move |from| (target as u32, from..len.min(from + STRETCH)))
+            })
+            .collect();
+        // A few stretches per round bound the memory of their runs.
+        for some in stretches.chunks(4 * rayon::current_num_threads().max(1)) {
+            let found: Vec<Vec<(u32, ExactRun)>> = some
+                .par_iter()
+                .map(|(target, own)| self.of_stretch(&table, (*target, own.clone()), most))
+                .collect();
+            for (query, run) in found.into_iter().flatten() {
+                let (kept, is_complete) = &mut runs[query as usize];
+                match kept.len() < most {
+                    true => kept.push(run),
+                    false => *is_complete = false,
+                }
+            }
+        }
+        runs.par_iter_mut().for_each(|(runs, _)| runs.sort_unstable());
+        runs
+    }
+
+    /// The runs whose first k-mer of the table begins in columns of a target. Of more than `most` of a query one more is enough.
+    fn of_stretch(
+        &self,
+        table: &Table,
+        (target, own): (u32, Range<usize>),
+        most: usize,
+    ) -> Vec<(u32, ExactRun)> {
+        let Search { batch, queries, least, .. } = *self;
+        let codes = batch.targets.get(target as usize);
+        let end = codes.len().min(own.end + table.kmer - 1);
+        let mut found = Vec::new();
+        // Runs of each query that has any.
+        let mut of_query: HashMap<u32, usize> = HashMap::new();
+        // Entries of k-mers that many queries share: a repeat meets them again and again.
+        let mut hot: HashMap<u64, (Vec<(u32, u32)>, u32)> = HashMap::new();
+        let mut few = Vec::new();
+        let enough = if self.is_one_enough { 1 } else { most.saturating_add(1) };
+        for_each_kmer(&codes[own.start..end], table.kmer, |word, at| {
+            let column = own.start + at;
+            few.clear();
+            few.extend(table.entries(word).take(HOT + 1));
+            let entries = match few.len() > HOT {
+                false => &few,
+                true => {
+                    let (entries, uses) =
+                        hot.entry(word).or_insert_with(|| (table.entries(word).collect(), 0));
+                    *uses += 1;
+                    if uses.is_multiple_of(HOT_USES) {
+                        entries.retain(|(query, _)| of_query.get(query).is_none_or(|&runs| runs < enough));
+                    }
+                    entries
+                }
+            };
+            for &(query, row) in entries {
+                if of_query.get(&query).is_some_and(|&runs| runs >= enough) {
+                    continue;
+                }
+                let (rows, row) = (batch.query(queries[query as usize]), row as usize);
+                let before = rows[..row].iter().rev().zip(codes[..column].iter().rev()).take(table.stride);
+                let before = before.take_while(|&(&one, &other)| are_equal(one, other)).count();
+                // The run's first k-mer of the table stands for it.
+                if before >= table.stride {
+                    continue;
+                }
+                let behind = rows[row + table.kmer..].iter().zip(&codes[column + table.kmer..]);
+                let behind = behind.take_while(|&(&one, &other)| are_equal(one, other)).count();
+                let len = before + table.kmer + behind;
+                let (start, query_start) = ((column - before) as u32, (row - before) as u32);
+                let run = ExactRun { target, start, query_start, len: len as u32 };
+                if len >= least && (self.accepts)(queries[query as usize], &run) {
+                    *of_query.entry(query).or_default() += 1;
+                    found.push((query, run));
+                }
+            }
+        });
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoring::Scoring;
+    use std::sync::Arc;
+
+    /// As the definition has it: all diagonals.
+    fn by_definition(query: &[u8], targets: &Sequences, least: usize) -> Vec<ExactRun> {
+        let mut runs = Vec::new();
+        for (number, target) in targets.iter().enumerate() {
+            for row in 0..query.len() {
+                for column in 0..target.len() {
+                    let before = row > 0 && column > 0 && are_equal(query[row - 1], target[column - 1]);
+                    let sides = query[row..].iter().zip(&target[column..]);
+                    let len = sides.take_while(|&(&one, &other)| are_equal(one, other)).count();
+                    if !before && len >= least {
+                        let (start, query_start) = (column as u32, row as u32);
+                        runs.push(ExactRun { target: number as u32, start, query_start, len: len as u32 });
+                    }
+                }
+            }
+        }
+        runs.sort_unstable();
+        runs
+    }
+
+    #[test]
+    fn runs_are_those_of_all_diagonals() {
+        let mut state = 7u64;
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        for round in 0..60 {
+            let letters = [2, 4, 5][round % 3];
+            let mut codes = |len: u64| (0..len).map(|_| below(letters) as u8).collect::<Vec<u8>>();
+            let targets: Sequences =
+                [codes(0), codes(300), codes(7), codes(90)].iter().map(Vec::as_slice).collect();
+            let mut all: Vec<Vec<u8>> = (0..6).map(|at| codes(1 + 17 * at)).collect();
+            all.push(targets.get(1)[20..120].to_vec());
+            let queries: Sequences = all.iter().map(Vec::as_slice).collect();
+            let batch = Batch {
+                queries: Arc::new(queries),
+                targets: Arc::new(targets),
+                scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+            };
+            for least in [1, 3, 5, 11, 31, 32, 40] {
+                let wanted: Vec<u32> = (0..all.len() as u32).rev().collect();
+                let found = exact_runs(&batch, &wanted, least);
+                for (runs, &query) in found.into_iter().zip(&wanted) {
+                    let expected = by_definition(batch.query(query), &batch.targets, least);
+                    let expected = (expected.len() <= MOST_RUNS).then_some(expected);
+                    assert_eq!(runs, expected, "round {round}, least {least}, query {query}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_runs_are_none() {
+        let targets: Sequences = [&vec![0u8; 400][..]].into_iter().collect();
+        let queries: Sequences = [&vec![0u8; 20][..], &[0; 5], &[1; 30]].into_iter().collect();
+        let batch = Batch {
+            queries: Arc::new(queries),
+            targets: Arc::new(targets),
+            scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+        };
+        let found = exact_runs(&batch, &[0, 1, 2], 5);
+        assert!(found.iter().all(Option::is_some));
+        assert_eq!(found[0].as_ref().unwrap().len(), 400 - 5 + 20 - 5 + 1);
+        let targets: Sequences = [&vec![0u8; MOST_RUNS + 5][..]].into_iter().collect();
+        let batch = Batch { targets: Arc::new(targets), ..batch };
+        let found = exact_runs(&batch, &[0, 2, 1], 5);
+        assert_eq!((&found[0], &found[1]), (&None, &Some(Vec::new())));
+    }
+
+    /// Many queries with one repeat, against that repeat: each is known to have too many runs, or none that is long enough.
+    #[test]
+    fn shared_repeats_end_early() {
+        let targets: Sequences = [&vec![0u8; 20_000][..]].into_iter().collect();
+        let query = |at: u8| [&vec![0u8; 60][..], &[1 + at % 3, 2, 3, at % 4], &[3; 40]].concat();
+        let all: Vec<Vec<u8>> = (0..400u32).map(|at| query(at as u8)).collect();
+        let batch = Batch {
+            queries: Arc::new(all.iter().map(Vec::as_slice).collect()),
+            targets: Arc::new(targets),
+            scoring: Arc::new(Scoring::dna(1, 4, 6, 1)),
+        };
+        let wanted: Vec<u32> = (0..400).collect();
+        assert!(exact_runs(&batch, &wanted, 19).iter().all(Option::is_none));
+        assert!(exact_runs(&batch, &wanted, 61).iter().all(|runs| runs.as_ref().is_some_and(Vec::is_empty)));
+        let first = targets_with_runs(&batch, &wanted, 19, &|_, run| run.len >= 60);
+        assert!(first.iter().all(|targets| targets == &[0]));
+    }
+}

@@ -1,0 +1,17 @@
+//! How records of FASTA and FASTQ are read.
+
+/// How records are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadRules {
+    /// Names may hold what SAM forbids, and those of references may repeat.
+    pub any_names: bool,
+    /// Lower-case residues become N, or X in proteins.
+    pub masks_lower_case: bool,
+    /// Whole header lines of references are kept beside their names.
+    pub keeps_titles: bool,
+    /// Gap characters of FASTA are left out.
+    pub removes_gaps: bool,
+    /// SAM tags in the comments of header lines are kept, except for the read group if the output has one.
+    pub keeps_tags: bool,
+    pub has_read_group: bool,
+}

@@ -1,0 +1,71 @@
+//! The alphabet of a run.
+
+use super::report::{Reporter, warn};
+use super::source::ReferenceSource;
+use crate::alphabet::{Alphabet, Suggested};
+use crate::error::Result;
+use crate::options::{Mode, Options};
+use crate::reader::Reader;
+use std::path::Path;
+
+/// Decides whether the sequences are DNA or proteins. `--alphabet` says it, or the references do, or if they leave it open
+/// options that only one alphabet has, or the first query. If all of these leave it open, the user hears of the choice.
+pub fn settle(
+    options: &Options,
+    source: &mut ReferenceSource,
+    queries: Option<&mut Reader>,
+    reporter: &dyn Reporter,
+) -> Result<Alphabet> {
+    if let Some(alphabet) = options.alphabet {
+        return Ok(alphabet);
+    }
+    let suggested = source.suggested_alphabet()?;
+    if suggested.is_certain {
+        return Ok(suggested.alphabet);
+    }
+    if let Some(alphabet) = of_options(options) {
+        return Ok(alphabet);
+    }
+    if let Some(queries) = queries
+        && let Some(alphabet) = of_first_query(options, queries)?
+    {
+        return Ok(alphabet);
+    }
+    warn_if_open(reporter, source.path(), suggested);
+    Ok(suggested.alphabet)
+}
+
+/// Warns that the letters of a file do not tell its alphabet.
+pub fn warn_if_open(reporter: &dyn Reporter, path: &Path, Suggested { alphabet, is_certain }: Suggested) {
+    let (path, [own, other]) = (
+        path.display(),
+        match alphabet {
+            Alphabet::Dna => ["dna", "protein"],
+            Alphabet::Protein => ["protein", "dna"],
+        },
+    );
+    let text = format!(
+        "the sequences in {path} could be DNA or protein and are read as {alphabet}; if that is wrong, use \
+         --alphabet {other}; to silence this warning, use --alphabet {own}"
+    );
+    warn(reporter, (!is_certain).then_some(text));
+}
+
+/// The alphabet that options are for.
+fn of_options(options: &Options) -> Option<Alphabet> {
+    let has_mates = options.has_mates();
+    // In the other modes both strands are the default.
+    let asks_for_strands = options.mode == Mode::Pairs && options.both_strands;
+    options.scoring.alphabet().or((has_mates || asks_for_strands).then_some(Alphabet::Dna))
+}
+
+/// The alphabet that the first query of the whole input tells: DNA if it is FASTQ, else by its letters.
+fn of_first_query(options: &Options, queries: &mut Reader) -> Result<Option<Alphabet>> {
+    // All parts decide alike.
+    let mut whole = options.part.map(|_| Reader::open(&options.query)).transpose()?;
+    let queries = whole.as_mut().unwrap_or(queries);
+    if queries.is_fastq() {
+        return Ok(Some(Alphabet::Dna));
+    }
+    Ok(queries.peek()?.and_then(|query| Alphabet::detect_certain(&query.sequence)))
+}

@@ -1,0 +1,217 @@
+//! The lanes of a run: files of reads, each with its mates and its read group, aligned one after the other.
+//!
+//! For `--part` the first files of all lanes count as one file. A lane begins a group of records, in a run of all and in a
+//! part, so the parts joined are the bytes of the whole.
+
+use super::estimate;
+use crate::alphabet::Alphabet;
+use crate::error::{Error, Result};
+use crate::options::{Lane, MatesChoice, Mode, Options, ReadRules, try_open};
+use crate::reader::{Extent, Mates, Queries, QuerySource, Reader, Slice, slices};
+use std::path::{Path, PathBuf};
+
+/// The lanes of a run that are still to be aligned.
+pub struct Lanes {
+    lanes: Vec<Lane>,
+    /// What of each lane belongs to the part, if the run is one.
+    parts: Option<Vec<LanePart>>,
+    rules: LaneRules,
+    /// The next lane, and its reads if they are open.
+    next: usize,
+    opened: Option<Reader>,
+    /// Bytes of the part in the lanes before the next one, as far as they are known.
+    bytes: u64,
+    /// Sums of the bytes at which the part begins and ends in the lanes that are done.
+    stretch: (u64, u64),
+}
+
+/// What of a lane belongs to a part.
+#[derive(Clone, Copy, Debug)]
+pub struct LanePart {
+    slice: Slice,
+    /// Bytes of the lane's first file.
+    size: u64,
+}
+
+/// A lane, opened.
+pub struct OpenLane {
+    pub lane: Lane,
+    pub queries: QuerySource,
+    /// Bytes of the part in the lanes before it, as far as they are known.
+    pub bytes_before: u64,
+    pub part: Option<LanePart>,
+}
+
+/// How the reads of all lanes are read.
+#[derive(Clone, Copy)]
+struct LaneRules {
+    read: ReadRules,
+    alphabet: Alphabet,
+    /// Whether the user named the alphabet.
+    is_given: bool,
+    both_strands: bool,
+}
+
+/// How queries are read.
+fn query_rules(options: &Options) -> ReadRules {
+    ReadRules {
+        any_names: options.takes_any_name(),
+        masks_lower_case: options.masks_lower_case,
+        keeps_titles: false,
+        removes_gaps: options.removes_gaps,
+        keeps_tags: options.copies_comments,
+        has_read_group: options.read_group.is_some(),
+    }
+}
+
+/// Opens the reads of the first lane, and says what of each lane belongs to the part. A file of a later lane that can't be
+/// opened is refused.
+pub fn open_first(options: &Options) -> Result<(Reader, Option<Vec<LanePart>>)> {
+    let lanes = options.lanes();
+    let later = lanes.iter().skip(1).flat_map(Lane::files);
+    for path in later.filter(|path| *path != Path::new("-")) {
+        try_open(path).map_err(|source| Error::io(path, source))?;
+    }
+    let files: Vec<PathBuf> = lanes.into_iter().map(|lane| lane.reads).collect();
+    let parts = |share| -> Result<Vec<LanePart>> {
+        let slices = slices(&files, share)?;
+        let slices = slices
+            .into_iter()
+            .map(|(slice, size)| LanePart { slice: slice.of_groups(options.removes_gaps), size });
+        Ok(slices.collect())
+    };
+    let parts = options.part.map(parts).transpose()?;
+    let slice = parts.as_ref().map(|parts| parts[0].slice);
+    Ok((Reader::open_part(&options.query, slice, query_rules(options))?, parts))
+}
+
+impl Lanes {
+    /// All lanes of a run, by what [`open_first`] gives.
+    pub fn new(
+        options: &Options,
+        (opened, parts): (Reader, Option<Vec<LanePart>>),
+        (alphabet, both_strands): (Alphabet, bool),
+    ) -> Lanes {
+        let is_given = options.alphabet.is_some();
+        let rules = LaneRules { read: query_rules(options), alphabet, is_given, both_strands };
+        Lanes {
+            lanes: options.lanes(),
+            parts,
+            rules,
+            next: 0,
+            opened: Some(opened),
+            bytes: 0,
+            stretch: (0, 0),
+        }
+    }
+
+    /// Opens the next lane; `None` if there are no more. Of several lanes, those that have nothing of the part are passed.
+    pub fn next(&mut self, mode: Mode) -> Result<Option<OpenLane>> {
+        while let Some(lane) = self.lanes.get(self.next).cloned() {
+            let part = self.parts.as_ref().map(|parts| parts[self.next]);
+            let opened = self.opened.take();
+            self.next += 1;
+            if let Some(place) = part.and_then(|part| part.passed()).filter(|_| self.lanes.len() > 1) {
+                self.add((place, place));
+                continue;
+            }
+            let reads = match opened {
+                Some(reads) => reads,
+                None => Reader::open_part(&lane.reads, part.map(|part| part.slice), self.rules.read)?,
+            };
+            let queries = self.rules.source(mode, &lane, (reads, part))?;
+            let bytes_before = self.bytes;
+            self.bytes += match part {
+                Some(part) => part.bytes(),
+                None => estimate::bytes(&lane.reads, None).unwrap_or(0),
+            };
+            return Ok(Some(OpenLane { lane, queries, bytes_before, part }));
+        }
+        Ok(None)
+    }
+
+    /// Notes where the part begins and ends in a lane, all of which was read.
+    pub fn end(&mut self, extent: &Extent, part: Option<LanePart>) {
+        let (begin, end) = extent.places();
+        match part {
+            // The next lane begins where this one ends, however the end was found.
+            Some(part) if part.is_last() => self.add((begin, part.size)),
+            _ => self.add((begin, end)),
+        }
+    }
+
+    fn add(&mut self, (begin, end): (u64, u64)) {
+        self.stretch = (self.stretch.0 + begin, self.stretch.1 + end);
+    }
+
+    /// Sums of the bytes at which the part begins and ends in all lanes, once they are done.
+    pub fn stretch(&self) -> (u64, u64) {
+        self.stretch
+    }
+}
+
+impl LanePart {
+    /// Where the part begins and ends in the lane's file, about.
+    fn borders(&self) -> [u64; 2] {
+        self.slice.borders(self.size)
+    }
+
+    fn bytes(&self) -> u64 {
+        let [begin, end] = self.borders();
+        end - begin
+    }
+
+    /// The byte of the lane's file at which a part begins and ends that has none of its records.
+    fn passed(&self) -> Option<u64> {
+        match self.borders() {
+            [_, 0] => Some(0),
+            [begin, _] if begin == self.size => Some(self.size),
+            _ => None,
+        }
+    }
+
+    /// Whether the part has the end of the lane.
+    fn is_last(&self) -> bool {
+        self.borders()[1] == self.size
+    }
+}
+
+impl LaneRules {
+    fn queries(&self, reader: Reader) -> Queries {
+        Queries::new(reader, self.alphabet, self.is_given, self.both_strands)
+    }
+
+    /// The queries of a lane.
+    fn source(
+        &self,
+        mode: Mode,
+        lane: &Lane,
+        (reads, part): (Reader, Option<LanePart>),
+    ) -> Result<QuerySource> {
+        let queries = self.queries(reads);
+        Ok(match &lane.mates {
+            // Queries and references are the same records.
+            MatesChoice::None if mode == Mode::Triangle => {
+                QuerySource::Single(Box::new(queries.without_empty()))
+            }
+            MatesChoice::None => QuerySource::Single(Box::new(queries)),
+            MatesChoice::Interleaved => QuerySource::Mates(Box::new(Mates::interleaved(queries))),
+            MatesChoice::File(path) => {
+                let others = Reader::open(path)?.with_rules(self.read);
+                let is_last = part.is_none_or(|part| part.is_last());
+                QuerySource::Mates(Box::new(Mates::beside(queries, self.queries(others), is_last)?))
+            }
+        })
+    }
+}
+
+/// The mates of a whole lane, anew, for runs of a part.
+pub fn whole_mates(options: &Options, lane: &Lane, alphabet: Alphabet) -> Result<Mates> {
+    let is_given = options.alphabet.is_some();
+    let rules = LaneRules { read: query_rules(options), alphabet, is_given, both_strands: true };
+    let open = |path| -> Result<Queries> { Ok(rules.queries(Reader::open(path)?.with_rules(rules.read))) };
+    match lane.mate_file() {
+        Some(path) => Mates::beside(open(&lane.reads)?, open(path)?, true),
+        None => Ok(Mates::interleaved(open(&lane.reads)?)),
+    }
+}

@@ -1,0 +1,24 @@
+//! The limit of open files, where many parts are read at once.
+
+/// Files that a process has open beside the parts that it merges: the standard streams, the output, its index and what
+/// libraries open.
+const OTHER_FILES: usize = 32;
+
+/// Number of these parts that may be open at once. The soft limit of open files is raised first, up to the hard one.
+#[cfg(unix)]
+pub fn at_once(parts: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let wanted = parts.saturating_add(OTHER_FILES) as u64;
+    let limit = getrlimit(Resource::Nofile);
+    let Some(soft) = limit.current.filter(|&soft| soft < wanted) else { return parts };
+    let raised = limit.maximum.map_or(wanted, |hard| hard.min(wanted));
+    let is_raised = setrlimit(Resource::Nofile, Rlimit { current: Some(raised), ..limit }).is_ok();
+    let allowed = if is_raised { raised } else { soft };
+    parts.min((allowed as usize).saturating_sub(OTHER_FILES))
+}
+
+#[cfg(not(unix))]
+pub fn at_once(parts: usize) -> usize {
+    // The C library's limit is for its own files.
+    parts
+}

@@ -1,0 +1,135 @@
+//! The search for hits of single queries, before mates are paired: its targets, its filter and its rules.
+
+use super::device::Crew;
+use super::ranking::Ranking;
+use super::repeats::TakenOut;
+use super::report::Reporter;
+use super::significance::Least;
+use crate::alphabet::{Alphabet, reverse_complement_codes};
+use crate::batch::{Batch, STRETCH, Sequences};
+use crate::candidates::filter::Filter;
+use crate::candidates::{Layout, MOST_STRETCHES, Meets};
+use crate::complexity;
+use crate::error::Result;
+use crate::hits::{Detail, LeastScores, Ranks, Repeats, Rules, Scope, Tiers};
+use crate::options::{Mask, Mode, Options};
+use crate::scoring::Scoring;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Queries of a batch, at most: with twice as many a GPU is hardly faster.
+const MOST_QUERIES: usize = 1 << 15;
+/// Residues of the batches at all workers, at most: like the number of queries, they bound the memory.
+const ALL_RESIDUES: usize = 1 << 27;
+
+/// What queries are searched in, and how.
+#[derive(Clone, Copy)]
+pub(super) struct QuerySearch<'a> {
+    pub options: &'a Options,
+    pub reporter: &'a dyn Reporter,
+    pub targets: &'a Arc<Sequences>,
+    pub scoring: &'a Arc<Scoring>,
+    pub rules: Rules,
+    pub least: &'a Least,
+    /// Residues of the shortest target of all.
+    pub shortest_target: usize,
+    pub tiers: Option<&'a Tiers>,
+    /// If ranks decide how far down hits are searched.
+    pub ranking: Option<&'a Ranking>,
+    pub strands: u32,
+    pub filter: Option<&'a Filter>,
+    pub repeats: &'a TakenOut,
+}
+
+/// Work of a batch, or the limits of a batch.
+#[derive(Default)]
+pub(super) struct Load {
+    pub queries: usize,
+    /// With fewer queries, cells never reach the limit.
+    pub least_queries: usize,
+    /// Of the queries, in all orientations.
+    pub residues: usize,
+    pub cells: u64,
+    pub stretches: u64,
+}
+
+impl Load {
+    pub fn reaches(&self, enough: &Load) -> bool {
+        self.queries >= enough.queries
+            || self.residues >= enough.residues
+            || (self.cells >= enough.cells && self.queries >= enough.least_queries)
+            || self.stretches >= enough.stretches
+    }
+}
+
+impl QuerySearch<'_> {
+    /// Calls `search` with the scope of a batch, and with its queries as they are without a mask. `portion` as in [`Scope`].
+    pub fn in_scope<T>(
+        &self,
+        queries: Sequences,
+        (meets, portion): (Meets, usize),
+        search: impl FnOnce(&Scope, &Sequences) -> Result<T>,
+    ) -> Result<T> {
+        let written = Arc::new(queries);
+        let queries = match self.options.mask {
+            Mask::Hard => Arc::new(hidden(&written, self.scoring.alphabet, self.strands as usize)),
+            Mask::None | Mask::Low => Arc::clone(&written),
+        };
+        let batch = &Batch { queries, targets: Arc::clone(self.targets), scoring: Arc::clone(self.scoring) };
+        let layout = Layout { strands: self.strands, meets };
+        let least = self.least.of(batch, layout, self.shortest_target);
+        let least = least.as_ref().map(|least| least as &dyn LeastScores);
+        let ranks = self.ranking.map(|ranking| ranking.of(batch, &written, layout));
+        let ranks = ranks.as_ref().map(|ranks| ranks as &dyn Ranks);
+        let detail = if self.options.needs_paths() { Detail::Path } else { Detail::Score };
+        let (filter, tiers) = (self.filter, self.tiers);
+        let scope =
+            Scope { least, tiers, ranks, filter, portion, detail, ..Scope::new(batch, layout, self.rules) };
+        let without = self.repeats.of(self, &scope)?;
+        let repeats = without.as_deref().map_or(Repeats::Kept, Repeats::Known);
+        search(&Scope { repeats, ..scope }, &written)
+    }
+
+    /// Limits of a batch of one of the workers, which should have about `cells` cells.
+    pub fn enough(&self, crew: &Crew, cells: u64) -> Load {
+        let workers = crew.workers;
+        let (queries, cells) = match self.options.batch {
+            Some(queries) => (queries, u64::MAX),
+            None => (MOST_QUERIES.min(crew.queries / workers), cells),
+        };
+        let columns = self.targets.letters() as u64 * u64::from(self.strands);
+        let least_queries = match self.options.mode {
+            Mode::All => crew.least_queries(columns),
+            Mode::Pairs | Mode::Triangle => 1,
+        };
+        let (residues, stretches) = (ALL_RESIDUES / workers, MOST_STRETCHES / workers as u64);
+        Load { queries, least_queries, residues, cells, stretches }
+    }
+
+    /// Adds a query of `len` residues that is aligned with targets of `target_residues` residues.
+    pub fn add(&self, load: &mut Load, len: usize, target_residues: u64) {
+        let filtered = self.filter.and_then(|filter| filter.columns(len));
+        let columns = filtered.unwrap_or(target_residues * u64::from(self.strands));
+        // Each target is a stretch at least. Behind a filter they are few.
+        let targets = match self.options.mode {
+            Mode::All | Mode::Triangle if filtered.is_none() => self.targets.len() as u64,
+            _ => 1,
+        };
+        load.queries += 1;
+        load.residues += len * self.strands as usize;
+        load.cells += len as u64 * columns;
+        load.stretches += columns / u64::from(STRETCH) + targets * u64::from(self.strands);
+    }
+}
+
+/// Queries without their low-complexity stretches. All orientations of a query have the stretches of its first one.
+fn hidden(queries: &Sequences, alphabet: Alphabet, strands: usize) -> Sequences {
+    let of_record = |record: usize| {
+        let mut forward = queries.get(record * strands).to_vec();
+        complexity::hide(alphabet, &mut forward);
+        let reverse = (strands == 2).then(|| reverse_complement_codes(&forward).collect::<Vec<u8>>());
+        [Some(forward), reverse]
+    };
+    let all: Vec<_> = (0..queries.len() / strands).into_par_iter().map(of_record).collect();
+    all.iter().flatten().flatten().map(Vec::as_slice).collect()
+}

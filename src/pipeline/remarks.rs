@@ -1,0 +1,155 @@
+//! Notes at the end of a run on queries that lack hits which a user may expect, with the option to set.
+
+use super::Run;
+use super::report::{QUERIES, counted};
+use crate::hits::{Remarks, TooShort};
+use crate::options::Limits;
+use crate::split::SEARCHED_AGAIN;
+
+impl Run<'_> {
+    /// Prints the notes.
+    pub(super) fn say_remarks(&self, remarks: &Remarks) {
+        let Remarks { unsplit, cut, limited, too_short, too_unlikely, by_evalue, uncovered, .. } = *remarks;
+        let said = [
+            (unsplit, Self::unsplit(unsplit)),
+            (cut, self.cut(cut)),
+            (limited, self::limited(limited, &self.options.limits)),
+            (uncovered, self::uncovered(uncovered)),
+            (by_evalue, self.by_evalue(by_evalue)),
+            (too_short.queries, self::too_short(&too_short, self.rules.min_score)),
+            (too_unlikely.queries, self::too_unlikely(&too_unlikely, self.least.evalue.unwrap_or_default())),
+        ];
+        for (_, text) in said.iter().filter(|(queries, _)| *queries > 0) {
+            self.reporter.note(text);
+        }
+    }
+
+    fn unsplit(queries: u64) -> String {
+        format!(
+            "warning: {} may have more supplementary alignments, because the search stopped after re-searching \
+             {SEARCHED_AGAIN} times their length; to search to the end, use --split",
+            counted(queries, QUERIES)
+        )
+    }
+
+    /// Hits were left out that a reader of more than the best hit may expect.
+    fn cut(&self, queries: u64) -> String {
+        format!(
+            "{} had further hits below {} of the best score, which were omitted; to keep them, use \
+             --secondary-ratio 0",
+            counted(queries, QUERIES),
+            self.options.secondary_ratio
+        )
+    }
+
+    fn by_evalue(&self, queries: u64) -> String {
+        format!(
+            "{} of fewer than 30 bases: any alignment with an E-value of at most {} (--evalue) is a hit; to \
+             require a score, use --min-score",
+            counted(queries, QUERIES),
+            self.least.evalue.map_or_else(String::new, shown)
+        )
+    }
+}
+
+/// Hits on more references than are reported.
+pub(super) fn limited(queries: u64, limits: &Limits) -> String {
+    let (most, queries) = (limits.max_targets, counted(queries, QUERIES));
+    let references = counted(most as u64, ["reference", "references"]);
+    format!(
+        "{queries} may have hits on more than {references}, which are omitted; to keep them, raise --max-targets \
+         above {most}"
+    )
+}
+
+/// Hits were left out by the least coverage of ranks by identity.
+fn uncovered(queries: u64) -> String {
+    format!(
+        "{} had hits that align less than {} % of the query, which --rank identity omits; to change the limit, use \
+         --min-coverage",
+        counted(queries, QUERIES),
+        Limits::FLOOR_OF_IDENTITY
+    )
+}
+
+fn too_short(short: &TooShort, least: i32) -> String {
+    let lowest = short.scores.map_or(1, |(lowest, _)| lowest);
+    // A few differences are allowed for.
+    let advised = (i64::from(lowest) * 5 / 6).max(1);
+    format!(
+        "warning: {} too short to reach --min-score {least} ({}): set --min-score {advised}",
+        are(short),
+        possible(short)
+    )
+}
+
+fn too_unlikely(short: &TooShort, most: f64) -> String {
+    format!(
+        "warning: {} too short for an E-value of {} ({}): set --evalue {}",
+        are(short),
+        shown(most),
+        possible(short),
+        shown(rounded_up(short.evalue))
+    )
+}
+
+/// `1 query is`, `2 queries are`.
+fn are(short: &TooShort) -> String {
+    let verb = if short.queries == 1 { "is" } else { "are" };
+    format!("{} {verb}", counted(short.queries, QUERIES))
+}
+
+fn possible(short: &TooShort) -> String {
+    let (lowest, highest) = short.scores.unwrap_or_default();
+    match (short.queries, lowest == highest) {
+        (1, _) => format!("its highest possible score is {lowest}"),
+        (_, true) => format!("their highest possible score is {lowest}"),
+        (_, false) => format!("their highest possible scores are {lowest} to {highest}"),
+    }
+}
+
+fn shown(evalue: f64) -> String {
+    if (1e-3..1e7).contains(&evalue) { evalue.to_string() } else { format!("{evalue:e}") }
+}
+
+/// The least number of one digit and zeros that is no less.
+fn rounded_up(number: f64) -> f64 {
+    let scale = 10f64.powi(number.log10().floor() as i32);
+    (number / scale).ceil() * scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_queries_in_plain_words() {
+        let one = TooShort::of(36, 12.5);
+        let several = TooShort { queries: 3, scores: Some((22, 36)), evalue: 3_001.0 };
+        assert_eq!(
+            too_short(&one, 40),
+            "warning: 1 query is too short to reach --min-score 40 (its highest possible score is 36): set --min-score 30"
+        );
+        assert_eq!(
+            too_short(&several, 40),
+            "warning: 3 queries are too short to reach --min-score 40 (their highest possible scores are 22 to 36): set \
+             --min-score 18"
+        );
+        assert_eq!(
+            too_unlikely(&several, 10.0),
+            "warning: 3 queries are too short for an E-value of 10 (their highest possible scores are 22 to 36): set \
+             --evalue 4000"
+        );
+        assert_eq!([0.2, 7.0, 12.5].map(rounded_up), [0.2, 7.0, 20.0]);
+    }
+
+    #[test]
+    fn limits_in_plain_words() {
+        let limits = Limits { max_targets: 500, ..Limits::records(1) };
+        assert_eq!(
+            limited(2, &limits),
+            "2 queries may have hits on more than 500 references, which are omitted; to keep them, raise --max-targets \
+             above 500"
+        );
+    }
+}

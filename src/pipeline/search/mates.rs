@@ -1,0 +1,87 @@
+//! Mates that begin with the primers of a pair: their parts, written into two files.
+
+use super::SearchSummary;
+use super::batch::ActiveText;
+use super::outputs::SearchOutputs;
+use crate::alignment::Strand;
+use crate::error::Result;
+use crate::options::SearchFormat;
+use crate::search::amplicons::{MateParts, MateSites, Pairs, parts};
+use crate::search::hits::Hit;
+use crate::writer::hits::put_text;
+use std::sync::Arc;
+
+/// Looks for the primers of mates, pair by pair.
+pub struct MateTrimmer<'a> {
+    pairs: &'a Pairs,
+    format: SearchFormat,
+    trims_primers: bool,
+    /// Maximum number of bases before a primer.
+    offset: usize,
+    /// Sites of the pair under way.
+    sites: [MateSites; 2],
+    /// The first mate of that pair, if its hits are all known.
+    first: Option<Arc<ActiveText>>,
+}
+
+impl<'a> MateTrimmer<'a> {
+    pub fn new(
+        pairs: &'a Pairs,
+        (format, trims_primers): (SearchFormat, bool),
+        offset: usize,
+    ) -> MateTrimmer<'a> {
+        MateTrimmer { pairs, format, trims_primers, offset, sites: Default::default(), first: None }
+    }
+
+    /// Takes a hit of the mate under way, the next one by start.
+    pub fn put(&mut self, hit: &Hit) {
+        self.sites[usize::from(self.first.is_some())].put(hit, self.offset);
+    }
+
+    /// Ends a mate after all of its hits. Writes a pair after its second mate.
+    pub fn end(
+        &mut self,
+        mate: &Arc<ActiveText>,
+        outputs: &mut SearchOutputs,
+        summary: &mut SearchSummary,
+    ) -> Result<()> {
+        let Some(first) = self.first.take() else {
+            self.first = Some(Arc::clone(mate));
+            return Ok(());
+        };
+        let mates = [&*first, &**mate];
+        let [one, other] = &self.sites;
+        let found = parts(self.pairs, [one, other], mates.map(|mate| mate.text.letter_count()));
+        self.sites.iter_mut().for_each(MateSites::clear);
+        match &found {
+            Some(found) => {
+                summary.amplicons = summary.amplicons.map(|pairs| pairs + 1);
+                summary.found += 2;
+                self.write(found, mates, outputs)
+            }
+            None => self.write_untrimmed(mates, outputs),
+        }
+    }
+
+    /// Writes the parts of two mates, the one with the first primer of the pair into the output.
+    fn write(&self, found: &MateParts, mates: [&ActiveText; 2], outputs: &mut SearchOutputs) -> Result<()> {
+        let put = |mate: usize, out: &mut Vec<u8>| {
+            let part = &found.parts[mate];
+            let places = if self.trims_primers { &part.without_primers } else { &part.with_primers };
+            put_text(out, self.format, mates[mate].text.shown(), places.clone());
+        };
+        let (first, second) = if found.strand == Strand::Forward { (0, 1) } else { (1, 0) };
+        outputs.main.put(|out| put(first, out))?;
+        outputs.mates.as_mut().map_or(Ok(()), |output| output.put(|out| put(second, out)))
+    }
+
+    /// Writes two mates as they are.
+    fn write_untrimmed(&self, mates: [&ActiveText; 2], outputs: &mut SearchOutputs) -> Result<()> {
+        for (mate, output) in mates.iter().zip([&mut outputs.untrimmed, &mut outputs.untrimmed_mates]) {
+            let Some(output) = output else { continue };
+            let places = 0..mate.text.letter_count();
+            output.put(|out| put_text(out, self.format, mate.text.shown(), places))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,50 @@
+//! The files that a search writes.
+
+use crate::error::Result;
+use crate::options::SearchOptions;
+use crate::options::is_packed;
+use crate::writer::Output;
+use crate::writer::packed::TextOutput;
+use std::path::Path;
+
+/// The output, and files of records beside it.
+pub struct SearchOutputs {
+    pub main: TextOutput,
+    /// Texts without an amplicon.
+    pub untrimmed: Option<TextOutput>,
+    /// Second mates.
+    pub mates: Option<TextOutput>,
+    /// Second mates of pairs that do not begin with a pair of primers.
+    pub untrimmed_mates: Option<TextOutput>,
+}
+
+impl SearchOutputs {
+    /// Opens the files beside `output`.
+    pub fn open(options: &SearchOptions, output: Output) -> Result<SearchOutputs> {
+        let main = TextOutput::new(output, options.output.as_deref().is_some_and(is_packed))?;
+        let side = |path: Option<&Path>| path.map(side).transpose();
+        let mates = options.mates();
+        Ok(SearchOutputs {
+            main,
+            untrimmed: side(options.amplicons.as_ref().and_then(|choice| choice.untrimmed.as_deref()))?,
+            mates: side(mates.map(|mates| &*mates.output))?,
+            untrimmed_mates: side(mates.and_then(|mates| mates.untrimmed.as_deref()))?,
+        })
+    }
+
+    /// Writes what is gathered of the output.
+    pub fn flush(&mut self) -> Result<()> {
+        self.main.write()
+    }
+
+    /// Ends all files; gives the output and the files beside it, which are still to be finished.
+    pub fn end(self) -> Result<(Output, Vec<Output>)> {
+        let sides = [self.untrimmed, self.mates, self.untrimmed_mates];
+        let sides = sides.into_iter().flatten().map(TextOutput::end).collect::<Result<_>>()?;
+        Ok((self.main.end()?, sides))
+    }
+}
+
+fn side(path: &Path) -> Result<TextOutput> {
+    TextOutput::new(Output::create_side(path)?, is_packed(path))
+}
