@@ -1,4 +1,4 @@
-// Joined tiles: each finds in memory what tiles of earlier dispatches left, and leaves its own.
+// Joined tiles: each reads the edges that tiles of earlier dispatches stored, and stores its own.
 
 //!slot edge_items
 //!insert edge_values
@@ -13,16 +13,17 @@
 //!end
 
 //!slot upper_edge
-    // What enters from above is read before the first lane comes there; the last lane comes to write there
-    // later.
+    // The last lane overwrites the edge above with the edge below, with no barrier: the value that it writes to a column is
+    // computed from the value that was read from the column, through the lanes in between, so it can't be written earlier.
+    // Reads are clamped to the last column; what a lane reads there in place of a later column is never used.
     let last_col = max(task.cols, 1u) - 1u;
 //!if SUBGROUP
-    // That of a run of columns, one a lane, and of the run behind it: a lane that read its own column would wait
-    // for memory in every step.
+    // The edge of a run of columns, one in each lane, and of the next run: a lane that read its own column would wait for
+    // memory in every step.
     var next_run = edges[task.above + min(lane, last_col)] * SCALE;
     var run = next_run;
 //!else
-    // That of the next column.
+    // The edge of the next column.
     var above = edges[task.above] * SCALE;
 //!end
 
