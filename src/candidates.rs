@@ -8,6 +8,7 @@
 //!
 //! [`filter`] finds the windows that can hold alignments of a higher score, without looking at all.
 
+pub mod boxes;
 mod by_counts;
 pub mod by_index;
 pub mod by_scan;

@@ -26,7 +26,7 @@ use crate::candidates::{ChunkLength, Layout, Meets, MetTargets, Opened, Wanted a
 use crate::engine::{Capabilities, Engine};
 use crate::error::EngineError;
 use crate::repeats::Distinct;
-pub use anchored::{AnchoredTargets, Tiers};
+pub use anchored::{SupportingTargets, Tiers};
 use database::score_short_targets;
 pub use effort::{Effort, Remarks, TooShort};
 use rayon::prelude::*;
@@ -61,8 +61,8 @@ pub struct Scope<'a> {
     pub least: Option<&'a dyn LeastScores>,
     /// Least scores by the lengths of queries, in the place of that of `rules`, and the second tier.
     pub tiers: Option<&'a Tiers>,
-    /// The targets that long queries have hits on.
-    pub anchored: Option<&'a AnchoredTargets>,
+    /// The targets that long queries are searched on.
+    pub supporting: Option<&'a SupportingTargets>,
     /// How hits are ranked, where their scores alone don't say it.
     pub ranks: Option<&'a dyn Ranks>,
     /// Made for the batch's targets and scoring and the layout's strands; `None` searches all in full.
@@ -136,7 +136,7 @@ impl<'a> Scope<'a> {
             rules,
             least,
             tiers: None,
-            anchored: None,
+            supporting: None,
             ranks,
             filter,
             portion: PORTION,
@@ -183,7 +183,7 @@ impl<'a> Scope<'a> {
 
     /// Whether the best alignment of a record on a target scores enough.
     fn is_enough(&self, record: u32, target: u32, score: i32) -> bool {
-        if self.anchored.is_some_and(|anchored| !anchored.has(record, target)) {
+        if self.supporting.is_some_and(|targets| !targets.has(record, target)) {
             return false;
         }
         match self.least {

@@ -7,7 +7,7 @@
 
 mod drop;
 
-use crate::alignment::{Alignment, Found, Strand, Supplementary};
+use crate::alignment::{Alignment, Found, Strand, Supplementary, Tier};
 use crate::batch::{Batch, Sequences};
 use crate::bounds::potential;
 use crate::candidates::{Layout, Meets};
@@ -66,7 +66,7 @@ pub fn supplement(
         if intervals.is_empty() {
             break;
         }
-        let hits = search(engine, scope, (least, tiers), &intervals, effort)?;
+        let hits = search_by_tier(engine, scope, (least, tiers), (&intervals, found), effort)?;
         let mut next = Vec::new();
         for (interval, hit) in intervals.into_iter().zip(hits) {
             let quality = quality::of_first(&scope.batch.scoring, &hit);
@@ -124,7 +124,8 @@ fn in_record(interval: Interval, mut alignment: Alignment, len: u32) -> Alignmen
 }
 
 /// Cuts first hits whose running score falls too far. The interval of the best part is searched again, and its best hit
-/// replaces all hits of the query: their scores counted the columns that were cut.
+/// replaces all hits of the query: their scores counted the columns that were cut. A long query without a target that supports
+/// it keeps the part itself, since only its boxes were searched.
 fn cut_primaries(
     engine: &mut dyn Engine,
     scope: &Scope,
@@ -134,11 +135,20 @@ fn cut_primaries(
 ) -> Result<(), EngineError> {
     let part = |(record, found): (usize, &Found)| {
         let (record, whole) = (record as u32, found.alignments.first()?);
-        let part = cut(scope, splitting, record, whole)?;
-        let (start, end) = part.letters_taken(codes(scope, record).len() as u32);
-        Some(Interval { record, start, end })
+        Some((record, cut(scope, splitting, record, whole)?))
     };
-    let intervals: Vec<Interval> = found.par_iter().enumerate().filter_map(part).collect();
+    let parts: Vec<(u32, Alignment)> = found.par_iter().enumerate().filter_map(part).collect();
+    let mut intervals = Vec::new();
+    for (record, part) in parts {
+        let (own, len) = (&mut found[record as usize], codes(scope, record).len());
+        if own.tier == Tier::Anchored && scope.tiers.is_some_and(|tiers| tiers.proven(len).is_none()) {
+            own.alignments = vec![part];
+            own.quality = Some(quality::of_first(&scope.batch.scoring, own));
+        } else {
+            let (start, end) = part.letters_taken(len as u32);
+            intervals.push(Interval { record, start, end });
+        }
+    }
     if intervals.is_empty() {
         return Ok(());
     }
@@ -201,6 +211,26 @@ fn most_score(scope: &Scope, interval: Interval) -> i64 {
     scope.layout.orientations().iter().map(on).max().unwrap_or(0)
 }
 
+/// The best hit of each interval. What is left of a query of the second tier is searched in its boxes alone.
+fn search_by_tier(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    (least, tiers): (i32, Option<&Tiers>),
+    (intervals, found): (&[Interval], &[Found]),
+    effort: &mut Effort,
+) -> Result<Vec<Found>, EngineError> {
+    let is_boxed = |interval: &Interval| found[interval.record as usize].tier == Tier::Anchored;
+    let Some(tiers) = tiers.filter(|_| intervals.iter().any(is_boxed)) else {
+        return search(engine, scope, (least, tiers), intervals, effort);
+    };
+    let boxed_tiers = tiers.clone().boxed();
+    let (boxed, others): (Vec<Interval>, Vec<Interval>) = intervals.iter().partition(|own| is_boxed(own));
+    let mut of_boxed = search(engine, scope, (least, Some(&boxed_tiers)), &boxed, effort)?.into_iter();
+    let mut of_others = search(engine, scope, (least, Some(tiers)), &others, effort)?.into_iter();
+    let next = |own: &Interval| if is_boxed(own) { of_boxed.next() } else { of_others.next() };
+    Ok(intervals.iter().filter_map(next).collect())
+}
+
 /// The best hit of each interval.
 fn search(
     engine: &mut dyn Engine,
@@ -224,7 +254,7 @@ fn search(
     let rules = Rules { min_score: least, max_hits: 1, candidates: None, ..scope.rules };
     let mut own = Effort::default();
     let scope =
-        Scope { batch: &batch, layout, rules, least: None, tiers, anchored: None, ranks: None, ..*scope };
+        Scope { batch: &batch, layout, rules, least: None, tiers, supporting: None, ranks: None, ..*scope };
     let found = hits::find(engine, &scope, &mut own)?;
     effort.add_parts(own, |interval| intervals[interval as usize].record);
     Ok(found)

@@ -3,6 +3,7 @@
 //! K-mers of the queries are put into one table, and each target is rolled over it once, so the time hardly depends on the number
 //! of queries. Every run contains a k-mer that begins at a multiple of the stride, so the others are left out.
 
+use super::boxes::{Boxes, RunBox};
 use crate::batch::{Batch, Sequences};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -132,25 +133,92 @@ impl Table {
 /// The maximal runs of at least `least` bases of each of `queries`, which are numbers of the batch's queries, in the order of
 /// targets and columns. `None` for a query with more than [`MOST_RUNS`].
 pub fn exact_runs(batch: &Batch, queries: &[u32], least: usize) -> Vec<Option<Vec<ExactRun>>> {
-    let all = Search { batch, queries, least, accepts: &|_, _| true, is_one_enough: false };
-    all.runs()
+    let search = Search { batch, queries, least };
+    let mut all: Vec<(Vec<ExactRun>, bool)> = vec![(Vec::new(), true); queries.len()];
+    search.each_stretch(FewRuns::default, |found| {
+        for (query, run) in found.runs {
+            let (runs, is_complete) = &mut all[query as usize];
+            match runs.len() < MOST_RUNS {
+                true => runs.push(run),
+                false => *is_complete = false,
+            }
+        }
+    });
+    all.par_iter_mut().for_each(|(runs, _)| runs.sort_unstable());
+    all.into_iter().map(|(runs, is_complete)| is_complete.then_some(runs)).collect()
 }
 
-/// The targets on which a query has a run of at least `least` bases that `accepts` takes, of each of `queries`, in ascending
-/// order.
-pub fn targets_with_runs(
+/// The boxes around the runs of at least `least` bases that `accepts` takes, of each of `queries`, in the order of targets and
+/// columns. On a target where one box has `enough` rows of a query, some boxes may be missing.
+pub fn boxes_of_runs(
     batch: &Batch,
     queries: &[u32],
     least: usize,
     accepts: &(dyn Fn(u32, &ExactRun) -> bool + Sync),
-) -> Vec<Vec<u32>> {
-    let search = Search { batch, queries, least, accepts, is_one_enough: true };
-    let targets = |(runs, _): (Vec<ExactRun>, bool)| {
-        let mut targets: Vec<u32> = runs.iter().map(|run| run.target).collect();
-        targets.dedup();
-        targets
-    };
-    search.all(usize::MAX).into_iter().map(targets).collect()
+    enough: &(dyn Fn(u32, u32) -> u32 + Sync),
+) -> Vec<Vec<RunBox>> {
+    let search = Search { batch, queries, least };
+    let mut all: Vec<Boxes> = vec![Boxes::default(); queries.len()];
+    let sink = || RunBoxes { batch, queries, accepts, enough, of_query: HashMap::new() };
+    search.each_stretch(sink, |found| {
+        for (query, (boxes, _)) in found.of_query {
+            all[query as usize].append(boxes);
+        }
+    });
+    all.into_par_iter().map(Boxes::closed).collect()
+}
+
+/// What becomes of the runs of a stretch of a target. Queries are numbers of those that are searched.
+trait RunSink: Send {
+    /// Whether no further runs of the query are needed from this stretch.
+    fn is_full(&self, query: u32) -> bool;
+    fn take(&mut self, query: u32, run: ExactRun);
+}
+
+/// Runs, of each query one more than [`MOST_RUNS`] at most.
+#[derive(Default)]
+struct FewRuns {
+    runs: Vec<(u32, ExactRun)>,
+    of_query: HashMap<u32, usize>,
+}
+
+impl RunSink for FewRuns {
+    fn is_full(&self, query: u32) -> bool {
+        self.of_query.get(&query).is_some_and(|&runs| runs > MOST_RUNS)
+    }
+
+    fn take(&mut self, query: u32, run: ExactRun) {
+        *self.of_query.entry(query).or_default() += 1;
+        self.runs.push((query, run));
+    }
+}
+
+/// Boxes of the runs that are accepted.
+struct RunBoxes<'a> {
+    batch: &'a Batch,
+    queries: &'a [u32],
+    accepts: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
+    /// Rows that are enough of a query on a target.
+    enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
+    /// Boxes of each query, and whether one of them has enough rows.
+    of_query: HashMap<u32, (Boxes, bool)>,
+}
+
+impl RunSink for RunBoxes<'_> {
+    fn is_full(&self, query: u32) -> bool {
+        self.of_query.get(&query).is_some_and(|&(_, is_full)| is_full)
+    }
+
+    fn take(&mut self, number: u32, run: ExactRun) {
+        let query = self.queries[number as usize];
+        let (rows, columns) = (self.batch.query(query).len(), self.batch.target(run.target).len());
+        let around = RunBox::around(&run, rows, columns);
+        let is_new = |(boxes, _): &(Boxes, bool)| !boxes.contains(&around);
+        if self.of_query.get(&number).is_none_or(is_new) && (self.accepts)(query, &run) {
+            let (boxes, is_full) = self.of_query.entry(number).or_default();
+            *is_full = boxes.add(around) >= (self.enough)(query, run.target);
+        }
+    }
 }
 
 /// A search for the runs of some queries.
@@ -159,25 +227,15 @@ struct Search<'a> {
     queries: &'a [u32],
     /// Bases of a run, at least.
     least: usize,
-    /// Whether a run of a query of the batch is wanted.
-    accepts: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
-    /// Whether one run is enough of each query and stretch.
-    is_one_enough: bool,
 }
 
 impl Search<'_> {
-    fn runs(&self) -> Vec<Option<Vec<ExactRun>>> {
-        let all = self.all(MOST_RUNS).into_iter();
-        all.map(|(runs, is_complete)| is_complete.then_some(runs)).collect()
-    }
-
-    /// The runs of each query, and whether these are all. No more than `most` are kept of a query.
-    fn all(&self, most: usize) -> Vec<(Vec<ExactRun>, bool)> {
-        let Search { batch, queries, least, .. } = *self;
-        let mut runs: Vec<(Vec<ExactRun>, bool)> = vec![(Vec::new(), true); queries.len()];
+    /// Gives the runs of each stretch of the targets to a sink of its own, and the sinks to `done`, in the order of stretches.
+    fn each_stretch<S: RunSink>(&self, sink: impl Fn() -> S + Sync, mut done: impl FnMut(S)) {
+        let Search { batch, queries, least } = *self;
         let table = Table::new(batch, queries, least);
         if table.entries.is_empty() {
-            return runs;
+            return;
         }
         let targets: &Sequences = &batch.targets;
         let stretches: Vec<(u32, Range<usize>)> = (0..targets.len())
@@ -189,39 +247,26 @@ impl Search<'_> {
             .collect();
         // A few stretches per round bound the memory of their runs.
         for some in stretches.chunks(4 * rayon::current_num_threads().max(1)) {
-            let found: Vec<Vec<(u32, ExactRun)>> = some
+            let found: Vec<S> = some
                 .par_iter()
-                .map(|(target, own)| self.of_stretch(&table, (*target, own.clone()), most))
+                .map(|(target, own)| {
+                    let mut sink = sink();
+                    self.of_stretch(&table, (*target, own.clone()), &mut sink);
+                    sink
+                })
                 .collect();
-            for (query, run) in found.into_iter().flatten() {
-                let (kept, is_complete) = &mut runs[query as usize];
-                match kept.len() < most {
-                    true => kept.push(run),
-                    false => *is_complete = false,
-                }
-            }
+            found.into_iter().for_each(&mut done);
         }
-        runs.par_iter_mut().for_each(|(runs, _)| runs.sort_unstable());
-        runs
     }
 
-    /// The runs whose first k-mer of the table begins in columns of a target. Of more than `most` of a query one more is enough.
-    fn of_stretch(
-        &self,
-        table: &Table,
-        (target, own): (u32, Range<usize>),
-        most: usize,
-    ) -> Vec<(u32, ExactRun)> {
-        let Search { batch, queries, least, .. } = *self;
+    /// Gives `sink` the runs whose first k-mer of the table begins in these columns of a target.
+    fn of_stretch(&self, table: &Table, (target, own): (u32, Range<usize>), sink: &mut impl RunSink) {
+        let Search { batch, queries, least } = *self;
         let codes = batch.targets.get(target as usize);
         let end = codes.len().min(own.end + table.kmer - 1);
-        let mut found = Vec::new();
-        // Runs of each query that has any.
-        let mut of_query: HashMap<u32, usize> = HashMap::new();
         // Entries of k-mers that many queries share: a repeat meets them again and again.
         let mut hot: HashMap<u64, (Vec<(u32, u32)>, u32)> = HashMap::new();
         let mut few = Vec::new();
-        let enough = if self.is_one_enough { 1 } else { most.saturating_add(1) };
         for_each_kmer(&codes[own.start..end], table.kmer, |word, at| {
             let column = own.start + at;
             few.clear();
@@ -233,13 +278,13 @@ impl Search<'_> {
                         hot.entry(word).or_insert_with(|| (table.entries(word).collect(), 0));
                     *uses += 1;
                     if uses.is_multiple_of(HOT_USES) {
-                        entries.retain(|(query, _)| of_query.get(query).is_none_or(|&runs| runs < enough));
+                        entries.retain(|&(query, _)| !sink.is_full(query));
                     }
                     entries
                 }
             };
             for &(query, row) in entries {
-                if of_query.get(&query).is_some_and(|&runs| runs >= enough) {
+                if sink.is_full(query) {
                     continue;
                 }
                 let (rows, row) = (batch.query(queries[query as usize]), row as usize);
@@ -249,18 +294,15 @@ impl Search<'_> {
                 if before >= table.stride {
                     continue;
                 }
-                let behind = rows[row + table.kmer..].iter().zip(&codes[column + table.kmer..]);
-                let behind = behind.take_while(|&(&one, &other)| are_equal(one, other)).count();
-                let len = before + table.kmer + behind;
-                let (start, query_start) = ((column - before) as u32, (row - before) as u32);
-                let run = ExactRun { target, start, query_start, len: len as u32 };
-                if len >= least && (self.accepts)(queries[query as usize], &run) {
-                    *of_query.entry(query).or_default() += 1;
-                    found.push((query, run));
+                let after = rows[row + table.kmer..].iter().zip(&codes[column + table.kmer..]);
+                let after = after.take_while(|&(&one, &other)| are_equal(one, other)).count();
+                let len = before + table.kmer + after;
+                if len >= least {
+                    let (start, query_start) = ((column - before) as u32, (row - before) as u32);
+                    sink.take(query, ExactRun { target, start, query_start, len: len as u32 });
                 }
             }
         });
-        found
     }
 }
 
@@ -354,7 +396,10 @@ mod tests {
         let wanted: Vec<u32> = (0..400).collect();
         assert!(exact_runs(&batch, &wanted, 19).iter().all(Option::is_none));
         assert!(exact_runs(&batch, &wanted, 61).iter().all(|runs| runs.as_ref().is_some_and(Vec::is_empty)));
-        let first = targets_with_runs(&batch, &wanted, 19, &|_, run| run.len >= 60);
-        assert!(first.iter().all(|targets| targets == &[0]));
+        let boxes = boxes_of_runs(&batch, &wanted, 19, &|_, run| run.len >= 60, &|_, _| u32::MAX);
+        let whole = RunBox { target: 0, rows: (0, 104), columns: (0, 20_000) };
+        assert!(boxes.iter().all(|boxes| boxes == &[whole]));
+        let first = boxes_of_runs(&batch, &wanted, 19, &|_, run| run.len >= 60, &|_, _| 104);
+        assert!(first.iter().all(|boxes| boxes.len() == 1 && boxes[0].rows == (0, 104)));
     }
 }

@@ -13,9 +13,10 @@ use super::rules::Kept;
 use super::{Effort, HitAt, Rules, Scope, query_len, score};
 use crate::alignment::{Alignment, Found, Hit, Locus, Strand, Tier};
 use crate::backtrace::{self, Wanted};
-use crate::batch::Pair;
+use crate::batch::{Batch, Pair, Sequences};
 use crate::bounds::longest_span;
-use crate::candidates::runs::{ExactRun, exact_runs, targets_with_runs};
+use crate::candidates::boxes::{RunBox, covered, widened};
+use crate::candidates::runs::{ExactRun, boxes_of_runs, exact_runs};
 use crate::candidates::windows::{Window, join, push_regions};
 use crate::candidates::{ChunkLength, MetTargets};
 use crate::engine::Engine;
@@ -24,6 +25,7 @@ use best::Sides;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 pub use tiers::Tiers;
 
@@ -46,6 +48,8 @@ enum Answer {
 struct AnchoredRegion {
     strand: Strand,
     pair: Pair,
+    /// Rows of the record before the pair's query, which may be a part of the record.
+    row: u32,
     answer: Answer,
 }
 
@@ -54,7 +58,7 @@ impl AnchoredRegion {
     fn locus(&self) -> Option<Locus> {
         let hit = match &self.answer {
             Answer::Unknown => return None,
-            Answer::AtMost(hit) => *hit,
+            Answer::AtMost(hit) => Hit { query_end: hit.query_end + self.row, ..*hit },
             Answer::Known(alignment) => alignment.locus().hit,
         };
         Some(Locus { hit, strand: self.strand, target: self.pair.target })
@@ -75,8 +79,7 @@ impl AnchoredRegion {
             Pair { start: pair.start.max(end), own: pair.own.max(end), ..pair },
         ];
         let holds = |pair: &Pair| pair.own < pair.end;
-        let strand = self.strand;
-        let region = |pair| AnchoredRegion { strand, pair, answer: Answer::Unknown };
+        let region = |pair| AnchoredRegion { pair, answer: Answer::Unknown, ..self };
         pieces.into_iter().filter(holds).map(region).collect()
     }
 }
@@ -102,14 +105,14 @@ pub fn find(
     let records = 0..scope.layout.records(scope.batch.queries.len()) as u32;
     let (long, short): (Vec<u32>, Vec<u32>) =
         records.partition(|&record| tiers.proven(query_len(scope, record)).is_none());
-    // A long query is searched on the targets that it has an anchor on.
+    // A long query is searched on the targets that support it, or in its boxes if there are none.
     let begun = Instant::now();
-    let anchored = AnchoredTargets::of(scope, tiers, &long);
+    let (supporting, boxed) = supports(scope, tiers, &long);
     effort.filtering += begun.elapsed();
-    let mut searched: Vec<u32> = anchored.0.keys().chain(&short).copied().collect();
+    let mut searched: Vec<u32> = supporting.0.keys().chain(&short).copied().collect();
     searched.sort_unstable();
-    let of_anchored = Scope { anchored: Some(&anchored), ..*scope };
-    let mut found = find(engine, &of_anchored, &searched, effort)?;
+    let of_supported = Scope { supporting: Some(&supporting), ..*scope };
+    let mut found = find(engine, &of_supported, &searched, effort)?;
     let is_hit = |found: &&mut Found| !found.alignments.is_empty();
     found.iter_mut().filter(is_hit).for_each(|found| found.tier = Tier::Proven);
     let lacks = |&record: &u32| {
@@ -120,7 +123,9 @@ pub fn find(
         is_wanted && found[record as usize].alignments.is_empty()
     };
     let lacking: Vec<u32> = short.into_iter().filter(lacks).collect();
-    for AnchoredSearch { record, found: hits, .. } in search(engine, scope, tiers, &lacking, effort)? {
+    let mut searches = search(engine, scope, tiers, &lacking, effort)?;
+    searches.append(&mut search_boxes(engine, scope, tiers, boxed, effort)?);
+    for AnchoredSearch { record, found: hits, .. } in searches {
         effort.tied.push(record);
         if !hits.alignments.is_empty() {
             found[record as usize] = hits;
@@ -129,42 +134,124 @@ pub fn find(
     Ok(found)
 }
 
-/// The targets on which long queries are searched: those on which an alignment without gaps contains an exact run and reaches
-/// [`Tiers::run_score`].
+/// The targets that support long queries: half of the query, or half of the target, is in boxes on the target
+/// ([`crate::candidates::boxes`]) around exact runs whose extension without gaps reaches [`Tiers::run_score`].
 #[derive(Debug, Default)]
-pub struct AnchoredTargets(HashMap<u32, Vec<u32>>);
+pub struct SupportingTargets(HashMap<u32, Vec<u32>>);
 
-impl AnchoredTargets {
-    fn of(scope: &Scope, tiers: &Tiers, records: &[u32]) -> AnchoredTargets {
-        if records.is_empty() {
-            return AnchoredTargets::default();
-        }
-        let Scope { batch, layout, .. } = scope;
-        let queries: Vec<u32> = records.iter().flat_map(|&record| layout.queries(record)).collect();
-        let is_enough = |query: u32, run: &ExactRun| {
-            let (query, target) = (batch.query(query), batch.target(run.target));
-            ungapped_score(
-                query,
-                target,
-                run,
-                (tiers.run_score, |one, other| batch.scoring.score(one, other)),
-            ) >= tiers.run_score
-        };
-        let found = targets_with_runs(batch, &queries, tiers.anchor as usize, &is_enough);
-        let strands = layout.strands as usize;
-        let of_record = |(&record, own): (&u32, &[Vec<u32>])| {
-            let mut targets = own.concat();
-            targets.sort_unstable();
-            targets.dedup();
-            (!targets.is_empty()).then_some((record, targets))
-        };
-        AnchoredTargets(records.iter().zip(found.chunks(strands)).filter_map(of_record).collect())
-    }
-
+impl SupportingTargets {
     /// Whether a record is searched on a target.
     pub fn has(&self, record: u32, target: u32) -> bool {
         self.0.get(&record).is_none_or(|targets| targets.binary_search(&target).is_ok())
     }
+}
+
+/// The boxes of a record that no target supports, widened.
+struct Boxed {
+    record: u32,
+    boxes: Vec<(Strand, RunBox)>,
+}
+
+/// The targets that support long queries, and the boxes of the others that have any.
+fn supports(scope: &Scope, tiers: &Tiers, records: &[u32]) -> (SupportingTargets, Vec<Boxed>) {
+    if records.is_empty() {
+        return (SupportingTargets::default(), Vec::new());
+    }
+    let Scope { batch, layout, .. } = scope;
+    let queries: Vec<u32> = records.iter().flat_map(|&record| layout.queries(record)).collect();
+    let qualifies = |query: u32, run: &ExactRun| {
+        let (query, target) = (batch.query(query), batch.target(run.target));
+        let score = |one, other| batch.scoring.score(one, other);
+        ungapped_score(query, target, run, (tiers.run_score, score)) >= tiers.run_score
+    };
+    let enough = |query: u32, target: u32| match tiers.is_boxed {
+        true => u32::MAX,
+        false => {
+            let circle = batch.targets.circle(target).map(|len| len as usize);
+            let columns = circle.unwrap_or(batch.target(target).len());
+            batch.query(query).len().min(columns).div_ceil(2) as u32
+        }
+    };
+    let of_queries = boxes_of_runs(batch, &queries, tiers.anchor as usize, &qualifies, &enough);
+    let orientations = layout.orientations();
+    let mut supporting = SupportingTargets::default();
+    let mut boxed = Vec::new();
+    for (&record, of_record) in records.iter().zip(of_queries.chunks(orientations.len())) {
+        let len = query_len(scope, record) as u32;
+        let boxes: Vec<(Strand, RunBox)> = orientations
+            .iter()
+            .zip(of_record)
+            .flat_map(|(&strand, boxes)| boxes.iter().map(move |&own| (strand, own)))
+            .collect();
+        // Rows on the forward strand, by target.
+        let mut rows: Vec<(u32, (u32, u32))> = boxes
+            .iter()
+            .map(|&(strand, RunBox { target, rows: (start, end), .. })| match strand {
+                Strand::Forward => (target, (start, end)),
+                Strand::Reverse => (target, (len - end, len - start)),
+            })
+            .collect();
+        rows.sort_unstable();
+        let targets: Vec<u32> = rows
+            .chunk_by(|one, other| one.0 == other.0)
+            .filter(|rows| {
+                let target = rows[0].0;
+                let query = layout.query(record, Strand::Forward);
+                covered(rows.iter().map(|own| own.1).collect()) >= enough(query, target)
+            })
+            .map(|rows| rows[0].0)
+            .collect();
+        if !targets.is_empty() {
+            supporting.0.insert(record, targets);
+        } else if !boxes.is_empty() {
+            let widened = |own: &[RunBox]| widened(own, len as usize, |target| batch.target(target).len());
+            let of_strand = |(&strand, own): (&Strand, &Vec<RunBox>)| {
+                widened(own).into_iter().map(move |own| (strand, own)).collect::<Vec<_>>()
+            };
+            let boxes = orientations.iter().zip(of_record).flat_map(of_strand).collect();
+            boxed.push(Boxed { record, boxes });
+        }
+    }
+    (supporting, boxed)
+}
+
+/// The hits of records that no target supports: the best alignments within their boxes.
+fn search_boxes(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    tiers: &Tiers,
+    mut boxed: Vec<Boxed>,
+    effort: &mut Effort,
+) -> Result<Vec<AnchoredSearch>, EngineError> {
+    let mut found = Vec::new();
+    while !boxed.is_empty() {
+        // Some records may have very many boxes.
+        let mut regions = 0;
+        let fits = |(at, own): &(usize, &Boxed)| {
+            regions += own.boxes.len();
+            *at == 0 || (regions <= scope.portion && *at < RECORDS)
+        };
+        let rest = boxed.split_off(boxed.iter().enumerate().take_while(fits).count());
+        // Each box has a query of its own: its rows.
+        let mut queries = Sequences::default();
+        let mut searches = Vec::new();
+        for Boxed { record, boxes } in std::mem::replace(&mut boxed, rest) {
+            let mut regions = Vec::new();
+            for (strand, RunBox { target, rows, columns }) in boxes {
+                let (query, (start, end)) = (queries.len() as u32, columns);
+                let codes = scope.batch.query(scope.layout.query(record, strand));
+                queries.push(codes[rows.0 as usize..rows.1 as usize].iter().copied());
+                let pair = Pair { query, target, start, own: start, end };
+                regions.push(AnchoredRegion { strand, pair, row: rows.0, answer: Answer::Unknown });
+            }
+            searches.push(AnchoredSearch::new(record, regions, scope, tiers));
+        }
+        let batch = Batch { queries: Arc::new(queries), ..scope.batch.clone() };
+        let of_boxes = Scope { batch: &batch, ..*scope };
+        finish(engine, &of_boxes, (tiers, false), &mut searches, effort)?;
+        found.append(&mut searches);
+    }
+    Ok(found)
 }
 
 /// The score of a run that is extended to both sides without gaps. An extension ends where its sum falls by `drop` below its
@@ -220,16 +307,28 @@ fn search(
             let rest = opened.split_off(count);
             let begun = opened.into_par_iter().map(|own| own.begin(scope, tiers));
             let mut searches: Vec<AnchoredSearch> = begun.collect();
-            while searches.iter().any(|search| !search.is_done) {
-                score_unknown(engine, scope, tiers, &mut searches, effort)?;
-                searches.par_iter_mut().for_each(|search| search.advance(scope));
-                trace(engine, scope, tiers, &mut searches, effort)?;
-            }
+            finish(engine, scope, (tiers, true), &mut searches, effort)?;
             found.extend(searches);
             opened = rest;
         }
     }
     Ok(found)
+}
+
+/// Finds the hits of some searches. They need a run each if `needs_run` is true.
+fn finish(
+    engine: &mut dyn Engine,
+    scope: &Scope,
+    (tiers, needs_run): (&Tiers, bool),
+    searches: &mut [AnchoredSearch],
+    effort: &mut Effort,
+) -> Result<(), EngineError> {
+    while searches.iter().any(|search| !search.is_done) {
+        score_unknown(engine, scope, tiers, searches, effort)?;
+        searches.par_iter_mut().for_each(|search| search.advance(scope));
+        trace(engine, scope, (tiers, needs_run), searches, effort)?;
+    }
+    Ok(())
 }
 
 /// A record and its runs in each orientation. `None` if there are too many to be listed: then regions are all there is.
@@ -260,11 +359,8 @@ impl Opened {
                 pairs.into_iter().map(|pair| (layout.strand(pair.query), pair)).collect()
             }
         };
-        let region = |(strand, pair)| AnchoredRegion { strand, pair, answer: Answer::Unknown };
-        let rules = Rules { min_score: tiers.least, ..scope.rules };
-        let found = Found { threshold: tiers.least, tier: Tier::Anchored, ..Found::default() };
-        let regions = regions.into_iter().map(region).collect();
-        AnchoredSearch { record, rules, regions, kept: Kept::default(), found, is_done: false }
+        let region = |(strand, pair)| AnchoredRegion { strand, pair, row: 0, answer: Answer::Unknown };
+        AnchoredSearch::new(record, regions.into_iter().map(region).collect(), scope, tiers)
     }
 }
 
@@ -330,6 +426,12 @@ fn score_unknown(
 }
 
 impl AnchoredSearch {
+    fn new(record: u32, regions: Vec<AnchoredRegion>, scope: &Scope, tiers: &Tiers) -> AnchoredSearch {
+        let rules = Rules { min_score: tiers.least, ..scope.rules };
+        let found = Found { threshold: tiers.least, tier: Tier::Anchored, ..Found::default() };
+        AnchoredSearch { record, rules, regions, kept: Kept::default(), found, is_done: false }
+    }
+
     /// Takes the hits that come next, as far as they are known.
     fn advance(&mut self, scope: &Scope) {
         while !self.is_done {
@@ -424,7 +526,7 @@ impl AnchoredSearch {
 fn trace(
     engine: &mut dyn Engine,
     scope: &Scope,
-    tiers: &Tiers,
+    (tiers, needs_run): (&Tiers, bool),
     searches: &mut [AnchoredSearch],
     effort: &mut Effort,
 ) -> Result<(), EngineError> {
@@ -435,7 +537,7 @@ fn trace(
         .flat_map(|(search, of)| of.wanted().into_iter().map(move |region| (search, region)))
         .collect();
     let path = |&(search, region): &(usize, usize)| {
-        let AnchoredRegion { strand, pair, answer } = &searches[search].regions[region];
+        let AnchoredRegion { strand, pair, answer, .. } = &searches[search].regions[region];
         let Answer::AtMost(hit) = answer else {
             return Err(EngineError::Internal("a known path".to_string()));
         };
@@ -448,8 +550,14 @@ fn trace(
     let answers: Vec<Option<Alignment>> = wanted
         .par_iter()
         .zip(alignments)
-        .map(|(&(search, region), alignment)| {
-            anchored(scope, tiers, &searches[search].regions[region], alignment)
+        .map(|(&(search, region), path)| {
+            let region = &searches[search].regions[region];
+            let found = if needs_run { anchored(scope, tiers, region, path) } else { Some(path) };
+            found.map(|found| Alignment {
+                query_start: found.query_start + region.row,
+                query_end: found.query_end + region.row,
+                ..found
+            })
         })
         .collect();
     effort.backtrace += start.elapsed();

@@ -4,7 +4,7 @@ use crate::candidates::seed_scores::SeedScores;
 use crate::scoring::Scoring;
 use crate::significance::Ungapped;
 
-/// Queries of this many bases or more are long: they have one tier.
+/// Queries of this many bases or more are long: their tier depends on the targets that support them.
 pub const LONG: usize = 400;
 /// Cells of the windows that a query may have by chance on the level that proves its least score.
 const PROVEN_CELLS: f64 = (1u64 << 17) as f64;
@@ -26,8 +26,10 @@ pub struct Tiers {
     pub least: i32,
     /// Minimum score of the first tier, by the length of the query.
     proven: Vec<i32>,
-    /// Queries of this many bases or more have one tier.
+    /// Queries of this many bases or more are long.
     long: usize,
+    /// Whether no target supports a long query, so that all are searched in their boxes.
+    pub is_boxed: bool,
 }
 
 impl Tiers {
@@ -43,12 +45,22 @@ impl Tiers {
         };
         let long = if anchor > 0 && !is_small(LONG) { LONG } else { usize::MAX };
         let proven = (0..LONG).map(proven).collect();
-        Tiers { anchor, run_score, least: run_score.max(floor), proven, long }
+        Tiers { anchor, run_score, least: run_score.max(floor), proven, long, is_boxed: false }
     }
 
     /// Tiers with these minimum scores of the first tier, by length. No query is long.
     pub fn of_lengths(anchor: u32, least: i32, proven: Vec<i32>) -> Tiers {
-        Tiers { anchor, run_score: least, least, proven, long: usize::MAX }
+        Tiers { anchor, run_score: least, least, proven, long: usize::MAX, is_boxed: false }
+    }
+
+    /// The same tiers, in which queries of `long` bases or more are long.
+    pub fn with_long(self, long: usize) -> Tiers {
+        Tiers { long, ..self }
+    }
+
+    /// The same tiers, in which no target supports a long query.
+    pub fn boxed(self) -> Tiers {
+        Tiers { is_boxed: true, ..self }
     }
 
     /// The score down to which the hits of a query of `len` bases are proven; `None` for long queries.

@@ -1,0 +1,286 @@
+//! Long queries are searched on the targets that support them, or in their boxes (docs/algorithm.md, section 24), whatever the
+//! filter and the engine.
+//!
+//! The definition is computed apart from the crate's search for runs and boxes. The best alignment of a piece is that of the
+//! plain engine, which is given nothing but the piece.
+
+mod common;
+
+use common::random::Random;
+use std::sync::Arc;
+use swalign::alignment::{Alignment, Found, Strand, Tier};
+use swalign::batch::{Batch, Sequences};
+use swalign::candidates::filter::Filter;
+use swalign::candidates::{Layout, Meets};
+use swalign::engine::Engine;
+use swalign::engine::cpu::Cpu;
+use swalign::engine::plain::Plain;
+use swalign::hits::{self, Effort, Rules, Scope, Tiers};
+use swalign::scoring::Scoring;
+
+const ANCHOR: usize = 19;
+const LONG: usize = 400;
+const NEAR: u32 = 150;
+const FURTHER: u32 = 350;
+const BOTH: Layout = Layout { strands: 2, meets: Meets::All };
+
+fn reversed(codes: &[u8]) -> Vec<u8> {
+    codes.iter().rev().map(|&code| if code < 4 { 3 - code } else { code }).collect()
+}
+
+fn batch(queries: &[Vec<u8>], targets: &[Vec<u8>], scoring: &Scoring) -> Batch {
+    let both = queries.iter().flat_map(|query| [query.clone(), reversed(query)]);
+    let both: Vec<Vec<u8>> = both.collect();
+    Batch {
+        queries: Arc::new(both.iter().map(Vec::as_slice).collect()),
+        targets: Arc::new(targets.iter().map(Vec::as_slice).collect()),
+        scoring: Arc::new(scoring.clone()),
+    }
+}
+
+/// A query of random bases with some stretches of the targets.
+fn query(random: &mut Random, targets: &[Vec<u8>]) -> Vec<u8> {
+    let mut query = Vec::new();
+    let (pieces, longest) = random.pick(&[(0, 100), (1, 300), (2, 250), (3, 200), (1, 2_000), (1, 60)]);
+    for _ in 0..pieces {
+        let len = random.below(1_000);
+        query.extend(random.codes(len, 4));
+        let target = &targets[random.below(targets.len())];
+        let len = (30 + random.below(longest)).min(target.len() - 1);
+        let start = random.below(target.len() - len);
+        let every = random.pick(&[100, 40, 25, 12]);
+        let piece = random.mutated_codes(&target[start..start + len], 4, every);
+        query.extend(if random.below(2) == 0 { reversed(&piece) } else { piece });
+    }
+    let len = random.pick(&[LONG, LONG, 1_500, 3_000]);
+    query.extend(random.codes(len, 4));
+    query
+}
+
+type Rectangle = (Strand, u32, (u32, u32), (u32, u32));
+
+/// The boxes around all runs that reach the score, by comparing all diagonals.
+fn boxes(batch: &Batch, record: u32, least: i32) -> Vec<Rectangle> {
+    let mut boxes: Vec<Rectangle> = Vec::new();
+    for &strand in BOTH.orientations() {
+        let query = batch.query(BOTH.query(record, strand));
+        for number in 0..batch.targets.len() as u32 {
+            let target = batch.target(number);
+            let equal = |i: usize, j: usize| query[i] < 4 && query[i] == target[j];
+            for row in 0..query.len() {
+                for column in 0..target.len() {
+                    if !equal(row, column) || (row > 0 && column > 0 && equal(row - 1, column - 1)) {
+                        continue;
+                    }
+                    let most = (query.len() - row).min(target.len() - column);
+                    let len = (0..most).take_while(|&at| equal(row + at, column + at)).count();
+                    if len < ANCHOR {
+                        continue;
+                    }
+                    let score = |i: usize, j: usize| batch.scoring.score(query[i], target[j]);
+                    let side = |cells: &mut dyn Iterator<Item = (usize, usize)>| {
+                        let (mut sum, mut best) = (0, 0);
+                        for (i, j) in cells {
+                            sum += score(i, j);
+                            best = best.max(sum);
+                            if best - sum >= least {
+                                break;
+                            }
+                        }
+                        best
+                    };
+                    let own: i32 = (0..len).map(|at| score(row + at, column + at)).sum();
+                    let before = side(&mut (1..=row.min(column)).map(|at| (row - at, column - at)));
+                    let after = side(&mut (len..most).map(|at| (row + at, column + at)));
+                    if own + before + after >= least {
+                        let reach = |start: usize, most: usize| {
+                            let end = start as u32 + len as u32 + NEAR;
+                            ((start as u32).saturating_sub(NEAR), end.min(most as u32))
+                        };
+                        boxes.push((strand, number, reach(row, query.len()), reach(column, target.len())));
+                    }
+                }
+            }
+        }
+    }
+    joined(boxes)
+}
+
+/// Joins any two boxes that share cells, until none do.
+fn joined(mut boxes: Vec<Rectangle>) -> Vec<Rectangle> {
+    let share = |one: (u32, u32), other: (u32, u32)| one.0 < other.1 && other.0 < one.1;
+    let join = |one: (u32, u32), other: (u32, u32)| (one.0.min(other.0), one.1.max(other.1));
+    'again: loop {
+        for one in 0..boxes.len() {
+            for other in 0..one {
+                let (a, b) = (boxes[one], boxes[other]);
+                if (a.0, a.1) == (b.0, b.1) && share(a.2, b.2) && share(a.3, b.3) {
+                    boxes[other] = (a.0, a.1, join(a.2, b.2), join(a.3, b.3));
+                    boxes.swap_remove(one);
+                    continue 'again;
+                }
+            }
+        }
+        return boxes;
+    }
+}
+
+/// Boxes with more rows and columns on each side, joined again.
+fn widened(batch: &Batch, record: u32, boxes: &[Rectangle]) -> Vec<Rectangle> {
+    let rows = batch.query(BOTH.query(record, Strand::Forward)).len() as u32;
+    let wider =
+        |(start, end): (u32, u32), most: u32| (start.saturating_sub(FURTHER), (end + FURTHER).min(most));
+    let of_box = |&(strand, target, own, columns): &Rectangle| {
+        (strand, target, wider(own, rows), wider(columns, batch.target(target).len() as u32))
+    };
+    joined(boxes.iter().map(of_box).collect())
+}
+
+/// The targets that support a record.
+fn supporting(batch: &Batch, record: u32, boxes: &[Rectangle]) -> Vec<u32> {
+    let len = batch.query(BOTH.query(record, Strand::Forward)).len() as u32;
+    let supports = |&number: &u32| {
+        let is_covered = |&row: &u32| {
+            boxes.iter().any(|&(strand, target, (start, end), _)| {
+                let (start, end) =
+                    if strand == Strand::Forward { (start, end) } else { (len - end, len - start) };
+                target == number && start <= row && row < end
+            })
+        };
+        let covered = (0..len).filter(is_covered).count();
+        covered >= (len as usize).min(batch.target(number).len()).div_ceil(2)
+    };
+    (0..batch.targets.len() as u32).filter(supports).collect()
+}
+
+/// The best alignment of a piece.
+fn best(query: &[u8], target: &[u8], scoring: &Scoring) -> Option<Alignment> {
+    let (queries, targets): (Sequences, Sequences) =
+        ([query].into_iter().collect(), [target].into_iter().collect());
+    let batch =
+        Batch { queries: Arc::new(queries), targets: Arc::new(targets), scoring: Arc::new(scoring.clone()) };
+    let scope = Scope::new(&batch, Layout { strands: 1, meets: Meets::All }, Rules::BEST);
+    hits::find(&mut Plain::new(), &scope, &mut Effort::default())
+        .unwrap()
+        .remove(0)
+        .alignments
+        .into_iter()
+        .next()
+}
+
+/// The hits within boxes, one after the other, and the score of the second one.
+fn in_boxes(batch: &Batch, record: u32, boxes: &[Rectangle], rules: &Rules) -> (Vec<Alignment>, Option<i32>) {
+    let mut regions = boxes.to_vec();
+    let (mut hits, mut second): (Vec<Alignment>, Option<i32>) = (Vec::new(), None);
+    loop {
+        let of_region = |&(strand, number, rows, columns): &Rectangle| {
+            let query = &batch.query(BOTH.query(record, strand))[rows.0 as usize..rows.1 as usize];
+            let target = &batch.target(number)[columns.0 as usize..columns.1 as usize];
+            best(query, target, &batch.scoring).map(|own| Alignment {
+                strand,
+                target: number,
+                query_start: own.query_start + rows.0,
+                query_end: own.query_end + rows.0,
+                target_start: own.target_start + columns.0,
+                target_end: own.target_end + columns.0,
+                ..own
+            })
+        };
+        let order = |own: &Alignment| (-own.score, own.strand, own.target, own.target_end, own.query_end);
+        let Some(hit) = regions.iter().filter_map(of_region).min_by_key(order) else { break };
+        let threshold = hits.first().map_or(rules.min_score, |first| rules.threshold(first.score));
+        if hit.score < threshold {
+            break;
+        }
+        if hits.len() == 1 {
+            second = second.or(Some(hit.score));
+        }
+        if hits.len() >= rules.max_hits {
+            break;
+        }
+        let cut = |(strand, target, rows, (start, end)): Rectangle| {
+            if (strand, target) != (hit.strand, hit.target)
+                || end <= hit.target_start
+                || hit.target_end <= start
+            {
+                return vec![(strand, target, rows, (start, end))];
+            }
+            let pieces = [(start, end.min(hit.target_start)), (start.max(hit.target_end), end)];
+            pieces
+                .into_iter()
+                .filter(|piece| piece.0 < piece.1)
+                .map(|piece| (strand, target, rows, piece))
+                .collect()
+        };
+        regions = regions.into_iter().flat_map(cut).collect();
+        hits.push(hit);
+    }
+    (hits, second)
+}
+
+/// The hits on some targets, which are searched alone.
+fn on_targets(batch: &Batch, record: u32, targets: &[u32], rules: Rules) -> Found {
+    let queries: Sequences = BOTH.queries(record).map(|query| batch.query(query)).collect();
+    let own: Sequences = targets.iter().map(|&target| batch.target(target)).collect();
+    let alone = Batch { queries: Arc::new(queries), targets: Arc::new(own), ..batch.clone() };
+    let scope = Scope::new(&alone, BOTH, rules);
+    let mut found = hits::find(&mut Cpu::new(), &scope, &mut Effort::default()).unwrap().remove(0);
+    found.alignments.iter_mut().for_each(|own| own.target = targets[own.target as usize]);
+    found
+}
+
+fn find(
+    engine: &mut dyn Engine,
+    batch: &Batch,
+    tiers: &Tiers,
+    rules: Rules,
+    filter: Option<&Filter>,
+) -> Vec<Found> {
+    let portion = if filter.is_some() { 5 } else { hits::PORTION };
+    let scope = Scope { filter, portion, tiers: Some(tiers), ..Scope::new(batch, BOTH, rules) };
+    hits::find(engine, &scope, &mut Effort::default()).unwrap()
+}
+
+#[test]
+fn long_queries_are_searched_as_their_definition_says() {
+    let mut counts = [0; 3];
+    for seed in 0..4 {
+        let mut random = Random::new(seed);
+        let mut targets: Vec<Vec<u8>> = [5_000, 4_000, 700].map(|len| random.codes(len, 4)).into();
+        // Copies, so that queries have several hits.
+        let repeat = random.mutated_codes(&targets[0][1_000..1_400], 4, 30);
+        targets[1].splice(500..900, repeat);
+        let queries: Vec<Vec<u8>> = (0..16).map(|_| query(&mut random, &targets)).collect();
+        let scoring = [Scoring::dna(2, 4, 4, 2), Scoring::dna(1, 4, 6, 1)][seed as usize % 2].clone();
+        let least = 30 * scoring.max_potential();
+        let batch = batch(&queries, &targets, &scoring);
+        let (max_hits, secondary_ppm) = [(1, 800_000), (4, 300_000)][seed as usize / 2];
+        let rules = Rules { max_hits, secondary_ppm, min_score: least, ..Rules::BEST };
+        let tiers = Tiers::of_lengths(ANCHOR as u32, least, vec![least; LONG]).with_long(LONG);
+        let filter = Filter::by_index(&batch.targets, &batch.scoring, 2);
+        let found = find(&mut Cpu::new(), &batch, &tiers, rules, None);
+        assert_eq!(found, find(&mut Cpu::new(), &batch, &tiers, rules, filter.as_ref()), "seed {seed}");
+        let boxed = find(&mut Cpu::new(), &batch, &tiers.clone().boxed(), rules, None);
+        for (record, (found, boxed)) in (0..).zip(found.iter().zip(&boxed)) {
+            let boxes = boxes(&batch, record, least);
+            let supporting = supporting(&batch, record, &boxes);
+            let (hits, second) = in_boxes(&batch, record, &widened(&batch, record, &boxes), &rules);
+            let of = |own: &Found| (own.alignments.clone(), own.second);
+            assert_eq!(of(boxed), (hits.clone(), second), "seed {seed}, record {record} in boxes");
+            if !supporting.is_empty() {
+                let expected = on_targets(&batch, record, &supporting, rules);
+                assert_eq!(of(found), of(&expected), "seed {seed}, record {record} on {supporting:?}");
+                assert_eq!(found.tier, Tier::Proven);
+                counts[0] += 1;
+            } else if boxes.is_empty() {
+                assert!(found.alignments.is_empty(), "seed {seed}, record {record}");
+                counts[1] += 1;
+            } else {
+                assert_eq!(of(found), (hits, second), "seed {seed}, record {record}");
+                assert_eq!(found.tier, Tier::Anchored);
+                counts[2] += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 8), "{counts:?}");
+}
