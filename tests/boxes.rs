@@ -20,8 +20,8 @@ use swalign::scoring::Scoring;
 
 const ANCHOR: usize = 19;
 const LONG: usize = 400;
-const NEAR: u32 = 150;
-const FURTHER: u32 = 350;
+const REACH: u32 = 500;
+const NEAR: u32 = 250;
 const BOTH: Layout = Layout { strands: 2, meets: Meets::All };
 
 fn reversed(codes: &[u8]) -> Vec<u8> {
@@ -59,9 +59,10 @@ fn query(random: &mut Random, targets: &[Vec<u8>]) -> Vec<u8> {
 
 type Rectangle = (Strand, u32, (u32, u32), (u32, u32));
 
-/// The boxes around all runs that reach the score, by comparing all diagonals.
-fn boxes(batch: &Batch, record: u32, least: i32) -> Vec<Rectangle> {
-    let mut boxes: Vec<Rectangle> = Vec::new();
+/// The boxes around all runs that reach the score, by comparing all diagonals, and the rows near runs with their targets.
+fn boxes(batch: &Batch, record: u32, least: i32) -> (Vec<Rectangle>, Vec<(u32, u32, u32)>) {
+    let (mut boxes, mut near): (Vec<Rectangle>, Vec<(u32, u32, u32)>) = (Vec::new(), Vec::new());
+    let rows = batch.query(BOTH.query(record, Strand::Forward)).len() as u32;
     for &strand in BOTH.orientations() {
         let query = batch.query(BOTH.query(record, strand));
         for number in 0..batch.targets.len() as u32 {
@@ -77,6 +78,12 @@ fn boxes(batch: &Batch, record: u32, least: i32) -> Vec<Rectangle> {
                     if len < ANCHOR {
                         continue;
                     }
+                    let (start, end) =
+                        ((row as u32).saturating_sub(NEAR), (row as u32 + len as u32 + NEAR).min(rows));
+                    near.push(match strand {
+                        Strand::Forward => (number, start, end),
+                        Strand::Reverse => (number, rows - end, rows - start),
+                    });
                     let score = |i: usize, j: usize| batch.scoring.score(query[i], target[j]);
                     let side = |cells: &mut dyn Iterator<Item = (usize, usize)>| {
                         let (mut sum, mut best) = (0, 0);
@@ -94,8 +101,8 @@ fn boxes(batch: &Batch, record: u32, least: i32) -> Vec<Rectangle> {
                     let after = side(&mut (len..most).map(|at| (row + at, column + at)));
                     if own + before + after >= least {
                         let reach = |start: usize, most: usize| {
-                            let end = start as u32 + len as u32 + NEAR;
-                            ((start as u32).saturating_sub(NEAR), end.min(most as u32))
+                            let end = start as u32 + len as u32 + REACH;
+                            ((start as u32).saturating_sub(REACH), end.min(most as u32))
                         };
                         boxes.push((strand, number, reach(row, query.len()), reach(column, target.len())));
                     }
@@ -103,7 +110,7 @@ fn boxes(batch: &Batch, record: u32, least: i32) -> Vec<Rectangle> {
             }
         }
     }
-    joined(boxes)
+    (joined(boxes), near)
 }
 
 /// Joins any two boxes that share cells, until none do.
@@ -125,30 +132,13 @@ fn joined(mut boxes: Vec<Rectangle>) -> Vec<Rectangle> {
     }
 }
 
-/// Boxes with more rows and columns on each side, joined again.
-fn widened(batch: &Batch, record: u32, boxes: &[Rectangle]) -> Vec<Rectangle> {
-    let rows = batch.query(BOTH.query(record, Strand::Forward)).len() as u32;
-    let wider =
-        |(start, end): (u32, u32), most: u32| (start.saturating_sub(FURTHER), (end + FURTHER).min(most));
-    let of_box = |&(strand, target, own, columns): &Rectangle| {
-        (strand, target, wider(own, rows), wider(columns, batch.target(target).len() as u32))
-    };
-    joined(boxes.iter().map(of_box).collect())
-}
-
 /// The targets that support a record.
-fn supporting(batch: &Batch, record: u32, boxes: &[Rectangle]) -> Vec<u32> {
-    let len = batch.query(BOTH.query(record, Strand::Forward)).len() as u32;
+fn supporting(batch: &Batch, record: u32, boxes: &[Rectangle], near: &[(u32, u32, u32)]) -> Vec<u32> {
+    let len = batch.query(BOTH.query(record, Strand::Forward)).len();
     let supports = |&number: &u32| {
-        let is_covered = |&row: &u32| {
-            boxes.iter().any(|&(strand, target, (start, end), _)| {
-                let (start, end) =
-                    if strand == Strand::Forward { (start, end) } else { (len - end, len - start) };
-                target == number && start <= row && row < end
-            })
-        };
-        let covered = (0..len).filter(is_covered).count();
-        covered >= (len as usize).min(batch.target(number).len()).div_ceil(2)
+        let is_near = |&row: &u32| near.iter().any(|own| own.0 == number && (own.1..own.2).contains(&row));
+        let count = (0..len as u32).filter(is_near).count();
+        boxes.iter().any(|own| own.1 == number) && count >= len.min(batch.target(number).len()).div_ceil(2)
     };
     (0..batch.targets.len() as u32).filter(supports).collect()
 }
@@ -262,9 +252,9 @@ fn long_queries_are_searched_as_their_definition_says() {
         assert_eq!(found, find(&mut Cpu::new(), &batch, &tiers, rules, filter.as_ref()), "seed {seed}");
         let boxed = find(&mut Cpu::new(), &batch, &tiers.clone().boxed(), rules, None);
         for (record, (found, boxed)) in (0..).zip(found.iter().zip(&boxed)) {
-            let boxes = boxes(&batch, record, least);
-            let supporting = supporting(&batch, record, &boxes);
-            let (hits, second) = in_boxes(&batch, record, &widened(&batch, record, &boxes), &rules);
+            let (boxes, near) = boxes(&batch, record, least);
+            let supporting = supporting(&batch, record, &boxes, &near);
+            let (hits, second) = in_boxes(&batch, record, &boxes, &rules);
             let of = |own: &Found| (own.alignments.clone(), own.second);
             assert_eq!(of(boxed), (hits.clone(), second), "seed {seed}, record {record} in boxes");
             if !supporting.is_empty() {

@@ -1,19 +1,23 @@
 //! Boxes: rectangles of rows and columns around the exact runs that a query and a target share.
 //!
-//! The box of a run reaches [`NEAR`] rows and columns beyond it on each side. Boxes of a query that share cells are replaced by
+//! The box of a run reaches [`REACH`] rows and columns beyond it on each side. Boxes of a query that share cells are replaced by
 //! their bounding box, until none share cells. So a stretch of the query that resembles the target has one box, however many
 //! runs it contains. The boxes do not depend on the order in which they are joined: each of them is contained in some box of
-//! any family without common cells that contains all boxes of runs (docs/algorithm.md, section 24). [`widened`] makes room for
-//! alignments around them.
+//! any family without common cells that contains all boxes of runs (docs/algorithm.md, section 24).
 
 use super::runs::ExactRun;
 
 /// Rows and columns beyond a run on each side that belong to its box.
-pub const NEAR: u32 = 150;
-/// Rows and columns by which a box is widened on each side before it is searched.
-const FURTHER: u32 = 350;
+pub const REACH: u32 = 500;
+/// Rows beyond a run on each side that are near it.
+pub const NEAR: u32 = 250;
 /// Latest boxes that a new one is joined with at once.
 const RECENT: usize = 8;
+
+/// An interval with more positions on each side, as far as `len` positions have them.
+fn wider((start, end): (u32, u32), by: u32, len: usize) -> (u32, u32) {
+    (start.saturating_sub(by), end.saturating_add(by).min(len as u32))
+}
 
 /// A rectangle of rows of a query in one orientation, and columns of a target; both half-open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,17 +30,18 @@ pub struct RunBox {
 impl RunBox {
     /// The box of a run of a query of `rows` residues on a target of `columns` residues.
     pub fn around(run: &ExactRun, rows: usize, columns: usize) -> RunBox {
-        let own = |start: u32| (start, start + run.len);
-        let (target, on_query, on_target) = (run.target, own(run.query_start), own(run.start));
-        RunBox { target, rows: on_query, columns: on_target }.wider(NEAR, (rows, columns))
+        let around = |start, len| wider((start, start + run.len), REACH, len);
+        RunBox {
+            target: run.target,
+            rows: around(run.query_start, rows),
+            columns: around(run.start, columns),
+        }
     }
 
-    /// The box with this many more rows and columns on each side, as far as there are any.
-    fn wider(self, by: u32, (rows, columns): (usize, usize)) -> RunBox {
-        let wider = |(start, end): (u32, u32), len: usize| {
-            (start.saturating_sub(by), end.saturating_add(by).min(len as u32))
-        };
-        RunBox { rows: wider(self.rows, rows), columns: wider(self.columns, columns), ..self }
+    /// All columns in the rows near a run of a query of `rows` residues.
+    pub fn near(run: &ExactRun, rows: usize) -> RunBox {
+        let own = (run.query_start, run.query_start + run.len);
+        RunBox { target: run.target, rows: wider(own, NEAR, rows), columns: (0, u32::MAX) }
     }
 
     fn shares_cells(&self, other: &RunBox) -> bool {
@@ -73,6 +78,10 @@ impl Boxes {
         }
         self.0.push(new);
         new.rows.1 - new.rows.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Whether one of the latest boxes contains this one.
@@ -112,12 +121,6 @@ impl Boxes {
             }
         }
     }
-}
-
-/// Boxes that are widened on all sides, and joined again. The query has `rows` residues, and a target `columns`.
-pub fn widened(boxes: &[RunBox], rows: usize, columns: impl Fn(u32) -> usize) -> Vec<RunBox> {
-    let wider = |own: &RunBox| own.wider(FURTHER, (rows, columns(own.target)));
-    Boxes(boxes.iter().map(wider).collect()).closed()
 }
 
 /// Number of positions that some intervals hold together.
@@ -184,14 +187,12 @@ mod tests {
     #[test]
     fn boxes_end_at_the_borders() {
         let run = |query_start, start, len| ExactRun { target: 3, start, query_start, len };
-        let around = RunBox::around(&run(20, 600, 30), 180, 700);
-        assert_eq!(around, RunBox { target: 3, rows: (0, 180), columns: (450, 700) });
-        let inner = RunBox::around(&run(1000, 2000, 19), 9000, 9000);
-        assert_eq!((inner.rows, inner.columns), ((850, 1169), (1850, 2169)));
-        // Two boxes that share cells only when they are wider.
-        let other = RunBox { rows: (1500, 1600), columns: (2500, 2600), ..inner };
-        let whole = RunBox { rows: (500, 1950), columns: (1500, 2900), ..inner };
-        assert_eq!(widened(&[inner, other], 9000, |_| 2900), [whole]);
+        let around = RunBox::around(&run(20, 600, 30), 400, 620);
+        assert_eq!(around, RunBox { target: 3, rows: (0, 400), columns: (100, 620) });
+        let inner = run(1000, 2000, 19);
+        let around = RunBox::around(&inner, 9000, 9000);
+        assert_eq!((around.rows, around.columns), ((500, 1519), (1500, 2519)));
+        assert_eq!(RunBox::near(&inner, 1200).rows, (750, 1200));
     }
 
     #[test]

@@ -148,24 +148,36 @@ pub fn exact_runs(batch: &Batch, queries: &[u32], least: usize) -> Vec<Option<Ve
     all.into_iter().map(|(runs, is_complete)| is_complete.then_some(runs)).collect()
 }
 
-/// The boxes around the runs of at least `least` bases that `accepts` takes, of each of `queries`, in the order of targets and
-/// columns. On a target where one box has `enough` rows of a query, some boxes may be missing.
-pub fn boxes_of_runs(
+/// Where the runs of a query are.
+#[derive(Clone, Debug, Default)]
+pub struct NearRuns {
+    /// The boxes around its runs that qualify, in the order of targets and columns.
+    pub boxes: Vec<RunBox>,
+    /// Rows near its runs, with all columns of the target, in the order of targets.
+    pub near: Vec<RunBox>,
+}
+
+/// Where the runs of at least `least` bases of each of `queries` are. On a target on which a run qualifies and at least `enough`
+/// rows of a query are near runs, boxes and rows may be missing.
+pub fn near_runs(
     batch: &Batch,
     queries: &[u32],
     least: usize,
-    accepts: &(dyn Fn(u32, &ExactRun) -> bool + Sync),
+    qualifies: &(dyn Fn(u32, &ExactRun) -> bool + Sync),
     enough: &(dyn Fn(u32, u32) -> u32 + Sync),
-) -> Vec<Vec<RunBox>> {
+) -> Vec<NearRuns> {
     let search = Search { batch, queries, least };
-    let mut all: Vec<Boxes> = vec![Boxes::default(); queries.len()];
-    let sink = || RunBoxes { batch, queries, accepts, enough, of_query: HashMap::new() };
+    let mut all: Vec<[Boxes; 2]> = vec![Default::default(); queries.len()];
+    let sink = || RunBoxes { batch, queries, qualifies, enough, of_query: HashMap::new() };
     search.each_stretch(sink, |found| {
-        for (query, (boxes, _)) in found.of_query {
-            all[query as usize].append(boxes);
+        for (query, own) in found.of_query {
+            let [boxes, near] = &mut all[query as usize];
+            boxes.append(own.boxes);
+            near.append(own.near);
         }
     });
-    all.into_par_iter().map(Boxes::closed).collect()
+    let closed = |[boxes, near]: [Boxes; 2]| NearRuns { boxes: boxes.closed(), near: near.closed() };
+    all.into_par_iter().map(closed).collect()
 }
 
 /// What becomes of the runs of a stretch of a target. Queries are numbers of those that are searched.
@@ -193,30 +205,41 @@ impl RunSink for FewRuns {
     }
 }
 
-/// Boxes of the runs that are accepted.
+/// Boxes of runs.
 struct RunBoxes<'a> {
     batch: &'a Batch,
     queries: &'a [u32],
-    accepts: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
+    qualifies: &'a (dyn Fn(u32, &ExactRun) -> bool + Sync),
     /// Rows that are enough of a query on a target.
     enough: &'a (dyn Fn(u32, u32) -> u32 + Sync),
-    /// Boxes of each query, and whether one of them has enough rows.
-    of_query: HashMap<u32, (Boxes, bool)>,
+    of_query: HashMap<u32, OfQuery>,
+}
+
+/// Boxes of the runs of a query.
+#[derive(Default)]
+struct OfQuery {
+    boxes: Boxes,
+    near: Boxes,
+    /// Whether enough rows are near runs.
+    is_near: bool,
 }
 
 impl RunSink for RunBoxes<'_> {
     fn is_full(&self, query: u32) -> bool {
-        self.of_query.get(&query).is_some_and(|&(_, is_full)| is_full)
+        self.of_query.get(&query).is_some_and(|own| own.is_near && !own.boxes.is_empty())
     }
 
     fn take(&mut self, number: u32, run: ExactRun) {
         let query = self.queries[number as usize];
         let (rows, columns) = (self.batch.query(query).len(), self.batch.target(run.target).len());
+        let own = self.of_query.entry(number).or_default();
+        if !own.is_near {
+            let rows = own.near.add(RunBox::near(&run, rows));
+            own.is_near = rows >= (self.enough)(query, run.target);
+        }
         let around = RunBox::around(&run, rows, columns);
-        let is_new = |(boxes, _): &(Boxes, bool)| !boxes.contains(&around);
-        if self.of_query.get(&number).is_none_or(is_new) && (self.accepts)(query, &run) {
-            let (boxes, is_full) = self.of_query.entry(number).or_default();
-            *is_full = boxes.add(around) >= (self.enough)(query, run.target);
+        if !own.boxes.contains(&around) && (self.qualifies)(query, &run) {
+            own.boxes.add(around);
         }
     }
 }
@@ -396,10 +419,14 @@ mod tests {
         let wanted: Vec<u32> = (0..400).collect();
         assert!(exact_runs(&batch, &wanted, 19).iter().all(Option::is_none));
         assert!(exact_runs(&batch, &wanted, 61).iter().all(|runs| runs.as_ref().is_some_and(Vec::is_empty)));
-        let boxes = boxes_of_runs(&batch, &wanted, 19, &|_, run| run.len >= 60, &|_, _| u32::MAX);
+        let qualifies = |_: u32, run: &ExactRun| run.len >= 60;
         let whole = RunBox { target: 0, rows: (0, 104), columns: (0, 20_000) };
-        assert!(boxes.iter().all(|boxes| boxes == &[whole]));
-        let first = boxes_of_runs(&batch, &wanted, 19, &|_, run| run.len >= 60, &|_, _| 104);
-        assert!(first.iter().all(|boxes| boxes.len() == 1 && boxes[0].rows == (0, 104)));
+        for own in near_runs(&batch, &wanted, 19, &qualifies, &|_, _| u32::MAX) {
+            assert_eq!((own.boxes, own.near[0].rows), (vec![whole], (0, 104)));
+        }
+        let first = near_runs(&batch, &wanted, 19, &qualifies, &|_, _| 104);
+        assert!(first.iter().all(|own| own.boxes.len() == 1 && own.near[0].rows == (0, 104)));
+        let none = near_runs(&batch, &wanted, 19, &|_, _| false, &|_, _| 104);
+        assert!(none.iter().all(|own| own.boxes.is_empty() && own.near.len() == 1));
     }
 }

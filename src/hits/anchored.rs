@@ -15,8 +15,8 @@ use crate::alignment::{Alignment, Found, Hit, Locus, Strand, Tier};
 use crate::backtrace::{self, Wanted};
 use crate::batch::{Batch, Pair, Sequences};
 use crate::bounds::longest_span;
-use crate::candidates::boxes::{RunBox, covered, widened};
-use crate::candidates::runs::{ExactRun, boxes_of_runs, exact_runs};
+use crate::candidates::boxes::{RunBox, covered};
+use crate::candidates::runs::{ExactRun, exact_runs, near_runs};
 use crate::candidates::windows::{Window, join, push_regions};
 use crate::candidates::{ChunkLength, MetTargets};
 use crate::engine::Engine;
@@ -134,8 +134,8 @@ pub fn find(
     Ok(found)
 }
 
-/// The targets that support long queries: half of the query, or half of the target, is in boxes on the target
-/// ([`crate::candidates::boxes`]) around exact runs whose extension without gaps reaches [`Tiers::run_score`].
+/// The targets that support long queries: half of the query, or of the target, is near exact runs on the target, one of which
+/// reaches [`Tiers::run_score`] when it is extended without gaps.
 #[derive(Debug, Default)]
 pub struct SupportingTargets(HashMap<u32, Vec<u32>>);
 
@@ -146,7 +146,7 @@ impl SupportingTargets {
     }
 }
 
-/// The boxes of a record that no target supports, widened.
+/// The boxes of a record that no target supports.
 struct Boxed {
     record: u32,
     boxes: Vec<(Strand, RunBox)>,
@@ -172,43 +172,33 @@ fn supports(scope: &Scope, tiers: &Tiers, records: &[u32]) -> (SupportingTargets
             batch.query(query).len().min(columns).div_ceil(2) as u32
         }
     };
-    let of_queries = boxes_of_runs(batch, &queries, tiers.anchor as usize, &qualifies, &enough);
+    let of_queries = near_runs(batch, &queries, tiers.anchor as usize, &qualifies, &enough);
     let orientations = layout.orientations();
     let mut supporting = SupportingTargets::default();
     let mut boxed = Vec::new();
     for (&record, of_record) in records.iter().zip(of_queries.chunks(orientations.len())) {
         let len = query_len(scope, record) as u32;
-        let boxes: Vec<(Strand, RunBox)> = orientations
-            .iter()
-            .zip(of_record)
-            .flat_map(|(&strand, boxes)| boxes.iter().map(move |&own| (strand, own)))
-            .collect();
-        // Rows on the forward strand, by target.
-        let mut rows: Vec<(u32, (u32, u32))> = boxes
-            .iter()
-            .map(|&(strand, RunBox { target, rows: (start, end), .. })| match strand {
+        let each = || orientations.iter().copied().zip(of_record);
+        let boxes: Vec<(Strand, RunBox)> =
+            each().flat_map(|(strand, own)| own.boxes.iter().map(move |&own| (strand, own))).collect();
+        // Rows near runs, of the query as it was read.
+        let near: Vec<(u32, (u32, u32))> = each()
+            .flat_map(|(strand, own)| own.near.iter().map(move |own| (strand, own)))
+            .map(|(strand, &RunBox { target, rows: (start, end), .. })| match strand {
                 Strand::Forward => (target, (start, end)),
                 Strand::Reverse => (target, (len - end, len - start)),
             })
             .collect();
-        rows.sort_unstable();
-        let targets: Vec<u32> = rows
-            .chunk_by(|one, other| one.0 == other.0)
-            .filter(|rows| {
-                let target = rows[0].0;
-                let query = layout.query(record, Strand::Forward);
-                covered(rows.iter().map(|own| own.1).collect()) >= enough(query, target)
-            })
-            .map(|rows| rows[0].0)
-            .collect();
+        let mut targets: Vec<u32> = boxes.iter().map(|(_, own)| own.target).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        targets.retain(|&target| {
+            let rows = near.iter().filter(|own| own.0 == target).map(|own| own.1).collect();
+            covered(rows) >= enough(layout.query(record, Strand::Forward), target)
+        });
         if !targets.is_empty() {
             supporting.0.insert(record, targets);
         } else if !boxes.is_empty() {
-            let widened = |own: &[RunBox]| widened(own, len as usize, |target| batch.target(target).len());
-            let of_strand = |(&strand, own): (&Strand, &Vec<RunBox>)| {
-                widened(own).into_iter().map(move |own| (strand, own)).collect::<Vec<_>>()
-            };
-            let boxes = orientations.iter().zip(of_record).flat_map(of_strand).collect();
             boxed.push(Boxed { record, boxes });
         }
     }
