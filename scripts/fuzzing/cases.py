@@ -373,6 +373,9 @@ def make_mates(seed, small=False):
     target, target_zip = packed(rng, fasta(rng, targets))
     files[f"t.fa{target_zip}"] = target
     rules |= {"strands": "+-", "max_hits": max_hits, "circles": []}
+    if random.Random(f"{seed} tie-break").random() < 0.3:
+        rules["hash"] = True
+        words += ["--tie-break", "hash"]
     known = {"scoring": scoring, "rules": rules, "paired": False, "insert": insert}
     return Case([*words, *names, f"t.fa{target_zip}"], records, targets, files, known)
 

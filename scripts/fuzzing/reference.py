@@ -241,15 +241,23 @@ def differences(scoring, query, target, hit):
 MOST_TIED = 64
 
 
-def priority(read, targets, hit):
-    """The hash by which --tie-break hash chooses the lowest: FNV-1a, mixed by MurmurHash3's fmix64."""
-    text = f"{read}\t{targets[hit['target']][0]}\t{hit['place'][0] + 1}\t{hit['strand']}"
-    number, bits = 0xCBF29CE484222325, (1 << 64) - 1
+def priority(read, targets, *hits):
+    """The hash by which --tie-break hash chooses the lowest: FNV-1a, mixed by MurmurHash3's fmix64. A pair of mates has the
+    hits of both."""
+    places = (f"\t{targets[hit['target']][0]}\t{hit['place'][0] + 1}\t{hit['strand']}" for hit in hits)
+    text, number, bits = read + "".join(places), 0xCBF29CE484222325, (1 << 64) - 1
     for byte in text.encode():
         number = (number ^ byte) * 0x100000001B3 & bits
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         number = (number ^ number >> 33) * factor & bits
     return number ^ number >> 33
+
+
+def first_by_hash(read, targets, found, rules):
+    """The hits with that one of the equal best ones first that --tie-break hash chooses."""
+    tied = [hit for hit in found if hit["score"] == found[0]["score"]][: max(MOST_TIED, rules["max_hits"])]
+    best = min(tied, key=lambda hit: priority(read, targets, hit))
+    return [best, *(hit for hit in found if hit is not best)]
 
 
 def search(letters, targets, scoring, rules):
@@ -266,9 +274,8 @@ def search(letters, targets, scoring, rules):
     found = find(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most, circles)
     best, second = found[0] if found else None, found[1] if len(found) > 1 else None
     if read is not None and found:
-        tied = [hit for hit in found if hit["score"] == best["score"]][: max(MOST_TIED, rules["max_hits"])]
-        best = min(tied, key=lambda hit: priority(read, targets, hit))
-        found = [best, *(hit for hit in found if hit is not best)]
+        found = first_by_hash(read, targets, found, rules)
+        best = found[0]
     if limits:
         strands = {"+": scoring.read(letters), "-": scoring.read(reverse_complement(letters))}
         kinds = lambda hit: differences(scoring, strands[hit["strand"]], scoring.read(targets[hit["target"]][1]), hit)[0]
