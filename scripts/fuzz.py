@@ -32,7 +32,7 @@ from fuzzing.program import (  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 SHRINK_SECONDS = 30
 # Of cases, the shares of each kind; the others are searches and pairs of single reads in mode local.
-SHARES = {"search": 0.12, "grep": 0.05, "mates": 0.2, "modes": 0.2, "dedup": 0.06, "lists": 0.2, "all": 0.1}
+SHARES = {"search": 0.12, "grep": 0.05, "mates": 0.2, "modes": 0.2, "dedup": 0.06, "lists": 0.2, "all": 0.08, "cuts": 0.05}
 # Of those of `grep`, the share that looks words up.
 FIXED = 0.4
 
@@ -339,7 +339,7 @@ def make(seed, only, small):
         return lists.make(seed, small), list_checks.check
     if kind == "modes":
         return modes.make(seed, small), check_alignment
-    return cases.make(seed, small), check_alignment
+    return cases.make(seed, small, kind == "cuts"), check_alignment
 
 
 def fuzz(arguments):

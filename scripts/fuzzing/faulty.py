@@ -170,6 +170,12 @@ ONLY = {
     "grep": ["grep"],
     "words": ["grep", "-F"],
 }
+# Faults of a program that takes the value of an option for another one: the kind of cases, the option, and what becomes of it.
+VALUES = {
+    "never cut": ("cuts", "--z-drop", lambda drop: "0"),
+    "cut late": ("cuts", "--z-drop", lambda drop: drop if drop == "0" else str(min(1_000_000, int(drop) + 1))),
+    "pairs in order": ("mates", "--tie-break", lambda rule: "first"),
+}
 # What is looked for among cases of another kind than alignments.
 KIND_OF = {"columns": "search", "amplicons": "search", "search": "search", "grep": "grep", "words": "grep"}
 KIND_OF |= dict.fromkeys(OF_MATES, "mates")
@@ -203,6 +209,10 @@ def changed(kind, words, output):
 
 def main(words):
     kind = os.environ["FAULTY_KIND"]
+    if kind in VALUES and VALUES[kind][1] in words:
+        _, option, change = VALUES[kind]
+        at = words.index(option) + 1
+        words = [*words[:at], change(words[at]), *words[at + 1 :]]
     done = subprocess.run([os.environ["FAULTY_SWALIGN"], *words], capture_output=True)
     if kind == "crash" and has(words, ["--eqx"]):
         os.abort()

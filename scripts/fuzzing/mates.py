@@ -6,7 +6,8 @@ Like the reference of single reads it is written from the definitions, and share
 import math
 
 from .reference import (
-    cigar_of, first_by_hash, first_end, hits, locus, mapping_quality, priority, reverse_complement, threshold, walk, written
+    cigar_of, cut_primary, first_by_hash, first_end, hits, locus, mapping_quality, priority, reverse_complement, threshold, walk,
+    written,
 )  # fmt: skip
 
 MOST, REACH, UNPAIRED = 64, 18, 17
@@ -229,6 +230,7 @@ def lines(pair, targets, scoring, rules, insert):
     pair = [(name, letters, qualities) for name, (_, letters, qualities) in zip(names, pair)]
     read = names[0].split()[0] if names[0] else ""
     found, is_proper = choose([letters for _, letters, _ in pair], targets, scoring, rules, insert, read)
+    found = [cut_primary(letters, own, targets, scoring, rules) for (_, letters, _), own in zip(pair, found)]
     sam, paf = [], []
     partners = further_pairs(found, insert, scoring)
     for own, other in ((0, 1), (1, 0)):

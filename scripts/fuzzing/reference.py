@@ -295,10 +295,66 @@ def taken(hit, len):
     return (len - end, len - start) if hit["strand"] == "-" else (start, end)
 
 
+def sides(letters, hit, targets, scoring, rules):
+    """The letters that a hit aligns, as they are compared: the query on its strand, and the target, twice if it is a circle."""
+    query = reverse_complement(letters) if hit["strand"] == "-" else letters
+    name, target = targets[hit["target"]]
+    return scoring.read(query), scoring.read(target) * (2 if name in rules["circles"] else 1)
+
+
+def best_part(scoring, query, target, hit, drop):
+    """The rows of the best part of a path whose running score falls by more than `drop` somewhere, beyond what a gap between
+    the diagonals costs; None for other paths. A part ends at the highest score before a fall, and begins at the lowest score
+    before that."""
+    (i, _), (j, _), score, gap = hit["query"], hit["place"], 0, ""
+    low = top = (0, i, i - j)
+    parts, is_cut = [], False
+    for step in hit["path"]:
+        if step == "M":
+            score += scoring.score[query[i]][target[j]]
+        else:
+            score -= scoring.extend + scoring.open * (gap != step)
+        i, j, gap = i + (step != "D"), j + (step != "I"), step
+        now, fall = (score, i, i - j), top[0] - score - scoring.extend * abs(top[2] - i + j)
+        if score > top[0]:
+            top = now
+        elif fall > drop:
+            parts.append((low, top))
+            low, top, is_cut = now, now, True
+        elif score <= low[0]:
+            low, top = now, now
+    low, top = max([*parts, (low, top)], key=lambda part: part[1][0] - part[0][0])
+    return (low[1], top[1]) if is_cut else None
+
+
+def cut(letters, hit, targets, scoring, rules):
+    """The interval of the query that the best part of a hit takes, if its path falls too far."""
+    drop = rules["split"][2]
+    rows = best_part(scoring, *sides(letters, hit, targets, scoring, rules), hit, drop) if drop else None
+    return rows and taken({**hit, "query": rows}, len(letters))
+
+
+def search_interval(letters, interval, targets, scoring, rules, least):
+    """What is found of an interval of a query, by rows of the whole query; None if that is nothing."""
+    start, end = interval
+    own = search(letters[start:end], targets, scoring, {**rules, "min_score": least, "max_hits": 1})
+    if not own["hits"]:
+        return None
+    hit = own["hits"][0]
+    before = len(letters) - end if hit["strand"] == "-" else start
+    return {**own, "hits": [{**hit, "query": tuple(at + before for at in hit["query"])}]}
+
+
+def cut_primary(letters, found, targets, scoring, rules):
+    """What was found of a query with its first hit cut: if its path falls too far, what is found of its best part alone."""
+    part = cut(letters, found["hits"][0], targets, scoring, rules) if rules.get("split") and found["hits"] else None
+    return part and search_interval(letters, part, targets, scoring, rules, rules["min_score"]) or found
+
+
 def supplement(letters, found, targets, scoring, rules):
     """The supplementary hits of a query, each found as the best one of a free interval. A bounded search ends before the
     round after which four times the query's letters would have been searched."""
-    least, bounded = rules["split"]
+    least, bounded, _ = rules["split"]
     most = {q: max(0, *row.values()) for q, row in scoring.score.items()}
     gain = lambda text: sum(most[q] for q in scoring.read(text))
     both = "-" in rules["strands"]
@@ -312,14 +368,16 @@ def supplement(letters, found, targets, scoring, rules):
             break
         left = []
         for a, b in free:
-            own = search(letters[a:b], targets, scoring, {**rules, "min_score": least, "max_hits": 1})
-            if not own["hits"]:
+            own = search_interval(letters, (a, b), targets, scoring, rules, least)
+            if not own:
                 continue
             hit = own["hits"][0]
-            before = len(letters) - b if hit["strand"] == "-" else a
-            hit = {**hit, "query": tuple(at + before for at in hit["query"])}
-            further.append({**own, "hits": [hit]})
             start, end = taken(hit, len(letters))
+            part = cut(letters, hit, targets, scoring, rules)
+            if part and part != (a, b):
+                left += [(a, part[0]), part, (part[1], b)]
+                continue
+            further.append(own)
             left += [(a, start), (end, b)]
         free = left
     return further
@@ -338,6 +396,7 @@ def across(letters, own, targets, scoring, rules):
 def lines(record, targets, scoring, rules):
     """The lines of one query in SAM and in PAF. `record` is (name, letters, qualities or None)."""
     found = search(record[1], targets, scoring, rules | ({"read": record[0].split()[0]} if rules.get("hash") else {}))
+    found = cut_primary(record[1], found, targets, scoring, rules)
     return written(record, found, targets, scoring, rules)
 
 
@@ -387,10 +446,10 @@ def written(record, found, targets, scoring, rules, mate=None):
         unmapped += [shown or "*", qualities or "*", *mate["tags"], *group]
         return ["\t".join(unmapped)], ["\t".join([(name or "*") + mate["suffix"], str(len(letters)), *"00**000000"])]
     split = supplement(letters, found, targets, scoring, rules) if rules.get("split") else []
-    cut = lambda own: across(letters, own, targets, scoring, rules)
-    first = cut({**found, "hits": found["hits"][:1]})
+    halved = lambda own: across(letters, own, targets, scoring, rules)
+    first = halved({**found, "hits": found["hits"][:1]})
     primary, *other = sorted(first, key=lambda own: -own["hits"][0].get("own score", 0))
-    split = [*other, *(piece for own in split for piece in cut(own))]
+    split = [*other, *(piece for own in split for piece in halved(own))]
     split.sort(key=lambda own: (locus(own["hits"][0]), taken(own["hits"][0], len(letters))))
     elements = []
     for own in [primary, *split] if split else []:
@@ -399,7 +458,7 @@ def written(record, found, targets, scoring, rules, mate=None):
         place_of = f"{targets[hit['target']][0]},{hit['place'][0] + 1},{hit['strand']}"
         elements.append(f"{place_of},{cigar},{own['quality']},{nm};")
     further = [{"hits": [hit], "second": None, "quality": 0} for hit in found["hits"][1:]]
-    secondary = [piece for own in further for piece in cut(own)]
+    secondary = [piece for own in further for piece in halved(own)]
     ranks = [0] + [2048] * len(split) + [256] * len(secondary)
     sam, paf = [], []
     for at, (rank, own) in enumerate(zip(ranks, [primary, *split, *secondary])):
