@@ -346,17 +346,15 @@ def make_split(rng, words, has_matrix, scoring, min_score, has_cuts=False):
     return {"split": (score or default, not asked, drop), "clip": clip}
 
 
-def make_mates(seed, small=False):
-    """The case of a seed: mates in two files, or interleaved in one."""
-    rng = random.Random(seed)
-    scoring, words, files = make_scoring(rng, False)
-    most = rng.choice([60, 150, 300, 500, 800, 800] + [1500, 2500] * (not small))
-    make_texts = make_repeats if rng.random() < 0.2 else make_targets
-    targets = make_texts(rng, list("ACGT"), False, most)
-    pool, row = [text.upper() for text in targets], 2 * sum(map(len, targets))
-    orientation, mean, deviation = rng.choice(["fr", "fr", "fr", "rf", "ff"]), rng.randint(10, 200), rng.randint(1, 30)
-    letters = []
-    while len(letters) < 30 and sum(map(len, letters)) * row < 120_000:
+def make_library(rng):
+    """Orientation, mean and deviation of the inserts of mates."""
+    return rng.choice(["fr", "fr", "fr", "rf", "ff"]), rng.randint(10, 200), rng.randint(1, 30)
+
+
+def make_pairs(rng, library, pool, row, cells):
+    """Mates one after the other, of fragments of the texts in `pool`; some do not belong together. A base takes `row` cells."""
+    (orientation, mean, deviation), letters = library, []
+    while len(letters) < 30 and sum(map(len, letters)) * row < cells:
         fragment = piece(rng, pool, max(2, round(rng.gauss(mean, deviation))))
         size = rng.choice([20, 40, 70, length(rng, 100)])
         first, second = fragment[:size], reverse_complement(fragment[-size:])
@@ -370,6 +368,20 @@ def make_mates(seed, small=False):
         if rng.random() < 0.2:
             pair[rng.randint(0, 1)] = make_query(rng, list("ACGT"), False, pool, 60)
         letters += [decorated(rng, text, False) for text in pair]
+    return letters
+
+
+def make_mates(seed, small=False):
+    """The case of a seed: mates in two files, or interleaved in one."""
+    rng = random.Random(seed)
+    scoring, words, files = make_scoring(rng, False)
+    most = rng.choice([60, 150, 300, 500, 800, 800] + [1500, 2500] * (not small))
+    make_texts = make_repeats if rng.random() < 0.2 else make_targets
+    targets = make_texts(rng, list("ACGT"), False, most)
+    pool, row = [text.upper() for text in targets], 2 * sum(map(len, targets))
+    library = make_library(rng)
+    orientation, mean, deviation = library
+    letters = make_pairs(rng, library, pool, row, 120_000)
     if rng.random() < 0.3:
         pairs = rng.choices(range(len(letters) // 2), k=rng.randint(1, 8))
         letters += [letters[2 * at + mate] for at in pairs for mate in (0, 1)]

@@ -433,11 +433,16 @@ def cigar_of(letters, hit, targets, scoring, rules):
     return clip(start) + inner + clip(len(letters) - end), inner, others
 
 
+def id_of(group):
+    """The ID of a line @RG, which begins with it."""
+    return group.split("\t")[1][3:]
+
+
 def written(record, found, targets, scoring, rules, mate=None):
     """The lines of one query for which that was found. `mate` is of mates: the flags of the pair, where the mate is, as
     RNAME and POS, its 5' end, None where it is unmapped, and the tags about it."""
     name, letters, qualities = record
-    shown, group = scoring.shown(letters), [f"RG:Z:{rules['group'][7:].split()[0]}"] if rules["group"] else []
+    shown, group = scoring.shown(letters), [f"RG:Z:{id_of(rules['group'])}"] if rules["group"] else []
     mate = mate or {"flags": (0, 0), "place": None, "end": None, "tags": [], "suffix": ""}
     (flags, of_primary), place = mate["flags"], mate["place"]
     if not found["hits"]:
