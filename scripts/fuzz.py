@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from fuzzing import cases, lanes, limits, list_checks, lists, mates, modes, reference, searches, sets, triangle  # noqa: E402
+from fuzzing import cases, lanes, limits, list_checks, lists, mates, modes, reference, searches, sets, tiers, triangle  # noqa: E402
 from fuzzing.program import (  # noqa: E402
     Difference, Program, compare_bytes, compare_lines, part_of, perhaps_database, read_bam, way
 )  # fmt: skip
@@ -32,7 +32,7 @@ from fuzzing.program import (  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 SHRINK_SECONDS = 30
 # Of cases, the shares of each kind; the others are searches and pairs of single reads in mode local.
-SHARES = {"search": 0.1, "grep": 0.05, "mates": 0.17, "modes": 0.17, "dedup": 0.06, "lists": 0.18, "all": 0.06, "cuts": 0.06, "lanes": 0.05}
+SHARES = {"search": 0.1, "grep": 0.05, "mates": 0.17, "modes": 0.17, "dedup": 0.06, "lists": 0.18, "all": 0.06, "cuts": 0.06, "lanes": 0.05, "tiers": 0.04}
 # Of those of `grep`, the share that looks words up.
 FIXED = 0.4
 
@@ -351,6 +351,8 @@ def make(seed, only, small):
         return triangle.make(seed, small), triangle.check
     if kind == "lists":
         return lists.make(seed, small), list_checks.check
+    if kind == "tiers":
+        return tiers.make(seed, small), check_alignment
     if kind == "lanes":
         return lanes.make(seed, small), check_alignment
     if kind == "modes":

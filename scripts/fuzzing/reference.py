@@ -128,15 +128,16 @@ def locus(hit):
     return -hit["score"], hit["strand"], hit["target"], hit["place"][1], hit["query"][1]
 
 
-def hits(query, targets, scoring, strands, min_score, least_beside, most, circles=()):
+def hits(query, targets, scoring, strands, min_score, least_beside, most, circles=(), end_of=first_end, path_of=walk):
     """The first `most` hits of a query, as dicts in their order. `targets` are (number, letters); those whose numbers are
-    `circles` stand twice. `least_beside` gives the least score of a further hit beside the best one."""
+    `circles` stand twice. `least_beside` gives the least score of a further hit beside the best one. `end_of` and `path_of`
+    find an alignment, which is any by default."""
     turned = {"+": scoring.read(query), "-": scoring.read(reverse_complement(query)) if "-" in strands else ""}
     least, found = min_score, []
 
     def search(strand, number, letters, left, right):
         """The first hit in the columns from `left` to `right`, its place in the order first."""
-        end = first_end(turned[strand], letters[left:right], scoring)
+        end = end_of(turned[strand], letters[left:right], scoring)
         return [((-end[0], strand, number, left + end[1], end[2]), letters, left, right)] if end else []
 
     def without(strand, number, start, end):
@@ -156,7 +157,7 @@ def hits(query, targets, scoring, strands, min_score, least_beside, most, circle
         if not free:
             break
         (score, strand, number, column, row), letters, left, right = min(free)
-        path, i, j = walk(turned[strand], letters[left:right], scoring, row, column - left)
+        path, i, j = path_of(turned[strand], letters[left:right], scoring, row, column - left)
         found.append({"score": -score, "strand": strand, "target": number, "path": path,
                       "query": (i, row + 1), "place": (left + j, column + 1)})
         least = least_beside(found[0]["score"])
@@ -263,7 +264,9 @@ def first_by_hash(read, targets, found, rules):
 def search(letters, targets, scoring, rules):
     """What is found of one query: its hits, the second best one, and the mapping quality of the first. `targets` are
     (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx, cs (None, short or long), group, the names of
-    circles, and in modes other than local what finds hits, and what SAM has of them."""
+    circles, the two tiers of hits, if there are any, and in modes other than local what finds hits, and what SAM has of them."""
+    if rules.get("tiers"):
+        return rules["tiers"].search(letters, targets, scoring, rules)
     beside = lambda best: threshold(best, rules["ppm"], rules["min_score"])
     numbered = [(number, target) for number, (_, target) in targets.items()]
     limits = rules.get("limits")
@@ -335,8 +338,10 @@ def cut(letters, hit, targets, scoring, rules):
 
 
 def search_interval(letters, interval, targets, scoring, rules, least):
-    """What is found of an interval of a query, by rows of the whole query; None if that is nothing."""
-    start, end = interval
+    """What is found of an interval of a query, by rows of the whole query; None if that is nothing. The search for the best
+    part of a path has one tier."""
+    start, end, is_part = interval
+    rules = {**rules, "is interval": True} | ({"tiers": None} if is_part else {})
     own = search(letters[start:end], targets, scoring, {**rules, "min_score": least, "max_hits": 1})
     if not own["hits"]:
         return None
@@ -348,7 +353,7 @@ def search_interval(letters, interval, targets, scoring, rules, least):
 def cut_primary(letters, found, targets, scoring, rules):
     """What was found of a query with its first hit cut: if its path falls too far, what is found of its best part alone."""
     part = cut(letters, found["hits"][0], targets, scoring, rules) if rules.get("split") and found["hits"] else None
-    return part and search_interval(letters, part, targets, scoring, rules, rules["min_score"]) or found
+    return part and search_interval(letters, (*part, True), targets, scoring, rules, rules["min_score"]) or found
 
 
 def supplement(letters, found, targets, scoring, rules):
@@ -361,24 +366,24 @@ def supplement(letters, found, targets, scoring, rules):
     potential = lambda a, b: max(gain(letters[a:b]), both and gain(reverse_complement(letters[a:b])))
     further, searched, hit = [], 0, found["hits"][0] if found["hits"] else None
     start, end = taken(hit, len(letters)) if hit else (0, 0)
-    free = [(0, start), (end, len(letters))] if hit else []
-    while free := [(a, b) for a, b in free if a < b and potential(a, b) >= least]:
-        searched += sum(b - a for a, b in free)
+    free = [(0, start, False), (end, len(letters), False)] if hit else []
+    while free := [interval for interval in free if interval[0] < interval[1] and potential(*interval[:2]) >= least]:
+        searched += sum(b - a for a, b, _ in free)
         if bounded and searched > 4 * len(letters):
             break
         left = []
-        for a, b in free:
-            own = search_interval(letters, (a, b), targets, scoring, rules, least)
+        for a, b, is_part in free:
+            own = search_interval(letters, (a, b, is_part), targets, scoring, rules, least)
             if not own:
                 continue
             hit = own["hits"][0]
             start, end = taken(hit, len(letters))
             part = cut(letters, hit, targets, scoring, rules)
             if part and part != (a, b):
-                left += [(a, part[0]), part, (part[1], b)]
+                left += [(a, part[0], False), (*part, True), (part[1], b, False)]
                 continue
             further.append(own)
-            left += [(a, start), (end, b)]
+            left += [(a, start, False), (end, b, False)]
         free = left
     return further
 
@@ -462,7 +467,7 @@ def written(record, found, targets, scoring, rules, mate=None):
         cigar, _, (nm, *_) = cigar_of(letters, hit, targets, scoring, rules)
         place_of = f"{targets[hit['target']][0]},{hit['place'][0] + 1},{hit['strand']}"
         elements.append(f"{place_of},{cigar},{own['quality']},{nm};")
-    further = [{"hits": [hit], "second": None, "quality": 0} for hit in found["hits"][1:]]
+    further = [{**found, "hits": [hit], "second": None, "quality": 0} for hit in found["hits"][1:]]
     secondary = [piece for own in further for piece in halved(own)]
     ranks = [0] + [2048] * len(split) + [256] * len(secondary)
     sam, paf = [], []
@@ -492,6 +497,8 @@ def written(record, found, targets, scoring, rules, mate=None):
         cs_tag = lambda hit: [f"cs:Z:{text}"] if (text := cs(hit)) else []
         fields += [f"NM:i:{nm}", f"MD:Z:{md}", *cs_tag(in_sam), f"AS:i:{hit['score']}"]
         fields += [f"XS:i:{second['score']}"] if second else []
+        of_tier = ["ya:i:1"] if own.get("anchored") else []
+        fields += of_tier
         others = "".join(element for other, element in enumerate(elements) if other != at)
         fields += [f"SA:Z:{others}"] if others and rank != 256 else []
         sam.append(fields + mate["tags"] * (rank == 0) + group)
@@ -499,6 +506,6 @@ def written(record, found, targets, scoring, rules, mate=None):
         fields += [len(targets[hit["target"]][1]), left, right, matches, block, mapq]
         fields += [f"NM:i:{paf_nm}", f"AS:i:{hit['score']}", f"tp:A:{'PS'[rank == 256]}"]
         fields += [f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}", *cs_tag(hit)]
-        paf.append(fields + ["su:i:1"] * (rank == 2048))
+        paf.append(fields + of_tier + ["su:i:1"] * (rank == 2048))
     text = lambda rows: ["\t".join(map(str, row)) for row in rows]
     return text(sam), text(paf)
