@@ -341,7 +341,7 @@ def search_interval(letters, interval, targets, scoring, rules, least):
     """What is found of an interval of a query, by rows of the whole query; None if that is nothing. The search for the best
     part of a path has one tier."""
     start, end, is_part = interval
-    rules = {**rules, "is interval": True} | ({"tiers": None} if is_part else {})
+    rules = {**rules, "tiers": None} if is_part else rules
     own = search(letters[start:end], targets, scoring, {**rules, "min_score": least, "max_hits": 1})
     if not own["hits"]:
         return None

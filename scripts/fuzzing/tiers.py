@@ -167,25 +167,24 @@ def has_extended_run(query, target, scoring, k, least):
 
 
 class Tiers:
-    """The tiers of hits of queries against references with `columns` columns on all strands. `k` are the bases of a run, 0
-    for no second tier."""
+    """The tiers of hits; `k` is the number of bases of a run, 0 for no second tier."""
 
-    def __init__(self, columns, k):
-        self.columns, self.k, self.anchored = columns, k, Anchored(k)
+    def __init__(self, k):
+        self.k, self.anchored = k, Anchored(k)
 
     def search(self, query, targets, scoring, rules):
         """What `reference.search` finds of a query in the targets that are not N alone."""
         m, floor, first = len(query), rules["min_score"], 30 * scoring.match
-        least = floor if rules.get("is interval") else max(first, floor)
+        least, columns = max(first, floor), len(rules["strands"]) * sum(len(text) for _, text in targets.values())
         targets = {number: (name, text) for number, (name, text) in targets.items() if set(text) != {"N"}}
         within = lambda least, targets=targets, **more: search(
             query, targets, scoring, {**rules, **more, "tiers": None, "min_score": least}
         )
-        if self.k and m >= LONG and LONG * self.columns > FULL_CELLS:
+        if self.k and m >= LONG and LONG * columns > FULL_CELLS:
             strands = [scoring.read(query)] + [scoring.read(reverse_complement(query))] * ("-" in rules["strands"])
             is_near = lambda text: any(has_extended_run(turned, scoring.read(text), scoring, self.k, first) for turned in strands)
             return within(least, {number: target for number, target in targets.items() if is_near(target[1])})
-        proven = proven_score(scoring, m, self.columns, floor)
+        proven = proven_score(scoring, m, columns, floor)
         found = within(proven)
         if found["hits"] or proven <= least or not self.k:
             return found
@@ -228,7 +227,7 @@ def make(seed, small=False):
     pool = [text.upper() for text in targets]
     targets.insert(rng.randint(0, len(targets)), "N" * rng.choice([20_000, 60_000, 150_000]))
     strands = "+" if rng.random() < 0.2 else "+-"
-    columns, reads = len(strands) * sum(map(len, targets)), []
+    reads = []
     while sum(map(len, reads)) * sum(map(len, pool)) < 80_000 and len(reads) < 10:
         reads.append(make_read(rng, alphabet, pool, anchor, rng.choice([60, 100, 150, 200])))
     if anchor and rng.random() < 0.1:
@@ -244,7 +243,7 @@ def make(seed, small=False):
         rules["hash"] = True
         words += ["--tie-break", "hash"]
     if match <= CHEAPEST_GAP * gap_extend:
-        rules["tiers"] = Tiers(columns, anchor)
+        rules["tiers"] = Tiers(anchor)
     queries, kind, query = make_records(rng, [f"q{at}" for at in range(len(reads))], reads)
     targets = [(f"t{at}", text) for at, text in enumerate(targets)]
     (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))
