@@ -351,9 +351,13 @@ def search_interval(letters, interval, targets, scoring, rules, least):
 
 
 def cut_primary(letters, found, targets, scoring, rules):
-    """What was found of a query with its first hit cut: if its path falls too far, what is found of its best part alone."""
+    """What was found of a query with its first hit cut: if its path falls too far, what is found of its best part alone. The
+    hit stays in its tier. If the part scores less than the least score, nothing is cut."""
     part = cut(letters, found["hits"][0], targets, scoring, rules) if rules.get("split") and found["hits"] else None
-    return part and search_interval(letters, (*part, True), targets, scoring, rules, rules["min_score"]) or found
+    own = part and search_interval(letters, (*part, True), targets, scoring, rules, rules["min_score"])
+    if own and found.get("anchored"):
+        own |= {"anchored": True, "quality": min(30, own["quality"])}
+    return own or found
 
 
 def supplement(letters, found, targets, scoring, rules):

@@ -184,7 +184,8 @@ class Tiers:
             strands = [scoring.read(query)] + [scoring.read(reverse_complement(query))] * ("-" in rules["strands"])
             is_near = lambda text: any(has_extended_run(turned, scoring.read(text), scoring, self.k, first) for turned in strands)
             return within(least, {number: target for number, target in targets.items() if is_near(target[1])})
-        proven = proven_score(scoring, m, columns, floor)
+        # Queries of LONG bases or more have the proven score of the longest one below.
+        proven = proven_score(scoring, min(m, LONG - 1), columns, floor)
         found = within(proven)
         if found["hits"] or proven <= least or not self.k:
             return found
