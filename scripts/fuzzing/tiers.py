@@ -45,6 +45,7 @@ def seed_score(scoring, m, s):
     return score if score <= a * m else None
 
 
+@lru_cache(4096)
 def proven_score(scoring, m, columns, floor):
     """P(m): the score down to which hits of a query of m bases are proven."""
     if m * columns <= FULL_CELLS:
@@ -194,20 +195,43 @@ class Tiers:
         return {**found, "quality": min(30, found["quality"]), "anchored": True}
 
 
-def make_read(rng, alphabet, pool, anchor, most):
-    """A read with errors: a piece of a target, one beside foreign bases, or pieces of two targets of which one has more errors."""
+def without_runs(rng, alphabet, text, k):
+    """A copy with an edit every few bases, so that hardly a run of k bases is left."""
+    copy, at = "", 0
+    while at < len(text):
+        step = rng.randint(max(4, k - 8), max(5, k - 1))
+        base = rng.choice(alphabet)
+        copy += text[at : at + step] + rng.choice([base, base, base, "", base + text[at + step : at + step + 1]])
+        at += step + 1
+    return copy
+
+
+def make_read(rng, alphabet, pool, k, most):
+    """A read with errors, or one of which only short stretches are without."""
     if rng.random() < 0.15:
         return rearranged(rng, alphabet, False, pool, most)
     drawn = lambda: mutated(rng, alphabet, piece(rng, pool, rng.randint(20, most)), rng.choice([0, 0.03, 0.08, 0.12, 0.2]))
-    text, kind = drawn(), rng.random()
-    if kind < 0.25:
-        text += "".join(rng.choices(alphabet, k=rng.randint(1, most)))
-    elif kind < 0.6:
-        text += reverse_complement(drawn()) if rng.random() < 0.5 else drawn()
+    foreign = lambda least=0: "".join(rng.choices(alphabet, k=rng.randint(least, 60)))
+    # A piece without runs, which scores well, and one with a run, which scores little.
+    poor = lambda: without_runs(rng, alphabet, piece(rng, pool, rng.randint(40, most)), k)
+    run = lambda: piece(rng, pool, max(1, rng.choice([k - 1, k, 29, 30, 31, 35, 40])))
+    kind = rng.random()
+    if kind < 0.15:
+        parts = [drawn()]
+    elif kind < 0.3:
+        parts = [foreign(), run(), foreign()]
+    elif kind < 0.45:
+        text = piece(rng, pool, most)
+        at, end = rng.randint(0, len(text)), k + rng.choice([-1, 0, 0, 1, 5])
+        parts = [without_runs(rng, alphabet, part, k) for part in (text[:at], text[at + end :])]
+        parts.insert(1, text[at : at + end])
     elif kind < 0.7:
-        # A run that is just long enough, or not quite, among errors.
-        exact = piece(rng, pool, max(1, anchor + rng.randint(-1, 1)))
-        text = "".join(rng.choices(alphabet, k=rng.randint(0, 60))) + exact + "".join(rng.choices(alphabet, k=rng.randint(0, 60)))
+        parts = [poor(), foreign(), run()]
+    else:
+        parts = [piece(rng, pool, most), foreign(), rng.choice([poor, run, drawn])(), foreign()]
+    if rng.random() < 0.3:
+        rng.shuffle(parts)
+    text = "".join(reverse_complement(part) if rng.random() < 0.2 else part for part in parts)
     return decorated(rng, reverse_complement(text) if rng.random() < 0.5 else text, False)
 
 
@@ -224,12 +248,12 @@ def make(seed, small=False):
     anchor = rng.choice([19, 19, 19, 10, 12, 15, 25, 0])
     words += ["--anchor", str(anchor)] * (anchor != 19)
     make_texts = make_repeats if rng.random() < 0.3 else make_targets
-    targets = make_texts(rng, alphabet, False, rng.choice([150, 300, 500]))
+    targets = make_texts(rng, alphabet, False, rng.choice([100, 150, 200, 400]))
     pool = [text.upper() for text in targets]
     targets.insert(rng.randint(0, len(targets)), "N" * rng.choice([20_000, 60_000, 150_000]))
     strands = "+" if rng.random() < 0.2 else "+-"
     reads = []
-    while sum(map(len, reads)) * sum(map(len, pool)) < 80_000 and len(reads) < 10:
+    while sum(map(len, reads)) * sum(map(len, pool)) < 40_000 and len(reads) < 10:
         reads.append(make_read(rng, alphabet, pool, anchor, rng.choice([60, 100, 150, 200])))
     if anchor and rng.random() < 0.1:
         reads.append(letters(rng, alphabet, 150) + make_read(rng, alphabet, pool, anchor, 150) + letters(rng, alphabet, 200))
@@ -238,7 +262,7 @@ def make(seed, small=False):
     words += ["--alphabet", "dna", *["--max-hits", str(max_hits)] * (max_hits > 1), *cs_words, *["--eqx"] * eqx]
     words += ["--secondary-ratio", ratio] * (ratio is not None) + ["--forward-only"] * (strands == "+")
     rules = {"min_score": 20 * match, "ppm": round(float(ratio or "0.8") * 1_000_000), "eqx": eqx, "cs": cs, "group": None}
-    rules |= make_split(rng, words, False, scoring, rules["min_score"], rng.random() < 0.3)
+    rules |= make_split(rng, words, False, scoring, rules["min_score"], rng.random() < 0.4)
     rules |= {"strands": strands, "max_hits": max_hits, "circles": []}
     if rng.random() < 0.1:
         rules["hash"] = True
