@@ -151,6 +151,9 @@ OF_KINDS = {
     "text": ("lists", ["text"], lambda lines: [re.sub(r"^(Target +)(\d+)", r"\g<1>1\2", line) for line in lines]),
     "triangle": ("all", ["json"], last_hit_lost),
     "matrix": ("all", ["matrix"], field(digit, 1)),
+    "lane group": ("lanes", ["sam"], tag("RG", digit)),
+    "lane order": ("lanes", ["paf"], lambda lines: lines[::-1]),
+    "tier": ("tiers", ["sam"], tag("ya", add(1))),
     "set size": ("dedup", ["--size-out"], lambda lines: [re.sub(r"(;size=\d+)$", r"\g<1>0", line) for line in lines]),
     "set order": ("dedup", [], lambda lines: lines[4:] + lines[:4]),
     "set strand": ("dedup", ["--both-strands"], None),
@@ -174,6 +177,8 @@ ONLY = {
 VALUES = {
     "never cut": ("cuts", "--z-drop", lambda drop: "0"),
     "cut late": ("cuts", "--z-drop", lambda drop: drop if drop == "0" else str(min(1_000_000, int(drop) + 1))),
+    "short runs": ("tiers", "--anchor", lambda k: str(int(k) - 1) if int(k) > 10 else k),
+    "no runs": ("tiers", "--anchor", lambda k: "0"),
     "pairs in order": ("mates", "--tie-break", lambda rule: "first"),
 }
 # What is looked for among cases of another kind than alignments.

@@ -231,6 +231,8 @@ def lines(pair, targets, scoring, rules, insert):
     read = names[0].split()[0] if names[0] else ""
     found, is_proper = choose([letters for _, letters, _ in pair], targets, scoring, rules, insert, read)
     found = [cut_primary(letters, own, targets, scoring, rules) for (_, letters, _), own in zip(pair, found)]
+    # A cut may move the 5' end of a mate.
+    is_proper = is_proper and proper(insert, found[0]["hits"][0], found[1]["hits"][0]) is not None
     sam, paf = [], []
     partners = further_pairs(found, insert, scoring)
     for own, other in ((0, 1), (1, 0)):
