@@ -199,7 +199,7 @@ def without_runs(rng, alphabet, text, k):
     """A copy with an edit every few bases, so that hardly a run of k bases is left."""
     copy, at = "", 0
     while at < len(text):
-        step = rng.randint(max(4, k - 8), max(5, k - 1))
+        step = rng.choice([rng.randint(max(4, k - 8), max(5, k - 1)), max(5, k - 1)])
         base = rng.choice(alphabet)
         copy += text[at : at + step] + rng.choice([base, base, base, "", base + text[at + step : at + step + 1]])
         at += step + 1
@@ -245,7 +245,7 @@ def make(seed, small=False):
         words = ["--match", str(match), "--mismatch", str(mismatch), "--gap-open", str(gap_open), "--gap-extend", str(gap_extend)]
     match, mismatch, gap_open, gap_extend = numbers
     scoring = Scoring(False, gap_open, gap_extend, match, mismatch)
-    anchor = rng.choice([19, 19, 19, 10, 12, 15, 25, 0])
+    anchor = rng.choice([19, 19, 10, 12, 12, 15, 15, 25, 0])
     words += ["--anchor", str(anchor)] * (anchor != 19)
     make_texts = make_repeats if rng.random() < 0.3 else make_targets
     targets = make_texts(rng, alphabet, False, rng.choice([100, 150, 200, 400]))
