@@ -199,9 +199,10 @@ def changed(kind, words, output):
         return output[:20] + bytes([output[20] ^ 1]) + output[21:] if is_there else output
     if kind in OF_KINDS:
         _, among, fault = OF_KINDS[kind]
+        if not fault or not all(word in words for word in among):
+            return output
         lines = output.decode().splitlines()
-        is_there = all(word in words for word in among) and lines and fault
-        return "".join(f"{line}\n" for line in fault(lines)).encode() if is_there else output
+        return "".join(f"{line}\n" for line in fault(lines)).encode() if lines else output
     if kind in ONLY or kind == "database" and os.path.exists("references.fa"):
         among = ONLY.get(kind, [])
         lines = output.splitlines(keepends=True)
