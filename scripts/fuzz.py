@@ -6,7 +6,7 @@
     scripts/fuzz.py --self-test                      does the fuzzer notice faults?
 
 Each case is a small input with options, and of one kind: searches and pairs in mode local, in other modes, mates,
-lists of hits, `all`, `search`, `grep` and `dedup`. SAM, PAF, tables, JSON and matrices must be those of the reference,
+rearranged reads, lanes, two tiers of hits, lists of hits, `all`, `search`, `grep` and `dedup`. SAM, PAF, tables, JSON and matrices must be those of the reference,
 BAM and text tell the same, and other devices, threads, filters, batches, parts, --no-dedup and a database in the place
 of the references must give the same bytes. A failure prints
 the command, the seed and the first difference, keeps the inputs, and makes them smaller; the exit code is 1.
@@ -31,9 +31,12 @@ from fuzzing.program import (  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 SHRINK_SECONDS = 30
-# Of cases, the shares of each kind; the others are searches and pairs of single reads in mode local.
-SHARES = {"search": 0.1, "grep": 0.05, "mates": 0.17, "modes": 0.17, "dedup": 0.06, "lists": 0.18, "all": 0.06, "cuts": 0.06, "lanes": 0.05, "tiers": 0.04}
-# Of those of `grep`, the share that looks words up.
+# Share of each kind of cases; the other cases are searches and pairs of single reads in mode local.
+SHARES = {
+    "search": 0.1, "grep": 0.05, "mates": 0.17, "modes": 0.17, "dedup": 0.06, "lists": 0.18, "all": 0.06, "cuts": 0.06,
+    "lanes": 0.05, "tiers": 0.04,
+}  # fmt: skip
+# Share of the cases of `grep` that looks words up.
 FIXED = 0.4
 
 
