@@ -6,7 +6,7 @@
     scripts/fuzz.py --self-test                      does the fuzzer notice faults?
 
 Each case is a small input with options, and of one kind: searches and pairs in mode local, in other modes, mates,
-lists of hits, `all`, `search`, `grep` and `dedup`. SAM, PAF, tables, JSON and matrices must be those of the reference,
+rearranged reads, lanes, two tiers of hits, lists of hits, `all`, `search`, `grep` and `dedup`. SAM, PAF, tables, JSON and matrices must be those of the reference,
 BAM and text tell the same, and other devices, threads, filters, batches, parts, --no-dedup and a database in the place
 of the references must give the same bytes. A failure prints
 the command, the seed and the first difference, keeps the inputs, and makes them smaller; the exit code is 1.
@@ -24,16 +24,19 @@ from dataclasses import replace
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from fuzzing import cases, limits, list_checks, lists, mates, modes, reference, searches, sets, triangle  # noqa: E402
+from fuzzing import cases, lanes, limits, list_checks, lists, mates, modes, reference, searches, sets, tiers, triangle  # noqa: E402
 from fuzzing.program import (  # noqa: E402
     Difference, Program, compare_bytes, compare_lines, part_of, perhaps_database, read_bam, way
 )  # fmt: skip
 
 ROOT = Path(__file__).resolve().parents[1]
 SHRINK_SECONDS = 30
-# Of cases, the shares of each kind; the others are searches and pairs of single reads in mode local.
-SHARES = {"search": 0.12, "grep": 0.05, "mates": 0.2, "modes": 0.2, "dedup": 0.06, "lists": 0.2, "all": 0.1}
-# Of those of `grep`, the share that looks words up.
+# Share of each kind of cases; the other cases are searches and pairs of single reads in mode local.
+SHARES = {
+    "search": 0.1, "grep": 0.05, "mates": 0.17, "modes": 0.17, "dedup": 0.06, "lists": 0.18, "all": 0.06, "cuts": 0.06,
+    "lanes": 0.05, "tiers": 0.04,
+}  # fmt: skip
+# Share of the cases of `grep` that looks words up.
 FIXED = 0.4
 
 
@@ -54,12 +57,15 @@ def check_alignment(program, rng, case):
     header = [line for line in text if line.startswith("@") and line[3:4] == "\t"]
     topology = lambda name: "\tTP:circular" if name in rules["circles"] else ""
     places = [f"@SQ\tSN:{name}\tLN:{len(letters)}{topology(name)}" for name, letters in case.targets]
-    group = [rules["group"]] if rules["group"] else []
+    several = case.reference.get("lanes")
+    group = [lane["group"] for lane in several] if several else [rules["group"]] if rules["group"] else []
     comments = [line for line in header if line.startswith("@CO")]
     compare_lines(case.words, ["@HD\tVN:1.6\tSO:unsorted", *places, *group], header[: -1 - len(comments)])
     told = [f"@CO\tswalign hits: min_score={rules.get('told', rules['min_score'])} "]
-    if insert := case.reference.get("insert"):
+    if insert := case.reference.get("insert") or case.reference.get("lanes insert"):
         told.append("@CO\tswalign insert: orientation={2} mean={0} deviation={1}".format(*insert))
+    elif several and any(lane["paired"] for lane in several):
+        told.append("@CO\tswalign insert: of each lane, from its first pairs")
     if split := rules.get("split"):
         told.append(f"@CO\tswalign split: split_score={split[0]}")
     for want, have in zip(told, comments[1:] + [""] * len(told)):
@@ -80,7 +86,7 @@ def check_alignment(program, rng, case):
         compare_sorted(case, program, header, plain("bam"))
     # Parts of the references have no circles and split no reads, and of mates they need the insert size.
     is_estimated = "insert" in case.reference and "--insert" not in case.words
-    whole_references = case.reference["paired"] or rules.get("split") or rules["circles"] or is_estimated or rules.get("hash")
+    whole_references = case.reference["paired"] or rules.get("split") or rules["circles"] or is_estimated or rules.get("hash") or several
     for kind in ["--part"] + ["--ref-part"] * (not whole_references):
         if rng.random() < 0.12 + 0.13 * (kind == "--ref-part"):
             # Lists of mates are those of the parts joined, too.
@@ -109,20 +115,31 @@ def run_limited(program, words, more):
 
 
 def expected_lines(case):
-    """The lines of each query, or of each pair of mates, in SAM and PAF."""
+    """The lines of each query, or of each pair of mates, in SAM and PAF, of several lanes one after the other."""
     scoring, rules, queries = case.reference["scoring"], case.reference["rules"], case.queries
     every = dict(enumerate(case.targets))
-    if "insert" not in case.reference:
+    if "lanes" in case.reference:
+        for lane in case.reference["lanes"]:
+            own, insert = {**rules, "group": lane["group"]}, case.reference["lanes insert"]
+            if lane["paired"]:
+                insert, pairs = insert_of(lane["records"], insert, every, scoring, own)
+                yield from (mates.lines(pair, every, scoring, own, insert) for pair in pairs)
+            else:
+                yield from (reference.lines(query, every, scoring, own) for query in lane["records"])
+    elif "insert" in case.reference:
+        case.reference["insert"], pairs = insert_of(queries, case.reference["insert"], every, scoring, rules)
+        yield from (mates.lines(pair, every, scoring, rules, case.reference["insert"]) for pair in pairs)
+    else:
         for at, query in enumerate(queries):
             targets = {at: case.targets[at]} if case.reference["paired"] else every
             yield reference.lines(query, targets, scoring, rules)
-        return
+
+
+def insert_of(queries, insert, targets, scoring, rules):
+    """The insert size of mates, estimated if none is given, and the pairs."""
     pairs = list(zip(queries[::2], queries[1::2]))
-    if case.reference["insert"] is None:
-        searched = lambda letters: reference.search(letters, every, scoring, {**rules, "max_hits": 2})["hits"]
-        case.reference["insert"] = mates.estimate([[record[1] for record in pair] for pair in pairs], searched)
-    for pair in pairs:
-        yield mates.lines(pair, every, scoring, rules, case.reference["insert"])
+    searched = lambda letters: reference.search(letters, targets, scoring, {**rules, "max_hits": 2})["hits"]
+    return insert or mates.estimate([[record[1] for record in pair] for pair in pairs], searched), pairs
 
 
 def compare_sorted(case, program, header, data):
@@ -285,7 +302,7 @@ def smaller(case):
 def shrunk(program, check_case, case, seed, difference):
     """A smaller case that still differs; where the command failed, it must fail there, and only there."""
     failed = lambda difference: difference.args[1].startswith("exit code")
-    if case.words[0] in ("grep", "dedup", "all") or "p.fa" not in case.files and case.words[0] == "search":
+    if case.words[0] in ("grep", "dedup", "all") or case.reference.get("lanes") or "p.fa" not in case.files and case.words[0] == "search":
         return case
     end, again = time.monotonic() + SHRINK_SECONDS, True
     while again:
@@ -337,9 +354,13 @@ def make(seed, only, small):
         return triangle.make(seed, small), triangle.check
     if kind == "lists":
         return lists.make(seed, small), list_checks.check
+    if kind == "tiers":
+        return tiers.make(seed, small), check_alignment
+    if kind == "lanes":
+        return lanes.make(seed, small), check_alignment
     if kind == "modes":
         return modes.make(seed, small), check_alignment
-    return cases.make(seed, small), check_alignment
+    return cases.make(seed, small, kind == "cuts"), check_alignment
 
 
 def fuzz(arguments):

@@ -172,6 +172,26 @@ def make_query(rng, alphabet, protein, targets, most):
     return decorated(rng, text, protein)
 
 
+def rearranged(rng, alphabet, protein, targets, most):
+    """A read of two pieces or more, over inversions, insertions, deletions and replaced stretches."""
+    text, end = piece(rng, targets, most), 0
+    copy = ""
+    while end < len(text):
+        start, gap = end + rng.randint(15, 80), rng.choice([rng.randint(1, 12), rng.randint(5, 40)])
+        copy, end = copy + text[end:start], start + gap
+        middle, kind = text[start:end], rng.random()
+        if kind < 0.35:
+            copy += reverse_complement(middle)
+        elif kind < 0.5:
+            copy += piece(rng, targets, gap)
+        elif kind < 0.75:
+            copy += "".join(rng.choices(alphabet, k=gap))
+        elif kind < 0.9:
+            copy += "".join(rng.choices(alphabet, k=gap)) + middle
+    copy = mutated(rng, alphabet, copy, rng.choice([0, 0, 0.01, 0.05])) or copy
+    return decorated(rng, reverse_complement(copy) if rng.random() < 0.5 else copy, protein)
+
+
 def numbers(rng):
     """Match, mismatch, gap open and gap extend, and the words for them."""
     kind = rng.random()
@@ -304,14 +324,14 @@ def make_rules(rng, scoring, has_matrix, queries):
     return {**rules, "eqx": eqx, "cs": cs, "group": group}, words
 
 
-def make_split(rng, words, has_matrix, scoring, min_score):
-    """Appends words that say how reads are split, and gives the rules for the reference: the least score and whether the
-    search is bounded."""
+def make_split(rng, words, has_matrix, scoring, min_score, has_cuts=False):
+    """Appends words that say how reads are split, and gives the rules for the reference: the least score, whether the search
+    is bounded, and the fall of the running score that cuts a path, 0 for none. `has_cuts` says that reads are rearranged."""
     is_default, kind = bool({"short", "long"} & set(words)), rng.random()
-    if kind < (0.5 if is_default else 0.7):
+    if kind < (0.5 if is_default else 0.7) and not has_cuts:
         words += ["--no-split"] * is_default
         return {}
-    score = rng.choice([None, 1, rng.randint(1, 40) * scoring.match])
+    score = rng.choice([None, 1, rng.randint(1, 40) * scoring.match] if not has_cuts else [1, rng.randint(1, 25) * scoring.match])
     asked = rng.random() < 0.5
     words += ["--split"] * asked + (["--split-score", str(score)] if score else [])
     if not (is_default or asked or score):
@@ -319,20 +339,22 @@ def make_split(rng, words, has_matrix, scoring, min_score):
     clip = rng.choice(["soft", "soft", "hard"])
     words += ["--clip", clip] if clip == "hard" else []
     default = max(min_score, 120 if has_matrix else 40 * scoring.match)
-    return {"split": (score or default, not asked), "clip": clip}
+    drop = 0 if has_matrix else scoring.match * (200 if "long" in words else 100)
+    if has_cuts or rng.random() < 0.3:
+        drop = min(1_000_000, rng.choice([0, 1, rng.randint(1, 12), *[rng.randint(1, 60) * scoring.match] * 5]))
+        words += ["--z-drop", str(drop)]
+    return {"split": (score or default, not asked, drop), "clip": clip}
 
 
-def make_mates(seed, small=False):
-    """The case of a seed: mates in two files, or interleaved in one."""
-    rng = random.Random(seed)
-    scoring, words, files = make_scoring(rng, False)
-    most = rng.choice([60, 150, 300, 500, 800, 800] + [1500, 2500] * (not small))
-    make_texts = make_repeats if rng.random() < 0.2 else make_targets
-    targets = make_texts(rng, list("ACGT"), False, most)
-    pool, row = [text.upper() for text in targets], 2 * sum(map(len, targets))
-    orientation, mean, deviation = rng.choice(["fr", "fr", "fr", "rf", "ff"]), rng.randint(10, 200), rng.randint(1, 30)
-    letters = []
-    while len(letters) < 30 and sum(map(len, letters)) * row < 120_000:
+def make_library(rng):
+    """Orientation, mean and deviation of the inserts of mates."""
+    return rng.choice(["fr", "fr", "fr", "rf", "ff"]), rng.randint(10, 200), rng.randint(1, 30)
+
+
+def make_pairs(rng, library, pool, row, cells):
+    """Mates one after the other, of fragments of the texts in `pool`; some do not belong together. A base takes `row` cells."""
+    (orientation, mean, deviation), letters = library, []
+    while len(letters) < 30 and sum(map(len, letters)) * row < cells:
         fragment = piece(rng, pool, max(2, round(rng.gauss(mean, deviation))))
         size = rng.choice([20, 40, 70, length(rng, 100)])
         first, second = fragment[:size], reverse_complement(fragment[-size:])
@@ -346,6 +368,20 @@ def make_mates(seed, small=False):
         if rng.random() < 0.2:
             pair[rng.randint(0, 1)] = make_query(rng, list("ACGT"), False, pool, 60)
         letters += [decorated(rng, text, False) for text in pair]
+    return letters
+
+
+def make_mates(seed, small=False):
+    """The case of a seed: mates in two files, or interleaved in one."""
+    rng = random.Random(seed)
+    scoring, words, files = make_scoring(rng, False)
+    most = rng.choice([60, 150, 300, 500, 800, 800] + [1500, 2500] * (not small))
+    make_texts = make_repeats if rng.random() < 0.2 else make_targets
+    targets = make_texts(rng, list("ACGT"), False, most)
+    pool, row = [text.upper() for text in targets], 2 * sum(map(len, targets))
+    library = make_library(rng)
+    orientation, mean, deviation = library
+    letters = make_pairs(rng, library, pool, row, 120_000)
     if rng.random() < 0.3:
         pairs = rng.choices(range(len(letters) // 2), k=rng.randint(1, 8))
         letters += [letters[2 * at + mate] for at in pairs for mate in (0, 1)]
@@ -373,14 +409,19 @@ def make_mates(seed, small=False):
     target, target_zip = packed(rng, fasta(rng, targets))
     files[f"t.fa{target_zip}"] = target
     rules |= {"strands": "+-", "max_hits": max_hits, "circles": []}
+    if random.Random(f"{seed} tie-break").random() < 0.3:
+        rules["hash"] = True
+        words += ["--tie-break", "hash"]
     known = {"scoring": scoring, "rules": rules, "paired": False, "insert": insert}
     return Case([*words, *names, f"t.fa{target_zip}"], records, targets, files, known)
 
 
-def make(seed, small=False):
-    """The case of a seed: `swalign QUERY REFERENCE` or `swalign pairs`."""
+def make(seed, small=False, has_cuts=False):
+    """The case of a seed: `swalign QUERY REFERENCE` or `swalign pairs`; with `has_cuts` one of rearranged reads."""
     rng = random.Random(seed)
     protein, paired, size = rng.random() < 0.2, rng.random() < 0.15, rng.random() * (0.7 if small else 1)
+    if has_cuts:
+        protein, paired, size = False, False, 0
     alphabet = list(AMINO if protein else "ACGT")
     scoring, words, files = make_scoring(rng, protein)
     strands = "+" if protein or rng.random() < (0.25 if size < 0.7 else 0.5) else "+-"
@@ -389,12 +430,14 @@ def make(seed, small=False):
     cells, most = 30_000, rng.choice([*SEAMS, *[150, 300, 500] * 5])
     if size >= 0.7:
         cells, most = (1_500_000 if size > 0.97 else 300_000) // min(5, max_hits), rng.randint(2048, 3000)
-    make_texts = make_repeats if rng.random() < 0.25 else make_targets
+    if has_cuts:
+        cells, most = 250_000, rng.choice([200, 300, 500])
+    make_texts, make_read = make_repeats if rng.random() < 0.25 else make_targets, rearranged if has_cuts else make_query
     targets = make_texts(rng, alphabet, protein, most)
     pool, row = [text.upper() for text in targets], sum(map(len, targets)) * len(strands)
     queries = []
     while len(queries) < (len(targets) if paired else MOST_QUERIES):
-        queries.append(make_query(rng, alphabet, protein, pool, max(1, cells // row)))
+        queries.append(make_read(rng, alphabet, protein, pool, min(300, max(1, cells // row))))
         if sum(map(len, queries)) * row >= cells and not paired:
             break
     if rng.random() < 0.3:
@@ -413,7 +456,7 @@ def make(seed, small=False):
     (query, query_zip), (target, target_zip) = packed(rng, query), packed(rng, fasta(rng, targets))
     files |= {f"q.{kind}{query_zip}": query, f"t.fa{target_zip}": target}
     if not paired:
-        rules |= make_split(rng, words, "--matrix" in words, scoring, rules["min_score"])
+        rules |= make_split(rng, words, "--matrix" in words, scoring, rules["min_score"], has_cuts)
     rules |= {"strands": strands, "max_hits": max_hits, "circles": circles}
     chance = random.Random(f"{seed} tie-break")
     if not paired and chance.random() < 0.15:

@@ -151,6 +151,9 @@ OF_KINDS = {
     "text": ("lists", ["text"], lambda lines: [re.sub(r"^(Target +)(\d+)", r"\g<1>1\2", line) for line in lines]),
     "triangle": ("all", ["json"], last_hit_lost),
     "matrix": ("all", ["matrix"], field(digit, 1)),
+    "lane group": ("lanes", ["sam"], tag("RG", digit)),
+    "lane order": ("lanes", ["paf"], lambda lines: lines[::-1]),
+    "tier": ("tiers", ["sam"], tag("ya", add(1))),
     "set size": ("dedup", ["--size-out"], lambda lines: [re.sub(r"(;size=\d+)$", r"\g<1>0", line) for line in lines]),
     "set order": ("dedup", [], lambda lines: lines[4:] + lines[:4]),
     "set strand": ("dedup", ["--both-strands"], None),
@@ -170,6 +173,14 @@ ONLY = {
     "grep": ["grep"],
     "words": ["grep", "-F"],
 }
+# Faults of a program that takes the value of an option for another one: the kind of cases, the option, and what becomes of it.
+VALUES = {
+    "never cut": ("cuts", "--z-drop", lambda drop: "0"),
+    "cut late": ("cuts", "--z-drop", lambda drop: drop if drop == "0" else str(min(1_000_000, int(drop) + 1))),
+    "short runs": ("tiers", "--anchor", lambda k: str(int(k) - 1) if int(k) > 10 else k),
+    "no runs": ("tiers", "--anchor", lambda k: "0"),
+    "pairs in order": ("mates", "--tie-break", lambda rule: "first"),
+}
 # What is looked for among cases of another kind than alignments.
 KIND_OF = {"columns": "search", "amplicons": "search", "search": "search", "grep": "grep", "words": "grep"}
 KIND_OF |= dict.fromkeys(OF_MATES, "mates")
@@ -188,9 +199,10 @@ def changed(kind, words, output):
         return output[:20] + bytes([output[20] ^ 1]) + output[21:] if is_there else output
     if kind in OF_KINDS:
         _, among, fault = OF_KINDS[kind]
+        if not fault or not all(word in words for word in among):
+            return output
         lines = output.decode().splitlines()
-        is_there = all(word in words for word in among) and lines and fault
-        return "".join(f"{line}\n" for line in fault(lines)).encode() if is_there else output
+        return "".join(f"{line}\n" for line in fault(lines)).encode() if lines else output
     if kind in ONLY or kind == "database" and os.path.exists("references.fa"):
         among = ONLY.get(kind, [])
         lines = output.splitlines(keepends=True)
@@ -203,6 +215,10 @@ def changed(kind, words, output):
 
 def main(words):
     kind = os.environ["FAULTY_KIND"]
+    if kind in VALUES and VALUES[kind][1] in words:
+        _, option, change = VALUES[kind]
+        at = words.index(option) + 1
+        words = [*words[:at], change(words[at]), *words[at + 1 :]]
     done = subprocess.run([os.environ["FAULTY_SWALIGN"], *words], capture_output=True)
     if kind == "crash" and has(words, ["--eqx"]):
         os.abort()

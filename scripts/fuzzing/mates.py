@@ -5,7 +5,10 @@ Like the reference of single reads it is written from the definitions, and share
 
 import math
 
-from .reference import cigar_of, first_end, hits, locus, mapping_quality, reverse_complement, threshold, walk, written
+from .reference import (
+    cigar_of, cut_primary, first_by_hash, first_end, hits, locus, mapping_quality, priority, reverse_complement, threshold, walk,
+    written,
+)  # fmt: skip
 
 MOST, REACH, UNPAIRED = 64, 18, 17
 PAIRED, PROPER, MATE_UNMAPPED, MATE_REVERSE, FIRST, LAST = 1, 2, 8, 32, 64, 128
@@ -125,8 +128,8 @@ def rescued(insert, letters, own, others, targets, scoring, min_score, a):
     return kept
 
 
-def choose(pair, targets, scoring, rules, insert):
-    """What is found of both mates, and whether they are a proper pair."""
+def choose(pair, targets, scoring, rules, insert, read):
+    """What is found of both mates, and whether they are a proper pair. `read` is the name of the pair."""
     a = max(max(row.values()) for row in scoring.score.values())
     numbered = [(number, target) for number, (_, target) in targets.items()]
     near = lambda best: max(rules["min_score"], min(best - REACH * a, threshold(best, rules["ppm"], 1)))
@@ -144,7 +147,12 @@ def choose(pair, targets, scoring, rules, insert):
             if proper(insert, one, other) is not None and pair_score(insert, one, other, a) > alone:
                 choices.append((-pair_score(insert, one, other, a), i, j))
     choices.sort()
-    together = 0
+    together, chosen = 0, choices[0] if choices else None
+    if choices and rules.get("hash"):
+        tied = [choice for choice in choices if choice[0] == choices[0][0]]
+        chosen = min(tied, key=lambda choice: priority(read, targets, to_choose[0][choice[1]], to_choose[1][choice[2]]))
+    elif rules.get("hash"):
+        of = [own and first_by_hash(read, targets, own, rules) for own in of]
     if choices:
         second = -choices[1][0] if len(choices) > 1 else alone
         close = max(a + scoring.mismatch, scoring.open + scoring.extend)
@@ -154,7 +162,7 @@ def choose(pair, targets, scoring, rules, insert):
     result = []
     for at, own in enumerate(of):
         second = own[1] if len(own) > 1 else None
-        place = choices[0][1 + at] if choices else 0
+        place = chosen[1 + at] if choices else 0
         hit = to_choose[at][place] if choices else own[0] if own else None
         if choices and place > 0 and own:
             second = own[0]
@@ -220,7 +228,11 @@ def lines(pair, targets, scoring, rules, insert):
     differ = pair[0][0] != pair[1][0]
     names = [name[:-2] if differ and name[-2:-1] in tuple("/._:") else name for name, _, _ in pair]
     pair = [(name, letters, qualities) for name, (_, letters, qualities) in zip(names, pair)]
-    found, is_proper = choose([letters for _, letters, _ in pair], targets, scoring, rules, insert)
+    read = names[0].split()[0] if names[0] else ""
+    found, is_proper = choose([letters for _, letters, _ in pair], targets, scoring, rules, insert, read)
+    found = [cut_primary(letters, own, targets, scoring, rules) for (_, letters, _), own in zip(pair, found)]
+    # A cut may move the 5' end of a mate.
+    is_proper = is_proper and proper(insert, found[0]["hits"][0], found[1]["hits"][0]) is not None
     sam, paf = [], []
     partners = further_pairs(found, insert, scoring)
     for own, other in ((0, 1), (1, 0)):

@@ -128,15 +128,16 @@ def locus(hit):
     return -hit["score"], hit["strand"], hit["target"], hit["place"][1], hit["query"][1]
 
 
-def hits(query, targets, scoring, strands, min_score, least_beside, most, circles=()):
+def hits(query, targets, scoring, strands, min_score, least_beside, most, circles=(), end_of=first_end, path_of=walk):
     """The first `most` hits of a query, as dicts in their order. `targets` are (number, letters); those whose numbers are
-    `circles` stand twice. `least_beside` gives the least score of a further hit beside the best one."""
+    `circles` stand twice. `least_beside` gives the least score of a further hit beside the best one. `end_of` and `path_of`
+    find an alignment, which is any by default."""
     turned = {"+": scoring.read(query), "-": scoring.read(reverse_complement(query)) if "-" in strands else ""}
     least, found = min_score, []
 
     def search(strand, number, letters, left, right):
         """The first hit in the columns from `left` to `right`, its place in the order first."""
-        end = first_end(turned[strand], letters[left:right], scoring)
+        end = end_of(turned[strand], letters[left:right], scoring)
         return [((-end[0], strand, number, left + end[1], end[2]), letters, left, right)] if end else []
 
     def without(strand, number, start, end):
@@ -156,7 +157,7 @@ def hits(query, targets, scoring, strands, min_score, least_beside, most, circle
         if not free:
             break
         (score, strand, number, column, row), letters, left, right = min(free)
-        path, i, j = walk(turned[strand], letters[left:right], scoring, row, column - left)
+        path, i, j = path_of(turned[strand], letters[left:right], scoring, row, column - left)
         found.append({"score": -score, "strand": strand, "target": number, "path": path,
                       "query": (i, row + 1), "place": (left + j, column + 1)})
         least = least_beside(found[0]["score"])
@@ -241,10 +242,11 @@ def differences(scoring, query, target, hit):
 MOST_TIED = 64
 
 
-def priority(read, targets, hit):
-    """The hash by which --tie-break hash chooses the lowest: FNV-1a, mixed by MurmurHash3's fmix64."""
-    text = f"{read}\t{targets[hit['target']][0]}\t{hit['place'][0] + 1}\t{hit['strand']}"
-    number, bits = 0xCBF29CE484222325, (1 << 64) - 1
+def priority(read, targets, *hits):
+    """The hash by which --tie-break hash chooses the lowest: FNV-1a, mixed by MurmurHash3's fmix64. A pair of mates has the
+    hits of both."""
+    places = (f"\t{targets[hit['target']][0]}\t{hit['place'][0] + 1}\t{hit['strand']}" for hit in hits)
+    text, number, bits = read + "".join(places), 0xCBF29CE484222325, (1 << 64) - 1
     for byte in text.encode():
         number = (number ^ byte) * 0x100000001B3 & bits
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
@@ -252,10 +254,19 @@ def priority(read, targets, hit):
     return number ^ number >> 33
 
 
+def first_by_hash(read, targets, found, rules):
+    """The hits with that one of the equal best ones first that --tie-break hash chooses."""
+    tied = [hit for hit in found if hit["score"] == found[0]["score"]][: max(MOST_TIED, rules["max_hits"])]
+    best = min(tied, key=lambda hit: priority(read, targets, hit))
+    return [best, *(hit for hit in found if hit is not best)]
+
+
 def search(letters, targets, scoring, rules):
     """What is found of one query: its hits, the second best one, and the mapping quality of the first. `targets` are
     (name, letters) with their numbers, `rules` a dict of strands, min_score, ppm, max_hits, eqx, cs (None, short or long), group, the names of
-    circles, and in modes other than local what finds hits, and what SAM has of them."""
+    circles, the two tiers of hits, if there are any, and in modes other than local what finds hits, and what SAM has of them."""
+    if rules.get("tiers"):
+        return rules["tiers"].search(letters, targets, scoring, rules)
     beside = lambda best: threshold(best, rules["ppm"], rules["min_score"])
     numbered = [(number, target) for number, (_, target) in targets.items()]
     limits = rules.get("limits")
@@ -266,9 +277,8 @@ def search(letters, targets, scoring, rules):
     found = find(letters, numbered, scoring, rules["strands"], rules["min_score"], beside, most, circles)
     best, second = found[0] if found else None, found[1] if len(found) > 1 else None
     if read is not None and found:
-        tied = [hit for hit in found if hit["score"] == best["score"]][: max(MOST_TIED, rules["max_hits"])]
-        best = min(tied, key=lambda hit: priority(read, targets, hit))
-        found = [best, *(hit for hit in found if hit is not best)]
+        found = first_by_hash(read, targets, found, rules)
+        best = found[0]
     if limits:
         strands = {"+": scoring.read(letters), "-": scoring.read(reverse_complement(letters))}
         kinds = lambda hit: differences(scoring, strands[hit["strand"]], scoring.read(targets[hit["target"]][1]), hit)[0]
@@ -288,32 +298,96 @@ def taken(hit, len):
     return (len - end, len - start) if hit["strand"] == "-" else (start, end)
 
 
+def sides(letters, hit, targets, scoring, rules):
+    """The letters that a hit aligns, as they are compared: the query on its strand, and the target, twice if it is a circle."""
+    query = reverse_complement(letters) if hit["strand"] == "-" else letters
+    name, target = targets[hit["target"]]
+    return scoring.read(query), scoring.read(target) * (2 if name in rules["circles"] else 1)
+
+
+def best_part(scoring, query, target, hit, drop):
+    """The rows of the best part of a path whose running score falls by more than `drop` somewhere, beyond what a gap between
+    the diagonals costs; None for other paths. A part ends at the highest score before a fall, and begins at the lowest score
+    before that."""
+    (i, _), (j, _), score, gap = hit["query"], hit["place"], 0, ""
+    low = top = (0, i, i - j)
+    parts, is_cut = [], False
+    for step in hit["path"]:
+        if step == "M":
+            score += scoring.score[query[i]][target[j]]
+        else:
+            score -= scoring.extend + scoring.open * (gap != step)
+        i, j, gap = i + (step != "D"), j + (step != "I"), step
+        now, fall = (score, i, i - j), top[0] - score - scoring.extend * abs(top[2] - i + j)
+        if score > top[0]:
+            top = now
+        elif fall > drop:
+            parts.append((low, top))
+            low, top, is_cut = now, now, True
+        elif score <= low[0]:
+            low, top = now, now
+    low, top = max([*parts, (low, top)], key=lambda part: part[1][0] - part[0][0])
+    return (low[1], top[1]) if is_cut else None
+
+
+def cut(letters, hit, targets, scoring, rules):
+    """The interval of the query that the best part of a hit takes, if its path falls too far."""
+    drop = rules["split"][2]
+    rows = best_part(scoring, *sides(letters, hit, targets, scoring, rules), hit, drop) if drop else None
+    return rows and taken({**hit, "query": rows}, len(letters))
+
+
+def search_interval(letters, interval, targets, scoring, rules, least):
+    """What is found of an interval of a query, by rows of the whole query; None if that is nothing. The search for the best
+    part of a path has one tier."""
+    start, end, is_part = interval
+    rules = {**rules, "tiers": None} if is_part else rules
+    own = search(letters[start:end], targets, scoring, {**rules, "min_score": least, "max_hits": 1})
+    if not own["hits"]:
+        return None
+    hit = own["hits"][0]
+    before = len(letters) - end if hit["strand"] == "-" else start
+    return {**own, "hits": [{**hit, "query": tuple(at + before for at in hit["query"])}]}
+
+
+def cut_primary(letters, found, targets, scoring, rules):
+    """What was found of a query with its first hit cut: if its path falls too far, what is found of its best part alone. The
+    hit stays in its tier. If the part scores less than the least score, nothing is cut."""
+    part = cut(letters, found["hits"][0], targets, scoring, rules) if rules.get("split") and found["hits"] else None
+    own = part and search_interval(letters, (*part, True), targets, scoring, rules, rules["min_score"])
+    if own and found.get("anchored"):
+        own |= {"anchored": True, "quality": min(30, own["quality"])}
+    return own or found
+
+
 def supplement(letters, found, targets, scoring, rules):
     """The supplementary hits of a query, each found as the best one of a free interval. A bounded search ends before the
     round after which four times the query's letters would have been searched."""
-    least, bounded = rules["split"]
+    least, bounded, _ = rules["split"]
     most = {q: max(0, *row.values()) for q, row in scoring.score.items()}
     gain = lambda text: sum(most[q] for q in scoring.read(text))
     both = "-" in rules["strands"]
     potential = lambda a, b: max(gain(letters[a:b]), both and gain(reverse_complement(letters[a:b])))
     further, searched, hit = [], 0, found["hits"][0] if found["hits"] else None
     start, end = taken(hit, len(letters)) if hit else (0, 0)
-    free = [(0, start), (end, len(letters))] if hit else []
-    while free := [(a, b) for a, b in free if a < b and potential(a, b) >= least]:
-        searched += sum(b - a for a, b in free)
+    free = [(0, start, False), (end, len(letters), False)] if hit else []
+    while free := [interval for interval in free if interval[0] < interval[1] and potential(*interval[:2]) >= least]:
+        searched += sum(b - a for a, b, _ in free)
         if bounded and searched > 4 * len(letters):
             break
         left = []
-        for a, b in free:
-            own = search(letters[a:b], targets, scoring, {**rules, "min_score": least, "max_hits": 1})
-            if not own["hits"]:
+        for a, b, is_part in free:
+            own = search_interval(letters, (a, b, is_part), targets, scoring, rules, least)
+            if not own:
                 continue
             hit = own["hits"][0]
-            before = len(letters) - b if hit["strand"] == "-" else a
-            hit = {**hit, "query": tuple(at + before for at in hit["query"])}
-            further.append({**own, "hits": [hit]})
             start, end = taken(hit, len(letters))
-            left += [(a, start), (end, b)]
+            part = cut(letters, hit, targets, scoring, rules)
+            if part and part != (a, b):
+                left += [(a, part[0], False), (*part, True), (part[1], b, False)]
+                continue
+            further.append(own)
+            left += [(a, start, False), (end, b, False)]
         free = left
     return further
 
@@ -331,6 +405,7 @@ def across(letters, own, targets, scoring, rules):
 def lines(record, targets, scoring, rules):
     """The lines of one query in SAM and in PAF. `record` is (name, letters, qualities or None)."""
     found = search(record[1], targets, scoring, rules | ({"read": record[0].split()[0]} if rules.get("hash") else {}))
+    found = cut_primary(record[1], found, targets, scoring, rules)
     return written(record, found, targets, scoring, rules)
 
 
@@ -367,11 +442,16 @@ def cigar_of(letters, hit, targets, scoring, rules):
     return clip(start) + inner + clip(len(letters) - end), inner, others
 
 
+def id_of(group):
+    """The ID of a line @RG, which begins with it."""
+    return group.split("\t")[1][3:]
+
+
 def written(record, found, targets, scoring, rules, mate=None):
     """The lines of one query for which that was found. `mate` is of mates: the flags of the pair, where the mate is, as
     RNAME and POS, its 5' end, None where it is unmapped, and the tags about it."""
     name, letters, qualities = record
-    shown, group = scoring.shown(letters), [f"RG:Z:{rules['group'][7:].split()[0]}"] if rules["group"] else []
+    shown, group = scoring.shown(letters), [f"RG:Z:{id_of(rules['group'])}"] if rules["group"] else []
     mate = mate or {"flags": (0, 0), "place": None, "end": None, "tags": [], "suffix": ""}
     (flags, of_primary), place = mate["flags"], mate["place"]
     if not found["hits"]:
@@ -380,10 +460,10 @@ def written(record, found, targets, scoring, rules, mate=None):
         unmapped += [shown or "*", qualities or "*", *mate["tags"], *group]
         return ["\t".join(unmapped)], ["\t".join([(name or "*") + mate["suffix"], str(len(letters)), *"00**000000"])]
     split = supplement(letters, found, targets, scoring, rules) if rules.get("split") else []
-    cut = lambda own: across(letters, own, targets, scoring, rules)
-    first = cut({**found, "hits": found["hits"][:1]})
+    halved = lambda own: across(letters, own, targets, scoring, rules)
+    first = halved({**found, "hits": found["hits"][:1]})
     primary, *other = sorted(first, key=lambda own: -own["hits"][0].get("own score", 0))
-    split = [*other, *(piece for own in split for piece in cut(own))]
+    split = [*other, *(piece for own in split for piece in halved(own))]
     split.sort(key=lambda own: (locus(own["hits"][0]), taken(own["hits"][0], len(letters))))
     elements = []
     for own in [primary, *split] if split else []:
@@ -391,8 +471,8 @@ def written(record, found, targets, scoring, rules, mate=None):
         cigar, _, (nm, *_) = cigar_of(letters, hit, targets, scoring, rules)
         place_of = f"{targets[hit['target']][0]},{hit['place'][0] + 1},{hit['strand']}"
         elements.append(f"{place_of},{cigar},{own['quality']},{nm};")
-    further = [{"hits": [hit], "second": None, "quality": 0} for hit in found["hits"][1:]]
-    secondary = [piece for own in further for piece in cut(own)]
+    further = [{**found, "hits": [hit], "second": None, "quality": 0} for hit in found["hits"][1:]]
+    secondary = [piece for own in further for piece in halved(own)]
     ranks = [0] + [2048] * len(split) + [256] * len(secondary)
     sam, paf = [], []
     for at, (rank, own) in enumerate(zip(ranks, [primary, *split, *secondary])):
@@ -421,6 +501,8 @@ def written(record, found, targets, scoring, rules, mate=None):
         cs_tag = lambda hit: [f"cs:Z:{text}"] if (text := cs(hit)) else []
         fields += [f"NM:i:{nm}", f"MD:Z:{md}", *cs_tag(in_sam), f"AS:i:{hit['score']}"]
         fields += [f"XS:i:{second['score']}"] if second else []
+        of_tier = ["ya:i:1"] if own.get("anchored") else []
+        fields += of_tier
         others = "".join(element for other, element in enumerate(elements) if other != at)
         fields += [f"SA:Z:{others}"] if others and rank != 256 else []
         sam.append(fields + mate["tags"] * (rank == 0) + group)
@@ -428,6 +510,6 @@ def written(record, found, targets, scoring, rules, mate=None):
         fields += [len(targets[hit["target"]][1]), left, right, matches, block, mapq]
         fields += [f"NM:i:{paf_nm}", f"AS:i:{hit['score']}", f"tp:A:{'PS'[rank == 256]}"]
         fields += [f"de:f:{de:.4f}" if de else "de:f:0", f"cg:Z:{inner}", *cs_tag(hit)]
-        paf.append(fields + ["su:i:1"] * (rank == 2048))
+        paf.append(fields + of_tier + ["su:i:1"] * (rank == 2048))
     text = lambda rows: ["\t".join(map(str, row)) for row in rows]
     return text(sam), text(paf)

@@ -89,10 +89,11 @@ def run(main, arguments):
     missed = golden()
     print("\n".join(missed), end="")
     os.environ["FAULTY_SWALIGN"] = str(Path(arguments.swalign).resolve())
-    for kind in ["none", *faulty.FAULTS, *faulty.ONLY, *faulty.WHOLE, *faulty.OF_KINDS]:
+    for kind in ["none", *faulty.FAULTS, *faulty.ONLY, *faulty.WHOLE, *faulty.OF_KINDS, *faulty.VALUES]:
         os.environ["FAULTY_KIND"] = kind
         words = ["--swalign", faulty.__file__, "--keep", f"{arguments.keep}/self-test", "--no-shrink", "--small"]
-        only = faulty.OF_KINDS[kind][0] if kind in faulty.OF_KINDS else faulty.KIND_OF.get(kind, "align")
+        of_kind = {**faulty.OF_KINDS, **faulty.VALUES}.get(kind)
+        only = of_kind[0] if of_kind else faulty.KIND_OF.get(kind, "align")
         words += ["--only", only] if kind != "none" else []
         words += ["--seed", str(arguments.seed), "--seconds", "600", "--cases", str(25 if kind == "none" else TRIES)]
         with contextlib.redirect_stdout(io.StringIO()) as said:
