@@ -46,10 +46,17 @@ struct DedupSetFlags {
     #[arg(long, hide = true, conflicts_with = "strand")]
     both_strands: bool,
     /// Read abundances from fields ;size=N in names
-    #[arg(long)]
+    #[arg(long, alias = "sizein")]
     size_in: bool,
     /// Write sequences with an abundance of at least N
-    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = values::count)]
+    #[arg(
+        long,
+        alias = "minuniquesize",
+        value_name = "N",
+        default_value = "1",
+        allow_negative_numbers = true,
+        value_parser = values::count
+    )]
     min_size: usize,
     /// Sequence type [default: detected from the first file]
     #[arg(long, value_name = "dna|protein", value_parser = values::alphabet(), hide_possible_values = true)]
@@ -66,7 +73,7 @@ struct DedupOutputFlags {
     #[arg(long, value_name = "fasta|fastq", value_parser = values::read_format(), hide_possible_values = true)]
     format: Option<ReadFormat>,
     /// Append the abundance to names as ;size=N, replacing an earlier one
-    #[arg(long)]
+    #[arg(long, alias = "sizeout")]
     size_out: bool,
     /// Write a table of all records and their sets to FILE
     #[arg(long, value_name = "FILE")]
