@@ -10,6 +10,7 @@ mod index;
 mod lanes;
 mod line;
 mod mates;
+mod merge;
 mod modes;
 mod names;
 pub mod pages;
@@ -36,11 +37,12 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dedup::DedupArguments;
 use grep::GrepArguments;
 use index::IndexArguments;
+use merge::MergeArguments;
 use pages::{CompletionsArguments, PagesArguments};
 use search::SearchArguments;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{process, thread};
 
 /// A command with its options.
@@ -128,8 +130,8 @@ enum Sub {
     /// directories. All parts of the run are required, in any order, and all must come from the same command. OUT has the
     /// format of the parts, whatever its name. If the parts are sorted (--sort), OUT is sorted and indexed. If a part does not
     /// match the checksum in its .swalign file, merge fails and leaves no OUT.
-    #[command(after_long_help = MERGE_NOTES)]
-    Merge(Merge),
+    #[command(after_long_help = merge::NOTES, override_usage = merge::USAGE)]
+    Merge(MergeArguments),
     /// List the available devices, and mark the default
     ///
     /// Aligns the columns on a terminal, and separates them with tabs otherwise.
@@ -163,26 +165,6 @@ Examples:
   swalign devices --json
 
 Exit codes: 0 success, 1 failure, 2 wrong usage.";
-
-const MERGE_NOTES: &str = "\
-Examples:
-  swalign merge out.bam part.1.bam part.2.bam part.3.bam
-  swalign merge - part.*.sam | samtools view -b -o out.bam -
-
-Exit codes: 0 success, 1 failure, 2 wrong usage.";
-
-#[derive(Args)]
-struct Merge {
-    /// Output file (- for stdout)
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
-    /// All parts of the run, in any order
-    #[arg(value_name = "PART", required = true)]
-    parts: Vec<PathBuf>,
-    /// Print only errors
-    #[arg(short, long)]
-    quiet: bool,
-}
 
 /// The option of each command that writes parts.
 #[derive(Args)]
@@ -279,10 +261,7 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
         Some(Sub::Grep(grep)) => Command::Grep(Box::new(grep.resolve()?)),
         Some(Sub::Dedup(dedup)) => Command::Dedup(Box::new(dedup.resolve()?)),
         Some(Sub::Index(index)) => Command::Index(index.resolve()?),
-        Some(Sub::Merge(Merge { output, parts, quiet })) => {
-            let output = Some(output).filter(|path| path != Path::new("-"));
-            Command::Merge(MergeOptions { output, parts, verbosity: u8::from(!quiet) })
-        }
+        Some(Sub::Merge(merge)) => Command::Merge(merge.resolve()?),
         Some(Sub::Devices(Devices { json })) => Command::Devices { json },
         Some(Sub::Completions(CompletionsArguments { shell })) => Command::Completions(shell),
         Some(Sub::ManPages(PagesArguments { folder })) => Command::ManPages(folder),
