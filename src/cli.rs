@@ -2,6 +2,7 @@
 
 mod align;
 mod circular;
+mod conflicts;
 mod dedup;
 pub mod flags;
 mod grep;
@@ -11,7 +12,6 @@ mod lanes;
 mod line;
 mod mates;
 mod merge;
-mod modes;
 mod names;
 pub mod pages;
 mod paths;
@@ -250,10 +250,11 @@ fn parse_from(line: impl IntoIterator<Item = OsString>) -> Result<Command, clap:
 
 fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
     let line = search::join_words(line);
-    let matches = Arguments::command().try_get_matches_from(line).map_err(clearer)?;
-    let command_line = line::of_records(&Arguments::command(), &matches);
+    let definition = Arguments::command();
+    let matches = definition.clone().try_get_matches_from(line).map_err(clearer)?;
+    let command_line = line::of_records(&definition, &matches);
     let Arguments { subcommand, all } = Arguments::from_arg_matches(&matches)?;
-    Ok(match subcommand {
+    let command = match subcommand {
         None => Command::Align(Box::new(all.resolve(command_line)?)),
         Some(Sub::All(all)) => all.resolve(command_line)?,
         Some(Sub::Pairs(pairs)) => Command::Align(Box::new(pairs.resolve(command_line)?)),
@@ -265,7 +266,9 @@ fn understand(line: &[OsString]) -> Result<Command, clap::Error> {
         Some(Sub::Devices(Devices { json })) => Command::Devices { json },
         Some(Sub::Completions(CompletionsArguments { shell })) => Command::Completions(shell),
         Some(Sub::ManPages(PagesArguments { folder })) => Command::ManPages(folder),
-    })
+    };
+    conflicts::Line::new(&definition, &matches, &command).check()?;
+    Ok(command)
 }
 
 /// Refuses to write BAM to a terminal.
@@ -308,11 +311,6 @@ fn clearer(error: clap::Error) -> clap::Error {
 /// Whether a word is the name of a subcommand.
 fn is_subcommand(word: &str) -> bool {
     Arguments::command().get_subcommands().any(|command| command.get_name() == word)
-}
-
-/// The first option that was given.
-fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
-    options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
 }
 
 /// A usage error, to which [`help::with_usage`] adds the usage.

@@ -265,7 +265,7 @@ fn what_a_matrix_lacks_is_refused() {
     ] {
         folder
             .run(&[&["all", "--format", "matrix"], option, &["one.fa"]].concat())
-            .said(2, &[option[0], "does not support"]);
+            .said(2, &[option[0], "--format matrix"]);
     }
     folder.run(&["all", "--format", "tab", "-o", "y.npy", "one.fa"]).said(2, &[".npy", "leave --format out"]);
     assert!(!folder.path().join("y.npy").exists());

@@ -2,11 +2,10 @@
 
 use super::names::StrandName;
 use super::paths::{check_about, check_files};
-use super::{InputFlags, ThreadsFlag, usage, values};
+use super::{InputFlags, ThreadsFlag, values};
 use crate::alphabet::Alphabet;
 use crate::options::{DedupBy, DedupOptions, ReadFormat, is_packed};
 use clap::Args;
-use clap::error::ErrorKind;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -120,15 +119,6 @@ impl DedupArguments {
         let sides = [("--table", output.table.as_deref())];
         check_about(&sides, paths.iter().copied(), (file.as_deref(), false))?;
         let both_strands = sets.both_strands || sets.strand == Some(StrandName::Both);
-        if both_strands && sets.by == DedupBy::Prefix {
-            let text = "--by prefix compares one strand, because a reverse complement begins at the other end; leave \
-                        --strand both (--both-strands) out";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        if both_strands && sets.alphabet == Some(Alphabet::Protein) {
-            let text = "--strand both (--both-strands) needs DNA, because proteins have one strand; leave it out, or set --alphabet dna";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
         Ok(DedupOptions {
             is_packed: file.as_deref().is_some_and(is_packed),
             is_table_packed: output.table.as_deref().is_some_and(is_packed),

@@ -11,9 +11,7 @@ use super::ranked::page;
 use super::values::EditLimit;
 use super::{AgainFlag, InputFlags, ThreadsFlag, usage, values};
 use crate::alphabet::Alphabet;
-use crate::options::{
-    AmpliconChoice, PamChoice, PatternSource, SearchDevice, SearchFormat, SearchOptions, Share,
-};
+use crate::options::{AmpliconChoice, PamChoice, PatternSource, SearchDevice, SearchOptions, Share};
 use amplicons::SearchAmpliconFlags;
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
@@ -295,29 +293,15 @@ impl SearchArguments {
             None => PatternSource::Letters(letters(texts.next().unwrap_or_default())?),
         };
         let texts: Vec<PathBuf> = texts.map(PathBuf::from).collect();
-        let mates = mates.resolve(&texts, &output)?;
-        let amplicons = amplicons.resolve(&patterns, &hits, &output, mates)?;
+        let mates = mates.resolve();
+        let amplicons = amplicons.resolve(mates)?;
         let sides = SideInputs::of(amplicons.as_ref());
         check_files(&patterns, sides, &texts, output.output.as_deref())?;
         let format = output.format();
-        let lists_texts = matches!(format, SearchFormat::Tab | SearchFormat::Fasta | SearchFormat::Fastq);
-        if hits.invert_match && !lists_texts {
-            let text = "--invert-match (-v) lists texts, not hits; use it with --format tab, fasta or fastq";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        if format == SearchFormat::Sam && texts.iter().any(|text| text == Path::new("-")) {
-            let text = "--format sam reads the texts twice, first for its header, and stdin can be read only once; give files";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
         let full_names = output.name == SearchNameChoice::Full;
-        if full_names && format == SearchFormat::Sam {
-            let text = "--name full cannot be used with --format sam, because names in SAM have no spaces; leave either out";
-            return Err(usage(ErrorKind::ArgumentConflict, text));
-        }
-        let circular = circular.resolve(format)?;
+        let circular = circular.resolve();
         let limits = edits.limits()?;
         let summary = output.summary.clone();
-        output.check(format, (parts.part.is_some(), hits.invert_match))?;
         let (columns, as_pattern) = output.shown(format, pam.pam.is_some())?;
         let choice = amplicons.as_ref();
         let mates = choice.and_then(|choice| choice.mates.as_ref());
