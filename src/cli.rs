@@ -98,6 +98,7 @@ enum Sub {
     /// Aligns the forward strand of each query, and both strands with --both-strands. Both files must have the same number of
     /// sequences.
     #[command(after_long_help = format!("{NOTES}\n\n{PAIRS_EXAMPLES}"), override_usage = PAIRS_USAGE)]
+    #[command(mut_args(align::help_of_pairs))]
     Pairs(Box<Pairs>),
     /// Align all pairs of sequences in a file
     ///

@@ -1,7 +1,7 @@
 //! The arguments of `swalign` and `swalign pairs`.
 
 use super::circular::CircularFlags;
-use super::conflicts::is_numpy;
+use super::conflicts::{is_numpy, is_refused};
 use super::lanes::{LanesChoice, SheetFlag, with_groups};
 use super::mates::MateFlags;
 use super::names::{CsName, FilterName, FormatName, ModeName, PresetName, StrandName, ValuesName};
@@ -206,7 +206,7 @@ struct HitFlags {
     /// All but the best hit are secondary. With --max-targets, or with --format tab, json or text, there is no such limit by default.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::count)]
     max_hits: Option<usize>,
-    /// Strands of DNA queries to align: both or plus [default: both, plus for `swalign pairs`]
+    /// Strands of DNA queries to align: both or plus [default: both]
     #[arg(long, hide_short_help = true, value_enum, value_name = "both|plus", hide_possible_values = true)]
     strand: Option<StrandName>,
     /// Align both strands
@@ -451,13 +451,47 @@ impl All {
 }
 
 /// An option with this help in `-h` and `--help`.
-fn only_help(option: Arg, help: &'static str) -> Arg {
-    option.help(help).long_help(help)
+fn only_help(option: Arg, help: impl Into<String>) -> Arg {
+    let help = help.into();
+    option.help(help.clone()).long_help(help)
 }
 
-/// Replaces the help of options that have other defaults in `swalign all` than in `swalign`.
+/// The help of the strands of a command with a default.
+fn help_of_strands(default: &str) -> String {
+    format!("Strands of DNA queries to align: both or plus [default: {default}]")
+}
+
+/// The help of the coverage in commands whose default is always 0.
+const HELP_OF_COVERAGE: &str = "Report hits that align at least PERCENT of the query [default: 0]";
+/// The help of read groups in commands without lanes.
+const HELP_OF_GROUP: &str = "Add a read group to SAM and BAM, such as '@RG\\tID:run1\\tSM:sample1'";
+
+/// Replaces the help of options that differ in `swalign pairs`, and hides options that it refuses.
+pub fn help_of_pairs(option: Arg) -> Arg {
+    match option.get_id().as_str() {
+        "strand" => only_help(option, help_of_strands("plus")),
+        "min_coverage" => only_help(option, HELP_OF_COVERAGE),
+        "read_group" => only_help(option, HELP_OF_GROUP),
+        "max_hits" => {
+            let short = "Report at most N hits per pair [default: 1]";
+            let long = "All but the best hit are secondary. With --format tab, json or text, there is no such limit by default.";
+            option.help(short).long_help(format!("{short}\n\n{long}"))
+        }
+        "max_hsps" => {
+            only_help(option, "Report at most N hits per pair [default: 1 with --format tab, json and text]")
+        }
+        "ties" => only_help(option, "Also report hits that tie with the last hit within --max-hits"),
+        _ if is_refused("pairs", &option) => option.hide(true),
+        _ => option,
+    }
+}
+
+/// Replaces the help of options that differ in `swalign all`, and hides options that it refuses.
 pub fn help_of_all(option: Arg) -> Arg {
     match option.get_id().as_str() {
+        "strand" => only_help(option, help_of_strands("both")),
+        "min_coverage" => only_help(option, HELP_OF_COVERAGE),
+        "read_group" => only_help(option, HELP_OF_GROUP),
         "format" => {
             let short = "Format: tab, json, text, matrix, sam, bam or paf [default: by extension]";
             let long = "The extensions are .tab, .tsv, .json, .txt, .npy, .sam, .bam and .paf; without one of them, the \
@@ -477,6 +511,7 @@ pub fn help_of_all(option: Arg) -> Arg {
             only_help(option, "Report hits on at most N other sequences per query [default: all]")
         }
         "max_hsps" => only_help(option, "Report at most N hits per pair of sequences [default: 1]"),
+        _ if is_refused("all", &option) => option.hide(true),
         _ => option,
     }
 }

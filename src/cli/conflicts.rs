@@ -70,15 +70,10 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: PAIRWISE,
-        options: &["--no-dedup"],
+        options: &["--no-dedup", "--filter"],
         when: Always,
-        text: "has no effect on `swalign pairs` and `swalign all`, which align each pair separately; leave it out",
-    },
-    Row {
-        commands: ALL,
-        options: &["--filter index", "--filter scan", "--filter bitap"],
-        when: Always,
-        text: "is for queries against references, not for `swalign all`; leave it out",
+        text: "has no effect on `swalign pairs` and `swalign all`, which align each pair separately and in full; leave it \
+               out",
     },
     Row {
         commands: ALL,
@@ -106,6 +101,8 @@ const CONFLICTS: &[Row] = &[
             "--secondary-ratio",
             "--max-hits",
             "--eqx",
+            "--rename-references",
+            "--read-group",
             "--evalue",
             "--max-targets",
             "--max-hsps",
@@ -140,9 +137,22 @@ const CONFLICTS: &[Row] = &[
     },
     Row {
         commands: ALIGN,
-        options: &["--copy-comments", "--cs"],
+        options: &["--copy-comments", "--cs", "--eqx"],
         when: If(is_list),
         text: "is for SAM, BAM and PAF; leave it out, or use --format sam",
+    },
+    Row {
+        commands: ALIGN,
+        options: &["--rename-references"],
+        when: If(is_list),
+        text: "is for SAM and BAM, because lists contain any name; leave it out, or use --format sam",
+    },
+    Row {
+        commands: PAIRWISE,
+        options: &["--read-group"],
+        // MultiQC gets the sample of the read group.
+        when: If(|line| is_list(line) && !line.has("--stats")),
+        text: "is for SAM and BAM; leave it out, or use --format sam",
     },
     Row {
         commands: ALIGN,
@@ -295,7 +305,7 @@ const CONFLICTS: &[Row] = &[
         text: "does not support --circular; leave --circular out, or use --mode local",
     },
     Row {
-        commands: ALIGN,
+        commands: ALIGNER,
         options: OTHER_MODES,
         when: With(&["--filter index", "--filter scan", "--filter bitap"]),
         text: "has no minimum score, which --filter needs; leave --filter out, or use --mode local",
@@ -335,6 +345,12 @@ const CONFLICTS: &[Row] = &[
         options: &["--columns"],
         when: If(|line| line.search(|run| run.format != SearchFormat::Tab)),
         text: "is for --format tab; leave it out, or use --format tab",
+    },
+    Row {
+        commands: SEARCH,
+        options: &["--columns", "--orient"],
+        when: With(&["--invert-match"]),
+        text: "is for hits, but --invert-match (-v) lists texts without a hit; leave one of them out",
     },
     Row {
         commands: SEARCH,
@@ -434,6 +450,14 @@ fn has_mates(line: &Line) -> bool {
 
 fn is_split(line: &Line) -> bool {
     line.run(|run| run.split.is_some())
+}
+
+/// Whether a subcommand refuses an option with every value.
+pub fn is_refused(command: &str, option: &Arg) -> bool {
+    let name = option.get_long().map(|long| format!("--{long}"));
+    let mut rows =
+        CONFLICTS.iter().filter(|row| row.commands.contains(&command) && matches!(row.when, Always));
+    name.is_some_and(|name| rows.any(|row| row.options.contains(&&*name)))
 }
 
 /// Whether a path has the extension of a NumPy array.

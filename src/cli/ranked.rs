@@ -56,8 +56,8 @@ pub struct RankedFlags {
     min_identity: Option<f64>,
     /// Report hits that align at least PERCENT of the query [default: 0]
     ///
-    /// With --rank identity, the default is 80 in modes local and overlap, where a short perfect hit would otherwise rank before a longer
-    /// one. This does not apply to `swalign pairs` and `swalign all`.
+    /// With --rank identity, the default is 80 in modes local and overlap, where a short perfect hit would otherwise rank
+    /// before a longer one.
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, value_parser = values::percent)]
     min_coverage: Option<f64>,
     /// Mask low-complexity regions: none, low or hard
