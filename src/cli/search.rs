@@ -61,10 +61,10 @@ pub struct SearchArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Edits")]
 struct SearchEditFlags {
-    /// Report hits with at most N edits, or with a rate such as 10% of the pattern length
+    /// Report hits with at most N edits, or R% of the pattern length
     ///
-    /// Edits are substitutions, insertions and deletions. A rate is a percentage of the length of each pattern, and the number
-    /// of edits is rounded down.
+    /// Edits are substitutions, insertions and deletions. With a rate such as 10%, the number of edits of each pattern is rounded
+    /// down.
     #[arg(
         short = 'k',
         long = "max-edits",
